@@ -1,0 +1,17 @@
+/** Writes src/postgres/types.generated.ts from the schema that sql/ makes, or with --check fails when the two differ. */
+import { fileURLToPath } from 'node:url'
+import { generate, getDialect } from 'kysely-codegen'
+import { openEmbeddedDatabase } from '../src/postgres/embedded.ts'
+import { migrate } from '../src/postgres/migrate.ts'
+
+const outFile = fileURLToPath(new URL('../src/postgres/types.generated.ts', import.meta.url))
+const database = await openEmbeddedDatabase({ directory: null, port: null })
+await migrate(database)
+await generate({
+  db: database.queries,
+  dialect: getDialect('postgres'),
+  outFile,
+  verify: process.argv.includes('--check'),
+  excludePattern: 'usage_records_*',
+})
+await database.close()

@@ -1,0 +1,31 @@
+create or replace function deactivate_key(key_or_prefix text) returns text
+language plpgsql
+volatile
+set search_path = public, pg_temp
+as $$
+declare
+    -- Lists show a prefix with an ellipsis behind it; both forms of ellipsis may come along when it is copied.
+    wanted text := regexp_replace(coalesce(key_or_prefix, ''), '(…|\.{3})$', '');
+    matching bigint[];
+    deactivated text;
+begin
+    select array_agg(id) into matching
+    from api_keys
+    where key_hash = sha256(convert_to(wanted, 'UTF8')) or prefix = wanted;
+
+    if matching is null then
+        raise exception 'no key begins with "%"; give a whole key or the prefix that list-keys.sql shows', left(wanted, 17)
+            using errcode = 'no_data_found';
+    end if;
+    if array_length(matching, 1) > 1 then
+        raise exception 'several keys begin with "%"; give the whole key', left(wanted, 17) using errcode = 'cardinality_violation';
+    end if;
+    update api_keys
+    set deactivated_at = coalesce(deactivated_at, now())
+    where id = matching[1]
+    returning prefix into deactivated;
+    return deactivated;
+end;
+$$;
+
+comment on function deactivate_key(text) is 'Deactivates the one key that is given whole or by its displayed prefix, and returns the prefix; it is refused from the next request on. Deactivating twice changes nothing. Raises when no key or several match.';

@@ -1,0 +1,34 @@
+create or replace function set_setting(project text, setting text, value text) returns void
+language plpgsql
+volatile
+set search_path = public, pg_temp
+as $$
+declare
+    owner_id bigint := find_project(project);
+begin
+    case setting
+        when 'semantic_enabled' then
+            update projects p set semantic_enabled = value::boolean where p.id = owner_id;
+        when 'semantic_guards' then
+            update projects p set semantic_guards = value::boolean where p.id = owner_id;
+        when 'semantic_threshold' then
+            update projects p set semantic_threshold = value::double precision where p.id = owner_id;
+        when 'cache_ttl_seconds' then
+            update projects p set cache_ttl_seconds = value::integer where p.id = owner_id;
+        else
+            raise exception 'setting "%" does not exist; settings are: semantic_enabled, semantic_threshold, semantic_guards, cache_ttl_seconds', setting
+                using errcode = 'invalid_parameter_value';
+    end case;
+exception
+    when invalid_text_representation or numeric_value_out_of_range or check_violation or not_null_violation then
+        raise exception 'value "%" is not valid for setting "%": %', value, setting,
+            case setting
+                when 'semantic_threshold' then 'a number from 0.0 to 1.0'
+                when 'cache_ttl_seconds' then 'whole seconds from 0 to 315360000'
+                else 'true or false'
+            end
+            using errcode = 'invalid_parameter_value';
+end;
+$$;
+
+comment on function set_setting(text, text, text) is 'Sets one setting of a project, from the next request on. Raises on an unknown project or setting and on a value out of range.';

@@ -1,0 +1,153 @@
+/** Who may pass: key, rate windows, monthly quota, in that order of refusal. */
+import type { AdmitRow } from '../postgres/admit.ts'
+import {
+  addressWindowName,
+  type FastStore,
+  keyWindowName,
+  strangerWindowName,
+  type Window,
+} from '../redis/fast-store.ts'
+import { disabledKey, invalidKey } from './api-key.ts'
+import { createRateWindows, type PassReply } from './rate-windows.ts'
+import { monthlyQuotaExceeded, rateLimitExceeded } from './refusals.ts'
+import type { Reservations } from './reservations.ts'
+
+/** Most requests a minute from one address with keys that turn out not to exist: guessing must not cost database calls. */
+const STRANGER_REQUESTS_PER_MINUTE = 120
+/** Keys whose last known limits are remembered. They are a guess to be checked, never a verdict. */
+const MAX_REMEMBERED_KEYS = 100_000
+
+export interface Admitted {
+  /** Key, project, settings: as the database had them when the request was counted. */
+  account: AdmitRow
+  /** The exact entry, where one was asked for and found. */
+  entry: Uint8Array | null
+  /** Gives the request back to the month's quota; for requests that were refused later or failed. Once. */
+  refund(): void
+}
+
+export interface Admission {
+  /** Validates a key without counting a request. */
+  identify(keyHash: string, address: string): Promise<AdmitRow>
+  /**
+   * Validates the key and counts the request, or throws 401, 403, 429 or 503 having counted nothing.
+   * `entryOf` names the exact entry to read on the way; it may be called again when settings changed meanwhile.
+   */
+  admit(keyHash: string, address: string, entryOf: (account: AdmitRow) => string | null): Promise<Admitted>
+}
+
+export function createAdmission(store: FastStore, reservations: Reservations): Admission {
+  const passWindows = createRateWindows(store)
+  const remembered = new Map<string, AdmitRow>()
+  const identifying = new Map<string, Promise<AdmitRow>>()
+
+  function remember(keyHash: string, account: AdmitRow): void {
+    if (!remembered.has(keyHash) && remembered.size >= MAX_REMEMBERED_KEYS) {
+      const oldest = remembered.keys().next()
+      if (!oldest.done) remembered.delete(oldest.value)
+    }
+    remembered.set(keyHash, account)
+  }
+
+  async function validate(keyHash: string): Promise<AdmitRow> {
+    const account = await reservations.validate(keyHash)
+    if (account.verdict === 'unknown') remembered.delete(keyHash)
+    else remember(keyHash, account)
+    return account
+  }
+
+  async function validateStranger(keyHash: string, address: string): Promise<AdmitRow> {
+    const strangers = { name: strangerWindowName(address), limit: STRANGER_REQUESTS_PER_MINUTE }
+    const guess = await store.pass({ requests: 1, windows: [strangers], entries: [] })
+    if (guess.granted === 0) throw rateLimitExceeded(STRANGER_REQUESTS_PER_MINUTE, guess.waitMs)
+    const account = await validate(keyHash)
+    if (account.verdict !== 'unknown') await store.uncount([strangers.name], 1, guess.countedAtSecond)
+    return account
+  }
+
+  /** The key as last known, or as the database has it; requests that arrive meanwhile with the same new key share the question. */
+  function recall(keyHash: string, address: string): AdmitRow | Promise<AdmitRow> {
+    const known = remembered.get(keyHash)
+    if (known) return known
+    const asked =
+      identifying.get(keyHash) ?? validateStranger(keyHash, address).finally(() => identifying.delete(keyHash))
+    identifying.set(keyHash, asked)
+    return asked
+  }
+
+  async function identify(keyHash: string, address: string): Promise<AdmitRow> {
+    const account = remembered.has(keyHash) ? await validate(keyHash) : await recall(keyHash, address)
+    refuseInactive(account)
+    return account
+  }
+
+  async function admit(
+    keyHash: string,
+    address: string,
+    entryOf: (account: AdmitRow) => string | null,
+  ): Promise<Admitted> {
+    let account = await recall(keyHash, address)
+    for (;;) {
+      refuseInactiveUnlessStale(account)
+      const windows = windowsOf(account, address)
+      const pass = await passWindows({ windows, entry: account.verdict === 'active' ? entryOf(account) : null })
+      if (!pass.passed) {
+        const current = await identify(keyHash, address)
+        if (sameAsGuessed(account, current)) throw refusal(pass)
+        account = current
+        continue
+      }
+      const names = windows.map(window => window.name)
+      const takeBack = () => store.uncount(names, 1, pass.countedAtSecond)
+      const { row: current, reserved } = await reservations.reserve(keyHash).catch(async error => {
+        await takeBack()
+        throw error
+      })
+      if (reserved && sameAsGuessed(account, current)) {
+        return { account: current, entry: pass.entry, refund: () => reservations.refund(current) }
+      }
+      await takeBack()
+      if (reserved) reservations.refund(current)
+      if (current.verdict === 'unknown') remembered.delete(keyHash)
+      else remember(keyHash, current)
+      refuseInactive(current)
+      if (!reserved) throw monthlyQuotaExceeded()
+      account = current
+    }
+  }
+
+  return { identify, admit }
+}
+
+/** 401 or 403 for a key that may not pass. */
+function refuseInactive(account: AdmitRow): void {
+  if (account.verdict === 'disabled') throw disabledKey()
+  if (account.verdict !== 'active') throw invalidKey()
+}
+
+/** A key that never existed is refused at once; any other verdict may have changed, and is asked for again with the reservation. */
+function refuseInactiveUnlessStale(account: AdmitRow): void {
+  if (account.verdict === 'unknown') throw invalidKey()
+}
+
+function windowsOf(account: AdmitRow, address: string): Window[] {
+  return [
+    { name: keyWindowName(account.project_id, account.key_id), limit: account.requests_per_minute },
+    { name: addressWindowName(account.project_id, address), limit: account.requests_per_minute_per_address },
+  ]
+}
+
+/** Whether what was done on the strength of the remembered row still holds. */
+function sameAsGuessed(guessed: AdmitRow, current: AdmitRow): boolean {
+  return (
+    guessed.verdict === current.verdict &&
+    guessed.requests_per_minute === current.requests_per_minute &&
+    guessed.requests_per_minute_per_address === current.requests_per_minute_per_address &&
+    guessed.cache_generation === current.cache_generation &&
+    guessed.direct_providers.join() === current.direct_providers.join()
+  )
+}
+
+function refusal(pass: PassReply) {
+  return rateLimitExceeded(pass.fullWindow?.limit ?? 0, pass.waitMs)
+}

@@ -1,0 +1,22 @@
+/** The seam between the two footings: the same queries over a real PostgreSQL or the embedded one. */
+import type { Kysely } from 'kysely'
+import type { DB } from './types.generated.ts'
+
+export interface Database {
+  /** Typed queries; every value from outside travels as a parameter. */
+  readonly queries: Kysely<DB>
+  /** embedded: PGlite in a worker of this process. real: a server at `DATABASE_URL`. */
+  readonly footing: 'embedded' | 'real'
+  /** Whether HNSW graphs may be built: embedded, building one is a hundred times slower. */
+  readonly buildsGraphs: boolean
+  /** Runs SQL text of several statements in one transaction. For migrations: it takes no parameters. */
+  runScript(text: string): Promise<void>
+  /** Ends what runs and disconnects. */
+  close(): Promise<void>
+}
+
+/** PostgreSQL's SQLSTATE of an error, where it has one. */
+export function sqlStateOf(error: unknown): string | null {
+  if (typeof error !== 'object' || error === null || !('code' in error)) return null
+  return typeof error.code === 'string' && /^[0-9A-Z]{5}$/.test(error.code) ? error.code : null
+}

@@ -1,0 +1,64 @@
+/** What Redis, or the in-process store in its place, does for one request: rate windows and exact entries, nothing else. */
+
+/** One batch of requests that share their windows. */
+export interface PassBatch {
+  /** Requests that ask to pass. */
+  requests: number
+  windows: readonly Window[]
+  /** Names of the exact entries to read, as `entryName` makes them. */
+  entries: readonly string[]
+}
+
+export interface Window {
+  /** As `keyWindowName` and its kin make it; all windows and entries of a batch share one hash tag. */
+  name: string
+  /** Most requests in any 60 seconds. */
+  limit: number
+}
+
+export interface PassVerdict {
+  /** How many of the batch may pass; the others consumed nothing. */
+  granted: number
+  /** The second, on the store's clock, that they were counted in. */
+  countedAtSecond: number
+  /** Until one more could pass, when some may not; else 0. */
+  waitMs: number
+  /** Requests now in each window. */
+  totals: readonly number[]
+  /** Each entry's bytes, or null; in the order asked. */
+  entries: readonly (Uint8Array | null)[]
+}
+
+export interface FastStore {
+  readonly kind: 'redis' | 'in-process'
+  /** Checks and counts all windows of the batch, or none, and reads its entries. Rejects when the store is out of reach. */
+  pass(batch: PassBatch): Promise<PassVerdict>
+  /** Takes back requests that were counted by `pass` and refused later. */
+  uncount(windowNames: readonly string[], requests: number, countedAtSecond: number): Promise<void>
+  writeEntry(name: string, bytes: Uint8Array, ttlMs: number): Promise<void>
+  deleteEntry(name: string): Promise<void>
+  /** Resolves when the store answers, rejects when it does not. */
+  ping(): Promise<void>
+  close(): Promise<void>
+}
+
+/** Length of a rate window, plus the second that is under way: see windows.lua. */
+export const WINDOW_SECONDS = 61
+
+export function keyWindowName(projectId: number, keyId: number): string {
+  return `mp:{${projectId}}:k:${keyId}`
+}
+
+export function addressWindowName(projectId: number, address: string): string {
+  return `mp:{${projectId}}:a:${address}`
+}
+
+/** Counts an address's requests with keys that this process has not seen to be good. */
+export function strangerWindowName(address: string): string {
+  return `mp:{s:${address}}`
+}
+
+/** A new generation makes all that was cached under the old one unfindable. */
+export function entryName(projectId: number, generation: number, requestHash: string): string {
+  return `mp:{${projectId}}:e:${generation}:${requestHash}`
+}

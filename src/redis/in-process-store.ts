@@ -1,0 +1,138 @@
+/** The fast store without Redis: the same windows and entries in this process's memory. */
+import { type FastStore, type PassBatch, type PassVerdict, WINDOW_SECONDS } from './fast-store.ts'
+
+/** The same counts as in windows.lua. */
+interface WindowState {
+  total: number
+  lastSecond: number
+  counts: Uint32Array
+}
+
+interface Entry {
+  bytes: Uint8Array
+  expiresAtMs: number
+}
+
+export interface InProcessStoreOptions {
+  /** Most bytes of entries kept; the least recently used go first. */
+  maxEntryBytes?: number
+  /** Milliseconds since the epoch. */
+  now?: () => number
+}
+
+export function createInProcessStore({
+  maxEntryBytes = 128 * 1024 * 1024,
+  now = Date.now,
+}: InProcessStoreOptions = {}): FastStore {
+  const windows = new Map<string, WindowState>()
+  const entries = new Map<string, Entry>()
+  let entryBytes = 0
+
+  function pass(batch: PassBatch): PassVerdict {
+    const nowMs = now()
+    const second = Math.floor(nowMs / 1000)
+    const states = batch.windows.map(window => openWindow(windows, window.name, second))
+    const rooms = batch.windows.map((window, i) => window.limit - (states[i]?.total ?? 0))
+    const granted = Math.max(0, Math.min(batch.requests, ...rooms))
+    for (const state of states) addToWindow(state, second, granted)
+    const waits = batch.windows.map((window, i) => waitForRoomMs(states[i], window.limit, nowMs))
+    return {
+      granted,
+      countedAtSecond: second,
+      waitMs: granted < batch.requests ? Math.max(0, ...waits) : 0,
+      totals: states.map(state => state.total),
+      entries: batch.entries.map(name => (granted > 0 ? readEntry(name, nowMs) : null)),
+    }
+  }
+
+  function readEntry(name: string, nowMs: number): Uint8Array | null {
+    const entry = entries.get(name)
+    if (!entry) return null
+    forget(name)
+    if (entry.expiresAtMs <= nowMs) return null
+    keep(name, entry)
+    return entry.bytes
+  }
+
+  function keep(name: string, entry: Entry): void {
+    entries.set(name, entry)
+    entryBytes += entry.bytes.byteLength
+  }
+
+  function forget(name: string): void {
+    entryBytes -= entries.get(name)?.bytes.byteLength ?? 0
+    entries.delete(name)
+  }
+
+  // Windows that nobody used for a minute are empty.
+  const sweep = setInterval(() => {
+    const oldest = Math.floor(now() / 1000) - WINDOW_SECONDS
+    for (const [name, state] of windows) if (state.lastSecond < oldest) windows.delete(name)
+  }, 10_000)
+  sweep.unref()
+
+  return {
+    kind: 'in-process',
+    pass: async batch => pass(batch),
+    async uncount(windowNames, requests, countedAtSecond) {
+      for (const name of windowNames) uncount(windows.get(name), requests, countedAtSecond)
+    },
+    async writeEntry(name, bytes, ttlMs) {
+      forget(name)
+      keep(name, { bytes, expiresAtMs: now() + ttlMs })
+      for (const oldest of entries.keys()) {
+        if (entryBytes <= maxEntryBytes) break
+        forget(oldest)
+      }
+    },
+    async deleteEntry(name) {
+      forget(name)
+    },
+    async ping() {},
+    async close() {
+      clearInterval(sweep)
+    },
+  }
+}
+
+function openWindow(windows: Map<string, WindowState>, name: string, second: number): WindowState {
+  let state = windows.get(name)
+  if (!state) {
+    state = { total: 0, lastSecond: second, counts: new Uint32Array(WINDOW_SECONDS) }
+    windows.set(name, state)
+  }
+  const passed = Math.min(second - state.lastSecond, WINDOW_SECONDS)
+  for (let i = 1; i <= passed; i++) {
+    const at = (state.lastSecond + i) % WINDOW_SECONDS
+    state.total -= state.counts[at] ?? 0
+    state.counts[at] = 0
+  }
+  state.lastSecond = Math.max(second, state.lastSecond)
+  return state
+}
+
+function addToWindow(state: WindowState, second: number, requests: number): void {
+  const at = second % WINDOW_SECONDS
+  state.counts[at] = (state.counts[at] ?? 0) + requests
+  state.total += requests
+}
+
+function waitForRoomMs(state: WindowState | undefined, limit: number, nowMs: number): number {
+  if (!state) return 0
+  let over = state.total + 1 - limit
+  if (over <= 0) return 0
+  const now = Math.floor(nowMs / 1000)
+  for (let second = now - WINDOW_SECONDS + 1; second <= now; second++) {
+    over -= state.counts[second % WINDOW_SECONDS] ?? 0
+    if (over <= 0) return (second + WINDOW_SECONDS) * 1000 - nowMs
+  }
+  return WINDOW_SECONDS * 1000
+}
+
+function uncount(state: WindowState | undefined, requests: number, second: number): void {
+  if (!state || second > state.lastSecond || state.lastSecond - second >= WINDOW_SECONDS) return
+  const at = second % WINDOW_SECONDS
+  const taken = Math.min(state.counts[at] ?? 0, requests)
+  state.counts[at] = (state.counts[at] ?? 0) - taken
+  state.total -= taken
+}

@@ -1,0 +1,5 @@
+/** Lua scripts are imported as text. */
+declare module '*.lua' {
+  const text: string
+  export default text
+}
