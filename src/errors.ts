@@ -22,6 +22,7 @@ export class ProxyError extends Error {
   readonly code: string
   readonly type: string
   readonly param: string | null
+  /** Added to the answer's headers. */
   readonly headers: Record<string, string>
 
   constructor(options: ProxyErrorOptions) {
@@ -31,7 +32,7 @@ export class ProxyError extends Error {
     this.code = options.code
     this.type = options.type ?? typeOfStatus(options.status)
     this.param = options.param ?? null
-    this.headers = options.headers ?? {}
+    this.headers = { ...options.headers }
   }
 
   /** OpenAI's error envelope. */

@@ -4,7 +4,7 @@ volatile
 set search_path = public, pg_temp
 as $$
 declare
-    -- Lists show a prefix with an ellipsis behind it; both forms of ellipsis may come along when it is copied.
+    -- Shown prefixes end in an ellipsis; either form of it may come along when one is copied.
     wanted text := regexp_replace(coalesce(key_or_prefix, ''), '(…|\.{3})$', '');
     matching bigint[];
     deactivated text;
@@ -13,12 +13,14 @@ begin
     from api_keys
     where key_hash = sha256(convert_to(wanted, 'UTF8')) or prefix = wanted;
 
+    -- No more of a mistyped key than its prefix belongs in a log.
     if matching is null then
-        raise exception 'no key begins with "%"; give a whole key or the prefix that list-keys.sql shows', left(wanted, 17)
+        raise exception 'no such key: %; give a whole key, or the prefix that list-keys.sql shows', quote_for_message(left(wanted, 17))
             using errcode = 'no_data_found';
     end if;
     if array_length(matching, 1) > 1 then
-        raise exception 'several keys begin with "%"; give the whole key', left(wanted, 17) using errcode = 'cardinality_violation';
+        raise exception 'several keys begin with %; give the whole key', quote_for_message(left(wanted, 17))
+            using errcode = 'cardinality_violation';
     end if;
     update api_keys
     set deactivated_at = coalesce(deactivated_at, now())

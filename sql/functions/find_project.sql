@@ -8,7 +8,7 @@ declare
 begin
     select id into found_id from projects where name = project;
     if found_id is null then
-        raise exception 'project "%" does not exist', project using errcode = 'no_data_found';
+        raise exception 'project % does not exist', quote_for_message(project) using errcode = 'no_data_found';
     end if;
     return found_id;
 end;

@@ -8,22 +8,27 @@ declare
     secret text;
 begin
     if key_type is null or key_type not in ('project', 'test') then
-        raise exception 'key type "%" does not exist; types are: project, test', key_type using errcode = 'invalid_parameter_value';
+        raise exception 'key type % does not exist; types are: project, test', quote_for_message(key_type)
+            using errcode = 'invalid_parameter_value';
     end if;
     if key_name is null or key_name !~ '^[^[:cntrl:]]{1,100}$' then
-        raise exception 'key name must be 1 to 100 printable characters' using errcode = 'invalid_parameter_value';
+        raise exception 'key name % is not valid: 1 to 100 printable characters', quote_for_message(key_name)
+            using errcode = 'invalid_parameter_value';
     end if;
     if expires <= now() then
-        raise exception 'expiry % is in the past', expires using errcode = 'invalid_parameter_value';
-    end if;
-    if exists (select 1 from api_keys k where k.project_id = owner_id and k.name = key_name and k.deactivated_at is null) then
-        raise exception 'project "%" already has an active key named "%"', project, key_name using errcode = 'unique_violation';
+        raise exception 'expiry % is in the past', to_char(expires at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')
+            using errcode = 'invalid_parameter_value';
     end if;
     -- Two random UUIDs carry 244 bits from the system's own source; hashed, so that their fixed bits do not show. 32 digits hold 190 bits.
     secret := 'lgw_' || case key_type when 'test' then 'test' else 'proj' end || '_'
         || encode_base62(sha256(uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid())), 32);
     insert into api_keys (project_id, key_hash, prefix, type, name, expires_at)
-    values (owner_id, sha256(convert_to(secret, 'UTF8')), left(secret, 17), key_type, key_name, expires);
+    values (owner_id, sha256(convert_to(secret, 'UTF8')), left(secret, 17), key_type, key_name, expires)
+    on conflict (project_id, name) where deactivated_at is null do nothing;
+    if not found then
+        raise exception 'project % already has an active key named %', quote_for_message(project), quote_for_message(key_name)
+            using errcode = 'unique_violation';
+    end if;
     return secret;
 end;
 $$;

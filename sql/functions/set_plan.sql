@@ -7,10 +7,7 @@ as $$
 declare
     owner_id bigint := find_project(project);
 begin
-    if not exists (select 1 from plans p where p.name = plan) then
-        raise exception 'plan "%" does not exist; plans are: %', plan, (select string_agg(p.name, ', ' order by p.requests_per_month, p.name) from plans p)
-            using errcode = 'no_data_found';
-    end if;
+    perform require_plan(plan);
     update projects p set plan = set_plan.plan where p.id = owner_id;
 end;
 $$;

@@ -16,12 +16,12 @@ begin
         when 'cache_ttl_seconds' then
             update projects p set cache_ttl_seconds = value::integer where p.id = owner_id;
         else
-            raise exception 'setting "%" does not exist; settings are: semantic_enabled, semantic_threshold, semantic_guards, cache_ttl_seconds', setting
+            raise exception 'setting % does not exist; settings are: semantic_enabled, semantic_threshold, semantic_guards, cache_ttl_seconds', quote_for_message(setting)
                 using errcode = 'invalid_parameter_value';
     end case;
 exception
     when invalid_text_representation or numeric_value_out_of_range or check_violation or not_null_violation then
-        raise exception 'value "%" is not valid for setting "%": %', value, setting,
+        raise exception 'value % is not valid for setting %: it takes %', quote_for_message(value), setting,
             case setting
                 when 'semantic_threshold' then 'a number from 0.0 to 1.0'
                 when 'cache_ttl_seconds' then 'whole seconds from 0 to 315360000'

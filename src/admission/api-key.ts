@@ -9,7 +9,7 @@ export function hashBearerKey(authorization: string | null): string {
   const match = /^Bearer +(\S+) *$/i.exec(authorization)
   const key = match?.[1]
   if (key === undefined || !KEY_FORM.test(key)) throw invalidKey()
-  return new Bun.CryptoHasher('sha256').update(key).digest('hex')
+  return Bun.SHA256.hash(key, 'hex')
 }
 
 export function missingKey(): ProxyError {

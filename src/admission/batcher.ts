@@ -5,9 +5,9 @@ export interface BatcherOptions<Item, Result> {
   run(items: readonly Item[]): Promise<readonly Result[]>
   /** Most items of a batch. */
   maxItems: number
-  /** An item that has no result after this long fails. */
+  /** No item waits longer for its result, queued or in flight; its batch fails then. */
   timeLimitMs: number
-  /** The error of such an item. */
+  /** The error of such a batch. */
   timeLimitError(): Error
   /** A result that came after its item had failed: what it reserved is to be given back. */
   onLateResult?(item: Item, result: Result): void
@@ -15,7 +15,7 @@ export interface BatcherOptions<Item, Result> {
 
 interface Waiting<Item, Result> {
   item: Item
-  settled: boolean
+  queuedAtMs: number
   resolve(result: Result): void
   reject(error: unknown): void
 }
@@ -23,61 +23,53 @@ interface Waiting<Item, Result> {
 /** The returned function adds an item to the next batch and resolves to its result. */
 export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result>): (item: Item) => Promise<Result> {
   const { run, maxItems, timeLimitMs, timeLimitError, onLateResult } = options
-  const queue: Waiting<Item, Result>[] = []
+  let queue: Waiting<Item, Result>[] = []
   let inFlight = false
 
   function flush(): void {
-    const batch = queue.splice(0, maxItems).filter(waiting => !waiting.settled)
-    if (batch.length === 0) return
+    const batch = queue.length <= maxItems ? queue : queue.slice(0, maxItems)
+    queue = queue.length <= maxItems ? [] : queue.slice(maxItems)
+    const [oldest] = batch
+    if (!oldest) return
     inFlight = true
-    const done = () => {
-      if (!inFlight) return
+    let overdue = false
+
+    function proceed(): void {
       inFlight = false
-      clearTimeout(overdue)
       if (queue.length > 0) flush()
     }
-    // A call that hangs must not hold up those behind it.
-    const overdue = setTimeout(done, timeLimitMs)
+    // One timer a batch, set by its oldest item. A call that hangs must not hold up those behind it either.
+    const timer = setTimeout(
+      () => {
+        overdue = true
+        for (const waiting of batch) waiting.reject(timeLimitError())
+        proceed()
+      },
+      Math.max(1, timeLimitMs - (performance.now() - oldest.queuedAtMs)),
+    )
     run(batch.map(waiting => waiting.item)).then(
       results => {
-        batch.forEach((waiting, i) => {
-          deliver(waiting, results[i] as Result)
-        })
-        done()
+        clearTimeout(timer)
+        for (let i = 0; i < batch.length; i++) {
+          const waiting = batch[i] as Waiting<Item, Result>
+          const result = results[i] as Result
+          if (overdue) onLateResult?.(waiting.item, result)
+          else waiting.resolve(result)
+        }
+        if (!overdue) proceed()
       },
       error => {
+        clearTimeout(timer)
         for (const waiting of batch) waiting.reject(error)
-        done()
+        if (!overdue) proceed()
       },
     )
   }
 
-  function deliver(waiting: Waiting<Item, Result>, result: Result): void {
-    if (waiting.settled) onLateResult?.(waiting.item, result)
-    else waiting.resolve(result)
-  }
-
   return item =>
     new Promise<Result>((resolve, reject) => {
-      const timer = setTimeout(() => waiting.reject(timeLimitError()), timeLimitMs)
-      const waiting: Waiting<Item, Result> = {
-        item,
-        settled: false,
-        resolve(result) {
-          if (waiting.settled) return
-          waiting.settled = true
-          clearTimeout(timer)
-          resolve(result)
-        },
-        reject(error) {
-          if (waiting.settled) return
-          waiting.settled = true
-          clearTimeout(timer)
-          reject(error)
-        },
-      }
-      queue.push(waiting)
-      // One tick later, so that what arrived together travels together.
+      queue.push({ item, queuedAtMs: performance.now(), resolve, reject })
+      // A moment later, so that what arrived together travels together.
       if (!inFlight && queue.length === 1) queueMicrotask(() => !inFlight && flush())
     })
 }

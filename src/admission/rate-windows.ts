@@ -32,36 +32,52 @@ export function createRateWindows(store: FastStore): (ask: PassAsk) => Promise<P
   })
 }
 
+/** Asks that share their windows, hence one call. */
 interface Group {
   windows: readonly Window[]
   requests: number
+  /** Position of each entry in the call. */
   entries: Map<string, number>
-  verdict: Promise<PassVerdict>
   left: number
 }
 
 async function runBatch(store: FastStore, asks: readonly PassAsk[]): Promise<PassReply[]> {
   const groups = new Map<string, Group>()
   const groupOf = asks.map(ask => {
-    const name = ask.windows.map(window => `${window.name} ${window.limit}`).join('\n')
+    const name = groupName(ask.windows)
     let group = groups.get(name)
     if (!group) {
-      group = { windows: ask.windows, requests: 0, entries: new Map(), verdict: Promise.resolve(NO_VERDICT), left: 0 }
+      group = { windows: ask.windows, requests: 0, entries: new Map(), left: 0 }
       groups.set(name, group)
     }
     group.requests++
     if (ask.entry !== null && !group.entries.has(ask.entry)) group.entries.set(ask.entry, group.entries.size)
     return group
   })
-  for (const group of groups.values()) {
-    group.verdict = store.pass({ requests: group.requests, windows: group.windows, entries: [...group.entries.keys()] })
-  }
-  for (const group of groups.values()) group.left = (await group.verdict).granted
-  return Promise.all(asks.map(async (ask, i) => reply(ask, groupOf[i] as Group)))
+  const verdicts = new Map(
+    await Promise.all(
+      Array.from(groups.values(), async group => {
+        const { requests, windows, entries } = group
+        const verdict = await store.pass({ requests, windows, entries: [...entries.keys()] })
+        group.left = verdict.granted
+        return [group, verdict] as const
+      }),
+    ),
+  )
+  return asks.map((ask, i) => {
+    const group = groupOf[i] as Group
+    return reply(ask, group, verdicts.get(group) as PassVerdict)
+  })
 }
 
-async function reply(ask: PassAsk, group: Group): Promise<PassReply> {
-  const verdict = await group.verdict
+function groupName(windows: readonly Window[]): string {
+  let name = ''
+  for (const window of windows) name += `${window.name} ${window.limit}\n`
+  return name
+}
+
+/** Grants go to the asks of a group in the order they came. */
+function reply(ask: PassAsk, group: Group, verdict: PassVerdict): PassReply {
   const passed = group.left > 0
   if (passed) group.left--
   const at = ask.entry === null ? undefined : group.entries.get(ask.entry)
@@ -69,13 +85,11 @@ async function reply(ask: PassAsk, group: Group): Promise<PassReply> {
     passed,
     countedAtSecond: verdict.countedAtSecond,
     waitMs: verdict.waitMs,
-    fullWindow: passed ? null : (fullest(group.windows, verdict.totals) ?? null),
+    fullWindow: passed ? null : findFullWindow(group.windows, verdict.totals),
     entry: passed && at !== undefined ? (verdict.entries[at] ?? null) : null,
   }
 }
 
-function fullest(windows: readonly Window[], totals: readonly number[]): Window | undefined {
-  return windows.find((window, i) => (totals[i] ?? 0) >= window.limit) ?? windows[0]
+function findFullWindow(windows: readonly Window[], totals: readonly number[]): Window | null {
+  return windows.find((window, i) => (totals[i] ?? 0) >= window.limit) ?? windows[0] ?? null
 }
-
-const NO_VERDICT: PassVerdict = { granted: 0, countedAtSecond: 0, waitMs: 0, totals: [], entries: [] }

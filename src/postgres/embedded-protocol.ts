@@ -21,6 +21,8 @@ export interface EmbeddedReply {
   rows?: unknown[]
   affectedRows?: number
   dump?: Blob
+  /** Where psql reaches the database. */
+  port?: number
   /** Error message and SQLSTATE. */
   error?: { message: string; code: string | null }
 }

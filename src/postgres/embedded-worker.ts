@@ -1,16 +1,21 @@
 /** Worker: owns the PGlite instance, answers the server's queries, and lets psql in through a socket. */
 import { PGlite } from '@electric-sql/pglite'
 import { vector } from '@electric-sql/pglite-pgvector'
-import { PGLiteSocketServer } from '@electric-sql/pglite-socket'
 import type { EmbeddedReply, EmbeddedRequest, EmbeddedStart } from './embedded-protocol.ts'
+import { createTurns } from './embedded-turns.ts'
+import { openPsqlSocket, type PsqlSocket } from './psql-socket.ts'
 
 declare const self: Worker
 
-/** How long a query waits for a transaction that a psql session holds open. */
-const PSQL_TRANSACTION_WAIT_MS = 5_000
+/**
+ * The embedded database has one session. A statement of ours in the midst of a psql session's transaction would join it, and
+ * be rolled back with it; so it waits for its turn, within this limit.
+ */
+const TURN_WAIT_MS = 5_000
 
+const turns = createTurns()
 let db: PGlite | undefined
-let socket: PGLiteSocketServer | undefined
+let socket: PsqlSocket | undefined
 
 self.onmessage = async ({ data }: MessageEvent<EmbeddedRequest & { id: number }>) => {
   const reply = await answer(data).catch(describeError)
@@ -20,23 +25,36 @@ self.onmessage = async ({ data }: MessageEvent<EmbeddedRequest & { id: number }>
 async function answer(request: EmbeddedRequest): Promise<Omit<EmbeddedReply, 'id'>> {
   if (request.kind === 'start') return await start(request.start)
   if (!db) throw new Error('The embedded database has not started')
+  if (request.kind === 'close') return await close(db)
+  const endTurn = await turns.take(TURN_WAIT_MS)
+  try {
+    return await run(db, request)
+  } finally {
+    endTurn()
+  }
+}
+
+async function run(
+  database: PGlite,
+  request: Exclude<EmbeddedRequest, { kind: 'start' | 'close' }>,
+): Promise<Omit<EmbeddedReply, 'id'>> {
   switch (request.kind) {
     case 'query': {
-      await waitForPsqlTransaction(db)
-      const result = await db.query(request.sql, [...request.params])
+      const result = await database.query(request.sql, [...request.params])
       return { rows: result.rows, affectedRows: result.affectedRows ?? 0 }
     }
     case 'script':
-      await waitForPsqlTransaction(db)
-      await db.exec(request.sql)
+      await database.exec(request.sql)
       return {}
     case 'dump':
-      return { dump: await db.dumpDataDir('none') }
-    case 'close':
-      await socket?.stop()
-      await db.close()
-      return {}
+      return { dump: await database.dumpDataDir('none') }
   }
+}
+
+async function close(database: PGlite): Promise<Omit<EmbeddedReply, 'id'>> {
+  await socket?.close()
+  await database.close()
+  return {}
 }
 
 async function start({ directory, port, template }: EmbeddedStart): Promise<Omit<EmbeddedReply, 'id'>> {
@@ -48,23 +66,9 @@ async function start({ directory, port, template }: EmbeddedStart): Promise<Omit
     parsers: { 20: Number, 1082: text => text },
     relaxedDurability: false,
   })
-  if (port !== null) {
-    socket = new PGLiteSocketServer({ db, port, host: '127.0.0.1', maxConnections: 5 })
-    await socket.start()
-  }
-  return {}
-}
-
-/**
- * The embedded database has one session. While a psql session is inside a transaction, our statements would join it, and be
- * rolled back with it; so they wait, within a limit.
- */
-async function waitForPsqlTransaction(database: PGlite): Promise<void> {
-  const deadline = performance.now() + PSQL_TRANSACTION_WAIT_MS
-  while (database.isInTransaction()) {
-    if (performance.now() > deadline) throw new Error('A psql session holds a transaction open; end it')
-    await Bun.sleep(2)
-  }
+  if (port === null) return {}
+  socket = await openPsqlSocket(db, turns, port)
+  return { port: socket.port }
 }
 
 function describeError(error: unknown): Omit<EmbeddedReply, 'id'> {

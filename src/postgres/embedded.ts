@@ -5,6 +5,8 @@ import type { EmbeddedReply, EmbeddedRequest, EmbeddedStart } from './embedded-p
 import type { DB } from './types.generated.ts'
 
 export interface EmbeddedDatabase extends Database {
+  /** Loopback port where psql reaches the database; null where none was asked for. */
+  readonly psqlPort: number | null
   /** The whole database directory as a tar archive, to start others from. */
   dump(): Promise<Blob>
 }
@@ -42,7 +44,10 @@ export async function openEmbeddedDatabase(start: EmbeddedStart): Promise<Embedd
     })
   }
 
-  await ask({ kind: 'start', start })
+  const { port: psqlPort = null } = await ask({ kind: 'start', start }).catch(error => {
+    worker.terminate()
+    throw error
+  })
 
   const client = {
     closed: false,
@@ -69,6 +74,7 @@ export async function openEmbeddedDatabase(start: EmbeddedStart): Promise<Embedd
     queries: new Kysely<DB>({ dialect: new PGliteDialect({ pglite: client }) }),
     footing: 'embedded',
     buildsGraphs: false,
+    psqlPort,
     async runScript(text) {
       await ask({ kind: 'script', sql: text })
     },

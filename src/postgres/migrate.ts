@@ -18,7 +18,9 @@ comment on column schema_migrations.applied_at is 'When it was last applied.';
 `
 
 /** Held by whoever migrates, so that proxies that start together take turns. */
-const TAKE_TURN = "select pg_advisory_xact_lock(hashtext('model-proxy migrate'));"
+const TAKE_TURN = `select pg_advisory_xact_lock(hashtext('model-proxy migrate'));
+set local lock_timeout = '10s';
+set local statement_timeout = '30min';`
 
 export interface MigrationReport {
   /** What was applied, in order; empty when the database was up to date. */

@@ -1,8 +1,7 @@
 /** The fast store on a Redis server or cluster. */
+import { readFileSync } from 'node:fs'
 import { Cluster, Redis } from 'ioredis'
 import type { FastStore, PassBatch, PassVerdict } from './fast-store.ts'
-import uncountLua from './uncount.lua' with { type: 'text' }
-import windowsLua from './windows.lua' with { type: 'text' }
 
 /** Redis answers in well under a millisecond; one that takes this long is as good as gone. */
 const COMMAND_TIMEOUT_MS = 300
@@ -20,8 +19,8 @@ export interface RedisStoreOptions {
 
 export function openRedisStore({ url }: RedisStoreOptions): FastStore {
   const redis = connect(url) as (Redis | Cluster) & Scripted
-  redis.defineCommand('windows', { lua: windowsLua })
-  redis.defineCommand('uncount', { lua: uncountLua })
+  redis.defineCommand('windows', { lua: readScript('windows.lua') })
+  redis.defineCommand('uncount', { lua: readScript('uncount.lua') })
   // Without a listener, a lost connection would end the process. Callers see each command fail.
   redis.on('error', () => {})
 
@@ -68,6 +67,10 @@ export function openRedisStore({ url }: RedisStoreOptions): FastStore {
       redis.disconnect()
     },
   }
+}
+
+function readScript(file: string): string {
+  return readFileSync(new URL(file, import.meta.url), 'utf8')
 }
 
 function asBytes(value: number | Buffer | null | undefined): Uint8Array | null {

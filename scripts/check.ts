@@ -1,0 +1,22 @@
+/** `bun run check`: format, lint and dependency rule, types, generated types against the schema, dead code, migrations. Runs all, then says what failed. */
+
+const checks: Record<string, string[]> = {
+  'format, lint, dependency rule': ['biome', 'check', '--error-on-warnings', '.'],
+  types: ['tsc', '--noEmit'],
+  'generated types against the live schema': ['bun', 'scripts/generate-types.ts', '--check'],
+  'dead code': ['knip', '--no-progress'],
+  migrations: ['squawk', '-c', '.squawk.toml', ...new Bun.Glob('sql/migrations/*.sql').scanSync()],
+}
+
+const failed: string[] = []
+for (const [name, command] of Object.entries(checks)) {
+  const startedAt = performance.now()
+  const { exitCode } = Bun.spawnSync(command, { stdout: 'inherit', stderr: 'inherit' })
+  const seconds = ((performance.now() - startedAt) / 1000).toFixed(1)
+  process.stdout.write(`${exitCode === 0 ? 'ok    ' : 'FAILED'} ${name} (${seconds} s)\n`)
+  if (exitCode !== 0) failed.push(name)
+}
+if (failed.length > 0) {
+  process.stdout.write(`\nFailed: ${failed.join('; ')}\n`)
+  process.exit(1)
+}

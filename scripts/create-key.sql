@@ -1,0 +1,28 @@
+-- Makes an API key and prints it: the only time it is seen. type: project (paid providers) or test (sandbox, free).
+--
+--   psql "$DATABASE_URL" -qAt -v ON_ERROR_STOP=1 -v project=acme -v type=project -v name=ci -f scripts/create-key.sql
+--
+-- Optional: -v expires=2027-01-01 (UTC unless it says otherwise), from when on the key is refused.
+\set ON_ERROR_STOP 1
+\set VERBOSITY terse
+\set SHOW_CONTEXT never
+
+\if :{?project}
+\else
+do $$ begin raise exception 'project is missing: give -v project=acme'; end $$;
+\endif
+\if :{?type}
+\else
+do $$ begin raise exception 'type is missing: give -v type=project'; end $$;
+\endif
+\if :{?name}
+\else
+do $$ begin raise exception 'name is missing: give -v name=ci'; end $$;
+\endif
+
+\if :{?expires}
+\else
+\set expires ''
+\endif
+
+select issue_key(:'project', :'type', :'name', parse_expiry(:'expires'));

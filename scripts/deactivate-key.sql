@@ -1,0 +1,14 @@
+-- Deactivates a key, refused from the very next request on, and prints its prefix. Give the whole key, or the prefix that
+-- list-keys.sql shows where no other key has the same.
+--
+--   psql "$DATABASE_URL" -qAt -v ON_ERROR_STOP=1 -v key=lgw_proj_AbCd1234 -f scripts/deactivate-key.sql
+\set ON_ERROR_STOP 1
+\set VERBOSITY terse
+\set SHOW_CONTEXT never
+
+\if :{?key}
+\else
+do $$ begin raise exception 'key is missing: give -v key=lgw_proj_AbCd1234'; end $$;
+\endif
+
+select deactivate_key(:'key');

@@ -1,0 +1,18 @@
+create or replace function parse_expiry(value text) returns timestamptz
+language plpgsql
+stable
+set search_path = public, pg_temp
+-- A date without a zone means the same wherever the operator sits.
+set timezone = 'UTC'
+set datestyle = 'ISO, YMD'
+as $$
+begin
+    return nullif(value, '')::timestamptz;
+exception
+    when invalid_datetime_format or datetime_field_overflow or invalid_parameter_value then
+        raise exception 'expiry % is not a date or time: write 2027-01-01 or 2027-01-01T12:00:00Z', quote_for_message(value)
+            using errcode = 'invalid_parameter_value';
+end;
+$$;
+
+comment on function parse_expiry(text) is 'A date or time that an operator typed, UTC unless it says otherwise; null where it is empty.';

@@ -1,0 +1,11 @@
+create or replace function quote_for_message(value text) returns text
+language sql
+stable
+parallel safe
+set search_path = public, pg_temp
+as $$
+    -- JSON escapes control characters: what an operator typed cannot break the message's one line.
+    select coalesce(to_json(left(value, 100))::text, 'null');
+$$;
+
+comment on function quote_for_message(text) is 'A value as an error message may show it: quoted, on one line, at most 100 characters of it.';

@@ -1,0 +1,28 @@
+/** Parsed JSON objects whose keys come from outside: only own fields are read, and no key can reach a prototype. */
+
+export type JsonObject = Record<string, unknown>
+
+export function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** The object's own field; undefined for `constructor` and its like unless the object itself holds them. */
+export function readField(object: JsonObject, key: string): unknown {
+  return Object.hasOwn(object, key) ? object[key] : undefined
+}
+
+/** Sets the object's own field, `__proto__` included, which plain assignment would take for the prototype. */
+export function writeField(object: JsonObject, key: string, value: unknown): void {
+  if (key !== '__proto__') object[key] = value
+  else Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true })
+}
+
+/** Parses a JSON object; undefined for anything else, broken text included. */
+export function parseJsonObject(text: string): JsonObject | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return isJsonObject(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}

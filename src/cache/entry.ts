@@ -1,0 +1,53 @@
+/** A stored answer, and its form in Redis: one line of JSON about it, then the body's bytes as the provider gave them. */
+
+export interface CacheEntry {
+  /** The plain (unstreamed) JSON body. */
+  body: Uint8Array
+  provider: string
+  /** Prompt and completion tokens as the provider counted them. */
+  promptTokens: number
+  completionTokens: number
+  /** Milliseconds since the epoch. */
+  createdAtMs: number
+  expiresAtMs: number
+}
+
+const FORM = 1
+const LINE_FEED = 10
+const encoder = new TextEncoder()
+const decoder = new TextDecoder()
+
+export function encodeEntry(entry: CacheEntry): Uint8Array {
+  const about = [FORM, entry.provider, entry.promptTokens, entry.completionTokens, entry.createdAtMs, entry.expiresAtMs]
+  const line = encoder.encode(`${JSON.stringify(about)}\n`)
+  const bytes = new Uint8Array(line.length + entry.body.length)
+  bytes.set(line)
+  bytes.set(entry.body, line.length)
+  return bytes
+}
+
+/** Null for bytes of another form: what an older or newer version wrote is a miss, not an error. */
+export function decodeEntry(bytes: Uint8Array): CacheEntry | null {
+  const end = bytes.indexOf(LINE_FEED)
+  if (end < 0) return null
+  try {
+    const about: unknown = JSON.parse(decoder.decode(bytes.subarray(0, end)))
+    if (!Array.isArray(about) || about.length !== 6 || about[0] !== FORM) return null
+    const [, provider, promptTokens, completionTokens, createdAtMs, expiresAtMs] = about
+    return {
+      body: bytes.subarray(end + 1),
+      provider: String(provider),
+      promptTokens: Number(promptTokens),
+      completionTokens: Number(completionTokens),
+      createdAtMs: Number(createdAtMs),
+      expiresAtMs: Number(expiresAtMs),
+    }
+  } catch {
+    return null
+  }
+}
+
+/** Whole seconds since the answer was stored. */
+export function ageSeconds(entry: Pick<CacheEntry, 'createdAtMs'>, nowMs: number): number {
+  return Math.max(0, Math.floor((nowMs - entry.createdAtMs) / 1000))
+}

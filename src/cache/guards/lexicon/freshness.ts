@@ -1,0 +1,142 @@
+/** Words that ask for how things are at the moment of asking. */
+import { wordSet } from './word-list.ts'
+
+/** Fresh by themselves, wherever they stand. */
+export const freshWords = wordSet(`
+  today todays tonight tonights yesterday yesterdays tomorrow tomorrows currently presently nowadays latest newest
+  lately recently asap upcoming ongoing
+  hoy ahora ayer mañana aujourd'hui maintenant demain hier heute jetzt gestern morgen oggi adesso ieri domani hoje agora ontem amanhã
+  vandaag nu gisteren сегодня сейчас вчера завтра dziś dzisiaj teraz wczoraj jutro bugün şimdi dün yarın اليوم الآن आज अभी
+`)
+
+/** Fresh in scripts without spaces, found anywhere. */
+export const freshCharacters = [
+  '今天',
+  '今日',
+  '现在',
+  '現在',
+  '目前',
+  '昨天',
+  '昨日',
+  '明天',
+  '明日',
+  '最新',
+  '刚才',
+  '오늘',
+  '지금',
+  '어제',
+  '내일',
+  '최신',
+  '今の',
+  'วันนี้',
+  'ตอนนี้',
+]
+
+/** Fresh as phrases. `*` stands for any one word. */
+export const freshPhrases = [
+  'right now',
+  'at the moment',
+  'at this moment',
+  'at present',
+  'as of now',
+  'as of today',
+  'at this time',
+  'so far',
+  'up to date',
+  'up to the minute',
+  'real time',
+  'this instant',
+  'just now',
+  'i just',
+  'this morning',
+  'this afternoon',
+  'this evening',
+  'this week',
+  "this week's",
+  'this weekend',
+  'this month',
+  "this month's",
+  'this quarter',
+  'this year',
+  "this year's",
+  'this season',
+  'last night',
+  "last night's",
+  'last week',
+  "last week's",
+  'last weekend',
+  'last month',
+  "last month's",
+  'last quarter',
+  'last year',
+  "last year's",
+  'next week',
+  'next weekend',
+  'next month',
+  'next quarter',
+  'next year',
+  'past week',
+  'past month',
+  'past year',
+  'past few days',
+  'last few days',
+  'last few weeks',
+  'days ago',
+  'hours ago',
+  'minutes ago',
+  'weeks ago',
+  'months ago',
+  'what time is it',
+  'what is the time',
+  "what's the time",
+  'what day is it',
+  'what date is it',
+  'what year is it',
+  'what month is it',
+  'what is the date',
+  "what's the date",
+  'stock price',
+  'share price',
+  'exchange rate',
+  'stock market price',
+  'market cap of',
+  'weather in',
+  'weather like',
+  'weather forecast',
+  'the weather',
+  'live score',
+  'live scores',
+  'breaking news',
+  'the news',
+  'news about',
+  'news on',
+  'news headlines',
+  'traffic on',
+  'traffic in',
+  'still open',
+  'still alive',
+  'still available',
+  'open now',
+  'is down',
+  'on sale now',
+]
+
+/** "Now" says nothing about time in these. */
+export const timelessNow = [
+  'now that',
+  'from now on',
+  'until now',
+  'up to now',
+  'now and then',
+  'every now and then',
+  'by now',
+  'know now',
+]
+
+/** Before these, "current" is what flows or the state of a program, not the time. */
+export const timelessAfterCurrent = wordSet(
+  'flow flows flowing in through of and or is vs versus divider source sources meter transformer density limiting limiter carrying directory folder thread process line element node object context scope branch commit user affair',
+)
+export const timelessBeforeCurrent = wordSet(
+  'electric electrical alternating direct ocean water eddy induced residual leakage rated dc ac gulf rip river air a an short circuit high low maximum minimum total inrush starting load phase collector base emitter drain gate saturation reverse forward fault neutral voltage resistance and of is',
+)

@@ -1,0 +1,191 @@
+/** The only reader of the environment: every setting, its default, and what is wrong with a bad one. */
+import { availableParallelism } from 'node:os'
+
+export interface Config {
+  port: number
+  host: string
+  /** Null: the embedded database. */
+  databaseUrl: string | null
+  /** Null: the in-process store. */
+  redisUrl: string | null
+  dataDir: string
+  /** Loopback port on which psql reaches the embedded database. */
+  embeddedPgPort: number
+  workers: number
+  aggregator: { name: string; baseUrl: string; apiKey: string | null }
+  direct: Record<DirectProvider, { baseUrl: string }>
+  embedder: EmbedderConfig
+  /** 32 bytes that seal provider keys; null: made in `dataDir` at first need. */
+  encryptionKey: Uint8Array | null
+  /** Reverse proxies in front whose word on the client's address counts. */
+  trustedProxies: number
+  upstream: { connectTimeoutMs: number; firstByteTimeoutMs: number; idleTimeoutMs: number }
+  maxBodyBytes: number
+  logLevel: LogLevel
+  /** How long a shutdown waits for requests that are under way. */
+  shutdownTimeoutMs: number
+}
+
+export type DirectProvider = 'openai' | 'anthropic' | 'groq'
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent'
+export type EmbedderConfig =
+  | { kind: 'builtin' }
+  | { kind: 'api'; baseUrl: string; apiKey: string; model: string; dimensions: number }
+
+type Environment = Record<string, string | undefined>
+
+/** What is wrong with the environment, one line a variable. */
+export class ConfigError extends Error {
+  constructor(problems: readonly string[]) {
+    super(`Cannot start:\n${problems.map(problem => `  ${problem}`).join('\n')}`)
+    this.name = 'ConfigError'
+  }
+}
+
+/** Throws ConfigError with every problem at once; each line names the variable, what it must be, and an example. */
+export function readConfig(environment: Environment = process.env): Config {
+  const problems: string[] = []
+  const read = readersOf(environment, problems)
+
+  const databaseUrl = read.url(
+    'DATABASE_URL',
+    null,
+    ['postgres:', 'postgresql:'],
+    'postgres://user:password@127.0.0.1:5432/model_proxy',
+  )
+  const redisUrl = read.redisUrl('REDIS_URL')
+  const config: Config = {
+    port: read.integer('PORT', 3000, 0, 65_535),
+    host: read.text('HOST', '127.0.0.1'),
+    databaseUrl,
+    redisUrl,
+    dataDir: read.text('DATA_DIR', './data'),
+    embeddedPgPort: read.integer('EMBEDDED_PG_PORT', 5433, 0, 65_535),
+    workers: read.workers('WORKERS', databaseUrl !== null && redisUrl !== null),
+    aggregator: {
+      name: read.name('AGGREGATOR_NAME', 'openrouter'),
+      baseUrl: read.baseUrl('AGGREGATOR_BASE_URL', 'https://openrouter.ai/api/v1'),
+      apiKey: read.optionalText('AGGREGATOR_API_KEY'),
+    },
+    direct: {
+      openai: { baseUrl: read.baseUrl('OPENAI_BASE_URL', 'https://api.openai.com/v1') },
+      anthropic: { baseUrl: read.baseUrl('ANTHROPIC_BASE_URL', 'https://api.anthropic.com') },
+      groq: { baseUrl: read.baseUrl('GROQ_BASE_URL', 'https://api.groq.com/openai/v1') },
+    },
+    embedder: readEmbedder(read, problems),
+    encryptionKey: read.key('ENCRYPTION_KEY'),
+    trustedProxies: read.integer('TRUST_PROXY', 0, 0, 10),
+    upstream: {
+      connectTimeoutMs: read.integer('UPSTREAM_CONNECT_TIMEOUT_MS', 5_000, 1, 600_000),
+      firstByteTimeoutMs: read.integer('UPSTREAM_FIRST_BYTE_TIMEOUT_MS', 120_000, 1, 3_600_000),
+      idleTimeoutMs: read.integer('UPSTREAM_IDLE_TIMEOUT_MS', 60_000, 1, 3_600_000),
+    },
+    maxBodyBytes: read.integer('MAX_BODY_BYTES', 33_554_432, 1_024, 1_073_741_824),
+    logLevel: read.choice('LOG_LEVEL', 'info', ['debug', 'info', 'warn', 'error', 'silent']),
+    shutdownTimeoutMs: read.integer('SHUTDOWN_TIMEOUT_MS', 30_000, 0, 3_600_000),
+  }
+  if (problems.length > 0) throw new ConfigError(problems)
+  return config
+}
+
+function readEmbedder(read: Readers, problems: string[]): EmbedderConfig {
+  const choice = read.choice('EMBEDDER', 'auto', ['auto', 'api', 'local', 'builtin'])
+  const apiKey = read.optionalText('EMBEDDINGS_API_KEY')
+  const api = {
+    baseUrl: read.baseUrl('EMBEDDINGS_BASE_URL', 'https://api.openai.com/v1'),
+    model: read.text('EMBEDDINGS_MODEL', 'text-embedding-3-small'),
+    dimensions: read.integer('EMBEDDINGS_DIMENSIONS', 512, 1, 4_000),
+  }
+  if (choice === 'local') {
+    problems.push(
+      'EMBEDDER: local is not available in this version; use api (any OpenAI-compatible address, also one on this machine) or builtin. Example: EMBEDDER=builtin',
+    )
+  }
+  if (choice === 'api' && apiKey === null) {
+    problems.push('EMBEDDINGS_API_KEY must be set when EMBEDDER=api. Example: EMBEDDINGS_API_KEY=sk-...')
+  }
+  return apiKey !== null && choice !== 'builtin' ? { kind: 'api', apiKey, ...api } : { kind: 'builtin' }
+}
+
+type Readers = ReturnType<typeof readersOf>
+
+/** Readers that note a problem and go on, so that one start tells of all of them. */
+function readersOf(environment: Environment, problems: string[]) {
+  const optionalText = (name: string): string | null => {
+    const value = environment[name]?.trim()
+    return value ? value : null
+  }
+  const text = (name: string, fallback: string): string => optionalText(name) ?? fallback
+  const problem = (name: string, must: string, example: string | number): void => {
+    problems.push(`${name} must be ${must}. Example: ${name}=${example}`)
+  }
+
+  function integer(name: string, fallback: number, least: number, most: number): number {
+    const value = optionalText(name)
+    if (value === null) return fallback
+    const number = Number(value)
+    if (/^\d+$/.test(value) && number >= least && number <= most) return number
+    problem(name, `a whole number from ${least} to ${most}`, fallback)
+    return fallback
+  }
+
+  function url(name: string, fallback: string | null, protocols: readonly string[], example: string): string | null {
+    const value = optionalText(name)
+    if (value === null) return fallback
+    if (URL.canParse(value) && protocols.includes(new URL(value).protocol)) return value
+    problem(name, `an address that begins with ${protocols.map(protocol => `${protocol}//`).join(' or ')}`, example)
+    return fallback
+  }
+
+  return {
+    text,
+    optionalText,
+    integer,
+    url,
+    baseUrl: (name: string, fallback: string): string =>
+      (url(name, fallback, ['http:', 'https:'], fallback) ?? fallback).replace(/\/+$/, ''),
+    redisUrl(name: string): string | null {
+      const value = optionalText(name)
+      if (value === null) return null
+      const nodes = value.split(',').map(node => node.trim())
+      if (nodes.every(node => URL.canParse(node) && ['redis:', 'rediss:'].includes(new URL(node).protocol)))
+        return value
+      problem(
+        name,
+        'one redis:// or rediss:// address, or a comma-separated list of cluster nodes',
+        'redis://127.0.0.1:6379',
+      )
+      return null
+    },
+    workers(name: string, canShare: boolean): number {
+      const value = optionalText(name)
+      if (value === 'auto') return canShare ? availableParallelism() : 1
+      const count = integer(name, 1, 1, 256)
+      if (count > 1 && !canShare) {
+        problem(name, '1 unless DATABASE_URL and REDIS_URL are set: embedded stores live in one process', 1)
+      }
+      return count
+    },
+    name(name: string, fallback: string): string {
+      const value = text(name, fallback)
+      if (/^[a-z0-9][a-z0-9._-]{0,62}$/.test(value)) return value
+      problem(name, 'lowercase letters, digits, dots, dashes or underscores', fallback)
+      return fallback
+    },
+    choice<T extends string>(name: string, fallback: T, choices: readonly T[]): T {
+      const value = text(name, fallback)
+      const chosen = choices.find(choice => choice === value)
+      if (chosen !== undefined) return chosen
+      problem(name, `one of ${choices.join(', ')}`, fallback)
+      return fallback
+    },
+    key(name: string): Uint8Array | null {
+      const value = optionalText(name)
+      if (value === null) return null
+      const bytes = Buffer.from(value, 'base64')
+      if (/^[A-Za-z0-9+/]+={0,2}$/.test(value) && bytes.length === 32) return bytes
+      problem(name, '32 bytes in base64, as `openssl rand -base64 32` prints', '<44 characters>')
+      return null
+    },
+  }
+}

@@ -1,0 +1,103 @@
+/**
+ * The embedder that needs nothing: hashed words, word pairs and character n-grams, made in-process. It is lexical, not semantic:
+ * close wordings of a question come out alike, synonyms do not.
+ */
+import type { Embedder } from './embedder.ts'
+import { addFeature, hashText, hashUnit, normalizeLength } from './lexical/hashed-vector.ts'
+import { foldEndings, lettersOf, skeletonOf } from './lexical/word-shapes.ts'
+import { weightOf } from './lexical/word-weights.ts'
+
+/** Part of the stored vectors' name: a change to any weight below needs another name. */
+const model = 'builtin-lexical-1'
+const dimensions = 512
+
+/** A word's own weight is shared out among its features; these are the squares' shares and add up to 1. */
+const shares = { fold: 0.15, skeleton: 0.27, letters: 0.23, grams: 0.35 }
+const pairWeight = 0.2
+const characterPairWeight = 0.6
+const shortestGram = 3
+const longestGram = 5
+const longestWord = 64
+
+const seeds = {
+  fold: hashText('fold'),
+  skeleton: hashText('skeleton'),
+  letters: hashText('letters'),
+  exact: hashText('exact'),
+}
+const gramSeed = hashText('gram')
+const pairSeed = hashText('pair')
+
+const word = /[\p{L}\p{M}\p{N}_'+#]+|[^\p{L}\p{M}\p{N}\s.,;:!?"()]/gu
+const unspaced = /[\u0E00-\u0EFF\u1000-\u109F\u1780-\u17FF\u2E80-\u9FFF\uF900-\uFAFF\u{20000}-\u{3FFFF}]/u
+const onlyLetters = /^[\p{L}\p{M}']+$/u
+
+/** Creates the embedder. It expects normalized prompts, in lower case; vectors are unit vectors for any text, the empty one too. */
+export function createBuiltinEmbedder(): Embedder {
+  return { space: { model, dimensions }, isFree: true, embed }
+}
+
+function embed(text: string): Float32Array {
+  const vector = new Float32Array(dimensions)
+  let before: { hash: number; weight: number } | undefined
+  for (const [found] of text.matchAll(word)) {
+    if (unspaced.test(found)) {
+      addCharacters(vector, found)
+      before = undefined
+      continue
+    }
+    const weight = weightOf(found)
+    const fold = foldEndings(found)
+    addWord(vector, found, fold, weight)
+    if (weight < 0.3) continue
+    const hash = hashText(fold, pairSeed)
+    if (before !== undefined) addPair(vector, before, hash, weight)
+    before = { hash, weight }
+  }
+  return normalizeLength(vector)
+}
+
+/** A name or a number is right or wrong as a whole; an ordinary word shares most of its features with its misspellings. */
+function addWord(vector: Float32Array, found: string, fold: string, weight: number): void {
+  if (found.length < shortestGram || found.length > longestWord || !onlyLetters.test(found)) {
+    addFeature(vector, hashText(found, seeds.exact), weight)
+    return
+  }
+  addFeature(vector, hashText(fold, seeds.fold), weight * Math.sqrt(shares.fold))
+  addFeature(vector, hashText(skeletonOf(fold), seeds.skeleton), weight * Math.sqrt(shares.skeleton))
+  addFeature(vector, hashText(lettersOf(fold), seeds.letters), weight * Math.sqrt(shares.letters))
+  addGrams(vector, `^${fold}$`, weight * Math.sqrt(shares.grams))
+}
+
+function addGrams(vector: Float32Array, marked: string, weight: number): void {
+  const count = countGrams(marked.length)
+  const each = weight / Math.sqrt(count)
+  for (let from = 0; from + shortestGram <= marked.length; from += 1) {
+    let hash = gramSeed
+    for (let at = from; at < marked.length && at < from + longestGram; at += 1) {
+      hash = hashUnit(hash, marked.charCodeAt(at))
+      if (at - from + 1 >= shortestGram) addFeature(vector, hash, each)
+    }
+  }
+}
+
+function countGrams(length: number): number {
+  let count = 0
+  for (let size = shortestGram; size <= longestGram; size += 1) count += Math.max(0, length - size + 1)
+  return Math.max(1, count)
+}
+
+function addPair(vector: Float32Array, before: { hash: number; weight: number }, hash: number, weight: number): void {
+  addFeature(vector, Math.imul(before.hash, 31) ^ hash, pairWeight * Math.sqrt(before.weight * weight))
+}
+
+/** Scripts without spaces: characters are the words, pairs of them carry most of the meaning. */
+function addCharacters(vector: Float32Array, run: string): void {
+  let before = 0
+  for (const character of run) {
+    const hash = hashText(character, seeds.exact)
+    addFeature(vector, hash, 1)
+    if (before !== 0) addFeature(vector, Math.imul(before, 31) ^ hash, characterPairWeight)
+    before = hash
+  }
+}

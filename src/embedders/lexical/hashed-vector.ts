@@ -1,0 +1,38 @@
+/** A vector that features are hashed into: each adds its weight, with a sign of its own, at a place of its own. */
+
+const offset = 0x811c9dc5
+const prime = 0x01000193
+
+/** FNV-1a over UTF-16 code units, which can be continued from a hash: n-grams of growing length cost one step each. */
+export function hashText(text: string, seed: number = offset): number {
+  let hash = seed
+  for (let at = 0; at < text.length; at += 1) hash = hashUnit(hash, text.charCodeAt(at))
+  return hash
+}
+
+/** One step of the hash. */
+export function hashUnit(hash: number, unit: number): number {
+  return Math.imul(hash ^ unit, prime)
+}
+
+/** Adds a feature to the vector, whose length must be a power of two. Similar hashes are spread first. */
+export function addFeature(vector: Float32Array, hash: number, weight: number): void {
+  const mixed = Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d)
+  const spread = mixed ^ (mixed >>> 13)
+  const place = spread & (vector.length - 1)
+  vector[place] = (vector[place] ?? 0) + (spread & 0x10000 ? weight : -weight)
+}
+
+/** Scales the vector to length 1, in place. One with no direction becomes the first axis. */
+export function normalizeLength(vector: Float32Array): Float32Array {
+  let sum = 0
+  for (const value of vector) sum += value * value
+  const length = Math.sqrt(sum)
+  if (!(length > 1e-6)) {
+    vector.fill(0)
+    vector[0] = 1
+    return vector
+  }
+  for (let at = 0; at < vector.length; at += 1) vector[at] = (vector[at] ?? 0) / length
+  return vector
+}

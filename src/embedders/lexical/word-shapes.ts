@@ -1,0 +1,33 @@
+/** Reduces a word to shapes that survive inflections and typing errors. */
+
+/** The word without the commonest endings: "changes", "changed" and "changing" are one. */
+export function foldEndings(word: string): string {
+  const bare = word.endsWith("'s") ? word.slice(0, -2) : word
+  if (bare.length < 4) return bare
+  if (bare.endsWith('ies')) return `${bare.slice(0, -3)}y`
+  if (bare.endsWith('ing') && bare.length > 5) return undouble(bare.slice(0, -3))
+  if (bare.endsWith('ed') && bare.length > 4) return undouble(bare.slice(0, -2))
+  if (bare.endsWith('s') && !bare.endsWith('ss')) return undouble(bare.slice(0, -1))
+  return undouble(bare)
+}
+
+/** Without a last "e", and with one consonant for two: "planne", "plann" and "plan" are one. */
+function undouble(stem: string): string {
+  const bare = stem.endsWith('e') ? stem.slice(0, -1) : stem
+  return bare.length > 3 && bare.at(-1) === bare.at(-2) ? bare.slice(0, -1) : bare
+}
+
+/** The consonants in order, doubled ones once: errors in vowels and doublings leave it alone. */
+export function skeletonOf(word: string): string {
+  let skeleton = word[0] ?? ''
+  for (let at = 1; at < word.length; at += 1) {
+    const letter = word[at] ?? ''
+    if (letter !== word[at - 1] && !'aeiou'.includes(letter)) skeleton += letter
+  }
+  return skeleton
+}
+
+/** The letters that occur, in alphabetical order: errors in order and doublings leave it alone. */
+export function lettersOf(word: string): string {
+  return [...new Set(word)].sort().join('')
+}

@@ -1,0 +1,20 @@
+/** The client's address, as far as its word can be trusted. */
+import { isIP } from 'node:net'
+
+const MAPPED_IPV4 = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i
+
+/**
+ * `trustedProxies` reverse proxies stand in front: each appends the address it saw to X-Forwarded-For, so the client's is that
+ * many entries from the right, the socket's own counted as the last. What stands further left, the client may have made up.
+ */
+export function readClientAddress(socketAddress: string, forwardedFor: string | null, trustedProxies: number): string {
+  const socket = unmapAddress(socketAddress)
+  if (trustedProxies === 0 || forwardedFor === null) return socket
+  const chain = [...forwardedFor.split(',').map(address => unmapAddress(address.trim())), socket]
+  const address = chain[Math.max(0, chain.length - 1 - trustedProxies)]
+  return address !== undefined && isIP(address) !== 0 ? address : socket
+}
+
+function unmapAddress(address: string): string {
+  return MAPPED_IPV4.exec(address)?.[1] ?? address
+}

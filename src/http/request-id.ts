@@ -1,0 +1,8 @@
+/** X-Request-Id: the client's where it is sane, else ours. */
+
+const SANE = /^[A-Za-z0-9._:-]{1,128}$/
+
+export function readRequestId(headers: Headers): string {
+  const given = headers.get('x-request-id')
+  return given !== null && SANE.test(given) ? given : crypto.randomUUID()
+}

@@ -1,0 +1,25 @@
+/** Makes the HTTP response: X-Request-Id and X-Proxy-Latency-Ms on every one, errors in OpenAI's envelope. */
+import { ProxyError } from '../errors.ts'
+import type { ProxyResponse } from '../pipeline/exchange.ts'
+
+export interface Arrival {
+  requestId: string
+  /** `performance.now()` when the request came in. */
+  atMs: number
+}
+
+export function respond({ status, headers, body }: ProxyResponse, arrival: Arrival): Response {
+  headers['x-request-id'] = arrival.requestId
+  headers['x-proxy-latency-ms'] = (performance.now() - arrival.atMs).toFixed(3)
+  return new Response(body, { status, headers })
+}
+
+export function respondWithError(error: ProxyError, arrival: Arrival): Response {
+  const headers = { 'content-type': 'application/json', ...error.headers }
+  return respond({ status: error.status, headers, body: JSON.stringify(error.toBody()) }, arrival)
+}
+
+/** What the client is told when something fails that should not: nothing about it. */
+export function internalError(cause: unknown): ProxyError {
+  return new ProxyError({ status: 500, code: 'internal_error', message: 'Something went wrong on our side.', cause })
+}

@@ -1,0 +1,35 @@
+/** Answers from the cache: the stored body as it is, or replayed as the stream it would have been. */
+import { encodeSse, splitAnswer } from '../answers/split.ts'
+import type { Match } from '../cache/cache.ts'
+import type { ProxyResponse } from './exchange.ts'
+import type { Ledger } from './ledger.ts'
+import { hitHeaders, JSON_TYPE, SSE_TYPE } from './proxy-headers.ts'
+import type { ParsedBody } from './read-request.ts'
+
+const decoder = new TextDecoder()
+
+export function answerHit(match: Match, parsed: ParsedBody, pricedAs: string | null, ledger: Ledger): ProxyResponse {
+  const { entry } = match
+  const response: ProxyResponse = parsed.stream
+    ? { status: 200, headers: { ...SSE_TYPE, ...hitHeaders(match) }, body: replay(entry.body, parsed.includeUsage) }
+    : { status: 200, headers: { ...JSON_TYPE, ...hitHeaders(match) }, body: entry.body }
+  ledger.noteHeaders()
+  ledger.close({
+    status: 200,
+    cacheResult: match.result,
+    provider: entry.provider,
+    pricedAs,
+    usage: {
+      promptTokens: entry.promptTokens,
+      cachedPromptTokens: 0,
+      completionTokens: entry.completionTokens,
+      reportedCostUsd: null,
+    },
+  })
+  return response
+}
+
+/** The plain answer as an event stream. */
+export function replay(body: Uint8Array, includeUsage: boolean): Uint8Array {
+  return encodeSse(splitAnswer(JSON.parse(decoder.decode(body)), { includeUsage }))
+}

@@ -1,0 +1,112 @@
+/** Notes how one request went, and hands it to records and log when it is over. */
+import type { AdmitRow } from '../postgres/admit.ts'
+import type { UsageRecord } from '../postgres/record-usage.ts'
+import type { Catalogue } from '../pricing/catalogue.ts'
+import { costUsd, NO_USAGE, type TokenUsage } from '../pricing/cost.ts'
+import type { Log } from '../telemetry/log.ts'
+import type { UsageRecorder } from '../telemetry/usage-recorder.ts'
+import type { ProxyRequest } from './exchange.ts'
+
+export interface Outcome {
+  status: number
+  cacheResult: 'HIT' | 'HIT-SEMANTIC' | 'MISS' | null
+  /** Who answered, or first answered. */
+  provider: string | null
+  /** Under which name the catalogue prices it; null: it costs nothing. */
+  pricedAs: string | null
+  /** On a hit: what the stored answer once used. */
+  usage: TokenUsage
+  /** Why it failed; for the log alone. */
+  cause?: unknown
+}
+
+export interface Ledger {
+  /** Notes when the response headers were ready; returns the milliseconds since arrival. */
+  noteHeaders(): number
+  /** Writes record and log line. Only the first call counts. */
+  close(outcome: Outcome): void
+}
+
+export interface LedgerSubject {
+  request: ProxyRequest
+  account: AdmitRow
+  model: string
+  stream: boolean
+}
+
+export type OpenLedger = (subject: LedgerSubject) => Ledger
+
+export function createLedgers(recorder: UsageRecorder, catalogue: Catalogue, log: Log): OpenLedger {
+  return ({ request, account, model, stream }) => {
+    let latencyMs: number | null = null
+    let closed = false
+
+    return {
+      noteHeaders() {
+        latencyMs ??= performance.now() - request.arrivedAtMs
+        return latencyMs
+      },
+      close({ status, cacheResult, provider, pricedAs, usage, cause }) {
+        if (closed) return
+        closed = true
+        const durationMs = performance.now() - request.arrivedAtMs
+        const isHit = cacheResult === 'HIT' || cacheResult === 'HIT-SEMANTIC'
+        const worthUsd = pricedAs === null ? 0 : costUsd(catalogue.find(pricedAs, model), usage)
+        const charged = isHit ? NO_USAGE : usage
+        const record: UsageRecord = {
+          recorded_at: new Date(),
+          request_id: request.id,
+          project_id: account.project_id,
+          key_id: account.key_id,
+          endpoint: request.endpoint,
+          model,
+          provider,
+          cache_result: cacheResult,
+          status,
+          streamed: stream,
+          prompt_tokens: charged.promptTokens,
+          cached_prompt_tokens: charged.cachedPromptTokens,
+          completion_tokens: charged.completionTokens,
+          tokens_saved: isHit ? usage.promptTokens : 0,
+          cost_usd: isHit ? 0 : worthUsd,
+          saved_usd: isHit ? worthUsd : 0,
+          latency_ms: round(latencyMs ?? durationMs),
+          duration_ms: round(durationMs),
+        }
+        recorder.record(record)
+        log.info(
+          {
+            id: request.id,
+            project: account.project_name,
+            key: account.key_prefix,
+            endpoint: record.endpoint,
+            model,
+            provider,
+            cache: cacheResult,
+            status,
+            streamed: stream,
+            promptTokens: record.prompt_tokens,
+            completionTokens: record.completion_tokens,
+            tokensSaved: record.tokens_saved,
+            costUsd: record.cost_usd,
+            latencyMs: record.latency_ms,
+            durationMs: record.duration_ms,
+            ...(cause === undefined ? {} : { cause: describeCause(cause) }),
+          },
+          'request',
+        )
+      },
+    }
+  }
+}
+
+/** An error's name and code: its message may quote what it was given. */
+export function describeCause(cause: unknown): string {
+  if (!(cause instanceof Error)) return typeof cause
+  const code = 'code' in cause && typeof cause.code === 'string' ? ` ${cause.code}` : ''
+  return `${cause.name}${code}${cause.cause === undefined ? '' : `: ${describeCause(cause.cause)}`}`
+}
+
+function round(milliseconds: number): number {
+  return Math.round(milliseconds * 1000) / 1000
+}

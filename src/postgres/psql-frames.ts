@@ -1,0 +1,79 @@
+/**
+ * Cuts what a psql session sends into messages of PostgreSQL's protocol.
+ * https://www.postgresql.org/docs/current/protocol-message-formats.html
+ */
+
+export type Frame =
+  /** An offer of encryption, to be declined with one byte. */
+  | { kind: 'encryption' }
+  | { kind: 'cancel' }
+  | { kind: 'startup'; bytes: Buffer }
+  | { kind: 'message'; type: string; bytes: Buffer }
+
+export interface FrameReader {
+  /** Whole messages so far; what is left over waits for the next chunk. Throws on what is not the protocol. */
+  read(chunk: Buffer): Frame[]
+}
+
+const MAX_FRAME_BYTES = 64 * 1024 * 1024
+const CANCEL_CODE = 80877102
+const SSL_CODE = 80877103
+const GSS_CODE = 80877104
+const PROTOCOL_MAJOR = 3
+
+export function createFrameReader(): FrameReader {
+  let rest: Buffer = Buffer.alloc(0)
+  let started = false
+
+  function next(): Frame | null {
+    const lengthAt = started ? 1 : 0
+    if (rest.length < lengthAt + 4) return null
+    const size = lengthAt + rest.readInt32BE(lengthAt)
+    if (size < (started ? 5 : 8) || size > MAX_FRAME_BYTES) throw new Error('invalid message length')
+    if (rest.length < size) return null
+    const bytes = rest.subarray(0, size)
+    rest = rest.subarray(size)
+    if (started) return { kind: 'message', type: String.fromCharCode(bytes[0] ?? 0), bytes }
+    const frame = readOpening(bytes)
+    started = frame.kind === 'startup'
+    return frame
+  }
+
+  return {
+    read(chunk) {
+      rest = rest.length === 0 ? chunk : Buffer.concat([rest, chunk])
+      const frames: Frame[] = []
+      for (let frame = next(); frame; frame = next()) frames.push(frame)
+      return frames
+    },
+  }
+}
+
+/** What a connection may open with carries no type, but a code where the others have their content. */
+function readOpening(bytes: Buffer): Frame {
+  const code = bytes.readInt32BE(4)
+  if (code === SSL_CODE || code === GSS_CODE) return { kind: 'encryption' }
+  if (code === CANCEL_CODE) return { kind: 'cancel' }
+  if (code >>> 16 !== PROTOCOL_MAJOR) throw new Error('unsupported protocol version')
+  return { kind: 'startup', bytes }
+}
+
+export const SYNC = encodeMessage('S', '')
+
+/** Ends a COPY FROM STDIN with an error; PostgreSQL ignores it where none is going on. */
+export function encodeCopyFail(reason: string): Buffer {
+  return encodeMessage('f', `${reason}\0`)
+}
+
+/** The error after which a server closes the connection. */
+export function encodeFatal(sqlState: string, message: string): Buffer {
+  return encodeMessage('E', `SFATAL\0VFATAL\0C${sqlState}\0M${message}\0\0`)
+}
+
+function encodeMessage(type: string, content: string): Buffer {
+  const body = Buffer.from(content)
+  const head = Buffer.alloc(5)
+  head.write(type, 0, 'latin1')
+  head.writeInt32BE(body.length + 4, 1)
+  return Buffer.concat([head, body])
+}

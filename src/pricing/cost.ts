@@ -1,0 +1,60 @@
+/** What an answer cost, or is going to cost. */
+import type { CatalogueModel } from '../postgres/list-models.ts'
+
+export interface TokenUsage {
+  promptTokens: number
+  /** Of these, what the provider had cached on its side. */
+  cachedPromptTokens: number
+  completionTokens: number
+  /** US dollars, where the provider reports its own figure. */
+  reportedCostUsd: number | null
+}
+
+export const NO_USAGE: TokenUsage = {
+  promptTokens: 0,
+  cachedPromptTokens: 0,
+  completionTokens: 0,
+  reportedCostUsd: null,
+}
+
+/** Reads OpenAI's `usage` object, and the aggregator's `usage.cost` in it. Null when there is none. */
+export function readUsage(usage: unknown): TokenUsage | null {
+  if (!isObject(usage)) return null
+  const details = isObject(usage.prompt_tokens_details) ? usage.prompt_tokens_details : {}
+  return {
+    promptTokens: count(usage.prompt_tokens),
+    cachedPromptTokens: count(details.cached_tokens),
+    completionTokens: count(usage.completion_tokens),
+    reportedCostUsd:
+      typeof usage.cost === 'number' && Number.isFinite(usage.cost) && usage.cost >= 0 ? usage.cost : null,
+  }
+}
+
+/** US dollars: the provider's own figure, else by the catalogue; 0 for a model that is not in it. */
+export function costUsd(model: CatalogueModel | undefined, usage: TokenUsage): number {
+  if (usage.reportedCostUsd !== null) return usage.reportedCostUsd
+  if (!model) return 0
+  const cached = Math.min(usage.cachedPromptTokens, usage.promptTokens)
+  const cachedPrice = model.cachedInputUsdPerMillion ?? model.inputUsdPerMillion
+  const dollarsTimesMillion =
+    (usage.promptTokens - cached) * model.inputUsdPerMillion +
+    cached * cachedPrice +
+    usage.completionTokens * model.outputUsdPerMillion
+  return dollarsTimesMillion / 1_000_000
+}
+
+/** Plain decimal, never exponent form. */
+export function formatUsd(usd: number): string {
+  if (usd === 0) return '0'
+  return usd.toFixed(10).replace(/\.?0+$/, '')
+}
+
+function count(value: unknown): number {
+  return typeof value === 'number' && Number.isFinite(value) && value > 0
+    ? Math.min(Math.round(value), 2_000_000_000)
+    : 0
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null
+}

@@ -1,0 +1,136 @@
+/** One HTTP call to an upstream, within its time limits, its failures told apart. */
+import { ProxyError } from '../errors.ts'
+import type { ConnectionProbe } from './connection-probe.ts'
+import { returnResponseHeaders } from './forwarded-headers.ts'
+import type { UpstreamAnswer } from './upstream.ts'
+
+export interface TimeLimits {
+  connectTimeoutMs: number
+  /** From the request to the first byte of the answer's body. */
+  firstByteTimeoutMs: number
+  /** Between two reads of the body. */
+  idleTimeoutMs: number
+}
+
+export interface UpstreamCall {
+  /** For messages. */
+  provider: string
+  url: string
+  headers: Headers
+  body: string
+  signal: AbortSignal
+  limits: TimeLimits
+  probe: ConnectionProbe
+}
+
+/** Resolves with the status and headers; throws 502 or 504, or the abort reason when `signal` was aborted. */
+export async function callUpstream(call: UpstreamCall): Promise<UpstreamAnswer> {
+  const { provider, limits, signal } = call
+  const startedAt = performance.now()
+  const ours = new AbortController()
+  const giveUp = (error: ProxyError) => ours.abort(error)
+  const firstByteTimer = setTimeout(
+    () => giveUp(timedOut(provider, 'first byte', limits.firstByteTimeoutMs)),
+    limits.firstByteTimeoutMs,
+  )
+  const endProbe = call.probe.watch(call.url, limits.connectTimeoutMs, () =>
+    giveUp(timedOut(provider, 'connection', limits.connectTimeoutMs)),
+  )
+  try {
+    const response = await fetch(call.url, {
+      method: 'POST',
+      headers: call.headers,
+      body: call.body,
+      // A redirect could carry the key anywhere.
+      redirect: 'manual',
+      signal: AbortSignal.any([signal, ours.signal]),
+      // Bun's own limit of five minutes; ours are above.
+      timeout: false,
+    } as RequestInit)
+    call.probe.noteAlive(call.url)
+    if (response.status >= 300 && response.status < 400) {
+      await response.body?.cancel()
+      throw broken(provider, 'answered with a redirect, which is not followed', response.status)
+    }
+    const firstByteLimitMs = Math.max(1, limits.firstByteTimeoutMs - (performance.now() - startedAt))
+    return {
+      status: response.status,
+      headers: returnResponseHeaders(response.headers),
+      body: readWithin(response.body, call, ours, firstByteLimitMs),
+    }
+  } catch (error) {
+    if (signal.aborted) throw signal.reason
+    if (ours.signal.aborted) throw ours.signal.reason
+    if (error instanceof ProxyError) throw error
+    throw unreachable(provider, error)
+  } finally {
+    clearTimeout(firstByteTimer)
+    endProbe()
+  }
+}
+
+/** The body, chunk by chunk as it is asked for; a read that takes too long, or breaks off, throws. */
+function readWithin(
+  body: ReadableStream<Uint8Array> | null,
+  { provider, limits, signal }: UpstreamCall,
+  ours: AbortController,
+  firstByteLimitMs: number,
+): ReadableStream<Uint8Array> {
+  const reader = body?.getReader()
+  let limitMs = firstByteLimitMs
+  let waitingFor = 'first byte'
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        if (!reader) return controller.close()
+        const timer = setTimeout(() => ours.abort(timedOut(provider, waitingFor, limitMs)), limitMs)
+        try {
+          const { done, value } = await reader.read()
+          limitMs = limits.idleTimeoutMs
+          waitingFor = 'next byte'
+          if (done) controller.close()
+          else controller.enqueue(value)
+        } catch (error) {
+          if (signal.aborted) throw signal.reason
+          if (ours.signal.aborted) throw ours.signal.reason
+          throw broken(provider, 'broke off its answer', undefined, error)
+        } finally {
+          clearTimeout(timer)
+        }
+      },
+      async cancel(reason) {
+        ours.abort(reason)
+        await reader?.cancel(reason).catch(() => {})
+      },
+    },
+    // Nothing is read that nobody asked for: a slow client slows upstream.
+    { highWaterMark: 0 },
+  )
+}
+
+function timedOut(provider: string, what: string, limitMs: number): ProxyError {
+  return new ProxyError({
+    status: 504,
+    code: 'upstream_timeout',
+    message: `Upstream ${provider} timed out: no ${what} within ${Math.round(limitMs)} ms.`,
+  })
+}
+
+function unreachable(provider: string, cause: unknown): ProxyError {
+  return new ProxyError({
+    status: 502,
+    code: 'upstream_error',
+    message: `Upstream ${provider} could not be reached.`,
+    cause,
+  })
+}
+
+export function broken(provider: string, how: string, status?: number, cause?: unknown): ProxyError {
+  const detail = status === undefined ? '' : ` (status ${status})`
+  return new ProxyError({
+    status: 502,
+    code: 'upstream_error',
+    message: `Upstream ${provider} ${how}${detail}.`,
+    cause,
+  })
+}

@@ -1,0 +1,61 @@
+/** Any upstream that speaks OpenAI's wire format: the aggregator, OpenAI itself, Groq. */
+import { hasInexactNumber } from '../answers/inexact-number.ts'
+import { callUpstream, type TimeLimits } from './call-upstream.ts'
+import type { ConnectionProbe } from './connection-probe.ts'
+import { forwardRequestHeaders } from './forwarded-headers.ts'
+import type { Endpoint, Provider, UpstreamRequest } from './upstream.ts'
+
+export interface OpenAiCompatibleOptions {
+  name: string
+  pricedAs: string
+  /** Ends before `/chat/completions`. */
+  baseUrl: string
+  apiKey: string
+  limits: TimeLimits
+  probe: ConnectionProbe
+}
+
+const PATHS: Record<Endpoint, string> = {
+  chat: '/chat/completions',
+  completions: '/completions',
+  embeddings: '/embeddings',
+}
+
+export function createOpenAiCompatibleProvider(options: OpenAiCompatibleOptions): Provider {
+  const { name, pricedAs, baseUrl, apiKey, limits, probe } = options
+  return {
+    name,
+    pricedAs,
+    ask(request) {
+      const headers = forwardRequestHeaders(request.headers)
+      headers.set('authorization', `Bearer ${apiKey}`)
+      headers.set('content-type', 'application/json')
+      headers.set('accept', request.stream ? 'text/event-stream' : 'application/json')
+      // A compressed stream arrives in lumps.
+      headers.set('accept-encoding', 'identity')
+      return callUpstream({
+        provider: name,
+        url: `${baseUrl}${PATHS[request.endpoint]}`,
+        headers,
+        body: request.stream ? askForUsage(request) : request.bodyText,
+        signal: request.signal,
+        limits,
+        probe,
+      })
+    },
+  }
+}
+
+/** The body with `stream_options.include_usage` on: what a stream costs is known only when upstream is asked to say so. */
+export function askForUsage({ bodyText, body }: Pick<UpstreamRequest, 'bodyText' | 'body'>): string {
+  if (!('stream_options' in body)) {
+    // Put in as text: everything else stays as the client wrote it, down to the last digit.
+    return `${bodyText.trimEnd().slice(0, -1)},"stream_options":{"include_usage":true}}`
+  }
+  const asked = body.stream_options
+  const given = typeof asked === 'object' && asked !== null ? asked : {}
+  if ('include_usage' in given && given.include_usage === true) return bodyText
+  // Writing it anew would round such a number; an answer whose cost is estimated is the lesser evil.
+  if (hasInexactNumber(bodyText)) return bodyText
+  return JSON.stringify({ ...body, stream_options: { ...given, include_usage: true } })
+}

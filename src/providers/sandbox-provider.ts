@@ -1,0 +1,30 @@
+/** The sandbox as a provider: answers test keys in-process, at no cost, in the same forms as an upstream. */
+import { encodeSse, splitAnswer } from '../answers/split.ts'
+import { answerInSandbox } from './sandbox/answer-in-sandbox.ts'
+import type { Provider } from './upstream.ts'
+
+const encoder = new TextEncoder()
+
+export function createSandboxProvider(): Provider {
+  return {
+    name: 'sandbox',
+    pricedAs: null,
+    async ask({ endpoint, body, stream }) {
+      const answer = answerInSandbox(endpoint, body)
+      const bytes = stream
+        ? encodeSse(splitAnswer(answer, { includeUsage: true }))
+        : encoder.encode(JSON.stringify(answer))
+      const type = stream ? 'text/event-stream' : 'application/json'
+      return { status: 200, headers: new Headers({ 'content-type': type }), body: streamOf(bytes) }
+    },
+  }
+}
+
+function streamOf(bytes: Uint8Array): ReadableStream<Uint8Array> {
+  return new ReadableStream({
+    start(controller) {
+      controller.enqueue(bytes)
+      controller.close()
+    },
+  })
+}

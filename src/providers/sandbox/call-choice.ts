@@ -1,0 +1,59 @@
+/** Owns a chat choice that calls functions: ids, arguments that satisfy their schemas, and where tokens run out. */
+import { countTextTokens } from '../../tokens/count-tokens.ts'
+import { checkAnswerSize } from './answer-size.ts'
+import type { Choice } from './chat.ts'
+import { limitText, type TextLimits } from './limit-text.ts'
+import type { OfferedFunction } from './offered-functions.ts'
+import { digestText } from './request-digest.ts'
+import { writeSchemaInstance } from './schema-instance.ts'
+import type { Calls } from './tool-calls.ts'
+
+/** Around a call's name and arguments. */
+const CALL_OVERHEAD_TOKENS = 3
+
+interface Call {
+  function: { name: string; arguments: string }
+  tokens: number
+  isCut: boolean
+}
+
+/** All choices call alike, under ids of their own. */
+export function callWriter(calls: Calls, digest: string, limits: TextLimits, count: number): (index: number) => Choice {
+  const written = writeCalls(calls.functions, limits)
+  checkAnswerSize(
+    written.reduce((sum, call) => sum + call.function.arguments.length, 0),
+    count,
+    'n',
+  )
+  const tokens = written.reduce((sum, call) => sum + call.tokens, 0)
+  const isCut = written.some(call => call.isCut)
+  const finishReason = calls.style === 'tools' ? 'tool_calls' : 'function_call'
+  return index => {
+    const calling =
+      calls.style === 'tools'
+        ? { tool_calls: written.map((call, at) => identify(call, `${digest} ${index} ${at}`)) }
+        : { function_call: written[0]?.function }
+    const message = { role: 'assistant', content: null, refusal: null, ...calling }
+    return { choice: { message, logprobs: null, finish_reason: isCut ? 'length' : finishReason }, tokens }
+  }
+}
+
+function identify(call: Call, seed: string): Record<string, unknown> {
+  return { id: `call_${digestText(seed).slice(0, 24)}`, type: 'function', function: call.function }
+}
+
+function writeCalls(functions: OfferedFunction[], { maxTokens = Infinity, model }: TextLimits): Call[] {
+  let tokensLeft = maxTokens
+  return functions.map(offered => {
+    const call = writeCall(offered, tokensLeft, model)
+    tokensLeft -= call.tokens
+    return call
+  })
+}
+
+function writeCall({ name, parameters, param }: OfferedFunction, tokensLeft: number, model: string): Call {
+  const overhead = CALL_OVERHEAD_TOKENS + countTextTokens(name, model)
+  const limits = { stops: [], maxTokens: Math.max(0, tokensLeft - overhead), model }
+  const { text, tokens, finishReason } = limitText(writeSchemaInstance(parameters, param, true), limits)
+  return { function: { name, arguments: text }, tokens: overhead + tokens, isCut: finishReason === 'length' }
+}

@@ -1,0 +1,103 @@
+/** Owns the sandbox's chat completions. */
+
+import { invalidRequest } from '../../errors.ts'
+import { countPromptTokens } from '../../tokens/count-tokens.ts'
+import { contentWriter } from './answer-content.ts'
+import { checkAnswerSize } from './answer-size.ts'
+import { callWriter } from './call-choice.ts'
+import { checkSampling, type Request, readBoolean, readInteger, readModel, readStops } from './fields.ts'
+import { limitText, type TextLimits } from './limit-text.ts'
+import { checkEntryCount, describeChatTokens } from './log-probabilities.ts'
+import { readMessages } from './messages.ts'
+import { digestRequest } from './request-digest.ts'
+import { chooseCalls } from './tool-calls.ts'
+
+const MOST_CHOICES = 128
+const MOST_ALTERNATIVES = 20
+
+/** A choice less its index, and the tokens it counts. */
+export interface Choice {
+  choice: Record<string, unknown>
+  tokens: number
+}
+
+/** A whole `chat.completion`; throws a 400 for what OpenAI would refuse. */
+export function completeChat(request: Request): Record<string, unknown> {
+  const model = readModel(request)
+  const messages = readMessages(request)
+  checkSampling(request)
+  const count = readInteger(request, 'n', { min: 1, max: MOST_CHOICES }) ?? 1
+  const limits: TextLimits = { stops: readStops(request), maxTokens: readMaxTokens(request), model }
+  const alternatives = readAlternatives(request)
+  const digest = digestRequest('chat', request)
+  const writeContent = contentWriter({ request, messages, digest })
+  const calls = chooseCalls(request, messages)
+  const writeChoice =
+    calls.functions.length > 0
+      ? callWriter(calls, digest, limits, count)
+      : sayingWriter(index => writeContent(index, count), limits, alternatives, count)
+  const choices = Array.from({ length: count }, (_, index) => writeChoice(index))
+  return {
+    id: `chatcmpl-sandbox${digest.slice(0, 24)}`,
+    object: 'chat.completion',
+    created: Math.floor(Date.now() / 1000),
+    model,
+    choices: choices.map(({ choice }, index) => ({ index, ...choice })),
+    usage: countUsage(request, choices),
+    system_fingerprint: 'fp_sandbox',
+  }
+}
+
+type WriteChoice = (index: number) => Choice
+
+/** Choices that say the same are written once. */
+function sayingWriter(
+  writeContent: (index: number) => string,
+  limits: TextLimits,
+  alternatives: number | undefined,
+  count: number,
+): WriteChoice {
+  const written = new Map<string, Choice>()
+  return index => {
+    const content = writeContent(index)
+    checkAnswerSize(content.length, count, 'n')
+    const choice = written.get(content) ?? sayContent(content, limits, alternatives, count)
+    written.set(content, choice)
+    return choice
+  }
+}
+
+function sayContent(content: string, limits: TextLimits, alternatives: number | undefined, count: number): Choice {
+  const { text, pieces, tokens, finishReason } = limitText(content, limits)
+  if (alternatives !== undefined) checkEntryCount(pieces.length, alternatives, count, 'logprobs')
+  const logprobs = alternatives === undefined ? null : describeChatTokens(pieces, alternatives)
+  const message = { role: 'assistant', content: text, refusal: null }
+  return { choice: { message, logprobs, finish_reason: finishReason }, tokens }
+}
+
+function readMaxTokens(request: Request): number | undefined {
+  const range = { min: 1, max: Number.MAX_SAFE_INTEGER }
+  const older = readInteger(request, 'max_tokens', range)
+  return readInteger(request, 'max_completion_tokens', range) ?? older
+}
+
+/** How many alternatives to list for each token; undefined where no log probabilities are asked for. */
+function readAlternatives(request: Request): number | undefined {
+  const isAsked = readBoolean(request, 'logprobs') === true
+  const alternatives = readInteger(request, 'top_logprobs', { min: 0, max: MOST_ALTERNATIVES })
+  if (isAsked) return alternatives ?? 0
+  if (alternatives === undefined) return undefined
+  throw invalidRequest("Invalid value for 'top_logprobs': it is only allowed when 'logprobs' is true.", 'top_logprobs')
+}
+
+function countUsage(request: Request, choices: Choice[]): Record<string, unknown> {
+  const prompt = countPromptTokens(request, 'chat')
+  const completion = choices.reduce((sum, { tokens }) => sum + tokens, 0)
+  return {
+    prompt_tokens: prompt,
+    completion_tokens: completion,
+    total_tokens: prompt + completion,
+    prompt_tokens_details: { cached_tokens: 0, audio_tokens: 0 },
+    completion_tokens_details: { reasoning_tokens: 0, audio_tokens: 0 },
+  }
+}

@@ -1,0 +1,119 @@
+/** Owns the sandbox's legacy text completions. */
+import { invalidRequest } from '../../errors.ts'
+import { countPromptTokens } from '../../tokens/count-tokens.ts'
+import { decodeTokens, splitIntoTokens } from '../../tokens/split-tokens.ts'
+import { SANDBOX_MARK } from './answer-content.ts'
+import { checkAnswerSize } from './answer-size.ts'
+import { checkSampling, type Request, readBoolean, readInteger, readModel, readStops, readText } from './fields.ts'
+import { limitText, type TextLimits } from './limit-text.ts'
+import { checkEntryCount, describeCompletionTokens } from './log-probabilities.ts'
+import { type Input, readInputs } from './prompts.ts'
+import { quote } from './quote.ts'
+import { digestRequest } from './request-digest.ts'
+
+const MOST_CHOICES = 128
+const MOST_CANDIDATES = 20
+const MOST_PROMPTS = 2048
+const MOST_ALTERNATIVES = 5
+const DEFAULT_MAX_TOKENS = 16
+/** A longer prompt is not taken apart for its log probabilities. */
+const LONGEST_SPLIT_CHARS = 65_536
+
+interface Options {
+  /** Choices to return for a prompt, and candidates to pay for. */
+  count: number
+  candidates: number
+  echo: boolean
+  /** Undefined: no log probabilities. */
+  alternatives: number | undefined
+  limits: TextLimits
+  digest: string
+}
+
+interface Choice {
+  choice: Record<string, unknown>
+  tokens: number
+}
+
+/** A whole `text_completion`; choices stand in the order of prompts. Throws a 400 for what OpenAI would refuse. */
+export function completeText(request: Request): Record<string, unknown> {
+  const options = readOptions(request)
+  const prompts = readInputs(request, 'prompt', MOST_PROMPTS)
+  if (prompts.length * options.count > MOST_PROMPTS) {
+    throw invalidRequest(`Invalid 'n': at most ${MOST_PROMPTS} choices are given for all prompts together.`, 'n')
+  }
+  const texts = prompts.map(prompt => textOfPrompt(prompt, options))
+  if (options.echo)
+    checkAnswerSize(
+      texts.reduce((sum, text) => sum + text.length, 0),
+      options.count,
+      'echo',
+    )
+  const choices = texts.flatMap(text => completePrompt(text, prompts.length, options))
+  return {
+    id: `cmpl-sandbox${options.digest.slice(0, 24)}`,
+    object: 'text_completion',
+    created: Math.floor(Date.now() / 1000),
+    model: options.limits.model,
+    choices: choices.map(({ choice }, index) => ({ index, ...choice })),
+    usage: countUsage(request, choices, options),
+    system_fingerprint: 'fp_sandbox',
+  }
+}
+
+function readOptions(request: Request): Options {
+  const model = readModel(request)
+  checkSampling(request)
+  readText(request, 'suffix')
+  const count = readInteger(request, 'n', { min: 1, max: MOST_CHOICES }) ?? 1
+  const candidates = readInteger(request, 'best_of', { min: 1, max: MOST_CANDIDATES }) ?? count
+  if (candidates < count) throw invalidRequest("Invalid 'best_of': it must not be less than 'n'.", 'best_of')
+  const maxTokens = readInteger(request, 'max_tokens', { min: 0, max: Number.MAX_SAFE_INTEGER }) ?? DEFAULT_MAX_TOKENS
+  return {
+    count,
+    candidates,
+    echo: readBoolean(request, 'echo') === true,
+    alternatives: readInteger(request, 'logprobs', { min: 0, max: MOST_ALTERNATIVES }),
+    limits: { stops: readStops(request), maxTokens, model },
+    digest: digestRequest('completions', request),
+  }
+}
+
+function textOfPrompt(prompt: Input, { limits, echo }: Options): string {
+  if (typeof prompt === 'string') return prompt
+  // Unless it is given back, its beginning is all that is shown.
+  const text = decodeTokens(echo ? prompt : prompt.slice(0, 64), limits.model)
+  if (text !== undefined) return text
+  throw invalidRequest("Invalid 'prompt': it has a token that the model's vocabulary does not have.", 'prompt')
+}
+
+function completePrompt(prompt: string, prompts: number, options: Options): Choice[] {
+  const { count, digest, echo, limits, alternatives } = options
+  const said = echo ? prompt : ''
+  return Array.from({ length: count }, (_, index) => {
+    const which = count > 1 ? ` (choice ${index + 1} of ${count})` : ''
+    const whole = ` ${SANDBOX_MARK} Test completion${which}, no model was asked; request ${digest.slice(0, 8)}. The prompt reads ${quote(prompt)}.`
+    const { text, pieces, tokens, finishReason } = limitText(whole.trimStart(), limits)
+    const describe = (alternativeCount: number) => {
+      if (said.length > LONGEST_SPLIT_CHARS) {
+        throw invalidRequest(
+          "Invalid 'logprobs': the prompt is too long for the sandbox to echo with them.",
+          'logprobs',
+        )
+      }
+      const echoed = splitIntoTokens(said, limits.model)
+      checkEntryCount(echoed.length + pieces.length, alternativeCount, prompts * count, 'logprobs')
+      return describeCompletionTokens([...echoed, ...pieces], alternativeCount, echoed.length)
+    }
+    const logprobs = alternatives === undefined ? null : describe(alternatives)
+    return { choice: { text: said + text, logprobs, finish_reason: finishReason }, tokens }
+  })
+}
+
+/** Candidates that were written but not chosen count too. */
+function countUsage(request: Request, choices: Choice[], { count, candidates }: Options): Record<string, number> {
+  const prompt = countPromptTokens(request, 'completions')
+  const chosen = choices.reduce((sum, { tokens }) => sum + tokens, 0)
+  const completion = Math.ceil((chosen * candidates) / count)
+  return { prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion }
+}

@@ -1,0 +1,64 @@
+/** Owns the sandbox's embeddings: the form of the answer, and upstream's limits on inputs. */
+import { invalidRequest } from '../../errors.ts'
+import { createTextCounter } from '../../tokens/text-counter.ts'
+import { type Request, readInteger, readModel, readOptional } from './fields.ts'
+import { type Input, readInputs } from './prompts.ts'
+import { makeVector } from './vectors.ts'
+
+const MOST_INPUTS = 2048
+const MOST_INPUT_TOKENS = 8192
+const MOST_REQUEST_TOKENS = 300_000
+const MOST_DIMENSIONS = 3072
+const DEFAULT_DIMENSIONS = 1536
+
+/** A `list` of embeddings in the order of the inputs; throws a 400 for what OpenAI would refuse. */
+export function embedInputs(request: Request): Record<string, unknown> {
+  const model = readModel(request)
+  const inputs = readInputs(request, 'input', MOST_INPUTS)
+  const dimensions = readInteger(request, 'dimensions', { min: 1, max: MOST_DIMENSIONS }) ?? defaultDimensions(model)
+  const encode = readEncoding(request)
+  const tokens = countTokens(inputs, model)
+  return {
+    object: 'list',
+    data: inputs.map((input, index) => ({
+      object: 'embedding',
+      index,
+      embedding: encode(makeVector(input, model, dimensions)),
+    })),
+    model,
+    usage: { prompt_tokens: tokens, total_tokens: tokens },
+  }
+}
+
+const defaultDimensions = (model: string) =>
+  model.endsWith('text-embedding-3-large') ? MOST_DIMENSIONS : DEFAULT_DIMENSIONS
+
+function readEncoding(request: Request): (vector: Float32Array) => string | number[] {
+  const format = readOptional(request, 'encoding_format') ?? 'float'
+  if (format === 'float') return vector => [...vector]
+  if (format === 'base64') return vector => Buffer.from(vector.buffer).toString('base64')
+  throw invalidRequest("Invalid value for 'encoding_format': expected 'float' or 'base64'.", 'encoding_format')
+}
+
+/** Tokens of all inputs, within the limits of one and of all. */
+function countTokens(inputs: Input[], model: string): number {
+  const countText = createTextCounter(model)
+  let total = 0
+  for (const [index, input] of inputs.entries()) {
+    const place = inputs.length > 1 ? `input[${index}]` : 'input'
+    if (input === '') throw invalidRequest(`Invalid '${place}': input cannot be an empty string.`, 'input')
+    const tokens = typeof input === 'string' ? countText(input) : input.length
+    if (tokens > MOST_INPUT_TOKENS) {
+      throw invalidRequest(
+        `Invalid '${place}': at most ${MOST_INPUT_TOKENS} tokens are allowed, it has ${tokens}.`,
+        'input',
+      )
+    }
+    total += tokens
+  }
+  if (total <= MOST_REQUEST_TOKENS) return total
+  throw invalidRequest(
+    `Invalid 'input': at most ${MOST_REQUEST_TOKENS} tokens are allowed in a request, it has ${total}.`,
+    'input',
+  )
+}

@@ -1,0 +1,31 @@
+/** Owns ending an answer's text where the request says: at a stop sequence, or after so many tokens. */
+import { splitIntoTokens, type TokenPiece } from '../../tokens/split-tokens.ts'
+
+export interface LimitedText {
+  text: string
+  pieces: TokenPiece[]
+  /** Tokens of the text. */
+  tokens: number
+  finishReason: 'stop' | 'length'
+}
+
+export interface TextLimits {
+  stops: string[]
+  /** Undefined: no limit. */
+  maxTokens: number | undefined
+  model: string
+}
+
+export function limitText(whole: string, { stops, maxTokens = Infinity, model }: TextLimits): LimitedText {
+  const ends = stops.map(stop => whole.indexOf(stop)).filter(end => end >= 0)
+  const all = splitIntoTokens(whole.slice(0, Math.min(whole.length, ...ends)), model)
+  const pieces: TokenPiece[] = []
+  let tokens = 0
+  for (const piece of all) {
+    if (tokens + piece.tokens > maxTokens) break
+    tokens += piece.tokens
+    pieces.push(piece)
+  }
+  const text = pieces.map(piece => piece.text).join('')
+  return { text, pieces, tokens, finishReason: pieces.length < all.length ? 'length' : 'stop' }
+}

@@ -1,0 +1,34 @@
+/** Owns reading inputs that may be a text, token numbers, or a list of either. */
+import { invalidRequest } from '../../errors.ts'
+import { type Request, readOptional } from './fields.ts'
+
+/** A text, or the numbers of its tokens. */
+export type Input = string | number[]
+
+/** The inputs, at least one; throws a 400 naming the field where it is none of the four forms, empty, or too long. */
+export function readInputs(request: Request, field: string, mostInputs: number): Input[] {
+  const inputs = toInputs(readOptional(request, field), field)
+  if (inputs.length > mostInputs)
+    throw invalidRequest(`Invalid '${field}': at most ${mostInputs} inputs are allowed.`, field)
+  return inputs
+}
+
+function toInputs(value: unknown, field: string): Input[] {
+  if (value === undefined) throw invalidRequest(`Missing required parameter: '${field}'.`, field)
+  if (typeof value === 'string') return [value]
+  if (!Array.isArray(value) || value.length === 0) throw refuse(field)
+  if (isTokens(value)) return [value]
+  if (value.every(item => typeof item === 'string')) return value
+  if (value.every(isTokens)) return value
+  throw refuse(field)
+}
+
+function isTokens(value: unknown): value is number[] {
+  return Array.isArray(value) && value.length > 0 && value.every(item => Number.isInteger(item) && item >= 0)
+}
+
+const refuse = (field: string) =>
+  invalidRequest(
+    `Invalid '${field}': expected a string, an array of strings, an array of tokens, or an array of token arrays, not empty.`,
+    field,
+  )

@@ -1,0 +1,22 @@
+/** Owns what makes a sandbox answer depend on its request and on nothing else: a digest of the request. */
+import { createHash } from 'node:crypto'
+import { invalidRequest } from '../../errors.ts'
+import type { Request } from './fields.ts'
+
+/** Hex SHA-256 of the request. How an answer is delivered does not change it: streamed and plain share a digest. */
+export function digestRequest(endpoint: string, request: Request): string {
+  const { stream: _, stream_options: __, ...rest } = request
+  return digestText(`${endpoint}\n${writeJson(rest)}`)
+}
+
+export function digestText(text: string): string {
+  return createHash('sha256').update(text).digest('hex')
+}
+
+function writeJson(value: Request): string {
+  try {
+    return JSON.stringify(value)
+  } catch {
+    throw invalidRequest('The request is nested too deeply.')
+  }
+}

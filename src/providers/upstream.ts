@@ -1,0 +1,33 @@
+/** What every provider is to the pipeline: something that answers one request. */
+
+export type Endpoint = 'chat' | 'completions' | 'embeddings'
+
+export interface UpstreamRequest {
+  endpoint: Endpoint
+  /** The body as the client sent it; less or more than that only where the provider needs it. */
+  bodyText: string
+  /** The same, parsed. */
+  body: Record<string, unknown>
+  /** The client's own request headers. */
+  headers: Headers
+  stream: boolean
+  /** Aborted when nobody waits for the answer any more. */
+  signal: AbortSignal
+}
+
+export interface UpstreamAnswer {
+  status: number
+  /** Fit to be passed on: no hop-by-hop, no encoding, no length. */
+  headers: Headers
+  /** Reading it throws a ProxyError where upstream breaks off or falls silent. */
+  body: ReadableStream<Uint8Array>
+}
+
+export interface Provider {
+  /** For X-Proxy-Provider. */
+  readonly name: string
+  /** Under which name the catalogue keeps its prices; null: it costs nothing. */
+  readonly pricedAs: string | null
+  /** Throws a ProxyError: 502 unreachable or broken, 504 timed out. */
+  ask(request: UpstreamRequest): Promise<UpstreamAnswer>
+}

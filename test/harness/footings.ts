@@ -1,0 +1,116 @@
+/** Runs tests on each footing there is: embedded always, real where DATABASE_URL and REDIS_URL are set. */
+import { randomBytes } from 'node:crypto'
+import { afterAll, describe, inject } from 'vitest'
+import type { Database } from '../../src/postgres/database.ts'
+import { openEmbeddedDatabase } from '../../src/postgres/embedded.ts'
+import { openRealDatabase } from '../../src/postgres/real.ts'
+import type { FastStore } from '../../src/redis/fast-store.ts'
+import { guardStore } from '../../src/redis/guarded-store.ts'
+import { createInProcessStore } from '../../src/redis/in-process-store.ts'
+import { openRedisStore } from '../../src/redis/redis-store.ts'
+
+export interface Stores {
+  database: Database
+  store: FastStore
+  /** For processes of their own, and for psql; null where the footing has none. */
+  databaseUrl: string | null
+  redisUrl: string | null
+}
+
+export interface Footing {
+  name: 'embedded' | 'real'
+  /** Stores of the group's own, migrated and emptied of what an earlier test left; closed and dropped after the group. */
+  open(): Promise<Stores>
+}
+
+/** Defines the tests once for each footing. */
+export function describeFootings(title: string, define: (footing: Footing) => void): void {
+  describe(`${title} (embedded)`, () => define(shared('embedded', openEmbedded)))
+  if (inject('real')) describe(`${title} (real)`, () => define(shared('real', openReal)))
+}
+
+/** Defines the tests on real stores alone, for what the embedded footing cannot do: several processes, faults. */
+export function describeReal(title: string, define: (footing: Footing) => void): void {
+  describe.skipIf(!inject('real'))(`${title} (real)`, () => define(shared('real', openReal)))
+}
+
+interface OpenStores extends Stores {
+  close(): Promise<void>
+}
+
+/** Opens once, at first need; empties each time. */
+function shared(name: Footing['name'], open: () => Promise<OpenStores>): Footing {
+  let opened: Promise<OpenStores> | null = null
+  afterAll(async () => {
+    await (await opened)?.close()
+  })
+  return {
+    name,
+    async open() {
+      opened ??= open()
+      const stores = await opened
+      await stores.database.runScript(EMPTY)
+      return stores
+    },
+  }
+}
+
+/** Ids go on counting: no test finds in Redis what another left there. */
+const EMPTY = `
+  truncate projects, api_keys, provider_keys, monthly_counters, cache_entries, cache_prompts, prompt_vectors, usage_records;
+  delete from plans where name not in ('free', 'pro', 'enterprise');
+`
+
+async function openEmbedded(): Promise<OpenStores> {
+  const template = new Blob([await Bun.file(inject('embeddedTemplate')).bytes()])
+  const database = await openEmbeddedDatabase({ directory: null, port: null, template })
+  const store = createInProcessStore()
+  return {
+    database,
+    store,
+    databaseUrl: null,
+    redisUrl: null,
+    async close() {
+      await Promise.all([database.close(), store.close()])
+    },
+  }
+}
+
+async function openReal(): Promise<OpenStores> {
+  const real = inject('real')
+  if (!real) throw new Error('No real stores are configured')
+  const name = `mp_test_${randomBytes(6).toString('hex')}`
+  const admin = openRealDatabase({ url: real.adminUrl, maxConnections: 1 })
+  await admin.runScript(`create database ${name} template ${real.template}`)
+  const url = new URL(real.adminUrl)
+  url.pathname = `/${name}`
+  const database = openRealDatabase({ url: url.href })
+  // Project ids begin anew in every database; a start of its own keeps their Redis keys apart.
+  await database.runScript(
+    `alter table projects alter column id restart with ${Number.parseInt(randomBytes(5).toString('hex'), 16)}`,
+  )
+  const store = guardStore(openRedisStore({ url: real.redisUrl }))
+  await waitForRedis(store)
+  return {
+    database,
+    store,
+    databaseUrl: url.href,
+    redisUrl: real.redisUrl,
+    async close() {
+      await Promise.all([database.close(), store.close()])
+      await admin.runScript(`drop database ${name} with (force)`)
+      await admin.close()
+    },
+  }
+}
+
+async function waitForRedis(store: FastStore): Promise<void> {
+  for (let attempt = 0; ; attempt++) {
+    try {
+      return await store.ping()
+    } catch (error) {
+      if (attempt > 50) throw error
+      await Bun.sleep(20)
+    }
+  }
+}

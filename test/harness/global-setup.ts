@@ -1,0 +1,61 @@
+/** Before all tests: migrated templates of both footings, so that each test file gets a database of its own in milliseconds. After: says what was covered. */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { TestProject } from 'vitest/node'
+import { openEmbeddedDatabase } from '../../src/postgres/embedded.ts'
+import { migrate } from '../../src/postgres/migrate.ts'
+import { openRealDatabase } from '../../src/postgres/real.ts'
+
+declare module 'vitest' {
+  export interface ProvidedContext {
+    /** Path of the embedded template's dump. */
+    embeddedTemplate: string
+    /** Null where no real stores are configured. */
+    real: { adminUrl: string; template: string; redisUrl: string } | null
+  }
+}
+
+export default async function setUp(project: TestProject) {
+  const folder = await mkdtemp(join(tmpdir(), 'model-proxy-test-'))
+  const embeddedTemplate = join(folder, 'template.tar')
+  const embedded = await openEmbeddedDatabase({ directory: null, port: null })
+  await migrate(embedded)
+  await Bun.write(embeddedTemplate, await embedded.dump())
+  await embedded.close()
+  project.provide('embeddedTemplate', embeddedTemplate)
+
+  const { DATABASE_URL: adminUrl, REDIS_URL: redisUrl } = process.env
+  const real = adminUrl && redisUrl ? { adminUrl, redisUrl, template: `mp_template_${process.pid}` } : null
+  if (real) await makeRealTemplate(real.adminUrl, real.template)
+  project.provide('real', real)
+
+  return async () => {
+    await rm(folder, { recursive: true, force: true })
+    if (real) await runAsAdmin(real.adminUrl, `drop database if exists ${real.template} with (force)`)
+    const covered = real
+      ? 'embedded and real (PostgreSQL and Redis)'
+      : 'embedded alone; set DATABASE_URL and REDIS_URL to cover real ones too'
+    process.stdout.write(`\nStores covered: ${covered}.\n`)
+  }
+}
+
+async function makeRealTemplate(adminUrl: string, name: string): Promise<void> {
+  await runAsAdmin(adminUrl, `drop database if exists ${name} with (force)`)
+  await runAsAdmin(adminUrl, `create database ${name}`)
+  const database = openRealDatabase({ url: databaseUrl(adminUrl, name) })
+  await migrate(database)
+  await database.close()
+}
+
+async function runAsAdmin(adminUrl: string, statement: string): Promise<void> {
+  const admin = openRealDatabase({ url: adminUrl, maxConnections: 1 })
+  await admin.runScript(statement)
+  await admin.close()
+}
+
+function databaseUrl(adminUrl: string, name: string): string {
+  const url = new URL(adminUrl)
+  url.pathname = `/${name}`
+  return url.href
+}

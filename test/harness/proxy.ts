@@ -1,0 +1,108 @@
+/** The real application on a port of its own, with operators' functions at hand. */
+import { sql } from 'kysely'
+import { createApp } from '../../src/app.ts'
+import { type Config, readConfig } from '../../src/config.ts'
+import { createProject, issueKey } from '../../src/postgres/projects.ts'
+import { createLog, type Log } from '../../src/telemetry/log.ts'
+import type { Stores } from './footings.ts'
+
+export interface Proxy {
+  /** Ends in /v1. */
+  baseUrl: string
+  port: number
+  stores: Stores
+  /** A project on a plan; returns one key of it. */
+  createKey(options?: { project?: string; plan?: string; type?: 'project' | 'test' }): Promise<string>
+  /** Runs SQL and returns its rows. */
+  query<Row>(text: string): Promise<Row[]>
+  /** Waits for records and refunds to be written. */
+  settle(): Promise<void>
+  stop(): Promise<void>
+}
+
+export interface ProxyOptions {
+  stores: Stores
+  environment?: Record<string, string>
+  log?: Log
+}
+
+let projects = 0
+
+/** Requests a minute are unlimited on plan `open`; the seeded plans are as they are. */
+export async function startProxy({
+  stores,
+  environment = {},
+  log = createLog('silent'),
+}: ProxyOptions): Promise<Proxy> {
+  const { database, store } = stores
+  const config: Config = readConfig({ PORT: '0', ...environment })
+  const app = await createApp({ config, database, store, log })
+  app.http.listen({ port: 0, hostname: '127.0.0.1', maxRequestBodySize: config.maxBodyBytes + 1_048_576 })
+  const { server } = app.http
+  if (!server?.port) throw new Error('The proxy did not start')
+  await database.runScript(
+    `insert into plans values ('open', 1000000000, 1000000000, 1000000000, 1000000000, 1000000000) on conflict do nothing`,
+  )
+
+  return {
+    baseUrl: `http://127.0.0.1:${server.port}/v1`,
+    port: server.port,
+    stores,
+    async createKey({ project, plan = 'open', type = 'test' } = {}) {
+      const name = project ?? `p${++projects}-${crypto.randomUUID().slice(0, 8)}`
+      const known = await sql`select 1 from projects where name = ${name}`.execute(database.queries)
+      if (known.rows.length === 0) await createProject(database, name, plan)
+      return issueKey(database, name, type, crypto.randomUUID())
+    },
+    async query<Row>(text: string) {
+      const { rows } = await sql.raw<Row>(text).execute(database.queries)
+      return rows
+    },
+    settle: () => app.drain(5_000),
+    async stop() {
+      await server.stop(true)
+      await app.drain(5_000)
+    },
+  }
+}
+
+/** One chat request; returns what a test looks at. */
+export async function ask(
+  proxy: Pick<Proxy, 'baseUrl'>,
+  key: string,
+  body: Record<string, unknown> | string,
+  headers: Record<string, string> = {},
+): Promise<Answer> {
+  const asked =
+    typeof body === 'string' ? { model: 'openai/gpt-4o-mini', messages: [{ role: 'user', content: body }] } : body
+  const response = await fetch(`${proxy.baseUrl}/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(asked),
+  })
+  const text = await response.text()
+  return {
+    status: response.status,
+    headers: response.headers,
+    cache: response.headers.get('x-proxy-cache'),
+    text,
+    json: parse(text),
+  }
+}
+
+export interface Answer {
+  status: number
+  headers: Headers
+  cache: string | null
+  text: string
+  // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the answer holds
+  json: any
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
+}

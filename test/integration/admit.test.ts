@@ -1,0 +1,147 @@
+import { sql } from 'kysely'
+import { expect, test } from 'vitest'
+import { type AdmitRow, admit } from '../../src/postgres/admit.ts'
+import type { Database } from '../../src/postgres/database.ts'
+import { createProject, issueKey } from '../../src/postgres/projects.ts'
+import { refundRequests } from '../../src/postgres/refund-requests.ts'
+import { describeFootings } from '../harness/footings.ts'
+
+function hashOf(key: string): string {
+  return new Bun.CryptoHasher('sha256').update(key).digest('hex')
+}
+
+async function countedRequests(database: Database, keyType = 'project'): Promise<number> {
+  const { rows } = await sql<{ requests: number }>`
+    select coalesce(sum(requests), 0)::integer as requests from monthly_counters where key_type = ${keyType}
+  `.execute(database.queries)
+  return rows[0]?.requests ?? 0
+}
+
+describeFootings('admit()', footing => {
+  test('validates, reserves, and tells what the project may', async () => {
+    const { database } = await footing.open()
+    await createProject(database, 'acme', 'pro')
+    const key = await issueKey(database, 'acme', 'project', 'ci')
+    const [known, stranger] = (await admit(database, [
+      { keyHash: hashOf(key), wanted: 3 },
+      { keyHash: hashOf('lgw_proj_never_issued'), wanted: 1 },
+    ])) as [AdmitRow, AdmitRow]
+    expect(known).toMatchObject({
+      verdict: 'active',
+      granted: 3,
+      key_type: 'project',
+      key_prefix: key.slice(0, 17),
+      project_name: 'acme',
+      requests_per_minute: 600,
+      requests_per_minute_per_address: 1200,
+      semantic_threshold: 0.95,
+      cache_ttl_seconds: 604800,
+      direct_providers: [],
+    })
+    expect(stranger).toMatchObject({ verdict: 'unknown', granted: 0 })
+    expect(await countedRequests(database)).toBe(3)
+  })
+
+  test('wanted 0 counts nothing', async () => {
+    const { database } = await footing.open()
+    await createProject(database, 'acme', 'free')
+    const key = await issueKey(database, 'acme', 'project', 'ci')
+    const [row] = await admit(database, [{ keyHash: hashOf(key), wanted: 0 }])
+    expect(row).toMatchObject({ verdict: 'active', granted: 0 })
+    expect(await countedRequests(database)).toBe(0)
+  })
+
+  test('hands out what is left of a quota, first come first served, also between keys of one project', async () => {
+    const { database } = await footing.open()
+    await database.runScript(`insert into plans values ('tiny', 1000, 1000, 10)`)
+    await createProject(database, 'acme', 'tiny')
+    const keys = [await issueKey(database, 'acme', 'project', 'a'), await issueKey(database, 'acme', 'project', 'b')]
+    const rows = await admit(
+      database,
+      keys.map(key => ({ keyHash: hashOf(key), wanted: 7 })),
+    )
+    expect(rows.map(row => row.granted)).toEqual([7, 3])
+    expect(await countedRequests(database)).toBe(10)
+    const [more] = await admit(database, [{ keyHash: hashOf(keys[0] ?? ''), wanted: 1 }])
+    expect(more?.granted).toBe(0)
+  })
+
+  test('a quota of 100 admits exactly 100, however many ask at once', async () => {
+    const { database } = await footing.open()
+    await database.runScript(`insert into plans values ('hundred', 100000, 100000, 100)`)
+    await createProject(database, 'acme', 'hundred')
+    const keyHash = hashOf(await issueKey(database, 'acme', 'project', 'ci'))
+    const batches = await Promise.all(
+      Array.from({ length: 200 }, (_, i) => admit(database, [{ keyHash, wanted: 1 + (i % 3) }])),
+    )
+    expect(batches.reduce((sum, [row]) => sum + (row?.granted ?? 0), 0)).toBe(100)
+    expect(await countedRequests(database)).toBe(100)
+  })
+
+  test('batches that name the same projects in opposite order do not deadlock', async () => {
+    const { database } = await footing.open()
+    const hashes: string[] = []
+    for (const name of ['a', 'b', 'c', 'd']) {
+      await createProject(database, name, 'enterprise')
+      hashes.push(hashOf(await issueKey(database, name, 'project', 'ci')))
+    }
+    const forward = hashes.map(keyHash => ({ keyHash, wanted: 1 }))
+    const batches = Array.from({ length: 100 }, (_, i) => admit(database, i % 2 ? forward : forward.toReversed()))
+    await Promise.all(batches)
+    expect(await countedRequests(database)).toBe(400)
+  })
+
+  test('test keys count apart from project keys', async () => {
+    const { database } = await footing.open()
+    await createProject(database, 'acme', 'free')
+    const hashes = [
+      await issueKey(database, 'acme', 'project', 'p'),
+      await issueKey(database, 'acme', 'test', 't'),
+    ].map(hashOf)
+    const rows = await admit(
+      database,
+      hashes.map(keyHash => ({ keyHash, wanted: 2_000 })),
+    )
+    expect(rows.map(row => [row.key_type, row.granted, row.requests_per_minute])).toEqual([
+      ['project', 2000, 60],
+      ['test', 1000, 20],
+    ])
+    expect([await countedRequests(database), await countedRequests(database, 'test')]).toEqual([2000, 1000])
+  })
+
+  test('a deactivated key is disabled and an expired one expired, from the next call on', async () => {
+    const { database } = await footing.open()
+    await createProject(database, 'acme', 'free')
+    const [gone, late] = [
+      await issueKey(database, 'acme', 'project', 'gone'),
+      await issueKey(database, 'acme', 'project', 'late'),
+    ]
+    await sql`select deactivate_key(${gone})`.execute(database.queries)
+    await sql`update api_keys set expires_at = now() - interval '1 second' where name = 'late'`.execute(
+      database.queries,
+    )
+    const rows = await admit(
+      database,
+      [gone, late].map(key => ({ keyHash: hashOf(key), wanted: 1 })),
+    )
+    expect(rows.map(row => [row.verdict, row.granted])).toEqual([
+      ['disabled', 0],
+      ['expired', 0],
+    ])
+    expect(await countedRequests(database)).toBe(0)
+  })
+
+  test('a refund gives back to the month that was counted in, never below zero', async () => {
+    const { database } = await footing.open()
+    await createProject(database, 'acme', 'free')
+    const [row] = await admit(database, [
+      { keyHash: hashOf(await issueKey(database, 'acme', 'project', 'ci')), wanted: 5 },
+    ])
+    if (!row) throw new Error('admit() returned nothing')
+    const refund = { projectId: row.project_id, keyType: row.key_type, month: row.month, requests: 2 }
+    await refundRequests(database, [refund])
+    expect(await countedRequests(database)).toBe(3)
+    await refundRequests(database, [refund, refund])
+    expect(await countedRequests(database)).toBe(0)
+  })
+})

@@ -1,0 +1,218 @@
+import { connect } from 'node:net'
+import { sql } from 'kysely'
+import postgres from 'postgres'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type EmbeddedDatabase, openEmbeddedDatabase } from '../../src/postgres/embedded.ts'
+import { bareFlags, psqlPath, runPsql } from './run-psql.ts'
+
+const message = (type: string, content: string) => `${type}\0\0\0${String.fromCharCode(content.length + 4)}${content}`
+const startup = '\0\0\0\x17\0\x03\0\0user\0postgres\0\0'
+const parse = (text: string) => message('P', `\0${text}\0\0\0`)
+const bind = message('B', '\0'.repeat(8))
+const execute = message('E', '\0'.repeat(5))
+const sync = message('S', '')
+const readyForQuery = message('Z', 'I')
+const terminate = message('X', '')
+
+const title = psqlPath ? 'psql on the embedded database' : 'skipped: psql is not installed'
+
+describe.skipIf(!psqlPath)(title, () => {
+  let database: EmbeddedDatabase
+  let url: string
+
+  beforeAll(async () => {
+    database = await openEmbeddedDatabase({ directory: null, port: 0 })
+    url = `postgres://postgres@127.0.0.1:${database.psqlPort}/postgres`
+    await database.runScript('create table notes (note text primary key)')
+  })
+  afterAll(() => database.close())
+
+  async function query<T>(text: string): Promise<T[]> {
+    return (await sql.raw<T>(text).execute(database.queries)).rows
+  }
+
+  const notes = async () => (await query<{ note: string }>('select note from notes order by 1')).map(row => row.note)
+
+  const psql = (...commands: string[]) => runPsql(url, [...bareFlags, ...commands.flatMap(text => ['-c', text])])
+
+  /** A psql that stays: `say` sends lines and resolves once psql has run them. */
+  function openPsql() {
+    const running = Bun.spawn([psqlPath ?? 'psql', url, '-XqAt'], { stdin: 'pipe', stdout: 'pipe', stderr: 'pipe' })
+    const reader = running.stdout.getReader()
+    const decoder = new TextDecoder()
+    let said = 0
+    return {
+      running,
+      async say(lines: string): Promise<string> {
+        const marker = `said ${++said}\n`
+        running.stdin.write(`${lines}\n\\echo ${marker}`)
+        running.stdin.flush()
+        let heard = ''
+        while (!heard.endsWith(marker)) {
+          const { value, done } = await reader.read()
+          if (done) return heard
+          heard += decoder.decode(value, { stream: true })
+        }
+        return heard.slice(0, -marker.length)
+      },
+      async kill() {
+        running.kill('SIGKILL')
+        await running.exited
+      },
+    }
+  }
+
+  /** Sends bytes as they are and resolves with all that comes back until the connection ends. */
+  function exchange(messages: string[]): Promise<string> {
+    return new Promise((resolve, reject) => {
+      let heard = ''
+      const socket = connect(database.psqlPort ?? 0, '127.0.0.1', () => socket.write(messages.join(''), 'latin1'))
+      socket.on('data', data => {
+        heard += data.toString('latin1')
+      })
+      socket.on('close', () => resolve(heard))
+      socket.on('error', reject)
+    })
+  }
+
+  test('sessions one after the other, a failing one too, leave everything in order', async () => {
+    expect(await psql('select 1')).toEqual({ exitCode: 0, stdout: '1\n', stderr: '' })
+    expect(await psql('select nonsense')).toMatchObject({ exitCode: 1 })
+    expect(await query('select 2 as two')).toEqual([{ two: 2 }])
+    expect(await psql('begin', 'select nonsense')).toMatchObject({ exitCode: 1 })
+    expect(await query('select 3 as three')).toEqual([{ three: 3 }])
+    expect(await psql('select 4')).toMatchObject({ exitCode: 0, stdout: '4\n' })
+  })
+
+  test('sessions at once, each with a transaction, and the server’s own queries between them', async () => {
+    const sessions = Array.from({ length: 6 }, (_, n) =>
+      psql('begin', `insert into notes values ('at once ${n}')`, 'select count(*) > 0 from notes', 'commit'),
+    )
+    const own = Array.from({ length: 50 }, (_, n) => query<{ n: number }>(`select ${n} as n`))
+    expect((await Promise.all(own)).map(([row]) => row?.n)).toEqual(Array.from({ length: 50 }, (_, n) => n))
+    for (const outcome of await Promise.all(sessions)) {
+      expect(outcome).toEqual({ exitCode: 0, stdout: 't\n', stderr: '' })
+    }
+    expect((await notes()).filter(note => note.startsWith('at once'))).toHaveLength(6)
+  })
+
+  test('the server’s own statements never join a session’s transaction', async () => {
+    const session = openPsql()
+    await session.say("begin; insert into notes values ('rolled back');")
+    const own = query("insert into notes values ('own')")
+    await session.say('rollback;')
+    await own
+    expect(await notes()).toContain('own')
+    expect(await notes()).not.toContain('rolled back')
+    await session.kill()
+  })
+
+  test('a session killed inside its transaction is rolled back', async () => {
+    const session = openPsql()
+    await session.say("begin; insert into notes values ('killed');")
+    await session.kill()
+    expect(await notes()).not.toContain('killed')
+    expect(await psql('select 1')).toMatchObject({ exitCode: 0 })
+  })
+
+  test('a transaction left open is ended once the server waits for it', async () => {
+    const session = openPsql()
+    await session.say("begin; insert into notes values ('forgotten');")
+    const started = performance.now()
+    expect(await notes()).not.toContain('forgotten')
+    expect(performance.now() - started).toBeLessThan(4_500)
+    await session.say('select 1;')
+    await session.running.stdin.end()
+    expect(await new Response(session.running.stderr).text()).toContain('its open transaction keeps the proxy waiting')
+    expect(await session.running.exited).not.toBe(0)
+  })
+
+  test('settings, roles and temporary tables of a session stay its own', async () => {
+    const session = openPsql()
+    await session.say("set search_path = nowhere; set timezone = 'Asia/Tokyo'; set client_encoding = 'LATIN1';")
+    await session.say('create role somebody; set role somebody;')
+    expect(
+      await query(
+        "select current_setting('search_path') as path, current_setting('client_encoding') as encoding, current_user",
+      ),
+    ).toEqual([{ path: 'public', encoding: 'UTF8', current_user: 'postgres' }])
+    expect(await session.say('show search_path; show timezone; select current_user;')).toBe(
+      'nowhere\nAsia/Tokyo\nsomebody\n',
+    )
+    await session.say('reset role; create temporary table mine (a int);')
+    await session.kill()
+    expect(await psql('show search_path')).toMatchObject({ stdout: 'public\n' })
+    expect(await psql("select to_regclass('mine') is null")).toMatchObject({ stdout: 't\n' })
+  })
+
+  test('COPY brings rows out; in, it is refused with a reason and nothing breaks', async () => {
+    const refused = await runPsql(url, [...bareFlags, '-c', 'copy notes from stdin'], 'copied\n')
+    expect(refused.exitCode).toBe(1)
+    expect(refused.stderr).toContain('not available on the embedded database; use INSERT')
+    const extended = await exchange([startup, parse('copy notes from stdin'), bind, execute, sync, terminate])
+    expect(extended).toContain('not available on the embedded database')
+    expect(extended.slice(-6)).toBe(readyForQuery)
+    expect(await psql("copy (values ('out')) to stdout")).toMatchObject({ exitCode: 0, stdout: 'out\n' })
+    expect(await notes()).not.toContain('copied')
+  })
+
+  test('a driver’s parse, bind and execute are not torn apart by other statements', async () => {
+    const driver = postgres(url, { max: 1, onnotice: () => {}, fetch_types: false })
+    const answers = Array.from({ length: 40 }, async (_, n) => {
+      const [[theirs], [own]] = await Promise.all([
+        driver<{ n: number }[]>`select ${n}::int as n, ${'text'}::text as t`,
+        sql<{ n: number }>`select ${n * 2}::int as n`.execute(database.queries).then(result => result.rows),
+      ])
+      return [theirs?.n, own?.n]
+    })
+    expect(await Promise.all(answers)).toEqual(Array.from({ length: 40 }, (_, n) => [n, n * 2]))
+    await driver.end()
+  })
+
+  test('answers of many megabytes arrive whole', async () => {
+    const { exitCode, stdout } = await psql("select repeat('x', 1000) from generate_series(1, 8000)")
+    expect(exitCode).toBe(0)
+    expect(stdout).toBe(`${'x'.repeat(1000)}\n`.repeat(8000))
+  })
+
+  test('what is not PostgreSQL’s protocol is turned away', async () => {
+    for (const noise of ['GET / HTTP/1.1\r\nHost: x\r\n\r\n', '\0\0\0\0\0\0\0\0\0', '\0\0\0\x08\0\x02\0\0']) {
+      const said = await exchange([noise])
+      expect(said).toMatch(/^E.*FATAL/s)
+    }
+    expect(await psql('select 1')).toMatchObject({ exitCode: 0 })
+  })
+
+  test('one session too many is told so', async () => {
+    const sessions = Array.from({ length: 10 }, openPsql)
+    await Promise.all(sessions.map(session => session.say('select 1;')))
+    const refused = await psql('select 1')
+    await Promise.all(sessions.map(session => session.kill()))
+    expect(refused.exitCode).toBe(2)
+    expect(refused.stderr).toContain('takes 10 psql sessions at most')
+    await expect.poll(async () => (await psql('select 1')).exitCode).toBe(0)
+  })
+
+  test('a port that is taken stops the start', async () => {
+    await expect(openEmbeddedDatabase({ directory: null, port: database.psqlPort })).rejects.toThrow(
+      /EADDRINUSE|in use/,
+    )
+  })
+
+  test('closing does not wait for a session’s open transaction', async () => {
+    const other = await openEmbeddedDatabase({ directory: null, port: 0 })
+    const session = Bun.spawn([psqlPath ?? 'psql', `postgres://postgres@127.0.0.1:${other.psqlPort}/postgres`, '-Xq'], {
+      stdin: 'pipe',
+      stdout: 'pipe',
+      stderr: 'pipe',
+    })
+    session.stdin.write('begin; select 1;\n')
+    session.stdin.flush()
+    await session.stdout.getReader().read()
+    const started = performance.now()
+    await other.close()
+    expect(performance.now() - started).toBeLessThan(1_000)
+    session.kill()
+    await session.exited
+  })
+})

@@ -1,0 +1,358 @@
+import { fileURLToPath } from 'node:url'
+import { sql } from 'kysely'
+import postgres from 'postgres'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Database } from '../../src/postgres/database.ts'
+import { openEmbeddedDatabase } from '../../src/postgres/embedded.ts'
+import { migrate } from '../../src/postgres/migrate.ts'
+import { openRealDatabase } from '../../src/postgres/real.ts'
+import { bareFlags, type PsqlOutcome, psqlPath, runPsql } from './run-psql.ts'
+
+interface Footing {
+  database: Database
+  url: string
+  drop(): Promise<void>
+}
+
+const scriptsFolder = fileURLToPath(new URL('../../scripts/', import.meta.url))
+const realUrl = process.env.DATABASE_URL
+
+async function openEmbedded(): Promise<Footing> {
+  const database = await openEmbeddedDatabase({ directory: null, port: 0 })
+  await migrate(database)
+  return {
+    database,
+    url: `postgres://postgres@127.0.0.1:${database.psqlPort}/postgres`,
+    drop: () => database.close(),
+  }
+}
+
+async function openReal(serverUrl: string): Promise<Footing> {
+  const name = `operators_${crypto.randomUUID().replaceAll('-', '')}`
+  const server = postgres(serverUrl, { max: 1, onnotice: () => {} })
+  await server.unsafe(`create database ${name}`)
+  const url = new URL(serverUrl)
+  url.pathname = `/${name}`
+  const database = openRealDatabase({ url: url.href, maxConnections: 2 })
+  await migrate(database)
+  return {
+    database,
+    url: url.href,
+    async drop() {
+      await database.close()
+      await server.unsafe(`drop database ${name} with (force)`)
+      await server.end()
+    },
+  }
+}
+
+const footings = [
+  { name: 'embedded', open: openEmbedded },
+  ...(realUrl ? [{ name: 'real', open: () => openReal(realUrl) }] : []),
+]
+
+const title = psqlPath ? 'psql' : 'skipped: psql is not installed'
+
+describe.skipIf(!psqlPath)(title, () => {
+  describe.each(footings)('operators’ scripts, $name', ({ open }) => {
+    let footing: Footing
+
+    beforeAll(async () => {
+      footing = await open()
+    })
+    afterAll(() => footing.drop())
+
+    function run(script: string, variables: Record<string, string>, flags: readonly string[] = bareFlags) {
+      const given = Object.entries(variables).flatMap(([name, value]) => ['-v', `${name}=${value}`])
+      return runPsql(footing.url, [...flags, ...given, '-f', `${scriptsFolder}${script}.sql`])
+    }
+
+    async function succeed(script: string, variables: Record<string, string>): Promise<string> {
+      const outcome = await run(script, variables)
+      expect(outcome).toMatchObject({ exitCode: 0, stderr: '' })
+      return outcome.stdout
+    }
+
+    async function newProject(plan = 'pro'): Promise<string> {
+      const project = `p${crypto.randomUUID()}`
+      await succeed('create-project', { project, plan })
+      return project
+    }
+
+    /** All that an operator's script may change. */
+    async function everything(): Promise<unknown[]> {
+      const { rows } = await sql`
+        select (select json_agg(p order by p.id) from projects p) as projects,
+          (select json_agg(k order by k.id) from api_keys k) as keys,
+          (select count(*) from cache_entries) as entries`.execute(footing.database.queries)
+      return rows
+    }
+
+    function expectOneLine(outcome: PsqlOutcome, message: RegExp) {
+      expect(outcome.exitCode).toBe(3)
+      expect(outcome.stdout).toBe('')
+      expect(outcome.stderr).toMatch(/^psql:\S+:\d+: ERROR: {2}[^\n]+\n$/)
+      expect(outcome.stderr).toMatch(message)
+    }
+
+    test('create-project prints the id of a project that then exists', async () => {
+      const project = `p${crypto.randomUUID()}`
+      const printed = await succeed('create-project', { project, plan: 'enterprise' })
+      expect(printed).toMatch(/^\d+\n$/)
+      const { rows } = await sql`select id, plan from projects where name = ${project}`.execute(
+        footing.database.queries,
+      )
+      expect(rows).toEqual([{ id: Number(printed), plan: 'enterprise' }])
+    })
+
+    test('create-key prints a key whose hash alone is stored', async () => {
+      const project = await newProject()
+      for (const [type, start] of [
+        ['project', 'lgw_proj_'],
+        ['test', 'lgw_test_'],
+      ] as const) {
+        const key = (await succeed('create-key', { project, type, name: `key of ${type}` })).trimEnd()
+        expect(key).toMatch(new RegExp(`^${start}[0-9A-Za-z]{32}$`))
+        const hash = new Bun.CryptoHasher('sha256').update(key).digest('hex')
+        const { rows } =
+          await sql`select prefix, type, expires_at from api_keys where key_hash = decode(${hash}, 'hex')`.execute(
+            footing.database.queries,
+          )
+        expect(rows).toEqual([{ prefix: key.slice(0, 17), type, expires_at: null }])
+      }
+    })
+
+    test('create-key takes an expiry, UTC unless it says otherwise', async () => {
+      const project = await newProject()
+      await succeed('create-key', { project, type: 'test', name: 'a date', expires: '2999-01-01' })
+      await succeed('create-key', { project, type: 'test', name: 'a time', expires: '2999-01-01T12:00:00+02:00' })
+      await succeed('create-key', { project, type: 'test', name: 'empty', expires: '' })
+      const listed = (await succeed('list-keys', { project })).trimEnd().split('\n')
+      expect(listed.map(line => line.split('|')[4])).toEqual(['2999-01-01T00:00:00Z', '2999-01-01T10:00:00Z', ''])
+    })
+
+    test('list-keys shows every key and no secret', async () => {
+      const project = await newProject()
+      expect(await succeed('list-keys', { project })).toBe('')
+      const first = (await succeed('create-key', { project, type: 'project', name: "Zoë's | key" })).trimEnd()
+      const second = (await succeed('create-key', { project, type: 'test', name: 'second' })).trimEnd()
+      await succeed('deactivate-key', { key: second })
+      const lines = (await succeed('list-keys', { project })).trimEnd().split('\n')
+      const time = String.raw`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`
+      expect(lines).toHaveLength(2)
+      expect(lines[0]).toMatch(new RegExp(`^${first.slice(0, 17)}\\|project\\|active\\|${time}\\|\\|\\|Zoë's \\| key$`))
+      expect(lines[1]).toMatch(new RegExp(`^${second.slice(0, 17)}\\|test\\|deactivated\\|${time}\\|\\|\\|second$`))
+    })
+
+    test('deactivate-key takes a whole key or its prefix, with an ellipsis or without, once or twice', async () => {
+      const project = await newProject()
+      const key = (await succeed('create-key', { project, type: 'project', name: 'ci' })).trimEnd()
+      const prefix = key.slice(0, 17)
+      for (const given of [`${prefix}…`, `${prefix}...`, prefix, key]) {
+        expect(await succeed('deactivate-key', { key: given })).toBe(`${prefix}\n`)
+      }
+      const hash = new Bun.CryptoHasher('sha256').update(key).digest('hex')
+      const { rows } = await sql<{ verdict: string }>`select verdict from admit(array[${hash}], array[1])`.execute(
+        footing.database.queries,
+      )
+      expect(rows).toEqual([{ verdict: 'disabled' }])
+    })
+
+    test('a deactivated key leaves its name to the next', async () => {
+      const project = await newProject()
+      const old = (await succeed('create-key', { project, type: 'project', name: 'ci' })).trimEnd()
+      await succeed('deactivate-key', { key: old })
+      await succeed('create-key', { project, type: 'project', name: 'ci' })
+    })
+
+    test('a prefix that two keys share is refused', async () => {
+      const project = await newProject()
+      await sql`
+        insert into api_keys (project_id, key_hash, prefix, type, name)
+        select find_project(${project}), sha256(convert_to(n::text || ${project}, 'UTF8')), 'lgw_proj_SamePfx1', 'project', 'n' || n
+        from generate_series(1, 2) n`.execute(footing.database.queries)
+      const before = await everything()
+      expectOneLine(await run('deactivate-key', { key: 'lgw_proj_SamePfx1' }), /several keys begin with/)
+      expect(await everything()).toEqual(before)
+    })
+
+    test('set-plan and set-setting say nothing and do it', async () => {
+      const project = await newProject()
+      expect(await succeed('set-plan', { project, plan: 'free' })).toBe('')
+      for (const [setting, value] of [
+        ['semantic_enabled', 'no'],
+        ['semantic_guards', 'false'],
+        ['semantic_threshold', '0.97'],
+        ['cache_ttl_seconds', '60'],
+      ] as const) {
+        expect(await succeed('set-setting', { project, setting, value })).toBe('')
+      }
+      const { rows } = await sql`
+        select plan, semantic_enabled, semantic_guards, semantic_threshold, cache_ttl_seconds
+        from projects where name = ${project}`.execute(footing.database.queries)
+      expect(rows).toEqual([
+        {
+          plan: 'free',
+          semantic_enabled: false,
+          semantic_guards: false,
+          semantic_threshold: 0.97,
+          cache_ttl_seconds: 60,
+        },
+      ])
+    })
+
+    test('purge-cache prints how many answers it forgot, of that project alone', async () => {
+      const [project, other] = [await newProject(), await newProject()]
+      await sql`
+        insert into cache_entries (project_id, request_hash, endpoint, model, provider, response, expires_at)
+        select p.id, sha256(convert_to(n::text, 'UTF8')), 'chat', 'm', 'sandbox', '{}', now() + interval '1 hour'
+        from projects p, generate_series(1, 3) n
+        where p.name in (${project}, ${other})`.execute(footing.database.queries)
+      expect(await succeed('purge-cache', { project })).toBe('3\n')
+      expect(await succeed('purge-cache', { project })).toBe('0\n')
+      expect(await succeed('purge-cache', { project: other })).toBe('3\n')
+    })
+
+    test('usage reports the month by model, and the quotas', async () => {
+      const project = await newProject()
+      await sql`select maintain_usage_partitions()`.execute(footing.database.queries)
+      await sql`
+        insert into monthly_counters (project_id, key_type, month, requests)
+        values (find_project(${project}), 'project', current_month(), 4)`.execute(footing.database.queries)
+      await sql`
+        insert into usage_records
+        select now(), 'r' || n, find_project(${project}), 1, 'chat', u.model, u.provider, u.cache_result, u.status, false,
+          u.prompt_tokens, 0, u.completion_tokens, u.tokens_saved, u.cost_usd, u.saved_usd, 1, 2
+        from (values
+          (1, 'openai/gpt-x', 'openrouter', 'MISS', 200, 1000, 200, 0, 0.002, 0),
+          (2, 'openai/gpt-x', 'openrouter', 'HIT', 200, 0, 0, 1000, 0, 0.002),
+          (3, 'openai/gpt-x', 'openrouter', 'HIT-SEMANTIC', 200, 0, 0, 990, 0, 0.00201),
+          (4, 'other', 'sandbox', 'MISS', 502, 5, 7, 0, 0, 0)
+        ) as u (n, model, provider, cache_result, status, prompt_tokens, completion_tokens, tokens_saved, cost_usd, saved_usd)`.execute(
+        footing.database.queries,
+      )
+
+      const report = await run('usage', { project }, ['-v', 'ON_ERROR_STOP=1'])
+      expect(report).toMatchObject({ exitCode: 0, stderr: '' })
+      const month = new Date().toISOString().slice(0, 7)
+      const cells = report.stdout.split('\n').map(line => line.split('|').map(cell => cell.trim()))
+      expect(report.stdout).toContain(`Usage of ${project}, plan pro, ${month}`)
+      expect(cells).toContainEqual(['project', '4', '1000000', '999996'])
+      expect(cells).toContainEqual(['test', '0', '1000', '1000'])
+      expect(cells).toContainEqual([
+        'openai/gpt-x',
+        'openrouter',
+        '3',
+        '1',
+        '1',
+        '1',
+        '0',
+        '66.7 %',
+        '1000',
+        '200',
+        '1990',
+        '0.002000',
+        '0.004010',
+      ])
+      expect(cells).toContainEqual([
+        'other',
+        'sandbox',
+        '1',
+        '0',
+        '0',
+        '1',
+        '1',
+        '0.0 %',
+        '5',
+        '7',
+        '0',
+        '0.000000',
+        '0.000000',
+      ])
+      expect(cells).toContainEqual([
+        'TOTAL',
+        '-',
+        '4',
+        '1',
+        '1',
+        '2',
+        '1',
+        '50.0 %',
+        '1005',
+        '207',
+        '1990',
+        '0.002000',
+        '0.004010',
+      ])
+
+      const lastYear = await run('usage', { project, month: '2001-02' }, ['-v', 'ON_ERROR_STOP=1'])
+      expect(lastYear.stdout).toContain(`Usage of ${project}, plan pro, 2001-02`)
+      expect(lastYear.stdout).not.toContain('openai/gpt-x')
+    })
+
+    test('bad input ends non-zero with one line and changes nothing', async () => {
+      const project = await newProject()
+      const key = { project, type: 'project', name: 'taken' }
+      await succeed('create-key', key)
+      const before = await everything()
+
+      const cases: [script: string, variables: Record<string, string>, message: RegExp][] = [
+        ['create-project', { project, plan: 'pro' }, /project ".+" exists already/],
+        ['create-project', { project: 'new', plan: 'gold' }, /plan "gold" does not exist; plans are: free, pro, enter/],
+        ['create-project', { project: '', plan: 'pro' }, /project name "" is not valid/],
+        ['create-project', { project: 'two\nlines', plan: 'pro' }, /project name "two\\nlines" is not valid/],
+        ['create-project', { project: "'; drop table projects; --", plan: 'pro' }, /is not valid/],
+        ['create-project', { project: 'new', plan: "pro' or '1'='1" }, /plan "pro' or '1'='1" does not exist/],
+        ['create-project', { project: '\\', plan: '$$' }, /project name "\\\\" is not valid/],
+        ['create-project', { project: 'new' }, /plan is missing: give -v plan=pro/],
+        ['create-project', {}, /project is missing: give -v project=acme/],
+        ['create-key', key, /already has an active key named "taken"/],
+        ['create-key', { ...key, project: 'nobody' }, /project "nobody" does not exist/],
+        [
+          'create-key',
+          { ...key, name: 'new', type: 'admin' },
+          /key type "admin" does not exist; types are: project, t/,
+        ],
+        ['create-key', { ...key, name: '' }, /key name "" is not valid: 1 to 100 printable characters/],
+        ['create-key', { ...key, name: 'tab\there' }, /key name "tab\\there" is not valid/],
+        ['create-key', { ...key, name: 'x'.repeat(101) }, /key name "x{100}" is not valid/],
+        ['create-key', { ...key, name: 'new', expires: 'someday' }, /expiry "someday" is not a date or time/],
+        ['create-key', { ...key, name: 'new', expires: '2027-02-30' }, /expiry "2027-02-30" is not a date or time/],
+        ['create-key', { ...key, name: 'new', expires: '2001-01-01' }, /expiry 2001-01-01T00:00:00Z is in the past/],
+        ['create-key', { project, name: 'new' }, /type is missing/],
+        ['create-key', { project, type: 'test' }, /name is missing/],
+        ['list-keys', { project: 'nobody' }, /project "nobody" does not exist/],
+        ['list-keys', {}, /project is missing/],
+        ['deactivate-key', { key: 'lgw_proj_00000000' }, /no such key: "lgw_proj_00000000"; give a whole key/],
+        ['deactivate-key', { key: '' }, /no such key: ""/],
+        ['deactivate-key', {}, /key is missing/],
+        ['set-plan', { project, plan: 'gold' }, /plan "gold" does not exist/],
+        ['set-plan', { project: 'nobody', plan: 'free' }, /project "nobody" does not exist/],
+        ['set-plan', { project }, /plan is missing/],
+        ['set-setting', { project: 'nobody', setting: 'semantic_enabled', value: 'no' }, /"nobody" does not exist/],
+        ['set-setting', { project, setting: 'plan', value: 'pro' }, /setting "plan" does not exist; settings are: sem/],
+        ['set-setting', { project, setting: 'semantic_enabled', value: 'perhaps' }, /it takes true or false/],
+        ['set-setting', { project, setting: 'semantic_guards', value: '' }, /value "" is not valid/],
+        ['set-setting', { project, setting: 'semantic_threshold', value: '1.01' }, /a number from 0\.0 to 1\.0/],
+        ['set-setting', { project, setting: 'semantic_threshold', value: 'NaN' }, /a number from 0\.0 to 1\.0/],
+        ['set-setting', { project, setting: 'semantic_threshold', value: '0,97' }, /value "0,97" is not valid/],
+        ['set-setting', { project, setting: 'cache_ttl_seconds', value: '-1' }, /whole seconds from 0 to 315360000/],
+        ['set-setting', { project, setting: 'cache_ttl_seconds', value: '1.5' }, /whole seconds/],
+        ['set-setting', { project, setting: 'cache_ttl_seconds', value: '99999999999' }, /whole seconds/],
+        ['set-setting', { project, setting: 'semantic_enabled' }, /value is missing/],
+        ['purge-cache', { project: 'nobody' }, /project "nobody" does not exist/],
+        ['purge-cache', {}, /project is missing/],
+        ['usage', { project: 'nobody' }, /project "nobody" does not exist/],
+        ['usage', { project, month: '2026-13' }, /month "2026-13" is not valid: write it as 2026-10/],
+        ['usage', {}, /project is missing/],
+      ]
+      for (const [script, variables, message] of cases) expectOneLine(await run(script, variables), message)
+
+      expect(await everything()).toEqual(before)
+    }, 60_000)
+
+    test('an error stops a script also where ON_ERROR_STOP was not given', async () => {
+      expectOneLine(await run('purge-cache', { project: 'nobody' }, ['-qAt']), /does not exist/)
+    })
+  })
+})

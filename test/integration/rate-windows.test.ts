@@ -1,0 +1,82 @@
+import { expect, test } from 'vitest'
+import { addressWindowName, entryName, keyWindowName } from '../../src/redis/fast-store.ts'
+import { createInProcessStore } from '../../src/redis/in-process-store.ts'
+import { describeFootings } from '../harness/footings.ts'
+
+let lastProject = Date.now() % 1_000_000_000
+
+describeFootings('rate windows', footing => {
+  async function openWindows(keyLimit: number, addressLimit: number) {
+    const { store } = await footing.open()
+    const project = ++lastProject
+    const windows = [
+      { name: keyWindowName(project, 1), limit: keyLimit },
+      { name: addressWindowName(project, '192.0.2.1'), limit: addressLimit },
+    ]
+    return { store, project, windows, pass: (requests: number) => store.pass({ requests, windows, entries: [] }) }
+  }
+
+  test('lets exactly the limit pass, however many ask at once', async () => {
+    const { pass } = await openWindows(60, 120)
+    const verdicts = await Promise.all(Array.from({ length: 300 }, () => pass(1)))
+    expect(verdicts.reduce((sum, verdict) => sum + verdict.granted, 0)).toBe(60)
+  })
+
+  test('says when to come back, within the minute and a second', async () => {
+    const { pass } = await openWindows(5, 120)
+    const { granted, waitMs } = await pass(9)
+    expect(granted).toBe(5)
+    expect(waitMs).toBeGreaterThan(59_000)
+    expect(waitMs).toBeLessThanOrEqual(61_000)
+  })
+
+  test('counts in both windows or in neither', async () => {
+    const { store, project, windows, pass } = await openWindows(100, 10)
+    expect((await pass(10)).granted).toBe(10)
+    expect((await pass(1)).granted).toBe(0)
+    const keyAlone = await store.pass({ requests: 1, windows: windows.slice(0, 1), entries: [] })
+    // Ten of the first batch and this one: the refused request left no trace in the key's window.
+    expect(keyAlone.totals).toEqual([11])
+    expect(project).toBeGreaterThan(0)
+  })
+
+  test('takes back what was counted and refused later', async () => {
+    const { store, windows, pass } = await openWindows(10, 10)
+    const { countedAtSecond } = await pass(10)
+    await store.uncount(
+      windows.map(window => window.name),
+      4,
+      countedAtSecond,
+    )
+    expect((await pass(9)).granted).toBe(4)
+  })
+
+  test('reads entries on the way, but none for who may not pass', async () => {
+    const { store, project, windows } = await openWindows(1, 10)
+    const name = entryName(project, 1, 'ab')
+    await store.writeEntry(name, new Uint8Array([1, 2, 0, 255]), 60_000)
+    const passed = await store.pass({ requests: 1, windows, entries: [name, entryName(project, 2, 'ab')] })
+    expect(passed.entries.map(entry => entry && [...entry])).toEqual([[1, 2, 0, 255], null])
+    const refused = await store.pass({ requests: 1, windows, entries: [name] })
+    expect(refused.entries).toEqual([null])
+  })
+})
+
+test('in no interval of 60 seconds does more than the limit pass, whatever the pace', async () => {
+  let nowMs = 1_700_000_000_000
+  const store = createInProcessStore({ now: () => nowMs })
+  const passedAtMs: number[] = []
+  // A pseudo-random walk through five minutes, bursts and pauses in it.
+  let seed = 7
+  for (let i = 0; i < 4_000; i++) {
+    seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648
+    nowMs += seed % 5 === 0 ? seed % 900 : seed % 20
+    const { granted } = await store.pass({ requests: 1, windows: [{ name: 'mp:{1}:k:1', limit: 50 }], entries: [] })
+    if (granted === 1) passedAtMs.push(nowMs)
+  }
+  await store.close()
+  expect(passedAtMs.length).toBeGreaterThan(200)
+  for (let i = 50; i < passedAtMs.length; i++) {
+    expect((passedAtMs[i] ?? 0) - (passedAtMs[i - 50] ?? 0)).toBeGreaterThan(60_000)
+  }
+})

@@ -1,0 +1,23 @@
+/** Reads a recorded event stream the way the proxy does: bytes, cut anywhere, to the assembled answer. */
+
+import { type AssembledAnswer, createAssembler } from '../../src/answers/assemble.ts'
+import { createSseParser } from '../../src/answers/sse-parser.ts'
+import type { WholenessOptions } from '../../src/answers/wholeness.ts'
+
+/** `cuts` are positions in the bytes, in any order; the empty list is one read. */
+export function assembleBytes(
+  bytes: Uint8Array,
+  cuts: readonly number[] = [],
+  options?: WholenessOptions,
+): AssembledAnswer {
+  const assembler = createAssembler(options)
+  const parser = createSseParser(({ data, event }) => assembler.push(data, event))
+  for (const part of cutBytes(bytes, cuts)) parser.push(part)
+  parser.end()
+  return assembler.finish()
+}
+
+export function cutBytes(bytes: Uint8Array, cuts: readonly number[]): Uint8Array[] {
+  const ends = [...cuts.map(cut => cut % (bytes.length + 1)).toSorted((a, b) => a - b), bytes.length]
+  return ends.map((end, position) => bytes.subarray(ends[position - 1] ?? 0, end))
+}

@@ -1,0 +1,144 @@
+/** Carries out a scenario for one request. */
+
+import type { ServerResponse } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { gzipSync } from 'node:zlib'
+import { composeAnswer, isObject } from './compose.ts'
+import { writeError } from './errors.ts'
+import { writeModels } from './models.ts'
+import type { RecordedRequest } from './recording.ts'
+import type { AnswerScenario, BrokenAnswerScenario, Flavour, JsonObject, Scenario } from './scenario.ts'
+import { cutConnection, JSON_HEADERS, sendBody, sendParts, writeParts } from './send.ts'
+import { type AnswerContext, writeChunks, writePlain } from './write-answer.ts'
+import { writeEmbeddings, writeLegacyChunks, writeLegacyPlain } from './write-completion.ts'
+
+export interface Exchange {
+  request: RecordedRequest
+  response: ServerResponse
+  flavour: Flavour
+  serial: number
+  /** Called before the connection is cut, so that it is not taken for the client's going. */
+  onCut: () => void
+}
+
+const DEFAULT_ANSWER: AnswerScenario = { kind: 'answer' }
+const STREAM_HEADERS = { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' }
+/** Aggregators keep a waiting connection alive so: with comments in streams, with blank lines before plain bodies. */
+const STREAM_KEEPALIVE = ': OPENROUTER PROCESSING\n\n'
+const PLAIN_KEEPALIVE = '\n         \n'
+
+/** Ends once all that the scenario says was done. */
+export async function respond(exchange: Exchange, scenario: Scenario): Promise<void> {
+  const { response, flavour } = exchange
+  if (scenario.firstByteDelayMs !== undefined) await sleep(scenario.firstByteDelayMs)
+  switch (scenario.kind) {
+    case 'error': {
+      const { headers, body } = writeError(flavour, scenario)
+      return sendBody(response, scenario.status, headers, body)
+    }
+    case 'raw':
+      response.writeHead(scenario.status ?? 200, { ...STREAM_HEADERS, ...scenario.headers })
+      return sendParts(response, scenario.parts, scenario.chunkPauseMs)
+    case 'invalidJson':
+      return sendBody(response, 200, JSON_HEADERS, '{"id":"chatcmpl-broken","choices":[{"index":0,"mess')
+    case 'cut':
+    case 'hang':
+      if (scenario.after !== 'nothing') await sendBeginning(exchange, scenario.after, scenario.chunkPauseMs)
+      if (scenario.kind === 'cut') await cutConnection(response, exchange.onCut)
+      return
+    case 'errorInAnswer':
+      return sendBrokenAnswer(exchange, scenario)
+    case 'answer':
+      return sendAnswer(exchange, scenario)
+  }
+}
+
+async function sendAnswer(exchange: Exchange, scenario: AnswerScenario): Promise<void> {
+  const { request, response } = exchange
+  if (!isStreamed(request)) {
+    sendPlain(exchange, scenario)
+    return
+  }
+  response.writeHead(200, { ...STREAM_HEADERS, ...scenario.headers })
+  const parts = writeEvents(exchange, scenario)
+  if (scenario.withoutDone !== true) parts.push('data: [DONE]\n\n')
+  await sendParts(response, parts, scenario.chunkPauseMs)
+}
+
+function sendPlain(exchange: Exchange, scenario: AnswerScenario): void {
+  const body = writePlainBody(exchange, scenario)
+  const headers = { ...JSON_HEADERS, 'x-request-id': `req_standin${exchange.serial}`, ...scenario.headers }
+  if (scenario.gzip === true) {
+    sendBody(exchange.response, 200, { ...headers, 'content-encoding': 'gzip' }, gzipSync(body))
+  } else sendBody(exchange.response, 200, headers, body)
+}
+
+/** The headers and so many chunks; of a plain answer, half the body that its length promises. */
+async function sendBeginning(exchange: Exchange, chunks: number, pauseMs?: number): Promise<void> {
+  const { request, response } = exchange
+  if (isStreamed(request)) {
+    response.writeHead(200, STREAM_HEADERS)
+    response.flushHeaders()
+    return writeParts(response, writeEvents(exchange, DEFAULT_ANSWER).slice(0, chunks), pauseMs)
+  }
+  const body = writePlainBody(exchange, DEFAULT_ANSWER)
+  response.writeHead(200, { ...JSON_HEADERS, 'content-length': String(Buffer.byteLength(body)) })
+  response.flushHeaders()
+  await writeParts(response, [body.slice(0, body.length / 2)])
+}
+
+async function sendBrokenAnswer(exchange: Exchange, scenario: BrokenAnswerScenario): Promise<void> {
+  const error = { message: 'Provider returned error', code: 502, metadata: { provider_name: 'Standin' } }
+  const { request, response } = exchange
+  if (!isStreamed(request)) {
+    return sendBody(response, 200, JSON_HEADERS, JSON.stringify(breakBody(exchange, scenario, error)))
+  }
+  response.writeHead(200, STREAM_HEADERS)
+  const event = scenario.shape === 'event' ? 'event: error\n' : ''
+  const choice = { choices: [{ index: 0, delta: { content: '' }, finish_reason: 'error' }] }
+  const failed = { error, ...(scenario.shape === 'choice' ? choice : {}) }
+  const parts = writeEvents(exchange, DEFAULT_ANSWER).slice(0, scenario.afterChunks)
+  parts.push(`${event}data: ${JSON.stringify(failed)}\n\n`)
+  if (scenario.withDone === true) parts.push('data: [DONE]\n\n')
+  await sendParts(response, parts, scenario.chunkPauseMs)
+}
+
+function breakBody(exchange: Exchange, scenario: BrokenAnswerScenario, error: JsonObject): JsonObject {
+  if (scenario.shape !== 'choice') return { error }
+  const body = writeBody(exchange, DEFAULT_ANSWER)
+  const choices = Array.isArray(body.choices) ? body.choices : []
+  return { ...body, choices: choices.map(choice => ({ ...choice, finish_reason: 'error', error })) }
+}
+
+function isStreamed(request: RecordedRequest): boolean {
+  return isObject(request.body) && request.body.stream === true
+}
+
+function isChat(request: RecordedRequest): boolean {
+  return request.path.endsWith('/chat/completions')
+}
+
+function createContext({ request, flavour, serial }: Exchange, scenario: AnswerScenario): AnswerContext {
+  const body = isObject(request.body) ? request.body : {}
+  return { flavour, request: body, scenario, composed: composeAnswer(body, scenario), serial }
+}
+
+function writeEvents(exchange: Exchange, scenario: AnswerScenario): string[] {
+  const context = createContext(exchange, scenario)
+  const chunks = isChat(exchange.request) ? writeChunks(context) : writeLegacyChunks(context)
+  const events = chunks.map(chunk => `data: ${JSON.stringify(chunk)}\n\n`)
+  return exchange.flavour === 'aggregator' ? [STREAM_KEEPALIVE, ...events] : events
+}
+
+function writePlainBody(exchange: Exchange, scenario: AnswerScenario): string {
+  const keepalive = exchange.flavour === 'aggregator' ? PLAIN_KEEPALIVE : ''
+  return keepalive + JSON.stringify(writeBody(exchange, scenario))
+}
+
+function writeBody(exchange: Exchange, scenario: AnswerScenario): JsonObject {
+  const { path, body } = exchange.request
+  if (path.endsWith('/embeddings')) return writeEmbeddings(isObject(body) ? body : {})
+  if (path.endsWith('/models') || path.includes('/models/')) return writeModels(exchange.flavour, path)
+  const context = createContext(exchange, scenario)
+  return isChat(exchange.request) ? writePlain(context) : writeLegacyPlain(context)
+}

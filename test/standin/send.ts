@@ -1,0 +1,44 @@
+/** Puts bytes on a connection: whole bodies, parts with pauses, and cuts. */
+
+import type { ServerResponse } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+export const JSON_HEADERS = { 'content-type': 'application/json' }
+
+export function sendBody(
+  response: ServerResponse,
+  status: number,
+  headers: Record<string, string>,
+  body: string | Uint8Array,
+): void {
+  response.writeHead(status, { ...headers, 'content-length': String(Buffer.byteLength(body)) })
+  response.end(body)
+}
+
+export async function sendParts(response: ServerResponse, parts: string[], pauseMs = 0): Promise<void> {
+  await writeParts(response, parts, pauseMs)
+  response.end()
+}
+
+/** Waits where the client reads too slowly; stops where it went away. */
+export async function writeParts(response: ServerResponse, parts: string[], pauseMs = 0): Promise<void> {
+  for (const [position, part] of parts.entries()) {
+    if (position > 0 && pauseMs > 0) await sleep(pauseMs)
+    if (response.destroyed || response.closed) return
+    if (!response.write(part)) await drained(response)
+  }
+}
+
+function drained(response: ServerResponse): Promise<void> {
+  return new Promise(resolve => {
+    response.once('drain', resolve)
+    response.once('close', resolve)
+  })
+}
+
+/** Leaves time for what was written to reach the other side. */
+export async function cutConnection(response: ServerResponse, onCut: () => void): Promise<void> {
+  await sleep(5)
+  onCut()
+  response.socket?.destroy()
+}

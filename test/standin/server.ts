@@ -1,0 +1,144 @@
+/** A local HTTP server that stands in for a paid OpenAI-compatible upstream. */
+
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
+import { createRecording, type RecordedRequest, type Recording } from './recording.ts'
+import { respond } from './respond.ts'
+import type { Flavour, Scenario } from './scenario.ts'
+
+export interface StandinOptions {
+  /** By default `openai`. */
+  flavour?: Flavour
+  /** By default any free one. */
+  port?: number
+  /** Requests with another key get a 401; by default every key, and none, is good. */
+  apiKey?: string
+  /** By default true; false counts requests only. */
+  keepsRequests?: boolean
+}
+
+/** For each request its scenario; undefined leaves it to the default answer. */
+export type Script = (request: RecordedRequest) => Scenario | undefined
+
+export interface Standin {
+  /** With `/v1`, without a closing slash. */
+  baseUrl: string
+  requests: RecordedRequest[]
+  counts: Recording['counts']
+  /** Connections open just now. */
+  readonly openConnections: number
+  /** For every request from now on. */
+  script(next: Scenario | Script): void
+  /** For the very next requests, one each, before what `script` says. */
+  scriptOnce(...scenarios: Scenario[]): void
+  /** Forgets scripts and requests; connections stay. */
+  reset(): void
+  stop(): Promise<void>
+}
+
+/** Starts the server on 127.0.0.1. */
+export async function startStandin(options: StandinOptions = {}): Promise<Standin> {
+  const recording = createRecording(options.keepsRequests ?? true)
+  const sockets = new Set<Socket>()
+  const once: Scenario[] = []
+  let script: Script = () => undefined
+  let serial = 0
+
+  function chooseScenario(request: RecordedRequest): Scenario {
+    if (options.apiKey !== undefined && request.headers.authorization !== `Bearer ${options.apiKey}`) {
+      return { kind: 'error', status: 401 }
+    }
+    return once.shift() ?? script(request) ?? { kind: 'answer' }
+  }
+
+  async function answer(message: IncomingMessage, response: ServerResponse, bodyText: string): Promise<void> {
+    const request = recordRequest(message, bodyText)
+    recording.add(request)
+    response.once('close', () => recording.end(request, response.writableFinished ? 'answered' : 'aborted'))
+    const flavour = options.flavour ?? 'openai'
+    const onCut = () => recording.end(request, 'cut')
+    await respond({ request, response, flavour, serial: ++serial, onCut }, chooseScenario(request))
+  }
+
+  const standin: Omit<Standin, 'baseUrl'> = {
+    requests: recording.requests,
+    counts: recording.counts,
+    get openConnections() {
+      return sockets.size
+    },
+    script(next) {
+      script = typeof next === 'function' ? next : () => next
+    },
+    scriptOnce(...scenarios) {
+      once.push(...scenarios)
+    },
+    reset() {
+      once.length = 0
+      script = () => undefined
+      recording.reset()
+    },
+    stop() {
+      for (const socket of sockets) socket.destroy()
+      return new Promise(resolve => server.close(() => resolve()))
+    },
+  }
+
+  const server = createServer((message, response) => {
+    readBody(message, bodyText => {
+      if (!control(standin, message, response, bodyText)) void answer(message, response, bodyText)
+    })
+  })
+  // Longer than any test: a client's pooled connection does not go stale under it.
+  server.keepAliveTimeout = 120_000
+  server.on('connection', socket => {
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
+  })
+  await new Promise<void>(resolve => server.listen(options.port ?? 0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  return Object.assign(standin, { baseUrl: `http://127.0.0.1:${port}/v1` })
+}
+
+function readBody(message: IncomingMessage, onEnd: (text: string) => void): void {
+  const parts: Buffer[] = []
+  message.on('data', (part: Buffer) => parts.push(part))
+  message.on('end', () => onEnd(Buffer.concat(parts).toString()))
+}
+
+function recordRequest(message: IncomingMessage, bodyText: string): RecordedRequest {
+  return {
+    method: message.method ?? '',
+    path: (message.url ?? '').split('?')[0] ?? '',
+    headers: message.headers as Record<string, string>,
+    bodyText,
+    body: parseJson(bodyText),
+    receivedAtMs: performance.now(),
+    abortedAtMs: null,
+    isAnswered: false,
+  }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** What another process asks of the server itself: `GET /__counts`, `PUT /__script` with a scenario, `DELETE /__script`. */
+function control(
+  standin: Omit<Standin, 'baseUrl'>,
+  message: IncomingMessage,
+  response: ServerResponse,
+  bodyText: string,
+): boolean {
+  if (message.url === '/__counts') {
+    response.end(JSON.stringify({ ...standin.counts, openConnections: standin.openConnections }))
+  } else if (message.url === '/__script') {
+    if (message.method === 'PUT') standin.script(JSON.parse(bodyText) as Scenario)
+    else standin.reset()
+    response.end()
+  } else return false
+  return true
+}
