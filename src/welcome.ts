@@ -13,7 +13,7 @@ export async function welcome(config: Config, database: Database, baseUrl: strin
 }
 
 async function introduceEmbedded(config: Config, database: Database, baseUrl: string): Promise<string[]> {
-  const psql = `psql postgres://postgres@127.0.0.1:${config.embeddedPgPort}/postgres`
+  const psql = `psql postgres://postgres@127.0.0.1:${database.psqlPort}/postgres`
   const projects = await listProjectNames(database)
   if (projects.length > 0) {
     return [

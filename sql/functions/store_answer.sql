@@ -21,8 +21,8 @@ volatile
 set search_path = public, pg_temp
 as $$
 declare
-    -- Groups up to this size are compared exactly, through a btree, faster than a graph would answer.
-    exact_group_size constant integer := 4000;
+    -- Groups up to this size are compared exactly, through a btree, faster than a graph of theirs would answer.
+    exact_group_size constant integer := 2000;
     expiry timestamptz := now() + make_interval(secs => ttl_seconds);
     stored_id bigint;
     beyond boolean := false;

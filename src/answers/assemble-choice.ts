@@ -1,7 +1,8 @@
 /** One choice of a streamed answer while it is being assembled. */
 
 import { isJsonObject, type JsonObject, readField } from './json-object.ts'
-import { mergeDelta, mergeLogprobs, mergeState } from './merge.ts'
+import { mergeDelta } from './merge-delta.ts'
+import { mergeLogprobs, mergeState } from './merge-state.ts'
 
 export interface Choice {
   index: number

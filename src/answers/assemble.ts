@@ -2,7 +2,7 @@
 
 import { type Choice, createChoice, finishChoice, mergeChoice } from './assemble-choice.ts'
 import { isJsonObject, type JsonObject, parseJsonObject, readField } from './json-object.ts'
-import { mergeState } from './merge.ts'
+import { mergeState } from './merge-state.ts'
 import { judgeWholeness, type UnwholeReason, type Wholeness, type WholenessOptions } from './wholeness.ts'
 
 export interface AssembledAnswer {

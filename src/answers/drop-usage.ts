@@ -1,8 +1,8 @@
-/** Takes the closing usage chunk out of a stream whose client did not ask for it; every other byte passes unchanged. */
-import { isJsonObject, parseJsonObject } from './json-object.ts'
+/** Keeps usage out of a stream whose client did not ask for it; every other byte passes unchanged. */
+import { hideUsage } from './usage.ts'
 
 export interface UsageDropper {
-  /** Bytes that can be passed on: whole events, without the usage chunk. */
+  /** Bytes that can be passed on: whole events, without usage. */
   push(bytes: Uint8Array): Uint8Array
   /** What is left when the stream ends in the middle of an event. */
   end(): Uint8Array
@@ -11,8 +11,9 @@ export interface UsageDropper {
 const LF = 10
 const CR = 13
 const EMPTY = new Uint8Array(0)
+const USAGE_KEY = Buffer.from('"usage"')
 const decoder = new TextDecoder()
-const USAGE_KEY = '"usage"'
+const encoder = new TextEncoder()
 
 export function createUsageDropper(): UsageDropper {
   let held: Uint8Array = EMPTY
@@ -23,8 +24,8 @@ export function createUsageDropper(): UsageDropper {
       const passed: Uint8Array[] = []
       let start = 0
       for (let end = findEventEnd(all, start); end > 0; end = findEventEnd(all, start)) {
-        const event = all.subarray(start, end)
-        if (!isUsageChunk(event)) passed.push(event)
+        const event = withoutUsage(all.subarray(start, end))
+        if (event.length > 0) passed.push(event)
         start = end
       }
       // Copied: the buffer it lies in may be reused by whoever read it.
@@ -32,7 +33,7 @@ export function createUsageDropper(): UsageDropper {
       return join(passed)
     },
     end() {
-      const rest = isUsageChunk(held) ? EMPTY : held
+      const rest = withoutUsage(held)
       held = EMPTY
       return rest
     },
@@ -54,17 +55,17 @@ function findEventEnd(bytes: Uint8Array, start: number): number {
   return 0
 }
 
-function isUsageChunk(event: Uint8Array): boolean {
-  if (event.length < USAGE_KEY.length) return false
-  const text = decoder.decode(event)
-  if (!text.includes(USAGE_KEY)) return false
-  const data = text
-    .split(/\r\n|\n|\r/)
-    .filter(line => line.startsWith('data:'))
-    .map(line => line.slice(5))
-    .join('\n')
-  const chunk = parseJsonObject(data)
-  return chunk !== undefined && isJsonObject(chunk.usage) && Array.isArray(chunk.choices) && chunk.choices.length === 0
+/** The event as it is, unless it tells usage: rewritten then, or empty where it was there for nothing else. */
+function withoutUsage(event: Uint8Array): Uint8Array {
+  if (!Buffer.from(event.buffer, event.byteOffset, event.byteLength).includes(USAGE_KEY)) return event
+  const lines = decoder.decode(event).split(/\r\n|\n|\r/)
+  const data = lines.filter(line => line.startsWith('data:')).map(line => line.slice(5).replace(/^ /, ''))
+  const told = data.join('\n')
+  const shown = hideUsage(told)
+  if (shown === null) return EMPTY
+  if (shown === told) return event
+  const others = lines.filter(line => line !== '' && !line.startsWith('data:'))
+  return encoder.encode(`${[...others, `data: ${shown}`].join('\n')}\n\n`)
 }
 
 function join(parts: readonly Uint8Array[]): Uint8Array {

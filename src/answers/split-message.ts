@@ -2,7 +2,7 @@
 
 import { cutText, groupTokens } from './cut-text.ts'
 import { isJsonObject, type JsonObject, readField, writeField } from './json-object.ts'
-import { isConstantKey } from './merge.ts'
+import { isConstantKey } from './merge-delta.ts'
 import { shareLogprobs, type TokenShares } from './share-logprobs.ts'
 
 export interface Steps {

@@ -1,20 +1,24 @@
-/** Answers from a provider: passes the answer on as it comes, stores it when it is whole, accounts for it either way. */
+/** Leads a flight: asks the provider, passes the answer on as it comes, stores it when it is whole, accounts for it either way. */
 import { createAssembler } from '../answers/assemble.ts'
-import { hasToolCalls, judgeWholeness } from '../answers/wholeness.ts'
+import { createSseParser } from '../answers/sse-parser.ts'
+import { hasToolCalls } from '../answers/wholeness.ts'
 import type { Cache, Lookup } from '../cache/cache.ts'
+import type { CacheEntry } from '../cache/entry.ts'
 import type { Question } from '../cache/question.ts'
-import type { ProxyError } from '../errors.ts'
+import { ProxyError } from '../errors.ts'
 import type { Catalogue } from '../pricing/catalogue.ts'
-import { costUsd, readUsage, type TokenUsage } from '../pricing/cost.ts'
+import { costUsd, NO_USAGE, readUsage, type TokenUsage } from '../pricing/cost.ts'
 import { broken } from '../providers/call-upstream.ts'
 import type { Provider, UpstreamAnswer } from '../providers/upstream.ts'
-import { countPromptTokens, countTextTokens, estimatePromptTokens } from '../tokens/count-tokens.ts'
+import { estimatePromptTokens } from '../tokens/count-tokens.ts'
 import { replay } from './answer-hit.ts'
-import type { ProxyRequest, ProxyResponse } from './exchange.ts'
-import type { Ledger, Outcome } from './ledger.ts'
+import { CLIENT_GONE_STATUS, ClientGone, type ProxyRequest, type ProxyResponse } from './exchange.ts'
+import type { Flight, Seat } from './flight.ts'
+import type { Ledger } from './ledger.ts'
+import { listen } from './listen.ts'
+import { countUsage, isWhole, parseAnswer, readAll, setsOutputLimit } from './plain-answer.ts'
 import { JSON_TYPE, missHeaders, SSE_TYPE } from './proxy-headers.ts'
 import type { ParsedBody } from './read-request.ts'
-import { relayStream } from './relay-stream.ts'
 
 export interface Miss {
   request: ProxyRequest
@@ -23,8 +27,9 @@ export interface Miss {
   lookup: Lookup
   provider: Provider
   ledger: Ledger
-  /** Aborts the upstream call. */
-  upstream: AbortController
+  flight: Flight
+  /** The leader's own place in the flight. */
+  seat: Seat
   /** Gives the request back to the month's quota. */
   refund(): void
 }
@@ -34,19 +39,19 @@ export interface MissOptions {
   catalogue: Catalogue
 }
 
-/** Larger plain answers are not held in memory for storing; no provider gives such. */
-const MAX_PLAIN_BYTES = 64 * 1024 * 1024
-
-/** Throws a ProxyError where upstream could not be reached or broke off before anything was sent to the client. */
+/**
+ * The leader's own response. The flight has landed when a plain answer is returned, and lands by itself behind a streamed one.
+ * Throws a ProxyError where upstream could not be reached or broke off before anything was sent; the flight is the caller's to land then.
+ */
 export async function answerMiss(miss: Miss, options: MissOptions): Promise<ProxyResponse> {
-  const { request, parsed, provider, upstream } = miss
+  const { request, parsed, provider, flight } = miss
   const answer = await provider.ask({
     endpoint: request.endpoint,
     bodyText: parsed.text,
     body: parsed.body,
     headers: request.headers,
     stream: parsed.stream,
-    signal: upstream.signal,
+    signal: flight.signal,
   })
   const isStream = answer.headers.get('content-type')?.includes('text/event-stream') ?? false
   if (answer.status === 200 && isStream) return answerStreamed(miss, answer, options)
@@ -54,87 +59,96 @@ export async function answerMiss(miss: Miss, options: MissOptions): Promise<Prox
 }
 
 async function answerPlain(miss: Miss, answer: UpstreamAnswer, options: MissOptions): Promise<ProxyResponse> {
-  const { parsed, provider, ledger } = miss
+  const { request, parsed, provider, flight, seat } = miss
   const bytes = await readAll(answer.body, provider.name)
   if (answer.status !== 200) return passOnError(miss, answer, bytes)
 
   const text = new TextDecoder().decode(bytes)
   const body = parseAnswer(text, provider.name)
-  const usage = readUsage(body.usage) ?? countUsage(miss, body)
-  const cost = priceOf(miss, usage, options)
-  await storeIfWhole(miss, body, text, usage, options)
-  const headers = missHeaders(provider.name, cost)
-  ledger.noteHeaders()
-  closeLedger(miss, { status: 200, usage })
-  return parsed.stream
+  const usage = readUsage(body.usage) ?? countUsage(request.endpoint, parsed.body, body)
+  const headers = missHeaders(provider.name, priceOf(miss, usage, options))
+  const response: ProxyResponse = parsed.stream
     ? {
         status: 200,
         headers: { ...returned(answer), ...SSE_TYPE, ...headers },
         body: replay(bytes, parsed.includeUsage),
       }
     : { status: 200, headers: { ...returned(answer), ...JSON_TYPE, ...headers }, body: bytes }
+  if (isWhole(request.endpoint, body, parsed.body)) {
+    await storeAnswer(miss, body, text, usage, options)
+    flight.land({ kind: 'whole', entry: entryOf(provider, bytes, usage) })
+  } else {
+    flight.land({ kind: 'unshared', failed: null })
+  }
+  seat.leave()
+  closeLedger(miss, request.signal.aborted ? CLIENT_GONE_STATUS : 200, usage)
+  return response
 }
 
 /** An upstream's own error keeps its status, body and Retry-After; it does not count against the month. */
 function passOnError(miss: Miss, answer: UpstreamAnswer, bytes: Uint8Array): ProxyResponse {
+  const headers = { ...returned(answer), ...missHeaders(miss.provider.name, 0) }
+  const response = { status: answer.status, headers, body: bytes }
+  miss.flight.land({ kind: 'unshared', failed: response })
+  miss.seat.leave()
   miss.refund()
-  miss.ledger.noteHeaders()
-  closeLedger(miss, { status: answer.status })
-  return { status: answer.status, headers: { ...returned(answer), ...missHeaders(miss.provider.name, 0) }, body: bytes }
+  closeLedger(miss, answer.status, NO_USAGE)
+  return response
 }
 
 function answerStreamed(miss: Miss, answer: UpstreamAnswer, options: MissOptions): ProxyResponse {
-  const { parsed, provider, question, ledger } = miss
-  const assembler = createAssembler({ clientSetOutputLimit: setsOutputLimit(parsed.body) })
-  const estimate: TokenUsage = {
-    promptTokens: estimatePromptTokens(parsed.body, question.identity.endpoint as 'chat'),
-    cachedPromptTokens: 0,
-    completionTokens: 0,
-    reportedCostUsd: null,
-  }
-
-  /** Stores what came if it is whole, and accounts for it whatever it is. */
-  async function end(outcome: { status: number; failure?: ProxyError }): Promise<void> {
-    const assembled = assembler.finish()
-    const usage = readUsage(assembled.usage) ?? countUsage(miss, assembled.body)
-    if (assembled.wholeness === 'whole' && !outcome.failure && outcome.status === 200) {
-      await storeAnswerBody(miss, assembled.body, JSON.stringify(assembled.body), usage, options)
-    }
-    if (outcome.failure) miss.refund()
-    closeLedger(miss, { status: outcome.status, usage, cause: outcome.failure })
-  }
-
-  const body = relayStream({
-    upstream: answer.body,
-    dropUsage: !parsed.includeUsage,
-    onEvent: (data, event) => assembler.push(data, event),
-    onEnd: () => end({ status: 200 }),
-    onFailure: failure => end({ status: failure.status, failure }),
-    onCancel: () => end({ status: 499 }),
-  })
+  const { request, parsed, provider, flight, seat, ledger } = miss
+  const promptTokens = estimatePromptTokens(parsed.body, request.endpoint)
+  const cost = priceOf(miss, { ...NO_USAGE, promptTokens }, options)
+  flight.openStream()
+  // Runs beside the response: the leader's client may leave while others listen.
+  void fly(miss, answer, options)
+  const body = listen(seat, { dropUsage: !parsed.includeUsage, onOver: () => {} })
   ledger.noteHeaders()
   return {
     status: 200,
-    headers: { ...returned(answer), ...SSE_TYPE, ...missHeaders(provider.name, priceOf(miss, estimate, options)) },
+    headers: { ...returned(answer), ...SSE_TYPE, ...missHeaders(provider.name, cost) },
     body,
   }
 }
 
-async function storeIfWhole(
-  miss: Miss,
-  body: Record<string, unknown>,
-  text: string,
-  usage: TokenUsage,
-  options: MissOptions,
-): Promise<void> {
-  const isWhole =
-    miss.request.endpoint === 'embeddings'
-      ? Array.isArray(body.data) && body.data.length > 0
-      : judgeWholeness(body, { clientSetOutputLimit: setsOutputLimit(miss.parsed.body) }) === 'whole'
-  if (isWhole) await storeAnswerBody(miss, body, text, usage, options)
+/** Reads the stream to its end, stores what is whole, lands the flight, accounts for it. Never throws. */
+async function fly(miss: Miss, answer: UpstreamAnswer, options: MissOptions): Promise<void> {
+  const { request, parsed, provider, flight } = miss
+  const assembler = createAssembler({ clientSetOutputLimit: setsOutputLimit(parsed.body) })
+  const parser = createSseParser(({ data, event }) => assembler.push(data, event))
+  let failure: unknown
+  try {
+    for await (const chunk of answer.body) {
+      parser.push(chunk)
+      await flight.push(chunk)
+    }
+    parser.end()
+  } catch (error) {
+    failure = error
+  }
+  const assembled = assembler.finish()
+  const usage = readUsage(assembled.usage) ?? countUsage(request.endpoint, parsed.body, assembled.body)
+  if (failure !== undefined) {
+    const told =
+      failure instanceof ProxyError ? failure : broken(provider.name, 'broke off its answer', undefined, failure)
+    flight.land({ kind: 'unshared', failed: told }, told)
+    const isGone = failure instanceof ClientGone
+    if (!isGone) miss.refund()
+    closeLedger(miss, isGone ? CLIENT_GONE_STATUS : told.status, usage, isGone ? undefined : told)
+    return
+  }
+  if (assembled.wholeness === 'whole') {
+    const text = JSON.stringify(assembled.body)
+    await storeAnswer(miss, assembled.body, text, usage, options)
+    flight.land({ kind: 'whole', entry: entryOf(provider, new TextEncoder().encode(text), usage) })
+  } else {
+    flight.land({ kind: 'unshared', failed: null })
+  }
+  closeLedger(miss, request.signal.aborted ? CLIENT_GONE_STATUS : 200, usage)
 }
 
-async function storeAnswerBody(
+async function storeAnswer(
   { question, provider, lookup }: Miss,
   body: Record<string, unknown>,
   text: string,
@@ -150,65 +164,26 @@ async function storeAnswerBody(
   )
 }
 
-function closeLedger(miss: Miss, outcome: { status: number; usage?: TokenUsage; cause?: unknown }): void {
-  const { provider, ledger } = miss
-  const closing: Outcome = {
-    status: outcome.status,
+function entryOf(provider: Provider, body: Uint8Array, { promptTokens, completionTokens }: TokenUsage): CacheEntry {
+  const now = Date.now()
+  return { body, provider: provider.name, promptTokens, completionTokens, createdAtMs: now, expiresAtMs: now }
+}
+
+function closeLedger({ provider, ledger }: Miss, status: number, usage: TokenUsage, cause?: unknown): void {
+  const { name, pricedAs } = provider
+  ledger.noteHeaders()
+  ledger.close({
+    status,
     cacheResult: 'MISS',
-    provider: provider.name,
-    pricedAs: provider.pricedAs,
-    usage: outcome.usage ?? { promptTokens: 0, cachedPromptTokens: 0, completionTokens: 0, reportedCostUsd: 0 },
-  }
-  if (outcome.cause !== undefined) closing.cause = outcome.cause
-  ledger.close(closing)
+    provider: name,
+    pricedAs,
+    usage,
+    ...(cause === undefined ? {} : { cause }),
+  })
 }
 
 function priceOf({ provider, question }: Miss, usage: TokenUsage, { catalogue }: MissOptions): number {
   return provider.pricedAs === null ? 0 : costUsd(catalogue.find(provider.pricedAs, question.model), usage)
-}
-
-/** For an answer whose provider reported no usage, one that was cut included: counted with the tokenizer. */
-function countUsage({ parsed, request, question }: Miss, body: Record<string, unknown>): TokenUsage {
-  return {
-    promptTokens: countPromptTokens(parsed.body, request.endpoint),
-    cachedPromptTokens: 0,
-    completionTokens: countTextTokens(textOf(body), question.model),
-    reportedCostUsd: null,
-  }
-}
-
-function textOf(body: Record<string, unknown>): string {
-  const choices = Array.isArray(body.choices) ? body.choices : []
-  return choices
-    .map(choice => choice?.message?.content ?? choice?.text)
-    .filter(text => typeof text === 'string')
-    .join('\n')
-}
-
-function setsOutputLimit(body: Record<string, unknown>): boolean {
-  return [body.max_tokens, body.max_completion_tokens].some(limit => typeof limit === 'number')
-}
-
-function parseAnswer(text: string, provider: string): Record<string, unknown> {
-  try {
-    const body: unknown = JSON.parse(text)
-    if (typeof body === 'object' && body !== null && !Array.isArray(body)) return body as Record<string, unknown>
-  } catch {
-    // Told below; the parser's own message would quote the answer.
-  }
-  throw broken(provider, 'gave an answer that is not a JSON object')
-}
-
-async function readAll(body: ReadableStream<Uint8Array>, provider: string): Promise<Uint8Array> {
-  const parts: Uint8Array[] = []
-  let length = 0
-  for await (const part of body) {
-    parts.push(part)
-    length += part.length
-    if (length > MAX_PLAIN_BYTES) throw broken(provider, `gave an answer of more than ${MAX_PLAIN_BYTES} bytes`)
-  }
-  const [only] = parts
-  return parts.length === 1 && only ? only : Buffer.concat(parts, length)
 }
 
 function returned(answer: UpstreamAnswer): Record<string, string> {

@@ -15,6 +15,8 @@ import { entryName } from '../redis/fast-store.ts'
 import { answerHit } from './answer-hit.ts'
 import { answerMiss } from './answer-miss.ts'
 import { CLIENT_GONE_STATUS, ClientGone, type ProxyRequest, type ProxyResponse } from './exchange.ts'
+import { createFlight, type FailedAnswer, type Flight } from './flight.ts'
+import { follow } from './follow.ts'
 import type { Ledger, OpenLedger } from './ledger.ts'
 import { missHeaders } from './proxy-headers.ts'
 import { type ParsedBody, parseBody } from './read-request.ts'
@@ -36,7 +38,19 @@ interface Wanted {
   control: CacheControl
 }
 
+/** A request that may pass, with all that is known about it. */
+interface Arrived {
+  request: ProxyRequest
+  wanted: Wanted
+  admitted: Admitted
+  asked: Question
+  provider: Provider
+  ledger: Ledger
+}
+
 export function createPipeline({ admission, cache, catalogue, routes, openLedger }: PipelineOptions): Pipeline {
+  const flights = new Map<string, Flight>()
+
   return async request => {
     const keyHash = hashBearerKey(request.authorization)
     const wanted = await readWanted(request).catch(async error => {
@@ -62,8 +76,8 @@ export function createPipeline({ admission, cache, catalogue, routes, openLedger
     try {
       if (provider instanceof ProxyError) throw provider
       if (!provider || !identity) throw new Error('Admission did not name the entry')
-      const question = { account, control: wanted.control, identity, requestHash, model, semantic: null }
-      return await answer(request, wanted, admitted, question, provider, ledger)
+      const asked: Question = { account, control: wanted.control, identity, requestHash, model, semantic: null }
+      return await answer({ request, wanted, admitted, asked, provider, ledger })
     } catch (error) {
       admitted.refund()
       closeFailed(ledger, error, provider)
@@ -73,30 +87,82 @@ export function createPipeline({ admission, cache, catalogue, routes, openLedger
     }
   }
 
-  async function answer(
-    request: ProxyRequest,
-    { parsed, control }: Wanted,
-    admitted: Admitted,
-    asked: Question,
-    provider: Provider,
-    ledger: Ledger,
-  ): Promise<ProxyResponse> {
+  /** A miss is answered by a flight: by the one that is under way for the same request, else by one of its own. */
+  async function answer(arrived: Arrived): Promise<ProxyResponse> {
+    const { wanted, admitted, asked, provider, ledger } = arrived
     const exact = cache.readExact(admitted.entry, asked)
-    if (exact) return answerHit(exact, parsed, provider.pricedAs, ledger)
+    if (exact) return answerHit(exact, wanted.parsed, provider.pricedAs, ledger)
 
-    const question = { ...asked, semantic: semanticOf(asked, admitted.account) }
-    const lookup = control.lookup ? await cache.find(question) : { match: null, vector: null }
-    if (lookup.match) return answerHit(lookup.match, parsed, provider.pricedAs, ledger)
-    if (control.onlyIfCached) throw notCached()
-    if (request.signal.aborted) throw new ClientGone()
-
-    const upstream = new AbortController()
-    request.signal.addEventListener('abort', () => upstream.abort(new ClientGone()), { once: true })
-    return answerMiss(
-      { request, parsed, question, lookup, provider, ledger, upstream, refund: admitted.refund },
-      { cache, catalogue },
-    )
+    const name = mayShare(wanted.control) ? nameFlight(asked) : null
+    let failed: FailedAnswer | null = null
+    for (let attempt = 0; name !== null && attempt < MAX_FLIGHTS; attempt++) {
+      const flight = flights.get(name)
+      const seat = flight?.board(wanted.parsed.stream)
+      if (!flight || !seat) return lead(arrived, name)
+      const followed = await follow({ ...arrived, parsed: wanted.parsed, flight, seat, refund: admitted.refund })
+      if (!('failed' in followed)) return followed
+      failed = followed.failed
+    }
+    return failed ? tellFailure(failed, arrived) : lead(arrived, null)
   }
+
+  /** Looks for a stored answer, then asks the provider; others may join from the first moment on. */
+  async function lead(arrived: Arrived, name: string | null): Promise<ProxyResponse> {
+    const { request, wanted, admitted, asked, provider, ledger } = arrived
+    const { parsed, control } = wanted
+    const flight = createFlight()
+    const seat = flight.board(parsed.stream)
+    if (!seat) throw new Error('A new flight has a seat')
+    request.signal.addEventListener('abort', seat.leave, { once: true })
+    if (name !== null) {
+      flights.set(name, flight)
+      void flight.landed.then(() => {
+        if (flights.get(name) === flight) flights.delete(name)
+      })
+    }
+    try {
+      const question = { ...asked, semantic: semanticOf(asked, admitted.account) }
+      const lookup = control.lookup ? await cache.find(question) : { match: null, vector: null }
+      if (lookup.match) {
+        flight.land({ kind: 'match', match: lookup.match })
+        return answerHit(lookup.match, parsed, provider.pricedAs, ledger)
+      }
+      if (control.onlyIfCached) throw notCached()
+      if (flight.signal.aborted) throw new ClientGone()
+      const miss = { request, parsed, question, lookup, provider, ledger, flight, seat, refund: admitted.refund }
+      return await answerMiss(miss, { cache, catalogue })
+    } catch (error) {
+      const told = error instanceof ProxyError || error instanceof ClientGone ? error : internalFailure(error)
+      flight.land({ kind: 'unshared', failed: told })
+      throw error
+    }
+  }
+}
+
+/** Flights that a request waits for before it takes the last one's failure for its own. */
+const MAX_FLIGHTS = 2
+
+/** Who wants a fresh answer, or leaves none behind, or would not wait for one, goes alone. */
+function mayShare(control: CacheControl): boolean {
+  return control.lookup && control.store && !control.onlyIfCached
+}
+
+/** Requests of one name take the same answer: identical ones that would also accept the same stored answers. */
+function nameFlight({ account, requestHash, control }: Question): string {
+  return [account.project_id, account.cache_generation, requestHash, control.threshold, control.maxAgeSeconds].join(' ')
+}
+
+/** The failure of a flight that others led becomes this request's own. */
+function tellFailure(failed: FailedAnswer, { admitted, provider, ledger }: Arrived): ProxyResponse {
+  if (failed instanceof Error) throw failed instanceof ClientGone ? internalFailure(failed) : failed
+  if (failed.status !== 200) admitted.refund()
+  ledger.noteHeaders()
+  ledger.close({ status: failed.status, cacheResult: 'MISS', provider: provider.name, pricedAs: null, usage: NO_USAGE })
+  return { status: failed.status, headers: { ...failed.headers }, body: failed.body }
+}
+
+function internalFailure(cause: unknown): ProxyError {
+  return new ProxyError({ status: 502, code: 'upstream_error', message: 'The request could not be answered.', cause })
 }
 
 async function readWanted(request: ProxyRequest): Promise<Wanted> {

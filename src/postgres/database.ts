@@ -7,6 +7,8 @@ export interface Database {
   readonly queries: Kysely<DB>
   /** embedded: PGlite in a worker of this process. real: a server at `DATABASE_URL`. */
   readonly footing: 'embedded' | 'real'
+  /** Loopback port where psql reaches the embedded database; null for a real one, and where none was asked for. */
+  readonly psqlPort: number | null
   /** Whether HNSW graphs may be built: embedded, building one is a hundred times slower. */
   readonly buildsGraphs: boolean
   /** Runs SQL text of several statements in one transaction. For migrations: it takes no parameters. */

@@ -5,8 +5,6 @@ import type { EmbeddedReply, EmbeddedRequest, EmbeddedStart } from './embedded-p
 import type { DB } from './types.generated.ts'
 
 export interface EmbeddedDatabase extends Database {
-  /** Loopback port where psql reaches the database; null where none was asked for. */
-  readonly psqlPort: number | null
   /** The whole database directory as a tar archive, to start others from. */
   dump(): Promise<Blob>
 }

@@ -14,7 +14,7 @@ export interface PsqlSocket {
 
 const MAX_SESSIONS = 10
 
-/** Listens on a loopback port, 0 for any free one. Rejects where the port is taken. */
+/** Listens on a loopback port, 0 for any free one. Rejects, saying what to set, where the port is taken. */
 export async function openPsqlSocket(db: PGlite, turns: Turns, port: number): Promise<PsqlSocket> {
   const open = new Map<Socket, () => Promise<void>>()
 
@@ -26,7 +26,11 @@ export async function openPsqlSocket(db: PGlite, turns: Turns, port: number): Pr
   })
 
   await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
+    server.once('error', cause => {
+      reject(
+        new Error(`Port ${port}, for psql, cannot be had; set EMBEDDED_PG_PORT to another, or 0 for any`, { cause }),
+      )
+    })
     server.listen(port, '127.0.0.1', resolve)
   })
   const address = server.address()

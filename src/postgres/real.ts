@@ -30,6 +30,7 @@ export function openRealDatabase({ url, maxConnections = 10 }: RealDatabaseOptio
   return {
     queries,
     footing: 'real',
+    psqlPort: null,
     buildsGraphs: true,
     async runScript(text) {
       await sql.unsafe(text).simple()

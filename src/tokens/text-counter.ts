@@ -21,22 +21,24 @@ const AS_PLAIN_TEXT = { disallowedSpecial: new Set<string>() }
 export function createTextCounter(model?: string): CountText {
   const encoding = loadEncoding(encodingOfModel(model))
   let exactCharsLeft = EXACT_CHARS
-  let calibration = 1
+  let counted = 0
+  let estimated = 0
 
   const countExactly: CountText = text => {
-    exactCharsLeft -= text.length
     let tokens = 0
     for (const piece of breakLongRuns(text)) tokens += encoding.countTokens(piece, AS_PLAIN_TEXT)
+    exactCharsLeft -= text.length
+    counted += tokens
+    estimated += estimateTextTokens(text)
     return tokens
   }
 
   return text => {
     if (text.length <= exactCharsLeft) return countExactly(text)
-    if (exactCharsLeft >= SAMPLE_WINDOWS * SAMPLE_WINDOW_CHARS) {
-      const sample = takeSample(text)
-      calibration = countExactly(sample) / estimateTextTokens(sample)
-    }
-    return Math.ceil(estimateTextTokens(text) * calibration)
+    const sample = exactCharsLeft >= SAMPLE_WINDOWS * SAMPLE_WINDOW_CHARS ? takeSample(text) : ''
+    // Without room for a sample, the text is taken to be like those before it.
+    const ratio = sample === '' ? counted / estimated : countExactly(sample) / estimateTextTokens(sample)
+    return Math.ceil(estimateTextTokens(text) * ratio)
   }
 }
 

@@ -6,7 +6,7 @@ import { createProject, issueKey } from '../../src/postgres/projects.ts'
 import { createLog, type Log } from '../../src/telemetry/log.ts'
 import type { Stores } from './footings.ts'
 
-export interface Proxy {
+export interface TestProxy {
   /** Ends in /v1. */
   baseUrl: string
   port: number
@@ -33,7 +33,7 @@ export async function startProxy({
   stores,
   environment = {},
   log = createLog('silent'),
-}: ProxyOptions): Promise<Proxy> {
+}: ProxyOptions): Promise<TestProxy> {
   const { database, store } = stores
   const config: Config = readConfig({ PORT: '0', ...environment })
   const app = await createApp({ config, database, store, log })
@@ -68,7 +68,7 @@ export async function startProxy({
 
 /** One chat request; returns what a test looks at. */
 export async function ask(
-  proxy: Pick<Proxy, 'baseUrl'>,
+  proxy: Pick<TestProxy, 'baseUrl'>,
   key: string,
   body: Record<string, unknown> | string,
   headers: Record<string, string> = {},

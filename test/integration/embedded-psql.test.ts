@@ -1,7 +1,7 @@
 import { connect } from 'node:net'
 import { sql } from 'kysely'
 import postgres from 'postgres'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { type EmbeddedDatabase, openEmbeddedDatabase } from '../../src/postgres/embedded.ts'
 import { bareFlags, psqlPath, runPsql } from './run-psql.ts'
 
@@ -21,11 +21,16 @@ describe.skipIf(!psqlPath)(title, () => {
   let url: string
 
   beforeAll(async () => {
-    database = await openEmbeddedDatabase({ directory: null, port: 0 })
+    database = await open(0)
     url = `postgres://postgres@127.0.0.1:${database.psqlPort}/postgres`
     await database.runScript('create table notes (note text primary key)')
   })
   afterAll(() => database.close())
+
+  async function open(port: number): Promise<EmbeddedDatabase> {
+    const template = new Blob([await Bun.file(inject('embeddedTemplate')).bytes()])
+    return openEmbeddedDatabase({ directory: null, port, template })
+  }
 
   async function query<T>(text: string): Promise<T[]> {
     return (await sql.raw<T>(text).execute(database.queries)).rows
@@ -194,13 +199,13 @@ describe.skipIf(!psqlPath)(title, () => {
   })
 
   test('a port that is taken stops the start', async () => {
-    await expect(openEmbeddedDatabase({ directory: null, port: database.psqlPort })).rejects.toThrow(
-      /EADDRINUSE|in use/,
+    await expect(open(database.psqlPort ?? 0)).rejects.toThrow(
+      `Port ${database.psqlPort}, for psql, cannot be had; set EMBEDDED_PG_PORT`,
     )
   })
 
   test('closing does not wait for a session’s open transaction', async () => {
-    const other = await openEmbeddedDatabase({ directory: null, port: 0 })
+    const other = await open(0)
     const session = Bun.spawn([psqlPath ?? 'psql', `postgres://postgres@127.0.0.1:${other.psqlPort}/postgres`, '-Xq'], {
       stdin: 'pipe',
       stdout: 'pipe',

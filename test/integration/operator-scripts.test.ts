@@ -1,10 +1,8 @@
 import { fileURLToPath } from 'node:url'
 import { sql } from 'kysely'
-import postgres from 'postgres'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import type { Database } from '../../src/postgres/database.ts'
 import { openEmbeddedDatabase } from '../../src/postgres/embedded.ts'
-import { migrate } from '../../src/postgres/migrate.ts'
 import { openRealDatabase } from '../../src/postgres/real.ts'
 import { bareFlags, type PsqlOutcome, psqlPath, runPsql } from './run-psql.ts'
 
@@ -15,11 +13,10 @@ interface Footing {
 }
 
 const scriptsFolder = fileURLToPath(new URL('../../scripts/', import.meta.url))
-const realUrl = process.env.DATABASE_URL
 
 async function openEmbedded(): Promise<Footing> {
-  const database = await openEmbeddedDatabase({ directory: null, port: 0 })
-  await migrate(database)
+  const template = new Blob([await Bun.file(inject('embeddedTemplate')).bytes()])
+  const database = await openEmbeddedDatabase({ directory: null, port: 0, template })
   return {
     database,
     url: `postgres://postgres@127.0.0.1:${database.psqlPort}/postgres`,
@@ -27,28 +24,28 @@ async function openEmbedded(): Promise<Footing> {
   }
 }
 
-async function openReal(serverUrl: string): Promise<Footing> {
+async function openReal(adminUrl: string, template: string): Promise<Footing> {
   const name = `operators_${crypto.randomUUID().replaceAll('-', '')}`
-  const server = postgres(serverUrl, { max: 1, onnotice: () => {} })
-  await server.unsafe(`create database ${name}`)
-  const url = new URL(serverUrl)
+  const admin = openRealDatabase({ url: adminUrl, maxConnections: 1 })
+  await admin.runScript(`create database ${name} template ${template}`)
+  const url = new URL(adminUrl)
   url.pathname = `/${name}`
   const database = openRealDatabase({ url: url.href, maxConnections: 2 })
-  await migrate(database)
   return {
     database,
     url: url.href,
     async drop() {
       await database.close()
-      await server.unsafe(`drop database ${name} with (force)`)
-      await server.end()
+      await admin.runScript(`drop database ${name} with (force)`)
+      await admin.close()
     },
   }
 }
 
+const real = inject('real')
 const footings = [
   { name: 'embedded', open: openEmbedded },
-  ...(realUrl ? [{ name: 'real', open: () => openReal(realUrl) }] : []),
+  ...(real ? [{ name: 'real', open: () => openReal(real.adminUrl, real.template) }] : []),
 ]
 
 const title = psqlPath ? 'psql' : 'skipped: psql is not installed'

@@ -31,8 +31,13 @@ export async function writeParts(response: ServerResponse, parts: string[], paus
 
 function drained(response: ServerResponse): Promise<void> {
   return new Promise(resolve => {
-    response.once('drain', resolve)
-    response.once('close', resolve)
+    const done = () => {
+      response.off('drain', done)
+      response.off('close', done)
+      resolve()
+    }
+    response.on('drain', done)
+    response.on('close', done)
   })
 }
 

@@ -86,6 +86,30 @@ describe('createAssembler', () => {
     )
   })
 
+  test('numbers an aggregator’s calls by their order, where all came as number 0', () => {
+    const call = (id: string) => ({ index: 0, id, type: 'function', function: { name: 'f', arguments: '{}' } })
+    const { body } = assemble([
+      delta({ tool_calls: [call('a')] }, { native_finish_reason: null }),
+      delta({ tool_calls: [call('b')] }, { native_finish_reason: 'STOP' }),
+    ])
+    const numbered = { tool_calls: [call('a'), { ...call('b'), index: 1 }] }
+    expect(body).toMatchObject({ choices: [{ message: numbered }] })
+  })
+
+  test('takes nothing from a message that is repeated beside the deltas', () => {
+    const { body } = assemble([delta({ content: 'Par' }), delta({ content: 'is' }, { message: { content: 'Par' } })])
+    expect(body).toMatchObject({ choices: [{ message: { content: 'Paris' } }] })
+  })
+
+  test('keeps usage that later chunks announce again', () => {
+    expect(
+      assemble([
+        { choices: [], usage: { a: 1 } },
+        { choices: [], usage: null },
+      ]).usage,
+    ).toEqual({ a: 1 })
+  })
+
   test('reaches no prototype', () => {
     const evil =
       '{"choices":[{"index":0,"delta":{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}}}]}'

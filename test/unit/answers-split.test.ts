@@ -97,6 +97,7 @@ function legacyLogprobs(said: string): fc.Arbitrary<unknown> {
     tokens,
     token_logprobs: tokens.map(() => -1),
     top_logprobs: null,
+    ranks: [1, 2, 3, 4, 5, 6, 7, 8, 9],
     text_offset: tokens.map((_, at) => at),
   }))
   return fc.option(lists)

@@ -19,6 +19,12 @@ describe('hideUsage', () => {
     expect(hideUsage('{"id":"a","choices":[],"usage":{"total_tokens":3}}')).toBe(null)
   })
 
+  test('keeps a chunk without choices that says something else', () => {
+    expect(hideUsage('{"choices": [], "usage": null, "prompt_filter_results": []}')).toBe(
+      '{"choices":[],"prompt_filter_results":[]}',
+    )
+  })
+
   test('keeps a choice that comes with usage, and what only looks like usage', () => {
     expect(
       hideUsage('{"choices":[{"index":0,"delta":{}}],"usage":{"total_tokens":3},"x_groq":{"usage":{"a":1}}}'),

@@ -72,6 +72,7 @@ describe('createSseParser', () => {
       { event: null, data: 'a' },
       { event: null, data: '\uFEFFb' },
     ])
+    expect(parseText('\uFEFF\uFEFFdata: a\n\ndata: b\n\n')).toEqual([{ event: null, data: 'b' }])
   })
 
   test('dispatches within the push that completes the event', () => {

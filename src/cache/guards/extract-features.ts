@@ -4,7 +4,8 @@ import type { GuardFeatures } from './guard.ts'
 import { readAction } from './reading/action.ts'
 import { mergeNumbers } from './reading/merge-numbers.ts'
 import { readQuestionKinds } from './reading/question-kind.ts'
-import type { Token } from './reading/token.ts'
+import { readPiece } from './reading/read-piece.ts'
+import { isAcronym, isCapitalised, type Token } from './reading/token.ts'
 import { tokenize } from './reading/tokenize.ts'
 
 /**
@@ -14,9 +15,9 @@ import { tokenize } from './reading/tokenize.ts'
 export function extractFeatures(text: string): GuardFeatures {
   const spans = splitVerbatim(text.normalize('NFC'))
   const prose: Token[] = []
-  for (const span of spans) if (span.kind !== 'code') tokenize(span.text, prose)
+  for (const span of spans) tokenize(span.kind === 'code' ? nameIn(span.text) : span.text, prose)
   const capitals = readCapitals(prose)
-  const tokens = mergeNumbers(capitals === 'all' ? prose.map(inLowerCase) : prose)
+  const tokens = mergeNumbers(heedCapitals(prose, capitals))
   return {
     tokens,
     capitals,
@@ -25,9 +26,16 @@ export function extractFeatures(text: string): GuardFeatures {
     code: spans.filter(span => span.kind === 'code').map(span => bareCode(span.text)),
     quotes: spans.filter(span => span.kind === 'quote').map(span => span.text.slice(1, -1).trim()),
     indentedLines: readIndentation(text),
+    formula: readFormula(text, tokens),
     kinds: readQuestionKinds(tokens),
     isAction: readAction(tokens),
   }
+}
+
+/** A single name in backticks also counts as the word it is; longer code is no prose. */
+function nameIn(span: string): string {
+  const code = bareCode(span)
+  return /^[\p{L}\p{N}_]+$/u.test(code) ? code : ''
 }
 
 function bareCode(span: string): string {
@@ -43,6 +51,13 @@ function readIndentation(text: string): string[] {
   return text.split('\n').filter(line => /^(?:\t| {2,})\S/.test(line))
 }
 
+/** "(2 + 3) × 4" has its brackets elsewhere than "2 + (3 × 4)". */
+function readFormula(text: string, tokens: readonly Token[]): string {
+  if (!tokens.some(token => token.kind === 'symbol')) return ''
+  const formula = text.replace(/[^\d()[\]{}]/g, '')
+  return /[([{]\d/.test(formula) ? formula : ''
+}
+
 function readCapitals(tokens: readonly Token[]): GuardFeatures['capitals'] {
   const words = tokens.filter(token => token.kind === 'word' && token.raw.toLowerCase() !== token.raw.toUpperCase())
   const capitalised = words.filter(token => token.raw[0] !== token.raw[0]?.toLowerCase())
@@ -53,6 +68,21 @@ function readCapitals(tokens: readonly Token[]): GuardFeatures['capitals'] {
   return isTitle ? 'title' : 'prose'
 }
 
+/** In capitals throughout, words are read as in lower case; in prose, names are no plurals: "Aliens" is not "Alien". */
+function heedCapitals(tokens: readonly Token[], capitals: GuardFeatures['capitals']): readonly Token[] {
+  if (capitals === 'all') return tokens.map(inLowerCase)
+  return capitals === 'prose' ? tokens.map(withoutPlural) : tokens
+}
+
 function inLowerCase(token: Token): Token {
-  return token.kind === 'word' ? { ...token, raw: token.raw.toLowerCase(), key: token.raw.toLowerCase() } : token
+  if (token.kind !== 'word') return token
+  const words: Token[] = []
+  readPiece(token.raw.toLowerCase(), token.raw, 0, token, words)
+  return words[0] ?? token
+}
+
+function withoutPlural(token: Token): Token {
+  const isName = token.kind === 'word' && token.weight === 'content' && !token.opensSentence && isCapitalised(token)
+  if (!isName || isAcronym(token) || !/[^s']s$/.test(token.key) || /(?:an|er|ard|ist)s$/.test(token.key)) return token
+  return { ...token, forms: [token.key] }
 }

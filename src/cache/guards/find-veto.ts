@@ -19,6 +19,7 @@ import { restrictions } from './checks/restrictions.ts'
 import { symbols } from './checks/symbols.ts'
 import { tense } from './checks/tense.ts'
 import { units } from './checks/units.ts'
+import { unspacedScript } from './checks/unspaced-script.ts'
 import { wordOrder } from './checks/word-order.ts'
 import { compare } from './compare.ts'
 import type { GuardFeatures } from './guard.ts'
@@ -42,6 +43,7 @@ const guards = [
   pronouns,
   tense,
   restrictions,
+  unspacedScript,
   wordOrder,
   namedEntities,
   content,

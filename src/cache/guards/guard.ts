@@ -16,6 +16,8 @@ export interface GuardFeatures {
   readonly quotes: readonly string[]
   /** Lines that begin with space, as code without fences does. */
   readonly indentedLines: readonly string[]
+  /** Digits and brackets in order, where an operator stands among them; else empty. */
+  readonly formula: string
   /** What capitals say: `prose` writes names with them; `none` and `all` know no difference, a `title` has them everywhere. */
   readonly capitals: 'prose' | 'none' | 'all' | 'title'
   /** What is asked for: a person, a time, a reason, yes or no. */

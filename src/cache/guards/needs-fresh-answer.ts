@@ -27,7 +27,7 @@ export function needsFreshAnswer(text: string): boolean {
     freshPhrases.some(fresh => phrase.includes(` ${fresh} `)) ||
     freshCharacters.some(fresh => prose.includes(fresh)) ||
     lower.some((each, at) => isFreshWord(each, at, lower) && !isPartOfName(words, at)) ||
-    asksForNow(lower, words, phrase)
+    asksForNow(lower, words)
   )
 }
 
@@ -40,9 +40,13 @@ function isTimeCurrent(before: string | undefined, after: string | undefined): b
   return after !== undefined && !timelessAfterCurrent.has(after) && !timelessBeforeCurrent.has(before ?? '')
 }
 
-function asksForNow(lower: readonly string[], words: readonly string[], phrase: string): boolean {
-  if (timelessNow.some(timeless => phrase.includes(` ${timeless} `))) return false
-  return lower.some((each, at) => each === 'now' && !isPartOfName(words, at))
+function asksForNow(lower: readonly string[], words: readonly string[]): boolean {
+  return lower.some((each, at) => each === 'now' && !isTimeless(lower, at) && !isPartOfName(words, at))
+}
+
+function isTimeless(lower: readonly string[], at: number): boolean {
+  const around = ` ${lower.slice(Math.max(0, at - 2), at + 3).join(' ')} `
+  return timelessNow.some(phrase => around.includes(` ${phrase} `))
 }
 
 /** A capitalised word after another, in a text that does not capitalise everything: "USA Today", "Apocalypse Now". */

@@ -1,7 +1,7 @@
 /** Owns a chat choice that calls functions: ids, arguments that satisfy their schemas, and where tokens run out. */
 import { countTextTokens } from '../../tokens/count-tokens.ts'
 import { checkAnswerSize } from './answer-size.ts'
-import type { Choice } from './chat.ts'
+import type { Choice } from './choice.ts'
 import { limitText, type TextLimits } from './limit-text.ts'
 import type { OfferedFunction } from './offered-functions.ts'
 import { digestText } from './request-digest.ts'

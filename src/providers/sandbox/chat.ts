@@ -5,6 +5,7 @@ import { countPromptTokens } from '../../tokens/count-tokens.ts'
 import { contentWriter } from './answer-content.ts'
 import { checkAnswerSize } from './answer-size.ts'
 import { callWriter } from './call-choice.ts'
+import { type Choice, numberChoices, sumTokens } from './choice.ts'
 import { checkSampling, type Request, readBoolean, readInteger, readModel, readStops } from './fields.ts'
 import { limitText, type TextLimits } from './limit-text.ts'
 import { checkEntryCount, describeChatTokens } from './log-probabilities.ts'
@@ -14,12 +15,6 @@ import { chooseCalls } from './tool-calls.ts'
 
 const MOST_CHOICES = 128
 const MOST_ALTERNATIVES = 20
-
-/** A choice less its index, and the tokens it counts. */
-export interface Choice {
-  choice: Record<string, unknown>
-  tokens: number
-}
 
 /** A whole `chat.completion`; throws a 400 for what OpenAI would refuse. */
 export function completeChat(request: Request): Record<string, unknown> {
@@ -42,7 +37,7 @@ export function completeChat(request: Request): Record<string, unknown> {
     object: 'chat.completion',
     created: Math.floor(Date.now() / 1000),
     model,
-    choices: choices.map(({ choice }, index) => ({ index, ...choice })),
+    choices: numberChoices(choices),
     usage: countUsage(request, choices),
     system_fingerprint: 'fp_sandbox',
   }
@@ -92,7 +87,7 @@ function readAlternatives(request: Request): number | undefined {
 
 function countUsage(request: Request, choices: Choice[]): Record<string, unknown> {
   const prompt = countPromptTokens(request, 'chat')
-  const completion = choices.reduce((sum, { tokens }) => sum + tokens, 0)
+  const completion = sumTokens(choices)
   return {
     prompt_tokens: prompt,
     completion_tokens: completion,

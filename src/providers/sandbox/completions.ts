@@ -4,6 +4,7 @@ import { countPromptTokens } from '../../tokens/count-tokens.ts'
 import { decodeTokens, splitIntoTokens } from '../../tokens/split-tokens.ts'
 import { SANDBOX_MARK } from './answer-content.ts'
 import { checkAnswerSize } from './answer-size.ts'
+import { type Choice, numberChoices, sumTokens } from './choice.ts'
 import { checkSampling, type Request, readBoolean, readInteger, readModel, readStops, readText } from './fields.ts'
 import { limitText, type TextLimits } from './limit-text.ts'
 import { checkEntryCount, describeCompletionTokens } from './log-probabilities.ts'
@@ -16,7 +17,8 @@ const MOST_CANDIDATES = 20
 const MOST_PROMPTS = 2048
 const MOST_ALTERNATIVES = 5
 const DEFAULT_MAX_TOKENS = 16
-/** A longer prompt is not taken apart for its log probabilities. */
+const MOST_ECHOED_TOKENS = 16_384
+/** Longer prompts are not taken apart for their log probabilities. */
 const LONGEST_SPLIT_CHARS = 65_536
 
 interface Options {
@@ -30,11 +32,6 @@ interface Options {
   digest: string
 }
 
-interface Choice {
-  choice: Record<string, unknown>
-  tokens: number
-}
-
 /** A whole `text_completion`; choices stand in the order of prompts. Throws a 400 for what OpenAI would refuse. */
 export function completeText(request: Request): Record<string, unknown> {
   const options = readOptions(request)
@@ -43,19 +40,14 @@ export function completeText(request: Request): Record<string, unknown> {
     throw invalidRequest(`Invalid 'n': at most ${MOST_PROMPTS} choices are given for all prompts together.`, 'n')
   }
   const texts = prompts.map(prompt => textOfPrompt(prompt, options))
-  if (options.echo)
-    checkAnswerSize(
-      texts.reduce((sum, text) => sum + text.length, 0),
-      options.count,
-      'echo',
-    )
+  checkEcho(texts, options)
   const choices = texts.flatMap(text => completePrompt(text, prompts.length, options))
   return {
     id: `cmpl-sandbox${options.digest.slice(0, 24)}`,
     object: 'text_completion',
     created: Math.floor(Date.now() / 1000),
     model: options.limits.model,
-    choices: choices.map(({ choice }, index) => ({ index, ...choice })),
+    choices: numberChoices(choices),
     usage: countUsage(request, choices, options),
     system_fingerprint: 'fp_sandbox',
   }
@@ -82,38 +74,41 @@ function readOptions(request: Request): Options {
 function textOfPrompt(prompt: Input, { limits, echo }: Options): string {
   if (typeof prompt === 'string') return prompt
   // Unless it is given back, its beginning is all that is shown.
-  const text = decodeTokens(echo ? prompt : prompt.slice(0, 64), limits.model)
-  if (text !== undefined) return text
-  throw invalidRequest("Invalid 'prompt': it has a token that the model's vocabulary does not have.", 'prompt')
+  const text = decodeTokens(prompt.slice(0, echo ? MOST_ECHOED_TOKENS : 64), limits.model)
+  if (text === undefined) {
+    throw invalidRequest("Invalid 'prompt': it has a token that the model's vocabulary does not have.", 'prompt')
+  }
+  if (!echo || prompt.length <= MOST_ECHOED_TOKENS) return text
+  throw invalidRequest(`Invalid 'echo': at most ${MOST_ECHOED_TOKENS} tokens of a prompt are given back.`, 'echo')
+}
+
+function checkEcho(prompts: string[], { echo, count, alternatives }: Options): void {
+  if (!echo) return
+  const chars = prompts.reduce((sum, prompt) => sum + prompt.length, 0)
+  checkAnswerSize(chars, count, 'echo')
+  if (alternatives === undefined || chars <= LONGEST_SPLIT_CHARS) return
+  throw invalidRequest("Invalid 'logprobs': the prompt is too long for the sandbox to echo with them.", 'logprobs')
 }
 
 function completePrompt(prompt: string, prompts: number, options: Options): Choice[] {
   const { count, digest, echo, limits, alternatives } = options
-  const said = echo ? prompt : ''
+  const echoed = echo && alternatives !== undefined ? splitIntoTokens(prompt, limits.model) : []
   return Array.from({ length: count }, (_, index) => {
     const which = count > 1 ? ` (choice ${index + 1} of ${count})` : ''
-    const whole = ` ${SANDBOX_MARK} Test completion${which}, no model was asked; request ${digest.slice(0, 8)}. The prompt reads ${quote(prompt)}.`
-    const { text, pieces, tokens, finishReason } = limitText(whole.trimStart(), limits)
-    const describe = (alternativeCount: number) => {
-      if (said.length > LONGEST_SPLIT_CHARS) {
-        throw invalidRequest(
-          "Invalid 'logprobs': the prompt is too long for the sandbox to echo with them.",
-          'logprobs',
-        )
-      }
-      const echoed = splitIntoTokens(said, limits.model)
-      checkEntryCount(echoed.length + pieces.length, alternativeCount, prompts * count, 'logprobs')
-      return describeCompletionTokens([...echoed, ...pieces], alternativeCount, echoed.length)
-    }
-    const logprobs = alternatives === undefined ? null : describe(alternatives)
-    return { choice: { text: said + text, logprobs, finish_reason: finishReason }, tokens }
+    const origin = `Test completion${which}, no model was asked; request ${digest.slice(0, 8)}`
+    const written = limitText(`${SANDBOX_MARK} ${origin}. The prompt reads ${quote(prompt)}.`, limits)
+    const pieces = [...echoed, ...written.pieces]
+    if (alternatives !== undefined) checkEntryCount(pieces.length, alternatives, prompts * count, 'logprobs')
+    const logprobs = alternatives === undefined ? null : describeCompletionTokens(pieces, alternatives, echoed.length)
+    const text = echo ? prompt + written.text : written.text
+    return { choice: { text, logprobs, finish_reason: written.finishReason }, tokens: written.tokens }
   })
 }
 
 /** Candidates that were written but not chosen count too. */
 function countUsage(request: Request, choices: Choice[], { count, candidates }: Options): Record<string, number> {
   const prompt = countPromptTokens(request, 'completions')
-  const chosen = choices.reduce((sum, { tokens }) => sum + tokens, 0)
+  const chosen = sumTokens(choices)
   const completion = Math.ceil((chosen * candidates) / count)
   return { prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion }
 }

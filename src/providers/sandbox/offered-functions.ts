@@ -40,7 +40,7 @@ function readFunction(offered: unknown, place: string): OfferedFunction {
   if (typeof name !== 'string' || !NAME.test(name)) {
     throw invalidRequest(`Invalid '${place}.name': expected up to 64 letters, digits, '_' and '-'.`, `${place}.name`)
   }
-  if ((description ?? '') !== description && (description ?? null) !== null) {
+  if (typeof (description ?? '') !== 'string') {
     throw invalidRequest(`Invalid type for '${place}.description': expected a string.`, `${place}.description`)
   }
   const param = `${place}.parameters`

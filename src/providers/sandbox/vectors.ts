@@ -3,28 +3,35 @@ import type { Input } from './prompts.ts'
 
 /** Dimensions that each word adds to or takes from. */
 const DIMENSIONS_PER_WORD = 8
-/** Weight of the whole input beside its words: tells apart inputs of the same words, and keeps any vector from being 0. */
-const WHOLE_WEIGHT = 0.25
+/** Weight of the whole input beside a word: tells apart inputs of the same words, and fills every dimension. */
+const WHOLE_WEIGHT = 0.5
 
-/** Little-endian floats, as upstream's base64 form has them. */
+/** Platform-endian, which is little-endian wherever Bun runs: as upstream's base64 form has it. */
 export function makeVector(input: Input, model: string, dimensions: number): Float32Array {
-  const vector = new Float32Array(dimensions)
-  const words =
-    typeof input === 'string' ? input.toLowerCase().split(/[^\p{L}\p{N}]+/u) : input.map(token => `#${token}`)
-  for (const word of words) if (word !== '') addFeature(vector, word, 1)
-  addFeature(vector, `${model}\n${typeof input === 'string' ? input : input.join()}`, WHOLE_WEIGHT)
+  const isText = typeof input === 'string'
+  const words = isText ? input.toLowerCase().split(/[^\p{L}\p{N}]+/u) : input.map(token => `#${token}`)
+  const vector = fillEvenly(`${model}\n${isText ? input : input.join()}`, dimensions)
+  for (const word of words) if (word !== '') addWord(vector, word)
   return normalize(vector)
 }
 
-function addFeature(vector: Float32Array, feature: string, weight: number): void {
-  let state = hash(feature)
+function fillEvenly(seed: string, dimensions: number): Float32Array {
+  const start = hash(seed)
+  const scale = WHOLE_WEIGHT / Math.sqrt(dimensions)
+  return Float32Array.from({ length: dimensions }, (_, at) => amountOf(scramble(start + at)) * scale)
+}
+
+function addWord(vector: Float32Array, word: string): void {
+  let state = hash(word)
   for (let count = 0; count < DIMENSIONS_PER_WORD; count++) {
     state = scramble(state + count)
     const at = state % vector.length
-    const amount = ((scramble(state) % 1024) + 1) / 1024
-    vector[at] = (vector[at] ?? 0) + (state >>> 31 === 0 ? amount : -amount) * weight
+    vector[at] = (vector[at] ?? 0) + amountOf(scramble(state))
   }
 }
+
+/** Between -1 and 1, never 0. */
+const amountOf = (state: number) => ((((state >>> 1) % 1024) + 1) * (state % 2 === 0 ? 1 : -1)) / 1024
 
 function normalize(vector: Float32Array): Float32Array {
   const length = Math.hypot(...vector)

@@ -2,18 +2,17 @@
 
 /** Whether two lists hold the same strings equally often. */
 export function sameBag(one: readonly string[], other: readonly string[]): boolean {
-  if (one.length !== other.length) return false
-  if (one.length < 2) return one[0] === other[0]
-  const sorted = [...other].sort()
-  return [...one].sort().every((item, at) => item === sorted[at])
+  return one.length === other.length && surplus(one, other).length === 0
 }
 
 /** What the first list has more of than the second. */
 export function surplus(of: readonly string[], over: readonly string[]): string[] {
-  const left = [...over]
+  if (of.length === 0) return []
+  const left = new Map<string, number>()
+  for (const item of over) left.set(item, (left.get(item) ?? 0) + 1)
   return of.filter(item => {
-    const at = left.indexOf(item)
-    if (at !== -1) left.splice(at, 1)
-    return at === -1
+    const count = left.get(item) ?? 0
+    if (count > 0) left.set(item, count - 1)
+    return count === 0
   })
 }

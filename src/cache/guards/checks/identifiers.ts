@@ -21,6 +21,9 @@ function mixedCaseOf(own: GuardFeatures, other: GuardFeatures): string[] {
   return mixed.filter(token => others.has(token.key)).map(token => token.raw)
 }
 
-function isMixedCase(token: Token): boolean {
-  return (token.kind === 'identifier' || token.kind === 'word') && /\p{Ll}.*\p{Lu}|\p{Lu}{2,}.*\p{Ll}/u.test(token.raw)
+function isMixedCase({ kind, raw }: Token): boolean {
+  if (kind !== 'identifier' && kind !== 'word') return false
+  const firstSmall = raw.search(/\p{Ll}/u)
+  if (firstSmall === -1) return false
+  return /\p{Lu}/u.test(raw.slice(firstSmall)) || firstSmall > 1
 }

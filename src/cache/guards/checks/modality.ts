@@ -21,7 +21,8 @@ function modalityOf({ kinds, tokens }: GuardFeatures): Modality | undefined {
   for (const [at, { key }] of tokens.slice(0, 5).entries()) {
     if (may.has(key)) return 'may'
     if (should.has(key)) return 'should'
-    if (key === 'must' || (/^(?:need|have|has)$/.test(key) && tokens[at + 1]?.key === 'to')) return 'must'
+    if (/^(?:must|need|needs|needed|required)$/.test(key)) return 'must'
+    if (/^(?:have|has)$/.test(key) && tokens[at + 1]?.key === 'to') return 'must'
   }
   return undefined
 }

@@ -1,6 +1,6 @@
 /** Vetoes when one question denies what the other asserts, or when they deny different things. */
 import type { Comparison, Guard, GuardFeatures } from '../guard.ts'
-import { countForeignNegations, findNegations, isNegationOf } from '../reading/negations.ts'
+import { countForeignNegations, findNegations, basesOf } from '../reading/negations.ts'
 import type { Token } from '../reading/token.ts'
 
 export const negation: Guard<'negation'> = {
@@ -21,17 +21,10 @@ function countPrefixFlips({ asked, cached }: Comparison): number {
 }
 
 function flipsIn(own: GuardFeatures, other: GuardFeatures): number {
-  const flipped = own.tokens.filter(token => token.kind === 'word' && !token.forms.some(form => other.forms.has(form)))
-  return flipped.filter(token =>
-    other.tokens.some(base => token.key.length > base.key.length && areOpposed(token, base, own)),
-  ).length
-}
-
-function areOpposed(long: Token, base: Token, own: GuardFeatures): boolean {
-  if (base.kind !== 'word' || base.weight === 'function' || base.forms.some(form => own.forms.has(form))) return false
-  return long.forms.some(form =>
-    base.forms.some(baseForm => form.length > baseForm.length && isNegationOf(form, baseForm)),
-  )
+  return own.tokens.filter(token => {
+    if (token.kind !== 'word' || token.forms.some(form => other.forms.has(form))) return false
+    return token.forms.some(form => basesOf(form).some(base => other.forms.has(base) && !own.forms.has(base)))
+  }).length
 }
 
 /** One "not" on both sides, before words that both sides have: it must be the same word. */

@@ -19,6 +19,7 @@ const interchangeable = new Set([
   'how old what',
   'how degree what',
   'which who',
+  'where which',
   'how degree yes or no',
 ])
 

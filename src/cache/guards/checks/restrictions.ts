@@ -1,16 +1,26 @@
-/** Vetoes when one question alone is limited by "only" or reaches for an extreme ("cheapest"): the rest has another answer. */
+/** Vetoes when one question alone is limited ("only"), reaches for an extreme ("cheapest"), or wants its answer in some form. */
 import type { Comparison, Guard, GuardFeatures } from '../guard.ts'
+import { wordSet } from '../lexicon/word-list.ts'
 import { isSuperlative, praise } from '../lexicon/superlatives.ts'
 
+const outputForms = wordSet(
+  'briefly concisely succinctly detailed json xml yaml csv markdown bullet paragraph sentence essay poem haiku sonnet limerick tweet pseudocode eli5 formally informally',
+)
 const limits = ['only', 'solely', 'exclusively', 'alone']
 
 export const restrictions: Guard<'restrictions'> = {
   name: 'restrictions',
-  differs: comparison => limitsOne(comparison) || reachesFurther(comparison.asked, comparison.cached),
+  differs: comparison =>
+    limitsOne(comparison) || !sameForms(comparison) || reachesFurther(comparison.asked, comparison.cached),
 }
 
 function limitsOne({ asked, cached }: Comparison): boolean {
   return limits.some(limit => asked.forms.has(limit) !== cached.forms.has(limit))
+}
+
+/** "As JSON", "in one sentence", "briefly": the same matter in another form is another answer. */
+function sameForms({ asked, cached }: Comparison): boolean {
+  return [...outputForms].every(form => asked.forms.has(form) === cached.forms.has(form))
 }
 
 /** "The best" is "good" or "top" in other words; "the cheapest" is not just "cheap". */

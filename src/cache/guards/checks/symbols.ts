@@ -1,12 +1,15 @@
-/** Vetoes when two questions have other operators or signs: `a < b` is not `a > b`. */
+/** Vetoes when two questions have other operators or signs, or other brackets around numbers: `a < b` is not `a > b`. */
 import type { Guard, GuardFeatures } from '../guard.ts'
-import { sameBag } from './bags.ts'
 
 export const symbols: Guard<'symbols'> = {
   name: 'symbols',
-  differs: ({ asked, cached }) => !sameBag(symbolsOf(asked), symbolsOf(cached)),
+  differs: ({ asked, cached }) => symbolsOf(asked) !== symbolsOf(cached) || asked.formula !== cached.formula,
 }
 
-function symbolsOf(features: GuardFeatures): string[] {
-  return features.tokens.filter(token => token.kind === 'symbol').map(token => token.key)
+/** In order, for that decides between "2 + 3 × 4" and "2 × 3 + 4". */
+function symbolsOf(features: GuardFeatures): string {
+  return features.tokens
+    .filter(token => token.kind === 'symbol')
+    .map(token => token.key)
+    .join(' ')
 }

@@ -1,4 +1,4 @@
-/** Vetoes when one question is about what was and the other about what will be, or who holds an office and who held it. */
+/** Vetoes when one question is about what was and the other about what will be, or one about what is and the other about what was, where that is the point. */
 import type { Guard, GuardFeatures } from '../guard.ts'
 
 type Tense = 'past' | 'present' | 'future'
@@ -28,7 +28,7 @@ export const tense: Guard<'tense'> = {
     const [one, other] = [tenseOf(asked), tenseOf(cached)]
     if (one === undefined || other === undefined || one === other) return false
     if (one !== 'present' && other !== 'present') return true
-    return asked.kinds.has('who') && cached.kinds.has('who')
+    return (['who', 'yes or no'] as const).some(kind => asked.kinds.has(kind) && cached.kinds.has(kind))
   },
 }
 

@@ -114,8 +114,21 @@ function isExchange(
   const between = wordsBetween(asked, here[x - 1], here[size - y])
   const betweenTurned = wordsBetween(cached, there[y - 1], there[size - x])
   if (between.some(word => directional.has(word) && betweenTurned.includes(word))) return true
+  if (x + y === size && turnsSubject(asked, cached)) return true
   const isSymmetric = between.some(word => symmetric.has(word)) || betweenTurned.some(word => symmetric.has(word))
   return x + y < size && !isSymmetric && hasPassive(asked) === hasPassive(cached)
+}
+
+/** "Are bats birds?", "what eats lions?": there the place alone says which is the subject. */
+function turnsSubject(asked: GuardFeatures, cached: GuardFeatures): boolean {
+  const isCopula = [asked, cached].every(({ tokens }) => /^(?:is|are|was|were)$/.test(tokens[0]?.key ?? ''))
+  if (isCopula && thingsOf(asked).length === 2) return true
+  const asksSubject = (['what', 'who'] as const).some(kind => asked.kinds.has(kind) && cached.kinds.has(kind))
+  return asksSubject && hasDo(asked) !== hasDo(cached)
+}
+
+function hasDo({ tokens }: GuardFeatures): boolean {
+  return tokens.slice(0, 3).some(token => /^(?:do|does|did)$/.test(token.key))
 }
 
 function wordsBetween({ tokens }: GuardFeatures, from: Thing | undefined, to: Thing | undefined): string[] {

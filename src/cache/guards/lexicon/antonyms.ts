@@ -447,29 +447,30 @@ export const antonyms = rivalIndex(`
 
 /** Rivals among the words of structure, where a swap changes the question: time, direction, presence, side. */
 export const rivalFunctionWords = rivalIndex(`
-  before after during until since while
-  until | after | since
-  over under
-  up down
-  in out
-  on off
-  into out
-  for against
-  without with
-  everyone everybody | nobody none
-  someone nobody
+  before | after | during | until till | since | while
+  above | below
+  over | under
+  up | down
+  in | out
+  on | off
+  into | out
+  inside | outside
+  for | against
+  everything | nothing
+  everyone everybody | nobody none | someone somebody anyone anybody
+  all | none | some
   every | some | none
   more | less fewer
   most | least fewest
-  many few
-  much little
+  many | few
+  much | little
   both | neither | either
-  always never
-  he she
-  him her
-  his her
-  himself herself
-  if unless
-  must may
-  too enough
+  always | never
+  he | she
+  him | her
+  his | her
+  himself | herself
+  if | unless
+  least | exactly | most
+  too | enough
 `)

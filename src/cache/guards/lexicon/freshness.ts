@@ -5,8 +5,8 @@ import { wordSet } from './word-list.ts'
 export const freshWords = wordSet(`
   today todays tonight tonights yesterday yesterdays tomorrow tomorrows currently presently nowadays latest newest
   lately recently asap upcoming ongoing
-  hoy ahora ayer mañana aujourd'hui maintenant demain hier heute jetzt gestern morgen oggi adesso ieri domani hoje agora ontem amanhã
-  vandaag nu gisteren сегодня сейчас вчера завтра dziś dzisiaj teraz wczoraj jutro bugün şimdi dün yarın اليوم الآن आज अभी
+  hoy ahora ayer mañana aujourd'hui maintenant demain heute jetzt gestern morgen oggi adesso ieri domani hoje agora ontem amanhã
+  vandaag gisteren сегодня сейчас вчера завтра dziś dzisiaj teraz wczoraj jutro bugün şimdi dün yarın اليوم الآن आज अभी
 `)
 
 /** Fresh in scripts without spaces, found anywhere. */
@@ -32,7 +32,7 @@ export const freshCharacters = [
   'ตอนนี้',
 ]
 
-/** Fresh as phrases. `*` stands for any one word. */
+/** Fresh as phrases. */
 export const freshPhrases = [
   'right now',
   'at the moment',
@@ -42,12 +42,14 @@ export const freshPhrases = [
   'as of today',
   'at this time',
   'so far',
-  'up to date',
-  'up to the minute',
-  'real time',
   'this instant',
   'just now',
-  'i just',
+  'just happened',
+  'i just sent',
+  'i just made',
+  'i just placed',
+  'i just ordered',
+  'i just paid',
   'this morning',
   'this afternoon',
   'this evening',
@@ -86,7 +88,7 @@ export const freshPhrases = [
   'minutes ago',
   'weeks ago',
   'months ago',
-  'what time is it',
+  'time is it',
   'what is the time',
   "what's the time",
   'what day is it',
@@ -111,32 +113,50 @@ export const freshPhrases = [
   'news about',
   'news on',
   'news headlines',
-  'traffic on',
-  'traffic in',
   'still open',
   'still alive',
   'still available',
-  'open now',
-  'is down',
-  'on sale now',
+  'is it raining',
+  'is it snowing',
+  'my balance',
+  'my account balance',
+  'my available balance',
+  'my available credit',
+  'when is the next',
+  'when does the next',
+  'next train',
+  'next bus',
+  'next flight',
+  'next game',
+  'next match',
+  'next election',
+  'days until',
+  'days till',
+  'days left',
+  'weeks until',
+  'how long until',
+  'how old am i',
+  'price of bitcoin',
+  'bitcoin price',
+  'price of gold',
+  'gold price',
+  'price of oil',
+  'oil price',
+  'gas price',
+  'gas prices',
+  'price of gas',
 ]
 
 /** "Now" says nothing about time in these. */
-export const timelessNow = [
-  'now that',
-  'from now on',
-  'until now',
-  'up to now',
-  'now and then',
-  'every now and then',
-  'by now',
-  'know now',
-]
+export const timelessNow = ['now that', 'from now on', 'until now', 'up to now', 'now and then', 'by now']
 
-/** Before these, "current" is what flows or the state of a program, not the time. */
-export const timelessAfterCurrent = wordSet(
-  'flow flows flowing in through of and or is vs versus divider source sources meter transformer density limiting limiter carrying directory folder thread process line element node object context scope branch commit user affair',
-)
-export const timelessBeforeCurrent = wordSet(
-  'electric electrical alternating direct ocean water eddy induced residual leakage rated dc ac gulf rip river air a an short circuit high low maximum minimum total inrush starting load phase collector base emitter drain gate saturation reverse forward fault neutral voltage resistance and of is',
-)
+/** Before these, "current" is what flows, a term of accounting, or a place in a program. */
+export const timelessAfterCurrent = wordSet(`
+  flow flows flowing in through or vs versus divider source sources meter transformer density limiting limiter carrying electricity
+  directory folder thread process line element node object context scope branch commit user
+  liabilities liability assets asset ratio account accounts yield
+`)
+export const timelessBeforeCurrent = wordSet(`
+  electric electrical alternating direct ocean water eddy induced residual leakage rated dc ac gulf rip river air circuit inrush
+  starting load phase collector emitter drain gate saturation reverse forward fault neutral voltage resistance
+`)

@@ -50,7 +50,7 @@ export const synonyms = groupIndex(`
   inexpensive cheap affordable
   expensive costly pricey
   cheapest affordable
-  cost price charge
+  cost price charge fee
   fee charge
   fare price
   salary pay wage
@@ -129,6 +129,34 @@ export const synonyms = groupIndex(`
   modify change alter edit
   change switch
   update upgrade
+  update change modify
+  closest nearest
+  tall height
+  high height
+  old age
+  far distance
+  long length
+  heavy weight
+  wide width
+  deep depth
+  fast speed
+  big size
+  summarize summarise summary
+  analyze analyse analysis
+  explain explanation
+  describe description
+  recommend recommendation suggestion suggest
+  advise advice
+  pronounce pronunciation
+  choose choice
+  lose loss
+  grow growth
+  marry marriage wedding
+  apply application
+  receive receipt
+  safe safety
+  legal legality
+  long duration
   improve enhance boost better
   boost increase raise
   increase raise grow

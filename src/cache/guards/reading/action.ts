@@ -14,6 +14,7 @@ const possessives = new Set(['my', 'our', 'me', 'us', 'this', 'that', 'it', 'the
  * manner of a search box.
  */
 export function readAction(tokens: readonly Token[]): boolean {
+  if (asksPermission(tokens)) return false
   let at = 0
   for (let token = tokens[at]; token !== undefined && openings.has(token.key); token = tokens[at]) at += 1
   const verb = tokens[at]
@@ -21,6 +22,11 @@ export function readAction(tokens: readonly Token[]): boolean {
   const rest = tokens.slice(at + 1)
   if (alwaysActed.has(verb.key)) return rest.some(token => token.forms.some(form => actionObjects.has(form)))
   return actionVerbs.has(verb.key) && rest.some(isOwn)
+}
+
+/** "Can I …" is a question, "can you …" may be a request. */
+function asksPermission(tokens: readonly Token[]): boolean {
+  return /^(?:can|could|may|might|should|would|will|must)$/.test(tokens[0]?.key ?? '') && /^(?:i|we)$/.test(tokens[1]?.key ?? '')
 }
 
 function isOwn(token: Token): boolean {

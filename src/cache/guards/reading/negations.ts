@@ -1,4 +1,5 @@
 /** Knows what negates: words, contractions, and prefixes. */
+import { functionWords } from '../lexicon/function-words.ts'
 import { wordSet } from '../lexicon/word-list.ts'
 import type { Token } from './token.ts'
 
@@ -42,9 +43,15 @@ function negates(token: Token, before: Token | undefined, after: Token | undefin
   return !(token.key === 'no' && (after === undefined || after.kind === 'number' || after.afterPunctuation))
 }
 
+/** What a lower-case word denies, by its prefix: "available" for "unavailable". A word that only looks like it gives a non-word. */
+export function basesOf(word: string): string[] {
+  return negatingPrefixes
+    .filter(prefix => word.startsWith(prefix) && word.length >= prefix.length + shortestBase)
+    .map(prefix => word.slice(prefix.length))
+    .filter(base => !functionWords.has(base))
+}
+
 /** Whether one of two lower-case words is the other with a negating prefix. */
 export function isNegationOf(one: string, other: string): boolean {
-  const [short, long] = one.length <= other.length ? [one, other] : [other, one]
-  if (short.length < shortestBase || short.length === long.length || !long.endsWith(short)) return false
-  return negatingPrefixes.includes(long.slice(0, long.length - short.length))
+  return one.length > other.length ? basesOf(one).includes(other) : basesOf(other).includes(one)
 }

@@ -5,6 +5,7 @@ import { leadingUnits, units } from '../lexicon/units.ts'
 import { inflectionForms } from './inflections.ts'
 import type { Token } from './token.ts'
 import type { Place } from './tokenize.ts'
+import { isUnspaced } from './unspaced.ts'
 
 const onlyLetters = /^[\p{L}\p{M}']+$/u
 const lettersAndSuffix = /^\p{L}[\p{L}\p{M}]{0,15}(?:\+\+|#)$/u
@@ -23,9 +24,6 @@ const operators = new Map([
 
 const prefixed = /^(?:un|non|re|pre|anti|co|de|dis|mis|sub|e)-[\p{L}\p{M}']+$/iu
 
-/** Scripts written without spaces: there every character is a token. */
-const unspaced = /[\u0E00-\u0EFF\u1000-\u109F\u1780-\u17FF\u2E80-\u9FFF\uF900-\uFAFF\u{20000}-\u{3FFFF}]/u
-
 /** Capitals that make a word of structure a name: "US" is no "us". */
 const namesInCapitals = new Set(['US', 'IT', 'WHO'])
 
@@ -42,7 +40,7 @@ export function readPiece(text: string, chunk: string, index: number, place: Pla
 }
 
 function readLetters(text: string, place: Place, tokens: Token[]): void {
-  if (unspaced.test(text)) for (const letter of text) tokens.push(nameToken('word', letter, place))
+  if (isUnspaced(text)) for (const letter of text) tokens.push(nameToken('word', letter, place))
   else if (text !== '') tokens.push(wordToken(text, place))
 }
 
@@ -56,10 +54,17 @@ function readHyphenated(text: string, place: Place, tokens: Token[]): void {
 }
 
 function wordToken(raw: string, place: Place): Token {
+  if (isLabel(raw, place)) return nameToken('identifier', raw, place)
   if (namesInCapitals.has(raw)) return { kind: 'word', raw, key: raw, forms: [raw], weight: 'content', ...place }
   const key = raw.toLowerCase()
   const forms = formsOf(raw, key)
   return { kind: 'word', raw, key, forms, weight: weightOf(key, forms), ...place }
+}
+
+/** A single letter names one of several ("vitamin B", "plan A"), but for those that are words or ends of words. */
+function isLabel(raw: string, place: Place): boolean {
+  if (!/^[a-z]$/i.test(raw)) return false
+  return raw === 'A' ? !place.opensSentence : !/[aiuost]/i.test(raw)
 }
 
 /** Acronyms and names with capitals inside have no inflections, but for a plural "s". */

@@ -4,7 +4,7 @@ import { wordSet } from '../lexicon/word-list.ts'
 
 const shortestRoot = 5
 
-const suffixes = wordSet('ly ally al ment ion ation ition age ance ence ity ness n an ian i ese ing ed en es s ic ical')
+const suffixes = wordSet('ly ally al ment ion ation ition age ance ence ity ness n an ian i ese ing ed en ic ical')
 
 /** Pairs that look derived and are not. */
 const unrelated = new Set([
@@ -72,6 +72,12 @@ function isDerived(short: string, long: string): boolean {
   if (long.startsWith(short)) return suffixes.has(long.slice(short.length))
   const root = short.replace(/[ey]$/, '')
   return root !== short && long.startsWith(root) && suffixes.has(long.slice(root.length))
+}
+
+/** Whether one lower-case word names who does what the other says: "inventor" and "invent". */
+export function isAgentOf(one: string, other: string): boolean {
+  const [short, long] = one.length <= other.length ? [one, other] : [other, one]
+  return short.length >= 4 && long.startsWith(short) && /^(?:r|er|or)$/.test(long.slice(short.length))
 }
 
 /** "accomodation" for "accommodation": one letter single in one and double in the other, in a word of some length. */

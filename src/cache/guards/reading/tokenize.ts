@@ -5,6 +5,8 @@ import type { Token } from './token.ts'
 const piece =
   /[\p{L}\p{N}_][\p{L}\p{M}\p{N}_]*(?:(?:['._-]|(?<=\d)[,:/](?=\d))[\p{L}\p{N}_][\p{L}\p{M}\p{N}_]*)*(?:\+\+|#|%)?|[^\p{L}\p{N}\p{M}\s]/gu
 const plainWord = /^[A-Za-z]+$/
+/** "5(a)", without the last bracket. */
+const clause = /^\d[\d.]{0,9}\([\p{L}\p{N}()]{1,12}$/u
 const leadingMarks = '([{"\'¿¡#*@«'
 const trailingMarks = ')]}"\'.,;:!?…*»'
 
@@ -36,6 +38,7 @@ function readChunk(chunk: string, place: Place, tokens: Token[]): void {
   if (core === '') readLoneMark(chunk, here, tokens)
   else if (plainWord.test(core)) readPiece(core, core, 0, here, tokens)
   else if (isLink(core)) tokens.push(signToken('link', core, here))
+  else if (clause.test(core)) tokens.push({ ...signToken('link', core.toLowerCase(), here), kind: 'identifier' })
   else readPieces(core, here, tokens)
   if (chunk[to] === '!' && /^\p{L}$|[\d)]$/u.test(chunk.slice(Math.max(0, to - 2), to)))
     tokens.push(signToken('symbol', '!', here))

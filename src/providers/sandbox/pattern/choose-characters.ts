@@ -9,7 +9,9 @@ const SIGNS = '_-.!@#$%^&*()+=[]{}|\\:;"\'<>,?/~` '
 
 /** Letters before digits before signs; for odd variants one of each in turn, as rules for passwords want. */
 const PLAIN = [...LOWER, ...DIGITS, ...UPPER, ...SIGNS, '\t', '\n']
-const MIXED = [...LOWER].flatMap((lower, at) => [lower, UPPER[at] ?? '', DIGITS[at % 10] ?? '', SIGNS[at] ?? ''])
+const MIXED = [
+  ...new Set([...LOWER].flatMap((lower, at) => [lower, UPPER[at] ?? '', DIGITS[at % 10] ?? '', SIGNS[at] ?? ''])),
+]
 /** One or two of the larger scripts and signs, for sets that no ASCII character is in. */
 const BEYOND_ASCII = [...'éßñЖяαΩאش漢字かカ한ไ€©™→✓😀🚀🇪🇺\u200d\ufe0f\u20e3']
 const LAST_SCANNED = 0x3100

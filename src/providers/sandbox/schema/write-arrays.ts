@@ -34,6 +34,12 @@ function listWanted(parts: JsonObject[]): Schema[] {
   })
 }
 
+/** What the other items must not be, where only so many may be found. */
+function listUnwanted(parts: JsonObject[]): Schema[] {
+  const bounded = parts.map(containsOf).filter(contains => contains !== undefined && contains.most < Infinity)
+  return bounded.map(contains => ({ not: contains?.wanted ?? false }))
+}
+
 /** All that is said of the item at an index. */
 function itemParts(parts: JsonObject[], index: number): Schema[] {
   const said = parts.map(part => itemSchema(part, index)).filter(schema => schema !== undefined)
@@ -44,17 +50,18 @@ function itemParts(parts: JsonObject[], index: number): Schema[] {
 function fillItems(parts: JsonObject[], length: number, maker: Maker): unknown[] | undefined {
   const unique = parts.some(part => part.uniqueItems === true)
   const wanted = listWanted(parts)
+  const unwanted = listUnwanted(parts)
   const alikeFrom = Math.max(0, ...parts.map(part => firstItems(part).length))
   const solveItem = (index: number, also: Schema[]) =>
     maker.solve([...itemParts(parts, index), ...also], { variety: maker.place.variety + (unique ? length : 0) })
   // Past the tuple nothing tells items apart: one search serves for all of them.
-  const alike = solveItem(alikeFrom, [])
+  const alike = solveItem(alikeFrom, unwanted)
   const items: unknown[] = []
   for (let index = 0; index < length; index++) {
     const wantedHere = wanted[index - (length - wanted.length)]
     const isAlike = wantedHere === undefined && index >= alikeFrom
     const mayRepeat = isAlike && !unique && index > alikeFrom
-    const candidates = isAlike ? alike : solveItem(index, wantedHere === undefined ? [] : [wantedHere])
+    const candidates = isAlike ? alike : solveItem(index, wantedHere === undefined ? unwanted : [wantedHere])
     const item = mayRepeat ? items[index - 1] : takeItem(candidates, unique ? items : [], maker)
     if (item === undefined) return undefined
     maker.shop.budget.spend(sizeOfValue(item))

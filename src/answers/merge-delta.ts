@@ -1,6 +1,7 @@
-/** How the parts of a streamed answer add up: deltas, whose strings are fragments, and states, whose latest value holds. */
+/** How the deltas of a streamed message add up, fields that we have never seen included. */
 
 import { isJsonObject, type JsonObject, readField, writeField } from './json-object.ts'
+import { saysNothing } from './merge-state.ts'
 
 /** Strings that name or classify: sent once or repeated, never in fragments. */
 const CONSTANT_WORDS = new Set([
@@ -55,16 +56,11 @@ function mergeValue(target: JsonObject, key: string, existing: unknown, incoming
   return saysNothing(existing) || (typeof existing === typeof incoming && typeof incoming !== 'object')
 }
 
-function saysNothing(value: unknown): boolean {
-  return value === null || value === undefined || value === ''
-}
-
-/** Items of one delta are different items: a fragment continues only what an earlier delta began. */
+/** The first delta's items were taken as they are; a later one continues the last item under its number, or adds one. */
 function mergeItems(items: unknown[], fragments: unknown[]): boolean {
   let sound = true
-  const known = items.length
   for (const fragment of fragments) {
-    const item = isJsonObject(fragment) ? findLastByIndex(items, known, readField(fragment, 'index')) : undefined
+    const item = isJsonObject(fragment) ? findLastByIndex(items, readField(fragment, 'index')) : undefined
     if (item === undefined || !isJsonObject(fragment) || isAnother(item, fragment)) items.push(fragment)
     else if (!mergeDelta(item, fragment)) sound = false
   }
@@ -77,7 +73,7 @@ function mergeToolCalls(calls: unknown[], fragments: unknown[]): boolean {
   for (const fragment of fragments) {
     if (!isJsonObject(fragment)) return false
     const index = readField(fragment, 'index')
-    const call = findLastByIndex(calls, calls.length, typeof index === 'number' ? index : lastIndex(calls))
+    const call = findLastByIndex(calls, typeof index === 'number' ? index : lastIndex(calls))
     if (call === undefined || (isAnother(call, fragment) && namesFunction(fragment))) {
       calls.push(typeof index === 'number' ? fragment : { ...fragment, index: calls.length })
     } else if (!mergeDelta(call, fragment)) sound = false
@@ -85,9 +81,9 @@ function mergeToolCalls(calls: unknown[], fragments: unknown[]): boolean {
   return sound
 }
 
-function findLastByIndex(items: unknown[], known: number, index: unknown): JsonObject | undefined {
+function findLastByIndex(items: unknown[], index: unknown): JsonObject | undefined {
   if (typeof index !== 'number') return undefined
-  for (let at = known - 1; at >= 0; at--) {
+  for (let at = items.length - 1; at >= 0; at--) {
     const item = items[at]
     if (isJsonObject(item) && readField(item, 'index') === index) return item
   }
@@ -115,29 +111,4 @@ function namesFunction(call: JsonObject): boolean {
     if (isJsonObject(part) && !saysNothing(readField(part, 'name'))) return true
   }
   return false
-}
-
-/** Sets a field whose latest value holds; null and '' never replace what was said before. */
-export function mergeState(target: JsonObject, key: string, incoming: unknown): void {
-  const existing = readField(target, key)
-  if (existing === incoming) return
-  if (saysNothing(incoming) && existing !== undefined) return
-  if (isJsonObject(existing) && isJsonObject(incoming)) {
-    for (const inner in incoming) mergeState(existing, inner, incoming[inner])
-  } else writeField(target, key, incoming)
-}
-
-/** Adds a chunk's log probabilities: lists of tokens are appended, whatever else they hold is state. */
-export function mergeLogprobs(target: JsonObject, incoming: unknown): void {
-  const existing = readField(target, 'logprobs')
-  if (!isJsonObject(existing) || !isJsonObject(incoming)) {
-    mergeState(target, 'logprobs', incoming)
-    return
-  }
-  for (const key in incoming) {
-    const known = readField(existing, key)
-    const added = incoming[key]
-    if (Array.isArray(known) && Array.isArray(added)) for (const item of added) known.push(item)
-    else mergeState(existing, key, added)
-  }
 }

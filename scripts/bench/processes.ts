@@ -1,0 +1,59 @@
+/** Starts and ends the processes that a benchmark needs, each waiting until it is ready. */
+import type { Subprocess } from 'bun'
+
+const READY_TIME_LIMIT_MS = 30_000
+
+export interface Started {
+  process: Subprocess
+  /** The first line it printed. */
+  firstLine: string
+}
+
+/** Runs `bun <file>` and waits for its first line. */
+export async function startAndRead(file: string, args: string[] = []): Promise<Started> {
+  const process_ = Bun.spawn([process.execPath, file, ...args], { stdout: 'pipe', stderr: 'inherit', stdin: 'ignore' })
+  const reader = process_.stdout.getReader()
+  let text = ''
+  while (!text.includes('\n')) {
+    const { done, value } = await reader.read()
+    if (done) throw new Error(`${file} ended before it was ready`)
+    text += new TextDecoder().decode(value)
+  }
+  reader.releaseLock()
+  return { process: process_, firstLine: text.split('\n')[0] ?? '' }
+}
+
+/** Runs the proxy with its log thrown away, though written, and waits until it is healthy. */
+export async function startProxyProcess(environment: Record<string, string>, port: number): Promise<Subprocess> {
+  const child = Bun.spawn([process.execPath, 'src/server.ts'], {
+    env: { ...process.env, BUN_CONFIG_MAX_HTTP_REQUESTS: '65535', ...environment, PORT: String(port) },
+    stdout: 'ignore',
+    stderr: 'inherit',
+    stdin: 'ignore',
+  })
+  const deadline = performance.now() + READY_TIME_LIMIT_MS
+  while (performance.now() < deadline && child.exitCode === null) {
+    const healthy = await fetch(`http://127.0.0.1:${port}/v1/health`).then(
+      response => response.ok,
+      () => false,
+    )
+    if (healthy) return child
+    await Bun.sleep(50)
+  }
+  throw new Error('The proxy did not become healthy')
+}
+
+export async function stop(child: Subprocess): Promise<void> {
+  child.kill('SIGTERM')
+  await Promise.race([child.exited, Bun.sleep(8_000)])
+  if (child.exitCode === null) child.kill('SIGKILL')
+}
+
+/** A port that was free a moment ago. */
+export function findFreePort(): number {
+  const server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() })
+  const { port } = server
+  server.stop(true)
+  if (port === undefined) throw new Error('There is no free port')
+  return port
+}

@@ -1,0 +1,51 @@
+/** Real stores for a benchmark: a database of its own on the server at hand, dropped afterwards. */
+import { randomBytes } from 'node:crypto'
+import { migrate } from '../../src/postgres/migrate.ts'
+import { createProject, issueKey } from '../../src/postgres/projects.ts'
+import { openRealDatabase } from '../../src/postgres/real.ts'
+
+export interface BenchStores {
+  environment: { DATABASE_URL: string; REDIS_URL: string }
+  /** A key of a project without limits that matter. */
+  key: string
+  drop(): Promise<void>
+}
+
+/** Uses DATABASE_URL and REDIS_URL, else asks scripts/services.sh for some. */
+export async function prepareStores(): Promise<BenchStores> {
+  const { databaseUrl, redisUrl } = await findStores()
+  const name = `mp_bench_${randomBytes(6).toString('hex')}`
+  const admin = openRealDatabase({ url: databaseUrl, maxConnections: 1 })
+  await admin.runScript(`create database ${name}`)
+  const url = new URL(databaseUrl)
+  url.pathname = `/${name}`
+  const database = openRealDatabase({ url: url.href, maxConnections: 1 })
+  await migrate(database)
+  await database.runScript(`
+    insert into plans values ('bench', 1000000000, 1000000000, 1000000000000, 1000000000, 1000000000000);
+    alter table projects alter column id restart with ${Number.parseInt(randomBytes(5).toString('hex'), 16)};
+  `)
+  await createProject(database, 'bench', 'bench')
+  const key = await issueKey(database, 'bench', 'project', 'bench')
+  await database.close()
+  return {
+    environment: { DATABASE_URL: url.href, REDIS_URL: redisUrl },
+    key,
+    async drop() {
+      await admin.runScript(`drop database if exists ${name} with (force)`)
+      await admin.close()
+    },
+  }
+}
+
+async function findStores(): Promise<{ databaseUrl: string; redisUrl: string }> {
+  const { DATABASE_URL, REDIS_URL } = process.env
+  if (DATABASE_URL && REDIS_URL) return { databaseUrl: DATABASE_URL, redisUrl: REDIS_URL }
+  const printed = await new Response(
+    Bun.spawn(['scripts/services.sh', 'up'], { stdout: 'pipe', stderr: 'inherit' }).stdout,
+  ).text()
+  const read = (name: string) => new RegExp(`^${name}=(.*)$`, 'm').exec(printed)?.[1]
+  const [databaseUrl, redisUrl] = [read('DATABASE_URL'), read('REDIS_URL')]
+  if (!databaseUrl || !redisUrl) throw new Error('scripts/services.sh did not print DATABASE_URL and REDIS_URL')
+  return { databaseUrl, redisUrl }
+}

@@ -1,0 +1,67 @@
+/** Reads and judges a provider's answer once all of it is there. */
+import { judgeWholeness } from '../answers/wholeness.ts'
+import type { TokenUsage } from '../pricing/cost.ts'
+import { broken } from '../providers/call-upstream.ts'
+import type { Endpoint } from '../providers/upstream.ts'
+import { countPromptTokens, countTextTokens } from '../tokens/count-tokens.ts'
+
+type JsonObject = Record<string, unknown>
+
+/** Larger plain answers are not held in memory; no provider gives such. */
+const MAX_PLAIN_BYTES = 64 * 1024 * 1024
+
+export async function readAll(body: ReadableStream<Uint8Array>, provider: string): Promise<Uint8Array> {
+  const parts: Uint8Array[] = []
+  let length = 0
+  for await (const part of body) {
+    parts.push(part)
+    length += part.length
+    if (length > MAX_PLAIN_BYTES) throw broken(provider, `gave an answer of more than ${MAX_PLAIN_BYTES} bytes`)
+  }
+  const [only] = parts
+  return parts.length === 1 && only ? only : Buffer.concat(parts, length)
+}
+
+/** Throws a 502 where the text is not a JSON object. */
+export function parseAnswer(text: string, provider: string): JsonObject {
+  try {
+    const body: unknown = JSON.parse(text)
+    if (typeof body === 'object' && body !== null && !Array.isArray(body)) return body as JsonObject
+  } catch {
+    // Told below; the parser's own message would quote the answer.
+  }
+  throw broken(provider, 'gave an answer that is not a JSON object')
+}
+
+/** Whether the answer may be stored and shared. */
+export function isWhole(endpoint: Endpoint, answer: JsonObject, request: JsonObject): boolean {
+  if (endpoint === 'embeddings') return Array.isArray(answer.data) && answer.data.length > 0
+  return judgeWholeness(answer, { clientSetOutputLimit: setsOutputLimit(request) }) === 'whole'
+}
+
+/** An answer cut at a limit that the client set is whole: it is what was asked for. */
+export function setsOutputLimit(request: JsonObject): boolean {
+  return [request.max_tokens, request.max_completion_tokens].some(limit => typeof limit === 'number')
+}
+
+/** For an answer whose provider reported no usage, one that was cut included: counted with the tokenizer. */
+export function countUsage(endpoint: Endpoint, request: JsonObject, answer: JsonObject): TokenUsage {
+  return {
+    promptTokens: countPromptTokens(request, endpoint),
+    cachedPromptTokens: 0,
+    completionTokens: countTextTokens(textOf(answer), typeof request.model === 'string' ? request.model : undefined),
+    reportedCostUsd: null,
+  }
+}
+
+function textOf(answer: JsonObject): string {
+  const choices: unknown[] = Array.isArray(answer.choices) ? answer.choices : []
+  return choices
+    .map(choice => (isObject(choice) ? (isObject(choice.message) ? choice.message.content : choice.text) : undefined))
+    .filter(text => typeof text === 'string')
+    .join('\n')
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null
+}

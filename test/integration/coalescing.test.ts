@@ -1,0 +1,172 @@
+import { afterAll, beforeEach, expect, test } from 'vitest'
+import { describeFootings } from '../harness/footings.ts'
+import { type Answer, ask, startProxy, type TestProxy } from '../harness/proxy.ts'
+import { type Standin, startStandin } from '../standin/server.ts'
+
+function question(content: string, fields: Record<string, unknown> = {}) {
+  return { model: 'openai/gpt-4o-mini', messages: [{ role: 'user', content }], ...fields }
+}
+
+/** The text of a plain or a streamed answer. */
+function textOf(answer: Answer): string {
+  if (answer.json) return answer.json.choices[0].message.content
+  return answer.text
+    .split('\n\n')
+    .filter(event => event.startsWith('data: {'))
+    .map(event => JSON.parse(event.slice(6)).choices[0]?.delta?.content ?? '')
+    .join('')
+}
+
+describeFootings('identical requests in flight', footing => {
+  let upstream: Standin
+  let proxy: TestProxy
+  let key: string
+
+  beforeEach(async () => {
+    if (proxy) await Promise.all([proxy.stop(), upstream.stop()])
+    upstream = await startStandin()
+    const environment = { AGGREGATOR_BASE_URL: upstream.baseUrl, AGGREGATOR_API_KEY: 'k' }
+    proxy = await startProxy({ stores: await footing.open(), environment })
+    key = await proxy.createKey({ type: 'project' })
+  })
+  afterAll(() => Promise.all([proxy.stop(), upstream.stop()]))
+
+  async function countedRequests(): Promise<number> {
+    await proxy.settle()
+    const [row] = await proxy.query<{ requests: number }>(
+      'select sum(requests)::integer as requests from monthly_counters',
+    )
+    return row?.requests ?? 0
+  }
+
+  test('200 at once, half of them streamed, are one upstream call and 200 whole answers', async () => {
+    upstream.script({ kind: 'answer', content: 'one two three four five six', firstByteDelayMs: 50, chunkPauseMs: 5 })
+    const answers = await Promise.all(
+      Array.from({ length: 200 }, (_, i) => ask(proxy, key, question('Which?', { stream: i % 2 === 0 }))),
+    )
+    expect(upstream.requests).toHaveLength(1)
+    expect(new Set(answers.map(answer => answer.status))).toEqual(new Set([200]))
+    expect(new Set(answers.map(textOf))).toEqual(new Set(['one two three four five six']))
+    expect(answers.filter(answer => answer.cache === 'MISS')).toHaveLength(1)
+    const followers = answers.filter(answer => answer.cache === 'HIT')
+    expect(followers).toHaveLength(199)
+    for (const { headers } of followers) {
+      expect(headers.get('x-proxy-cost-usd')).toBe('0')
+      expect(headers.get('x-proxy-cache-age')).toBe('0')
+    }
+    for (const { text, json } of answers) if (!json) expect(text.trimEnd().endsWith('data: [DONE]')).toBe(true)
+    expect(await countedRequests()).toBe(200)
+  })
+
+  test('a streamed follower hears the leader live', async () => {
+    upstream.script({ kind: 'answer', contentChars: 60, firstByteDelayMs: 20, chunkPauseMs: 40 })
+    const leader = ask(proxy, key, question('Slow?', { stream: true }))
+    await Bun.sleep(60)
+    const startedAt = performance.now()
+    const response = await fetch(`${proxy.baseUrl}/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify(question('Slow?', { stream: true })),
+    })
+    const reader = response.body?.getReader()
+    await reader?.read()
+    const firstByteMs = performance.now() - startedAt
+    expect(response.headers.get('x-proxy-cache')).toBe('HIT')
+    let rest = await reader?.read()
+    while (!rest?.done) rest = await reader?.read()
+    // What had been said already came at once, long before the end.
+    expect(firstByteMs * 2).toBeLessThan(performance.now() - startedAt)
+    await leader
+    expect(upstream.requests).toHaveLength(1)
+  })
+
+  test("the leader's failure promotes a follower", async () => {
+    upstream.scriptOnce({ kind: 'cut', after: 'nothing', firstByteDelayMs: 60 })
+    upstream.script({ kind: 'answer', content: 'at last', firstByteDelayMs: 60 })
+    const answers = await Promise.all(Array.from({ length: 20 }, () => ask(proxy, key, question('Again?'))))
+    expect(answers.map(answer => answer.status).toSorted()).toEqual([...Array(19).fill(200), 502])
+    expect(upstream.requests).toHaveLength(2)
+    expect(await countedRequests()).toBe(19)
+  })
+
+  test('an upstream that goes on failing is called twice, and everybody is told', async () => {
+    upstream.script({ kind: 'error', status: 503, firstByteDelayMs: 60 })
+    const answers = await Promise.all(Array.from({ length: 20 }, () => ask(proxy, key, question('Down?'))))
+    expect(new Set(answers.map(answer => answer.status))).toEqual(new Set([503]))
+    expect(new Set(answers.map(answer => answer.cache))).toEqual(new Set(['MISS']))
+    expect(upstream.requests).toHaveLength(2)
+    expect(await countedRequests()).toBe(0)
+  })
+
+  test("the leader's departure leaves its followers their answer", async () => {
+    upstream.script({ kind: 'answer', content: 'still here', firstByteDelayMs: 150 })
+    const leaving = new AbortController()
+    const leader = fetch(`${proxy.baseUrl}/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify(question('Who stays?')),
+      signal: leaving.signal,
+    }).catch(() => 'left')
+    await Bun.sleep(50)
+    const follower = ask(proxy, key, question('Who stays?'))
+    await Bun.sleep(30)
+    leaving.abort()
+    expect(await leader).toBe('left')
+    expect(textOf(await follower)).toBe('still here')
+    expect(upstream.requests).toHaveLength(1)
+  })
+
+  // Client, proxy and upstream share one thread here: a busy machine may take one attempt's time away.
+  test.each([false, true])(
+    'the last to leave ends the upstream call within 100 ms (stream: %s)',
+    { retry: 3 },
+    async stream => {
+      upstream.script(
+        stream ? { kind: 'answer', contentChars: 4_000, chunkPauseMs: 50 } : { kind: 'hang', after: 'nothing' },
+      )
+      const leaving = new AbortController()
+      const options = {
+        method: 'POST',
+        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+        body: JSON.stringify(question('Nobody?', { stream })),
+        signal: leaving.signal,
+      }
+      const clients = [1, 2].map(async () => {
+        const response = await fetch(`${proxy.baseUrl}/chat/completions`, options)
+        await response.text()
+      })
+      await Bun.sleep(150)
+      const leftAtMs = performance.now()
+      leaving.abort()
+      await Promise.allSettled(clients)
+      while (upstream.requests[0]?.abortedAtMs == null && performance.now() - leftAtMs < 2_000) await Bun.sleep(5)
+      expect((upstream.requests[0]?.abortedAtMs ?? Number.POSITIVE_INFINITY) - leftAtMs).toBeLessThan(100)
+      expect(upstream.requests).toHaveLength(1)
+    },
+  )
+
+  test('no-store and no-cache never join', async () => {
+    upstream.script({ kind: 'answer', content: 'x', firstByteDelayMs: 80 })
+    await Promise.all([
+      ask(proxy, key, question('Mine?')),
+      ask(proxy, key, question('Mine?'), { 'cache-control': 'no-store' }),
+      ask(proxy, key, question('Mine?'), { 'cache-control': 'no-cache' }),
+    ])
+    expect(upstream.requests).toHaveLength(3)
+  })
+
+  test('an answer that is not whole is shared with nobody who waits for all of it', async () => {
+    upstream.script({ kind: 'answer', content: 'cut off', finishReason: 'length', firstByteDelayMs: 60 })
+    const answers = await Promise.all(Array.from({ length: 4 }, () => ask(proxy, key, question('Long?'))))
+    expect(new Set(answers.map(answer => answer.status))).toEqual(new Set([200]))
+    expect(new Set(answers.map(answer => answer.cache))).toEqual(new Set(['MISS']))
+    expect((await ask(proxy, key, question('Long?'))).cache).toBe('MISS')
+  })
+
+  test('projects do not share a flight', async () => {
+    upstream.script({ kind: 'answer', content: 'x', firstByteDelayMs: 60 })
+    const other = await proxy.createKey({ type: 'project' })
+    await Promise.all([ask(proxy, key, question('Whose?')), ask(proxy, other, question('Whose?'))])
+    expect(upstream.requests).toHaveLength(2)
+  })
+})

@@ -1,0 +1,120 @@
+/** Speaks HTTP over a bare socket: sends what no HTTP client would, a byte at a time where wanted, and reads what comes back. */
+
+export interface RawResponse {
+  status: number
+  headers: Headers
+  body: string
+}
+
+export interface RawExchange {
+  /** In the order they came, interim ones left out; empty where the server just hung up. */
+  responses: RawResponse[]
+  /** All that came, one character a byte. */
+  received: string
+  /** Whether the server ended the connection. */
+  hungUp: boolean
+}
+
+/** Bytes to send, or milliseconds to wait before the next ones. */
+export type RawPart = string | Uint8Array | number
+
+export interface RawOptions {
+  port: number
+  parts: readonly RawPart[]
+  /** Responses to wait for. */
+  responses: number
+  /** Rejects where by then neither all responses have come nor the server has hung up. */
+  timeLimitMs: number
+}
+
+/** Sends the parts on one connection; resolves with the last response that is waited for, or when the server hangs up. */
+export async function sendRaw({ port, parts, responses, timeLimitMs }: RawOptions): Promise<RawExchange> {
+  const { promise: exchange, resolve, reject } = Promise.withResolvers<RawExchange>()
+  const hasBodies = typeof parts[0] !== 'string' || !parts[0].startsWith('HEAD ')
+  let received = ''
+  let isOver = false
+  let wake = () => {}
+
+  function look(hungUp: boolean): void {
+    const read = readResponses(received, hasBodies)
+    if (!hungUp && read.length < responses) return
+    isOver = true
+    resolve({ responses: read, received, hungUp })
+    wake()
+  }
+
+  const socket = await Bun.connect({
+    hostname: '127.0.0.1',
+    port,
+    socket: {
+      data(_, bytes) {
+        // Latin-1: as many characters as bytes, which is what lengths count.
+        received += bytes.toString('latin1')
+        look(false)
+      },
+      drain: () => wake(),
+      close: () => look(true),
+      error: () => look(true),
+    },
+  })
+  const timer = setTimeout(
+    () => reject(new Error(`Neither answered nor hung up on within ${timeLimitMs} ms`)),
+    timeLimitMs,
+  )
+  try {
+    for (const part of parts) {
+      if (typeof part === 'number') await Promise.race([Bun.sleep(part), exchange])
+      else await write(typeof part === 'string' ? Buffer.from(part) : part)
+    }
+    return await exchange
+  } finally {
+    isOver = true
+    clearTimeout(timer)
+    socket.terminate()
+  }
+
+  async function write(bytes: Uint8Array): Promise<void> {
+    for (let at = 0; at < bytes.length && !isOver; ) {
+      const taken = socket.write(bytes.subarray(at))
+      if (taken < 0) return
+      at += taken
+      if (at < bytes.length) await new Promise<void>(resolve => (wake = resolve))
+    }
+  }
+}
+
+function readResponses(received: string, hasBodies: boolean): RawResponse[] {
+  const responses: RawResponse[] = []
+  for (let at = 0; ; ) {
+    const headEnd = received.indexOf('\r\n\r\n', at)
+    if (headEnd < 0) return responses
+    const [statusLine = '', ...lines] = received.slice(at, headEnd).split('\r\n')
+    const headers = new Headers(lines.map(line => [line.split(':')[0] ?? '', line.slice(line.indexOf(':') + 1).trim()]))
+    const status = Number(statusLine.split(' ')[1])
+    const body = hasBodies ? readBody(received.slice(headEnd + 4), headers) : { text: '', length: 0 }
+    if (body === null) return responses
+    at = headEnd + 4 + body.length
+    if (status >= 200) responses.push({ status, headers, body: Buffer.from(body.text, 'latin1').toString() })
+  }
+}
+
+/** The body and its length on the wire; null while it is not all there. */
+function readBody(rest: string, headers: Headers): { text: string; length: number } | null {
+  if (headers.get('transfer-encoding') === 'chunked') return readChunks(rest)
+  const length = Number(headers.get('content-length') ?? 0)
+  return rest.length < length ? null : { text: rest.slice(0, length), length }
+}
+
+function readChunks(rest: string): { text: string; length: number } | null {
+  let text = ''
+  for (let at = 0; ; ) {
+    const lineEnd = rest.indexOf('\r\n', at)
+    if (lineEnd < 0) return null
+    const size = Number.parseInt(rest.slice(at, lineEnd), 16)
+    const end = lineEnd + 2 + size + 2
+    if (rest.length < end) return null
+    text += rest.slice(lineEnd + 2, end - 2)
+    at = end
+    if (size === 0) return { text, length: at }
+  }
+}

@@ -1,0 +1,313 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import OpenAI, { AuthenticationError, RateLimitError } from 'openai'
+import { afterEach, describe, expect, test } from 'vitest'
+import { assembleBytes } from './assemble-bytes.ts'
+import type { JsonObject } from './scenario.ts'
+import { type Standin, type StandinOptions, startStandin } from './server.ts'
+
+const running: Standin[] = []
+afterEach(async () => {
+  await Promise.all(running.splice(0).map(standin => standin.stop()))
+})
+
+async function start(options?: StandinOptions): Promise<Standin> {
+  const standin = await startStandin(options)
+  running.push(standin)
+  return standin
+}
+
+function clientOf(standin: Standin): OpenAI {
+  return new OpenAI({ baseURL: standin.baseUrl, apiKey: 'sk-standin', maxRetries: 0 })
+}
+
+function ask(content = 'Hello?'): { model: string; messages: { role: 'user'; content: string }[] } {
+  return { model: 'standin/small', messages: [{ role: 'user', content }] }
+}
+
+function post(standin: Standin, body: object, init: RequestInit = {}): Promise<Response> {
+  const headers = { 'content-type': 'application/json' }
+  return fetch(`${standin.baseUrl}/chat/completions`, { method: 'POST', headers, body: JSON.stringify(body), ...init })
+}
+
+async function waitFor(condition: () => boolean): Promise<void> {
+  for (let waitedMs = 0; !condition() && waitedMs < 5000; waitedMs += 5) await sleep(5)
+  expect(condition()).toBe(true)
+}
+
+const weather = {
+  type: 'function' as const,
+  function: {
+    name: 'get_weather',
+    parameters: { type: 'object', properties: { city: { type: 'string' }, unit: { enum: ['c', 'f'] } } },
+  },
+}
+
+describe('answers', () => {
+  test('depend on the question alone, under an id of their own, and are recorded', async () => {
+    const standin = await start()
+    const bodies = await Promise.all(
+      ['a', 'a', 'b'].map(async question => (await (await post(standin, ask(question))).json()) as JsonObject),
+    )
+    const contents = bodies.map(body => JSON.stringify(body.choices))
+    expect(contents[0]).toBe(contents[1])
+    expect(contents[0]).not.toBe(contents[2])
+    expect(new Set(bodies.map(body => body.id)).size).toBe(3)
+    expect(standin.requests).toHaveLength(3)
+    expect(standin.requests[0]).toMatchObject({ method: 'POST', path: '/v1/chat/completions', body: ask('a') })
+    await waitFor(() => standin.counts.answered === 3)
+  })
+
+  test('streamed, come to the plain one, with usage where it is asked for', async () => {
+    const standin = await start()
+    const client = clientOf(standin)
+    const plain = await client.chat.completions.create(ask())
+    const stream = client.chat.completions.stream({ ...ask(), stream_options: { include_usage: true } })
+    const streamed = await stream.finalChatCompletion()
+    expect(streamed.choices[0]?.message.content).toBe(plain.choices[0]?.message.content)
+    expect(streamed.usage).toEqual(plain.usage)
+    expect(await (await post(standin, { ...ask(), stream: true })).text()).not.toContain('usage')
+  })
+
+  test('call every tool the user names, at once and in fragments', async () => {
+    const standin = await start()
+    const time = { ...weather, function: { ...weather.function, name: 'get_time' } }
+    const request = { ...ask('Use get_weather and get_time.'), tools: [weather, time] }
+    const plain = await clientOf(standin).chat.completions.create(request)
+    const streamed = await clientOf(standin).chat.completions.stream(request).finalChatCompletion()
+    expect(plain.choices[0]?.finish_reason).toBe('tool_calls')
+    expect(plain.choices[0]?.message.tool_calls).toMatchObject([
+      { type: 'function', function: { name: 'get_weather', arguments: '{"city":"standin","unit":"c"}' } },
+      { type: 'function', function: { name: 'get_time' } },
+    ])
+    expect(streamed.choices[0]?.message.tool_calls).toMatchObject(plain.choices[0]?.message.tool_calls ?? [])
+  })
+
+  test('follow a schema, a number of choices, a limit, and a wish for log probabilities', async () => {
+    const client = clientOf(await start())
+    const schema = { type: 'object', properties: { ok: { type: 'boolean' } } }
+    const response_format = { type: 'json_schema' as const, json_schema: { name: 's', schema } }
+    const shaped = await client.chat.completions.create({ ...ask(), response_format })
+    expect(shaped.choices[0]?.message.content).toBe('{"ok":true}')
+    const several = await client.chat.completions.create({
+      ...ask(),
+      n: 3,
+      max_tokens: 2,
+      logprobs: true,
+      top_logprobs: 1,
+    })
+    expect(several.choices.map(choice => choice.finish_reason)).toEqual(['length', 'length', 'length'])
+    expect(several.choices[2]?.logprobs?.content?.map(entry => entry.token).join('')).toBe(
+      several.choices[2]?.message.content,
+    )
+  })
+
+  test('are what a scenario says', async () => {
+    const standin = await start()
+    const client = clientOf(standin)
+    standin.script({ kind: 'answer', refusal: 'No.', finishReason: 'content_filter', fields: { odd: 1 }, usage: null })
+    for (const stream of [false, true]) {
+      const text = await (await post(standin, { ...ask(), stream })).text()
+      const body = stream ? assembleBytes(new TextEncoder().encode(text)).body : JSON.parse(text)
+      expect(body).toMatchObject({
+        odd: 1,
+        choices: [{ message: { refusal: 'No.' }, finish_reason: 'content_filter' }],
+      })
+      expect(body).not.toHaveProperty('usage')
+    }
+    standin.script(request => (request.bodyText.includes('second') ? { kind: 'answer', content: '2' } : undefined))
+    standin.scriptOnce({ kind: 'answer', functionCall: { name: 'f', arguments: { a: 1 } } })
+    const answers = [await client.chat.completions.create(ask()), await client.chat.completions.create(ask('second'))]
+    expect(answers[0]?.choices[0]).toMatchObject({
+      finish_reason: 'function_call',
+      message: { function_call: { name: 'f' } },
+    })
+    expect(answers[1]?.choices[0]?.message.content).toBe('2')
+    standin.reset()
+    expect(standin.requests).toEqual([])
+  })
+
+  test('speak the aggregator’s and Groq’s accents', async () => {
+    const aggregator = await start({ flavour: 'aggregator' })
+    const groq = await start({ flavour: 'groq' })
+    const events = await (await post(aggregator, { ...ask(), stream: true })).text()
+    expect(events).toMatch(/^: OPENROUTER PROCESSING\n\n/)
+    const { body } = assembleBytes(new TextEncoder().encode(events))
+    expect(body).toMatchObject({ provider: 'Standin', usage: { cost: expect.any(Number) } })
+    const plain = await (await post(aggregator, ask())).text()
+    expect(plain).toMatch(/^\s+\{/)
+    expect(JSON.parse(plain).choices).toEqual(
+      (body.choices as JsonObject[]).map(choice => ({
+        ...choice,
+        message: expect.objectContaining({ role: 'assistant' }),
+      })),
+    )
+    expect(await (await post(groq, { ...ask(), stream: true })).text()).toContain(
+      '"x_groq":{"id":"req_standin1","usage":{',
+    )
+  })
+
+  test('come gzipped, and in any size a slow reader likes', async () => {
+    const standin = await start()
+    standin.scriptOnce({ kind: 'answer', gzip: true }, { kind: 'answer', contentChars: 400_000 })
+    const zipped = await post(standin, ask(), { decompress: false } as RequestInit)
+    expect(zipped.headers.get('content-encoding')).toBe('gzip')
+    expect(Bun.gunzipSync(await zipped.arrayBuffer()).length).toBeGreaterThan(100)
+    const stream = await post(standin, { ...ask(), stream: true })
+    await sleep(50)
+    const { body } = assembleBytes(await stream.bytes())
+    expect(body).toMatchObject({ choices: [{ message: { content: 'gigantic '.repeat(44_445).slice(0, 400_000) } }] })
+  })
+})
+
+describe('other endpoints', () => {
+  test('embed texts, closer where they share words, in both encodings', async () => {
+    const client = clientOf(await start())
+    const input = ['how tall is the tower', 'how tall is that tower', 'bake some bread']
+    const floats = await client.embeddings.create({ model: 'e', input, dimensions: 64, encoding_format: 'float' })
+    const decoded = await client.embeddings.create({ model: 'e', input, dimensions: 64 })
+    const [first = [], second = [], third = []] = floats.data.map(entry => entry.embedding)
+    const similarity = (a: number[], b: number[]) => a.reduce((sum, value, at) => sum + value * (b[at] ?? 0), 0)
+    expect(similarity(first, first)).toBeCloseTo(1, 5)
+    expect(similarity(first, second)).toBeGreaterThan(0.6)
+    expect(similarity(first, third)).toBeLessThan(0.5)
+    expect(decoded.data[0]?.embedding.map(value => value.toFixed(5))).toEqual(first.map(value => value.toFixed(5)))
+  })
+
+  test('complete the legacy way, plain and streamed', async () => {
+    const client = clientOf(await start())
+    const request = { model: 'standin/small', prompt: 'Once', logprobs: 1 }
+    const plain = await client.completions.create(request)
+    let text = ''
+    for await (const chunk of await client.completions.create({ ...request, stream: true })) {
+      text += chunk.choices[0]?.text ?? ''
+    }
+    expect(text).toBe(plain.choices[0]?.text)
+    expect(plain.choices[0]?.logprobs?.tokens?.join('')).toBe(text)
+  })
+
+  test('list models, with prices where the aggregator has them', async () => {
+    const client = clientOf(await start())
+    expect((await client.models.list()).data.map(model => model.id)).toContain('standin/small')
+    expect((await client.models.retrieve('standin/large')).id).toBe('standin/large')
+    const aggregator = await start({ flavour: 'aggregator' })
+    const listed = (await (await fetch(`${aggregator.baseUrl}/models`)).json()) as { data: JsonObject[] }
+    expect(listed.data[0]).toMatchObject({ id: 'standin/small', pricing: { prompt: '0.000001' } })
+  })
+})
+
+describe('failures', () => {
+  test('come in the vendor’s envelope, with Retry-After', async () => {
+    const standin = await start({ apiKey: 'the-key' })
+    await expect(clientOf(standin).chat.completions.create(ask())).rejects.toBeInstanceOf(AuthenticationError)
+    const client = new OpenAI({ baseURL: standin.baseUrl, apiKey: 'the-key', maxRetries: 0 })
+    standin.script({ kind: 'error', status: 429, retryAfterSeconds: 7 })
+    const error = await client.chat.completions.create(ask()).catch((reason: unknown) => reason)
+    expect(error).toBeInstanceOf(RateLimitError)
+    expect((error as RateLimitError).headers?.get('retry-after')).toBe('7')
+    for (const status of [400, 404, 500, 503, 529]) {
+      standin.script({ kind: 'error', status })
+      await expect(client.chat.completions.create(ask())).rejects.toMatchObject({ status })
+    }
+  })
+
+  test.each(['bare', 'choice', 'event'] as const)('come inside a 200: %s', async shape => {
+    const standin = await start({ flavour: 'aggregator' })
+    standin.script({ kind: 'errorInAnswer', afterChunks: 3, shape })
+    const bytes = await (await post(standin, { ...ask(), stream: true })).bytes()
+    expect(assembleBytes(bytes)).toMatchObject({ error: { code: 502 }, wholeness: 'error_in_stream', sawDone: false })
+    expect(await (await post(standin, ask())).text()).toContain('"error":{"message":"Provider returned error"')
+  })
+
+  test('cut the connection before the headers', async () => {
+    const standin = await start()
+    standin.script({ kind: 'cut', after: 'nothing' })
+    await expect(post(standin, ask())).rejects.toThrow()
+    await waitFor(() => standin.counts.active === 0)
+    expect(standin.counts).toMatchObject({ aborted: 0, answered: 0, total: 1 })
+  })
+
+  test('cut the connection in mid-stream, and in a plain body', async () => {
+    const standin = await start()
+    standin.script({ kind: 'cut', after: 3 })
+    const read: string[] = []
+    const response = await post(standin, { ...ask(), stream: true })
+    const decoder = new TextDecoder()
+    const reading = (async () => {
+      for await (const part of response.body ?? []) read.push(decoder.decode(part))
+    })()
+    await expect(reading).rejects.toThrow()
+    expect(read.join('').match(/data: /g)).toHaveLength(3)
+    await expect(post(standin, ask()).then(plain => plain.text())).rejects.toThrow()
+    expect(standin.counts).toMatchObject({ aborted: 0, answered: 0 })
+  })
+
+  test('leave out [DONE], and send what is no JSON', async () => {
+    const standin = await start()
+    standin.scriptOnce({ kind: 'answer', withoutDone: true }, { kind: 'invalidJson' })
+    const bytes = await (await post(standin, { ...ask(), stream: true })).bytes()
+    expect(assembleBytes(bytes).wholeness).toBe('missing_done')
+    await expect(post(standin, ask()).then(plain => plain.json())).rejects.toThrow()
+  })
+
+  test('send any bytes at all, part by part', async () => {
+    const standin = await start()
+    standin.script({ kind: 'raw', parts: ['data: {"a', '":1}\r\r'], headers: { 'x-odd': 'yes' }, chunkPauseMs: 1 })
+    const response = await post(standin, { ...ask(), stream: true })
+    expect(response.headers.get('x-odd')).toBe('yes')
+    expect(await response.text()).toBe('data: {"a":1}\r\r')
+  })
+})
+
+describe('clients that go away', () => {
+  test.each(['nothing', 2] as const)('are seen to do so while an upstream hangs after %s', async after => {
+    const standin = await start()
+    standin.script({ kind: 'hang', after })
+    const controller = new AbortController()
+    const request = post(standin, { ...ask(), stream: true }, { signal: controller.signal }).then(response =>
+      response.text(),
+    )
+    request.catch(() => undefined)
+    await waitFor(() => standin.counts.active === 1)
+    await sleep(20)
+    const leftAtMs = performance.now()
+    controller.abort()
+    await waitFor(() => standin.counts.aborted === 1)
+    expect((standin.requests[0]?.abortedAtMs ?? 0) - leftAtMs).toBeLessThan(1000)
+    expect(standin.counts.active).toBe(0)
+    await waitFor(() => standin.openConnections === 0)
+  })
+
+  test('end a slow stream', async () => {
+    const standin = await start()
+    standin.script({ kind: 'answer', contentChars: 50_000, chunkPauseMs: 5, firstByteDelayMs: 10 })
+    const controller = new AbortController()
+    const response = await post(standin, { ...ask(), stream: true }, { signal: controller.signal })
+    const reader = response.body?.getReader()
+    await reader?.read()
+    controller.abort()
+    await waitFor(() => standin.counts.aborted === 1)
+    expect(standin.requests[0]?.isAnswered).toBe(false)
+  })
+})
+
+test('runs as a process of its own, which counts and takes scenarios', async () => {
+  const child = Bun.spawn([process.execPath, `${import.meta.dirname}/main.ts`, '--flavour', 'groq'], { stdout: 'pipe' })
+  try {
+    const { value } = await child.stdout.getReader().read()
+    const { baseUrl } = JSON.parse(new TextDecoder().decode(value)) as { baseUrl: string }
+    const origin = new URL(baseUrl).origin
+    const send = () => fetch(`${baseUrl}/chat/completions`, { method: 'POST', body: JSON.stringify(ask()) })
+    expect((await send()).status).toBe(200)
+    await fetch(`${origin}/__script`, { method: 'PUT', body: JSON.stringify({ kind: 'error', status: 503 }) })
+    expect((await send()).status).toBe(503)
+    expect(await (await fetch(`${origin}/__counts`)).json()).toMatchObject({
+      total: 2,
+      byPath: { '/v1/chat/completions': 2 },
+    })
+    await fetch(`${origin}/__script`, { method: 'DELETE' })
+    expect((await send()).status).toBe(200)
+  } finally {
+    child.kill()
+    await child.exited
+  }
+})
