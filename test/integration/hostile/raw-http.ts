@@ -30,7 +30,7 @@ export interface RawOptions {
 /** Sends the parts on one connection; resolves with the last response that is waited for, or when the server hangs up. */
 export async function sendRaw({ port, parts, responses, timeLimitMs }: RawOptions): Promise<RawExchange> {
   const { promise: exchange, resolve, reject } = Promise.withResolvers<RawExchange>()
-  const hasBodies = typeof parts[0] !== 'string' || !parts[0].startsWith('HEAD ')
+  const hasBodies = !isHead(parts[0])
   let received = ''
   let isOver = false
   let wake = () => {}
@@ -81,6 +81,10 @@ export async function sendRaw({ port, parts, responses, timeLimitMs }: RawOption
       if (at < bytes.length) await new Promise<void>(resolve => (wake = resolve))
     }
   }
+}
+
+function isHead(part: RawPart | undefined): boolean {
+  return part instanceof Uint8Array && Buffer.from(part.subarray(0, 5)).toString() === 'HEAD '
 }
 
 function readResponses(received: string, hasBodies: boolean): RawResponse[] {
