@@ -9,9 +9,17 @@ export class TimeLimitExceeded extends Error {
 
 /** The call's own outcome, or TimeLimitExceeded once the limit has passed; the call itself goes on unheard. */
 export function withinTimeLimit<T>(limitMs: number, call: Promise<T>): Promise<T> {
-  let timer: ReturnType<typeof setTimeout> | undefined
-  const limit = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new TimeLimitExceeded(limitMs)), limitMs)
+  return new Promise<T>((resolve, reject) => {
+    const timer = setTimeout(() => reject(new TimeLimitExceeded(limitMs)), limitMs)
+    call.then(
+      value => {
+        clearTimeout(timer)
+        resolve(value)
+      },
+      error => {
+        clearTimeout(timer)
+        reject(error)
+      },
+    )
   })
-  return Promise.race([call, limit]).finally(() => clearTimeout(timer))
 }

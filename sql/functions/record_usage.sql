@@ -1,4 +1,24 @@
-create or replace function record_usage(records json) returns void
+create or replace function record_usage(
+    recorded_ats timestamptz[],
+    request_ids text[],
+    project_ids bigint[],
+    key_ids bigint[],
+    endpoints text[],
+    models text[],
+    providers text[],
+    cache_results text[],
+    statuses smallint[],
+    streamed boolean[],
+    prompt_tokens integer[],
+    cached_prompt_tokens integer[],
+    completion_tokens integer[],
+    tokens_saved integer[],
+    costs_usd numeric[],
+    saved_usd numeric[],
+    latencies_ms real[],
+    durations_ms real[]
+)
+returns void
 language plpgsql
 volatile
 set search_path = public, pg_temp
@@ -6,21 +26,44 @@ as $$
 begin
     perform set_config('synchronous_commit', 'off', true);
 
+    -- Columns in the order of the table. Arrays rather than JSON: half the work for the same rows.
     insert into usage_records
-    select r.*
-    from json_populate_recordset(null::usage_records, records) r;
+    select *
+    from unnest(
+        recorded_ats,
+        request_ids,
+        project_ids,
+        key_ids,
+        endpoints,
+        models,
+        providers,
+        cache_results,
+        statuses,
+        streamed,
+        prompt_tokens,
+        cached_prompt_tokens,
+        completion_tokens,
+        tokens_saved,
+        costs_usd,
+        saved_usd,
+        latencies_ms,
+        durations_ms
+    );
 
     -- Once a minute a key is enough; a row that every batch wrote would be a hot spot.
     update api_keys k
     set last_used_at = used.at
     from (
-        select r.key_id, max(r.recorded_at) as at
-        from json_populate_recordset(null::usage_records, records) r
-        group by r.key_id
+        select u.key_id, max(u.recorded_at) as at
+        from unnest(key_ids, recorded_ats) as u (key_id, recorded_at)
+        group by u.key_id
     ) used
     where k.id = used.key_id
         and (k.last_used_at is null or k.last_used_at < used.at - interval '1 minute');
 end;
 $$;
 
-comment on function record_usage(json) is 'Appends a batch of usage records, an array of objects with the columns of usage_records, and notes when each key was last used.';
+comment on function record_usage(
+    timestamptz[], text[], bigint[], bigint[], text[], text[], text[], text[], smallint[], boolean[], integer[], integer[], integer[], integer[],
+    numeric[], numeric[], real[], real[]
+) is 'Appends a batch of usage records, one array a column of usage_records, and notes when each key was last used.';

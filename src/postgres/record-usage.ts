@@ -24,9 +24,47 @@ export interface UsageRecord {
   duration_ms: number
 }
 
+/** In the order of record_usage()'s parameters. */
+const COLUMNS: readonly [keyof UsageRecord, string][] = [
+  ['recorded_at', 'timestamptz'],
+  ['request_id', 'text'],
+  ['project_id', 'bigint'],
+  ['key_id', 'bigint'],
+  ['endpoint', 'text'],
+  ['model', 'text'],
+  ['provider', 'text'],
+  ['cache_result', 'text'],
+  ['status', 'smallint'],
+  ['streamed', 'boolean'],
+  ['prompt_tokens', 'integer'],
+  ['cached_prompt_tokens', 'integer'],
+  ['completion_tokens', 'integer'],
+  ['tokens_saved', 'integer'],
+  ['cost_usd', 'numeric'],
+  ['saved_usd', 'numeric'],
+  ['latency_ms', 'real'],
+  ['duration_ms', 'real'],
+]
+
 export async function recordUsage(database: Database, records: readonly UsageRecord[]): Promise<void> {
-  await sql`select record_usage(${JSON.stringify(records)}::text::json)`.execute(database.queries)
+  const columns = COLUMNS.map(([name, type]) => sql`${formatArray(records, name)}::text::${sql.raw(type)}[]`)
+  await sql`select record_usage(${sql.join(columns)})`.execute(database.queries)
 }
+
+/** One column as PostgreSQL's array text: both drivers take it as it is, and the server reads it faster than JSON. */
+function formatArray(records: readonly UsageRecord[], column: keyof UsageRecord): string {
+  let text = '{'
+  for (const record of records) {
+    const value = record[column]
+    if (text.length > 1) text += ','
+    if (value === null) text += 'NULL'
+    else if (typeof value === 'string') text += `"${QUOTED.test(value) ? value.replace(/["\\]/g, '\\$&') : value}"`
+    else text += value instanceof Date ? value.toISOString() : value
+  }
+  return `${text}}`
+}
+
+const QUOTED = /["\\]/
 
 /** Makes partitions ahead of time and drops those past retention. */
 export async function maintainUsagePartitions(database: Database): Promise<void> {

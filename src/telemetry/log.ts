@@ -8,19 +8,25 @@ export type Log = Pick<pino.Logger, 'debug' | 'info' | 'warn' | 'error'> & {
 }
 
 const FLUSH_EVERY_MS = 100
-const LUMP_BYTES = 65_536
+const LUMP_LINES = 500
 
 /** Logs to standard output. Never log a prompt, an answer, a key or a secret: log their sizes, prefixes and ids. */
 export function createLog(level: LogLevel): Log {
-  const output = Bun.stdout.writer({ highWaterMark: LUMP_BYTES })
-  const lines = {
-    write(line: string) {
-      output.write(line)
-    },
-  }
-  const flush = async () => {
+  const output = Bun.stdout.writer()
+  let lines: string[] = []
+
+  async function flush(): Promise<void> {
+    if (lines.length === 0) return
+    output.write(lines.join(''))
+    lines = []
     await output.flush()
   }
+  const collector = {
+    write(line: string) {
+      lines.push(line)
+      if (lines.length >= LUMP_LINES) void flush()
+    },
+  }
   setInterval(flush, FLUSH_EVERY_MS).unref()
-  return Object.assign(pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, lines), { flush })
+  return Object.assign(pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, collector), { flush })
 }

@@ -4,7 +4,7 @@ import { recordUsage, type UsageRecord } from '../postgres/record-usage.ts'
 import type { Log } from './log.ts'
 
 const FLUSH_EVERY_MS = 500
-const MAX_BATCH = 5_000
+const MAX_BATCH = 1_000
 /** About a minute of a busy proxy; a database that is away longer costs records, not memory. */
 const MAX_WAITING = 500_000
 

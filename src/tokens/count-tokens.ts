@@ -7,7 +7,7 @@ import { type CountText, createTextCounter } from './text-counter.ts'
 export type Endpoint = 'chat' | 'completions' | 'embeddings'
 
 /**
- * Tokens of a text in the vocabulary of a model (`o200k_base` where no model is given). Exact up to `EXACT_CHARS`
+ * Tokens of a text in the vocabulary of a model (`o200k_base` where no model is given). Exact up to 131,072
  * characters, a calibrated estimate beyond; words of more than 128 letters may come out a token too high per 128.
  * The first call loads the vocabulary, which blocks for about half a second: see `warmTokenizer`.
  */

@@ -11,6 +11,9 @@ const loaded = new Map<EncodingName, Encoding>()
 /** The last generation of OpenAI models before o200k_base, with a vendor prefix or as the base of a fine-tuned one. */
 const CL100K_MODELS = /(?:^|[/:])(?:gpt-4(?:$|[-:](?!o))|gpt-3\.5|gpt-35|text-embedding-|(?:davinci|babbage)-002)/i
 
+/** For the library's calls: text that spells a special token is a user's text like any other. */
+export const AS_PLAIN_TEXT = { disallowedSpecial: new Set<string>() }
+
 /**
  * The vocabulary a model's tokens are counted in. Models of other vendors, whose tokenizers are not public or not here,
  * are counted in `o200k_base` as an estimate.

@@ -1,14 +1,12 @@
 /** Owns going between texts and the tokens they are made of. */
 import { breakLongRuns } from './break-runs.ts'
-import { encodingOfModel, flushDecoder, loadEncoding } from './encodings.ts'
+import { AS_PLAIN_TEXT, encodingOfModel, flushDecoder, loadEncoding } from './encodings.ts'
 
 export interface TokenPiece {
   text: string
   /** More than one where a character is spread over several tokens. */
   tokens: number
 }
-
-const AS_PLAIN_TEXT = { disallowedSpecial: new Set<string>() }
 
 /** The text cut into whole characters' tokens; joined again, the pieces are the text (lone surrogates apart). */
 export function splitIntoTokens(text: string, model?: string): TokenPiece[] {

@@ -1,18 +1,15 @@
 /** Owns counting texts within bounded time: exactly at first, then by calibrated estimate. */
 import { breakLongRuns } from './break-runs.ts'
-import { encodingOfModel, loadEncoding } from './encodings.ts'
+import { AS_PLAIN_TEXT, encodingOfModel, loadEncoding } from './encodings.ts'
 import { estimateTextTokens } from './estimate-text.ts'
 
 export type CountText = (text: string) => number
 
 /** Characters one counter counts exactly: about 7 ms of prose, and 200 ms of the worst text known. */
-export const EXACT_CHARS = 131_072
+const EXACT_CHARS = 131_072
 /** Of a text too long for that, so many windows of so many characters are counted, evenly spread over it. */
 const SAMPLE_WINDOWS = 16
 const SAMPLE_WINDOW_CHARS = 1024
-
-/** Text that spells a special token is a user's text like any other. */
-const AS_PLAIN_TEXT = { disallowedSpecial: new Set<string>() }
 
 /**
  * A counter for the texts of one request. The first `EXACT_CHARS` characters are counted exactly; a text that does not

@@ -514,6 +514,10 @@ describe('a hostile schema is refused in bounded time', () => {
     ['pattern that repeats nothing', { type: 'string', pattern: '((((){1000000}){1000000}){1000000}){1000000}' }],
     ['pattern that is very long', { type: 'string', pattern: 'a'.repeat(100_000) }],
     ['pattern of very deep groups', { type: 'string', pattern: `${'('.repeat(2_000)}a{9999999}${')'.repeat(2_000)}` }],
+    [
+      'steps that have no common multiple in range',
+      { type: 'number', allOf: [{ multipleOf: 1e308 }, { multipleOf: 0.001 }], maximum: 5, minimum: 1 },
+    ],
     ['contradicting bounds', { type: 'integer', minimum: 5, maximum: 4 }],
     ['contradicting types', { allOf: [text, integer] }],
     ['nothing allowed', false],
@@ -546,6 +550,14 @@ describe('a hostile schema is refused in bounded time', () => {
     const start = performance.now()
     expect(instanceOf({ enum: [`${'a'.repeat(60)}!`, 'aa'], pattern: '^(a|aa)+(a*)*$' })).toBe('aa')
     expect(performance.now() - start).toBeLessThan(BOUND_MS)
+  })
+
+  test('data that looks like a reference is no reference', () => {
+    const data = { 'x-example': { $ref: 'https://example.com' } }
+    const expression = {
+      anyOf: [object({ op: { const: '+' }, left: { $ref: '#/$defs/e' }, right: { $ref: '#/$defs/e' } }), integer],
+    }
+    expect(instanceOf({ ...data, $ref: '#/$defs/e', $defs: { e: expression } })).toEqual({ op: '+', left: 1, right: 1 })
   })
 
   test('five thousand required properties are still served', () => {

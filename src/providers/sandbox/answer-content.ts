@@ -21,7 +21,8 @@ export type WriteContent = (index: number, count: number) => string
 /** Throws a 400 for a malformed `response_format` and for a schema that has no instance. */
 export function contentWriter(occasion: Occasion): WriteContent {
   const json = writeJsonContent(occasion)
-  return (index, count) => json ?? writeText(occasion, index, count)
+  const said = json ?? describeLast(occasion.messages)
+  return (index, count) => json ?? writeText(occasion, said, index, count)
 }
 
 function writeJsonContent({ request, digest }: Occasion): string | undefined {
@@ -47,10 +48,10 @@ function writeSchemaContent(wanted: unknown): string {
   return writeSchemaInstance(wanted.schema ?? {}, `${place}.schema`)
 }
 
-function writeText({ request, messages, digest }: Occasion, index: number, count: number): string {
+function writeText({ request, digest }: Occasion, said: string, index: number, count: number): string {
   const which = count > 1 ? ` (choice ${index + 1} of ${count})` : ''
   const origin = `a built-in test answer${which}, no model was asked; request ${digest.slice(0, 8)}`
-  return `${SANDBOX_MARK} This is ${origin}, model ${quote(String(request.model))}. ${describeLast(messages)}`
+  return `${SANDBOX_MARK} This is ${origin}, model ${quote(String(request.model))}. ${said}`
 }
 
 function describeLast(messages: JsonObject[]): string {

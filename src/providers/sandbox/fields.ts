@@ -28,7 +28,7 @@ export function readInteger(request: Request, field: string, range: Range): numb
   throw invalidRequest(`Invalid type for '${field}': expected an integer.`, field)
 }
 
-export function readNumber(request: Request, field: string, { min, max }: Range): number | undefined {
+function readNumber(request: Request, field: string, { min, max }: Range): number | undefined {
   const value = readOptional(request, field)
   if (value === undefined) return undefined
   if (typeof value !== 'number') throw invalidRequest(`Invalid type for '${field}': expected a number.`, field)

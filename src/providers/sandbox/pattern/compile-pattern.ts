@@ -3,7 +3,7 @@ import type { AST } from '@eslint-community/regexpp'
 import { type Budget, SchemaError } from '../schema/budget.ts'
 import type { Pattern } from './parse-pattern.ts'
 
-export type Instruction =
+type Instruction =
   | { do: 'match' }
   | { do: 'character'; accepts(codePoint: number): boolean; next: number }
   | { do: 'split'; targets: number[] }

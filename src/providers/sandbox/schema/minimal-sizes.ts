@@ -1,5 +1,6 @@
 /** Owns the estimate of how small an instance of a schema can be, which leads recursion to its shortest end. */
 import { isJsonObject, type JsonObject } from '../../../answers/json-object.ts'
+import { BudgetSpentError, SchemaError } from './budget.ts'
 import type { Workshop } from './workshop.ts'
 
 type SizeOf = (schema: unknown) => number
@@ -49,8 +50,18 @@ function estimateSize(schema: JsonObject, sizeOf: SizeOf, shop: Workshop): numbe
   if (schema.const !== undefined || Array.isArray(schema.enum)) return 1
   const least = (list: unknown) => (Array.isArray(list) ? Math.min(...list.map(sizeOf)) : 0)
   const total = (list: unknown) => (Array.isArray(list) ? list.reduce<number>((sum, item) => sum + sizeOf(item), 0) : 0)
-  const referred = typeof schema.$ref === 'string' ? sizeOf(shop.resolve(schema.$ref)) : 0
+  const referred = typeof schema.$ref === 'string' ? sizeOfTarget(schema.$ref, sizeOf, shop) : 0
   return 1 + referred + least(schema.anyOf) + least(schema.oneOf) + total(schema.allOf) + estimateInside(schema, sizeOf)
+}
+
+/** What looks like a reference may be data, or stand where nothing needs it. */
+function sizeOfTarget(reference: string, sizeOf: SizeOf, shop: Workshop): number {
+  try {
+    return sizeOf(shop.resolve(reference))
+  } catch (error) {
+    if (error instanceof BudgetSpentError || !(error instanceof SchemaError)) throw error
+    return Infinity
+  }
 }
 
 function estimateInside(schema: JsonObject, sizeOf: SizeOf): number {

@@ -58,7 +58,7 @@ function commonMultiple(steps: number[]): number {
   return Number.isFinite(common / scale) && common > 0 ? common / scale : Math.max(...steps)
 }
 
-const divisor = (one: number, other: number): number => (other === 0 ? one : divisor(other, one % other))
+const divisor = (one: number, other: number): number => (other > 0 ? divisor(other, one % other) : one)
 
 function countDecimals(value: number): number {
   const [digits = '', exponent = '0'] = String(value).split('e')
