@@ -105,8 +105,14 @@ async function evaluate(directory: string): Promise<void> {
     ['even rows', 0],
     ['odd rows, held out', 1],
   ] as const) {
-    printSweep(`Similarity as given, ${half}`, scored.filter((_, at) => at % 2 === parity))
-    printSweep(`Built-in embedder, ${half}`, questions.filter((_, at) => at % 2 === parity))
+    printSweep(
+      `Similarity as given, ${half}`,
+      scored.filter((_, at) => at % 2 === parity),
+    )
+    printSweep(
+      `Built-in embedder, ${half}`,
+      questions.filter((_, at) => at % 2 === parity),
+    )
   }
   printReasons([...scored, ...questions])
   printTraps(await read('traps.jsonl'))

@@ -19,6 +19,8 @@ returns bigint
 language plpgsql
 volatile
 set search_path = public, pg_temp
+-- As in admit: planning would cost more than running.
+set plan_cache_mode = force_generic_plan
 as $$
 declare
     -- Groups up to this size are compared exactly, through a btree, faster than a graph of theirs would answer.

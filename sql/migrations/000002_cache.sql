@@ -73,7 +73,7 @@ create table cache_prompts (
 alter table cache_prompts alter column embedding set storage plain;
 
 create index cache_prompts_normalized_idx on cache_prompts (project_id, context_hash, normalized_hash);
-create index cache_prompts_group_idx on cache_prompts (project_id, context_hash, space_id) where not in_graph;
+create index cache_prompts_group_idx on cache_prompts (project_id, context_hash, space_id, in_graph);
 create index cache_prompts_space_id_idx on cache_prompts (space_id);
 
 comment on table cache_prompts is 'The one text by which an entry may be found without being asked word for word: the last user message. Kept narrow, apart from the answers, so that comparing a group of vectors reads little.';

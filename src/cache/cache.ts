@@ -1,6 +1,6 @@
 /** Stored answers: found exactly, by normalized text, by similarity, in that order; stored when whole. */
 import type { Database } from '../postgres/database.ts'
-import { findAnswer, findSimilar, type StoredAnswer } from '../postgres/find-answer.ts'
+import { type FoundAnswer, findAnswer, type SimilarAnswer } from '../postgres/find-answer.ts'
 import { storeAnswer } from '../postgres/store-answer.ts'
 import { entryName, type FastStore } from '../redis/fast-store.ts'
 import type { Log } from '../telemetry/log.ts'
@@ -8,6 +8,7 @@ import { withinTimeLimit } from '../time-limit.ts'
 import { ageSeconds, type CacheEntry, decodeEntry, encodeEntry } from './entry.ts'
 import { extractFeatures } from './guards/extract-features.ts'
 import { findVeto } from './guards/find-veto.ts'
+import type { GuardFeatures } from './guards/guard.ts'
 import type { PromptVector, PromptVectors } from './prompt-vectors.ts'
 import type { Question } from './question.ts'
 
@@ -65,40 +66,36 @@ export function createCache({ database, store, vectors, log }: CacheOptions): Ca
       .catch(() => {})
   }
 
+  /** A free embedder's vector goes along at once; one that is paid for is asked for when nothing else was found. */
   async function lookUp(question: Question): Promise<Lookup> {
+    const { account, semantic } = question
+    const isMissing = (lookup: Lookup) => lookup.match === null && lookup.vector === null
+    const early =
+      semantic && vectors.isFree
+        ? await vectors.find(account.project_id, semantic.normalized, semantic.normalizedHash)
+        : null
+    const first = await lookUpWith(question, early)
+    if (!semantic || vectors.isFree || !isMissing(first)) return first
+    const vector = await vectors.find(account.project_id, semantic.normalized, semantic.normalizedHash)
+    return vector ? lookUpWith(question, vector) : first
+  }
+
+  async function lookUpWith(question: Question, vector: PromptVector | null): Promise<Lookup> {
     const { account, control, requestHash, semantic } = question
+    const threshold = control.threshold ?? account.semantic_threshold
     const found = await findAnswer(database, {
       projectId: account.project_id,
       requestHash,
-      semantic,
+      semantic: semantic && { ...semantic, vector, threshold },
       maxAgeSeconds: control.maxAgeSeconds,
     })
     const exact = found.find(row => row.match === 'exact')
     if (exact) {
       const entry = readRow(exact)
       refill(question, entry)
-      return { match: { result: 'HIT', entry }, vector: null }
+      return { match: { result: 'HIT', entry }, vector }
     }
-    if (!semantic) return { match: null, vector: null }
-
-    const threshold = control.threshold ?? account.semantic_threshold
-    const candidates = found.flatMap(row =>
-      row.match === 'normalized' && threshold < 1 ? [{ ...row, similarity: 1 }] : [],
-    )
-    const sameText = pickUnvetoed(question, candidates)
-    if (sameText) return { match: sameText, vector: null }
-
-    const vector = await vectors.find(account.project_id, semantic.normalized, semantic.normalizedHash)
-    if (!vector) return { match: null, vector: null }
-    const similar = await findSimilar(database, {
-      projectId: account.project_id,
-      contextHash: semantic.contextHash,
-      spaceId: vector.spaceId,
-      vector: vector.values,
-      threshold,
-      maxAgeSeconds: control.maxAgeSeconds,
-    })
-    return { match: pickUnvetoed(question, similar), vector }
+    return { match: pickUnvetoed(question, found, threshold), vector }
   }
 
   return {
@@ -160,22 +157,29 @@ export function createCache({ database, store, vectors, log }: CacheOptions): Ca
   }
 }
 
-/** The first candidate, most similar first, that no guard objects to. */
-function pickUnvetoed(
-  question: Question,
-  candidates: readonly (StoredAnswer & { prompt: string; similarity: number })[],
-): Match | null {
+/** The most similar answer that no guard objects to. */
+function pickUnvetoed(question: Question, found: readonly FoundAnswer[], threshold: number): Match | null {
   const { semantic, account } = question
-  if (!semantic || candidates.length === 0) return null
-  const asked = account.semantic_guards ? extractFeatures(semantic.text) : null
-  const picked = candidates.find(
-    ({ prompt }) => asked === null || prompt === semantic.text || !findVeto(asked, extractFeatures(prompt)),
-  )
-  if (!picked) return null
-  return { result: 'HIT-SEMANTIC', entry: readRow(picked), similarity: Math.min(1, picked.similarity) }
+  if (!semantic) return null
+  const candidates = found
+    .filter(row => row.match !== 'exact' && row.similarity > threshold)
+    .toSorted((a, b) => similarityOf(b) - similarityOf(a))
+  let asked: GuardFeatures | null = null
+  for (const candidate of candidates as SimilarAnswer[]) {
+    if (account.semantic_guards && candidate.prompt !== semantic.text) {
+      asked ??= extractFeatures(semantic.text)
+      if (findVeto(asked, extractFeatures(candidate.prompt))) continue
+    }
+    return { result: 'HIT-SEMANTIC', entry: readRow(candidate), similarity: Math.min(1, candidate.similarity) }
+  }
+  return null
 }
 
-function readRow(row: StoredAnswer): CacheEntry {
+function similarityOf(row: FoundAnswer): number {
+  return row.match === 'exact' ? 1 : row.similarity
+}
+
+function readRow(row: FoundAnswer): CacheEntry {
   return {
     body: encoder.encode(row.response),
     provider: row.provider,

@@ -65,10 +65,15 @@ function relevant(body: JsonObject): JsonObject {
   return kept
 }
 
+/** Hashing takes UTF-8, in which all lone surrogates are the same: a string that has one is written out. */
+function canonicalizeString(value: string): string {
+  return value.length > LONG_STRING && value.isWellFormed() ? `#${sha256(value)}` : JSON.stringify(value)
+}
+
 /** JSON with sorted keys. */
 function canonicalize(value: unknown, depth: number): string {
   if (depth > MAX_DEPTH) throw invalidRequest(`The request is nested more than ${MAX_DEPTH} levels deep.`)
-  if (typeof value === 'string') return value.length > LONG_STRING ? `#${sha256(value)}` : JSON.stringify(value)
+  if (typeof value === 'string') return canonicalizeString(value)
   if (Array.isArray(value)) return `[${value.map(item => canonicalize(item, depth + 1)).join(',')}]`
   if (typeof value !== 'object' || value === null) return String(value)
   const fields = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))

@@ -15,6 +15,8 @@ export interface PromptVector {
 }
 
 export interface PromptVectors {
+  /** Whether a vector costs next to nothing. */
+  readonly isFree: boolean
   /** The vector of a normalized text, or null where the embedder failed or took too long. */
   find(projectId: number, normalized: string, textHash: string): Promise<PromptVector | null>
 }
@@ -50,6 +52,7 @@ export async function createPromptVectors(database: Database, embedder: Embedder
   }
 
   return {
+    isFree: embedder.isFree,
     async find(projectId, normalized, textHash) {
       try {
         const values = embedder.isFree

@@ -1,11 +1,10 @@
-/** Calls find_answer() and find_similar(): stored answers by hash, by normalized prompt, by similarity. */
+/** Calls find_answer(): stored answers by hash, by normalized prompt, by similarity. */
 import { sql } from 'kysely'
 import type { Database } from './database.ts'
+import { formatVector } from './format-vector.ts'
 
-export interface StoredAnswer {
-  entry_id: number
+interface StoredAnswer {
   response: string
-  model: string
   provider: string
   prompt_tokens: number
   completion_tokens: number
@@ -13,55 +12,38 @@ export interface StoredAnswer {
   expires_at: Date
 }
 
-export interface ExactAsk {
+export interface AnswerAsk {
   projectId: number
   requestHash: string
   /** Null: look for the exact request alone. */
-  semantic: { contextHash: string; normalizedHash: string } | null
+  semantic: {
+    contextHash: string
+    normalizedHash: string
+    /** Null: look for no similar ones. */
+    vector: { spaceId: number; values: Float32Array } | null
+    /** Similarity that must be exceeded. */
+    threshold: number
+  } | null
   /** Null: any age. */
   maxAgeSeconds: number | null
 }
 
-export type FoundAnswer = StoredAnswer & ({ match: 'exact'; prompt: null } | { match: 'normalized'; prompt: string })
+export type SimilarAnswer = StoredAnswer & { match: 'normalized' | 'similar'; similarity: number; prompt: string }
+export type FoundAnswer = (StoredAnswer & { match: 'exact' }) | SimilarAnswer
 
-/** The exact answer alone, or up to five of equal context and normalized prompt, newest first, or none. */
-export async function findAnswer(database: Database, ask: ExactAsk): Promise<FoundAnswer[]> {
+/** The exact answer alone, or those of equal context whose prompt is the same normalized or similar; in no order. */
+export async function findAnswer(database: Database, ask: AnswerAsk): Promise<FoundAnswer[]> {
+  const { semantic } = ask
+  const vector = semantic?.vector
   const { rows } = await sql<FoundAnswer>`select * from find_answer(
     ${ask.projectId}::bigint,
     decode(${ask.requestHash}, 'hex'),
-    decode(${ask.semantic?.contextHash ?? null}, 'hex'),
-    decode(${ask.semantic?.normalizedHash ?? null}, 'hex'),
+    decode(${semantic?.contextHash ?? null}, 'hex'),
+    decode(${semantic?.normalizedHash ?? null}, 'hex'),
+    ${vector?.spaceId ?? null}::integer,
+    ${vector ? formatVector(vector.values) : null}::halfvec,
+    ${semantic?.threshold ?? null}::double precision,
     ${ask.maxAgeSeconds}::integer
   )`.execute(database.queries)
   return rows
-}
-
-export interface SimilarAsk {
-  projectId: number
-  contextHash: string
-  spaceId: number
-  vector: Float32Array
-  /** Similarity that must be exceeded. */
-  threshold: number
-  maxAgeSeconds: number | null
-}
-
-export type SimilarAnswer = StoredAnswer & { similarity: number; prompt: string }
-
-/** Up to five answers of equal context above the threshold, most similar first. */
-export async function findSimilar(database: Database, ask: SimilarAsk): Promise<SimilarAnswer[]> {
-  const { rows } = await sql<SimilarAnswer>`select * from find_similar(
-    ${ask.projectId}::bigint,
-    decode(${ask.contextHash}, 'hex'),
-    ${ask.spaceId}::integer,
-    ${formatVector(ask.vector)}::halfvec,
-    ${ask.threshold}::double precision,
-    ${ask.maxAgeSeconds}::integer
-  )`.execute(database.queries)
-  return rows
-}
-
-/** pgvector's text form. */
-export function formatVector(vector: Float32Array): string {
-  return `[${vector.join(',')}]`
 }

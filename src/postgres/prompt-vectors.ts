@@ -1,7 +1,7 @@
 /** Calls register_embedding_space(), find_prompt_vector() and store_prompt_vector(): vectors that were paid for. */
 import { sql } from 'kysely'
 import type { Database } from './database.ts'
-import { formatVector } from './find-answer.ts'
+import { formatVector } from './format-vector.ts'
 
 /** Id of the embedder's space, made at first use. */
 export async function registerEmbeddingSpace(

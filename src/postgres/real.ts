@@ -16,6 +16,7 @@ export function openRealDatabase({ url, maxConnections = 10 }: RealDatabaseOptio
     queries: new Kysely<DB>({ dialect: new PostgresDialect({ pool: connections.pool }) }),
     footing: 'real',
     buildsGraphs: true,
+    psqlPort: null,
     runScript: connections.runScript,
     close: connections.close,
   }

@@ -1,7 +1,7 @@
 /** Calls store_answer(): keeps a whole answer, findable by its request and, where wanted, by its prompt. */
 import { sql } from 'kysely'
 import type { Database } from './database.ts'
-import { formatVector } from './find-answer.ts'
+import { formatVector } from './format-vector.ts'
 
 export interface AnswerToStore {
   projectId: number

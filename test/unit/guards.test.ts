@@ -10,7 +10,9 @@ function veto(asked: string, cached: string): VetoReason | null {
   return findVeto(extractFeatures(asked), extractFeatures(cached))
 }
 
-const vetoed = Object.entries(mustVeto).flatMap(([group, pairs]) => pairs.map(([one, other]) => [group, one, other] as const))
+const vetoed = Object.entries(mustVeto).flatMap(([group, pairs]) =>
+  pairs.map(([one, other]) => [group, one, other] as const),
+)
 
 test('the corpus is of some size', () => {
   expect(vetoed.length + mayServe.length).toBeGreaterThanOrEqual(120)
@@ -30,11 +32,14 @@ describe('lets close wordings of one question through', () => {
   })
 })
 
+const document = 'One river rose and another sank. '.repeat(30)
+
 describe('names the reason', () => {
   test.each<[VetoReason, string, string]>([
     ['action', 'Cancel my booking', 'How do I cancel a booking?'],
     ['code', 'What does `a + b` do?', 'What does `a - b` do?'],
     ['quotes', 'Who said "yes"?', 'Who said "no"?'],
+    ['courtesy', 'What rhymes with please?', 'What rhymes with?'],
     ['links', 'What is at www.example.org?', 'What is at www.example.com?'],
     ['identifiers', 'Where is WT-1a?', 'Where is WT-1b?'],
     ['symbols', 'Is a = b?', 'Is a ≠ b?'],
@@ -45,15 +50,19 @@ describe('names the reason', () => {
     ['negation', 'Is it safe?', 'Is it not safe?'],
     ['antonyms', 'Who won the match?', 'Who lost the match?'],
     ['question-kind', 'Why do we dream?', 'When do we dream?'],
-    ['modality', 'May I refuse a tip?', 'Must I refuse a tip?'],
+    ['modality', 'Should I refuse a tip?', 'Must I refuse a tip?'],
+    ['particles', 'How do I sign up?', 'How do I sign in?'],
+    ['direction', 'Which trains go from Rome?', 'Which trains go to Rome?'],
+    ['possession', "Who is my wife's brother?", "Who is my brother's wife?"],
     ['pronouns', 'What is my name?', 'What is your name?'],
     ['tense', 'Will prices rise?', 'Did prices rise?'],
     ['restrictions', 'Which laptops are there?', 'Which are the cheapest laptops?'],
-    ['unspaced-script', '大阪在哪里', '东京在哪里'],
+    ['other-tongues', '大阪在哪里', '东京在哪里'],
     ['word-order', 'Do cats chase dogs?', 'Do dogs chase cats?'],
     ['named-entities', 'Where is Lake Como?', 'Where is Lake Garda?'],
     ['content', 'is tea healthy', 'is soup healthy'],
     ['qualifiers', 'Which board games are good?', 'Which board games are good for toddlers?'],
+    ['long-text', `Sum up: ${document}`, `Sum up: ${document} Still, one river dried.`],
   ])('%s: %j, %j', (reason, asked, cached) => {
     expect(veto(asked, cached)).toBe(reason)
   })
@@ -77,7 +86,7 @@ describe('for any text', () => {
     fc
       .array(
         fc.constantFrom(
-          ...'how many 5 five and hundred million II not n\'t un- US us "a" `b` \'c\' to from Paris London $ % 3kg -4 1,000 x² C++ a@b.c http://x / < > ! ? . , 不 best only my your'.split(
+          ..."how many 5 five and hundred million II not n't un- US us \"a\" `b` 'c' to from Paris London $ % 3kg -4 1,000 x² C++ a@b.c http://x / < > ! ? . , 不 best only my your".split(
             ' ',
           ),
         ),
@@ -104,15 +113,41 @@ describe('for any text', () => {
   })
 
   test('freshness is told without failing', () => {
-    fc.assert(fc.property(anyText, text => typeof needsFreshAnswer(text) === 'boolean'), { numRuns: 1000 })
+    fc.assert(
+      fc.property(anyText, text => typeof needsFreshAnswer(text) === 'boolean'),
+      { numRuns: 1000 },
+    )
   })
 })
 
 // Quadratic work over as many characters would not end within the test's time limit.
 test.each([
-  'a', 'A', '1 ', '"a" ', "'a ", '`a` ', 'un', 'aB', 'a.b', '1,', '$', 'not ', 'five ', 'hundred and ', 'to a ', "a's ", 'of a ', '不', 'a@', '\\', '(', 'x_', '!', '\ud800',
+  'a',
+  'A',
+  '1 ',
+  '"a" ',
+  "'a ",
+  '`a` ',
+  'un',
+  'aB',
+  'a.b',
+  '1,',
+  '$',
+  'not ',
+  'five ',
+  'hundred and ',
+  'to a ',
+  "a's ",
+  'of a ',
+  '不',
+  'a@',
+  '\\',
+  '(',
+  'x_',
+  '!',
+  '\ud800',
 ])('a long question of %j over and over is read and compared in linear time', unit => {
-  const text = unit.repeat(200_000 / unit.length)
+  const text = unit.repeat(100_000 / unit.length)
   expect(veto(text, text)).toBeNull()
   expect(veto(`${text} alpha`, `beta ${text}`)).not.toBeNull()
   expect(needsFreshAnswer(text)).toBe(false)

@@ -1,4 +1,5 @@
 /** Reads a question once, into what all guards need. */
+import { normalizePrompt } from '../normalize/normalize-prompt.ts'
 import { splitVerbatim } from '../normalize/split-verbatim.ts'
 import type { GuardFeatures } from './guard.ts'
 import { readAction } from './reading/action.ts'
@@ -26,6 +27,7 @@ export function extractFeatures(text: string): GuardFeatures {
     code: spans.filter(span => span.kind === 'code').map(span => bareCode(span.text)),
     quotes: spans.filter(span => span.kind === 'quote').map(span => span.text.slice(1, -1).trim()),
     indentedLines: readIndentation(text),
+    courtesy: readCourtesy(text),
     formula: readFormula(text, tokens),
     kinds: readQuestionKinds(tokens),
     isAction: readAction(tokens),
@@ -49,6 +51,15 @@ function bareCode(span: string): string {
 function readIndentation(text: string): string[] {
   if (!text.includes('\n')) return []
   return text.split('\n').filter(line => /^(?:\t| {2,})\S/.test(line))
+}
+
+function readCourtesy(text: string): string {
+  if (!/please|kindly|thank/i.test(text)) return ''
+  return (
+    normalizePrompt(text)
+      .match(/(?:please|kindly|thank)/g)
+      ?.join(' ') ?? ''
+  )
 }
 
 /** "(2 + 3) × 4" has its brackets elsewhere than "2 + (3 × 4)". */

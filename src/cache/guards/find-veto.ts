@@ -3,14 +3,20 @@ import { action } from './checks/action.ts'
 import { antonyms } from './checks/antonyms.ts'
 import { code } from './checks/code.ts'
 import { content } from './checks/content.ts'
+import { courtesy } from './checks/courtesy.ts'
+import { direction } from './checks/direction.ts'
 import { identifiers } from './checks/identifiers.ts'
 import { languages } from './checks/languages.ts'
 import { letterCase } from './checks/letter-case.ts'
 import { links } from './checks/links.ts'
+import { longText } from './checks/long-text.ts'
 import { modality } from './checks/modality.ts'
 import { namedEntities } from './checks/named-entities.ts'
 import { negation } from './checks/negation.ts'
 import { numbers } from './checks/numbers.ts'
+import { otherTongues } from './checks/other-tongues.ts'
+import { particles } from './checks/particles.ts'
+import { possession } from './checks/possession.ts'
 import { pronouns } from './checks/pronouns.ts'
 import { qualifiers } from './checks/qualifiers.ts'
 import { questionKind } from './checks/question-kind.ts'
@@ -19,7 +25,6 @@ import { restrictions } from './checks/restrictions.ts'
 import { symbols } from './checks/symbols.ts'
 import { tense } from './checks/tense.ts'
 import { units } from './checks/units.ts'
-import { unspacedScript } from './checks/unspaced-script.ts'
 import { wordOrder } from './checks/word-order.ts'
 import { compare } from './compare.ts'
 import type { GuardFeatures } from './guard.ts'
@@ -29,6 +34,7 @@ const guards = [
   action,
   code,
   quotes,
+  courtesy,
   links,
   identifiers,
   symbols,
@@ -38,16 +44,20 @@ const guards = [
   languages,
   negation,
   antonyms,
+  particles,
   questionKind,
   modality,
   pronouns,
   tense,
   restrictions,
-  unspacedScript,
+  otherTongues,
+  direction,
+  possession,
   wordOrder,
   namedEntities,
   content,
   qualifiers,
+  longText,
 ] as const
 
 /** The guard that spoke against serving a cached answer. */

@@ -16,6 +16,8 @@ export interface GuardFeatures {
   readonly quotes: readonly string[]
   /** Lines that begin with space, as code without fences does. */
   readonly indentedLines: readonly string[]
+  /** The words of courtesy that normalization leaves, because they are what is asked about. */
+  readonly courtesy: string
   /** Digits and brackets in order, where an operator stands among them; else empty. */
   readonly formula: string
   /** What capitals say: `prose` writes names with them; `none` and `all` know no difference, a `title` has them everywhere. */

@@ -17,6 +17,9 @@ export const mentionsBefore = new Set(
   ),
 )
 
+/** After these and before a question word, courtesy is filler inside a prompt too: "tell me please what …". */
+export const addressed = new Set(['me', 'us', 'you', 'explain', 'know'])
+
 /** What makes a mark that stands alone at the end the subject of the prompt ("the meaning of ?"). */
 export const marksBefore = new Set(
   'of is the a an mean means called operator symbol mark character does do use using type with and or to'.split(' '),
@@ -120,6 +123,9 @@ export const requestFrames = [
   'could you be able to',
   'would you be so kind as to',
   'would you be kind enough to',
+  'i was wondering if you could',
+  'i wonder if you could',
+  'it would be great if you could',
 ]
 
 /** What an assistant is asked to do. */

@@ -1,6 +1,7 @@
 /** Takes words of courtesy off both ends of a prompt, unless the prompt is about those words. */
 import { indexPhrases, matchPhrase } from './phrases.ts'
 import {
+  addressed,
   closingFillers,
   courtesyWords,
   frameBlockers,
@@ -27,13 +28,30 @@ const longestClosing = Math.max(...closingFillers.map(phrase => phrase.split(' '
 
 /** The words less fillers and less closing punctuation. May be empty, when there was nothing but courtesy. */
 export function trimFillers(words: readonly string[]): string[] {
-  return trimClosing(words.slice(countOpening(words)))
+  const spoken = dropInner(words)
+  return trimClosing(spoken.slice(countOpening(spoken)))
 }
 
 /** The index where the part begins that may be about wording ("translate …", "reply to this: …"): there, words are kept. */
 export function findPayload(words: readonly string[]): number {
   const at = words.findIndex(word => word.endsWith(':') || mentionWords.has(word))
   return at === -1 ? words.length : at
+}
+
+/** Takes out "please" in "tell me please what …", with the commas around it. */
+function dropInner(words: readonly string[]): string[] {
+  const payload = findPayload(words)
+  const kept: string[] = []
+  for (const [at, word] of words.entries()) {
+    const before = bareWord(kept.at(-1))
+    if (addressed.has(before) && at < payload && isCourtesyBeforeQuestion(words, at)) kept[kept.length - 1] = before
+    else kept.push(word)
+  }
+  return kept
+}
+
+function isCourtesyBeforeQuestion(words: readonly string[], at: number): boolean {
+  return courtesyWords.has(bareWord(words[at])) && questionWords.has(bareWord(words[at + 1]))
 }
 
 function countOpening(words: readonly string[]): number {
@@ -66,9 +84,10 @@ function greetingAt(words: readonly string[], at: number): number {
 function frameAt(words: readonly string[], at: number): number {
   const opening = matchPhrase(openingFrame, words, at)
   if (opening > 0) return frameBlockers.has(bareWord(words[at + opening])) ? 0 : opening
+  const request = requestAt(words, at)
+  if (request > 0) return request
   const question = matchPhrase(questionFrame, words, at)
-  if (question > 0) return questionWords.has(bareWord(words[at + question])) ? question : 0
-  return requestAt(words, at)
+  return questionWords.has(bareWord(words[at + question])) ? question : 0
 }
 
 /** "could you", with the courtesy that follows it; "could you please" makes a request of any verb. */
@@ -77,7 +96,7 @@ function requestAt(words: readonly string[], at: number): number {
   if (length === 0) return 0
   const isCourteous = courtesyWords.has(bareWord(words[at + length]))
   const verb = bareWord(words[at + length + (isCourteous ? 1 : 0)])
-  if (requestVerbs.has(verb)) return length
+  if (requestVerbs.has(verb) || questionWords.has(verb)) return length
   return isCourteous && verb !== '' && !topicFollowers.has(verb) ? length : 0
 }
 

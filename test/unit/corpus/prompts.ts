@@ -45,6 +45,9 @@ export const becomes: ReadonlyArray<readonly [prompt: string, canonical: string]
   ['Hello! Who wrote Dune?', 'who wrote dune'],
   ['Good morning, could you please tell me who wrote Dune?', 'who wrote dune'],
   ['Hey there, please list the planets', 'list the planets'],
+  ['Tell me please what tides are', 'what tides are'],
+  ['Tell me, please, what tides are', 'what tides are'],
+  ['I was wondering if you could explain tides', 'explain tides'],
   // fillers at the end
   ['Who wrote Dune, please?', 'who wrote dune'],
   ['Who wrote Dune please', 'who wrote dune'],
@@ -143,7 +146,7 @@ export const stays: readonly string[] = [
   'please',
   // quoted strings and code
   'translate "Could you please help me?" into welsh',
-  'what does `What\'s  up` print',
+  "what does `What's  up` print",
   'explain ```\nif (a  !=  B) { return "What\'s"; }\n```',
   "who said 'I would like to know'",
   'is "5 times 6" a phrase',

@@ -1,6 +1,6 @@
 /** Vetoes when one question denies what the other asserts, or when they deny different things. */
 import type { Comparison, Guard, GuardFeatures } from '../guard.ts'
-import { countForeignNegations, findNegations, basesOf } from '../reading/negations.ts'
+import { basesOf, countForeignNegations, findNegations } from '../reading/negations.ts'
 import type { Token } from '../reading/token.ts'
 
 export const negation: Guard<'negation'> = {

@@ -1,7 +1,7 @@
 /** Vetoes when one question alone is limited ("only"), reaches for an extreme ("cheapest"), or wants its answer in some form. */
 import type { Comparison, Guard, GuardFeatures } from '../guard.ts'
-import { wordSet } from '../lexicon/word-list.ts'
 import { isSuperlative, praise } from '../lexicon/superlatives.ts'
+import { wordSet } from '../lexicon/word-list.ts'
 
 const outputForms = wordSet(
   'briefly concisely succinctly detailed json xml yaml csv markdown bullet paragraph sentence essay poem haiku sonnet limerick tweet pseudocode eli5 formally informally',

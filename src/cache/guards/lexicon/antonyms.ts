@@ -447,7 +447,7 @@ export const antonyms = rivalIndex(`
 
 /** Rivals among the words of structure, where a swap changes the question: time, direction, presence, side. */
 export const rivalFunctionWords = rivalIndex(`
-  before | after | during | until till | since | while
+  before | after | within | during | until till | since | while
   above | below
   over | under
   up | down

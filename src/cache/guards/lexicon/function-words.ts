@@ -10,12 +10,12 @@ export const functionWords = wordSet(`
   ought gonna wanna cannot of in on at to for from with by about as into onto upon through via per than then there here and or but nor
   so yet if whether because since while not no never without neither none nothing nobody nowhere unless until till
   also too very really just quite rather actually even still already ever exactly basically simply literally truly
-  please pls plz kindly thanks thank hi hello hey let lets own such same other others another each every both either all more most
+  please pls plz kindly thanks thank hi hello hey let lets such same other others another each every both either all more most
   less least much many few fewer several lot lots up down out off over under away again further once between among amongst against
   during before after above below across along around within toward towards behind beyond near despite except besides etc
   eg ie vs versus s t d ll m re ve ok okay well
   times plus minus multiplied divided
-  told tell wonder wondering supposed going
+  wonder wondering supposed going
   howdo wat whats hows
 `)
 
@@ -28,7 +28,7 @@ export const lightWords = wordSet(`
   way method approach step process technique tip trick advice suggestion idea example thing stuff kind type sort form kinds part
   good great nice best better top perfect ideal favorite favourite popular common main major important basic useful effective
   possible able easy simple correct proper right real true sure certain various different general overall particular specific
-  back know think want need like opinion detail mind
+  own tell told back know think want need like opinion detail mind
   people person someone man human guy individual user customer member
   use using work say ask answer question explain describe mean meaning definition define purpose
   number amount level rate size value detail info information fact reason result

@@ -201,6 +201,7 @@ export const synonyms = groupIndex(`
   book novel
   story tale
   author writer
+  author write
   article post
   site website
   website webpage
@@ -243,7 +244,7 @@ export const synonyms = groupIndex(`
   kind type sort category
   form type
   sample example instance
-  list enumerate
+  list enumerate name
   name title
   meaning definition mean
   mean define
@@ -543,7 +544,7 @@ export const synonyms = groupIndex(`
   kerb curb
   usa america
   purpose role
-  pain ache
+  pain painful ache hurt
   city town
   uk britain
 `)

@@ -3,7 +3,7 @@ import { actionObjects, actionVerbs, alwaysActed } from '../lexicon/action-words
 import type { Token } from './token.ts'
 
 const openings = new Set(
-  "please pls plz kindly hi hello hey ok okay now just go ahead and can could would will you i want need like to would'd id i'd you immediately".split(
+  "please pls plz kindly hi hello hey ok okay now just go ahead and can could would will you i i'd want need like to immediately".split(
     ' ',
   ),
 )
@@ -20,13 +20,16 @@ export function readAction(tokens: readonly Token[]): boolean {
   const verb = tokens[at]
   if (verb === undefined || verb.kind !== 'word') return false
   const rest = tokens.slice(at + 1)
-  if (alwaysActed.has(verb.key)) return rest.some(token => token.forms.some(form => actionObjects.has(form)))
+  if (alwaysActed.has(verb.key) && rest.some(token => token.forms.some(form => actionObjects.has(form)))) return true
   return actionVerbs.has(verb.key) && rest.some(isOwn)
 }
 
 /** "Can I …" is a question, "can you …" may be a request. */
 function asksPermission(tokens: readonly Token[]): boolean {
-  return /^(?:can|could|may|might|should|would|will|must)$/.test(tokens[0]?.key ?? '') && /^(?:i|we)$/.test(tokens[1]?.key ?? '')
+  return (
+    /^(?:can|could|may|might|should|would|will|must)$/.test(tokens[0]?.key ?? '') &&
+    /^(?:i|we)$/.test(tokens[1]?.key ?? '')
+  )
 }
 
 function isOwn(token: Token): boolean {

@@ -32,7 +32,7 @@ function readCardinal(tokens: readonly Token[], at: number, merged: Token[]): nu
   const first = tokens[at]
   if (first === undefined || !startsCardinal(first, tokens[at + 1])) return 0
   let total = 0
-  let group = first.kind === 'number' ? Number(first.key) : valueOf(first)
+  let group = first.kind === 'number' ? Number(first.key) : numberOf(first)
   let end = at + 1
   for (let token = tokens[end]; token !== undefined && token.kind === 'word'; token = tokens[end]) {
     const scale = scales.get(token.key)
@@ -40,7 +40,7 @@ function readCardinal(tokens: readonly Token[], at: number, merged: Token[]): nu
       group = (group || 1) * scale
       if (scale >= 1000) [total, group] = [total + group, 0]
     } else if (!joins(group, total, token, tokens, end)) break
-    else group += token.key === 'and' ? 0 : valueOf(token)
+    else group += token.key === 'and' ? 0 : numberOf(token)
     end += 1
   }
   const isAsWritten = first.kind === 'number' && end === at + 1
@@ -65,7 +65,7 @@ function joins(group: number, total: number, token: Token, tokens: readonly Toke
   return (afterHundred && value < 100) || (value > 0 && value < 10 && group % 100 >= 20 && group % 10 === 0)
 }
 
-function valueOf(token: Token): number {
+function numberOf(token: Token): number {
   return token.key === 'one' ? 1 : (addends.get(token.key) ?? scales.get(token.key) ?? 0)
 }
 

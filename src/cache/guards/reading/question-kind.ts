@@ -6,6 +6,7 @@ export type QuestionKind =
   | 'what'
   | 'which'
   | 'who'
+  | 'whose'
   | 'when'
   | 'where'
   | 'why'
@@ -29,7 +30,7 @@ const questionWords = new Map<string, QuestionKind>([
   ['who', 'who'],
   ["who's", 'who'],
   ['whom', 'who'],
-  ['whose', 'who'],
+  ['whose', 'whose'],
   ['when', 'when'],
   ["when's", 'when'],
   ['where', 'where'],
@@ -64,10 +65,11 @@ const howKinds = new Map<string, QuestionKind>([
   ['far', 'how far'],
   ['old', 'how old'],
   ['come', 'why'],
+  ['soon', 'when'],
 ])
 
 const degrees = wordSet(
-  'big small large tall high deep wide fast slow heavy hot cold good bad difficult hard easy strong safe accurate important effective expensive cheap dangerous common popular likely close soon quickly well reliable rich successful',
+  'big small large tall high deep wide fast slow heavy hot cold good bad difficult hard easy strong safe accurate important effective expensive cheap dangerous common popular likely close quickly well reliable rich successful',
 )
 const timeUnits = wordSet('seconds minutes hours days weeks months years business working')
 const auxiliaries = wordSet(`

@@ -46,8 +46,8 @@ function readLetters(text: string, place: Place, tokens: Token[]): void {
 
 /** "Hip-hop" is two words, "un-merge" one; "sugar-free" is without sugar. */
 function readHyphenated(text: string, place: Place, tokens: Token[]): void {
-  if (prefixed.test(text)) return readLetters(text.replace('-', ''), place, tokens)
-  for (const part of text.split('-')) readLetters(part, place, tokens)
+  const words = prefixed.test(text) ? [text.replace('-', '')] : text.split('-')
+  for (const each of words) readLetters(each, place, tokens)
   const last = tokens.at(-1)
   if (last !== undefined && /-free$/i.test(text))
     tokens[tokens.length - 1] = { ...last, key: 'without', weight: 'function' }

@@ -4,7 +4,7 @@ import { wordSet } from '../lexicon/word-list.ts'
 
 const shortestRoot = 5
 
-const suffixes = wordSet('ly ally al ment ion ation ition age ance ence ity ness n an ian i ese ing ed en ic ical')
+const suffixes = wordSet('ly ally al ment ion ation ition age ance ence ity ness n an ian i ese ing ed en ic ical able')
 
 /** Pairs that look derived and are not. */
 const unrelated = new Set([
