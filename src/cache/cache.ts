@@ -8,7 +8,6 @@ import { withinTimeLimit } from '../time-limit.ts'
 import { ageSeconds, type CacheEntry, decodeEntry, encodeEntry } from './entry.ts'
 import { extractFeatures } from './guards/extract-features.ts'
 import { findVeto } from './guards/find-veto.ts'
-import type { GuardFeatures } from './guards/guard.ts'
 import type { PromptVector, PromptVectors } from './prompt-vectors.ts'
 import type { Question } from './question.ts'
 
@@ -159,17 +158,13 @@ export function createCache({ database, store, vectors, log }: CacheOptions): Ca
 
 /** The most similar answer that no guard objects to. */
 function pickUnvetoed(question: Question, found: readonly FoundAnswer[], threshold: number): Match | null {
-  const { semantic, account } = question
+  const { semantic } = question
   if (!semantic) return null
   const candidates = found
     .filter(row => row.match !== 'exact' && row.similarity > threshold)
     .toSorted((a, b) => similarityOf(b) - similarityOf(a))
-  let asked: GuardFeatures | null = null
   for (const candidate of candidates as SimilarAnswer[]) {
-    if (account.semantic_guards && candidate.prompt !== semantic.text) {
-      asked ??= extractFeatures(semantic.text)
-      if (findVeto(asked, extractFeatures(candidate.prompt))) continue
-    }
+    if (semantic.features && findVeto(semantic.features, extractFeatures(candidate.prompt))) continue
     return { result: 'HIT-SEMANTIC', entry: readRow(candidate), similarity: Math.min(1, candidate.similarity) }
   }
   return null

@@ -44,9 +44,13 @@ export function hashRequest({ namespace, endpoint, route, canonicalBody, bodyTex
   return sha256(parts.join('\n'))
 }
 
-/** Hex SHA-256 over everything but the asked text, which `contextBody` has been relieved of. */
-export function hashContext({ namespace, endpoint, route }: RequestIdentity, contextBody: JsonObject): string {
-  return sha256(['context', namespace, endpoint, route, canonicalizeBody(contextBody)].join('\n'))
+/** Hex SHA-256 over everything but the asked text, which `contextBody` has been relieved of, and over what of the text must be equal. */
+export function hashContext(
+  { namespace, endpoint, route }: RequestIdentity,
+  contextBody: JsonObject,
+  textKey: string,
+): string {
+  return sha256(['context', namespace, endpoint, route, textKey, canonicalizeBody(contextBody)].join('\n'))
 }
 
 /** Canonical JSON of what counts in a body. Throws a 400 where it is nested too deeply. */

@@ -4,7 +4,10 @@ import type { AdmitRow } from '../postgres/admit.ts'
 import { takeAskedText } from './asked-text.ts'
 import type { CacheControl } from './cache-control.ts'
 import { hashContext, type RequestIdentity, sha256 } from './canonical.ts'
+import { extractFeatures } from './guards/extract-features.ts'
+import type { GuardFeatures } from './guards/guard.ts'
 import { needsFreshAnswer } from './guards/needs-fresh-answer.ts'
+import { numberKey } from './guards/number-key.ts'
 import { normalizePrompt } from './normalize/normalize-prompt.ts'
 
 export interface Question {
@@ -22,10 +25,12 @@ export interface Question {
 export interface SemanticQuestion {
   /** As it was sent. */
   text: string
+  /** What the guards compare; null where the project has them off. */
+  features: GuardFeatures | null
   normalized: string
   /** Hex SHA-256 of the normalized text. */
   normalizedHash: string
-  /** Hex SHA-256 of everything else. */
+  /** Hex SHA-256 of everything else, and of the numbers in the text where guards are on. */
   contextHash: string
 }
 
@@ -36,12 +41,15 @@ export function readSemanticQuestion(identity: RequestIdentity, account: AdmitRo
   if (hasInexactNumber(identity.bodyText)) return null
   const asked = takeAskedText(identity.endpoint, identity.body)
   if (!asked) return null
-  if (account.semantic_guards && needsFreshAnswer(asked.text)) return null
+  const features = account.semantic_guards ? extractFeatures(asked.text) : null
+  // No guard would ever let such a question pass.
+  if (features && (features.isAction || needsFreshAnswer(asked.text))) return null
   const normalized = normalizePrompt(asked.text)
   return {
     text: asked.text,
+    features,
     normalized,
     normalizedHash: sha256(normalized),
-    contextHash: hashContext(identity, asked.contextBody),
+    contextHash: hashContext(identity, asked.contextBody, features ? numberKey(features) : ''),
   }
 }
