@@ -130,11 +130,26 @@ function refuseInactiveUnlessStale(account: AdmitRow): void {
   if (account.verdict === 'unknown') throw invalidKey()
 }
 
-function windowsOf(account: AdmitRow, address: string): Window[] {
-  return [
-    { name: keyWindowName(account.project_id, account.key_id), limit: account.requests_per_minute },
-    { name: addressWindowName(account.project_id, address), limit: account.requests_per_minute_per_address },
-  ]
+/** Addresses whose windows are kept at hand for each account. */
+const MAX_ADDRESSES = 1_000
+const windowsByAccount = new WeakMap<AdmitRow, Map<string, readonly Window[]>>()
+
+/** The same account and address get the same array: requests that share it are told by its identity. */
+function windowsOf(account: AdmitRow, address: string): readonly Window[] {
+  let byAddress = windowsByAccount.get(account)
+  if (!byAddress || byAddress.size > MAX_ADDRESSES) {
+    byAddress = new Map()
+    windowsByAccount.set(account, byAddress)
+  }
+  let windows = byAddress.get(address)
+  if (!windows) {
+    windows = [
+      { name: keyWindowName(account.project_id, account.key_id), limit: account.requests_per_minute },
+      { name: addressWindowName(account.project_id, address), limit: account.requests_per_minute_per_address },
+    ]
+    byAddress.set(address, windows)
+  }
+  return windows
 }
 
 /** Whether what was done on the strength of the remembered row still holds. */

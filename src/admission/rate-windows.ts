@@ -8,6 +8,7 @@ const MAX_BATCH = 1_000
 const TIME_LIMIT_MS = 2_000
 
 export interface PassAsk {
+  /** Asks that hold the very same array are counted together. */
   windows: readonly Window[]
   /** Name of the exact entry to read, or null. */
   entry: string | null
@@ -42,13 +43,12 @@ interface Group {
 }
 
 async function runBatch(store: FastStore, asks: readonly PassAsk[]): Promise<PassReply[]> {
-  const groups = new Map<string, Group>()
+  const groups = new Map<readonly Window[], Group>()
   const groupOf = asks.map(ask => {
-    const name = groupName(ask.windows)
-    let group = groups.get(name)
+    let group = groups.get(ask.windows)
     if (!group) {
       group = { windows: ask.windows, requests: 0, entries: new Map(), left: 0 }
-      groups.set(name, group)
+      groups.set(ask.windows, group)
     }
     group.requests++
     if (ask.entry !== null && !group.entries.has(ask.entry)) group.entries.set(ask.entry, group.entries.size)
@@ -68,12 +68,6 @@ async function runBatch(store: FastStore, asks: readonly PassAsk[]): Promise<Pas
     const group = groupOf[i] as Group
     return reply(ask, group, verdicts.get(group) as PassVerdict)
   })
-}
-
-function groupName(windows: readonly Window[]): string {
-  let name = ''
-  for (const window of windows) name += `${window.name} ${window.limit}\n`
-  return name
 }
 
 /** Grants go to the asks of a group in the order they came. */

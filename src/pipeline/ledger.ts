@@ -54,7 +54,7 @@ export function createLedgers(recorder: UsageRecorder, catalogue: Catalogue, log
         const worthUsd = pricedAs === null ? 0 : costUsd(catalogue.find(pricedAs, model), usage)
         const charged = isHit ? NO_USAGE : usage
         const record: UsageRecord = {
-          recorded_at: new Date(),
+          recorded_at: new Date().toISOString(),
           request_id: request.id,
           project_id: account.project_id,
           key_id: account.key_id,
@@ -74,30 +74,36 @@ export function createLedgers(recorder: UsageRecorder, catalogue: Catalogue, log
           duration_ms: round(durationMs),
         }
         recorder.record(record)
-        log.info(
-          {
-            id: request.id,
-            project: account.project_name,
-            key: account.key_prefix,
-            endpoint: record.endpoint,
-            model,
-            provider,
-            cache: cacheResult,
-            status,
-            streamed: stream,
-            promptTokens: record.prompt_tokens,
-            completionTokens: record.completion_tokens,
-            tokensSaved: record.tokens_saved,
-            costUsd: record.cost_usd,
-            latencyMs: record.latency_ms,
-            durationMs: record.duration_ms,
-            ...(cause === undefined ? {} : { cause: describeCause(cause) }),
-          },
-          'request',
-        )
+        logRequest(log, record, account, cause)
       },
     }
   }
+}
+
+const INFO = 30
+
+function logRequest(log: Log, record: UsageRecord, account: AdmitRow, cause: unknown): void {
+  log.request({
+    level: INFO,
+    time: record.recorded_at,
+    id: record.request_id,
+    project: account.project_name,
+    key: account.key_prefix,
+    endpoint: record.endpoint,
+    model: record.model,
+    provider: record.provider,
+    cache: record.cache_result,
+    status: record.status,
+    streamed: record.streamed,
+    promptTokens: record.prompt_tokens,
+    completionTokens: record.completion_tokens,
+    tokensSaved: record.tokens_saved,
+    costUsd: record.cost_usd,
+    latencyMs: record.latency_ms,
+    durationMs: record.duration_ms,
+    ...(cause === undefined ? {} : { cause: describeCause(cause) }),
+    msg: 'request',
+  })
 }
 
 /** An error's name and code: its message may quote what it was given. */

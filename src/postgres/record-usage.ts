@@ -4,7 +4,8 @@ import type { Database } from './database.ts'
 
 /** One answered, refused or failed request; the columns of usage_records. */
 export interface UsageRecord {
-  recorded_at: Date
+  /** ISO 8601. */
+  recorded_at: string
   request_id: string
   project_id: number
   key_id: number
@@ -59,7 +60,7 @@ function formatArray(records: readonly UsageRecord[], column: keyof UsageRecord)
     if (text.length > 1) text += ','
     if (value === null) text += 'NULL'
     else if (typeof value === 'string') text += `"${QUOTED.test(value) ? value.replace(/["\\]/g, '\\$&') : value}"`
-    else text += value instanceof Date ? value.toISOString() : value
+    else text += value
   }
   return `${text}}`
 }

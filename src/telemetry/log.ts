@@ -3,6 +3,8 @@ import pino from 'pino'
 import type { LogLevel } from '../config.ts'
 
 export type Log = Pick<pino.Logger, 'debug' | 'info' | 'warn' | 'error'> & {
+  /** The line of one finished request, at level info. */
+  request(fields: Record<string, string | number | boolean | null>): void
   /** Resolves when what was logged has been written. */
   flush(): Promise<void>
 }
@@ -28,5 +30,12 @@ export function createLog(level: LogLevel): Log {
     },
   }
   setInterval(flush, FLUSH_EVERY_MS).unref()
-  return Object.assign(pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, collector), { flush })
+  const logger = pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, collector)
+  return Object.assign(logger, {
+    flush,
+    // One a request: through pino, it would cost a sixth of what a cache hit does.
+    request(fields: Record<string, string | number | boolean | null>) {
+      if (logger.isLevelEnabled('info')) collector.write(`${JSON.stringify(fields)}\n`)
+    },
+  })
 }
