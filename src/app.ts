@@ -10,11 +10,13 @@ import { createHttp } from './http/routes.ts'
 import { startMaintenance } from './maintenance.ts'
 import { createLedgers } from './pipeline/ledger.ts'
 import { createPipeline } from './pipeline/pipeline.ts'
+import { createRemoteFlights } from './pipeline/remote-flights.ts'
 import type { Database } from './postgres/database.ts'
 import { loadCatalogue } from './pricing/catalogue.ts'
 import { createRoutes } from './providers/routes.ts'
 import { createSandboxProvider } from './providers/sandbox-provider.ts'
 import type { FastStore } from './redis/fast-store.ts'
+import type { FlightRadio } from './redis/flight-radio.ts'
 import type { Log } from './telemetry/log.ts'
 import { createUsageRecorder } from './telemetry/usage-recorder.ts'
 
@@ -23,6 +25,8 @@ export interface AppOptions {
   /** Migrated. */
   database: Database
   store: FastStore
+  /** To share upstream calls with other processes; null where there is only this one. */
+  radio?: FlightRadio | null
   log: Log
 }
 
@@ -32,7 +36,7 @@ export interface App {
   drain(timeLimitMs: number): Promise<void>
 }
 
-export async function createApp({ config, database, store, log }: AppOptions): Promise<App> {
+export async function createApp({ config, database, store, radio = null, log }: AppOptions): Promise<App> {
   const catalogue = await loadCatalogue(database)
   const vectors = await createPromptVectors(database, createEmbedder(config.embedder), log)
   const recorder = createUsageRecorder(database, log)
@@ -43,6 +47,7 @@ export async function createApp({ config, database, store, log }: AppOptions): P
     catalogue,
     routes: createRoutes({ config, catalogue, sandbox: createSandboxProvider() }),
     openLedger: createLedgers(recorder, catalogue, log),
+    remoteFlights: createRemoteFlights(radio),
   })
   const maintenance = await startMaintenance(database, log)
   return {

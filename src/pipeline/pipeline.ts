@@ -11,15 +11,17 @@ import type { Catalogue } from '../pricing/catalogue.ts'
 import { NO_USAGE } from '../pricing/cost.ts'
 import type { Routes } from '../providers/routes.ts'
 import type { Provider } from '../providers/upstream.ts'
-import { entryName } from '../redis/fast-store.ts'
+import { entryName, flightName } from '../redis/fast-store.ts'
 import { answerHit } from './answer-hit.ts'
 import { answerMiss } from './answer-miss.ts'
 import { CLIENT_GONE_STATUS, ClientGone, type ProxyRequest, type ProxyResponse } from './exchange.ts'
-import { createFlight, type FailedAnswer, type Flight } from './flight.ts'
+import { createFlight, type FailedAnswer, type Flight, type Seat } from './flight.ts'
 import { follow } from './follow.ts'
 import type { Ledger, OpenLedger } from './ledger.ts'
+import { notCached } from './not-cached.ts'
 import { missHeaders } from './proxy-headers.ts'
 import { type ParsedBody, parseBody } from './read-request.ts'
+import type { RemoteFlights } from './remote-flights.ts'
 
 export interface PipelineOptions {
   admission: Admission
@@ -27,6 +29,7 @@ export interface PipelineOptions {
   catalogue: Catalogue
   routes: Routes
   openLedger: OpenLedger
+  remoteFlights: RemoteFlights
 }
 
 export type Pipeline = (request: ProxyRequest) => Promise<ProxyResponse>
@@ -48,7 +51,14 @@ interface Arrived {
   ledger: Ledger
 }
 
-export function createPipeline({ admission, cache, catalogue, routes, openLedger }: PipelineOptions): Pipeline {
+export function createPipeline({
+  admission,
+  cache,
+  catalogue,
+  routes,
+  openLedger,
+  remoteFlights,
+}: PipelineOptions): Pipeline {
   const flights = new Map<string, Flight>()
 
   return async request => {
@@ -90,36 +100,42 @@ export function createPipeline({ admission, cache, catalogue, routes, openLedger
   /** A miss is answered by a flight: by the one that is under way for the same request, else by one of its own. */
   async function answer(arrived: Arrived): Promise<ProxyResponse> {
     const { wanted, admitted, asked, provider, ledger } = arrived
+    const { parsed } = wanted
     const exact = cache.readExact(admitted.entry, asked)
-    if (exact) return answerHit(exact, wanted.parsed, provider.pricedAs, ledger)
+    if (exact) return answerHit(exact, parsed, provider.pricedAs, ledger)
 
-    const name = mayShare(wanted.control) ? nameFlight(asked) : null
     let failed: FailedAnswer | null = null
-    for (let attempt = 0; name !== null && attempt < MAX_FLIGHTS; attempt++) {
-      const flight = flights.get(name)
-      const seat = flight?.board(wanted.parsed.stream)
-      if (!flight || !seat) return lead(arrived, name)
-      const followed = await follow({ ...arrived, parsed: wanted.parsed, flight, seat, refund: admitted.refund })
+    for (let attempt = 0; mayShare(wanted.control) && attempt < MAX_FLIGHTS; attempt++) {
+      const name = nameFlight(asked)
+      const underWay = flights.get(name)
+      const flight = underWay ?? startFlight(name)
+      const seat = flight.board(parsed.stream)
+      if (!seat) break
+      if (!underWay && !(await remoteFlights.isLedElsewhere(name, flight))) return lead(arrived, flight, seat)
+      const followed = await follow({ ...arrived, parsed, flight, seat, refund: admitted.refund })
       if (!('failed' in followed)) return followed
       failed = followed.failed
     }
-    return failed ? tellFailure(failed, arrived) : lead(arrived, null)
+    if (failed) return tellFailure(failed, arrived)
+    const alone = createFlight()
+    return lead(arrived, alone, alone.board(parsed.stream) as Seat)
   }
 
-  /** Looks for a stored answer, then asks the provider; others may join from the first moment on. */
-  async function lead(arrived: Arrived, name: string | null): Promise<ProxyResponse> {
+  /** From now on, identical requests find it. */
+  function startFlight(name: string): Flight {
+    const flight = createFlight()
+    flights.set(name, flight)
+    void flight.landed.then(() => {
+      if (flights.get(name) === flight) flights.delete(name)
+    })
+    return flight
+  }
+
+  /** Looks for a stored answer, then asks the provider; others may listen from the first moment on. */
+  async function lead(arrived: Arrived, flight: Flight, seat: Seat): Promise<ProxyResponse> {
     const { request, wanted, admitted, asked, provider, ledger } = arrived
     const { parsed, control } = wanted
-    const flight = createFlight()
-    const seat = flight.board(parsed.stream)
-    if (!seat) throw new Error('A new flight has a seat')
     request.signal.addEventListener('abort', seat.leave, { once: true })
-    if (name !== null) {
-      flights.set(name, flight)
-      void flight.landed.then(() => {
-        if (flights.get(name) === flight) flights.delete(name)
-      })
-    }
     try {
       const question = { ...asked, semantic: semanticOf(asked, admitted.account) }
       const lookup = control.lookup ? await cache.find(question) : { match: null, vector: null }
@@ -149,7 +165,12 @@ function mayShare(control: CacheControl): boolean {
 
 /** Requests of one name take the same answer: identical ones that would also accept the same stored answers. */
 function nameFlight({ account, requestHash, control }: Question): string {
-  return [account.project_id, account.cache_generation, requestHash, control.threshold, control.maxAgeSeconds].join(' ')
+  const { project_id, cache_generation } = account
+  return flightName(
+    project_id,
+    cache_generation,
+    `${requestHash}:${control.threshold ?? ''}:${control.maxAgeSeconds ?? ''}`,
+  )
 }
 
 /** The failure of a flight that others led becomes this request's own. */
@@ -167,7 +188,8 @@ function internalFailure(cause: unknown): ProxyError {
 
 async function readWanted(request: ProxyRequest): Promise<Wanted> {
   const parsed = parseBody(request.endpoint, await request.readBody())
-  return { parsed, canonicalBody: canonicalizeBody(parsed.body), control: readCacheControl(request.headers) }
+  const canonicalBody = canonicalizeBody(parsed.body)
+  return { parsed, canonicalBody, control: readCacheControl(request.headers) }
 }
 
 function identify(
@@ -182,15 +204,6 @@ function identify(
 /** Embeddings are never matched by similarity. */
 function semanticOf({ identity }: Question, account: AdmitRow) {
   return identity.endpoint === 'embeddings' ? null : readSemanticQuestion(identity, account)
-}
-
-function notCached(): ProxyError {
-  return new ProxyError({
-    status: 504,
-    code: 'not_cached',
-    message: 'There is no stored answer to this request, and Cache-Control: only-if-cached allows no other.',
-    param: 'Cache-Control',
-  })
 }
 
 function closeFailed(ledger: Ledger, error: unknown, provider: Provider | ProxyError | undefined): void {

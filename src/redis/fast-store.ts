@@ -62,3 +62,8 @@ export function strangerWindowName(address: string): string {
 export function entryName(projectId: number, generation: number, requestHash: string): string {
   return `mp:{${projectId}}:e:${generation}:${requestHash}`
 }
+
+/** Under which processes claim the lead of a flight. */
+export function flightName(projectId: number, generation: number, request: string): string {
+  return `mp:{${projectId}}:f:${generation}:${request}`
+}

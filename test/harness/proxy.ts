@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import { createApp } from '../../src/app.ts'
 import { type Config, readConfig } from '../../src/config.ts'
 import { createProject, issueKey } from '../../src/postgres/projects.ts'
+import type { FlightRadio } from '../../src/redis/flight-radio.ts'
 import { createLog, type Log } from '../../src/telemetry/log.ts'
 import type { Stores } from './footings.ts'
 
@@ -23,6 +24,8 @@ export interface TestProxy {
 export interface ProxyOptions {
   stores: Stores
   environment?: Record<string, string>
+  /** To share upstream calls with other proxies. */
+  radio?: FlightRadio
   log?: Log
 }
 
@@ -32,12 +35,13 @@ let projects = 0
 export async function startProxy({
   stores,
   environment = {},
+  radio,
   log = createLog('silent'),
 }: ProxyOptions): Promise<TestProxy> {
   const { database, store } = stores
   const config: Config = readConfig({ PORT: '0', ...environment })
-  const app = await createApp({ config, database, store, log })
-  app.http.listen({ port: 0, hostname: '127.0.0.1', maxRequestBodySize: config.maxBodyBytes + 1_048_576 })
+  const app = await createApp({ config, database, store, radio: radio ?? null, log })
+  app.http.listen({ port: 0, hostname: '127.0.0.1' })
   const { server } = app.http
   if (!server?.port) throw new Error('The proxy did not start')
   await database.runScript(

@@ -1,0 +1,161 @@
+/** Flights across processes: leads are claimed, and what is heard of another process's flight makes a flight here as well. */
+import { decodeEntry, encodeEntry } from '../cache/entry.ts'
+import { ProxyError } from '../errors.ts'
+import type { Claim, FlightRadio } from '../redis/flight-radio.ts'
+import type { Flight, Landing, Seat } from './flight.ts'
+
+export interface RemoteFlights {
+  /**
+   * Claims the lead. True: another process has it, and `flight` is going to be what is heard of its flight. False: the lead is
+   * ours, and `flight` can be heard by others until it lands.
+   */
+  isLedElsewhere(name: string, flight: Flight): Promise<boolean>
+}
+
+/** One letter in front of each message says what it is; the flight's id follows, then the payload. */
+const JOIN = 'J'
+const LEAVE = 'L'
+const OPENED = 'O'
+const CHUNK = 'C'
+const BEAT = 'B'
+const WHOLE = 'W'
+const UNSHARED = 'U'
+const UNKNOWN = 'N'
+
+const ID_LENGTH = 36
+const BEAT_EVERY_MS = 1_000
+/** A leader that is not heard for this long is taken to be gone. */
+const SILENCE_LIMIT_MS = 3_000
+
+interface Followed {
+  flight: Flight
+  claim: Claim
+  silence: ReturnType<typeof setTimeout>
+}
+
+/** Without a radio, every lead is ours. */
+export function createRemoteFlights(radio: FlightRadio | null): RemoteFlights {
+  if (!radio) return { isLedElsewhere: async () => false }
+  const air = radio
+  const led = new Map<string, Flight>()
+  const relays = new Map<string, Seat>()
+  const followed = new Map<string, Followed>()
+
+  function send(station: string, kind: string, flightId: string, payload?: Uint8Array): Promise<boolean> {
+    return air.send(station, Buffer.concat([Buffer.from(kind + flightId), payload ?? EMPTY])).catch(() => false)
+  }
+
+  air.listen(message => {
+    const bytes = Buffer.from(message.buffer, message.byteOffset, message.byteLength)
+    const kind = bytes.toString('latin1', 0, 1)
+    const flightId = bytes.toString('latin1', 1, 1 + ID_LENGTH)
+    const payload = bytes.subarray(1 + ID_LENGTH)
+    if (kind === JOIN) void relay(flightId, payload.toString('latin1'))
+    else if (kind === LEAVE) relays.get(`${flightId} ${payload.toString('latin1')}`)?.leave()
+    else hear(kind, flightId, payload)
+  })
+
+  /** Tells another process of a flight that is led here: from its first byte, live, to its end. */
+  async function relay(flightId: string, station: string): Promise<void> {
+    const flight = led.get(flightId)
+    const seat = flight?.board(true)
+    if (!flight || !seat) {
+      await send(station, UNKNOWN, flightId)
+      return
+    }
+    const relayName = `${flightId} ${station}`
+    relays.set(relayName, seat)
+    const beat = setInterval(() => send(station, BEAT, flightId), BEAT_EVERY_MS)
+    try {
+      await send(station, BEAT, flightId)
+      if ((await flight.opened) === 'stream') {
+        await send(station, OPENED, flightId)
+        for (let chunk = await seat.read(); chunk; chunk = await seat.read()) {
+          if (!(await send(station, CHUNK, flightId, chunk))) break
+        }
+      }
+      await sendLanding(station, flightId, await flight.landed)
+    } catch {
+      await send(station, UNSHARED, flightId)
+    } finally {
+      clearInterval(beat)
+      relays.delete(relayName)
+      seat.leave()
+    }
+  }
+
+  async function sendLanding(station: string, flightId: string, landing: Landing): Promise<void> {
+    if (landing.kind === 'whole') await send(station, WHOLE, flightId, encodeEntry(landing.entry))
+    // A stored answer is found by the other process itself; a failure is its own to try again.
+    else await send(station, UNSHARED, flightId)
+  }
+
+  function hear(kind: string, flightId: string, payload: Buffer): void {
+    const following = followed.get(flightId)
+    if (!following) return
+    const { flight } = following
+    following.silence.refresh()
+    if (kind === OPENED) flight.openStream()
+    // Copied: the bytes lie in the connection's own buffer.
+    else if (kind === CHUNK) void flight.push(Uint8Array.from(payload))
+    else if (kind === WHOLE) {
+      const entry = decodeEntry(Uint8Array.from(payload))
+      land(flightId, entry ? { kind: 'whole', entry } : { kind: 'unshared', failed: null })
+    } else if (kind === UNSHARED || kind === UNKNOWN) land(flightId, { kind: 'unshared', failed: null })
+  }
+
+  function land(flightId: string, landing: Landing): void {
+    const following = followed.get(flightId)
+    if (!following) return
+    followed.delete(flightId)
+    clearTimeout(following.silence)
+    following.flight.land(landing, landing.kind === 'whole' ? undefined : brokenOff())
+  }
+
+  function follow(name: string, flight: Flight, claim: Claim): Promise<boolean> {
+    const { station, flightId } = claim
+    const silence = setTimeout(() => {
+      void air.release(name, claim).catch(() => {})
+      land(flightId, { kind: 'unshared', failed: null })
+    }, SILENCE_LIMIT_MS)
+    followed.set(flightId, { flight, claim, silence })
+    flight.signal.addEventListener('abort', () => {
+      followed.delete(flightId)
+      clearTimeout(silence)
+      void send(station, LEAVE, flightId, Buffer.from(air.station))
+    })
+    return send(station, JOIN, flightId, Buffer.from(air.station))
+  }
+
+  function lead(name: string, flight: Flight, flightId: string): void {
+    led.set(flightId, flight)
+    const renewal = setInterval(() => air.renew(name).catch(() => {}), SILENCE_LIMIT_MS)
+    void flight.landed.then(() => {
+      clearInterval(renewal)
+      led.delete(flightId)
+      return air.release(name, { station: air.station, flightId }).catch(() => {})
+    })
+  }
+
+  return {
+    async isLedElsewhere(name, flight) {
+      const flightId = crypto.randomUUID()
+      const claim = await air.claim(name, flightId).catch(() => null)
+      if (claim && claim.station !== '') {
+        if (await follow(name, flight, claim)) return true
+        // Nobody is there: the process that made the claim has died.
+        clearTimeout(followed.get(claim.flightId)?.silence)
+        followed.delete(claim.flightId)
+        await air.release(name, claim).catch(() => {})
+      }
+      lead(name, flight, flightId)
+      return false
+    },
+  }
+}
+
+const EMPTY = new Uint8Array(0)
+
+function brokenOff(): ProxyError {
+  return new ProxyError({ status: 502, code: 'upstream_error', message: 'The upstream broke off its answer.' })
+}

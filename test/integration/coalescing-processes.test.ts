@@ -1,0 +1,151 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { openFlightRadio } from '../../src/redis/flight-radio.ts'
+import { describeReal } from '../harness/footings.ts'
+import { type Answer, ask, startProxy, type TestProxy } from '../harness/proxy.ts'
+import { type Standin, startStandin } from '../standin/server.ts'
+
+const PROCESSES = 4
+
+function question(content: string, fields: Record<string, unknown> = {}) {
+  return { model: 'openai/gpt-4o-mini', messages: [{ role: 'user', content }], ...fields }
+}
+
+function textOf(answer: Answer): string {
+  if (answer.json) return answer.json.choices[0].message.content
+  return answer.text
+    .split('\n\n')
+    .filter(event => event.startsWith('data: {'))
+    .map(event => JSON.parse(event.slice(6)).choices[0]?.delta?.content ?? '')
+    .join('')
+}
+
+/** Each proxy here has a radio of its own, as each process has: they know of each other through Redis alone. */
+describeReal('identical requests in flight over several proxies', footing => {
+  let upstream: Standin
+  let key: string
+  const proxies: TestProxy[] = []
+  const radios: ReturnType<typeof openFlightRadio>[] = []
+
+  beforeAll(async () => {
+    upstream = await startStandin()
+    const stores = await footing.open()
+    const environment = { AGGREGATOR_BASE_URL: upstream.baseUrl, AGGREGATOR_API_KEY: 'k' }
+    for (let i = 0; i < PROCESSES; i++) {
+      const radio = openFlightRadio(stores.redisUrl ?? '')
+      radios.push(radio)
+      proxies.push(await startProxy({ stores, environment, radio }))
+    }
+    key = await (proxies[0] as TestProxy).createKey({ type: 'project' })
+    // Until every ear is open.
+    await Bun.sleep(200)
+  })
+  afterAll(async () => {
+    await Promise.all(proxies.map(proxy => proxy.stop()))
+    await Promise.all(radios.map(radio => radio.close()))
+    await upstream.stop()
+  })
+
+  const proxyAt = (i: number) => proxies[i % PROCESSES] as TestProxy
+
+  test('200 at once over 4 proxies, half of them streamed, are one upstream call and 200 whole answers', async () => {
+    upstream.reset()
+    upstream.script({ kind: 'answer', content: 'one two three four five', firstByteDelayMs: 100, chunkPauseMs: 5 })
+    const answers = await Promise.all(
+      Array.from({ length: 200 }, (_, i) => ask(proxyAt(i), key, question('Everywhere?', { stream: i % 8 < 4 }))),
+    )
+    expect(upstream.requests).toHaveLength(1)
+    expect(new Set(answers.map(textOf))).toEqual(new Set(['one two three four five']))
+    expect(answers.filter(answer => answer.cache === 'MISS')).toHaveLength(1)
+    expect(answers.filter(answer => answer.cache === 'HIT')).toHaveLength(199)
+    for (const { text, json } of answers) if (!json) expect(text.trimEnd().endsWith('data: [DONE]')).toBe(true)
+  })
+
+  test('a follower in another proxy hears the stream live', async () => {
+    upstream.reset()
+    upstream.script({ kind: 'answer', contentChars: 60, firstByteDelayMs: 20, chunkPauseMs: 60 })
+    const leader = ask(proxyAt(0), key, question('Live?', { stream: true }))
+    await Bun.sleep(100)
+    const startedAt = performance.now()
+    const response = await fetch(`${proxyAt(1).baseUrl}/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify(question('Live?', { stream: true })),
+    })
+    const reader = response.body?.getReader()
+    await reader?.read()
+    const firstByteMs = performance.now() - startedAt
+    let rest = await reader?.read()
+    while (!rest?.done) rest = await reader?.read()
+    expect(response.headers.get('x-proxy-cache')).toBe('HIT')
+    expect(firstByteMs * 2).toBeLessThan(performance.now() - startedAt)
+    await leader
+    expect(upstream.requests).toHaveLength(1)
+  })
+
+  test("the leader's failure promotes a follower in another proxy", async () => {
+    upstream.reset()
+    upstream.scriptOnce({ kind: 'error', status: 500, firstByteDelayMs: 150 })
+    upstream.script({ kind: 'answer', content: 'at last' })
+    const leader = ask(proxyAt(0), key, question('Whose turn?'))
+    await Bun.sleep(60)
+    const follower = await ask(proxyAt(1), key, question('Whose turn?'))
+    expect((await leader).status).toBe(500)
+    expect(textOf(follower)).toBe('at last')
+    expect(upstream.requests).toHaveLength(2)
+  })
+
+  test('the last to leave, wherever it is, ends the upstream call', async () => {
+    upstream.reset()
+    upstream.script({ kind: 'hang', after: 'nothing' })
+    const leaving = new AbortController()
+    const clients = [0, 1].map(async i => {
+      if (i === 1) await Bun.sleep(60)
+      await fetch(`${proxyAt(i).baseUrl}/chat/completions`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+        body: JSON.stringify(question('Anyone?')),
+        signal: leaving.signal,
+      })
+    })
+    await Bun.sleep(200)
+    leaving.abort()
+    await Promise.allSettled(clients)
+    const deadline = performance.now() + 2_000
+    while (upstream.requests[0]?.abortedAtMs == null && performance.now() < deadline) await Bun.sleep(10)
+    expect(upstream.requests[0]?.abortedAtMs).not.toBeNull()
+    expect(upstream.requests).toHaveLength(1)
+  })
+
+  test('a claim whose process has died is taken over at once', async () => {
+    upstream.reset()
+    upstream.script({ kind: 'answer', content: 'alive' })
+    const dead = openFlightRadio(proxyAt(0).stores.redisUrl as string)
+    await Bun.sleep(100)
+    const claimed: string[] = []
+    // Whatever is asked next, a process that is gone says it leads.
+    const original = dead.claim
+    const radio = {
+      ...dead,
+      claim(name: string, id: string) {
+        claimed.push(name)
+        return original(name, id)
+      },
+    }
+    const orphan = await startProxy({
+      stores: proxyAt(0).stores,
+      environment: { AGGREGATOR_BASE_URL: upstream.baseUrl, AGGREGATOR_API_KEY: 'k' },
+      radio,
+    })
+    upstream.script({ kind: 'hang', after: 'nothing' })
+    const stuck = ask(orphan, key, question('Orphaned?')).catch(() => null)
+    while (claimed.length === 0) await Bun.sleep(5)
+    await Bun.sleep(50)
+    await dead.close()
+    upstream.script({ kind: 'answer', content: 'alive' })
+    const startedAt = performance.now()
+    expect(textOf(await ask(proxyAt(1), key, question('Orphaned?')))).toBe('alive')
+    expect(performance.now() - startedAt).toBeLessThan(2_500)
+    await orphan.stop()
+    await stuck
+  })
+})
