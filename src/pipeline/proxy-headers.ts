@@ -1,10 +1,11 @@
-/** The X-Proxy headers that say what happened and what it cost. */
+/** The headers that say what happened and what it cost: our own X-Proxy ones, and RFC 9211's Cache-Status. */
 import type { Match } from '../cache/cache.ts'
 import { ageSeconds } from '../cache/entry.ts'
 import { formatUsd } from '../pricing/cost.ts'
 
 export function missHeaders(provider: string, cost: number): Record<string, string> {
   return {
+    'cache-status': 'model-proxy; fwd=miss',
     'x-proxy-cache': 'MISS',
     'x-proxy-cache-age': '0',
     'x-proxy-cost-usd': formatUsd(cost),
@@ -14,15 +15,37 @@ export function missHeaders(provider: string, cost: number): Record<string, stri
 }
 
 export function hitHeaders(match: Match): Record<string, string> {
+  const now = Date.now()
+  const age = String(ageSeconds(match.entry, now))
+  const ttlSeconds = Math.max(0, Math.floor((match.entry.expiresAtMs - now) / 1000))
   const headers: Record<string, string> = {
+    age,
+    'cache-status': `model-proxy; hit; ttl=${ttlSeconds}`,
     'x-proxy-cache': match.result,
-    'x-proxy-cache-age': String(ageSeconds(match.entry, Date.now())),
+    'x-proxy-cache-age': age,
     'x-proxy-cost-usd': '0',
     'x-proxy-provider': match.entry.provider,
     'x-proxy-tokens-saved': String(match.entry.promptTokens),
   }
-  if (match.result === 'HIT-SEMANTIC') headers['x-proxy-cache-similarity'] = match.similarity.toFixed(4)
+  if (match.result === 'HIT-SEMANTIC') {
+    headers['x-proxy-cache-similarity'] = match.similarity.toFixed(4)
+    headers['cache-status'] += '; detail=semantic'
+  }
   return headers
+}
+
+/** For a request that hears another one's answer as it comes. */
+export function followHeaders(provider: string, estimatedPromptTokens: number): Record<string, string> {
+  return {
+    age: '0',
+    'cache-status': 'model-proxy; fwd=miss; collapsed',
+    'x-proxy-cache': 'HIT',
+    'x-proxy-cache-age': '0',
+    'x-proxy-cost-usd': '0',
+    'x-proxy-provider': provider,
+    // The exact count comes at the end of the stream, too late for a header.
+    'x-proxy-tokens-saved': String(estimatedPromptTokens),
+  }
 }
 
 export const JSON_TYPE = { 'content-type': 'application/json' }

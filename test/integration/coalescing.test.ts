@@ -50,6 +50,9 @@ describeFootings('identical requests in flight', footing => {
     expect(answers.filter(answer => answer.cache === 'MISS')).toHaveLength(1)
     const followers = answers.filter(answer => answer.cache === 'HIT')
     expect(followers).toHaveLength(199)
+    expect(followers.some(({ headers }) => headers.get('cache-status') === 'model-proxy; fwd=miss; collapsed')).toBe(
+      true,
+    )
     for (const { headers } of followers) {
       expect(headers.get('x-proxy-cost-usd')).toBe('0')
       expect(headers.get('x-proxy-cache-age')).toBe('0')

@@ -1,0 +1,63 @@
+import { expect, test } from 'vitest'
+import { ConfigError, readConfig } from '../../src/config.ts'
+
+test('an empty environment gives the documented defaults', () => {
+  expect(readConfig({})).toMatchObject({
+    port: 3000,
+    host: '127.0.0.1',
+    databaseUrl: null,
+    redisUrl: null,
+    dataDir: './data',
+    embeddedPgPort: 5433,
+    workers: 1,
+    aggregator: { name: 'openrouter', baseUrl: 'https://openrouter.ai/api/v1', apiKey: null },
+    embedder: { kind: 'builtin' },
+    trustedProxies: 0,
+    upstream: { connectTimeoutMs: 5000, firstByteTimeoutMs: 120_000, idleTimeoutMs: 60_000 },
+    maxBodyBytes: 33_554_432,
+  })
+})
+
+test('.env.example sets every default that it shows', async () => {
+  const text = await Bun.file(new URL('../../.env.example', import.meta.url)).text()
+  const shown = Object.fromEntries([...text.matchAll(/^([A-Z_]+)=(.*)$/gm)].map(([, name, value]) => [name, value]))
+  expect(Object.keys(shown).length).toBeGreaterThan(20)
+  expect(readConfig(shown)).toEqual(readConfig({}))
+})
+
+test.each([
+  ['PORT', '70000', 'whole number from 0 to 65535'],
+  ['PORT', 'abc', 'PORT=3000'],
+  ['DATABASE_URL', 'mysql://x', 'postgres://'],
+  ['REDIS_URL', 'redis://a,http://b', 'redis://'],
+  ['WORKERS', '4', 'DATABASE_URL and REDIS_URL'],
+  ['AGGREGATOR_BASE_URL', 'ftp://x', 'https://'],
+  ['AGGREGATOR_NAME', 'Open Router', 'lowercase'],
+  ['EMBEDDER', 'magic', 'auto, api, local, builtin'],
+  ['EMBEDDER', 'local', 'not available'],
+  ['ENCRYPTION_KEY', 'c2hvcnQ=', '32 bytes'],
+  ['TRUST_PROXY', '-1', 'whole number'],
+  ['MAX_BODY_BYTES', '1', '1024'],
+])('a bad %s says what it must be (%s)', (name, value, must) => {
+  expect(() => readConfig({ [name]: value })).toThrow(ConfigError)
+  expect(() => readConfig({ [name]: value })).toThrow(new RegExp(`${name}.*${must.replace(/[/.]/g, '\\$&')}`))
+})
+
+test('all problems are told at once, and no value is repeated', () => {
+  const read = () => readConfig({ PORT: 'p0rt-secret', EMBEDDER: 'emb-secret' })
+  expect(read).toThrow(/PORT.*EMBEDDER/s)
+  expect(read).not.toThrow(/secret/)
+})
+
+test('an embeddings key alone switches to the api embedder', () => {
+  expect(readConfig({ EMBEDDINGS_API_KEY: 'k' }).embedder).toMatchObject({ kind: 'api', dimensions: 512 })
+  expect(readConfig({ EMBEDDINGS_API_KEY: 'k', EMBEDDER: 'builtin' }).embedder).toEqual({ kind: 'builtin' })
+  expect(() => readConfig({ EMBEDDER: 'api' })).toThrow('EMBEDDINGS_API_KEY')
+})
+
+test('several workers need stores that can be shared', () => {
+  const stores = { DATABASE_URL: 'postgres://127.0.0.1/x', REDIS_URL: 'redis://127.0.0.1:7000,redis://127.0.0.1:7001' }
+  expect(readConfig({ ...stores, WORKERS: '4' }).workers).toBe(4)
+  expect(readConfig({ ...stores, WORKERS: 'auto' }).workers).toBeGreaterThan(0)
+  expect(readConfig({ WORKERS: 'auto' }).workers).toBe(1)
+})
