@@ -55,14 +55,15 @@ export function hashContext(
 
 /** Canonical JSON of what counts in a body. Throws a 400 where it is nested too deeply. */
 export function canonicalizeBody(body: JsonObject): string {
-  return canonicalize(relevant(body), 0)
+  return canonicalize(takeRelevant(body), 0)
 }
 
 export function sha256(text: string): string {
   return Bun.SHA256.hash(text, 'hex')
 }
 
-function relevant(body: JsonObject): JsonObject {
+/** The fields that can change an answer. */
+export function takeRelevant(body: JsonObject): JsonObject {
   // Null prototype: a field called __proto__ counts like any other.
   const kept: JsonObject = Object.create(null)
   for (const [field, value] of Object.entries(body)) if (!IRRELEVANT_FIELDS.has(field)) kept[field] = value

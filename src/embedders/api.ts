@@ -1,16 +1,19 @@
 /** Embeds through any OpenAI-compatible embeddings address. */
 import type { EmbedderConfig } from '../config.ts'
-import type { Embedder } from './embedder.ts'
+import { readUsage } from '../pricing/cost.ts'
+import type { EmbeddedText, PaidEmbedder } from './embedder.ts'
 
 type ApiConfig = Extract<EmbedderConfig, { kind: 'api' }>
 
 /** Models that take a `dimensions` parameter; others give the one length they have. */
 const SHORTENABLE = /text-embedding-3|gemini-embedding|qwen3-embedding|nomic-embed-text-v1\.5/i
 
-export function createApiEmbedder({ baseUrl, apiKey, model, dimensions }: ApiConfig): Embedder {
+export function createApiEmbedder({ baseUrl, apiKey, model, dimensions }: ApiConfig): PaidEmbedder {
+  const isShortenable = SHORTENABLE.test(model)
   return {
     space: { model, dimensions },
     isFree: false,
+    asks: { baseUrl, model, dimensions: isShortenable ? dimensions : null },
     async embed(text, signal) {
       const response = await fetch(`${baseUrl}/embeddings`, {
         method: 'POST',
@@ -19,28 +22,45 @@ export function createApiEmbedder({ baseUrl, apiKey, model, dimensions }: ApiCon
           model,
           input: text,
           encoding_format: 'float',
-          ...(SHORTENABLE.test(model) ? { dimensions } : {}),
+          ...(isShortenable ? { dimensions } : {}),
         }),
         redirect: 'manual',
-        ...(signal ? { signal } : {}),
+        signal,
       })
       // The body may quote the text: the status has to be enough.
       if (!response.ok) throw new Error(`The embeddings address answered with status ${response.status}`)
-      return readVector(await response.json(), dimensions)
+      return readAnswer(parse(await response.text()), { model, dimensions })
     },
   }
 }
 
-function readVector(body: unknown, dimensions: number): Float32Array {
-  const data = isObject(body) && Array.isArray(body.data) ? body.data[0] : undefined
-  const embedding = isObject(data) ? data.embedding : undefined
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    // The parser's own message quotes what it stumbled over.
+    throw new Error('The embeddings address gave an answer that is not JSON')
+  }
+}
+
+function readAnswer(body: unknown, asked: { model: string; dimensions: number }): EmbeddedText {
+  const answer = isObject(body) ? body : {}
+  return {
+    numbers: readVector(answer, asked.dimensions),
+    promptTokens: readUsage(answer.usage)?.promptTokens ?? 0,
+    answeredAs: typeof answer.model === 'string' ? answer.model : asked.model,
+  }
+}
+
+function readVector({ data }: Record<string, unknown>, dimensions: number): number[] {
+  const datum: unknown = Array.isArray(data) ? data[0] : undefined
+  const embedding = isObject(datum) ? datum.embedding : undefined
   if (!Array.isArray(embedding)) throw new Error('The embeddings address answered without a vector')
   if (embedding.length !== dimensions) {
     throw new Error(`The embeddings address gave ${embedding.length} dimensions; set EMBEDDINGS_DIMENSIONS to that`)
   }
-  const vector = Float32Array.from(embedding)
-  if (!vector.every(Number.isFinite)) throw new Error('The embeddings address gave a vector that is not all numbers')
-  return vector
+  if (embedding.every(Number.isFinite)) return embedding
+  throw new Error('The embeddings address gave a vector that is not all numbers')
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

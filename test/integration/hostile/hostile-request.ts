@@ -1,8 +1,11 @@
 /** What a hostile request is: its bytes, and what must come of it. */
 import type { RawPart } from './raw-http.ts'
 
-/** Stands in every body, prompt and bad key: it may not come back in an error, nor reach a log. */
-export const MARKER = 'quokka7f3a-never-to-be-repeated'
+/**
+ * Stands in every body, prompt and bad key: it may not come back in an error, nor reach a log. One word, for that is
+ * what a parser quotes.
+ */
+export const MARKER = 'quokka7f3aNeverToBeRepeated'
 export const MODEL = 'openai/gpt-4o-mini'
 
 export interface HostileRequest {
@@ -17,7 +20,7 @@ export interface HostileRequest {
   error?: { code?: string; message?: string; param?: string | null }
   /** Bun answers by itself what is not HTTP: without a body, and without our headers. */
   isRefusedByBun?: boolean
-  /** The limits are small: MAX_BODY_BYTES 4096, and 300 ms for a body. */
+  /** Its limits are small, MAX_BODY_BYTES 4096 and 300 ms for a body, and it trusts one hop in front of it. */
   isForSmallProxy?: boolean
 }
 

@@ -1,4 +1,4 @@
-/** Speaks HTTP over a bare socket: sends what no HTTP client would, a byte at a time where wanted, and reads what comes back. */
+/** Speaks HTTP over a bare socket: sends what no HTTP client would, a byte at a time where wanted. */
 
 export interface RawResponse {
   status: number
@@ -27,7 +27,7 @@ export interface RawOptions {
   timeLimitMs: number
 }
 
-/** Sends the parts on one connection; resolves with the last response that is waited for, or when the server hangs up. */
+/** Sends the parts on one connection; resolves with the last response waited for, or when the server hangs up. */
 export async function sendRaw({ port, parts, responses, timeLimitMs }: RawOptions): Promise<RawExchange> {
   const { promise: exchange, resolve, reject } = Promise.withResolvers<RawExchange>()
   const hasBodies = !isHead(parts[0])

@@ -1,0 +1,26 @@
+/** What a plain answer and each chunk of a stream have in common. */
+import type { Message, Usage } from '@anthropic-ai/sdk/resources/messages'
+import type { AnswerContext } from './answer-context.ts'
+
+export interface AnswerEnvelope {
+  id: string
+  object: 'chat.completion' | 'chat.completion.chunk'
+  created: number
+  model: string
+  service_tier?: string
+}
+
+const TIERS: Record<NonNullable<Usage['service_tier']>, string> = {
+  standard: 'default',
+  priority: 'priority',
+  batch: 'default',
+}
+
+export function writeEnvelope(
+  { id, model, usage }: Pick<Message, 'id' | 'model' | 'usage'>,
+  object: AnswerEnvelope['object'],
+  { createdSeconds }: AnswerContext,
+): AnswerEnvelope {
+  const tier = usage?.service_tier
+  return { id, object, created: createdSeconds, model, ...(tier ? { service_tier: TIERS[tier] ?? tier } : {}) }
+}

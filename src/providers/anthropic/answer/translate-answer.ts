@@ -1,0 +1,64 @@
+/** Whatever Anthropic answers, plain, streamed or in error, in OpenAI's form. */
+import type { Message } from '@anthropic-ai/sdk/resources/messages'
+import { isJsonObject } from '../../../answers/json-object.ts'
+import { ProxyError } from '../../../errors.ts'
+import type { UpstreamAnswer } from '../../upstream.ts'
+import { broken, UpstreamFailure } from '../../upstream-failure.ts'
+import { parseExactly } from '../exact-json.ts'
+import type { AnswerContext } from './answer-context.ts'
+import { readBody } from './read-body.ts'
+import { translateError } from './translate-error.ts'
+import { translateResponse } from './translate-response.ts'
+import { translateStream } from './translate-stream.ts'
+
+/** Status and headers stay, `Retry-After` and rate limits among them. */
+export async function translateAnswer(answer: UpstreamAnswer, context: AnswerContext): Promise<UpstreamAnswer> {
+  const { status } = answer
+  const headers = keepHeaders(answer.headers)
+  const isStream = headers.get('content-type')?.includes('text/event-stream') ?? false
+  if (status === 200 && isStream) return translateStreamed(answer.body, headers, context)
+  const body = parseBody(await readBody(answer.body))
+  if (status !== 200) return writeAnswer(status, headers, translateError(body, status).toBody())
+  if (!isMessage(body)) throw broken('anthropic', 'gave an answer that is not a message')
+  return writeAnswer(status, headers, translateResponse(body, context))
+}
+
+/** A stream that begins with an error is told as that error, with its status: whoever asked may try again. */
+async function translateStreamed(
+  upstream: ReadableStream<Uint8Array>,
+  headers: Headers,
+  context: AnswerContext,
+): Promise<UpstreamAnswer> {
+  try {
+    return { status: 200, headers, body: await translateStream(upstream, context) }
+  } catch (error) {
+    if (!(error instanceof ProxyError) || error instanceof UpstreamFailure) throw error
+    return writeAnswer(error.status, headers, error.toBody())
+  }
+}
+
+/** Anthropic's own id of the request goes under the name that other upstreams' have here. */
+function keepHeaders(headers: Headers): Headers {
+  const kept = new Headers(headers)
+  const id = headers.get('request-id')
+  if (id !== null) kept.set('x-upstream-request-id', id)
+  return kept
+}
+
+/** Undefined where it is not JSON: a gateway in front may answer in HTML. */
+function parseBody(text: string): unknown {
+  try {
+    return parseExactly(text)
+  } catch {
+    return undefined
+  }
+}
+
+function isMessage(body: unknown): body is Message {
+  return isJsonObject(body) && body.type === 'message' && Array.isArray(body.content) && isJsonObject(body.usage)
+}
+
+function writeAnswer(status: number, headers: Headers, value: unknown): UpstreamAnswer {
+  headers.set('content-type', 'application/json')
+  return { status, headers, body: new Blob([JSON.stringify(value)]).stream() }
+}

@@ -1,0 +1,30 @@
+/** Anthropic's errors in OpenAI's envelope. */
+import { isJsonObject, type JsonObject } from '../../../answers/json-object.ts'
+import { ProxyError } from '../../../errors.ts'
+import { kindOf } from './error-statuses.ts'
+
+/**
+ * `{"type":"error","error":{type,message,details?}}`, as a body or as an event, told as one error. `status` is the
+ * answer's, which holds; null for an event, whose kind tells it.
+ */
+export function translateError(body: unknown, status: number | null): ProxyError {
+  const error = isJsonObject(body) && isJsonObject(body.error) ? body.error : {}
+  const type = typeof error.type === 'string' ? error.type : 'api_error'
+  const kind = kindOf(type)
+  return new ProxyError({
+    status: status ?? kind.status,
+    type,
+    code: readDetailCode(error) ?? kind.code,
+    message: readMessage(error, status),
+  })
+}
+
+/** Anthropic's own code, finer than the type, where it gives one. */
+function readDetailCode({ details }: JsonObject): string | null {
+  return isJsonObject(details) && typeof details.error_code === 'string' ? details.error_code : null
+}
+
+function readMessage({ message }: JsonObject, status: number | null): string {
+  if (typeof message === 'string' && message !== '') return message
+  return status === null ? 'Anthropic broke off its answer with an error.' : `Anthropic answered with status ${status}.`
+}

@@ -1,0 +1,77 @@
+/** The bytes of Anthropic's event stream as those of OpenAI's. */
+import { createSseParser, type SseEvent } from '../../../answers/sse-parser.ts'
+import { broken } from '../../upstream-failure.ts'
+import type { AnswerContext } from './answer-context.ts'
+import { createStreamTranslator, type StreamTranslator } from './stream-translator.ts'
+
+type Reader = ReturnType<typeof openReader>
+
+const encoder = new TextEncoder()
+
+/**
+ * Resolves once the first chunk is there, so that an answer that fails before it is told as an error with a status.
+ * Rejects, and later reading throws, with a ProxyError: upstream's own error, or that it broke off.
+ */
+export async function translateStream(
+  upstream: ReadableStream<Uint8Array>,
+  context: AnswerContext,
+): Promise<ReadableStream<Uint8Array>> {
+  const reader = openReader(upstream)
+  const chunks = translateChunks(reader, context)
+  const first = await chunks.next()
+  let isFirst = true
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const { done, value } = isFirst ? first : await chunks.next()
+        isFirst = false
+        if (done) controller.close()
+        else controller.enqueue(value)
+      },
+      cancel: reason => reader.cancel(reason),
+    },
+    { highWaterMark: 0 },
+  )
+}
+
+function openReader(stream: ReadableStream<Uint8Array>) {
+  return stream.getReader()
+}
+
+async function* translateChunks(reader: Reader, context: AnswerContext): AsyncGenerator<Uint8Array, undefined> {
+  const translator = createStreamTranslator(context)
+  let events: SseEvent[] = []
+  const parser = createSseParser(event => events.push(event))
+  try {
+    for (let isOver = false; !isOver; ) {
+      const { done, value } = await reader.read()
+      if (done) parser.end()
+      else parser.push(value)
+      yield* translateEvents(events, translator)
+      events = []
+      isOver = done || translator.isDone
+    }
+    if (!translator.isDone) throw broken('anthropic', 'ended its answer before it was whole')
+    void readToEnd(reader)
+  } catch (error) {
+    void reader.cancel(error).catch(() => {})
+    throw error
+  }
+}
+
+/** What came before an error is told before it. */
+function* translateEvents(events: readonly SseEvent[], translator: StreamTranslator): Generator<Uint8Array> {
+  for (const { data } of events) {
+    const payloads = translator.push(data)
+    if (payloads.length > 0) yield encoder.encode(payloads.map(payload => `data: ${payload}\n\n`).join(''))
+  }
+}
+
+/** Nothing more is expected; a connection that is read to its end can be used again. */
+async function readToEnd(reader: Reader): Promise<void> {
+  try {
+    while (!(await reader.read()).done);
+  } catch {
+    // The answer is whole: how the connection ends matters to nobody.
+  }
+}

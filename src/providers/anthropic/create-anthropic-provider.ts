@@ -1,0 +1,77 @@
+/** Anthropic under a project's own key: its Messages API behind OpenAI's chat completions. */
+import { hasInexactNumber } from '../../answers/inexact-number.ts'
+import type { JsonObject } from '../../answers/json-object.ts'
+import { ProxyError } from '../../errors.ts'
+import { callUpstream, type TimeLimits } from '../call-upstream.ts'
+import type { ConnectionProbe } from '../connection-probe.ts'
+import { forwardRequestHeaders } from '../forwarded-headers.ts'
+import type { Endpoint, Provider, UpstreamRequest } from '../upstream.ts'
+import { readAnswerContext } from './answer/answer-context.ts'
+import { translateAnswer } from './answer/translate-answer.ts'
+import { parseExactly } from './exact-json.ts'
+import { chooseApiVersion, type MessagesRequest } from './messages-request.ts'
+import { translateRequest } from './request/translate-request.ts'
+
+export interface AnthropicOptions {
+  /** With or without a closing `/v1`. */
+  baseUrl: string
+  apiKey: string
+  limits: TimeLimits
+  probe: ConnectionProbe
+  /** The most tokens the model can write; null where that is not known. */
+  maxOutputTokensOf(model: string): number | null
+}
+
+const NAME = 'anthropic'
+
+/** `ask` throws, beside what every provider's does, a 400 for what Anthropic has no counterpart of. */
+export function createAnthropicProvider(options: AnthropicOptions): Provider {
+  const { apiKey, limits, probe, maxOutputTokensOf } = options
+  const url = `${options.baseUrl.replace(/\/+$/, '').replace(/\/v1$/, '')}/v1/messages`
+  return {
+    name: NAME,
+    pricedAs: NAME,
+    async ask(request) {
+      checkEndpoint(request.endpoint)
+      const body = readRequestBody(request)
+      const maxOutputTokens = maxOutputTokensOf(String(body.model))
+      const translated = translateRequest(body, { maxOutputTokens })
+      const answer = await callUpstream({
+        provider: NAME,
+        url,
+        headers: writeHeaders(request, translated, apiKey),
+        body: JSON.stringify(translated),
+        signal: request.signal,
+        limits,
+        probe,
+      })
+      return translateAnswer(answer, readAnswerContext(body, Date.now()))
+    },
+  }
+}
+
+/** Parsed anew where numbers would be rounded: a bound in a tool's schema may be one. */
+function readRequestBody({ body, bodyText }: UpstreamRequest): JsonObject {
+  return hasInexactNumber(bodyText) ? (parseExactly(bodyText) as JsonObject) : body
+}
+
+function writeHeaders({ headers, stream }: UpstreamRequest, translated: MessagesRequest, apiKey: string): Headers {
+  const written = forwardRequestHeaders(headers)
+  written.set('x-api-key', apiKey)
+  written.set('anthropic-version', chooseApiVersion(translated))
+  written.set('content-type', 'application/json')
+  written.set('accept', stream ? 'text/event-stream' : 'application/json')
+  // A compressed stream arrives in lumps.
+  written.set('accept-encoding', 'identity')
+  return written
+}
+
+function checkEndpoint(endpoint: Endpoint): void {
+  if (endpoint === 'chat') return
+  throw new ProxyError({
+    status: 404,
+    code: 'unsupported_endpoint',
+    message: `Anthropic's models answer POST /v1/chat/completions alone, not /v1/${endpoint}.`,
+    param: 'model',
+  })
+}

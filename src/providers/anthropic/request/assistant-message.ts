@@ -1,0 +1,109 @@
+/** An assistant's message, as it comes back in a conversation, as Anthropic's blocks. */
+import type {
+  ContentBlockParam,
+  RedactedThinkingBlockParam,
+  ThinkingBlockParam,
+  ToolUseBlockParam,
+} from '@anthropic-ai/sdk/resources/messages'
+import { isJsonObject, type JsonObject } from '../../../answers/json-object.ts'
+import { invalidRequest } from '../../../errors.ts'
+import { parseExactly } from '../exact-json.ts'
+import { refusal } from './check-fields.ts'
+import { readGiven, readList, readObject, readText } from './read-fields.ts'
+import { translateText } from './translate-parts.ts'
+
+/** A call as the client knows it. */
+export interface Call {
+  clientId: string
+  name: string
+  input: unknown
+}
+
+/** A thought of the model's, and its place among all blocks. */
+interface Thought {
+  at: number
+  block: ThinkingBlockParam | RedactedThinkingBlockParam
+}
+
+export interface AssistantMessage {
+  /** Without calls and thoughts. */
+  said: ContentBlockParam[]
+  calls: Call[]
+  thoughts: Thought[]
+}
+
+export function readAssistantMessage(message: JsonObject, param: string): AssistantMessage {
+  if (readGiven(message, 'audio') !== undefined) throw refusal('messages[].audio', `${param}.audio`)
+  return { said: readSaid(message, param), calls: readCalls(message, param), thoughts: readThoughts(message) }
+}
+
+/** A refusal is what was said, where nothing else was. */
+function readSaid(message: JsonObject, param: string): ContentBlockParam[] {
+  const said = translateText(message, param)
+  const refused = readGiven(message, 'refusal')
+  return said.length > 0 || refused === undefined ? said : translateText({ content: refused }, param)
+}
+
+function readCalls(message: JsonObject, param: string): Call[] {
+  const calls = readGiven(message, 'tool_calls')
+  const legacy = readGiven(message, 'function_call')
+  if (legacy !== undefined) return [readLegacyCall(legacy, `${param}.function_call`)]
+  if (calls === undefined) return []
+  return readList(calls, `${param}.tool_calls`).map((item, index) => {
+    const at = `${param}.tool_calls[${index}]`
+    const call = readObject(item, at)
+    if (call.type === 'custom') throw refusal('tools[].custom', at)
+    return { clientId: readText(call.id, `${at}.id`), ...readFunction(call.function, `${at}.function`) }
+  })
+}
+
+/** Legacy calls have no ids: their place is one. */
+function readLegacyCall(value: unknown, param: string): Call {
+  return { clientId: param, ...readFunction(value, param) }
+}
+
+function readFunction(value: unknown, param: string): Omit<Call, 'clientId'> {
+  const called = readObject(value, param)
+  const text = readText(called.arguments ?? '', `${param}.arguments`)
+  return { name: readText(called.name, `${param}.name`), input: parseArguments(text, `${param}.arguments`) }
+}
+
+function parseArguments(text: string, param: string): JsonObject {
+  try {
+    // A function without parameters may be called without arguments.
+    const input = text.trim() === '' ? {} : parseExactly(text)
+    if (isJsonObject(input)) return input
+  } catch {
+    // Told below; the parser's own message would quote them.
+  }
+  throw invalidRequest(`${param} must be the text of a JSON object.`, param)
+}
+
+/** Blocks that are not Anthropic's own are left out: another vendor's thoughts have no signature. */
+function readThoughts(message: JsonObject): Thought[] {
+  const blocks = readGiven(message, 'thinking_blocks')
+  if (!Array.isArray(blocks)) return []
+  return blocks.filter(isJsonObject).flatMap((item, position): Thought[] => {
+    const { type, thinking, signature, data, index } = item
+    const at = typeof index === 'number' ? index : position
+    if (type === 'thinking' && typeof thinking === 'string' && typeof signature === 'string') {
+      return [{ at, block: { type, thinking, signature } }]
+    }
+    return type === 'redacted_thinking' && typeof data === 'string' ? [{ at, block: { type, data } }] : []
+  })
+}
+
+/** All blocks in their order; `ids` are the calls', as they are sent. */
+export function composeAssistantTurn(
+  { said, calls, thoughts }: AssistantMessage,
+  ids: readonly string[],
+): ContentBlockParam[] {
+  const uses = calls.map(({ name, input }, index): ToolUseBlockParam => {
+    return { type: 'tool_use', id: ids[index] ?? '', name, input }
+  })
+  const blocks: ContentBlockParam[] = [...said, ...uses]
+  // Thoughts by themselves are no turn.
+  if (blocks.length === 0) return []
+  for (const { at, block } of thoughts.toSorted((a, b) => a.at - b.at)) blocks.splice(at, 0, block)
+  return blocks
+}

@@ -1,0 +1,24 @@
+/** Holds a request's fields against the table of rules. */
+import type { JsonObject } from '../../../answers/json-object.ts'
+import { invalidRequest, type ProxyError } from '../../../errors.ts'
+import { FIELD_RULES, type FieldRule, type RuledField } from '../field-rules.ts'
+
+const RULES: ReadonlyMap<string, FieldRule> = new Map(Object.entries(FIELD_RULES))
+
+/** The fields that no rule knows. Throws a 400 that names a refused one. */
+export function takeUnknownFields(body: JsonObject): JsonObject {
+  const unknown: JsonObject = Object.create(null)
+  for (const [field, value] of Object.entries(body)) {
+    const rule = RULES.get(field)
+    if (!rule) unknown[field] = value
+    else if (rule.treatment === 'refused' && value !== null && !rule.accepts?.(value)) {
+      throw refusal(field as RuledField, field)
+    }
+  }
+  return unknown
+}
+
+/** The 400 for a refused field; `param` is where this request has it. */
+export function refusal(field: RuledField, param: string): ProxyError {
+  return invalidRequest(`${param} cannot be sent to Anthropic. ${FIELD_RULES[field].reason}`, param)
+}

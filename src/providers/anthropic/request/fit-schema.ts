@@ -1,0 +1,77 @@
+/** Fits a JSON schema to what Anthropic can hold a model to. */
+import { isJsonObject, type JsonObject, writeField } from '../../../answers/json-object.ts'
+import { invalidRequest } from '../../../errors.ts'
+
+/** Enforced as they are. */
+const ENFORCED = new Set(['type', 'enum', 'const', 'required', '$ref', 'title'])
+/** Say nothing about what is valid. */
+const ANNOTATIONS = new Set(['$schema', '$id', '$comment', 'examples', 'deprecated', 'readOnly', 'writeOnly'])
+/** Maps of names to schemas. */
+const NAMED = new Set(['properties', '$defs', 'definitions'])
+const FORMATS = new Set('date-time time date duration email hostname uri ipv4 ipv6 uuid'.split(' '))
+
+/**
+ * The schema with every object closed, which Anthropic demands, and with keywords that it cannot enforce as words of
+ * the description, where the model reads them. Throws a 400 where closing an object would shut out what it is for.
+ */
+export function fitSchema(schema: JsonObject, param: string): JsonObject {
+  const fitted: JsonObject = {}
+  const told: string[] = []
+  for (const [keyword, value] of Object.entries(unwrapSingle(schema))) {
+    if (ANNOTATIONS.has(keyword) || keyword === 'description' || keyword === 'additionalProperties') continue
+    if (ENFORCED.has(keyword) || isEnforced(keyword, value)) fitted[keyword] = value
+    else if (NAMED.has(keyword) && isJsonObject(value)) fitted[keyword] = fitNamed(value, `${param}.${keyword}`)
+    else if (keyword === 'items' && isJsonObject(value)) fitted.items = fitSchema(value, `${param}.items`)
+    else if ((keyword === 'anyOf' || keyword === 'oneOf') && Array.isArray(value)) {
+      fitted.anyOf = value.map((option, index) => fitOption(option, `${param}.${keyword}[${index}]`))
+    } else told.push(`${keyword}: ${JSON.stringify(value)}`)
+  }
+  if (describesObject(schema)) {
+    checkClosable(schema, param)
+    fitted.additionalProperties = false
+  }
+  const description = [schema.description, told.join('; ')].filter(text => typeof text === 'string' && text !== '')
+  if (description.length > 0) fitted.description = description.join('\n')
+  return fitted
+}
+
+function isEnforced(keyword: string, value: unknown): boolean {
+  if (keyword === 'format') return typeof value === 'string' && FORMATS.has(value)
+  return keyword === 'minItems' && (value === 0 || value === 1)
+}
+
+/** `allOf` of one is a way to write beside a `$ref`. */
+function unwrapSingle(schema: JsonObject): JsonObject {
+  const { allOf, ...rest } = schema
+  const only: unknown = Array.isArray(allOf) && allOf.length === 1 ? allOf[0] : undefined
+  return isJsonObject(only) ? { ...rest, ...only } : schema
+}
+
+function fitNamed(schemas: JsonObject, param: string): JsonObject {
+  const fitted: JsonObject = {}
+  for (const [name, schema] of Object.entries(schemas)) writeField(fitted, name, fitOption(schema, `${param}.${name}`))
+  return fitted
+}
+
+function fitOption(schema: unknown, param: string): unknown {
+  return isJsonObject(schema) ? fitSchema(schema, param) : schema
+}
+
+function describesObject({ type, properties }: JsonObject): boolean {
+  return type === 'object' || (Array.isArray(type) && type.includes('object')) || isJsonObject(properties)
+}
+
+/** An object of any keys would become one of none; parts that are to hold together would contradict each other. */
+function checkClosable(
+  { properties, additionalProperties, patternProperties, allOf, $ref }: JsonObject,
+  param: string,
+): void {
+  const isMap = isJsonObject(additionalProperties) && Object.keys(additionalProperties).length > 0
+  const isOpen = properties === undefined && additionalProperties !== false && $ref === undefined
+  const isJoined = Array.isArray(allOf) && allOf.length > 1
+  if (!isMap && !isOpen && !isJoined && patternProperties === undefined) return
+  throw invalidRequest(
+    `${param} must list its object’s properties: Anthropic enforces no schema of objects with any keys.`,
+    param,
+  )
+}

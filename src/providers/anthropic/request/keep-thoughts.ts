@@ -1,0 +1,39 @@
+/** Which thoughts of a conversation go back to the model that thought them. */
+import type { ContentBlockParam } from '@anthropic-ai/sdk/resources/messages'
+import type { Conversation, Turn } from './translate-messages.ts'
+
+/**
+ * The turns with the thoughts that led to the calls which are just being answered, and no others. Anthropic demands
+ * those. Thoughts of finished turns are bound to their conversation word by word, and an answer from the cache may
+ * stem from another one. So may any thought before a system message, which moves to the front of everything.
+ */
+export function keepCurrentThoughts({ turns, lastSystemAt }: Conversation, isThinking: boolean): Turn[] {
+  const loop = findLoop(turns)
+  const keeps = isThinking && (turns[loop]?.startsAt ?? 0) > lastSystemAt
+  return turns.map((turn, index) =>
+    keeps && index >= loop ? turn : { ...turn, content: turn.content.filter(block => !isThought(block)) },
+  )
+}
+
+/** Whether the model's side of the current exchange of calls and results begins with a thought, or there is none. */
+export function beginsWithThought(turns: readonly Turn[]): boolean {
+  const last = turns.at(-1)
+  const before = turns.at(-2)
+  if (!last || !before || !hasResults(last)) return true
+  const [first] = before.content
+  return first !== undefined && isThought(first)
+}
+
+/** Where the current exchange of calls and results begins; the end where there is none. */
+function findLoop(turns: readonly Turn[]): number {
+  const lastQuestion = turns.findLastIndex(turn => turn.role === 'user' && !hasResults(turn))
+  return lastQuestion + 1
+}
+
+function hasResults({ content }: Turn): boolean {
+  return content[0]?.type === 'tool_result'
+}
+
+function isThought({ type }: ContentBlockParam): boolean {
+  return type === 'thinking' || type === 'redacted_thinking'
+}

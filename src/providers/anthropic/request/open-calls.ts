@@ -1,0 +1,64 @@
+/** The calls of a conversation that still wait for their results. */
+import { invalidRequest } from '../../../errors.ts'
+import type { Call } from './assistant-message.ts'
+import { readText } from './read-fields.ts'
+import { createToolIds } from './tool-ids.ts'
+
+export interface OpenCalls {
+  /** Notes a call; returns the id under which it is sent. */
+  open(call: Call, param: string): string
+  /** The sent id of the call that a `tool` message answers; 400 where there is none. */
+  close(clientId: unknown, param: string): string
+  /** The same for a legacy `function` message, which knows the name alone. */
+  closeByName(name: unknown, param: string): string
+  /** Throws OpenAI's own 400 where a result is missing. */
+  checkAllClosed(): void
+  /** Of all that were called. */
+  readonly names: ReadonlySet<string>
+}
+
+interface OpenCall {
+  clientId: string
+  name: string
+  id: string
+  param: string
+}
+
+export function createOpenCalls(): OpenCalls {
+  const ids = createToolIds()
+  const names = new Set<string>()
+  let waiting: OpenCall[] = []
+
+  function take(matches: (call: OpenCall) => boolean, param: string): string {
+    const found = waiting.find(matches)
+    if (!found) throw invalidRequest(`${param} answers no call of the assistant message before it.`, param)
+    waiting = waiting.filter(call => call !== found)
+    return found.id
+  }
+
+  return {
+    names,
+    open({ clientId, name }, param) {
+      const id = ids.assign(clientId)
+      names.add(name)
+      waiting.push({ clientId, name, id, param })
+      return id
+    },
+    close(value, param) {
+      const clientId = readText(value, `${param}.tool_call_id`)
+      return take(call => call.clientId === clientId, `${param}.tool_call_id`)
+    },
+    closeByName(value, param) {
+      const name = readText(value, `${param}.name`)
+      return take(call => call.name === name, `${param}.name`)
+    },
+    checkAllClosed() {
+      const [missing] = waiting
+      if (!missing) return
+      throw invalidRequest(
+        `${missing.param} calls functions, and must be followed by a tool message with the result of each call.`,
+        missing.param,
+      )
+    },
+  }
+}

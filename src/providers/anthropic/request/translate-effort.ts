@@ -1,0 +1,56 @@
+/** `reasoning_effort` as thinking. */
+import type { OutputConfig, ThinkingConfigParam } from '@anthropic-ai/sdk/resources/messages'
+import type { JsonObject } from '../../../answers/json-object.ts'
+import { invalidRequest } from '../../../errors.ts'
+import { EFFORTS, type Effort, type ModelTraits } from '../model-traits.ts'
+import { readChoice, readGiven } from './read-fields.ts'
+
+export interface Thinking {
+  thinking?: ThinkingConfigParam
+  effort?: NonNullable<OutputConfig['effort']>
+}
+
+const LEVELS = ['none', 'minimal', ...EFFORTS] as const
+
+/** Tokens to think with, on models that go by budget. Anthropic's least is 1,024. */
+const BUDGETS: Record<Effort | 'minimal', number> = {
+  minimal: 1_024,
+  low: 2_048,
+  medium: 8_192,
+  high: 16_384,
+  xhigh: 32_768,
+  max: 49_152,
+}
+const LEAST_BUDGET = BUDGETS.minimal
+
+/** Empty where the request does not say: the model's default holds. `maxTokens` bounds thoughts and answer together. */
+export function translateEffort(body: JsonObject, traits: ModelTraits, maxTokens: number): Thinking {
+  const given = readGiven(body, 'reasoning_effort')
+  if (given === undefined) return {}
+  const level = readChoice(given, 'reasoning_effort', LEVELS)
+  if (level === 'none') return { thinking: turnOff(traits) }
+  if (traits.thinking === 'budget') return { thinking: setBudget(BUDGETS[level], maxTokens) }
+  const effort = nearestEffort(level === 'minimal' ? 'low' : level, traits.efforts)
+  return { thinking: { type: 'adaptive', display: 'summarized' }, effort }
+}
+
+function turnOff({ off }: ModelTraits): ThinkingConfigParam {
+  if (off !== null) return { type: off }
+  throw invalidRequest('reasoning_effort: this model always thinks; its least is low.', 'reasoning_effort')
+}
+
+/** At most half of all, so that there is room for the answer. */
+function setBudget(wanted: number, maxTokens: number): ThinkingConfigParam {
+  const budget = Math.min(wanted, Math.floor(maxTokens / 2))
+  if (budget >= LEAST_BUDGET) return { type: 'enabled', budget_tokens: budget }
+  throw invalidRequest(
+    `reasoning_effort needs max_completion_tokens of at least ${LEAST_BUDGET * 2} on this model.`,
+    'reasoning_effort',
+  )
+}
+
+/** The level itself, or the highest below it. */
+function nearestEffort(level: Effort, levels: readonly Effort[]): Effort {
+  const reach = EFFORTS.slice(0, EFFORTS.indexOf(level) + 1)
+  return reach.findLast(effort => levels.includes(effort)) ?? 'low'
+}

@@ -1,0 +1,40 @@
+/** `response_format`: a schema that Anthropic enforces, or JSON by instruction. */
+import type { JSONOutputFormat, TextBlockParam } from '@anthropic-ai/sdk/resources/messages'
+import type { JsonObject } from '../../../answers/json-object.ts'
+import { fitSchema } from './fit-schema.ts'
+import { readChoice, readGiven, readObject, readText } from './read-fields.ts'
+
+export interface AnswerFormat {
+  format?: JSONOutputFormat
+  /** For the system prompt. */
+  instruction?: TextBlockParam
+}
+
+/** Anthropic enforces schemas alone, and none of them fits every object. */
+const JSON_INSTRUCTION: TextBlockParam = {
+  type: 'text',
+  text: 'Answer with a single valid JSON object and nothing else: no text before or after it, and no code fence.',
+}
+
+export function translateFormat(body: JsonObject): AnswerFormat {
+  const given = readGiven(body, 'response_format')
+  if (given === undefined) return {}
+  const format = readObject(given, 'response_format')
+  const type = readChoice(format.type, 'response_format.type', ['text', 'json_object', 'json_schema'])
+  if (type === 'text') return {}
+  return type === 'json_object' ? { instruction: JSON_INSTRUCTION } : { format: readSchema(format) }
+}
+
+/** Whether the answer is to be one JSON object by instruction. */
+export function asksForJsonObject(body: JsonObject): boolean {
+  return translateFormat(body).instruction !== undefined
+}
+
+function readSchema(format: JsonObject): JSONOutputFormat {
+  const param = 'response_format.json_schema'
+  const named = readObject(format.json_schema, param)
+  const schema = readObject(named.schema, `${param}.schema`)
+  const description = readGiven(named, 'description')
+  const told = description === undefined ? {} : { description: readText(description, `${param}.description`) }
+  return { type: 'json_schema', schema: fitSchema({ ...told, ...schema }, `${param}.schema`) }
+}

@@ -1,0 +1,66 @@
+/** Images and files of a message as Anthropic's blocks. */
+import type { Base64ImageSource, DocumentBlockParam, ImageBlockParam } from '@anthropic-ai/sdk/resources/messages'
+import type { JsonObject } from '../../../answers/json-object.ts'
+import { invalidRequest } from '../../../errors.ts'
+import { parseDataUrl } from './data-url.ts'
+import { readGiven, readObject, readText } from './read-fields.ts'
+
+type ImageType = Base64ImageSource['media_type']
+type DocumentSource = DocumentBlockParam['source']
+
+const IMAGE_TYPES: readonly ImageType[] = ['image/jpeg', 'image/png', 'image/gif', 'image/webp']
+/** Text in all but name. */
+const TEXT_TYPE = /^(?:text\/.+|application\/(?:json|xml|x-ndjson|yaml))$/
+const HTTP = /^https?:\/\//i
+/** How `%PDF-` begins in base64. */
+const PDF_BASE64 = /^JVBERi0/
+
+/** An `image_url` part; its `detail` has no counterpart. */
+export function translateImage(part: JsonObject, param: string): ImageBlockParam {
+  const at = `${param}.image_url`
+  // OpenAI's form is an object; some clients write the address alone.
+  const image = part.image_url
+  const url = typeof image === 'string' ? image : readText(readObject(image, at).url, `${at}.url`)
+  if (HTTP.test(url)) return { type: 'image', source: { type: 'url', url } }
+  const data = parseDataUrl(url)
+  if (!data) throw invalidRequest(`${at}.url must be an http(s) address or a data URL in base64.`, `${at}.url`)
+  const named = data.mediaType === 'image/jpg' ? 'image/jpeg' : data.mediaType
+  const mediaType = IMAGE_TYPES.find(type => type === named)
+  if (!mediaType) throw invalidRequest(`${at}.url must be one of ${IMAGE_TYPES.join(', ')}.`, `${at}.url`)
+  return { type: 'image', source: { type: 'base64', media_type: mediaType, data: data.base64 } }
+}
+
+/** A `file` part. */
+export function translateFile(part: JsonObject, param: string): DocumentBlockParam {
+  const at = `${param}.file`
+  const file = readObject(part.file, at)
+  const title = readGiven(file, 'filename')
+  return {
+    type: 'document',
+    source: readSource(file, at),
+    ...(title === undefined ? {} : { title: readText(title, `${at}.filename`) }),
+  }
+}
+
+function readSource(file: JsonObject, param: string): DocumentSource {
+  const id = readGiven(file, 'file_id')
+  if (id !== undefined) return { type: 'file', file_id: readText(id, `${param}.file_id`) }
+  const at = `${param}.file_data`
+  const text = readText(file.file_data, at)
+  if (HTTP.test(text)) return { type: 'url', url: text }
+  if (PDF_BASE64.test(text)) return { type: 'base64', media_type: 'application/pdf', data: text }
+  const data = parseDataUrl(text)
+  if (data?.mediaType === 'application/pdf') return { type: 'base64', media_type: data.mediaType, data: data.base64 }
+  if (data && TEXT_TYPE.test(data.mediaType)) {
+    return { type: 'text', media_type: 'text/plain', data: decodeText(data.base64, at) }
+  }
+  throw invalidRequest(`${at} must be a PDF or text, as a data URL in base64.`, at)
+}
+
+function decodeText(base64: string, param: string): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(Uint8Array.fromBase64(base64))
+  } catch {
+    throw invalidRequest(`${param} must be text in UTF-8, in base64.`, param)
+  }
+}

@@ -1,0 +1,94 @@
+/** A conversation as Anthropic has it: system text apart, turns that alternate, results right behind their calls. */
+import type { ContentBlockParam, TextBlockParam } from '@anthropic-ai/sdk/resources/messages'
+import type { JsonObject } from '../../../answers/json-object.ts'
+import { invalidRequest } from '../../../errors.ts'
+import { composeAssistantTurn, readAssistantMessage } from './assistant-message.ts'
+import { markLast } from './cache-marks.ts'
+import { createOpenCalls, type OpenCalls } from './open-calls.ts'
+import { readObject, readText } from './read-fields.ts'
+import { translateContent, translateText } from './translate-parts.ts'
+
+export interface Turn {
+  role: 'user' | 'assistant'
+  content: ContentBlockParam[]
+  /** Where in the request's messages it begins. */
+  startsAt: number
+}
+
+export interface Conversation {
+  system: TextBlockParam[]
+  /** Begins with the user's, and alternates. */
+  turns: Turn[]
+  /** Of the functions called in it. */
+  calledNames: ReadonlySet<string>
+  /** Where the last system message stands; -1 where there is none. */
+  lastSystemAt: number
+}
+
+/** Anthropic's conversations begin with the user; OpenAI's may begin with a greeting. */
+const OPENING: TextBlockParam = { type: 'text', text: '(The conversation begins.)' }
+
+/** Throws a 400 that names the message at fault. */
+export function translateMessages(messages: readonly unknown[]): Conversation {
+  const system: TextBlockParam[] = []
+  const turns: Turn[] = []
+  const calls = createOpenCalls()
+  let lastSystemAt = -1
+  for (const [index, item] of messages.entries()) {
+    const param = `messages[${index}]`
+    const message = readObject(item, param)
+    const role = readRole(message, param)
+    if (role === 'system') {
+      system.push(...(markLast(translateText(message, param), message, param) as TextBlockParam[]))
+      lastSystemAt = index
+    } else {
+      const content = role === 'user' ? readUser(message, param, calls) : readAssistant(message, param, calls)
+      say(turns, { role, content: markLast(content, message, param), startsAt: index })
+    }
+  }
+  calls.checkAllClosed()
+  if (turns.length === 0) throw invalidRequest('messages must hold something said by the user.', 'messages')
+  if (turns[0]?.role === 'assistant') turns.unshift({ role: 'user', content: [OPENING], startsAt: 0 })
+  return { system, turns, calledNames: calls.names, lastSystemAt }
+}
+
+const SIDES = {
+  system: 'system',
+  developer: 'system',
+  user: 'user',
+  tool: 'user',
+  function: 'user',
+  assistant: 'assistant',
+} as const
+
+/** Whose word it is to Anthropic: results come from the user's side. */
+function readRole(message: JsonObject, param: string): (typeof SIDES)[keyof typeof SIDES] {
+  const role = readText(message.role, `${param}.role`)
+  if (Object.hasOwn(SIDES, role)) return SIDES[role as keyof typeof SIDES]
+  throw invalidRequest(`${param}.role must be one of: ${Object.keys(SIDES).join(', ')}.`, `${param}.role`)
+}
+
+function readUser(message: JsonObject, param: string, calls: OpenCalls): ContentBlockParam[] {
+  const content = translateContent(message, param)
+  if (message.role === 'user') {
+    calls.checkAllClosed()
+    return content
+  }
+  const id = message.role === 'tool' ? calls.close(message.tool_call_id, param) : calls.closeByName(message.name, param)
+  return [{ type: 'tool_result', tool_use_id: id, ...(content.length > 0 ? { content } : {}) }]
+}
+
+function readAssistant(message: JsonObject, param: string, calls: OpenCalls): ContentBlockParam[] {
+  calls.checkAllClosed()
+  const read = readAssistantMessage(message, param)
+  return composeAssistantTurn(
+    read,
+    read.calls.map(call => calls.open(call, param)),
+  )
+}
+
+function say(turns: Turn[], turn: Turn): void {
+  const last = turns.at(-1)
+  if (last?.role === turn.role) last.content.push(...turn.content)
+  else if (turn.content.length > 0) turns.push(turn)
+}

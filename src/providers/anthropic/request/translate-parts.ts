@@ -1,0 +1,49 @@
+/** A message's content, one text or a list of parts, as Anthropic's blocks. */
+import type { DocumentBlockParam, ImageBlockParam, TextBlockParam } from '@anthropic-ai/sdk/resources/messages'
+import type { JsonObject } from '../../../answers/json-object.ts'
+import { invalidRequest } from '../../../errors.ts'
+import { readCacheMark } from './cache-marks.ts'
+import { refusal } from './check-fields.ts'
+import { readGiven, readObject, readText } from './read-fields.ts'
+import { translateFile, translateImage } from './translate-media.ts'
+
+export type ContentBlock = TextBlockParam | ImageBlockParam | DocumentBlockParam
+
+/** A user's or a tool's content. Text without a letter in it is left out: Anthropic refuses empty blocks. */
+export function translateContent(message: JsonObject, param: string): ContentBlock[] {
+  return mapParts(message, param, translatePart)
+}
+
+/** Content that may be text alone: a system message's, and an assistant's with the refusals it gave. */
+export function translateText(message: JsonObject, param: string): TextBlockParam[] {
+  return mapParts(message, param, translateTextPart)
+}
+
+function mapParts<Block extends ContentBlock>(
+  message: JsonObject,
+  param: string,
+  translate: (part: JsonObject, param: string) => Block | TextBlockParam,
+): (Block | TextBlockParam)[] {
+  const at = `${param}.content`
+  const content = readGiven(message, 'content')
+  const parts = Array.isArray(content) ? content : content === undefined ? [] : [{ type: 'text', text: content }]
+  const blocks = parts.map((item: unknown, index) => {
+    const partAt = Array.isArray(content) ? `${at}[${index}]` : at
+    const part = readObject(item, partAt)
+    return { ...translate(part, partAt), ...readCacheMark(part, partAt) }
+  })
+  return blocks.filter(block => !('text' in block) || block.text.trim() !== '')
+}
+
+function translatePart(part: JsonObject, param: string): ContentBlock {
+  if (part.type === 'image_url') return translateImage(part, param)
+  if (part.type === 'file') return translateFile(part, param)
+  if (part.type === 'input_audio') throw refusal('messages[].content[].input_audio', param)
+  return translateTextPart(part, param)
+}
+
+function translateTextPart(part: JsonObject, param: string): TextBlockParam {
+  if (part.type === 'refusal') return { type: 'text', text: readText(part.refusal, `${param}.refusal`) }
+  if (part.type === 'text') return { type: 'text', text: readText(part.text, param) }
+  throw invalidRequest(`${param}.type is not one that can be sent to Anthropic here.`, `${param}.type`)
+}

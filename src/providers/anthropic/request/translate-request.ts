@@ -1,0 +1,124 @@
+/** A chat request of OpenAI's form as one of Anthropic's. */
+import type { Metadata, ThinkingConfigParam, Tool, ToolChoice } from '@anthropic-ai/sdk/resources/messages'
+import type { JsonObject } from '../../../answers/json-object.ts'
+import { invalidRequest } from '../../../errors.ts'
+import type { MessagesRequest } from '../messages-request.ts'
+import { type ModelTraits, traitsOf } from '../model-traits.ts'
+import { takeUnknownFields } from './check-fields.ts'
+import { beginsWithThought, keepCurrentThoughts } from './keep-thoughts.ts'
+import { readChoice, readGiven, readList, readObject, readText } from './read-fields.ts'
+import { type Thinking, translateEffort } from './translate-effort.ts'
+import { type AnswerFormat, translateFormat } from './translate-format.ts'
+import { type Conversation, type Turn, translateMessages } from './translate-messages.ts'
+import { readMaxTokens, translateSampling, translateStop } from './translate-sampling.ts'
+import { translateToolChoice } from './translate-tool-choice.ts'
+import { describeCalledTools, translateTools } from './translate-tools.ts'
+
+export interface ModelLimits {
+  /** The most tokens the model can write; null where that is not known. */
+  maxOutputTokens: number | null
+}
+
+/** Throws a 400 that names the field for which Anthropic has no counterpart, or which is not what OpenAI takes. */
+export function translateRequest(body: JsonObject, limits: ModelLimits): MessagesRequest {
+  const unknown = takeUnknownFields(body)
+  const model = readText(body.model, 'model')
+  const traits = traitsOf(model)
+  const maxTokens = readMaxTokens(body, limits.maxOutputTokens)
+  const conversation = translateMessages(readList(body.messages, 'messages'))
+  const thought = translateThinking(body, unknown, traits, maxTokens, conversation)
+  const format = translateFormat(body)
+  const stop = translateStop(body)
+  const request: MessagesRequest = {
+    model,
+    max_tokens: maxTokens,
+    ...translateSystem(conversation, format),
+    messages: thought.turns.map(({ role, content }) => ({ role, content })),
+    ...(stop.length === 0 ? {} : { stop_sequences: stop }),
+    ...translateSampling(body, asksForThinking(thought.thinking)),
+    ...translateToolUse(body, conversation, thought.thinking),
+    ...(thought.thinking === undefined ? {} : { thinking: thought.thinking }),
+    ...translateOutput(thought, format),
+    ...translateMetadata(body),
+    ...translateTier(body),
+    ...(body.stream === true ? { stream: true } : {}),
+  }
+  return forwardUnknown(request, unknown)
+}
+
+/** The fields no rule knows, untouched; none may say anew what others say already. */
+function forwardUnknown(request: MessagesRequest, unknown: JsonObject): MessagesRequest {
+  for (const field of Object.keys(unknown)) {
+    if (!Object.hasOwn(request, field)) continue
+    throw invalidRequest(`${field} is already set by other fields of this request, in OpenAI’s form.`, field)
+  }
+  return { ...request, ...unknown }
+}
+
+function translateThinking(
+  body: JsonObject,
+  unknown: JsonObject,
+  traits: ModelTraits,
+  maxTokens: number,
+  conversation: Conversation,
+): Thinking & { turns: Turn[] } {
+  const asked = translateEffort(body, traits, maxTokens)
+  const turns = keepCurrentThoughts(conversation, thinks(asked.thinking ?? unknown.thinking, traits))
+  // With a budget, Anthropic demands the thoughts behind the calls; a client that lost them goes on without new ones.
+  if (asked.thinking?.type !== 'enabled' || beginsWithThought(turns)) return { ...asked, turns }
+  return { turns: keepCurrentThoughts(conversation, false) }
+}
+
+function asksForThinking(thinking: ThinkingConfigParam | undefined): boolean {
+  return thinking?.type === 'enabled' || thinking?.type === 'adaptive'
+}
+
+function thinks(thinking: unknown, { thinksByDefault }: ModelTraits): boolean {
+  if (typeof thinking !== 'object' || thinking === null) return thinksByDefault
+  return !('type' in thinking && thinking.type === 'disabled')
+}
+
+function translateSystem({ system }: Conversation, { instruction }: AnswerFormat): Pick<MessagesRequest, 'system'> {
+  const all = instruction ? [...system, instruction] : system
+  return all.length === 0 ? {} : { system: all }
+}
+
+function translateToolUse(
+  body: JsonObject,
+  { calledNames }: Conversation,
+  thinking: ThinkingConfigParam | undefined,
+): { tools?: Tool[]; tool_choice?: ToolChoice } {
+  const { tools, choice } = translateToolChoice(body, translateTools(body))
+  if (tools.length === 0) {
+    return calledNames.size === 0 ? {} : { tools: describeCalledTools(calledNames), tool_choice: { type: 'none' } }
+  }
+  const isForced = choice?.type === 'any' || choice?.type === 'tool'
+  if (isForced && thinking?.type === 'enabled') {
+    throw invalidRequest(
+      'tool_choice cannot demand a call while this model thinks; leave reasoning_effort out.',
+      'tool_choice',
+    )
+  }
+  return choice ? { tools, tool_choice: choice } : { tools }
+}
+
+function translateOutput({ effort }: Thinking, { format }: AnswerFormat): Pick<MessagesRequest, 'output_config'> {
+  if (effort === undefined && format === undefined) return {}
+  return { output_config: { ...(effort ? { effort } : {}), ...(format ? { format } : {}) } }
+}
+
+function translateMetadata(body: JsonObject): { metadata?: Metadata } {
+  for (const field of ['safety_identifier', 'user']) {
+    const given = readGiven(body, field)
+    if (given !== undefined) return { metadata: { user_id: readText(given, field) } }
+  }
+  const tagged = readGiven(readObject(readGiven(body, 'metadata') ?? {}, 'metadata'), 'user_id')
+  return tagged === undefined ? {} : { metadata: { user_id: readText(tagged, 'metadata.user_id') } }
+}
+
+function translateTier(body: JsonObject): Pick<MessagesRequest, 'service_tier'> {
+  const given = readGiven(body, 'service_tier')
+  if (given === undefined) return {}
+  const tier = readChoice(given, 'service_tier', ['auto', 'default'])
+  return { service_tier: tier === 'default' ? 'standard_only' : 'auto' }
+}

@@ -1,0 +1,53 @@
+/** Where an answer ends, and how its words are chosen. */
+import type { JsonObject } from '../../../answers/json-object.ts'
+import { invalidRequest } from '../../../errors.ts'
+import type { MessagesRequest } from '../messages-request.ts'
+import { readGiven, readNumber, readPositiveInteger, readText } from './read-fields.ts'
+
+/** For a model whose output limit is not known. Every model that Anthropic serves has at least twice as much. */
+const DEFAULT_MAX_TOKENS = 32_000
+
+/** `limit`: the most the model can write, where that is known. */
+export function readMaxTokens(body: JsonObject, limit: number | null): number {
+  for (const field of ['max_completion_tokens', 'max_tokens']) {
+    const given = readGiven(body, field)
+    if (given !== undefined) return readPositiveInteger(given, field)
+  }
+  return limit ?? DEFAULT_MAX_TOKENS
+}
+
+export function translateStop(body: JsonObject): string[] {
+  const stop = readGiven(body, 'stop') ?? []
+  const sequences = (Array.isArray(stop) ? stop : [stop]).map(sequence => readText(sequence, 'stop'))
+  if (sequences.every(sequence => sequence.trim() !== '')) return sequences
+  throw invalidRequest('stop: Anthropic cannot stop at white space alone; use a sequence with a letter in it.', 'stop')
+}
+
+type Sampling = Pick<MessagesRequest, 'temperature' | 'top_p' | 'top_k'>
+
+/** What differs from Anthropic's default of 1. Beside thinking that is asked for, Anthropic takes no other. */
+export function translateSampling(body: JsonObject, asksForThinking: boolean): Sampling {
+  const temperature = readShare(body, 'temperature', 'OpenAI’s range goes on to 2, Anthropic’s ends at 1.')
+  const topP = readShare(body, 'top_p', '')
+  const topK = readGiven(body, 'top_k')
+  if (temperature !== undefined && topP !== undefined) {
+    throw invalidRequest('top_p: Anthropic takes temperature or top_p, not both.', 'top_p')
+  }
+  const sampling: Sampling = {
+    ...(temperature === undefined ? {} : { temperature }),
+    ...(topP === undefined ? {} : { top_p: topP }),
+    ...(topK === undefined ? {} : { top_k: readPositiveInteger(topK, 'top_k') }),
+  }
+  const [field] = Object.keys(sampling)
+  if (field === undefined || !asksForThinking) return sampling
+  throw invalidRequest(`${field} cannot be set beside reasoning_effort on Claude models; leave one of them out.`, field)
+}
+
+function readShare(body: JsonObject, field: string, hint: string): number | undefined {
+  const given = readGiven(body, field)
+  if (given === undefined || given === 1) return undefined
+  if (typeof given === 'number' && given > 1) {
+    throw invalidRequest(`${field} must be at most 1 for Claude models. ${hint}`.trim(), field)
+  }
+  return readNumber(given, field, 0, 1)
+}

@@ -1,0 +1,73 @@
+/** Which of its tools a model may or must use. */
+import type { Tool, ToolChoice } from '@anthropic-ai/sdk/resources/messages'
+import { isJsonObject, type JsonObject } from '../../../answers/json-object.ts'
+import { invalidRequest } from '../../../errors.ts'
+import { refusal } from './check-fields.ts'
+import { readChoice, readGiven, readList, readObject, readText } from './read-fields.ts'
+
+export interface ChosenTools {
+  tools: Tool[]
+  /** Undefined where the model decides, and may call several at once. */
+  choice?: ToolChoice
+}
+
+const WORDS = { auto: 'auto', required: 'any', none: 'none' } as const
+type Word = keyof typeof WORDS
+
+/** Throws a 400 where a tool is chosen that is not offered. */
+export function translateToolChoice(body: JsonObject, tools: Tool[]): ChosenTools {
+  const { field, value, isLegacy } = readChoiceField(body)
+  if (tools.length === 0) {
+    if (value === undefined || value === 'none' || value === 'auto') return { tools }
+    throw invalidRequest(`${field} is only allowed when tools are given.`, field)
+  }
+  const chosen = choose(value ?? 'auto', field, tools, isLegacy)
+  // A legacy function_call has room for one.
+  const isSingle = body.parallel_tool_calls === false || isLegacy
+  if (chosen.choice.type === 'none') return chosen
+  if (isSingle) return { ...chosen, choice: { ...chosen.choice, disable_parallel_tool_use: true } }
+  return chosen.choice.type === 'auto' ? { tools: chosen.tools } : chosen
+}
+
+/** Whether the request speaks of functions the way it was done before tools. */
+export function usesLegacyFunctions(body: JsonObject): boolean {
+  return readGiven(body, 'functions') !== undefined && readGiven(body, 'tools') === undefined
+}
+
+function readChoiceField(body: JsonObject): { field: string; value: unknown; isLegacy: boolean } {
+  const isLegacy = usesLegacyFunctions(body)
+  const field = isLegacy ? 'function_call' : 'tool_choice'
+  return { field, value: readGiven(body, field), isLegacy }
+}
+
+function choose(value: unknown, field: string, tools: Tool[], isLegacy: boolean): Required<ChosenTools> {
+  if (typeof value === 'string') return { tools, choice: { type: WORDS[readWord(value, field)] } }
+  const choice = readObject(value, field)
+  if (isLegacy) return { tools, choice: chooseNamed(choice, field, tools) }
+  if (choice.type === 'allowed_tools') return chooseAllowed(choice.allowed_tools, `${field}.allowed_tools`, tools)
+  if (choice.type === 'custom') throw refusal('tools[].custom', field)
+  return { tools, choice: chooseNamed(readObject(choice.function, `${field}.function`), `${field}.function`, tools) }
+}
+
+function readWord(value: unknown, field: string): Word {
+  return readChoice(value, field, Object.keys(WORDS) as Word[])
+}
+
+function chooseNamed(named: JsonObject, param: string, tools: Tool[]): ToolChoice {
+  const name = readText(named.name, `${param}.name`)
+  if (tools.some(tool => tool.name === name)) return { type: 'tool', name }
+  throw invalidRequest(`${param}.name is not the name of a tool that is offered.`, `${param}.name`)
+}
+
+function chooseAllowed(value: unknown, param: string, tools: Tool[]): Required<ChosenTools> {
+  const allowed = readObject(value, param)
+  const mode = readChoice(allowed.mode, `${param}.mode`, ['auto', 'required'])
+  const names = readList(allowed.tools, `${param}.tools`).map((item, index) => {
+    const at = `${param}.tools[${index}]`
+    const tool = readObject(item, at)
+    const named = isJsonObject(tool.function) ? tool.function : tool
+    return chooseNamed(named, at, tools) as ToolChoice & { type: 'tool' }
+  })
+  const kept = tools.filter(tool => names.some(({ name }) => name === tool.name))
+  return { tools: kept, choice: { type: WORDS[mode] } }
+}

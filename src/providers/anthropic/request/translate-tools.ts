@@ -1,0 +1,44 @@
+/** Functions a model may call, as Anthropic's tools. */
+import type { Tool } from '@anthropic-ai/sdk/resources/messages'
+import type { JsonObject } from '../../../answers/json-object.ts'
+import { readCacheMark } from './cache-marks.ts'
+import { refusal } from './check-fields.ts'
+import { fitSchema } from './fit-schema.ts'
+import { readGiven, readList, readObject, readText } from './read-fields.ts'
+
+const NO_PARAMETERS = { type: 'object', properties: {} }
+
+/** Those of `tools`, and of the legacy `functions`. */
+export function translateTools(body: JsonObject): Tool[] {
+  const tools = readList(readGiven(body, 'tools') ?? [], 'tools')
+  const functions = readList(readGiven(body, 'functions') ?? [], 'functions')
+  return [
+    ...tools.map((tool, index) => translateTool(tool, `tools[${index}]`)),
+    ...functions.map((fn, index) => translateFunction(fn, `functions[${index}]`)),
+  ]
+}
+
+/** For a conversation whose calls are of functions no longer offered: Anthropic wants every function called to be known. */
+export function describeCalledTools(names: ReadonlySet<string>): Tool[] {
+  return Array.from(names, name => ({ name, input_schema: { type: 'object' } }))
+}
+
+function translateTool(value: unknown, param: string): Tool {
+  const tool = readObject(value, param)
+  if (tool.type === 'custom') throw refusal('tools[].custom', param)
+  return { ...translateFunction(tool.function, `${param}.function`), ...readCacheMark(tool, param) }
+}
+
+function translateFunction(value: unknown, param: string): Tool {
+  const fn = readObject(value, param)
+  const description = readGiven(fn, 'description')
+  const parameters = readObject(readGiven(fn, 'parameters') ?? NO_PARAMETERS, `${param}.parameters`)
+  const schema = fn.strict === true ? fitSchema(parameters, `${param}.parameters`) : parameters
+  return {
+    name: readText(fn.name, `${param}.name`),
+    ...(description === undefined ? {} : { description: readText(description, `${param}.description`) }),
+    input_schema: { ...schema, type: 'object' },
+    ...(fn.strict === true ? { strict: true } : {}),
+    ...readCacheMark(fn, param),
+  }
+}

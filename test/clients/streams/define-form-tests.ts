@@ -1,0 +1,65 @@
+/** The tests that every client library is put to: one answer, the same in every form. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describeFootings } from '../../harness/footings.ts'
+import { startProxy, type TestProxy } from '../../harness/proxy.ts'
+import type { CorpusEntry } from '../../standin/corpus.ts'
+import { type Standin, startStandin } from '../../standin/server.ts'
+import { BROKEN_CHATS, WHOLE_CHATS } from './play-corpus.ts'
+import { type Reader, readForms } from './read-forms.ts'
+
+export interface FormTests {
+  client: string
+  reader: Reader
+  /** Answers of a kind this client does not know, by name, and why. */
+  unknown?: Record<string, string>
+  /** Answers whose stream this client reads otherwise than their plain form, even straight from upstream, by name, and why. */
+  misread?: Record<string, string>
+  /** Further tests of this client, on the same proxy. */
+  define?(running: () => Running): void
+}
+
+export interface Running {
+  proxy: TestProxy
+  upstream: Standin
+}
+
+/** Defines them on every footing. */
+export function defineFormTests({ client, reader, unknown = {}, misread = {}, define }: FormTests): void {
+  const known = (entry: CorpusEntry) => !(entry.name in unknown)
+
+  describeFootings(`one answer in every form, read by ${client}`, footing => {
+    let upstream: Standin
+    let proxy: TestProxy
+
+    beforeAll(async () => {
+      upstream = await startStandin()
+      const environment = { AGGREGATOR_BASE_URL: upstream.baseUrl, AGGREGATOR_API_KEY: 'k' }
+      proxy = await startProxy({ stores: await footing.open(), environment })
+    })
+    afterAll(() => Promise.all([proxy.stop(), upstream.stop()]))
+
+    describe('whole answers are the same live, streamed from the cache, and plain from the cache', () => {
+      test.each(WHOLE_CHATS.filter(known))('$name', async entry => {
+        const forms = await readForms(reader, entry, proxy, upstream)
+        expect(forms.caches).toEqual(['MISS', 'HIT', 'HIT'])
+        expect(forms.live).toEqual(forms.direct)
+        expect(forms.streamedAgain).toEqual(forms.told)
+        expect(forms.plainAgain).toEqual(forms.told)
+        // Live bytes pass as they are: no client is better off with them than it was without us.
+        if (entry.name in misread) expect(forms.live).not.toEqual(forms.told)
+        else expect(forms.live).toEqual(forms.told)
+      })
+    })
+
+    describe('answers that are not whole are as live as upstream gives them, each time anew', () => {
+      test.each(BROKEN_CHATS)('$name', async entry => {
+        const forms = await readForms(reader, entry, proxy, upstream)
+        expect(forms.caches.slice(0, 2)).toEqual(['MISS', 'MISS'])
+        expect(forms.live).toEqual(forms.direct)
+        expect(forms.streamedAgain).toEqual(forms.direct)
+      })
+    })
+
+    define?.(() => ({ proxy, upstream }))
+  })
+}

@@ -1,0 +1,70 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describeFootings } from '../../harness/footings.ts'
+import { ask, startProxy, type TestProxy } from '../../harness/proxy.ts'
+import { type Standin, startStandin } from '../../standin/server.ts'
+import { GROQ_USAGE } from './misread.ts'
+import { playEntry, WHOLE_CHATS } from './play-corpus.ts'
+import { readEvents } from './read-events.ts'
+
+interface Chunk {
+  choices: unknown[]
+  usage?: unknown
+}
+
+describeFootings('usage follows stream_options', footing => {
+  let upstream: Standin
+  let proxy: TestProxy
+
+  beforeAll(async () => {
+    upstream = await startStandin()
+    const environment = { AGGREGATOR_BASE_URL: upstream.baseUrl, AGGREGATOR_API_KEY: 'k' }
+    proxy = await startProxy({ stores: await footing.open(), environment })
+  })
+  afterAll(() => Promise.all([proxy.stop(), upstream.stop()]))
+
+  /** The chunks of a live answer, and of the same one from the cache. */
+  async function streamTwice(content: string, options: object): Promise<{ live: Chunk[]; hit: Chunk[] }> {
+    const key = await proxy.createKey({ type: 'project' })
+    const body = { model: 'openai/gpt-4o-mini', messages: [{ role: 'user', content }], stream: true, ...options }
+    const answers = [await ask(proxy, key, body), await ask(proxy, key, body)]
+    expect(answers.map(answer => answer.cache)).toEqual(['MISS', 'HIT'])
+    const [live = [], hit = []] = answers.map(answer => readEvents(answer.text) as Chunk[])
+    return { live, hit }
+  }
+
+  /** What is left of upstream's own chunks. */
+  function withoutUsage(chunks: Chunk[]): Omit<Chunk, 'usage'>[] {
+    const left = chunks.filter(({ choices, usage }) => choices.length > 0 || usage == null)
+    return left.map(({ usage: _usage, ...rest }) => rest)
+  }
+
+  const told = (chunks: Chunk[]) => chunks.filter(chunk => chunk.usage != null)
+
+  describe.each(WHOLE_CHATS.filter(entry => entry.clientSetOutputLimit !== true))('$name', entry => {
+    test('asked for: once, as the last chunk of a hit, without choices', async () => {
+      upstream.script(playEntry(entry))
+      const { live, hit } = await streamTwice(entry.name, { stream_options: { include_usage: true } })
+      expect(live).toEqual(readEvents(entry.stream ?? ''))
+      if (entry.body.usage === undefined) return expect(told(hit)).toEqual([])
+      expect(told(hit)).toEqual([hit.at(-1)])
+      expect(hit.at(-1)).toMatchObject({ choices: [], usage: entry.body.usage })
+      for (const chunk of hit.slice(0, -1)) expect(chunk).toMatchObject({ choices: [expect.anything()], usage: null })
+    })
+
+    test.each([{}, { stream_options: { include_usage: false } }])('not asked for: nowhere (%o)', async options => {
+      upstream.script(playEntry(entry))
+      const { live, hit } = await streamTwice(entry.name, options)
+      for (const chunk of [...live, ...hit]) expect(chunk).not.toHaveProperty('usage')
+      expect(live).toEqual(withoutUsage(readEvents(entry.stream ?? '') as Chunk[]))
+      expect(upstream.requests.at(-1)?.body).toMatchObject({ stream_options: { include_usage: true } })
+    })
+  })
+
+  test('Groq tells its own field to all, as its clients expect', async () => {
+    const entry = WHOLE_CHATS.find(({ name }) => name in GROQ_USAGE)
+    if (!entry) throw new Error('There is no such entry')
+    upstream.script(playEntry(entry))
+    const { live, hit } = await streamTwice(entry.name, {})
+    for (const chunks of [live, hit]) expect(chunks.at(-1)).toMatchObject({ x_groq: { usage: entry.body.usage } })
+  })
+})

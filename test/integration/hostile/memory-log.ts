@@ -1,0 +1,22 @@
+/** A log that keeps its lines, down to the least important, for tests that look for what must not be in them. */
+import pino from 'pino'
+import type { Log } from '../../../src/telemetry/log.ts'
+
+export interface MemoryLog extends Log {
+  /** Takes all lines that were written since the last time. */
+  take(): string[]
+}
+
+export function createMemoryLog(): MemoryLog {
+  let lines: string[] = []
+  const write = (line: string) => void lines.push(line)
+  return Object.assign(pino({ level: 'debug', base: null }, { write }), {
+    request: (fields: Parameters<Log['request']>[0]) => write(JSON.stringify(fields)),
+    flush: async () => {},
+    take() {
+      const taken = lines
+      lines = []
+      return taken
+    },
+  })
+}

@@ -1,0 +1,109 @@
+/** What the stand-in model answers: made from the request and the scenario, and the same for the same two. */
+import type { ContentBlock, Message, StopReason, Usage } from '@anthropic-ai/sdk/resources/messages'
+import { splitTokens } from '../standin/compose.ts'
+import { instanceOfSchema } from '../standin/schema-instance.ts'
+import { isThinking } from './check-model.ts'
+import { findModel } from './models.ts'
+import type { AnswerScenario, JsonObject } from './scenario.ts'
+import { signThought } from './thinking-signature.ts'
+
+interface Turn {
+  role: string
+  content: JsonObject[]
+}
+
+/** `serial` counts the answers: no two have the same id. */
+export function composeMessage(request: JsonObject, scenario: AnswerScenario, serial: number): Message {
+  const thought = scenario.content ? [] : composeThought(request)
+  const composed = scenario.content ?? composeContent(request, serial)
+  const { content, stopReason } = limit(request, composed)
+  return {
+    id: `msg_standin${serial}`,
+    type: 'message',
+    role: 'assistant',
+    model: String(request.model),
+    content: [...thought, ...content],
+    stop_reason: (scenario.stopReason ?? stopReason) as StopReason,
+    stop_sequence: null,
+    stop_details: scenario.stopDetails ?? null,
+    container: null,
+    diagnostics: null,
+    usage: { ...countUsage(request, [...thought, ...content]), ...scenario.usage },
+  }
+}
+
+function composeThought(request: JsonObject): ContentBlock[] {
+  const model = findModel(String(request.model))
+  if (!model || !isThinking(request, model)) return []
+  const { display, type } = (request.thinking ?? {}) as JsonObject
+  const isShown = display === 'summarized' || type === 'enabled'
+  const thinking = isShown ? 'Let me think.\nThis is what stand-ins are asked.' : ''
+  return [{ type: 'thinking', thinking, signature: signThought(request, request.messages as Turn[], thinking) }]
+}
+
+function composeContent(request: JsonObject, serial: number): ContentBlock[] {
+  const last = (request.messages as Turn[]).at(-1)?.content ?? []
+  const asked = last.map(block => String(block.text ?? '')).join(' ')
+  const results = last.filter(block => block.type === 'tool_result')
+  const calls = results.length > 0 ? [] : chooseTools(request, asked)
+  if (calls.length > 0) return calls.map((tool, index) => writeCall(tool, `toolu_${serial}_${index}`))
+  const { format } = (request.output_config ?? {}) as { format?: JsonObject }
+  if (format) return [write(JSON.stringify(instanceOfSchema(format.schema)))]
+  if (results.length > 0) return [write(`The results are: ${results.map(readResult).join(' | ')}`)]
+  const seen = last.map(block => block.type).join('+')
+  return [write(`Answer to ${seen}: ${asked.slice(0, 80)} The stand-in adds some words, so that a stream has events.`)]
+}
+
+/** Those that the request demands, or that the user names. */
+function chooseTools(request: JsonObject, asked: string): JsonObject[] {
+  const tools = (request.tools ?? []) as JsonObject[]
+  const choice = (request.tool_choice ?? { type: 'auto' }) as JsonObject
+  if (choice.type === 'none') return []
+  if (choice.type === 'tool') return tools.filter(tool => tool.name === choice.name)
+  const named = tools.filter(tool => asked.includes(String(tool.name)))
+  const chosen = named.length === 0 && choice.type === 'any' ? tools.slice(0, 1) : named
+  return choice.disable_parallel_tool_use === true ? chosen.slice(0, 1) : chosen
+}
+
+function writeCall({ name, input_schema }: JsonObject, id: string): ContentBlock {
+  return { type: 'tool_use', id, name: String(name), input: instanceOfSchema(input_schema), caller: { type: 'direct' } }
+}
+
+function write(text: string): ContentBlock {
+  return { type: 'text', text, citations: null }
+}
+
+function readResult({ content }: JsonObject): string {
+  return Array.isArray(content) ? content.map(block => block.text).join(' ') : ''
+}
+
+/** Cuts text at the request's limits: a word is a token. */
+function limit(request: JsonObject, content: ContentBlock[]): { content: ContentBlock[]; stopReason: string } {
+  const [first] = content
+  if (first?.type !== 'text') return { content, stopReason: content.length > 0 ? 'tool_use' : 'end_turn' }
+  if (content.some(block => block.type === 'tool_use')) return { content, stopReason: 'tool_use' }
+  for (const stop of (request.stop_sequences ?? []) as string[]) {
+    const at = first.text.indexOf(stop)
+    if (at >= 0) return { content: [write(first.text.slice(0, at))], stopReason: 'stop_sequence' }
+  }
+  const tokens = splitTokens(first.text)
+  const most = Number(request.max_tokens)
+  if (tokens.length <= most) return { content, stopReason: 'end_turn' }
+  return { content: [write(tokens.slice(0, most).join(''))], stopReason: 'max_tokens' }
+}
+
+function countUsage(request: JsonObject, content: ContentBlock[]): Usage {
+  const written = splitTokens(content.map(block => JSON.stringify(block)).join(' ')).length
+  return {
+    input_tokens: Math.ceil(JSON.stringify(request.messages).length / 4),
+    output_tokens: written,
+    cache_creation_input_tokens: 0,
+    cache_read_input_tokens: 0,
+    cache_creation: null,
+    inference_geo: null,
+    output_tokens_details: { thinking_tokens: 0 },
+    server_tool_use: null,
+    service_tier: 'standard',
+    speed: null,
+  }
+}

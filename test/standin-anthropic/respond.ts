@@ -1,0 +1,94 @@
+/** Carries out a scenario for one request. */
+import type { ServerResponse } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Message } from '@anthropic-ai/sdk/resources/messages'
+import { cutConnection, JSON_HEADERS, sendBody, sendParts, writeParts } from '../standin/send.ts'
+import { writeError } from './api-error.ts'
+import { composeMessage } from './compose-message.ts'
+import type { AnswerScenario, BrokenScenario, JsonObject, Scenario } from './scenario.ts'
+import { writeEvent, writeEvents } from './write-events.ts'
+
+export interface Exchange {
+  request: JsonObject
+  response: ServerResponse
+  /** Counts the requests. */
+  serial: number
+  /** Called before the connection is cut, so that it is not taken for the client's going. */
+  onCut: () => void
+}
+
+const STREAM_HEADERS = { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' }
+const LIMIT_HEADERS = {
+  'anthropic-ratelimit-requests-limit': '4000',
+  'anthropic-ratelimit-requests-remaining': '3999',
+  'anthropic-ratelimit-requests-reset': '2026-11-21T00:00:00Z',
+}
+
+/** Ends once all that the scenario says was done. */
+export async function respond(exchange: Exchange, scenario: Scenario): Promise<void> {
+  const { response } = exchange
+  if (scenario.firstByteDelayMs !== undefined) await sleep(scenario.firstByteDelayMs)
+  switch (scenario.kind) {
+    case 'error': {
+      const body = JSON.stringify(writeError(scenario, idOf(exchange)))
+      return sendBody(response, scenario.status, { ...headersOf(exchange, JSON_HEADERS), ...scenario.headers }, body)
+    }
+    case 'raw':
+      return sendBody(response, scenario.status, scenario.headers, scenario.body)
+    case 'errorInStream': {
+      const events = writeEvents(compose(exchange)).slice(0, scenario.afterEvents)
+      const error = writeEvent(writeError(scenario, idOf(exchange)) as { type: string })
+      response.writeHead(200, headersOf(exchange, STREAM_HEADERS))
+      return sendParts(response, [...events, error], scenario.eventPauseMs)
+    }
+    case 'answer':
+      return sendAnswer(exchange, scenario)
+    default:
+      return breakOff(exchange, scenario)
+  }
+}
+
+async function sendAnswer(exchange: Exchange, scenario: AnswerScenario): Promise<void> {
+  const { request, response } = exchange
+  const message = compose(exchange, scenario)
+  if (request.stream !== true) {
+    const headers = { ...headersOf(exchange, JSON_HEADERS), ...scenario.headers }
+    return sendBody(response, 200, headers, JSON.stringify(message))
+  }
+  response.writeHead(200, { ...headersOf(exchange, STREAM_HEADERS), ...scenario.headers })
+  await sendParts(response, writeEvents(message, { pings: scenario.pings ?? false }), scenario.eventPauseMs)
+}
+
+async function breakOff(exchange: Exchange, { kind, after, eventPauseMs }: BrokenScenario): Promise<void> {
+  const { response, onCut } = exchange
+  if (after !== 'nothing') await sendBeginning(exchange, after, eventPauseMs)
+  if (kind === 'cut') await cutConnection(response, onCut)
+  if (kind === 'endEarly') response.end()
+}
+
+/** The headers and so many events; of a plain answer, half the body that its length promises. */
+async function sendBeginning(exchange: Exchange, events: number, pauseMs?: number): Promise<void> {
+  const { request, response } = exchange
+  const message = compose(exchange)
+  if (request.stream === true) {
+    response.writeHead(200, headersOf(exchange, STREAM_HEADERS))
+    response.flushHeaders()
+    return writeParts(response, writeEvents(message).slice(0, events), pauseMs)
+  }
+  const body = JSON.stringify(message)
+  response.writeHead(200, { ...headersOf(exchange, JSON_HEADERS), 'content-length': String(Buffer.byteLength(body)) })
+  response.flushHeaders()
+  await writeParts(response, [body.slice(0, body.length / 2)])
+}
+
+function compose({ request, serial }: Exchange, scenario: AnswerScenario = { kind: 'answer' }): Message {
+  return composeMessage(request, scenario, serial)
+}
+
+function headersOf(exchange: Exchange, type: Record<string, string>): Record<string, string> {
+  return { ...type, ...LIMIT_HEADERS, 'request-id': idOf(exchange) }
+}
+
+function idOf({ serial }: Exchange): string {
+  return `req_standin${serial}`
+}

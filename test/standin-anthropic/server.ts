@@ -1,0 +1,109 @@
+/** A local HTTP server that stands in for Anthropic's API, and refuses what Anthropic would refuse. */
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
+import { createRecording, type RecordedRequest, type Recording } from '../standin/recording.ts'
+import { checkRequest } from './check-request.ts'
+import { respond } from './respond.ts'
+import type { JsonObject, Scenario } from './scenario.ts'
+
+export interface AnthropicStandinOptions {
+  /** By default any free one. */
+  port?: number
+  /** Requests with another key get a 401; by default every key is good. */
+  apiKey?: string
+  /** By default true; false counts requests only. */
+  keepsRequests?: boolean
+}
+
+/** For each request its scenario; undefined leaves it to the default answer. */
+type Script = (request: RecordedRequest) => Scenario | undefined
+
+export interface AnthropicStandin {
+  /** Without `/v1`, as the vendor's own. */
+  baseUrl: string
+  requests: RecordedRequest[]
+  counts: Recording['counts']
+  /** For every good request from now on. */
+  script(next: Scenario | Script): void
+  /** For the very next good requests, one each, before what `script` says. */
+  scriptOnce(...scenarios: Scenario[]): void
+  /** Forgets scripts and requests; connections stay. */
+  reset(): void
+  stop(): Promise<void>
+}
+
+/** Starts the server on 127.0.0.1. */
+export async function startAnthropicStandin(options: AnthropicStandinOptions = {}): Promise<AnthropicStandin> {
+  const recording = createRecording(options.keepsRequests ?? true)
+  const sockets = new Set<Socket>()
+  const once: Scenario[] = []
+  let script: Script = () => undefined
+  let serial = 0
+
+  async function answer(message: IncomingMessage, response: ServerResponse, bodyText: string): Promise<void> {
+    const request = recordRequest(message, bodyText)
+    recording.add(request)
+    response.once('close', () => recording.end(request, response.writableFinished ? 'answered' : 'aborted'))
+    const error = checkRequest(request, options.apiKey)
+    const scenario: Scenario = error
+      ? { kind: 'error', ...error }
+      : (once.shift() ?? script(request) ?? { kind: 'answer' })
+    const onCut = () => recording.end(request, 'cut')
+    await respond({ request: request.body as JsonObject, response, serial: ++serial, onCut }, scenario)
+  }
+
+  const server = createServer((message, response) => {
+    const parts: Buffer[] = []
+    message.on('data', (part: Buffer) => parts.push(part))
+    message.on('end', () => void answer(message, response, Buffer.concat(parts).toString()))
+  })
+  // Longer than any test: a client's pooled connection does not go stale under it.
+  server.keepAliveTimeout = 120_000
+  server.on('connection', socket => {
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
+  })
+  await new Promise<void>(resolve => server.listen(options.port ?? 0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  return {
+    baseUrl: `http://127.0.0.1:${port}`,
+    requests: recording.requests,
+    counts: recording.counts,
+    script(next) {
+      script = typeof next === 'function' ? next : () => next
+    },
+    scriptOnce(...scenarios) {
+      once.push(...scenarios)
+    },
+    reset() {
+      once.length = 0
+      script = () => undefined
+      recording.reset()
+    },
+    stop() {
+      for (const socket of sockets) socket.destroy()
+      return new Promise(resolve => server.close(() => resolve()))
+    },
+  }
+}
+
+function recordRequest(message: IncomingMessage, bodyText: string): RecordedRequest {
+  return {
+    method: message.method ?? '',
+    path: (message.url ?? '').split('?')[0] ?? '',
+    headers: message.headers as Record<string, string>,
+    bodyText,
+    body: parseJson(bodyText),
+    receivedAtMs: performance.now(),
+    abortedAtMs: null,
+    isAnswered: false,
+  }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

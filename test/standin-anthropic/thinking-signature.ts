@@ -1,0 +1,32 @@
+/** Signatures that bind a thought to its model and to all that came before it. */
+import { isDeepStrictEqual } from 'node:util'
+import type { JsonObject } from './scenario.ts'
+
+interface Turn {
+  role: string
+  content: JsonObject[]
+}
+
+/** `turns`: all before the thought, its own turn's earlier blocks as a last turn included. */
+export function signThought(request: JsonObject, turns: readonly Turn[], thinking: string): string {
+  const { model, system = [], tools = [] } = request
+  const bound = JSON.stringify([model, system, tools, turns, thinking], (key, value) =>
+    key === 'cache_control' ? undefined : value,
+  )
+  return `sig_${Bun.SHA256.hash(bound, 'hex').slice(0, 40)}`
+}
+
+/** The place of a thought whose signature does not hold; null where all do. */
+export function findForgedThought(request: JsonObject): string | null {
+  const turns = request.messages as Turn[]
+  for (const [at, turn] of turns.entries()) {
+    for (const [position, block] of turn.content.entries()) {
+      if (block.type !== 'thinking') continue
+      const own = turn.content.slice(0, position)
+      const before = own.length === 0 ? turns.slice(0, at) : [...turns.slice(0, at), { ...turn, content: own }]
+      const signature = signThought(request, before, String(block.thinking))
+      if (!isDeepStrictEqual(signature, block.signature)) return `messages.${at}.content.${position}`
+    }
+  }
+  return null
+}
