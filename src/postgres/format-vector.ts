@@ -1,4 +1,5 @@
 /** Vectors as pgvector's text. */
+import { toSql } from 'pgvector'
 
 /** The greatest whole number below which a half holds every one exactly. */
 const GREATEST = 2_047
@@ -7,14 +8,9 @@ const GREATEST = 2_047
  * Scaled to whole numbers: cosine similarity does not mind the scale, and the text is a fifth as long to write, send and read.
  * For vectors that are compared by cosine alone, never given out.
  */
-export function formatVector(vector: Float32Array): string {
+export function formatVector(vector: Float32Array): string | null {
   let greatest = 0
   for (const component of vector) greatest = Math.max(greatest, Math.abs(component))
   const scale = greatest === 0 ? 0 : GREATEST / greatest
-  let text = '['
-  for (let i = 0; i < vector.length; i++) {
-    if (i > 0) text += ','
-    text += Math.round((vector[i] ?? 0) * scale)
-  }
-  return `${text}]`
+  return toSql(Array.from(vector, component => Math.round(component * scale)))
 }

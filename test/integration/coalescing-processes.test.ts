@@ -1,23 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openFlightRadio } from '../../src/redis/flight-radio.ts'
+import { question, textOf } from '../harness/chat.ts'
 import { describeReal } from '../harness/footings.ts'
-import { type Answer, ask, startProxy, type TestProxy } from '../harness/proxy.ts'
+import { ask, startProxy, type TestProxy } from '../harness/proxy.ts'
 import { type Standin, startStandin } from '../standin/server.ts'
 
 const PROCESSES = 4
-
-function question(content: string, fields: Record<string, unknown> = {}) {
-  return { model: 'openai/gpt-4o-mini', messages: [{ role: 'user', content }], ...fields }
-}
-
-function textOf(answer: Answer): string {
-  if (answer.json) return answer.json.choices[0].message.content
-  return answer.text
-    .split('\n\n')
-    .filter(event => event.startsWith('data: {'))
-    .map(event => JSON.parse(event.slice(6)).choices[0]?.delta?.content ?? '')
-    .join('')
-}
 
 /** Each proxy here has a radio of its own, as each process has: they know of each other through Redis alone. */
 describeReal('identical requests in flight over several proxies', footing => {
@@ -29,7 +17,7 @@ describeReal('identical requests in flight over several proxies', footing => {
   beforeAll(async () => {
     upstream = await startStandin()
     const stores = await footing.open()
-    const environment = { AGGREGATOR_BASE_URL: upstream.baseUrl, AGGREGATOR_API_KEY: 'k' }
+    const environment = { AGGREGATOR_BASE_URL: upstream.baseUrl, AGGREGATOR_API_KEY: 'k', UPSTREAM_MAX_RETRIES: '0' }
     for (let i = 0; i < PROCESSES; i++) {
       const radio = openFlightRadio(stores.redisUrl ?? '')
       radios.push(radio)
@@ -84,12 +72,12 @@ describeReal('identical requests in flight over several proxies', footing => {
 
   test("the leader's failure promotes a follower in another proxy", async () => {
     upstream.reset()
-    upstream.scriptOnce({ kind: 'error', status: 500, firstByteDelayMs: 150 })
+    upstream.scriptOnce({ kind: 'error', status: 402, firstByteDelayMs: 150 })
     upstream.script({ kind: 'answer', content: 'at last' })
     const leader = ask(proxyAt(0), key, question('Whose turn?'))
     await Bun.sleep(60)
     const follower = await ask(proxyAt(1), key, question('Whose turn?'))
-    expect((await leader).status).toBe(500)
+    expect((await leader).status).toBe(402)
     expect(textOf(follower)).toBe('at last')
     expect(upstream.requests).toHaveLength(2)
   })

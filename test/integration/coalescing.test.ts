@@ -1,21 +1,8 @@
 import { afterAll, beforeEach, expect, test } from 'vitest'
+import { question, textOf } from '../harness/chat.ts'
 import { describeFootings } from '../harness/footings.ts'
-import { type Answer, ask, startProxy, type TestProxy } from '../harness/proxy.ts'
+import { ask, startProxy, type TestProxy } from '../harness/proxy.ts'
 import { type Standin, startStandin } from '../standin/server.ts'
-
-function question(content: string, fields: Record<string, unknown> = {}) {
-  return { model: 'openai/gpt-4o-mini', messages: [{ role: 'user', content }], ...fields }
-}
-
-/** The text of a plain or a streamed answer. */
-function textOf(answer: Answer): string {
-  if (answer.json) return answer.json.choices[0].message.content
-  return answer.text
-    .split('\n\n')
-    .filter(event => event.startsWith('data: {'))
-    .map(event => JSON.parse(event.slice(6)).choices[0]?.delta?.content ?? '')
-    .join('')
-}
 
 describeFootings('identical requests in flight', footing => {
   let upstream: Standin
@@ -25,7 +12,8 @@ describeFootings('identical requests in flight', footing => {
   beforeEach(async () => {
     if (proxy) await Promise.all([proxy.stop(), upstream.stop()])
     upstream = await startStandin()
-    const environment = { AGGREGATOR_BASE_URL: upstream.baseUrl, AGGREGATOR_API_KEY: 'k' }
+    // Each flight is one upstream call: whether that call is repeated is not the question here.
+    const environment = { AGGREGATOR_BASE_URL: upstream.baseUrl, AGGREGATOR_API_KEY: 'k', UPSTREAM_MAX_RETRIES: '0' }
     proxy = await startProxy({ stores: await footing.open(), environment })
     key = await proxy.createKey({ type: 'project' })
   })
