@@ -1,26 +1,33 @@
-/** One serving process, from its stores to its last flushed record. */
-import { createApp } from './app.ts'
-import type { Config } from './config.ts'
+/** One serving process, from its stores to its open port. */
+import { type App, createApp } from './app.ts'
+import { type Config, ConfigError } from './config.ts'
 import { lockDataDir } from './data-dir.ts'
 import type { Database } from './postgres/database.ts'
 import { openEmbeddedDatabase } from './postgres/embedded.ts'
 import { migrate } from './postgres/migrate.ts'
+import { pingDatabase } from './postgres/ping.ts'
 import { openRealDatabase } from './postgres/real.ts'
 import type { FastStore } from './redis/fast-store.ts'
+import { openFlightRadio } from './redis/flight-radio.ts'
 import { guardStore } from './redis/guarded-store.ts'
 import { createInProcessStore } from './redis/in-process-store.ts'
 import { openRedisStore } from './redis/redis-store.ts'
-import { createLog } from './telemetry/log.ts'
+import { stopOnSignals } from './stop-server.ts'
+import { createLog, type Log } from './telemetry/log.ts'
+import { withinTimeLimit } from './time-limit.ts'
+import { warmTokenizer } from './tokens/encodings.ts'
 import { welcome } from './welcome.ts'
 
 /** Bun's connections may idle this long, in seconds; requests that wait for an upstream are exempt. */
 const IDLE_TIMEOUT_SECONDS = 60
-/** Upstream of our own limit, so that a body that is too large gets our answer rather than Bun's bare one. */
-const BODY_LIMIT_SLACK_BYTES = 1_048_576
-const FLUSH_TIME_LIMIT_MS = 5_000
+/** Requests before the first contact with Redis would be counted by this process alone. */
+const REDIS_WAIT_MS = 1_000
+
+/** What a worker tells its supervisor once it serves. */
+export const LISTENING = 'listening'
 
 export interface RunOptions {
-  /** One of several processes: the supervisor has migrated and greeted. */
+  /** One of several processes: the supervisor has migrated and greets. */
   isWorker: boolean
 }
 
@@ -29,18 +36,15 @@ export async function runServer(config: Config, { isWorker }: RunOptions): Promi
   const log = createLog(config.logLevel)
   const database = await openDatabase(config)
   if (!isWorker) await migrate(database)
-  const store = openStore(config)
-  const app = await createApp({ config, database, store, log })
+  const store = await openStore(config, log)
+  const radio = config.redisUrl === null ? null : openFlightRadio(config.redisUrl)
+  const app = await createApp({ config, database, store, radio, log })
 
-  app.http.listen({
-    port: config.port,
-    hostname: config.host,
-    reusePort: config.workers > 1,
-    idleTimeout: IDLE_TIMEOUT_SECONDS,
-    maxRequestBodySize: config.maxBodyBytes + BODY_LIMIT_SLACK_BYTES,
-  })
-  const { server } = app.http
-  if (!server) throw new Error('The server did not start')
+  // Loading its vocabulary blocks for a third of a second: now, rather than in somebody's request.
+  warmTokenizer()
+
+  const server = listen(app, config)
+  stopOnSignals({ server, app, store, database, log, timeLimitMs: config.shutdownTimeoutMs })
   log.info(
     {
       host: config.host,
@@ -51,37 +55,82 @@ export async function runServer(config: Config, { isWorker }: RunOptions): Promi
     },
     'listening',
   )
-  if (!isWorker) await welcome(config, database, `http://${printableHost(config.host)}:${server.port}/v1`)
-
-  let stopping = false
-  async function stop(): Promise<void> {
-    // A second signal does not wait.
-    if (stopping) process.exit(1)
-    stopping = true
-    log.info({}, 'stopping')
-    await Promise.race([server?.stop(), Bun.sleep(config.shutdownTimeoutMs)])
-    await server?.stop(true)
-    await app.drain(FLUSH_TIME_LIMIT_MS)
-    await Promise.race([Promise.allSettled([store.close(), database.close()]), Bun.sleep(2_000)])
-    log.info({}, 'stopped')
-    await log.flush()
-    process.exit(0)
-  }
-  process.on('SIGTERM', stop)
-  process.on('SIGINT', stop)
+  if (isWorker) process.send?.(LISTENING)
+  else await welcome(config, database, baseUrlOf(config.host, server.port ?? config.port))
 }
 
+/** Throws ConfigError where no database answers at DATABASE_URL. */
 export async function openDatabase(config: Config): Promise<Database> {
-  if (config.databaseUrl !== null) return openRealDatabase({ url: config.databaseUrl })
-  const directory = await lockDataDir(config.dataDir)
-  return openEmbeddedDatabase({ directory, port: config.embeddedPgPort })
+  if (config.databaseUrl === null) {
+    const directory = await lockDataDir(config.dataDir)
+    return openEmbeddedDatabase({ directory, port: config.embeddedPgPort })
+  }
+  const database = openRealDatabase({ url: config.databaseUrl })
+  try {
+    await pingDatabase(database)
+    return database
+  } catch (error) {
+    await database.close()
+    const { host, pathname } = new URL(config.databaseUrl)
+    throw new ConfigError([
+      `DATABASE_URL must lead to a PostgreSQL that answers; ${host}${pathname} does not: ${reasonOf(error)}. Example: DATABASE_URL=postgres://user:password@127.0.0.1:5432/model_proxy`,
+    ])
+  }
 }
 
-function openStore(config: Config): FastStore {
+/** The proxy starts without Redis too, and finds it later. */
+async function openStore(config: Config, log: Log): Promise<FastStore> {
   if (config.redisUrl === null) return createInProcessStore()
-  return guardStore(openRedisStore({ url: config.redisUrl }))
+  const store = guardStore(openRedisStore({ url: config.redisUrl }), {
+    onChange: (up, cause) => {
+      if (up) log.info({}, 'Redis is back')
+      else log.warn({ cause: reasonOf(cause) }, 'Redis is lost: no exact hits from it, rate windows by process')
+    },
+  })
+  if (!(await answersWithin(store, REDIS_WAIT_MS))) log.warn({}, 'Redis does not answer at REDIS_URL; going on without')
+  return store
 }
 
-function printableHost(host: string): string {
-  return host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host
+async function answersWithin(store: FastStore, limitMs: number): Promise<boolean> {
+  const deadlineMs = performance.now() + limitMs
+  while (performance.now() < deadlineMs) {
+    const answered = await withinTimeLimit(limitMs, store.ping()).then(
+      () => true,
+      () => false,
+    )
+    if (answered) return true
+    await Bun.sleep(20)
+  }
+  return false
+}
+
+/** Throws ConfigError where the port cannot be had. */
+function listen({ http }: App, { port, host, workers }: Config) {
+  try {
+    http.listen({ port, hostname: host, reusePort: workers > 1, idleTimeout: IDLE_TIMEOUT_SECONDS })
+  } catch (error) {
+    throw portUnavailable(host, port, error)
+  }
+  if (!http.server) throw new Error('The server did not start')
+  return http.server
+}
+
+export function portUnavailable(host: string, port: number, error: unknown): ConfigError {
+  const isTaken = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE'
+  return new ConfigError([
+    isTaken
+      ? `PORT must be free on ${host}, and ${port} is in use by another process. Example: PORT=${port === 3000 ? 3001 : 3000}`
+      : `HOST and PORT must be an address of this machine; ${host}:${port} is not: ${reasonOf(error)}. Example: HOST=127.0.0.1`,
+  ])
+}
+
+export function baseUrlOf(host: string, port: number): string {
+  const reachable = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host
+  return `http://${reachable}:${port}/v1`
+}
+
+/** An error of several attempts, as for a name with two addresses, has a code and no message. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  return error.message || ('code' in error ? String(error.code) : error.name)
 }

@@ -1,4 +1,5 @@
 /** Lets calls that arrive while one is in flight travel together in the next. */
+import { startTimeLimit } from '../time-limit.ts'
 
 export interface BatcherOptions<Item, Result> {
   /** Answers a batch: one result for each item, in order. A rejection fails every item of the batch. */
@@ -26,7 +27,18 @@ export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result
   let queue: Waiting<Item, Result>[] = []
   let inFlight = false
 
+  /** What has waited long behind a call that hung has no time left for a call of its own: a doomed one would only add to the load. */
+  function rejectHopeless(): void {
+    const hopelessBeforeMs = performance.now() - timeLimitMs / 2
+    let hopeless = 0
+    while ((queue[hopeless]?.queuedAtMs ?? Number.POSITIVE_INFINITY) < hopelessBeforeMs) hopeless++
+    if (hopeless === 0) return
+    for (const waiting of queue.slice(0, hopeless)) waiting.reject(timeLimitError())
+    queue = queue.slice(hopeless)
+  }
+
   function flush(): void {
+    rejectHopeless()
     const batch = queue.length <= maxItems ? queue : queue.slice(0, maxItems)
     queue = queue.length <= maxItems ? [] : queue.slice(maxItems)
     const [oldest] = batch
@@ -38,18 +50,15 @@ export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result
       inFlight = false
       if (queue.length > 0) flush()
     }
-    // One timer a batch, set by its oldest item. A call that hangs must not hold up those behind it either.
-    const timer = setTimeout(
-      () => {
-        overdue = true
-        for (const waiting of batch) waiting.reject(timeLimitError())
-        proceed()
-      },
-      Math.max(1, timeLimitMs - (performance.now() - oldest.queuedAtMs)),
-    )
+    // One limit a batch, set by its oldest item. A call that hangs must not hold up those behind it either.
+    const endLimit = startTimeLimit(Math.max(1, timeLimitMs - (performance.now() - oldest.queuedAtMs)), () => {
+      overdue = true
+      for (const waiting of batch) waiting.reject(timeLimitError())
+      proceed()
+    })
     run(batch.map(waiting => waiting.item)).then(
       results => {
-        clearTimeout(timer)
+        endLimit()
         for (let i = 0; i < batch.length; i++) {
           const waiting = batch[i] as Waiting<Item, Result>
           const result = results[i] as Result
@@ -59,7 +68,7 @@ export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result
         if (!overdue) proceed()
       },
       error => {
-        clearTimeout(timer)
+        endLimit()
         for (const waiting of batch) waiting.reject(error)
         if (!overdue) proceed()
       },

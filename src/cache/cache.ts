@@ -11,8 +11,8 @@ import { findVeto } from './guards/find-veto.ts'
 import type { PromptVector, PromptVectors } from './prompt-vectors.ts'
 import type { Question } from './question.ts'
 
-/** A lookup that takes longer is a miss. */
-const LOOKUP_TIME_LIMIT_MS = 1_000
+/** A look into the database that takes longer is a miss: together with admission it stays under a second. */
+const LOOKUP_TIME_LIMIT_MS = 400
 /** How long a finished answer may be held back so that an immediate repeat already finds it. */
 const STORE_TIME_LIMIT_MS = 250
 
@@ -69,25 +69,23 @@ export function createCache({ database, store, vectors, log }: CacheOptions): Ca
   async function lookUp(question: Question): Promise<Lookup> {
     const { account, semantic } = question
     const isMissing = (lookup: Lookup) => lookup.match === null && lookup.vector === null
-    const early =
-      semantic && vectors.isFree
-        ? await vectors.find(account.project_id, semantic.normalized, semantic.normalizedHash)
-        : null
+    const early = semantic && vectors.isFree ? await vectors.find(account, semantic.normalized) : null
     const first = await lookUpWith(question, early)
     if (!semantic || vectors.isFree || !isMissing(first)) return first
-    const vector = await vectors.find(account.project_id, semantic.normalized, semantic.normalizedHash)
+    const vector = await vectors.find(account, semantic.normalized)
     return vector ? lookUpWith(question, vector) : first
   }
 
   async function lookUpWith(question: Question, vector: PromptVector | null): Promise<Lookup> {
     const { account, control, requestHash, semantic } = question
     const threshold = control.threshold ?? account.semantic_threshold
-    const found = await findAnswer(database, {
+    const asked = findAnswer(database, {
       projectId: account.project_id,
       requestHash,
       semantic: semantic && { ...semantic, vector, threshold },
       maxAgeSeconds: control.maxAgeSeconds,
     })
+    const found = await withinTimeLimit(LOOKUP_TIME_LIMIT_MS, asked)
     const exact = found.find(row => row.match === 'exact')
     if (exact) {
       const entry = readRow(exact)
@@ -95,6 +93,35 @@ export function createCache({ database, store, vectors, log }: CacheOptions): Ca
       return { match: { result: 'HIT', entry }, vector }
     }
     return { match: pickUnvetoed(question, found, threshold), vector }
+  }
+
+  /** Stores in Postgres, with the prompt's vector: made now where the lookup did not need one. */
+  async function keep(
+    { account, identity, requestHash, model, semantic: asked }: Question,
+    answer: NewAnswer,
+    vector: PromptVector | null,
+    ttlSeconds: number,
+  ): Promise<void> {
+    const semantic = answer.semantic ? asked : null
+    const embedded = semantic && !vector ? await vectors.find(account, semantic.normalized) : vector
+    await storeAnswer(database, {
+      projectId: account.project_id,
+      requestHash,
+      namespace: identity.namespace,
+      endpoint: identity.endpoint,
+      model,
+      provider: answer.provider,
+      response: answer.body,
+      promptTokens: answer.promptTokens,
+      completionTokens: answer.completionTokens,
+      ttlSeconds,
+      semantic: semantic && {
+        contextHash: semantic.contextHash,
+        normalizedHash: semantic.normalizedHash,
+        prompt: semantic.text,
+        vector: embedded,
+      },
+    })
   }
 
   return {
@@ -107,17 +134,16 @@ export function createCache({ database, store, vectors, log }: CacheOptions): Ca
     },
 
     find(question) {
-      return withinTimeLimit(LOOKUP_TIME_LIMIT_MS + (question.semantic ? 2_000 : 0), lookUp(question)).catch(error => {
+      return lookUp(question).catch(error => {
         log.warn({ error: String(error) }, 'a cache lookup failed; treated as a miss')
         return { match: null, vector: null }
       })
     },
 
     async store(question, answer, vector) {
-      const { account, control, identity, requestHash } = question
+      const { account, control } = question
       const ttlSeconds = control.ttlSeconds ?? account.cache_ttl_seconds
       if (!control.store || ttlSeconds <= 0) return
-      const semantic = answer.semantic ? question.semantic : null
       const now = Date.now()
       refill(question, {
         body: encoder.encode(answer.body),
@@ -127,28 +153,7 @@ export function createCache({ database, store, vectors, log }: CacheOptions): Ca
         createdAtMs: now,
         expiresAtMs: now + ttlSeconds * 1000,
       })
-      const embedded =
-        semantic && !vector
-          ? await vectors.find(account.project_id, semantic.normalized, semantic.normalizedHash)
-          : vector
-      const stored = storeAnswer(database, {
-        projectId: account.project_id,
-        requestHash,
-        namespace: identity.namespace,
-        endpoint: identity.endpoint,
-        model: question.model,
-        provider: answer.provider,
-        response: answer.body,
-        promptTokens: answer.promptTokens,
-        completionTokens: answer.completionTokens,
-        ttlSeconds,
-        semantic: semantic && {
-          contextHash: semantic.contextHash,
-          normalizedHash: semantic.normalizedHash,
-          prompt: semantic.text,
-          vector: embedded,
-        },
-      }).catch(error => {
+      const stored = keep(question, answer, vector, ttlSeconds).catch(error => {
         log.warn({ error: String(error) }, 'an answer could not be stored')
       })
       await withinTimeLimit(STORE_TIME_LIMIT_MS, stored).catch(() => {})

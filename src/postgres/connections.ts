@@ -20,7 +20,10 @@ export interface Connections {
 
 /** The server ends what takes longer. */
 const STATEMENT_TIME_LIMIT_MS = 10_000
-/** A connection on which nothing came back by then leads to a server that is gone or hangs. Until then a late answer is still heard. */
+/**
+ * A connection on which nothing came back by then leads to a server that is gone or hangs. Until then a late answer is still
+ * heard; after it nobody knows what a server that goes on will have done: counted, or recorded, once too often.
+ */
 const SILENCE_LIMIT_MS = STATEMENT_TIME_LIMIT_MS + 2_000
 /** For a free connection, or a new one. */
 const CONNECT_TIME_LIMIT_MS = 2_000

@@ -1,7 +1,6 @@
 /** Connections to Redis: one server or a cluster, failing fast and coming back by themselves. */
 import { Cluster, Redis } from 'ioredis'
 
-/** On each command by itself; how long a request may wait in all is for the guard to say. */
 const COMMAND_TIMEOUT_MS = 300
 /** A connection that owes an answer and has been silent this long leads to a server that is gone or hangs. */
 const SILENCE_LIMIT_MS = 2_000
@@ -9,17 +8,22 @@ const SILENCE_LIMIT_MS = 2_000
 export interface ConnectOptions {
   /** For subscriptions, which wait for the server rather than fail, and are silent by nature. */
   listens?: boolean
+  /** After which a command fails; by default 300. Infinity: whoever sends it minds the time. */
+  commandTimeoutMs?: number
 }
 
 /** `url` is one address, or a comma-separated list of cluster nodes. */
-export function connectRedis(url: string, { listens = false }: ConnectOptions = {}): Redis | Cluster {
+export function connectRedis(
+  url: string,
+  { listens = false, commandTimeoutMs = COMMAND_TIMEOUT_MS }: ConnectOptions = {},
+): Redis | Cluster {
   const patience = listens
     ? { enableOfflineQueue: true, maxRetriesPerRequest: null }
     : {
         // A command that cannot be sent at once fails at once: the request goes on without Redis.
         enableOfflineQueue: false,
         maxRetriesPerRequest: 0,
-        commandTimeout: COMMAND_TIMEOUT_MS,
+        ...(Number.isFinite(commandTimeoutMs) ? { commandTimeout: commandTimeoutMs } : {}),
         socketTimeout: SILENCE_LIMIT_MS,
         enableAutoPipelining: true,
       }

@@ -1,4 +1,4 @@
-/** What Redis, or the in-process store in its place, does for one request: rate windows and exact entries, nothing else. */
+/** What Redis, or the in-process store in its place, does for requests: rate windows, exact entries and vectors, nothing else. */
 
 /** One batch of requests that share their windows. */
 export interface PassBatch {
@@ -29,6 +29,14 @@ export interface PassVerdict {
   entries: readonly (Uint8Array | null)[]
 }
 
+/** An entry of a batch that is written at once. */
+export interface EntryToWrite {
+  /** As `vectorEntryName` makes it. */
+  name: string
+  bytes: Uint8Array
+  ttlMs: number
+}
+
 export interface FastStore {
   readonly kind: 'redis' | 'in-process'
   /** Checks and counts all windows of the batch, or none, and reads its entries. Rejects when the store is out of reach. */
@@ -37,6 +45,9 @@ export interface FastStore {
   uncount(windowNames: readonly string[], requests: number, countedAtSecond: number): Promise<void>
   writeEntry(name: string, bytes: Uint8Array, ttlMs: number): Promise<void>
   deleteEntry(name: string): Promise<void>
+  /** The bytes of entries that `writeEntries` wrote, or null, in the order asked. All names belong to one project. */
+  readEntries(names: readonly string[]): Promise<(Uint8Array | null)[]>
+  writeEntries(entries: readonly EntryToWrite[]): Promise<void>
   /** Resolves when the store answers, rejects when it does not. */
   ping(): Promise<void>
   close(): Promise<void>
@@ -61,6 +72,11 @@ export function strangerWindowName(address: string): string {
 /** A new generation makes all that was cached under the old one unfindable. */
 export function entryName(projectId: number, generation: number, requestHash: string): string {
   return `mp:{${projectId}}:e:${generation}:${requestHash}`
+}
+
+/** Many of them are read at once: short names, for each takes as much memory as a good part of a small vector. */
+export function vectorEntryName(projectId: number, generation: number, vectorName: string): string {
+  return `mp:{${projectId}}:v:${generation}:${Buffer.from(vectorName, 'hex').toString('base64url')}`
 }
 
 /** Under which processes claim the lead of a flight. */

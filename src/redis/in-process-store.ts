@@ -54,6 +54,15 @@ export function createInProcessStore({
     return entry.bytes
   }
 
+  function writeEntry(name: string, bytes: Uint8Array, ttlMs: number): void {
+    forget(name)
+    keep(name, { bytes, expiresAtMs: now() + ttlMs })
+    for (const oldest of entries.keys()) {
+      if (entryBytes <= maxEntryBytes) break
+      forget(oldest)
+    }
+  }
+
   function keep(name: string, entry: Entry): void {
     entries.set(name, entry)
     entryBytes += entry.bytes.byteLength
@@ -77,16 +86,16 @@ export function createInProcessStore({
     async uncount(windowNames, requests, countedAtSecond) {
       for (const name of windowNames) uncount(windows.get(name), requests, countedAtSecond)
     },
-    async writeEntry(name, bytes, ttlMs) {
-      forget(name)
-      keep(name, { bytes, expiresAtMs: now() + ttlMs })
-      for (const oldest of entries.keys()) {
-        if (entryBytes <= maxEntryBytes) break
-        forget(oldest)
-      }
-    },
+    writeEntry: async (name, bytes, ttlMs) => writeEntry(name, bytes, ttlMs),
     async deleteEntry(name) {
       forget(name)
+    },
+    async readEntries(names) {
+      const nowMs = now()
+      return names.map(name => readEntry(name, nowMs))
+    },
+    async writeEntries(written) {
+      for (const { name, bytes, ttlMs } of written) writeEntry(name, bytes, ttlMs)
     },
     async ping() {},
     async close() {

@@ -1,10 +1,9 @@
 /** The fast store on a Redis server or cluster. */
 import { readFileSync } from 'node:fs'
-import { Cluster, Redis } from 'ioredis'
+import type { Cluster, Redis } from 'ioredis'
+import { connectRedis } from './connect-redis.ts'
+import { cutValue, joinValue, nameRest } from './cut-value.ts'
 import type { FastStore, PassBatch, PassVerdict } from './fast-store.ts'
-
-/** Redis answers in well under a millisecond; one that takes this long is as good as gone. */
-const COMMAND_TIMEOUT_MS = 300
 
 /** ioredis adds the scripts as methods at run time. */
 interface Scripted {
@@ -17,8 +16,9 @@ export interface RedisStoreOptions {
   url: string
 }
 
+/** Calls have no time limit of their own but the connection's; the guard has one. */
 export function openRedisStore({ url }: RedisStoreOptions): FastStore {
-  const redis = connect(url) as (Redis | Cluster) & Scripted
+  const redis = connectRedis(url, { commandTimeoutMs: Number.POSITIVE_INFINITY }) as (Redis | Cluster) & Scripted
   redis.defineCommand('windows', { lua: readScript('windows.lua') })
   redis.defineCommand('uncount', { lua: readScript('uncount.lua') })
   // Without a listener, a lost connection would end the process. Callers see each command fail.
@@ -60,6 +60,22 @@ export function openRedisStore({ url }: RedisStoreOptions): FastStore {
     async deleteEntry(name) {
       await redis.del(name)
     },
+    async readEntries(names) {
+      if (names.length === 0) return []
+      const parts = await redis.mgetBuffer(...names, ...names.map(nameRest))
+      return names.map((_, at) => joinValue(parts[at] ?? null, parts[names.length + at] ?? null))
+    },
+    async writeEntries(entries) {
+      const written = entries.flatMap(({ name, bytes, ttlMs }) => {
+        const { head, rest } = cutValue(bytes)
+        const livesMs = Math.max(1, Math.round(ttlMs))
+        return [
+          redis.set(name, head, 'PX', livesMs),
+          ...(rest === null ? [] : [redis.set(nameRest(name), rest, 'PX', livesMs)]),
+        ]
+      })
+      await Promise.all(written)
+    },
     async ping() {
       await redis.ping()
     },
@@ -75,31 +91,4 @@ function readScript(file: string): string {
 
 function asBytes(value: number | Buffer | null | undefined): Uint8Array | null {
   return value instanceof Uint8Array ? value : null
-}
-
-function connect(url: string): Redis | Cluster {
-  const shared = {
-    // A command that cannot be sent at once fails at once: the request goes on without Redis.
-    enableOfflineQueue: false,
-    maxRetriesPerRequest: 0,
-    commandTimeout: COMMAND_TIMEOUT_MS,
-    connectTimeout: 1_000,
-    enableAutoPipelining: true,
-  }
-  const reconnectMs = (attempt: number) => Math.min(100 * attempt, 1_000)
-  const nodes = url.split(',').map(node => node.trim())
-  const [only] = nodes
-  if (nodes.length === 1 && only !== undefined) return new Redis(only, { ...shared, retryStrategy: reconnectMs })
-  const { username, password, protocol } = new URL(only ?? '')
-  return new Cluster(nodes, {
-    clusterRetryStrategy: reconnectMs,
-    enableOfflineQueue: false,
-    enableAutoPipelining: true,
-    redisOptions: {
-      ...shared,
-      ...(username ? { username: decodeURIComponent(username) } : {}),
-      ...(password ? { password: decodeURIComponent(password) } : {}),
-      ...(protocol === 'rediss:' ? { tls: {} } : {}),
-    },
-  })
 }

@@ -1,5 +1,7 @@
 /** Collects usage records and writes them in batches, off the hot path. */
+
 import type { Database } from '../postgres/database.ts'
+import { sqlStateOf } from '../postgres/database.ts'
 import { recordUsage, type UsageRecord } from '../postgres/record-usage.ts'
 import type { Log } from './log.ts'
 
@@ -17,33 +19,65 @@ export interface UsageRecorder {
 export function createUsageRecorder(database: Database, log: Log): UsageRecorder {
   let waiting: UsageRecord[] = []
   let dropped = 0
+  let batchSize = MAX_BATCH
+  let failing = false
   let writing: Promise<void> | null = null
   let timer: ReturnType<typeof setTimeout> | null = null
 
   function schedule(): void {
     timer ??= setTimeout(() => {
       timer = null
-      writing ??= write()
+      startWriting()
     }, FLUSH_EVERY_MS)
+  }
+
+  function startWriting(): Promise<void> {
+    writing ??= write().finally(() => {
+      writing = null
+    })
+    return writing
   }
 
   async function write(): Promise<void> {
     while (waiting.length > 0) {
-      const batch = waiting.splice(0, MAX_BATCH)
+      const batch = waiting.splice(0, batchSize)
       try {
         await recordUsage(database, batch)
+        noteSuccess()
       } catch (error) {
+        if (isRefusal(error)) {
+          divide(batch, error)
+          continue
+        }
         waiting = batch.concat(waiting)
         dropOverflow()
-        log.warn(
-          { error: String(error), waiting: waiting.length, dropped },
-          'usage records could not be written; trying again',
-        )
+        noteFailure(error)
         schedule()
-        break
+        return
       }
     }
-    writing = null
+  }
+
+  /** One record that the database will never take must not hold up the others: half a batch at a time finds it. */
+  function divide(batch: UsageRecord[], error: unknown): void {
+    if (batch.length > 1) {
+      waiting = batch.concat(waiting)
+      batchSize = Math.ceil(batch.length / 2)
+      return
+    }
+    dropped++
+    log.error({ id: batch[0]?.request_id, code: sqlStateOf(error), dropped }, 'a usage record was refused; dropped')
+  }
+
+  function noteSuccess(): void {
+    batchSize = Math.min(MAX_BATCH, batchSize * 2)
+    if (failing) log.info({ dropped }, 'usage records are written again')
+    failing = false
+  }
+
+  function noteFailure(error: unknown): void {
+    if (!failing) log.warn({ error: String(error), waiting: waiting.length }, 'usage records wait for the database')
+    failing = true
   }
 
   function dropOverflow(): void {
@@ -62,11 +96,17 @@ export function createUsageRecorder(database: Database, log: Log): UsageRecorder
     async drain(timeLimitMs) {
       const deadline = performance.now() + timeLimitMs
       while ((waiting.length > 0 || writing) && performance.now() < deadline) {
-        writing ??= write()
-        await Promise.race([writing, Bun.sleep(Math.max(1, deadline - performance.now()))])
+        await Promise.race([startWriting(), Bun.sleep(Math.max(1, deadline - performance.now()))])
         if (waiting.length > 0) await Bun.sleep(20)
       }
       if (timer) clearTimeout(timer)
+      timer = null
+      if (waiting.length > 0) log.error({ lost: waiting.length }, 'usage records could not be written in time')
     },
   }
+}
+
+/** SQLSTATE class 22: a value does not fit its column, however often it is tried. */
+function isRefusal(error: unknown): boolean {
+  return sqlStateOf(error)?.startsWith('22') ?? false
 }

@@ -1,0 +1,60 @@
+/** Projects and keys in a database that proxies serve from, and what those wrote about them. */
+import { sql } from 'kysely'
+import type { Database } from '../../src/postgres/database.ts'
+import { createProject, issueKey } from '../../src/postgres/projects.ts'
+
+export interface Account {
+  project: string
+  plan: string
+  key: string
+}
+
+export interface Accounts {
+  /** A project on a plan of its own with these limits, and one key of it. Test keys have the same limits. */
+  create(limits?: { type?: 'project' | 'test'; perMinute?: number; perMonth?: number }): Promise<Account>
+  /** A project on a plan that is there, and one key of it. */
+  createOn(plan: string, type: 'project' | 'test'): Promise<Account>
+  /** Requests counted against the project's month, of all its keys. */
+  countRequests(account: Account): Promise<number>
+  /** Its usage records, by status. */
+  countRecords(account: Account): Promise<Record<string, number>>
+  run(text: string): Promise<void>
+}
+
+const UNLIMITED = 1_000_000_000
+
+/** The database must have been migrated. */
+export function openAccounts(database: Database): Accounts {
+  async function createOn(plan: string, type: 'project' | 'test'): Promise<Account> {
+    const project = `p-${crypto.randomUUID()}`
+    await createProject(database, project, plan)
+    return { project, plan, key: await issueKey(database, project, type, 'k') }
+  }
+
+  return {
+    async create({ type = 'test', perMinute = UNLIMITED, perMonth = UNLIMITED } = {}) {
+      const plan = `plan-${crypto.randomUUID()}`
+      await database.runScript(
+        `insert into plans values ('${plan}', ${perMinute}, ${UNLIMITED}, ${perMonth}, ${perMinute}, ${perMonth})`,
+      )
+      return createOn(plan, type)
+    },
+    createOn,
+    async countRequests({ project }) {
+      const { rows } = await sql<{ requests: number }>`
+        select coalesce(sum(c.requests), 0)::integer as requests
+        from monthly_counters c join projects p on p.id = c.project_id
+        where p.name = ${project}::text`.execute(database.queries)
+      return rows[0]?.requests ?? 0
+    },
+    async countRecords({ project }) {
+      const { rows } = await sql<{ status: number; records: number }>`
+        select u.status, count(*)::integer as records
+        from usage_records u join projects p on p.id = u.project_id
+        where p.name = ${project}::text
+        group by u.status`.execute(database.queries)
+      return Object.fromEntries(rows.map(row => [String(row.status), row.records]))
+    },
+    run: text => database.runScript(text),
+  }
+}

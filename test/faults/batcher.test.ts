@@ -1,0 +1,70 @@
+import { expect, test } from 'vitest'
+import { createBatcher } from '../../src/admission/batcher.ts'
+
+interface Call {
+  items: readonly string[]
+  answer(): void
+}
+
+/** A batcher whose calls end when the test says so. */
+function openBatcher(timeLimitMs: number) {
+  const calls: Call[] = []
+  const late: string[] = []
+  const add = createBatcher<string, string>({
+    run: items => new Promise(resolve => calls.push({ items, answer: () => resolve(items.map(item => `${item}!`)) })),
+    maxItems: 10,
+    timeLimitMs,
+    timeLimitError: () => new Error('too late'),
+    onLateResult: item => late.push(item),
+  })
+  return { add, calls, late }
+}
+
+test('what arrives while a call is in flight travels in the next', async () => {
+  const { add, calls } = openBatcher(1_000)
+  const first = add('a')
+  await Bun.sleep(1)
+  const rest = [add('b'), add('c')]
+  await Bun.sleep(1)
+  expect(calls.map(call => call.items)).toEqual([['a']])
+  calls[0]?.answer()
+  expect(await first).toBe('a!')
+  expect(calls.map(call => call.items)).toEqual([['a'], ['b', 'c']])
+  calls[1]?.answer()
+  expect(await Promise.all(rest)).toEqual(['b!', 'c!'])
+})
+
+test('a call that hangs fails its items and those that waited long behind it; the others get a call of their own', async () => {
+  const { add, calls, late } = openBatcher(200)
+  const outcomes: string[] = []
+  const note = (item: string) =>
+    add(item).then(
+      result => outcomes.push(result),
+      error => outcomes.push(`${item}: ${error.message}`),
+    )
+  note('hung')
+  await Bun.sleep(10)
+  note('behind')
+  await Bun.sleep(140)
+  note('fresh')
+  await Bun.sleep(100)
+  expect(outcomes).toEqual(['hung: too late', 'behind: too late'])
+  expect(calls.map(call => call.items)).toEqual([['hung'], ['fresh']])
+  calls[1]?.answer()
+  calls[0]?.answer()
+  await Bun.sleep(1)
+  expect(outcomes.at(-1)).toBe('fresh!')
+  // So that what it reserved can be given back.
+  expect(late).toEqual(['hung'])
+})
+
+test('time in which this process itself was busy does not make an answer late', async () => {
+  const { add, calls } = openBatcher(50)
+  const asked = add('a')
+  await Bun.sleep(1)
+  // Fires when the busy time is over, as the limit does; the answer takes a moment more.
+  setTimeout(() => Bun.sleep(10).then(() => calls[0]?.answer()), 5)
+  const busyUntilMs = performance.now() + 150
+  while (performance.now() < busyUntilMs);
+  expect(await asked).toBe('a!')
+})

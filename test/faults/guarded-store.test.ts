@@ -1,0 +1,87 @@
+import { afterEach, expect, test } from 'vitest'
+import type { FastStore, PassVerdict } from '../../src/redis/fast-store.ts'
+import { type GuardedStore, guardStore } from '../../src/redis/guarded-store.ts'
+import { createInProcessStore } from '../../src/redis/in-process-store.ts'
+
+type Mood = 'well' | 'failing' | 'hanging'
+
+let guarded: GuardedStore | null = null
+afterEach(() => guarded?.close())
+
+/** A store that can be made to fail or hang, behind the guard. */
+function openGuarded() {
+  const inner = createInProcessStore()
+  let mood: Mood = 'well'
+  let calls = 0
+  const changes: boolean[] = []
+  const behave = <T>(work: () => Promise<T>): Promise<T> => {
+    calls++
+    if (mood === 'well') return work()
+    return mood === 'failing' ? Promise.reject(new Error('gone')) : new Promise(() => {})
+  }
+  const moody: FastStore = {
+    ...inner,
+    pass: batch => behave(() => inner.pass(batch)),
+    uncount: (...asked) => behave(() => inner.uncount(...asked)),
+    writeEntry: (...asked) => behave(() => inner.writeEntry(...asked)),
+  }
+  guarded = guardStore(moody, { onChange: up => changes.push(up) })
+  const store = guarded
+  return {
+    store,
+    inner,
+    changes,
+    calls: () => calls,
+    become: (next: Mood) => {
+      mood = next
+    },
+    pass: (limit: number): Promise<PassVerdict> =>
+      store.pass({ requests: 1, windows: [{ name: 'w', limit }], entries: ['e'] }),
+  }
+}
+
+test('a store that fails is replaced at once, and tried again half a second later', async () => {
+  const { store, changes, calls, become, pass } = openGuarded()
+  expect((await pass(2)).granted).toBe(1)
+  become('failing')
+  // The process counts by itself now: its window is empty.
+  expect((await pass(2)).granted).toBe(1)
+  expect((await pass(2)).granted).toBe(1)
+  expect((await pass(2)).granted).toBe(0)
+  expect([calls(), store.isUp()]).toEqual([2, false])
+  become('well')
+  expect((await pass(2)).granted).toBe(0)
+  await Bun.sleep(550)
+  expect((await pass(2)).granted).toBe(1)
+  expect((await pass(2)).granted).toBe(0)
+  expect(store.isUp()).toBe(true)
+  expect(changes).toEqual([false, true])
+})
+
+test('a store that hangs holds one caller at a time, and none for long', async () => {
+  const { calls, become, pass } = openGuarded()
+  become('hanging')
+  const startedAtMs = performance.now()
+  expect((await pass(100)).granted).toBe(1)
+  expect(performance.now() - startedAtMs).toBeLessThan(650)
+  await Bun.sleep(550)
+  const before = calls()
+  await Promise.all(Array.from({ length: 20 }, () => pass(100)))
+  expect(calls() - before).toBe(1)
+})
+
+test('what was counted is taken back where it was counted', async () => {
+  const { store, inner, become, pass } = openGuarded()
+  const counted = await pass(10)
+  become('failing')
+  const countedHere = await pass(10)
+  expect(countedHere.totals).toEqual([1])
+  // The store that counted it is away; this process's own count is not touched.
+  await store.uncount(['w'], 1, counted.countedAtSecond)
+  expect((await pass(10)).totals).toEqual([2])
+  become('well')
+  await Bun.sleep(550)
+  expect((await pass(10)).totals).toEqual([2])
+  await store.uncount(['w'], 1, countedHere.countedAtSecond)
+  expect((await inner.pass({ requests: 1, windows: [{ name: 'w', limit: 10 }], entries: [] })).totals).toEqual([3])
+})

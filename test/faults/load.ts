@@ -1,0 +1,91 @@
+/** Clients that keep asking, some the same again and some something new, and note how each request went. */
+
+export interface Load {
+  /** Of all requests that have ended. */
+  readonly results: readonly LoadResult[]
+  /** Resolves when every client has its last answer. */
+  stop(): Promise<void>
+}
+
+export interface LoadResult {
+  /** `performance.now()`. */
+  startedAtMs: number
+  endedAtMs: number
+  /** 0: no answer came. */
+  status: number
+  cache: string | null
+  /** OpenAI's error code. */
+  code: string | null
+}
+
+/** Some of the results that took too long; empty is well, and anything else tells when and what. */
+export function findSlow(results: readonly LoadResult[], limitMs: number) {
+  const beganAtMs = results[0]?.startedAtMs ?? 0
+  return results
+    .filter(result => result.endedAtMs - result.startedAtMs >= limitMs)
+    .slice(0, 5)
+    .map(({ startedAtMs, endedAtMs, status, cache }) => ({
+      startedAfterMs: Math.round(startedAtMs - beganAtMs),
+      tookMs: Math.round(endedAtMs - startedAtMs),
+      status,
+      cache,
+    }))
+}
+
+export interface LoadOptions {
+  baseUrl: string
+  key: string
+  clients?: number
+  /** Between an answer and the client's next request. */
+  pauseMs?: number
+}
+
+/** Every third request is a new one; the others repeat these. */
+const REPEATED = 24
+
+export function startLoad({ baseUrl, key, clients = 32, pauseMs = 20 }: LoadOptions): Load {
+  const results: LoadResult[] = []
+  let running = true
+  let serial = 0
+
+  async function run(): Promise<void> {
+    while (running) {
+      const n = serial++
+      const prompt = n % 3 === 0 ? `Describe ${crypto.randomUUID()}.` : `Describe city ${CITIES[n % REPEATED]}.`
+      results.push(await measure(baseUrl, key, prompt))
+      await Bun.sleep(pauseMs)
+    }
+  }
+  const ended = Array.from({ length: clients }, run)
+  return {
+    results,
+    async stop() {
+      running = false
+      await Promise.all(ended)
+    },
+  }
+}
+
+const CITIES = Array.from({ length: REPEATED }, (_, i) => String.fromCharCode(97 + i).repeat(5))
+
+async function measure(baseUrl: string, key: string, prompt: string): Promise<LoadResult> {
+  const startedAtMs = performance.now()
+  try {
+    const response = await fetch(`${baseUrl}/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'openai/gpt-4o-mini', messages: [{ role: 'user', content: prompt }] }),
+      signal: AbortSignal.timeout(10_000),
+    })
+    const body = (await response.json()) as { error?: { code: string } }
+    return {
+      startedAtMs,
+      endedAtMs: performance.now(),
+      status: response.status,
+      cache: response.headers.get('x-proxy-cache'),
+      code: body.error?.code ?? null,
+    }
+  } catch {
+    return { startedAtMs, endedAtMs: performance.now(), status: 0, cache: null, code: null }
+  }
+}

@@ -1,0 +1,145 @@
+import { sql } from 'kysely'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Database } from '../../src/postgres/database.ts'
+import { openRealDatabase } from '../../src/postgres/real.ts'
+import { ask } from '../harness/proxy.ts'
+import { type Accounts, openAccounts } from './accounts.ts'
+import { describeFaults } from './describe-faults.ts'
+import { findSlow, type Load, startLoad } from './load.ts'
+import { type ProxyProcess, startProxyProcess } from './proxy-process.ts'
+import { type PrivateServer, startPostgres, startRedis } from './servers.ts'
+import { waitUntil } from './wait-until.ts'
+
+const CLIENTS = 32
+/** A request that was admitted just before the freeze waits for the limits of two more calls: lookup, and storing. */
+const ADMITTED_LIMIT_MS = 1_500
+const OUTAGES = [
+  {
+    name: 'stopped',
+    begin: (server: PrivateServer) => server.stop(),
+    end: (server: PrivateServer) => server.start(),
+    countsExactly: true,
+  },
+  {
+    name: 'frozen',
+    begin: (server: PrivateServer) => server.freeze(),
+    end: (server: PrivateServer) => server.thaw(),
+    countsExactly: true,
+  },
+  {
+    name: 'killed',
+    begin: (server: PrivateServer) => server.kill(),
+    end: (server: PrivateServer) => server.start(),
+    // A crash forgets the last moments of counting, for counters do not wait for the disk; and of a batch whose answer it
+    // swallowed nobody knows whether it was counted.
+    countsExactly: false,
+  },
+]
+
+describeFaults('PostgreSQL goes away under load', () => {
+  let postgres: PrivateServer
+  let redis: PrivateServer
+  let proxy: ProxyProcess
+  let database: Database
+  let accounts: Accounts
+
+  beforeAll(async () => {
+    ;[postgres, redis] = await Promise.all([startPostgres(), startRedis()])
+    proxy = await startProxyProcess({ DATABASE_URL: postgres.url, REDIS_URL: redis.url })
+    database = openRealDatabase({ url: postgres.url, maxConnections: 2 })
+    accounts = openAccounts(database)
+    // What a process loads at its first need does not count as waiting.
+    const { key } = await accounts.create()
+    for (const question of ['What is warm?', 'What is warm?']) await ask(proxy, key, question)
+  })
+  afterAll(async () => {
+    await database?.close()
+    await Promise.all([postgres?.remove(), redis?.remove()])
+  })
+
+  function answeredOf(load: Load): number {
+    return load.results.filter(result => result.status === 200).length
+  }
+
+  test.each(OUTAGES)('$name: 503 within a second, nobody let in, and full service within 5 s', async outage => {
+    const account = await accounts.create()
+    const load = startLoad({ baseUrl: proxy.baseUrl, key: account.key, clients: CLIENTS })
+    await Bun.sleep(800)
+
+    await outage.begin(postgres)
+    const lostAtMs = performance.now()
+    await Bun.sleep(300)
+    const healthAtMs = performance.now()
+    expect((await fetch(`${proxy.baseUrl}/health`)).status).toBe(503)
+    expect(performance.now() - healthAtMs).toBeLessThan(1_000)
+    for (const key of [account.key, 'lgw_test_0123456789abcdefghijklmnopqrst']) {
+      expect(await ask(proxy, key, 'Let me in.')).toMatchObject({
+        status: 503,
+        json: { error: { code: 'service_unavailable' } },
+      })
+    }
+    await Bun.sleep(300)
+    const foundAtMs = performance.now()
+    await outage.end(postgres)
+    await waitUntil(
+      'requests are answered',
+      5_000,
+      async () => (await ask(proxy, account.key, 'And now?')).status === 200,
+    )
+    const servedAtMs = performance.now()
+    expect((await fetch(`${proxy.baseUrl}/health`)).status).toBe(200)
+    await Bun.sleep(1_000)
+    await load.stop()
+
+    const during = load.results.filter(result => result.startedAtMs > lostAtMs && result.endedAtMs < foundAtMs)
+    expect(during.length).toBeGreaterThan(0)
+    expect(during.filter(result => result.status !== 503 || result.code !== 'service_unavailable')).toEqual([])
+    expect(findSlow(load.results, outage.name === 'frozen' ? ADMITTED_LIMIT_MS : 1_000)).toEqual([])
+    const asked = load.results.filter(result => result.startedAtMs > lostAtMs)
+    expect(findSlow(asked, 1_000)).toEqual([])
+    const after = load.results.filter(result => result.startedAtMs > servedAtMs)
+    expect(after.length).toBeGreaterThan(CLIENTS)
+    expect(after.filter(result => result.status !== 200)).toEqual([])
+    // Nothing ends but in an answer or the refusal.
+    expect(load.results.filter(result => result.status !== 200 && result.status !== 503)).toEqual([])
+
+    const answered = answeredOf(load) + 1
+    if (!outage.countsExactly) {
+      expect(await accounts.countRequests(account)).toBeLessThanOrEqual(answered + CLIENTS)
+      return
+    }
+    await waitUntil('what got no answer is not counted', 3_000, async () => {
+      return (await accounts.countRequests(account)) === answered
+    })
+    await waitUntil('what was answered is recorded', 3_000, async () => {
+      return (await accounts.countRecords(account))['200'] === answered
+    })
+  })
+
+  test('connections ended by an administrator cost a few requests at most', async () => {
+    const account = await accounts.create()
+    const load = startLoad({ baseUrl: proxy.baseUrl, key: account.key, clients: CLIENTS })
+    await Bun.sleep(300)
+    const admin = openRealDatabase({ url: postgres.url, maxConnections: 1 })
+    for (let i = 0; i < 5; i++) {
+      await sql`
+        select pg_terminate_backend(pid) from pg_stat_activity
+        where datname = current_database() and pid <> pg_backend_pid()
+        order by state = 'active' desc, pid limit 1`.execute(admin.queries)
+      await Bun.sleep(150)
+    }
+    await admin.close()
+    const calmAtMs = performance.now()
+    await Bun.sleep(500)
+    await load.stop()
+
+    const failed = load.results.filter(result => result.status !== 200)
+    expect(failed.length).toBeLessThanOrEqual(5 * CLIENTS)
+    expect(failed.filter(result => result.code !== 'service_unavailable')).toEqual([])
+    expect(failed.filter(result => result.startedAtMs > calmAtMs)).toEqual([])
+    expect(findSlow(load.results, 1_000)).toEqual([])
+    await waitUntil('what got no answer is not counted', 3_000, async () => {
+      return (await accounts.countRequests(account)) === answeredOf(load)
+    })
+  })
+})

@@ -1,0 +1,84 @@
+/** The proxy as its own process, started as an operator starts it. */
+import { fileURLToPath } from 'node:url'
+import type { Subprocess } from 'bun'
+import { afterAll } from 'vitest'
+import { findFreePort, tieToTests } from './servers.ts'
+
+const SERVER = fileURLToPath(new URL('../../src/server.ts', import.meta.url))
+const READY_WITHIN_MS = 20_000
+
+export interface ProxyProcess {
+  /** Ends in /v1. */
+  baseUrl: string
+  port: number
+  /** Of the process itself; with WORKERS, of the supervisor. */
+  pid: number
+  /** Everything it has printed so far. */
+  output(): string
+  signal(signal: NodeJS.Signals): void
+  /** Its exit code; rejects when it is still there after so long. */
+  ended(withinMs: number): Promise<number>
+}
+
+/** Resolves when its health endpoint answers; the process ends with the tests of the file at the latest. */
+export async function startProxyProcess(environment: Record<string, string>): Promise<ProxyProcess> {
+  const port = await findFreePort()
+  const proxy = spawnProxy({ PORT: String(port), ...environment })
+  const baseUrl = `http://127.0.0.1:${port}/v1`
+  const deadlineMs = performance.now() + READY_WITHIN_MS
+  for (;;) {
+    const health = await fetch(`${baseUrl}/health`).catch(() => null)
+    if (health) break
+    if (proxy.hasEnded() || performance.now() > deadlineMs)
+      throw new Error(`The proxy did not start:\n${proxy.output()}`)
+    await Bun.sleep(20)
+  }
+  return { ...proxy, baseUrl, port }
+}
+
+/** Starts it and looks no further: for starts that are to fail. */
+export function spawnProxy(environment: Record<string, string>) {
+  const child = Bun.spawn(tieToTests([process.execPath, SERVER]), {
+    env: { ...bareEnvironment(), LOG_LEVEL: 'info', ...environment },
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  let output = ''
+  const append = (text: string) => {
+    output += text
+  }
+  const reading = [readAll(child.stdout, append), readAll(child.stderr, append)]
+  children.add(child)
+  return {
+    pid: child.pid,
+    output: () => output,
+    hasEnded: () => child.exitCode !== null || child.signalCode !== null,
+    signal: (signal: NodeJS.Signals) => child.kill(signal),
+    async ended(withinMs: number): Promise<number> {
+      const code = await Promise.race([child.exited, Bun.sleep(withinMs)])
+      if (code === undefined) throw new Error(`The proxy still runs after ${withinMs} ms:\n${output}`)
+      // A worker that is left behind would keep the pipes open.
+      await Promise.race([Promise.all(reading), Bun.sleep(1_000)])
+      return code
+    },
+  }
+}
+
+const children = new Set<Subprocess>()
+function killAll(): void {
+  for (const child of children) child.kill('SIGKILL')
+}
+afterAll(killAll)
+process.on('exit', killAll)
+
+/** The proxy's settings are the test's to choose, not the machine's. */
+function bareEnvironment(): Record<string, string> {
+  const { PATH = '', HOME = '' } = process.env
+  return { PATH, HOME }
+}
+
+async function readAll(stream: ReadableStream<Uint8Array>, append: (text: string) => void): Promise<void> {
+  const decoder = new TextDecoder()
+  for await (const bytes of stream) append(decoder.decode(bytes, { stream: true }))
+}

@@ -1,0 +1,98 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Database } from '../../src/postgres/database.ts'
+import { openRealDatabase } from '../../src/postgres/real.ts'
+import { ask } from '../harness/proxy.ts'
+import { type Accounts, openAccounts } from './accounts.ts'
+import { describeFaults } from './describe-faults.ts'
+import { findSlow, type Load, startLoad } from './load.ts'
+import { type ProxyProcess, startProxyProcess } from './proxy-process.ts'
+import { type PrivateServer, startPostgres, startRedis } from './servers.ts'
+import { waitUntil } from './wait-until.ts'
+
+const OUTAGES = [
+  { name: 'stopped', begin: (redis: PrivateServer) => redis.stop(), end: (redis: PrivateServer) => redis.start() },
+  { name: 'frozen', begin: (redis: PrivateServer) => redis.freeze(), end: (redis: PrivateServer) => redis.thaw() },
+]
+
+describeFaults('Redis goes away under load', () => {
+  let postgres: PrivateServer
+  let redis: PrivateServer
+  let proxy: ProxyProcess
+  let database: Database
+  let accounts: Accounts
+
+  beforeAll(async () => {
+    ;[postgres, redis] = await Promise.all([startPostgres(), startRedis()])
+    proxy = await startProxyProcess({ DATABASE_URL: postgres.url, REDIS_URL: redis.url })
+    database = openRealDatabase({ url: postgres.url, maxConnections: 2 })
+    accounts = openAccounts(database)
+    // What a process loads at its first need does not count as waiting.
+    const { key } = await accounts.create()
+    for (const question of ['What is warm?', 'What is warm?']) await ask(proxy, key, question)
+  })
+  afterAll(async () => {
+    await database?.close()
+    await Promise.all([postgres?.remove(), redis?.remove()])
+  })
+
+  async function readHealth() {
+    const startedAtMs = performance.now()
+    const response = await fetch(`${proxy.baseUrl}/health`)
+    const { status } = (await response.json()) as { status: string }
+    return { http: response.status, status, tookMs: performance.now() - startedAtMs }
+  }
+
+  function expectAllServed(load: Load): void {
+    expect(load.results.filter(result => result.status !== 200)).toEqual([])
+    expect(findSlow(load.results, 1_000)).toEqual([])
+  }
+
+  test.each(OUTAGES)('$name: requests go on, and full service is back within 5 s', async ({ begin, end }) => {
+    const account = await accounts.create()
+    const limited = await accounts.create({ perMinute: 5 })
+    const load = startLoad({ baseUrl: proxy.baseUrl, key: account.key })
+    await Bun.sleep(800)
+
+    await begin(redis)
+    const lostAtMs = performance.now()
+    await Bun.sleep(700)
+    const health = await readHealth()
+    expect(health).toMatchObject({ http: 200, status: 'degraded' })
+    expect(health.tookMs).toBeLessThan(1_000)
+    const statuses: number[] = []
+    for (let i = 0; i < 9; i++) statuses.push((await ask(proxy, limited.key, `Question ${i}?`)).status)
+    expect(statuses).toEqual([200, 200, 200, 200, 200, 429, 429, 429, 429])
+    await Bun.sleep(700)
+    const duringOutage = load.results.filter(result => result.startedAtMs > lostAtMs)
+    expect(duringOutage.length).toBeGreaterThan(50)
+    // From Postgres.
+    expect(duringOutage.some(result => result.cache === 'HIT')).toBe(true)
+
+    await end(redis)
+    const tookMs = await waitUntil('health is ok', 5_000, async () => (await readHealth()).status === 'ok')
+    await waitUntil('entries are kept in Redis again', 5_000 - tookMs, async () => {
+      const question = `What is ${crypto.randomUUID()}?`
+      expect((await ask(proxy, account.key, question)).cache).toBe('MISS')
+      // What is still found now is found in Redis.
+      await accounts.run('delete from cache_entries')
+      return (await ask(proxy, account.key, question)).cache === 'HIT'
+    })
+    await load.stop()
+    expectAllServed(load)
+    expect(proxy.output()).toContain('Redis is back')
+  })
+
+  test('a proxy that starts without Redis serves, and finds it later', async () => {
+    await redis.stop()
+    const late = await startProxyProcess({ DATABASE_URL: postgres.url, REDIS_URL: redis.url })
+    const { key } = await accounts.create()
+    expect((await ask(late, key, 'Where is Redis?')).status).toBe(200)
+    await redis.start()
+    await waitUntil('health is ok', 5_000, async () => {
+      const { status } = (await (await fetch(`${late.baseUrl}/health`)).json()) as { status: string }
+      return status === 'ok'
+    })
+    late.signal('SIGTERM')
+    expect(await late.ended(5_000)).toBe(0)
+  })
+})

@@ -1,0 +1,214 @@
+/** Private PostgreSQL and Redis servers that a test may stop, kill, freeze and start again, on free ports and in temporary folders. */
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { appendFile, chmod, mkdtemp, rm } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Subprocess } from 'bun'
+
+export interface PrivateServer {
+  /** Survives stop and start: the port stays. */
+  url: string
+  /** Ends the server in good order: work under way is broken off, what was committed is on disk. */
+  stop(): Promise<void>
+  /** As a crash does: nothing is tidied up. */
+  kill(): Promise<void>
+  /** Its processes stay, and keep their connections, but do nothing: as a machine that hangs. */
+  freeze(): void
+  thaw(): void
+  /** Starts it again with the data it had; resolves when it answers. */
+  start(): Promise<void>
+  /** Ends it, whatever its state, and removes its folder. */
+  remove(): Promise<void>
+}
+
+const STARTED_WITHIN_MS = 20_000
+const ENDED_WITHIN_MS = 10_000
+
+const postgresFolder = findPostgresFolder()
+const redisServer = Bun.which('redis-server')
+
+/** Why private servers cannot be had here, or null. */
+export const missingServers: string | null =
+  postgresFolder === null
+    ? 'PostgreSQL is not installed'
+    : redisServer === null
+      ? 'redis-server is not installed'
+      : null
+
+/** A PostgreSQL with an empty database `model_proxy`. */
+export async function startPostgres(): Promise<PrivateServer> {
+  if (postgresFolder === null) throw new Error('PostgreSQL is not installed')
+  const folder = await makeFolder('model-proxy-postgres-')
+  const data = join(folder, 'data')
+  const port = await findFreePort()
+  const bin = (name: string) => join(postgresFolder, name)
+  await run(asPostgres(['install', '-d', '-m', '0700', data]))
+  await run(
+    asPostgres([
+      ...[bin('initdb'), '-D', data, '-U', 'postgres', '--auth=trust', '--encoding=UTF8', '--locale=C.UTF-8'],
+      '--no-sync',
+    ]),
+  )
+  await appendFile(
+    join(data, 'postgresql.conf'),
+    [
+      "listen_addresses = '127.0.0.1'",
+      `port = ${port}`,
+      `unix_socket_directories = '${data}'`,
+      'max_connections = 100',
+      // A killed process loses nothing that the operating system holds.
+      'fsync = off',
+      '',
+    ].join('\n'),
+  )
+  const admin = `postgres://postgres@127.0.0.1:${port}/postgres`
+  const server = createServerProcess({
+    command: asPostgres([bin('postgres'), '-D', data]),
+    // PostgreSQL's fast shutdown.
+    stopSignal: 'SIGINT',
+    answers: () => succeeds([bin('psql'), admin, '-qAtc', 'select 1']),
+  })
+  await server.start()
+  await run([bin('psql'), admin, '-qc', 'create database model_proxy'])
+  return {
+    ...server,
+    url: `postgres://postgres@127.0.0.1:${port}/model_proxy`,
+    async remove() {
+      await server.kill()
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+/** A Redis that keeps nothing when it ends. */
+export async function startRedis(): Promise<PrivateServer> {
+  if (redisServer === null) throw new Error('redis-server is not installed')
+  const folder = await makeFolder('model-proxy-redis-')
+  const port = await findFreePort()
+  const server = createServerProcess({
+    command: tieToTests([
+      ...[redisServer, '--port', String(port), '--bind', '127.0.0.1', '--dir', folder],
+      ...['--save', '', '--appendonly', 'no'],
+    ]),
+    stopSignal: 'SIGTERM',
+    answers: () => succeeds(['redis-cli', '-h', '127.0.0.1', '-p', String(port), 'ping']),
+  })
+  await server.start()
+  return {
+    ...server,
+    url: `redis://127.0.0.1:${port}`,
+    async remove() {
+      await server.kill()
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+interface ServerProcess {
+  command: string[]
+  stopSignal: 'SIGINT' | 'SIGTERM'
+  /** Whether it answers now. */
+  answers(): Promise<boolean>
+}
+
+function createServerProcess({ command, stopSignal, answers }: ServerProcess) {
+  let server: Subprocess | null = null
+  const killAtExit = () => server?.kill('SIGKILL')
+  process.on('exit', killAtExit)
+
+  /** The server's own process first, so that it forks no more. */
+  function signalAll(signal: NodeJS.Signals): void {
+    if (!server) return
+    const { pid } = server
+    signalProcess(pid, signal)
+    for (const child of childrenOf(pid)) signalProcess(child, signal)
+  }
+
+  async function end(send: () => void): Promise<void> {
+    if (!server) return
+    const ending = server
+    send()
+    const ended = await Promise.race([ending.exited.then(() => true), Bun.sleep(ENDED_WITHIN_MS)])
+    if (!ended) throw new Error(`Process ${ending.pid} did not end`)
+    server = null
+  }
+
+  return {
+    async start() {
+      server = Bun.spawn(command, { stdin: 'ignore', stdout: 'ignore', stderr: 'ignore' })
+      const deadline = performance.now() + STARTED_WITHIN_MS
+      while (!(await answers())) {
+        if (server.exitCode !== null || performance.now() > deadline)
+          throw new Error(`${command.join(' ')} did not start`)
+        await Bun.sleep(50)
+      }
+    },
+    stop: () => end(() => server?.kill(stopSignal)),
+    kill: () => end(() => signalAll('SIGKILL')),
+    freeze: () => signalAll('SIGSTOP'),
+    thaw: () => signalAll('SIGCONT'),
+  }
+}
+
+function childrenOf(pid: number): number[] {
+  try {
+    return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number)
+  } catch {
+    return []
+  }
+}
+
+function signalProcess(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal)
+  } catch {
+    // It has ended meanwhile.
+  }
+}
+
+function findPostgresFolder(): string | null {
+  const root = '/usr/lib/postgresql'
+  if (!existsSync(root)) return null
+  const [newest] = readdirSync(root).toSorted((a, b) => Number(b) - Number(a))
+  const folder = join(root, newest ?? '', 'bin')
+  return existsSync(join(folder, 'postgres')) ? folder : null
+}
+
+/** PostgreSQL refuses to run as root. */
+function asPostgres(command: string[]): string[] {
+  if (process.getuid?.() !== 0) return tieToTests(command)
+  return ['setpriv', '--reuid=postgres', '--regid=postgres', '--init-groups', '--pdeathsig', 'KILL', ...command]
+}
+
+/** The command, made to end with the tests however they end. */
+export function tieToTests(command: string[]): string[] {
+  return Bun.which('setpriv') === null ? command : ['setpriv', '--pdeathsig', 'KILL', ...command]
+}
+
+async function makeFolder(prefix: string): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), prefix))
+  // The server may run as another user.
+  await chmod(folder, 0o777)
+  return folder
+}
+
+/** A port that nobody listens on just now. */
+export async function findFreePort(): Promise<number> {
+  const probe = createServer()
+  await new Promise<void>(resolve => probe.listen(0, '127.0.0.1', resolve))
+  const address = probe.address()
+  await new Promise(resolve => probe.close(resolve))
+  if (typeof address !== 'object' || address === null) throw new Error('No free port')
+  return address.port
+}
+
+async function run(command: string[]): Promise<void> {
+  const child = Bun.spawn(command, { cwd: tmpdir(), stdin: 'ignore', stdout: 'ignore', stderr: 'pipe' })
+  if ((await child.exited) !== 0) throw new Error(`${command.join(' ')}: ${await new Response(child.stderr).text()}`)
+}
+
+async function succeeds(command: string[]): Promise<boolean> {
+  const child = Bun.spawn(command, { stdin: 'ignore', stdout: 'ignore', stderr: 'ignore', timeout: 2_000 })
+  return (await child.exited) === 0
+}

@@ -1,0 +1,114 @@
+import { connect, type Socket } from 'node:net'
+import { afterAll, afterEach, beforeEach, expect, test } from 'vitest'
+import { describeReal } from '../harness/footings.ts'
+import { ask } from '../harness/proxy.ts'
+import { type Standin, startStandin } from '../standin/server.ts'
+import { type Account, type Accounts, openAccounts } from './accounts.ts'
+import { type ProxyProcess, startProxyProcess } from './proxy-process.ts'
+import { waitUntil } from './wait-until.ts'
+
+describeReal('shutdown', footing => {
+  let standin: Standin
+  let accounts: Accounts
+  let account: Account
+  let stores: Record<string, string>
+
+  beforeEach(async () => {
+    const { database, databaseUrl, redisUrl } = await footing.open()
+    standin = await startStandin({ flavour: 'aggregator' })
+    stores = {
+      DATABASE_URL: databaseUrl ?? '',
+      REDIS_URL: redisUrl ?? '',
+      AGGREGATOR_BASE_URL: standin.baseUrl,
+      AGGREGATOR_API_KEY: 'k',
+    }
+    accounts = openAccounts(database)
+    account = await accounts.create({ type: 'project' })
+  })
+  const idle = new Set<Socket>()
+  afterEach(async () => {
+    for (const socket of idle) socket.destroy()
+    await standin.stop()
+  })
+  afterAll(() => idle.clear())
+
+  function askFor(proxy: ProxyProcess, content: string, stream = false) {
+    const messages = [{ role: 'user', content }]
+    return ask(proxy, account.key, { model: 'openai/gpt-4o-mini', messages, stream })
+  }
+
+  async function waitForUpstream(requests: number): Promise<void> {
+    await waitUntil(`${requests} requests are upstream`, 5_000, async () => standin.requests.length === requests)
+  }
+
+  /** A connection that a client keeps open for its next request. */
+  async function keepIdle(port: number): Promise<Socket> {
+    const socket = connect(port, '127.0.0.1')
+    idle.add(socket)
+    socket.write('GET /v1/health HTTP/1.1\r\nhost: proxy\r\n\r\n')
+    await new Promise(resolve => socket.once('data', resolve))
+    return socket
+  }
+
+  test('what runs is finished and recorded, what failed is given back, what is new is refused', async () => {
+    const proxy = await startProxyProcess(stores)
+    const kept = await keepIdle(proxy.port)
+    standin.script(({ body }) => {
+      const text = JSON.stringify(body)
+      if (text.includes('fail')) return { kind: 'error', status: 500, firstByteDelayMs: 900 }
+      if (text.includes('stream')) return { kind: 'answer', content: 'one two three four five six', chunkPauseMs: 100 }
+      return { kind: 'answer', content: 'late', firstByteDelayMs: 900 }
+    })
+    const plain = ['pears', 'plums', 'quinces'].map(fruit => askFor(proxy, `Tell me of ${fruit}.`))
+    const streamed = ['oaks', 'elms', 'limes'].map(tree => askFor(proxy, `A stream of ${tree}.`, true))
+    const failing = ['iron', 'lead'].map(metal => askFor(proxy, `To fail: ${metal}.`))
+    await waitForUpstream(8)
+
+    const stoppedAtMs = performance.now()
+    proxy.signal('SIGTERM')
+    const keptClosed = new Promise(resolve => kept.once('close', resolve))
+    await Bun.sleep(100)
+    await expect(askFor(proxy, 'Too late?')).rejects.toThrow()
+    for (const answer of await Promise.all(plain)) expect(answer).toMatchObject({ status: 200, cache: 'MISS' })
+    for (const { status, text } of await Promise.all(streamed)) {
+      expect(status).toBe(200)
+      expect(text).toMatch(/data: \[DONE\]\n\n$/)
+    }
+    for (const { status } of await Promise.all(failing)) expect(status).toBe(500)
+    expect(await proxy.ended(5_000)).toBe(0)
+    // Long before the limit, idle connections notwithstanding.
+    expect(performance.now() - stoppedAtMs).toBeLessThan(4_000)
+    await keptClosed
+    expect(await accounts.countRequests(account)).toBe(6)
+    expect(await accounts.countRecords(account)).toEqual({ 200: 6, 500: 2 })
+  })
+
+  test('SHUTDOWN_TIMEOUT_MS cuts what takes too long, and it is not counted', async () => {
+    const proxy = await startProxyProcess({ ...stores, SHUTDOWN_TIMEOUT_MS: '400' })
+    standin.script({ kind: 'hang', after: 'nothing' })
+    const cut = askFor(proxy, 'For ever?').catch(() => 'cut')
+    await waitForUpstream(1)
+    const stoppedAtMs = performance.now()
+    proxy.signal('SIGTERM')
+    expect(await proxy.ended(5_000)).toBe(0)
+    expect(performance.now() - stoppedAtMs).toBeGreaterThan(400)
+    expect(performance.now() - stoppedAtMs).toBeLessThan(2_500)
+    expect(await cut).toBe('cut')
+    expect(await accounts.countRequests(account)).toBe(0)
+    expect(await accounts.countRecords(account)).toEqual({ 499: 1 })
+  })
+
+  test('a second signal ends it at once; the same one passed on twice does not', async () => {
+    const proxy = await startProxyProcess(stores)
+    standin.script({ kind: 'answer', firstByteDelayMs: 5_000 })
+    const cut = askFor(proxy, 'For long?').catch(() => 'cut')
+    await waitForUpstream(1)
+    proxy.signal('SIGINT')
+    proxy.signal('SIGTERM')
+    await Bun.sleep(600)
+    await expect(proxy.ended(50)).rejects.toThrow('still runs')
+    proxy.signal('SIGTERM')
+    expect(await proxy.ended(1_000)).toBe(1)
+    expect(await cut).toBe('cut')
+  })
+})

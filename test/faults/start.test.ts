@@ -1,0 +1,90 @@
+import { createServer, type Server } from 'node:net'
+import { afterEach, expect, inject, test } from 'vitest'
+import { describeReal } from '../harness/footings.ts'
+import { spawnProxy } from './proxy-process.ts'
+import { findFreePort } from './servers.ts'
+
+const ENDED_WITHIN_MS = 6_000
+
+/** Starts a proxy that is to fail, and returns what it said. */
+async function failToStart(environment: Record<string, string>): Promise<string> {
+  const proxy = spawnProxy(environment)
+  expect(await proxy.ended(ENDED_WITHIN_MS)).toBe(1)
+  const said = proxy.output().trim()
+  // One line of what is wrong for each thing that is, under one that says so; no stack.
+  expect(said).toMatch(/^Cannot start:\n( {2}\S.*\n?)+$/)
+  expect(said).not.toMatch(/\n +at /)
+  return said
+}
+
+test('every bad value is named at once', async () => {
+  const said = await failToStart({ PORT: 'http', WORKERS: '0', DATABASE_URL: 'localhost', REDIS_URL: 'localhost:6379' })
+  expect(said.split('\n').map(line => line.trim().split(' ')[0])).toEqual([
+    'Cannot',
+    'DATABASE_URL',
+    'REDIS_URL',
+    'PORT',
+    'WORKERS',
+  ])
+})
+
+test('several workers need stores that can be shared', async () => {
+  expect(await failToStart({ WORKERS: '2' })).toContain('WORKERS must be 1 unless DATABASE_URL and REDIS_URL are set')
+})
+
+test.each(['1', '2'])(
+  'a DATABASE_URL where nobody answers is named, without its password (WORKERS=%s)',
+  async workers => {
+    const said = await failToStart({
+      PORT: String(await findFreePort()),
+      DATABASE_URL: `postgres://user:s3cret@127.0.0.1:${await findFreePort()}/proxy`,
+      REDIS_URL: 'redis://127.0.0.1:1',
+      WORKERS: workers,
+    })
+    expect(said).toContain('DATABASE_URL must lead to a PostgreSQL that answers; 127.0.0.1:')
+    expect(said).toContain('ECONNREFUSED')
+    expect(said).not.toContain('s3cret')
+  },
+)
+
+describeReal('a start that cannot be', () => {
+  let holder: Server | null = null
+  afterEach(() => {
+    holder?.close()
+    holder = null
+  })
+
+  async function holdPort(): Promise<number> {
+    const port = await findFreePort()
+    holder = createServer().listen(port, '127.0.0.1')
+    await new Promise(resolve => holder?.once('listening', resolve))
+    return port
+  }
+
+  function realStores(): Record<string, string> {
+    const real = inject('real')
+    if (!real) throw new Error('No real stores are configured')
+    const url = new URL(real.adminUrl)
+    url.pathname = `/${real.template}`
+    return { DATABASE_URL: url.href, REDIS_URL: real.redisUrl }
+  }
+
+  test.each(['1', '2'])('a port in use is named (WORKERS=%s)', async workers => {
+    const port = await holdPort()
+    const said = await failToStart({ ...realStores(), PORT: String(port), WORKERS: workers })
+    expect(said).toContain(`PORT must be free on 127.0.0.1, and ${port} is in use by another process.`)
+  })
+
+  test('a HOST that is not of this machine is named', async () => {
+    const said = await failToStart({ ...realStores(), HOST: '192.0.2.1', PORT: String(await findFreePort()) })
+    expect(said).toContain('HOST and PORT must be an address of this machine; 192.0.2.1:')
+  })
+
+  test('a database that does not exist is named', async () => {
+    const { DATABASE_URL = '', REDIS_URL = '' } = realStores()
+    const url = new URL(DATABASE_URL)
+    url.pathname = '/no_such_database'
+    const said = await failToStart({ DATABASE_URL: url.href, REDIS_URL, PORT: String(await findFreePort()) })
+    expect(said).toContain('database "no_such_database" does not exist')
+  })
+})

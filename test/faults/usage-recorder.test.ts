@@ -1,0 +1,72 @@
+import { sql } from 'kysely'
+import { expect, test } from 'vitest'
+import type { Database } from '../../src/postgres/database.ts'
+import { maintainUsagePartitions, type UsageRecord } from '../../src/postgres/record-usage.ts'
+import { createLog } from '../../src/telemetry/log.ts'
+import { createUsageRecorder } from '../../src/telemetry/usage-recorder.ts'
+import { describeFootings } from '../harness/footings.ts'
+import { waitUntil } from './wait-until.ts'
+
+function makeRecord(id: string, changes: Partial<UsageRecord> = {}): UsageRecord {
+  return {
+    recorded_at: new Date().toISOString(),
+    request_id: id,
+    project_id: 1,
+    key_id: 1,
+    endpoint: 'chat',
+    model: 'openai/gpt-4o-mini',
+    provider: 'sandbox',
+    cache_result: 'MISS',
+    status: 200,
+    streamed: false,
+    prompt_tokens: 1,
+    cached_prompt_tokens: 0,
+    completion_tokens: 1,
+    tokens_saved: 0,
+    cost_usd: 0,
+    saved_usd: 0,
+    latency_ms: 1,
+    duration_ms: 1,
+    ...changes,
+  }
+}
+
+async function recordedIds(database: Database): Promise<string[]> {
+  const { rows } = await sql<{ request_id: string }>`select request_id from usage_records order by request_id`.execute(
+    database.queries,
+  )
+  return rows.map(row => row.request_id)
+}
+
+describeFootings('usage records', footing => {
+  async function open() {
+    const { database } = await footing.open()
+    await maintainUsagePartitions(database)
+    return { database, recorder: createUsageRecorder(database, createLog('silent')) }
+  }
+
+  test('one that the database will never take does not hold up the others', async () => {
+    const { database, recorder } = await open()
+    for (let i = 0; i < 20; i++) {
+      recorder.record(makeRecord(`r${String(i).padStart(2, '0')}`, i === 13 ? { prompt_tokens: 2 ** 40 } : {}))
+    }
+    await recorder.drain(5_000)
+    const ids = await recordedIds(database)
+    expect(ids).toHaveLength(19)
+    expect(ids).not.toContain('r13')
+  })
+
+  test('those that come during or after a drain are written by themselves', async () => {
+    const { database, recorder } = await open()
+    recorder.record(makeRecord('a'))
+    const drained = recorder.drain(5_000)
+    recorder.record(makeRecord('b'))
+    await drained
+    recorder.record(makeRecord('c'))
+    await waitUntil('all are written', 3_000, async () => (await recordedIds(database)).length === 3)
+    // Once the timer has found nothing to do.
+    await Bun.sleep(600)
+    recorder.record(makeRecord('d'))
+    await waitUntil('all are written', 3_000, async () => (await recordedIds(database)).length === 4)
+  })
+})

@@ -1,0 +1,122 @@
+import { readFileSync } from 'node:fs'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Database } from '../../src/postgres/database.ts'
+import { openRealDatabase } from '../../src/postgres/real.ts'
+import { ask } from '../harness/proxy.ts'
+import { type Accounts, openAccounts } from './accounts.ts'
+import { describeFaults } from './describe-faults.ts'
+import { type ProxyProcess, startProxyProcess } from './proxy-process.ts'
+import { type PrivateServer, startPostgres, startRedis } from './servers.ts'
+import { waitUntil } from './wait-until.ts'
+
+describeFaults('WORKERS=2', () => {
+  let postgres: PrivateServer
+  let redis: PrivateServer
+  let database: Database
+  let accounts: Accounts
+  let team: ProxyProcess
+  const stray: number[] = []
+
+  beforeAll(async () => {
+    ;[postgres, redis] = await Promise.all([startPostgres(), startRedis()])
+    team = await startTeam()
+    database = openRealDatabase({ url: postgres.url, maxConnections: 2 })
+    accounts = openAccounts(database)
+  })
+  afterAll(async () => {
+    for (const pid of stray.filter(isAlive)) process.kill(pid, 'SIGKILL')
+    await database?.close()
+    await Promise.all([postgres?.remove(), redis?.remove()])
+  })
+
+  async function startTeam(): Promise<ProxyProcess> {
+    const started = await startProxyProcess({ DATABASE_URL: postgres.url, REDIS_URL: redis.url, WORKERS: '2' })
+    await waitUntil('both workers listen', 10_000, async () => countLines(started, '"msg":"listening"') === 2)
+    stray.push(...workersOf(started))
+    return started
+  }
+
+  /** Over a connection of its own, which any worker may get. */
+  async function isAnswered(): Promise<boolean> {
+    const limit = AbortSignal.timeout(800)
+    const headers = { connection: 'close' }
+    const response = await fetch(`${team.baseUrl}/health`, { headers, signal: limit }).catch(() => null)
+    return response?.status === 200
+  }
+
+  test('each serves the one port', async () => {
+    expect(workersOf(team)).toHaveLength(2)
+    for (const worker of workersOf(team)) {
+      process.kill(worker, 'SIGSTOP')
+      const answered = await Promise.all(Array.from({ length: 24 }, isAnswered))
+      process.kill(worker, 'SIGCONT')
+      // The other one answered its share.
+      expect(answered).toContain(true)
+      expect(answered).toContain(false)
+    }
+  })
+
+  test('one that is killed is replaced, and the other serves meanwhile', async () => {
+    const { key } = await accounts.create()
+    const [victim, other] = workersOf(team)
+    if (victim === undefined || other === undefined) throw new Error('There are no two workers')
+    process.kill(victim, 'SIGKILL')
+    await Bun.sleep(50)
+    expect((await ask(team, key, 'Anybody there?')).status).toBe(200)
+    await waitUntil('the place is filled', 5_000, async () => countLines(team, '"msg":"listening"') === 3)
+    const now = workersOf(team)
+    stray.push(...now)
+    expect(now).toHaveLength(2)
+    expect(now).toContain(other)
+    expect(now).not.toContain(victim)
+  })
+
+  test('one that cannot start is tried again ever more slowly, until it can', async () => {
+    await postgres.stop()
+    const [victim] = workersOf(team)
+    if (victim === undefined) throw new Error('There is no worker')
+    process.kill(victim, 'SIGKILL')
+    const triedBefore = countLines(team, 'another takes its place')
+    await Bun.sleep(3_000)
+    const tries = countLines(team, 'another takes its place') - triedBefore
+    expect(tries).toBeGreaterThanOrEqual(2)
+    expect(tries).toBeLessThanOrEqual(5)
+    expect(team.output()).toContain('DATABASE_URL must lead to a PostgreSQL that answers')
+    await postgres.start()
+    await waitUntil('the place is filled', 5_000, async () => countLines(team, '"msg":"listening"') === 4)
+    stray.push(...workersOf(team))
+  })
+
+  test('SIGTERM ends all of them', async () => {
+    const workers = workersOf(team)
+    team.signal('SIGTERM')
+    expect(await team.ended(5_000)).toBe(0)
+    expect(workers.filter(isAlive)).toEqual([])
+  })
+
+  test('workers whose supervisor was killed end by themselves', async () => {
+    team = await startTeam()
+    const workers = workersOf(team)
+    team.signal('SIGKILL')
+    await waitUntil('no worker is left', 5_000, async () => !workers.some(isAlive))
+  })
+})
+
+function workersOf({ pid }: ProxyProcess): number[] {
+  // Children of any of its threads.
+  const { stdout } = Bun.spawnSync(['ps', '--no-headers', '-o', 'pid', '--ppid', String(pid)])
+  return stdout.toString().split('\n').filter(Boolean).map(Number)
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    // A zombie has ended, even if nobody has taken note.
+    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
+  } catch {
+    return false
+  }
+}
+
+function countLines(team: ProxyProcess, text: string): number {
+  return team.output().split(text).length - 1
+}

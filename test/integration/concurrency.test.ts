@@ -1,0 +1,151 @@
+import { sql } from 'kysely'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { openAccounts } from '../faults/accounts.ts'
+import { type BurstAnswer, sendBurst } from '../faults/burst.ts'
+import { type ProxyProcess, startProxyProcess } from '../faults/proxy-process.ts'
+import { describeFootings, type Footing, type Stores } from '../harness/footings.ts'
+import { ask, startProxy } from '../harness/proxy.ts'
+import { type Standin, startStandin } from '../standin/server.ts'
+
+interface Service {
+  /** Where requests go, in turn. */
+  proxies: { baseUrl: string; port: number }[]
+  stop(): Promise<void>
+}
+
+/** Two processes on real stores; one, in this process, on embedded ones. */
+async function startService({ name }: Footing, stores: Stores, environment: Record<string, string>): Promise<Service> {
+  if (name === 'embedded') {
+    const proxy = await startProxy({ stores, environment })
+    return { proxies: [proxy], stop: () => proxy.stop() }
+  }
+  const settings = { DATABASE_URL: stores.databaseUrl ?? '', REDIS_URL: stores.redisUrl ?? '', ...environment }
+  const proxies: ProxyProcess[] = await Promise.all([startProxyProcess(settings), startProxyProcess(settings)])
+  return {
+    proxies,
+    async stop() {
+      for (const proxy of proxies) proxy.signal('SIGTERM')
+      await Promise.all(proxies.map(proxy => proxy.ended(10_000)))
+    },
+  }
+}
+
+function makePrompts(count: number): string[] {
+  return Array.from({ length: count }, () => `What is ${crypto.randomUUID()}?`)
+}
+
+function countByMessage(answers: readonly BurstAnswer[]): Record<string, number> {
+  const counts: Record<string, number> = {}
+  for (const { status, json } of answers) {
+    const name = status === 200 ? 'answered' : `${status} ${json?.error?.message}`
+    counts[name] = (counts[name] ?? 0) + 1
+  }
+  return counts
+}
+
+describeFootings('concurrent requests', footing => {
+  let stores: Stores
+  let service: Service
+  let standin: Standin
+
+  beforeAll(async () => {
+    stores = await footing.open()
+    standin = await startStandin({ flavour: 'aggregator', keepsRequests: false })
+    service = await startService(footing, stores, { AGGREGATOR_BASE_URL: standin.baseUrl, AGGREGATOR_API_KEY: 'k' })
+  })
+  afterAll(async () => {
+    await service?.stop()
+    await standin?.stop()
+  })
+
+  const accounts = () => openAccounts(stores.database)
+  const burst = (key: string, prompts: string[]) =>
+    sendBurst(
+      service.proxies.map(({ port }) => port),
+      key,
+      prompts,
+    )
+  const askEach = (key: string) => Promise.all(service.proxies.map(proxy => ask(proxy, key, makePrompts(1)[0] ?? '')))
+
+  test('1,000 at once against 100 left of the month: 100 are answered', async () => {
+    const account = await accounts().create({ perMinute: 1_000, perMonth: 1_000 })
+    await sql`
+      insert into monthly_counters (project_id, key_type, month, requests)
+      select id, 'test', current_month(), 900 from projects where name = ${account.project}::text`.execute(
+      stores.database.queries,
+    )
+    const answers = await burst(account.key, makePrompts(1_000))
+    expect(countByMessage(answers)).toEqual({ answered: 100, '429 Monthly quota exceeded': 900 })
+    for (const { headers } of answers.filter(answer => answer.status === 429)) {
+      expect(headers).toMatchObject({ 'x-should-retry': 'false' })
+    }
+    expect(await accounts().countRequests(account)).toBe(1_000)
+
+    // The 900 took nothing of the minute: of 150 in it, 50 are left.
+    await accounts().run(
+      `update plans set test_requests_per_month = 10000, test_requests_per_minute = 150 where name = '${account.plan}'`,
+    )
+    const more = countByMessage(await burst(account.key, makePrompts(80)))
+    expect(more).toEqual({ answered: 50, '429 Rate limit exceeded': 30 })
+  })
+
+  test('300 at once against 60 a minute: 60 are answered, and no other is counted', async () => {
+    const account = await accounts().createOn('free', 'project')
+    const answers = await burst(account.key, makePrompts(300))
+    expect(countByMessage(answers)).toEqual({ answered: 60, '429 Rate limit exceeded': 240 })
+    for (const { headers } of answers.filter(answer => answer.status === 429)) {
+      expect(headers).toMatchObject({ 'x-ratelimit-limit-requests': '60', 'x-ratelimit-remaining-requests': '0' })
+      const seconds = Number(headers['retry-after'])
+      expect(seconds).toBeGreaterThanOrEqual(1)
+      expect(seconds).toBeLessThanOrEqual(61)
+      expect(headers['x-ratelimit-reset-requests']).toBe(`${seconds}s`)
+    }
+    expect(await accounts().countRequests(account)).toBe(60)
+  })
+
+  test('the same question 200 times at once is answered 200 times, and counted as often', async () => {
+    const account = await accounts().create()
+    const answers = await burst(account.key, new Array(200).fill('What is the same for all?'))
+    expect(countByMessage(answers)).toEqual({ answered: 200 })
+    expect(new Set(answers.map(({ json }) => json.choices[0].message.content)).size).toBe(1)
+    expect(await accounts().countRequests(account)).toBe(200)
+  })
+
+  test('a deactivated key is refused from its very next request on', async () => {
+    const account = await accounts().create()
+    for (let round = 0; round < 3; round++) {
+      for (const { status } of await askEach(account.key)) expect(status).toBe(200)
+    }
+    await sql`select deactivate_key(${account.key})`.execute(stores.database.queries)
+    for (const { status, json } of await askEach(account.key)) {
+      expect([status, json.error.message]).toEqual([403, 'API key disabled'])
+    }
+  })
+
+  test('a key deactivated under load is not served by any request sent after it', async () => {
+    const account = await accounts().create()
+    const before = await burst(account.key, makePrompts(20))
+    expect(countByMessage(before)).toEqual({ answered: 20 })
+    const under = burst(account.key, makePrompts(200))
+    await sql`select deactivate_key(${account.key})`.execute(stores.database.queries)
+    const after = await burst(account.key, makePrompts(50))
+    expect(countByMessage(after)).toEqual({ '403 API key disabled': 50 })
+    const answered = countByMessage(await under).answered ?? 0
+    expect(await accounts().countRequests(account)).toBe(20 + answered)
+  })
+
+  test("a plan's changed limits, and another plan, hold from the next request on", async () => {
+    const account = await accounts().create({ perMinute: 1_000 })
+    for (const { status } of await askEach(account.key)) expect(status).toBe(200)
+    await accounts().run(`update plans set test_requests_per_minute = 1 where name = '${account.plan}'`)
+    for (const { status, headers } of await askEach(account.key)) {
+      expect([status, headers.get('x-ratelimit-limit-requests')]).toEqual([429, '1'])
+    }
+    await sql`select set_plan(${account.project}, 'pro')`.execute(stores.database.queries)
+    for (const { status } of await askEach(account.key)) expect(status).toBe(200)
+    await accounts().run(`update plans set test_requests_per_month = 0 where name = 'pro'`)
+    for (const { json } of await askEach(account.key)) expect(json.error.message).toBe('Monthly quota exceeded')
+    await accounts().run(`update plans set test_requests_per_month = 1000 where name = 'pro'`)
+    for (const { status } of await askEach(account.key)) expect(status).toBe(200)
+  })
+})
