@@ -5,6 +5,9 @@ import { isJsonObject, type JsonObject, parseJsonObject, readField } from './jso
 import { mergeState } from './merge-state.ts'
 import { judgeWholeness, type UnwholeReason, type Wholeness, type WholenessOptions } from './wholeness.ts'
 
+/** Of all events' data. What is longer is not held in memory: no provider answers at such length. */
+const MAX_DATA_CHARS = 64 * 1024 * 1024
+
 export interface AssembledAnswer {
   /** `object` is `chat.completion` or `text_completion`. Where the stream was cut: what had arrived. */
   body: JsonObject
@@ -34,6 +37,7 @@ export function createAssembler(options: WholenessOptions = { clientSetOutputLim
   let error: unknown = null
   let flaw: UnwholeReason | null = null
   let sawDone = false
+  let pushedChars = 0
 
   function noteError(found: unknown): void {
     if (found === null || found === undefined) return
@@ -50,6 +54,13 @@ export function createAssembler(options: WholenessOptions = { clientSetOutputLim
       if (!mergeChoice(findChoice(choices, index), chunk)) flaw ??= 'inconsistent_chunks'
       noteError(readField(chunk, 'error'))
     }
+  }
+
+  /** What was assembled is of no use any more; what it cost still counts. */
+  function giveUp(chunk: JsonObject): void {
+    choices.length = 0
+    flaw ??= 'too_large'
+    usage = readField(chunk, 'usage') ?? usage
   }
 
   function mergeTop(chunk: JsonObject): void {
@@ -70,10 +81,12 @@ export function createAssembler(options: WholenessOptions = { clientSetOutputLim
         sawDone = true
         return
       }
+      pushedChars += data.length
       const chunk = parseJsonObject(data)
       if (event === 'error') noteError(readField(chunk ?? {}, 'error') ?? chunk ?? data)
-      else if (chunk !== undefined) mergeTop(chunk)
-      else flaw ??= 'malformed_chunk'
+      else if (chunk === undefined) flaw ??= 'malformed_chunk'
+      else if (pushedChars > MAX_DATA_CHARS) giveUp(chunk)
+      else mergeTop(chunk)
     },
     finish() {
       usage = takeGroqUsage(top) ?? usage

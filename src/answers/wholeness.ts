@@ -26,6 +26,8 @@ export type UnwholeReason =
   | 'malformed_chunk'
   /** A field changed its type in mid-stream, so that its parts do not add up. */
   | 'inconsistent_chunks'
+  /** More than any provider's answer: not held in memory. */
+  | 'too_large'
   /** The stream ended without `[DONE]`: its connection may have been cut. */
   | 'missing_done'
 

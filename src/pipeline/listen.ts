@@ -1,5 +1,6 @@
 /** A seat's chunks as a response body. */
-import { createUsageDropper } from '../answers/drop-usage.ts'
+import { withoutUsage } from '../answers/drop-usage.ts'
+import { createEventPasser } from '../answers/pass-events.ts'
 import { ProxyError } from '../errors.ts'
 import type { Seat } from './flight.ts'
 
@@ -12,9 +13,12 @@ export interface ListenOptions {
 
 const encoder = new TextEncoder()
 
-/** Nothing is taken before it is asked for. A stream that breaks off ends with an error event, so that no client takes it for whole. */
+/**
+ * Nothing is taken before it is asked for. A stream that breaks off ends with an error event, after the last event that was
+ * complete, so that no client takes it for whole.
+ */
 export function listen(seat: Seat, { dropUsage, onOver }: ListenOptions): ReadableStream<Uint8Array> {
-  const dropper = dropUsage ? createUsageDropper() : null
+  const passer = createEventPasser(dropUsage ? withoutUsage : null)
   let over = false
 
   function end(ending: Parameters<ListenOptions['onOver']>[0]): void {
@@ -32,11 +36,11 @@ export function listen(seat: Seat, { dropUsage, onOver }: ListenOptions): Readab
             const chunk = await seat.read()
             if (over) return
             if (chunk === null) break
-            const passed = dropper ? dropper.push(chunk) : chunk
+            const passed = passer.push(chunk)
             if (passed.length > 0) return controller.enqueue(passed)
           }
-          const rest = dropper?.end()
-          if (rest && rest.length > 0) controller.enqueue(rest)
+          const rest = passer.end()
+          if (rest.length > 0) controller.enqueue(rest)
           end({ kind: 'whole' })
         } catch (error) {
           if (over) return

@@ -25,7 +25,7 @@ export function splitTokens(text: string): string[] {
 
 export function composeAnswer(request: JsonObject, scenario: AnswerScenario): Composed {
   const asked = readPrompt(request)
-  const count = typeof request.n === 'number' ? request.n : 1
+  const count = (typeof request.n === 'number' ? request.n : 1) * countPrompts(request.prompt)
   const choices = Array.from({ length: count }, (_, index) => composeChoice(request, scenario, asked, index))
   const said = choices.map(choice => countTokens(choice)).reduce((sum, tokens) => sum + tokens, 0)
   return { choices, promptTokens: Math.max(1, Math.ceil(asked.length / 4)), completionTokens: said }
@@ -39,6 +39,12 @@ export function readPrompt(request: JsonObject): string {
   const last: unknown = request.messages.findLast(message => message?.role === 'user')
   const content = isObject(last) ? last.content : ''
   return typeof content === 'string' ? content : JSON.stringify(content)
+}
+
+/** A legacy prompt may be a list of texts, or of lists of tokens: each is answered by itself. */
+function countPrompts(prompt: unknown): number {
+  const isList = Array.isArray(prompt) && prompt.some(item => typeof item !== 'number')
+  return isList ? prompt.length : 1
 }
 
 export function hashText(text: string): string {

@@ -1,13 +1,14 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { createUsageDropper } from '../../src/answers/drop-usage.ts'
+import { withoutUsage } from '../../src/answers/drop-usage.ts'
+import { createEventPasser } from '../../src/answers/pass-events.ts'
 
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
 
 function drop(stream: string, cuts: readonly number[]): string {
   const bytes = encoder.encode(stream)
-  const dropper = createUsageDropper()
+  const dropper = createEventPasser(withoutUsage)
   const places = [...cuts.map(cut => cut % (bytes.length + 1)).toSorted((a, b) => a - b), bytes.length]
   let start = 0
   let passed = ''

@@ -1,0 +1,207 @@
+/**
+ * What the proxy adds to a stream: time to its first event, and processor time for each chunk that passes.
+ *
+ * Each first event is timed by way of the proxy and straight from the same upstream, in turn, so that a noisy moment hits
+ * both. Every stream is a miss: admission, lookup and the upstream call all lie before its first event.
+ */
+import { readFileSync } from 'node:fs'
+import type { Socket } from 'bun'
+
+export interface StreamBench {
+  proxyPort: number
+  /** The proxy's process. */
+  proxyPid: number
+  upstreamPort: number
+  key: string
+  rounds: number
+}
+
+export interface StreamResult {
+  firstEvents: FirstEventResult[]
+  chunks: ChunkResult
+}
+
+interface FirstEventResult {
+  concurrent: number
+  streams: number
+  directP50Ms: number
+  proxiedP50Ms: number
+  /** The proxy's median minus upstream's own. */
+  addedP50Ms: number
+  addedP99Ms: number
+}
+
+interface ChunkResult {
+  chunks: number
+  /** Of the proxy's process, user and system, requests included: their share of a long stream is small. */
+  cpuMicrosecondsPerChunk: number
+}
+
+const CONCURRENT = [1, 100]
+const STREAMS_PER_ROUND = 200
+const WARM_UP_STREAMS = 4_000
+const WARM_UP_CONCURRENT = 20
+const LONG_STREAMS = 20
+/** Characters of the long answers: about 1,000 chunks each. */
+const LONG_CHARS = 9_000
+/** The kernel counts processor time in these. */
+const TICKS_PER_SECOND = 100
+
+export async function measureStreams(bench: StreamBench): Promise<StreamResult> {
+  await warmUp(bench)
+  await script(bench, { kind: 'answer' })
+  const firstEvents: FirstEventResult[] = []
+  for (const concurrent of CONCURRENT) firstEvents.push(await measureFirstEvents(bench, concurrent))
+  await script(bench, { kind: 'answer', contentChars: LONG_CHARS, chunkPauseMs: 1 })
+  const chunks = await measureChunks(bench)
+  await script(bench, null)
+  return { firstEvents, chunks }
+}
+
+export function printStreams({ firstEvents, chunks }: StreamResult): void {
+  for (const { concurrent, addedP50Ms, addedP99Ms, directP50Ms, proxiedP50Ms } of firstEvents) {
+    const figures = `added p50 ${addedP50Ms.toFixed(3)} ms, p99 ${addedP99Ms.toFixed(3)} ms`
+    const medians = `p50 ${proxiedP50Ms.toFixed(3)} ms, upstream alone ${directP50Ms.toFixed(3)} ms`
+    process.stdout.write(`first event, ${concurrent} at once: ${figures} (${medians})\n`)
+  }
+  const { cpuMicrosecondsPerChunk: cost, chunks: count } = chunks
+  process.stdout.write(`a passed chunk: ${cost.toFixed(1)} µs of processor time (${count} chunks)\n`)
+}
+
+/** Compilers need some thousand requests before they do their best. */
+async function warmUp(bench: StreamBench): Promise<void> {
+  const clients = await openClients(bench.proxyPort, WARM_UP_CONCURRENT)
+  for (let turn = 0; turn < WARM_UP_STREAMS / WARM_UP_CONCURRENT; turn++) await streamAll(clients, bench.key)
+  for (const client of clients) client.close()
+}
+
+async function measureFirstEvents(bench: StreamBench, concurrent: number): Promise<FirstEventResult> {
+  const direct: number[] = []
+  const proxied: number[] = []
+  const toUpstream = await openClients(bench.upstreamPort, concurrent)
+  const toProxy = await openClients(bench.proxyPort, concurrent)
+  const turns = Math.ceil((STREAMS_PER_ROUND * bench.rounds) / concurrent)
+  for (let turn = 0; turn < turns; turn++) {
+    const [ofUpstream, ofProxy] = [await streamAll(toUpstream, bench.key), await streamAll(toProxy, bench.key)]
+    direct.push(...ofUpstream.map(stream => stream.firstEventMs))
+    proxied.push(...ofProxy.map(stream => stream.firstEventMs))
+  }
+  for (const client of [...toUpstream, ...toProxy]) client.close()
+  const [directP50Ms, proxiedP50Ms] = [quantile(direct, 0.5), quantile(proxied, 0.5)]
+  return {
+    concurrent,
+    streams: proxied.length,
+    directP50Ms,
+    proxiedP50Ms,
+    addedP50Ms: proxiedP50Ms - directP50Ms,
+    addedP99Ms: quantile(proxied, 0.99) - quantile(direct, 0.99),
+  }
+}
+
+async function measureChunks(bench: StreamBench): Promise<ChunkResult> {
+  const clients = await openClients(bench.proxyPort, LONG_STREAMS)
+  await streamAll(clients, bench.key)
+  const before = readCpuSeconds(bench.proxyPid)
+  let chunks = 0
+  for (let round = 0; round < bench.rounds; round++) {
+    for (const stream of await streamAll(clients, bench.key)) chunks += stream.events
+  }
+  const seconds = readCpuSeconds(bench.proxyPid) - before
+  for (const client of clients) client.close()
+  return { chunks, cpuMicrosecondsPerChunk: (seconds * 1_000_000) / chunks }
+}
+
+function readCpuSeconds(pid: number): number {
+  const text = readFileSync(`/proc/${pid}/stat`, 'utf8')
+  // What comes before the closing parenthesis is the process's name, which may hold anything.
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
+  return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND
+}
+
+async function script({ upstreamPort }: StreamBench, scenario: object | null): Promise<void> {
+  const url = `http://127.0.0.1:${upstreamPort}/__script`
+  if (scenario === null) await fetch(url, { method: 'DELETE' })
+  else await fetch(url, { method: 'PUT', body: JSON.stringify(scenario) })
+}
+
+/** How a chunked body ends. */
+const LAST_CHUNK = '\r\n0\r\n\r\n'
+
+interface StreamTiming {
+  /** From the request to the first event of its answer. */
+  firstEventMs: number
+  events: number
+}
+
+interface Client {
+  stream(body: string, key: string): Promise<StreamTiming>
+  close(): void
+}
+
+let serial = Date.now()
+
+function streamAll(clients: Client[], key: string): Promise<StreamTiming[]> {
+  return Promise.all(clients.map(client => client.stream(writeBody(serial++), key)))
+}
+
+function writeBody(n: number): string {
+  const messages = [
+    { role: 'system', content: `Answer as expert ${n}.` },
+    { role: 'user', content: `Tell me something about number ${n}.` },
+  ]
+  return JSON.stringify({ model: 'openai/gpt-4o-mini', messages, stream: true })
+}
+
+function openClients(port: number, count: number): Promise<Client[]> {
+  return Promise.all(Array.from({ length: count }, () => openClient(port)))
+}
+
+/** A connection of its own, over a raw socket: fetch would cost more than what is measured. */
+async function openClient(port: number): Promise<Client> {
+  let onData: (bytes: Buffer) => void = () => {}
+  let onLost: (error: Error) => void = () => {}
+  const socket: Socket = await Bun.connect({
+    hostname: '127.0.0.1',
+    port,
+    socket: {
+      data: (_, bytes) => onData(bytes),
+      close: () => onLost(new Error('The connection was closed in mid-stream')),
+      error: (_, error) => onLost(error),
+    },
+  })
+  return {
+    stream(body, key) {
+      const { promise, resolve, reject } = Promise.withResolvers<StreamTiming>()
+      const sentAtMs = performance.now()
+      let firstEventMs = 0
+      let events = 0
+      let head = ''
+      let tail = ''
+      onLost = reject
+      onData = bytes => {
+        const text = bytes.toString('latin1')
+        if (head === '') {
+          head = text.slice(0, 12)
+          if (!head.endsWith('200')) reject(new Error(`Expected 200, got ${text}`))
+        }
+        const found = text.split('data: {').length - 1
+        if (found > 0 && events === 0) firstEventMs = performance.now() - sentAtMs
+        events += found
+        tail = (tail + text).slice(-LAST_CHUNK.length)
+        if (tail === LAST_CHUNK) resolve({ firstEventMs, events })
+      }
+      socket.write(
+        `POST /v1/chat/completions HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer ${key}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+      )
+      return promise
+    },
+    close() {
+      onLost = () => {}
+      socket.end()
+    },
+  }
+}
+
+function quantile(values: number[], share: number): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length * share)] ?? 0
+}

@@ -1,0 +1,371 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { UnwholeReason } from '../../src/answers/wholeness.ts'
+import { createFlight } from '../../src/pipeline/flight.ts'
+import { question } from '../harness/chat.ts'
+import { describeFootings } from '../harness/footings.ts'
+import { ask, startProxy, type TestProxy } from '../harness/proxy.ts'
+import { CORPUS } from '../standin/corpus.ts'
+import { type Standin, startStandin } from '../standin/server.ts'
+import {
+  closingEvents,
+  type DrivenCall,
+  type DrivenUpstream,
+  eventOf,
+  startDrivenUpstream,
+} from './streaming/driven-upstream.ts'
+import { askUnread } from './streaming/raw-client.ts'
+import { UNWHOLE_CASES } from './streaming/unwhole-cases.ts'
+
+const MIB = 1024 * 1024
+const REASONS = Object.keys(UNWHOLE_CASES) as UnwholeReason[]
+/** No help for upstream: each of its failures is to be seen. */
+const UNASSISTED = { UPSTREAM_MAX_RETRIES: '0', UPSTREAM_CIRCUIT_FAILURES: '1000000' }
+
+async function waitFor(condition: () => boolean, withinMs: number): Promise<number> {
+  const startedAtMs = performance.now()
+  while (!condition()) {
+    if (performance.now() - startedAtMs > withinMs) throw new Error(`It did not happen within ${withinMs} ms`)
+    await Bun.sleep(2)
+  }
+  return performance.now() - startedAtMs
+}
+
+interface Accounted {
+  status: number
+  cache_result: string | null
+  prompt_tokens: number
+  completion_tokens: number
+}
+
+/** What records and counters say, once all of it is written. */
+async function readAccounts(proxy: TestProxy): Promise<{ records: Accounted[]; counted: number }> {
+  await proxy.settle()
+  const records = await proxy.query<Accounted>(
+    'select status, cache_result, prompt_tokens, completion_tokens from usage_records order by recorded_at',
+  )
+  const [row] = await proxy.query<{ counted: number }>(
+    'select coalesce(sum(requests), 0)::integer as counted from monthly_counters',
+  )
+  return { records, counted: row?.counted ?? 0 }
+}
+
+describeFootings('answers as the stand-in upstream streams them', footing => {
+  let upstream: Standin
+  let proxy: TestProxy
+  let key: string
+
+  beforeEach(async () => {
+    upstream = await startStandin()
+    const environment = { AGGREGATOR_BASE_URL: upstream.baseUrl, AGGREGATOR_API_KEY: 'k', ...UNASSISTED }
+    proxy = await startProxy({ stores: await footing.open(), environment })
+    key = await proxy.createKey({ type: 'project' })
+  })
+  afterEach(() => Promise.all([proxy.stop(), upstream.stop()]))
+
+  describe('only whole answers are stored', () => {
+    test.each(REASONS)('%s', async reason => {
+      const { stream, plain, isFailure } = UNWHOLE_CASES[reason]
+      const forms = [stream && { scenario: stream, fields: { stream: true } }, plain && { scenario: plain, fields: {} }]
+      for (const form of forms) {
+        if (!form) continue
+        upstream.script(form.scenario)
+        const asked = question(`Is ${reason} ever stored?`, form.fields)
+        const caches = [(await ask(proxy, key, asked)).cache, (await ask(proxy, key, asked)).cache]
+        expect(caches).toEqual(['MISS', 'MISS'])
+      }
+      const asked = forms.filter(form => form !== undefined).length * 2
+      expect(upstream.requests).toHaveLength(asked)
+      const { records, counted } = await readAccounts(proxy)
+      expect(records.map(record => record.cache_result)).toEqual(Array(asked).fill('MISS'))
+      for (const record of records) expect(record.prompt_tokens).toBeGreaterThan(0)
+      expect(counted).toBe(isFailure ? 0 : asked)
+    })
+
+    test('cut where the client wanted it, an answer is whole', async () => {
+      upstream.script({ kind: 'answer', content: 'One two', finishReason: 'length' })
+      for (const stream of [true, false]) {
+        const asked = question('How far?', { max_tokens: 2, stream })
+        expect((await ask(proxy, key, asked)).cache).toBe(stream ? 'MISS' : 'HIT')
+      }
+    })
+  })
+
+  test('bytes pass unchanged, whatever their upstream’s accent', async () => {
+    for (const { name, stream = '' } of CORPUS) {
+      upstream.script({ kind: 'raw', parts: [stream] })
+      const body = question(name, { stream: true, stream_options: { include_usage: true } })
+      const response = await fetch(`${proxy.baseUrl}/chat/completions`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', 'cache-control': 'no-store' },
+        body: JSON.stringify(body),
+      })
+      expect(Buffer.from(await response.arrayBuffer()).toString(), name).toBe(stream)
+    }
+  })
+
+  describe('a stream that breaks off', () => {
+    test.each([true, false])(
+      'ends with an error event, and costs no request (usage asked for: %s)',
+      async asksUsage => {
+        upstream.script({ kind: 'cut', after: 4 })
+        const options = asksUsage ? { stream_options: { include_usage: true } } : {}
+        const { status, text } = await ask(proxy, key, question('Whole?', { stream: true, ...options }))
+        expect(status).toBe(200)
+        const events = text.trimEnd().split('\n\n')
+        expect(events).toHaveLength(5)
+        expect(JSON.parse(events.at(-1)?.replace('data: ', '') ?? '')).toEqual({
+          error: {
+            message: expect.stringContaining('broke off'),
+            type: 'api_error',
+            param: null,
+            code: 'upstream_error',
+          },
+        })
+        const { records, counted } = await readAccounts(proxy)
+        expect(records).toMatchObject([{ status: 502, cache_result: 'MISS' }])
+        expect(records[0]?.prompt_tokens).toBeGreaterThan(0)
+        expect(records[0]?.completion_tokens).toBeGreaterThan(0)
+        expect(counted).toBe(0)
+      },
+    )
+
+    test('is the official clients’ error too', async () => {
+      upstream.script({ kind: 'cut', after: 4 })
+      const { clientOf } = await import('../clients/streams/openai-reader.ts')
+      const client = clientOf({ baseURL: proxy.baseUrl, apiKey: key, fetch })
+      const stream = client.chat.completions.stream({
+        model: 'openai/gpt-4o-mini',
+        messages: [{ role: 'user', content: 'x' }],
+      })
+      await expect(stream.finalChatCompletion()).rejects.toThrow('broke off')
+    })
+  })
+
+  test('a client that leaves in mid-stream is accounted for with what had come, and counts', async () => {
+    upstream.script({ kind: 'answer', contentChars: 9_000, chunkPauseMs: 5 })
+    const leaving = new AbortController()
+    const response = await fetch(`${proxy.baseUrl}/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify(question('Who stays?', { stream: true })),
+      signal: leaving.signal,
+    })
+    const reader = response.body?.getReader()
+    for (let read = 0; read < 5; read++) await reader?.read()
+    leaving.abort()
+    await waitFor(() => upstream.counts.aborted === 1, 2_000)
+    await Bun.sleep(50)
+    const { records, counted } = await readAccounts(proxy)
+    expect(records).toMatchObject([{ status: 499, cache_result: 'MISS' }])
+    expect(records[0]?.completion_tokens).toBeGreaterThan(2)
+    expect(counted).toBe(1)
+    upstream.script({ kind: 'answer' })
+    expect((await ask(proxy, key, question('Who stays?', { stream: true }))).cache).toBe('MISS')
+  })
+
+  test('500 streams that are broken off leave no connection, no call and no rejection behind', async () => {
+    const rejections: unknown[] = []
+    const note = (reason: unknown) => rejections.push(reason)
+    process.on('unhandledRejection', note)
+    upstream.script(({ bodyText }) => {
+      const kind = Number(/number (\d+)/.exec(bodyText)?.[1]) % 3
+      if (kind === 0) return { kind: 'hang', after: 'nothing' }
+      return kind === 1 ? { kind: 'hang', after: 3 } : { kind: 'answer', contentChars: 9_000, chunkPauseMs: 3 }
+    })
+    for (let batch = 0; batch < 10; batch++) {
+      const leaving = new AbortController()
+      const streams = Array.from({ length: 50 }, async (_, i) => {
+        const response = await fetch(`${proxy.baseUrl}/chat/completions`, {
+          method: 'POST',
+          headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+          body: JSON.stringify(question(`This is number ${batch * 50 + i}.`, { stream: true, seed: batch * 50 + i })),
+          signal: leaving.signal,
+        })
+        await response.text()
+      })
+      // The first go before anybody has called upstream.
+      setTimeout(() => leaving.abort(), batch * 12)
+      const outcomes = await Promise.allSettled(streams)
+      expect(outcomes.every(outcome => outcome.status === 'rejected')).toBe(true)
+    }
+    await waitFor(() => upstream.counts.active === 0, 5_000)
+    await waitFor(() => upstream.openConnections <= 1, 5_000)
+    await proxy.settle()
+    process.off('unhandledRejection', note)
+    expect(rejections).toEqual([])
+    expect((await ask(proxy, key, question('Still there?', { stream: true, seed: -1 }))).status).toBe(200)
+  })
+})
+
+describeFootings('streams whose upstream the test drives by hand', footing => {
+  let upstream: DrivenUpstream
+  let proxy: TestProxy
+  let key: string
+
+  beforeAll(async () => {
+    upstream = await startDrivenUpstream()
+    const environment = {
+      AGGREGATOR_BASE_URL: upstream.baseUrl,
+      AGGREGATOR_API_KEY: 'k',
+      UPSTREAM_IDLE_TIMEOUT_MS: '2000',
+      ...UNASSISTED,
+    }
+    proxy = await startProxy({ stores: await footing.open(), environment })
+    key = await proxy.createKey({ type: 'project' })
+  })
+  afterAll(() => Promise.all([proxy.stop(), upstream.stop()]))
+
+  /** Asks; returns what reads the answer, and the upstream call behind it. */
+  async function open(content: string, fields: Record<string, unknown> = {}) {
+    const responding = fetch(`${proxy.baseUrl}/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify(question(content, { stream: true, ...fields })),
+    })
+    const call = await upstream.nextCall()
+    const decoder = new TextDecoder()
+    let reader: { read(): Promise<{ done: boolean; value?: Uint8Array }> } | undefined
+    const read = async () => {
+      reader ??= (await responding).body?.getReader()
+      const part = await reader?.read()
+      return part?.value ? decoder.decode(part.value) : ''
+    }
+    return { call, read }
+  }
+
+  async function readToEnd(read: () => Promise<string>): Promise<string> {
+    let text = ''
+    for (let part = await read(); part !== ''; part = await read()) text += part
+    return text
+  }
+
+  test.each([{}, { stream_options: { include_usage: true } }])(
+    'each event is there before upstream sends the next (%o)',
+    async options => {
+      const { call, read } = await open('One by one?', { seed: Object.keys(options).length, ...options })
+      for (let n = 0; n < 20; n++) {
+        await call.say(`piece ${n} `)
+        const heard = await read()
+        expect(heard).toBe(eventOf(`piece ${n} `))
+      }
+      await call.send(closingEvents())
+      call.end()
+      expect(await readToEnd(read)).toContain('data: [DONE]\n\n')
+    },
+  )
+
+  test('an event that arrives in parts passes when it is complete', async () => {
+    const { call, read } = await open('In parts?')
+    const event = Buffer.from(eventOf('é漢👩‍👩‍👧'))
+    await call.send(event.subarray(0, 90).toString('latin1'))
+    const heard = read()
+    await Bun.sleep(30)
+    await call.send(eventOf('x').slice(0, 0) + event.subarray(90).toString('latin1'))
+    expect(await heard).toContain('data: {"id":"chatcmpl-driven"')
+    await call.send(closingEvents())
+    call.end()
+    await readToEnd(read)
+  })
+
+  test.each([{}, { stream_options: { include_usage: true } }])(
+    'one cut in the middle of an event ends with an error that can be read (%o)',
+    async options => {
+      const { call, read } = await open('Cut inside?', { seed: Object.keys(options).length, ...options })
+      await call.say('Half')
+      await call.send(eventOf(' of it').slice(0, 40))
+      await call.cut()
+      const events = (await readToEnd(read)).trimEnd().split('\n\n')
+      expect(events).toHaveLength(2)
+      expect(events[0]).toBe(eventOf('Half').trimEnd())
+      expect(JSON.parse(events[1]?.slice(6) ?? '')).toMatchObject({ error: { code: 'upstream_error' } })
+    },
+  )
+
+  test('one that falls silent ends with an error, and costs no request', async () => {
+    const before = (await readAccounts(proxy)).counted
+    const { call, read } = await open('Still there?')
+    await call.say('Wait')
+    const events = (await readToEnd(read)).trimEnd().split('\n\n')
+    expect(JSON.parse(events.at(-1)?.slice(6) ?? '')).toMatchObject({ error: { code: 'upstream_timeout' } })
+    await waitFor(() => call.isClosed, 1_000)
+    const { records, counted } = await readAccounts(proxy)
+    expect(records.at(-1)).toMatchObject({ status: 504, cache_result: 'MISS' })
+    expect(counted).toBe(before)
+  })
+
+  describe('a client that does not read', () => {
+    const TOTAL = 96 * MIB
+    const PIECE = eventOf('0123456789abcdef'.repeat(4_096))
+
+    /** Sends as fast as there is room; tells how much of it was taken. */
+    function pour(call: DrivenCall, total: number) {
+      const poured = { bytes: 0, done: Promise.resolve() }
+      const run = async () => {
+        while (poured.bytes < total && !call.isClosed) {
+          await call.send(PIECE)
+          poured.bytes += PIECE.length
+        }
+      }
+      poured.done = run()
+      return poured
+    }
+
+    /** Resolves with what was taken once no more of it is. */
+    async function plateau(poured: { bytes: number }): Promise<number> {
+      for (let before = -1; ; before = poured.bytes) {
+        await Bun.sleep(400)
+        if (poured.bytes === before) return poured.bytes
+      }
+    }
+
+    test('stops upstream, and gets everything once it reads', async () => {
+      const client = await askUnread(proxy.port, key, question('Everything?', { stream: true }))
+      const call = await upstream.nextCall()
+      const poured = pour(call, TOTAL)
+      const before = process.memoryUsage.rss()
+      const held = await plateau(poured)
+      // Nearly all of that is in the kernel's own buffers, of two connections.
+      expect(held).toBeLessThan(TOTAL / 2)
+      expect(process.memoryUsage.rss() - before).toBeLessThan(TOTAL / 3)
+      const reading = client.readAll()
+      await poured.done
+      await call.send(closingEvents())
+      call.end()
+      await reading
+      expect(client.readBytes).toBeGreaterThan(poured.bytes)
+      client.leave()
+    })
+
+    test('ends the upstream call when it leaves', async () => {
+      const client = await askUnread(proxy.port, key, question('Who waits?', { stream: true }))
+      const call = await upstream.nextCall()
+      const poured = pour(call, TOTAL)
+      await plateau(poured)
+      client.leave()
+      expect(await waitFor(() => call.isClosed, 2_000)).toBeLessThan(500)
+      await poured.done
+    })
+  })
+})
+
+describe('a flight', () => {
+  const chunk = new Uint8Array(64 * 1024)
+
+  /** Chunks that were taken before the next had to wait. */
+  async function pushUntilFull(flight: ReturnType<typeof createFlight>): Promise<number> {
+    for (let taken = 1; ; taken++) {
+      const hasRoom = await Promise.race([flight.push(chunk).then(() => true), Bun.sleep(5).then(() => false)])
+      if (!hasRoom) return taken
+    }
+  }
+
+  test('takes 1 MiB more than its fastest listener has read, and no more', async () => {
+    const flight = createFlight()
+    const [fast, slow] = [flight.board(true), flight.board(true)]
+    expect((await pushUntilFull(flight)) * chunk.length).toBe(MIB)
+    for (let read = 0; read < 8; read++) await fast?.read()
+    expect((await pushUntilFull(flight)) * chunk.length).toBe(8 * chunk.length)
+    await slow?.read()
+    expect((await pushUntilFull(flight)) * chunk.length).toBe(chunk.length)
+  })
+})

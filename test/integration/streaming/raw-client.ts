@@ -1,0 +1,56 @@
+/** A client that reads only when it is told to, over a bare socket: whatever it does not read stays where it is. */
+import { connect, type Socket } from 'node:net'
+
+export interface RawClient {
+  /** Bytes it has read so far, head included. */
+  readonly readBytes: number
+  /** Reads on from now, until the body's end. */
+  readAll(): Promise<void>
+  leave(): void
+}
+
+/** Sends the request, and reads nothing of its answer. */
+export async function askUnread(port: number, key: string, body: Record<string, unknown>): Promise<RawClient> {
+  const socket = connect(port, '127.0.0.1')
+  await new Promise<void>((resolve, reject) => {
+    socket.once('connect', resolve)
+    socket.once('error', reject)
+  })
+  socket.on('error', () => {})
+  socket.pause()
+  const text = JSON.stringify(body)
+  const head = [
+    'POST /v1/chat/completions HTTP/1.1',
+    'host: 127.0.0.1',
+    `authorization: Bearer ${key}`,
+    'content-type: application/json',
+    `content-length: ${Buffer.byteLength(text)}`,
+  ]
+  socket.write(`${head.join('\r\n')}\r\n\r\n${text}`)
+  return readOnDemand(socket)
+}
+
+const LAST_CHUNK = '\r\n0\r\n\r\n'
+
+function readOnDemand(socket: Socket): RawClient {
+  let readBytes = 0
+  let tail = ''
+  const ended = Promise.withResolvers<void>()
+  socket.on('data', bytes => {
+    readBytes += bytes.length
+    tail = (tail + bytes.subarray(-LAST_CHUNK.length).toString('latin1')).slice(-LAST_CHUNK.length)
+    if (tail === LAST_CHUNK) ended.resolve()
+  })
+  socket.once('close', () => ended.reject(new Error('The connection was closed in mid-answer')))
+  ended.promise.catch(() => {})
+  return {
+    get readBytes() {
+      return readBytes
+    },
+    readAll() {
+      socket.resume()
+      return ended.promise
+    },
+    leave: () => socket.destroy(),
+  }
+}
