@@ -2,9 +2,11 @@
  * `bun run bench`: requests/s and latency of each way through the proxy, on real stores, beside the floor of the same run.
  *
  * Everything runs on this machine: proxy, stores, upstream and load generator share its cores. So compare ratios, not figures.
- * Options: --rounds N (default 3; medians are shown), --seconds N (per measurement, default 3), --only NAME, --out FILE (default bench.json).
+ * Options: --rounds N (default 3; medians are shown), --seconds N (per measurement, default 3), --only NAME (of a scenario, or
+ * `embeddings`), --out FILE (default bench.json).
  */
 import { parseArgs } from 'node:util'
+import { benchEmbeddings, printEmbeddings } from './embeddings.ts'
 import type { LoadOrder, LoadResult } from './load.ts'
 import { findFreePort, startAndRead, startProxyProcess, stop } from './processes.ts'
 import { prepareStores } from './stores.ts'
@@ -60,9 +62,20 @@ const scenarios: Scenario[] = [
 
 try {
   await warmCache()
-  const results = await measureAll()
+  const results = options.only === 'embeddings' ? [] : await measureAll()
   print(results)
-  await Bun.write(options.out, `${JSON.stringify({ at: new Date().toISOString(), results }, null, 2)}\n`)
+  const embeddings =
+    options.only === undefined || options.only === 'embeddings'
+      ? await benchEmbeddings({
+          ...stores,
+          port,
+          upstreamBaseUrl: JSON.parse(upstream.firstLine).baseUrl,
+          otherBody: chat(questions[0] ?? ''),
+          rounds: Number(options.rounds),
+        })
+      : null
+  if (embeddings) printEmbeddings(embeddings)
+  await Bun.write(options.out, `${JSON.stringify({ at: new Date().toISOString(), results, embeddings }, null, 2)}\n`)
   process.stdout.write(`\nWritten to ${options.out}\n`)
 } finally {
   await Promise.all([stop(proxy), stop(upstream.process), stop(floor.process)])

@@ -9,11 +9,11 @@ declare
 begin
     -- Redis is out of reach from here: a new generation makes every copy there unfindable, and they expire by themselves.
     update projects p set cache_generation = p.cache_generation + 1 where p.id = owner_id;
-    delete from prompt_vectors v where v.project_id = owner_id;
+    delete from cached_vectors v where v.project_id = owner_id;
     delete from cache_entries e where e.project_id = owner_id;
     get diagnostics purged = row_count;
     return purged;
 end;
 $$;
 
-comment on function purge_cache(text) is 'Forgets every cached answer of a project and returns how many there were. Raises on an unknown project.';
+comment on function purge_cache(text) is 'Forgets every cached answer and vector of a project and returns how many answers there were. Raises on an unknown project.';

@@ -88,25 +88,28 @@ comment on column cache_prompts.in_graph is 'False for the first few thousand pr
 comment on column cache_prompts.created_at is 'As in cache_entries, repeated so that an age limit needs no join.';
 comment on column cache_prompts.expires_at is 'As in cache_entries, repeated so that expiry needs no join.';
 
-create table prompt_vectors (
+create table cached_vectors (
     project_id bigint not null
         references projects (id) on delete cascade,
-    space_id integer not null
-        references embedding_spaces (id) on delete cascade,
-    text_hash bytea not null
-        check (octet_length(text_hash) = 32),
-    embedding halfvec not null,
+    name bytea not null
+        check (octet_length(name) = 32),
+    vector bytea not null,
+    prompt_tokens integer not null,
+    answered_as text not null,
+    created_at timestamptz not null default now(),
     expires_at timestamptz not null,
-    primary key (project_id, space_id, text_hash)
+    primary key (project_id, name)
 );
 
-alter table prompt_vectors alter column embedding set storage plain;
-create index prompt_vectors_expires_at_idx on prompt_vectors (expires_at);
-create index prompt_vectors_space_id_idx on prompt_vectors (space_id);
+-- Out of line, so that names and expiry stay dense; never compressed, for it is packed already.
+alter table cached_vectors alter column vector set storage external;
+create index cached_vectors_expires_at_idx on cached_vectors (expires_at);
 
-comment on table prompt_vectors is 'Vectors that were paid for: the same text is embedded once per project and space.';
-comment on column prompt_vectors.project_id is 'Vectors are not shared between projects either.';
-comment on column prompt_vectors.space_id is 'Which embedder made it.';
-comment on column prompt_vectors.text_hash is 'SHA-256 of the normalized text.';
-comment on column prompt_vectors.embedding is 'The vector.';
-comment on column prompt_vectors.expires_at is 'From when on it may be deleted.';
+comment on table cached_vectors is 'Embedding vectors that were paid for, one an input: those clients asked for, and those of prompts. Redis holds copies; this is the truth.';
+comment on column cached_vectors.project_id is 'The only project that may be given the vector.';
+comment on column cached_vectors.name is 'SHA-256 over namespace, route, model, dimensions, all other fields that count, and the one input.';
+comment on column cached_vectors.vector is 'The numbers as upstream gave them, packed by the proxy: not for comparing, for giving back.';
+comment on column cached_vectors.prompt_tokens is 'What a hit saves: the input''s tokens, as upstream counted them.';
+comment on column cached_vectors.answered_as is 'What upstream called the model in its answer.';
+comment on column cached_vectors.created_at is 'When the vector was stored: its age counts from here.';
+comment on column cached_vectors.expires_at is 'From when on the vector is not given out and may be deleted.';

@@ -29,9 +29,9 @@ function takeFromMessages(body: JsonObject): AskedText | null {
   return { text: taken.text, contextBody: { ...body, messages } }
 }
 
-/** A legacy completion's prompt, unless it is to be continued towards a suffix. */
+/** A legacy completion's prompt, unless it is to be continued towards a suffix, or given back as part of the answer. */
 function takeFromPrompt(body: JsonObject): AskedText | null {
-  if (hasSuffix(body.suffix) || typeof body.prompt !== 'string') return null
+  if (hasSuffix(body.suffix) || body.echo === true || typeof body.prompt !== 'string') return null
   return { text: body.prompt, contextBody: { ...body, prompt: TAKEN } }
 }
 

@@ -1,12 +1,15 @@
 /** Vectors of prompts: the same text is embedded once, and an embedder that fails costs a match, never an answer. */
-import type { Embedder } from '../embedders/embedder.ts'
+import type { Embedder, PaidEmbedder } from '../embedders/embedder.ts'
+import type { AdmitRow } from '../postgres/admit.ts'
 import type { Database } from '../postgres/database.ts'
-import { findPromptVector, registerEmbeddingSpace, storePromptVector } from '../postgres/prompt-vectors.ts'
+import { registerEmbeddingSpace } from '../postgres/embedding-spaces.ts'
 import type { Log } from '../telemetry/log.ts'
 import { withinTimeLimit } from '../time-limit.ts'
+import { packVector, unpackFloats } from '../vectors/pack-vector.ts'
+import type { NameVector } from '../vectors/vector-name.ts'
+import type { VectorStore } from '../vectors/vector-store.ts'
 
 const EMBED_TIME_LIMIT_MS = 2_000
-const VECTOR_TTL_SECONDS = 30 * 86_400
 const MAX_IN_MEMORY = 10_000
 
 export interface PromptVector {
@@ -18,51 +21,64 @@ export interface PromptVectors {
   /** Whether a vector costs next to nothing. */
   readonly isFree: boolean
   /** The vector of a normalized text, or null where the embedder failed or took too long. */
-  find(projectId: number, normalized: string, textHash: string): Promise<PromptVector | null>
+  find(account: AdmitRow, normalized: string): Promise<PromptVector | null>
 }
 
-export async function createPromptVectors(database: Database, embedder: Embedder, log: Log): Promise<PromptVectors> {
+export interface PromptVectorsOptions {
+  database: Database
+  embedder: Embedder
+  /** Where vectors that were paid for are kept: the same that clients' own embeddings are kept in. */
+  vectors: VectorStore
+  /** Names the embedder's vectors there, as a client's request for the same would. */
+  nameVector: NameVector
+  log: Log
+}
+
+export async function createPromptVectors(options: PromptVectorsOptions): Promise<PromptVectors> {
+  const { database, embedder, log } = options
   const spaceId = await registerEmbeddingSpace(database, embedder.space)
-  const recent = new Map<string, Promise<Float32Array>>()
-
-  /** Paid vectors are kept; those that cost microseconds are made again. */
-  async function embed(projectId: number, normalized: string, textHash: string): Promise<Float32Array> {
-    const name = { projectId, spaceId, textHash }
-    const known = await findPromptVector(database, name).catch(() => null)
-    if (known) return known
-    const vector = await embedder.embed(normalized, AbortSignal.timeout(EMBED_TIME_LIMIT_MS))
-    storePromptVector(database, name, vector, VECTOR_TTL_SECONDS).catch(error => {
-      log.warn({ error: String(error) }, 'a prompt vector could not be stored')
-    })
-    return vector
-  }
-
-  function embedOnce(projectId: number, normalized: string, textHash: string): Promise<Float32Array> {
-    const name = `${projectId} ${textHash}`
-    const known = recent.get(name)
-    if (known) return known
-    const asked = embed(projectId, normalized, textHash)
-    recent.set(name, asked)
-    asked.catch(() => recent.delete(name))
-    if (recent.size > MAX_IN_MEMORY) {
-      const oldest = recent.keys().next()
-      if (!oldest.done) recent.delete(oldest.value)
-    }
-    return asked
-  }
-
+  const embedText = embedder.isFree ? (_: AdmitRow, text: string) => embedder.embed(text) : embedOnce(embedder, options)
   return {
     isFree: embedder.isFree,
-    async find(projectId, normalized, textHash) {
+    async find(account, normalized) {
       try {
-        const values = embedder.isFree
-          ? await embedder.embed(normalized)
-          : await withinTimeLimit(EMBED_TIME_LIMIT_MS, embedOnce(projectId, normalized, textHash))
+        const values = await withinTimeLimit(EMBED_TIME_LIMIT_MS, Promise.resolve(embedText(account, normalized)))
         return { spaceId, values }
       } catch (error) {
         log.warn({ error: error instanceof Error ? error.message : String(error) }, 'a prompt could not be embedded')
         return null
       }
     },
+  }
+}
+
+/** Remembers the latest in memory, looks for others where they are kept, and asks for those that nobody has. */
+function embedOnce(embedder: PaidEmbedder, { vectors, nameVector }: PromptVectorsOptions) {
+  const recent = new Map<string, Promise<Float32Array>>()
+
+  async function embed(account: AdmitRow, text: string, name: string): Promise<Float32Array> {
+    const [known] = await vectors.find(account, [name], null)
+    const values = known ? unpackFloats(known.packed) : null
+    if (values?.length === embedder.space.dimensions) return values
+    const { numbers, ...counted } = await embedder.embed(text, AbortSignal.timeout(EMBED_TIME_LIMIT_MS))
+    const packed = packVector(numbers)
+    const ttlSeconds = account.cache_ttl_seconds
+    if (packed && ttlSeconds > 0) void vectors.store(account, [{ name, packed, ...counted }], ttlSeconds)
+    return Float32Array.from(numbers)
+  }
+
+  return (account: AdmitRow, text: string): Promise<Float32Array> => {
+    const name = nameVector(text)
+    const place = `${account.project_id} ${name}`
+    const known = recent.get(place)
+    if (known) return known
+    const asked = embed(account, text, name)
+    recent.set(place, asked)
+    asked.catch(() => recent.delete(place))
+    if (recent.size > MAX_IN_MEMORY) {
+      const oldest = recent.keys().next()
+      if (!oldest.done) recent.delete(oldest.value)
+    }
+    return asked
   }
 }

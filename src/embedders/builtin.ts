@@ -2,7 +2,7 @@
  * The embedder that needs nothing: hashed words, word pairs and character n-grams, made in-process. It is lexical, not semantic:
  * close wordings of a question come out alike, synonyms do not.
  */
-import type { Embedder } from './embedder.ts'
+import type { FreeEmbedder } from './embedder.ts'
 import { addFeature, hashText, hashUnit, normalizeLength } from './lexical/hashed-vector.ts'
 import { foldEndings, lettersOf, skeletonOf } from './lexical/word-shapes.ts'
 import { weightOf } from './lexical/word-weights.ts'
@@ -33,7 +33,7 @@ const unspaced = /[\u0E00-\u0EFF\u1000-\u109F\u1780-\u17FF\u2E80-\u9FFF\uF900-\u
 const onlyLetters = /^[\p{L}\p{M}']+$/u
 
 /** Creates the embedder. It expects normalized prompts, in lower case; vectors are unit vectors for any text, the empty one too. */
-export function createBuiltinEmbedder(): Embedder {
+export function createBuiltinEmbedder(): FreeEmbedder {
   return { space: { model, dimensions }, isFree: true, embed }
 }
 

@@ -10,13 +10,18 @@ type JsonObject = Record<string, unknown>
 /** Larger plain answers are not held in memory; no provider gives such. */
 const MAX_PLAIN_BYTES = 64 * 1024 * 1024
 
-export async function readAll(body: ReadableStream<Uint8Array>, provider: string): Promise<Uint8Array> {
+/** Throws a 502 where there is more of it than that. */
+export async function readAll(
+  body: ReadableStream<Uint8Array>,
+  provider: string,
+  mostBytes: number = MAX_PLAIN_BYTES,
+): Promise<Uint8Array> {
   const parts: Uint8Array[] = []
   let length = 0
   for await (const part of body) {
     parts.push(part)
     length += part.length
-    if (length > MAX_PLAIN_BYTES) throw broken(provider, `gave an answer of more than ${MAX_PLAIN_BYTES} bytes`)
+    if (length > mostBytes) throw broken(provider, `gave an answer of more than ${mostBytes} bytes`)
   }
   const [only] = parts
   return parts.length === 1 && only ? only : Buffer.concat(parts, length)
@@ -36,11 +41,15 @@ export function parseAnswer(text: string, provider: string): JsonObject {
 /** Whether the answer may be stored and shared. */
 export function isWhole(endpoint: Endpoint, answer: JsonObject, request: JsonObject): boolean {
   if (endpoint === 'embeddings') return Array.isArray(answer.data) && answer.data.length > 0
-  return judgeWholeness(answer, { clientSetOutputLimit: setsOutputLimit(request) }) === 'whole'
+  return judgeWholeness(answer, { clientSetOutputLimit: setsOutputLimit(endpoint, request) }) === 'whole'
 }
 
-/** An answer cut at a limit that the client set is whole: it is what was asked for. */
-export function setsOutputLimit(request: JsonObject): boolean {
+/**
+ * An answer cut at a limit that the client set is whole: it is what was asked for. A legacy completion always has one: its
+ * documented default of 16 tokens.
+ */
+export function setsOutputLimit(endpoint: Endpoint, request: JsonObject): boolean {
+  if (endpoint === 'completions') return true
   return [request.max_tokens, request.max_completion_tokens].some(limit => typeof limit === 'number')
 }
 

@@ -47,7 +47,8 @@ export interface FastStore {
   deleteEntry(name: string): Promise<void>
   /** The bytes of entries that `writeEntries` wrote, or null, in the order asked. All names belong to one project. */
   readEntries(names: readonly string[]): Promise<(Uint8Array | null)[]>
-  writeEntries(entries: readonly EntryToWrite[]): Promise<void>
+  /** Resolves with whether they were written. */
+  writeEntries(entries: readonly EntryToWrite[]): Promise<boolean>
   /** Resolves when the store answers, rejects when it does not. */
   ping(): Promise<void>
   close(): Promise<void>

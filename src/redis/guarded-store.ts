@@ -68,7 +68,11 @@ export function guardStore(store: FastStore, { onChange }: GuardOptions = {}): G
         () => store.readEntries(names),
         () => names.map(() => null),
       ),
-    writeEntries: entries => tryStore(() => store.writeEntries(entries), nothing),
+    writeEntries: entries =>
+      tryStore(
+        () => store.writeEntries(entries),
+        () => false,
+      ),
     ping: () => store.ping(),
     async close() {
       await Promise.all([store.close(), local.close()])

@@ -96,6 +96,7 @@ export function createInProcessStore({
     },
     async writeEntries(written) {
       for (const { name, bytes, ttlMs } of written) writeEntry(name, bytes, ttlMs)
+      return true
     },
     async ping() {},
     async close() {

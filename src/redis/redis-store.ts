@@ -75,6 +75,7 @@ export function openRedisStore({ url }: RedisStoreOptions): FastStore {
         ]
       })
       await Promise.all(written)
+      return true
     },
     async ping() {
       await redis.ping()

@@ -57,7 +57,7 @@ function shared(name: Footing['name'], open: () => Promise<OpenStores>): Footing
 
 /** Ids go on counting: no test finds in Redis what another left there. */
 const EMPTY = `
-  truncate projects, api_keys, provider_keys, monthly_counters, cache_entries, cache_prompts, prompt_vectors, usage_records;
+  truncate projects, api_keys, provider_keys, monthly_counters, cache_entries, cache_prompts, cached_vectors, usage_records;
   delete from plans where name not in ('free', 'pro', 'enterprise');
 `
 

@@ -1,0 +1,79 @@
+/**
+ * Writes millions of numbers as JSON: digit by digit where that is exact, several times as fast as JavaScript's own way. What is
+ * written is not always the shortest text, but always one that is read as the very same number.
+ */
+
+/** A separator, a sign, "0." and 20 digits; or JavaScript's own text, which has up to 25 characters. */
+const MOST_BYTES_A_NUMBER = 28
+const COMMA = 44
+const MINUS = 45
+const POINT = 46
+const ZERO = 48
+
+/** Four digits at once, as the bytes of one number. */
+const FOUR_DIGITS = makeFourDigits()
+/** Every 32-bit float from here to 1 has but bits that doubles hold while it is multiplied out, and is told by 20 decimal places. */
+const SMALLEST_FLOAT = 2 ** -13
+const FLOAT_GROUPS = 5
+/** Short decimals have no more places than this. */
+const DECIMAL_SCALE = 1e12
+
+/** The numbers with commas between them. */
+export function writeNumbers(numbers: Float32Array | Float64Array): Uint8Array {
+  const bytes = new Uint8Array(numbers.length * MOST_BYTES_A_NUMBER)
+  const view = new DataView(bytes.buffer)
+  const writeFraction = numbers instanceof Float32Array ? writeFloat : writeDecimal
+  let at = 0
+  for (let i = 0; i < numbers.length; i++) {
+    const number = numbers[i] ?? 0
+    const size = Math.abs(number)
+    if (i > 0) bytes[at++] = COMMA
+    const start = at
+    if (number < 0) bytes[at++] = MINUS
+    bytes[at++] = ZERO
+    bytes[at++] = POINT
+    const end = size > 0 && size < 1 ? writeFraction(view, at, size) : 0
+    at = end > 0 ? end : writeText(bytes, start, number)
+  }
+  return bytes.subarray(0, at)
+}
+
+/** A 32-bit float's decimal places; 0 where they would not be exact. */
+function writeFloat(view: DataView, at: number, size: number): number {
+  if (size < SMALLEST_FLOAT) return 0
+  let rest = size
+  let end = at
+  for (let group = 0; group < FLOAT_GROUPS; group++) {
+    rest *= 10_000
+    const digits = rest | 0
+    rest -= digits
+    view.setUint32(end, FOUR_DIGITS[digits] ?? 0, true)
+    end += 4
+  }
+  return end
+}
+
+/** A short decimal's places; 0 where the number is none. */
+function writeDecimal(view: DataView, at: number, size: number): number {
+  const scaled = Math.round(size * DECIMAL_SCALE)
+  if (scaled / DECIMAL_SCALE !== size || scaled === DECIMAL_SCALE) return 0
+  const high = Math.floor(scaled / 1e8)
+  const low = scaled - high * 1e8
+  const middle = (low / 1e4) | 0
+  view.setUint32(at, FOUR_DIGITS[high] ?? 0, true)
+  view.setUint32(at + 4, FOUR_DIGITS[middle] ?? 0, true)
+  view.setUint32(at + 8, FOUR_DIGITS[low - middle * 1e4] ?? 0, true)
+  return at + 12
+}
+
+/** As JavaScript writes it, with the sign of a negative zero. */
+function writeText(bytes: Uint8Array, at: number, number: number): number {
+  const text = Object.is(number, -0) ? '-0' : String(number)
+  for (let i = 0; i < text.length; i++) bytes[at + i] = text.charCodeAt(i)
+  return at + text.length
+}
+
+function makeFourDigits(): Uint32Array {
+  const text = Array.from({ length: 10_000 }, (_, digits) => String(digits).padStart(4, '0')).join('')
+  return new Uint32Array(new TextEncoder().encode(text).buffer)
+}

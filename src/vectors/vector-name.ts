@@ -1,0 +1,38 @@
+/** What makes two inputs the same to an embedding model: a hash over all that can change the vector. */
+import { canonicalizeBody, type JsonObject, sha256 } from '../cache/canonical.ts'
+
+/** A text, or the numbers of its tokens. */
+export type Input = string | readonly number[]
+
+export interface VectorSpace {
+  namespace: string
+  /** Who would answer, as `nameRoute` has it: the same model name may mean another model elsewhere. */
+  route: string
+  /** As it was asked for. */
+  model: string
+  /** As it was asked for; null where the model's own number is wanted. */
+  dimensions: unknown
+  /** All other fields of the request that can change the vector, those invented tomorrow included. */
+  otherFields: JsonObject
+}
+
+/** Hex SHA-256 for each input of one space. */
+export type NameVector = (input: Input) => string
+
+/** Throws a 400 where the other fields are nested too deeply. */
+export function createVectorNames({ namespace, route, model, dimensions, otherFields }: VectorSpace): NameVector {
+  const fields = canonicalizeBody({ ...otherFields, model, dimensions })
+  const space = sha256(['vector', namespace, route, fields].join('\n'))
+  return input => sha256(`${space}${spell(input)}`)
+}
+
+/** A text and the tokens that spell it are two inputs. Half a surrogate pair would be hashed like any other half. */
+function spell(input: Input): string {
+  if (typeof input !== 'string') return `#${input.join()}`
+  return input.isWellFormed() ? `t${input}` : `j${JSON.stringify(input)}`
+}
+
+/** Who would answer. An aggregator may be called what a direct provider is called. */
+export function nameRoute({ name, pricedAs }: { name: string; pricedAs: string | null }): string {
+  return `${pricedAs ?? ''}/${name}`
+}

@@ -1,0 +1,67 @@
+/** Stand-ins for every provider that a proxy can reach, and projects with keys of their own for them. */
+import type { DirectProvider } from '../../src/config.ts'
+import { findProjectId, storeProviderKey } from '../../src/postgres/provider-keys.ts'
+import { createVault } from '../../src/providers/keys/vault.ts'
+import { type Standin, startStandin } from '../standin/server.ts'
+import { type AnthropicStandin, startAnthropicStandin } from '../standin-anthropic/server.ts'
+import type { Stores } from './footings.ts'
+
+export interface Upstreams {
+  aggregator: Standin
+  openai: Standin
+  groq: Standin
+  anthropic: AnthropicStandin
+  /** Settings that lead a proxy to them. */
+  environment: Record<string, string>
+  /** Forgets scripts and requests. */
+  reset(): void
+  stop(): Promise<void>
+}
+
+/** Seals and opens in tests. */
+export const TEST_ENCRYPTION_KEY = Buffer.alloc(32, 'tests').toString('base64')
+export const AGGREGATOR_KEY = 'sk-aggregator-key'
+
+export async function startUpstreams(): Promise<Upstreams> {
+  const [aggregator, openai, groq, anthropic] = await Promise.all([
+    startStandin({ flavour: 'aggregator' }),
+    startStandin(),
+    startStandin({ flavour: 'groq' }),
+    startAnthropicStandin(),
+  ])
+  const all = [aggregator, openai, groq, anthropic]
+  return {
+    aggregator,
+    openai,
+    groq,
+    anthropic,
+    environment: {
+      AGGREGATOR_BASE_URL: aggregator.baseUrl,
+      AGGREGATOR_API_KEY: AGGREGATOR_KEY,
+      OPENAI_BASE_URL: openai.baseUrl,
+      GROQ_BASE_URL: groq.baseUrl,
+      ANTHROPIC_BASE_URL: anthropic.baseUrl,
+      ENCRYPTION_KEY: TEST_ENCRYPTION_KEY,
+    },
+    reset() {
+      for (const standin of all) standin.reset()
+    },
+    async stop() {
+      await Promise.all(all.map(standin => standin.stop()))
+    },
+  }
+}
+
+/** As set-provider-key.sh does. */
+export async function storeKey(
+  { database }: Pick<Stores, 'database'>,
+  project: string,
+  provider: DirectProvider,
+  secret: string,
+  encryptionKey = TEST_ENCRYPTION_KEY,
+): Promise<void> {
+  const current = Buffer.from(encryptionKey, 'base64')
+  const owner = { projectId: await findProjectId(database, project), provider }
+  const sealed = await createVault(async () => ({ current, previous: null })).seal(secret, owner)
+  await storeProviderKey(database, { ...owner, sealed, lastFour: secret.slice(-4) })
+}

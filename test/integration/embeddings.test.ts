@@ -1,0 +1,491 @@
+import { afterAll, beforeEach, describe, expect, test } from 'vitest'
+import { describeFootings } from '../harness/footings.ts'
+import { ask, startProxy, type TestProxy } from '../harness/proxy.ts'
+import type { RecordedRequest } from '../standin/recording.ts'
+import { type Standin, startStandin } from '../standin/server.ts'
+
+const model = 'openai/text-embedding-3-small'
+
+interface EmbeddingsAnswer {
+  status: number
+  headers: Headers
+  cache: string | null
+  tokensSaved: string | null
+  text: string
+  // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the answer holds
+  json: any
+}
+
+type Fields = Record<string, unknown>
+
+async function post(
+  baseUrl: string,
+  key: string,
+  body: Fields,
+  headers: Record<string, string> = {},
+): Promise<EmbeddingsAnswer> {
+  const response = await fetch(`${baseUrl}/embeddings`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
+    body: JSON.stringify({ model, dimensions: 8, ...body }),
+  })
+  const text = await response.text()
+  return {
+    status: response.status,
+    headers: response.headers,
+    cache: response.headers.get('x-proxy-cache'),
+    tokensSaved: response.headers.get('x-proxy-tokens-saved'),
+    text,
+    json: JSON.parse(text),
+  }
+}
+
+function inputsOf(request: RecordedRequest | undefined): unknown {
+  return (request?.body as Fields | undefined)?.input
+}
+
+function vectorsOf(answer: EmbeddingsAnswer): unknown[] {
+  return answer.json.data.map((datum: Fields) => datum.embedding)
+}
+
+/** An upstream's answer that holds these vectors, in this order. */
+function answerWith(vectors: unknown[], fields: Fields = {}): string[] {
+  const data = vectors.map((embedding, index) => ({ object: 'embedding', index, embedding }))
+  const usage = { prompt_tokens: vectors.length, total_tokens: vectors.length }
+  return [JSON.stringify({ object: 'list', data, model: 'upstream-name', usage, ...fields })]
+}
+
+const JSON_TYPE = { 'content-type': 'application/json' }
+
+describeFootings('embeddings', footing => {
+  let upstream: Standin
+  let proxy: TestProxy
+  let key: string
+
+  const embed = (body: Fields, headers?: Record<string, string>) => post(proxy.baseUrl, key, body, headers)
+  const direct = (body: Fields) => post(upstream.baseUrl, 'k', body)
+
+  async function start(environment: Record<string, string> = {}): Promise<void> {
+    proxy = await startProxy({
+      stores: await footing.open(),
+      environment: {
+        AGGREGATOR_BASE_URL: upstream.baseUrl,
+        AGGREGATOR_API_KEY: 'k',
+        UPSTREAM_MAX_RETRIES: '0',
+        ...environment,
+      },
+    })
+    key = await proxy.createKey({ type: 'project' })
+  }
+
+  beforeEach(async () => {
+    if (proxy) await Promise.all([proxy.stop(), upstream.stop()])
+    upstream = await startStandin()
+    await start()
+  })
+  afterAll(() => Promise.all([proxy.stop(), upstream.stop()]))
+
+  test('a batch is a miss, then a hit with the same vectors', async () => {
+    const input = ['one', 'two words', 'three more words']
+    const expected = await direct({ input })
+    upstream.reset()
+    const cold = await embed({ input })
+    expect(cold.cache).toBe('MISS')
+    expect(cold.headers.get('x-proxy-provider')).toBe('openrouter')
+    const warm = await embed({ input })
+    expect(warm.cache).toBe('HIT')
+    expect(warm.headers.get('x-proxy-cost-usd')).toBe('0')
+    expect(warm.headers.get('x-proxy-cache-similarity')).toBeNull()
+    for (const answer of [cold, warm]) expect(answer.json).toEqual(expected.json)
+    expect(cold.tokensSaved).toBe('0')
+    expect(warm.tokensSaved).toBe('6')
+    expect(upstream.requests).toHaveLength(1)
+  })
+
+  test('only unknown inputs are forwarded, each once, and all come back in order', async () => {
+    await embed({ input: ['a', 'b'] })
+    const input = ['c', 'a', 'd', 'c', 'b', 'b']
+    const mixed = await embed({ input })
+    expect(upstream.requests).toHaveLength(2)
+    expect(inputsOf(upstream.requests[1])).toEqual(['c', 'd'])
+    expect(mixed.cache).toBe('MISS')
+    expect(mixed.tokensSaved).toBe('3')
+    const expected = await direct({ input })
+    expect(mixed.json).toEqual(expected.json)
+    expect(mixed.json.data.map((datum: Fields) => datum.index)).toEqual([0, 1, 2, 3, 4, 5])
+    expect(mixed.json.usage).toEqual({ prompt_tokens: 6, total_tokens: 6 })
+  })
+
+  test('a text alone and the same text in a list are one input', async () => {
+    await embed({ input: 'alone' })
+    expect((await embed({ input: ['alone'] })).cache).toBe('HIT')
+  })
+
+  test('token arrays are inputs of their own', async () => {
+    const input = [
+      [1, 2, 3],
+      [4, 5],
+    ]
+    expect((await embed({ input })).cache).toBe('MISS')
+    const warm = await embed({
+      input: [
+        [4, 5],
+        [1, 2, 3],
+      ],
+    })
+    expect(warm.cache).toBe('HIT')
+    expect(warm.tokensSaved).toBe('5')
+    expect(vectorsOf(warm)).toEqual(
+      vectorsOf(
+        await direct({
+          input: [
+            [4, 5],
+            [1, 2, 3],
+          ],
+        }),
+      ),
+    )
+    expect((await embed({ input: [4, 5] })).cache).toBe('HIT')
+    expect((await embed({ input: '4,5' })).cache).toBe('MISS')
+  })
+
+  test.each(['float', 'base64'])('vectors first seen as %s come back in either form', async first => {
+    const input = ['either', 'form']
+    await embed({ input, encoding_format: first })
+    for (const encoding_format of ['float', 'base64', undefined]) {
+      const warm = await embed({ input, encoding_format })
+      expect(warm.cache).toBe('HIT')
+      expect(vectorsOf(warm)).toEqual(vectorsOf(await direct({ input, encoding_format })))
+    }
+  })
+
+  test('what upstream wrote comes back digit for digit, whatever its numbers are', async () => {
+    const vectors = [
+      [0.1, -0.0023064255, 0.009327292, 1e-7],
+      [0.1, 1 / 3, -2 / 3, 0.25],
+      [-128, 0, 127, 5],
+    ]
+    upstream.script({ kind: 'raw', headers: JSON_TYPE, parts: answerWith(vectors) })
+    const input = ['x', 'y', 'z']
+    expect(vectorsOf(await embed({ input }))).toEqual(vectors)
+    const warm = await embed({ input })
+    expect(warm.cache).toBe('HIT')
+    expect(vectorsOf(warm)).toEqual(vectors)
+    expect(warm.json.model).toBe('upstream-name')
+    const asBase64 = await embed({ input, encoding_format: 'base64' })
+    expect(vectorsOf(asBase64)).toEqual(
+      vectors.map(vector => Buffer.from(Float32Array.from(vector).buffer).toString('base64')),
+    )
+  })
+
+  test('an upstream that knows numbers alone still answers in base64', async () => {
+    upstream.script({ kind: 'raw', headers: JSON_TYPE, parts: answerWith([[0.5, -0.25]]) })
+    const answer = await embed({ input: 'x', encoding_format: 'base64' })
+    expect(vectorsOf(answer)).toEqual([Buffer.from(Float32Array.of(0.5, -0.25).buffer).toString('base64')])
+  })
+
+  test('vectors that come in another order are put in the order of the inputs', async () => {
+    const data = [
+      { object: 'embedding', index: 1, embedding: [2, 2] },
+      { object: 'embedding', index: 0, embedding: [1, 1] },
+    ]
+    upstream.script({ kind: 'raw', headers: JSON_TYPE, parts: answerWith([], { data }) })
+    const answer = await embed({ input: ['first', 'second'] })
+    expect(vectorsOf(answer)).toEqual([
+      [1, 1],
+      [2, 2],
+    ])
+    expect(vectorsOf(await embed({ input: 'second' }))).toEqual([[2, 2]])
+  })
+
+  test('an answer that is not understood is an error and is not kept', async () => {
+    upstream.scriptOnce({ kind: 'raw', headers: JSON_TYPE, parts: answerWith([[1, 2]]) })
+    const broken = await embed({ input: ['a', 'b'] })
+    expect(broken.status).toBe(502)
+    expect(broken.json.error.code).toBe('upstream_error')
+    expect((await embed({ input: ['a', 'b'] })).cache).toBe('MISS')
+  })
+
+  describe('another vector', () => {
+    test.each([
+      ['model', { model: 'openai/text-embedding-3-large' }, {}],
+      ['number of dimensions', { dimensions: 16 }, {}],
+      ['field nobody knows', { input_type: 'query' }, {}],
+      ['namespace', {}, { 'x-proxy-cache-namespace': 'other' }],
+    ])('is that of another %s', async (_, fields, headers) => {
+      await embed({ input: 'same' })
+      expect((await embed({ input: 'same', ...fields }, headers)).cache).toBe('MISS')
+      expect((await embed({ input: 'same', ...fields }, headers)).cache).toBe('HIT')
+    })
+
+    test('is that of another project', async () => {
+      await embed({ input: 'same' })
+      const other = await proxy.createKey({ type: 'project' })
+      expect((await post(proxy.baseUrl, other, { input: 'same' })).cache).toBe('MISS')
+    })
+
+    test('is not that of another user', async () => {
+      await embed({ input: 'same', user: 'a' })
+      expect((await embed({ input: 'same', user: 'b', metadata: { a: 1 } })).cache).toBe('HIT')
+    })
+
+    test('is not that of a similar text', async () => {
+      await embed({ input: 'How do I reset my password?' })
+      expect((await embed({ input: 'how do i reset my password' })).cache).toBe('MISS')
+    })
+  })
+
+  describe('cache control', () => {
+    test('no-cache asks again and keeps the new vector', async () => {
+      await embed({ input: 'x' })
+      expect((await embed({ input: 'x' }, { 'cache-control': 'no-cache' })).cache).toBe('MISS')
+      expect((await embed({ input: 'x' })).cache).toBe('HIT')
+      expect(upstream.requests).toHaveLength(2)
+    })
+
+    test('no-store leaves nothing behind', async () => {
+      await embed({ input: 'x' }, { 'cache-control': 'no-store' })
+      expect((await embed({ input: 'x' })).cache).toBe('MISS')
+    })
+
+    test('only-if-cached is a 504 where one input is unknown', async () => {
+      await embed({ input: 'x' })
+      expect((await embed({ input: 'x' }, { 'cache-control': 'only-if-cached' })).cache).toBe('HIT')
+      const partly = await embed({ input: ['x', 'y'] }, { 'cache-control': 'only-if-cached' })
+      expect(partly.status).toBe(504)
+      expect(upstream.requests).toHaveLength(1)
+    })
+
+    test('max-age takes no older vector, and time to live ends', async () => {
+      await embed({ input: 'x' }, { 'x-proxy-cache-ttl': '2' })
+      expect((await embed({ input: 'x' }, { 'cache-control': 'max-age=1' })).cache).toBe('HIT')
+      await Bun.sleep(2_100)
+      expect((await embed({ input: 'x' })).cache).toBe('MISS')
+      await embed({ input: 'y' })
+      await Bun.sleep(1_100)
+      expect((await embed({ input: 'y' }, { 'cache-control': 'max-age=0' })).cache).toBe('MISS')
+      const aged = await embed({ input: 'x' })
+      expect(aged.cache).toBe('HIT')
+      expect(aged.headers.get('x-proxy-cache-age')).toBe('1')
+    })
+
+    test('a purge forgets vectors', async () => {
+      const project = `purged-${crypto.randomUUID()}`
+      key = await proxy.createKey({ type: 'project', project })
+      await embed({ input: 'x' })
+      await proxy.query(`select purge_cache('${project}')`)
+      expect((await embed({ input: 'x' })).cache).toBe('MISS')
+    })
+  })
+
+  test('what Redis lost is found in Postgres', async () => {
+    const input = Array.from({ length: 300 }, (_, at) => `text ${at}`)
+    const cold = await embed({ input })
+    while ((await proxy.query('select 1 from cached_vectors')).length < 300) await Bun.sleep(10)
+    await proxy.query('update projects set cache_generation = cache_generation + 1')
+    const warm = await embed({ input })
+    expect(warm.cache).toBe('HIT')
+    expect(warm.json).toEqual(cold.json)
+    expect((await embed({ input })).cache).toBe('HIT')
+    expect(upstream.requests).toHaveLength(1)
+  })
+
+  describe('limits', () => {
+    const words = (count: number) => Array.from({ length: count }, () => 'word').join(' ')
+    test.each([
+      ['too many inputs', Array.from({ length: 2_049 }, () => 'x'), 'array_above_max_length'],
+      ['an empty text', ['x', ''], 'invalid_request_error'],
+      ['an empty list', [], 'invalid_request_error'],
+      ['empty tokens', [[]], 'invalid_request_error'],
+      ['an input of too many tokens', words(8_193), 'context_length_exceeded'],
+      [
+        'too many tokens in all',
+        Array.from({ length: 60 }, (_, at) => `${at} ${words(5_000)}`),
+        'max_tokens_per_request',
+      ],
+    ])('%s: OpenAI’s error before anything is sent', async (_, input, code) => {
+      const answer = await embed({ input })
+      expect(answer.status).toBe(400)
+      expect(answer.json.error).toMatchObject({ code, param: 'input' })
+      expect(upstream.requests).toHaveLength(0)
+      await proxy.settle()
+      expect(await proxy.query('select * from monthly_counters where requests > 0')).toEqual([])
+    })
+
+    test('an upstream that takes fewer at once is asked in batches', async () => {
+      const input = Array.from({ length: 250 }, (_, at) => `text ${at}`)
+      const fields = { model: 'google/gemini-embedding-001', input }
+      const answer = await embed(fields)
+      expect(upstream.requests.map(request => (inputsOf(request) as string[]).length).sort()).toEqual([82, 84, 84])
+      expect(answer.json).toEqual((await direct(fields)).json)
+      expect((await embed(fields)).cache).toBe('HIT')
+    })
+  })
+
+  test('a batch that fails fails all, and what was fetched before is kept', async () => {
+    const input = Array.from({ length: 250 }, (_, at) => `text ${at}`)
+    const fields = { model: 'google/gemini-embedding-001', input }
+    upstream.script(request =>
+      (inputsOf(request) as string[]).includes('text 249')
+        ? { kind: 'error', status: 429, retryAfterSeconds: 7, firstByteDelayMs: 400 }
+        : undefined,
+    )
+    const failed = await embed(fields)
+    expect(failed.status).toBe(429)
+    expect(failed.headers.get('retry-after')).toBe('7')
+    expect(failed.cache).toBe('MISS')
+    expect(failed.json.error).toBeDefined()
+    await proxy.settle()
+    expect(await proxy.query('select * from monthly_counters where requests > 0')).toEqual([])
+
+    upstream.reset()
+    const second = await embed(fields)
+    expect(second.status).toBe(200)
+    expect(upstream.requests).toHaveLength(1)
+    expect((inputsOf(upstream.requests[0]) as string[]).length).toBe(82)
+    expect(second.json).toEqual((await direct(fields)).json)
+  })
+
+  test('an unreachable upstream is a 502 that does not count', async () => {
+    upstream.script({ kind: 'cut', after: 'nothing' })
+    const answer = await embed({ input: ['a', 'b'] })
+    expect(answer.status).toBe(502)
+    expect(answer.cache).toBe('MISS')
+    await proxy.settle()
+    expect(await proxy.query('select * from monthly_counters where requests > 0')).toEqual([])
+  })
+
+  test('requests at once that have inputs in common ask for each input once', async () => {
+    upstream.script({ kind: 'answer', firstByteDelayMs: 150 })
+    const answers = await Promise.all([
+      embed({ input: ['a', 'b', 'c'] }),
+      embed({ input: ['b', 'c', 'd'] }),
+      embed({ input: ['a', 'd'] }),
+      embed({ input: ['a', 'b', 'c'] }),
+    ])
+    const asked = upstream.requests.flatMap(request => inputsOf(request) as string[])
+    expect(asked.toSorted()).toEqual(['a', 'b', 'c', 'd'])
+    upstream.reset()
+    expect(answers.map(answer => answer.json)).toEqual([
+      (await direct({ input: ['a', 'b', 'c'] })).json,
+      (await direct({ input: ['b', 'c', 'd'] })).json,
+      (await direct({ input: ['a', 'd'] })).json,
+      (await direct({ input: ['a', 'b', 'c'] })).json,
+    ])
+  })
+
+  test('who waited for a vector in vain asks for it', async () => {
+    upstream.scriptOnce({ kind: 'error', status: 500, firstByteDelayMs: 150 })
+    const [first, second] = await Promise.all([
+      embed({ input: 'a' }),
+      Bun.sleep(50).then(() => embed({ input: ['a', 'b'] })),
+    ])
+    expect(first.status).toBe(500)
+    expect(second.status).toBe(200)
+    expect(second.json).toEqual((await direct({ input: ['a', 'b'] })).json)
+  })
+
+  test('a client that goes away ends the upstream call', async () => {
+    upstream.script({ kind: 'hang', after: 'nothing' })
+    const abort = new AbortController()
+    const asked = fetch(`${proxy.baseUrl}/embeddings`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}` },
+      body: JSON.stringify({ model, input: 'x' }),
+      signal: abort.signal,
+    })
+    asked.catch(() => {})
+    while (upstream.counts.active === 0) await Bun.sleep(10)
+    abort.abort()
+    while (upstream.counts.aborted === 0) await Bun.sleep(10)
+    expect(upstream.counts).toMatchObject({ active: 0, aborted: 1 })
+  })
+
+  test('records tell what was forwarded, what was saved, and what it cost', async () => {
+    await embed({ input: ['one two three'] })
+    await embed({ input: ['one two three', 'four five'] })
+    await embed({ input: ['one two three', 'four five'] })
+    await proxy.settle()
+    const records = await proxy.query<Fields>(
+      'select endpoint, cache_result, prompt_tokens, tokens_saved, cost_usd::float8 as cost, saved_usd::float8 as saved from usage_records order by recorded_at',
+    )
+    expect(records).toEqual([
+      { endpoint: 'embeddings', cache_result: 'MISS', prompt_tokens: 3, tokens_saved: 0, cost: 6e-8, saved: 0 },
+      { endpoint: 'embeddings', cache_result: 'MISS', prompt_tokens: 2, tokens_saved: 3, cost: 4e-8, saved: 6e-8 },
+      { endpoint: 'embeddings', cache_result: 'HIT', prompt_tokens: 0, tokens_saved: 5, cost: 0, saved: 1e-7 },
+    ])
+  })
+
+  test('the cost is that of the forwarded part', async () => {
+    await embed({ input: ['one two three'] })
+    const partly = await embed({ input: ['one two three', 'four five'] })
+    expect(partly.headers.get('x-proxy-cost-usd')).toBe('0.00000004')
+  })
+
+  test('inputs that are not text are cached as a whole', async () => {
+    const body = { model: 'cohere/embed-v4.0', input: [{ content: [{ type: 'text', text: 'x' }] }] }
+    expect((await embed(body)).cache).toBe('MISS')
+    expect((await embed(body)).cache).toBe('HIT')
+    expect(upstream.requests[0]?.body).toEqual({ dimensions: 8, ...body })
+  })
+
+  test('the request is forwarded as it came where nothing of it is known', async () => {
+    const response = await fetch(`${proxy.baseUrl}/embeddings`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}` },
+      body: '{ "model":"openai/text-embedding-3-small", "input":["x"],  "unknown": 1.0 }',
+    })
+    await response.text()
+    expect(upstream.requests[0]?.bodyText).toBe(
+      '{ "model":"openai/text-embedding-3-small", "input":["x"],  "unknown": 1.0 }',
+    )
+  })
+
+  test('a test key gets sandbox vectors, which a project key never gets', async () => {
+    const project = `both-${crypto.randomUUID()}`
+    const testKey = await proxy.createKey({ project })
+    key = await proxy.createKey({ project, type: 'project' })
+    const sandboxed = await post(proxy.baseUrl, testKey, { input: ['x', 'y'] })
+    expect(sandboxed.headers.get('x-proxy-provider')).toBe('sandbox')
+    expect((await post(proxy.baseUrl, testKey, { input: ['y', 'x'] })).cache).toBe('HIT')
+    expect((await embed({ input: 'x' })).cache).toBe('MISS')
+  })
+
+  describe('vectors of prompts', () => {
+    const question = 'how to descale a kettle'
+    const chat = { model: 'openai/gpt-4o-mini', messages: [{ role: 'user', content: question }] }
+    const embeddingCalls = () => upstream.requests.filter(request => request.path.endsWith('/embeddings'))
+
+    beforeEach(async () => {
+      await proxy.stop()
+      await start({
+        EMBEDDINGS_BASE_URL: upstream.baseUrl,
+        EMBEDDINGS_API_KEY: 'k',
+        EMBEDDINGS_MODEL: 'text-embedding-3-small',
+        EMBEDDINGS_DIMENSIONS: '8',
+      })
+    })
+
+    test('are those that clients get for the same text, model and dimensions', async () => {
+      await ask(proxy, key, chat)
+      expect(embeddingCalls()).toHaveLength(1)
+      await Bun.sleep(100)
+      const embedded = await embed({ input: question })
+      expect(embedded.cache).toBe('HIT')
+      expect(embedded.tokensSaved).toBe('5')
+      expect(embedded.json.data).toEqual((await direct({ input: question })).json.data)
+    })
+
+    test('are taken from what a client had embedded', async () => {
+      await embed({ input: question })
+      await ask(proxy, key, chat)
+      expect(embeddingCalls()).toHaveLength(1)
+    })
+
+    test('are others for other dimensions', async () => {
+      await embed({ input: question, dimensions: 16 })
+      await ask(proxy, key, chat)
+      expect(embeddingCalls()).toHaveLength(2)
+    })
+  })
+})
