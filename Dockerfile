@@ -20,7 +20,9 @@ WORKDIR /app
 COPY --from=dependencies /app/node_modules node_modules
 COPY package.json LICENSE ./
 COPY sql sql
-COPY scripts/migrate.ts scripts/migrate.ts
+# What operators run inside.
+COPY scripts/migrate.ts scripts/reseal.ts scripts/run-operator-command.ts scripts/set-provider-key.sh \
+    scripts/set-provider-key.ts scripts/sync-catalogue.ts scripts/
 COPY src src
 USER bun
 VOLUME /data

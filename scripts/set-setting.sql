@@ -6,6 +6,7 @@
 --   semantic_threshold  0.0 to 1.0      cosine similarity above which two questions may count as the same (0.95)
 --   semantic_guards     true or false   whether numbers, negation, names, ... veto similar but different questions (true)
 --   cache_ttl_seconds   0 to 315360000  how long an answer stays in the cache (604800)
+--   fallbacks           a,b,…           models to ask in turn when the wanted one cannot be reached; empty for none ()
 \set ON_ERROR_STOP 1
 \set VERBOSITY terse
 \set SHOW_CONTEXT never

@@ -5,20 +5,25 @@ import { createCache } from './cache/cache.ts'
 import { createPromptVectors } from './cache/prompt-vectors.ts'
 import type { Config } from './config.ts'
 import { createEmbedder } from './embedders/create-embedder.ts'
+import { createInFlight } from './embeddings/in-flight.ts'
 import { checkHealth } from './http/health.ts'
 import { createHttp } from './http/routes.ts'
 import { startMaintenance } from './maintenance.ts'
 import { createLedgers } from './pipeline/ledger.ts'
+import { createModelDirectory } from './pipeline/model-directory.ts'
 import { createPipeline } from './pipeline/pipeline.ts'
 import { createRemoteFlights } from './pipeline/remote-flights.ts'
 import type { Database } from './postgres/database.ts'
 import { loadCatalogue } from './pricing/catalogue.ts'
+import { reachProviders } from './providers/reach-providers.ts'
 import { createRoutes } from './providers/routes.ts'
 import { createSandboxProvider } from './providers/sandbox-provider.ts'
 import type { FastStore } from './redis/fast-store.ts'
 import type { FlightRadio } from './redis/flight-radio.ts'
 import type { Log } from './telemetry/log.ts'
 import { createUsageRecorder } from './telemetry/usage-recorder.ts'
+import { nameEmbedderVectors } from './vectors/embedder-space.ts'
+import { createVectorStore } from './vectors/vector-store.ts'
 
 export interface AppOptions {
   config: Config
@@ -38,23 +43,33 @@ export interface App {
 
 export async function createApp({ config, database, store, radio = null, log }: AppOptions): Promise<App> {
   const catalogue = await loadCatalogue(database)
-  const vectors = await createPromptVectors(database, createEmbedder(config.embedder), log)
+  const vectors = createVectorStore({ database, store, log })
+  const embedder = createEmbedder(config.embedder)
+  const nameVector = nameEmbedderVectors(embedder, config, catalogue.directProvidersOf)
+  const promptVectors = await createPromptVectors({ database, embedder, vectors, nameVector, log })
   const recorder = createUsageRecorder(database, log)
   const reservations = createReservations(database)
+  const providers = reachProviders({ config, database, catalogue, log })
+  const { circuits } = providers
+  const routes = createRoutes({ catalogue, sandbox: createSandboxProvider(), ...providers })
+  const admission = createAdmission(store, reservations)
+  const models = createModelDirectory(admission, routes)
   const pipeline = createPipeline({
-    admission: createAdmission(store, reservations),
-    cache: createCache({ database, store, vectors, log }),
+    admission,
+    cache: createCache({ database, store, vectors: promptVectors, log }),
     catalogue,
-    routes: createRoutes({ config, catalogue, sandbox: createSandboxProvider() }),
+    routes,
     openLedger: createLedgers(recorder, catalogue, log),
     remoteFlights: createRemoteFlights(radio),
+    vectors: { vectors, inFlight: createInFlight() },
   })
   const maintenance = await startMaintenance(database, log)
   return {
-    http: createHttp({ config, pipeline, checkHealth: () => checkHealth(database, store), log }),
+    http: createHttp({ config, pipeline, models, checkHealth: () => checkHealth({ database, store, circuits }), log }),
     async drain(timeLimitMs) {
       maintenance.stop()
       catalogue.close()
+      providers.close()
       await Promise.all([recorder.drain(timeLimitMs), reservations.drain(timeLimitMs)])
     },
   }

@@ -15,12 +15,26 @@ export interface Config {
   aggregator: { name: string; baseUrl: string; apiKey: string | null }
   direct: Record<DirectProvider, { baseUrl: string }>
   embedder: EmbedderConfig
-  /** 32 bytes that seal provider keys; null: made in `dataDir` at first need. */
+  /** 32 bytes that seal provider keys; null: made in `dataDir` at first need, where the database is embedded. */
   encryptionKey: Uint8Array | null
+  /** Opens what was sealed before `encryptionKey` was rotated. */
+  encryptionKeyPrevious: Uint8Array | null
   /** Reverse proxies in front whose word on the client's address counts. */
   trustedProxies: number
-  upstream: { connectTimeoutMs: number; firstByteTimeoutMs: number; idleTimeoutMs: number }
+  upstream: {
+    connectTimeoutMs: number
+    firstByteTimeoutMs: number
+    idleTimeoutMs: number
+    /** Before the first byte alone. */
+    maxRetries: number
+    /** Failures in a row that open a provider's circuit for a key. */
+    circuitFailures: number
+    /** How long it stays open at first. */
+    circuitOpenMs: number
+  }
   maxBodyBytes: number
+  /** From a request's headers to the last byte of its body. */
+  bodyTimeoutMs: number
   logLevel: LogLevel
   /** How long a shutdown waits for requests that are under way. */
   shutdownTimeoutMs: number
@@ -74,13 +88,18 @@ export function readConfig(environment: Environment = process.env): Config {
     },
     embedder: readEmbedder(read, problems),
     encryptionKey: read.key('ENCRYPTION_KEY'),
+    encryptionKeyPrevious: read.key('ENCRYPTION_KEY_PREVIOUS'),
     trustedProxies: read.integer('TRUST_PROXY', 0, 0, 10),
     upstream: {
       connectTimeoutMs: read.integer('UPSTREAM_CONNECT_TIMEOUT_MS', 5_000, 1, 600_000),
       firstByteTimeoutMs: read.integer('UPSTREAM_FIRST_BYTE_TIMEOUT_MS', 120_000, 1, 3_600_000),
       idleTimeoutMs: read.integer('UPSTREAM_IDLE_TIMEOUT_MS', 60_000, 1, 3_600_000),
+      maxRetries: read.integer('UPSTREAM_MAX_RETRIES', 2, 0, 10),
+      circuitFailures: read.integer('UPSTREAM_CIRCUIT_FAILURES', 10, 1, 1_000_000),
+      circuitOpenMs: read.integer('UPSTREAM_CIRCUIT_OPEN_MS', 5_000, 1, 60_000),
     },
     maxBodyBytes: read.integer('MAX_BODY_BYTES', 33_554_432, 1_024, 1_073_741_824),
+    bodyTimeoutMs: read.integer('BODY_TIMEOUT_MS', 30_000, 1, 3_600_000),
     logLevel: read.choice('LOG_LEVEL', 'info', ['debug', 'info', 'warn', 'error', 'silent']),
     shutdownTimeoutMs: read.integer('SHUTDOWN_TIMEOUT_MS', 30_000, 0, 3_600_000),
   }

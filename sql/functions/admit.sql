@@ -16,7 +16,9 @@ returns table (
     semantic_guards boolean,
     cache_ttl_seconds integer,
     cache_generation integer,
-    direct_providers text[]
+    direct_providers text[],
+    provider_keys_version bigint,
+    fallbacks text[]
 )
 language plpgsql
 volatile
@@ -143,11 +145,21 @@ begin
         p.semantic_guards,
         p.cache_ttl_seconds,
         p.cache_generation,
-        array(select pk.provider from provider_keys pk where pk.project_id = a.project_id order by pk.provider)
+        coalesce(keys.providers, '{}'),
+        -- Versions only grow: the highest changes with every key that is replaced, the providers with every one that comes or goes.
+        coalesce(keys.version, 0),
+        coalesce(p.fallbacks, '{}')
     from asked a
     left join projects p on p.id = a.project_id
     left join plans pl on pl.name = p.plan
     left join budgets b on b.project_id = a.project_id and b.key_type = a.key_type
+    left join lateral (
+        select
+            array_agg(pk.provider order by pk.provider) as providers,
+            max(pk.version) as version
+        from provider_keys pk
+        where pk.project_id = a.project_id
+    ) keys on true
     order by a.ordinal;
 end;
 $$;

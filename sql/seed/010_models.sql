@@ -4,8 +4,8 @@
 -- gives none, the latest date it shows elsewhere, or the model's release: what was read is that recent at least. Where an
 -- answer reports its own cost, as the aggregator's do, that counts instead of these.
 --
--- Seeding adds what is missing and brings older rows up to date, but leaves alone a row that an operator has changed and
--- marked as such:
+-- Seeding adds what is missing and brings older rows up to date, but leaves alone a row that is newer, as `bun run
+-- catalogue:sync` reads them, and one that an operator has changed and marked as such:
 --
 --   update models set input_usd_per_million = 1.9, source = 'operator', as_of = current_date
 --   where provider = 'openai' and model = 'gpt-4.1';
@@ -208,4 +208,4 @@ set kind = excluded.kind,
     output_usd_per_million = excluded.output_usd_per_million,
     source = excluded.source,
     as_of = excluded.as_of
-where models.source <> 'operator';
+where models.source <> 'operator' and models.as_of <= excluded.as_of;

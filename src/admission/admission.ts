@@ -159,6 +159,7 @@ function sameAsGuessed(guessed: AdmitRow, current: AdmitRow): boolean {
     guessed.requests_per_minute === current.requests_per_minute &&
     guessed.requests_per_minute_per_address === current.requests_per_minute_per_address &&
     guessed.cache_generation === current.cache_generation &&
+    guessed.provider_keys_version === current.provider_keys_version &&
     guessed.direct_providers.join() === current.direct_providers.join()
   )
 }

@@ -1,6 +1,7 @@
 /** GET /v1/health: whether the proxy and what it depends on are well. */
 import type { Database } from '../postgres/database.ts'
 import { pingDatabase } from '../postgres/ping.ts'
+import type { CircuitSummary, Circuits } from '../providers/circuits.ts'
 import type { FastStore } from '../redis/fast-store.ts'
 import { withinTimeLimit } from '../time-limit.ts'
 
@@ -18,15 +19,23 @@ export interface Health {
   /** degraded: requests are answered, but without Redis. down: none is, for keys cannot be checked. */
   status: 'ok' | 'degraded' | 'down'
   dependencies: { postgres: DependencyHealth; redis: DependencyHealth }
+  /** Providers that this process has been asked for. One that is down leaves the proxy's own status alone. */
+  upstreams: Record<string, CircuitSummary>
 }
 
-export async function checkHealth(database: Database, store: FastStore): Promise<Health> {
+export interface HealthOptions {
+  database: Database
+  store: FastStore
+  circuits: Pick<Circuits, 'summarize'>
+}
+
+export async function checkHealth({ database, store, circuits }: HealthOptions): Promise<Health> {
   const [postgres, redis] = await Promise.all([
     probe(database.footing, POSTGRES_TIME_LIMIT_MS, () => pingDatabase(database)),
     probe(store.kind, REDIS_TIME_LIMIT_MS, () => store.ping()),
   ])
   const status = postgres.status === 'down' ? 'down' : redis.status === 'down' ? 'degraded' : 'ok'
-  return { status, dependencies: { postgres, redis } }
+  return { status, dependencies: { postgres, redis }, upstreams: circuits.summarize() }
 }
 
 async function probe(kind: string, limitMs: number, ask: () => Promise<unknown>): Promise<DependencyHealth> {

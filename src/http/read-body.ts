@@ -2,16 +2,20 @@
 import { invalidRequest, ProxyError } from '../errors.ts'
 import { withinTimeLimit } from '../time-limit.ts'
 
-/** From the headers to the last byte of the body. */
-const BODY_TIME_LIMIT_MS = 30_000
+export interface BodyLimits {
+  maxBodyBytes: number
+  /** From the headers to the last byte of the body. */
+  bodyTimeoutMs: number
+}
+
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true })
 
 /** Throws 408, 413, 415, or 400 where the body is not UTF-8. */
-export async function readBody(request: Request, maxBytes: number): Promise<string> {
+export async function readBody(request: Request, { maxBodyBytes, bodyTimeoutMs }: BodyLimits): Promise<string> {
   checkType(request.headers)
-  if (Number(request.headers.get('content-length') ?? 0) > maxBytes) throw tooLarge(maxBytes)
-  const bytes = await withinTimeLimit(BODY_TIME_LIMIT_MS, readBytes(request, maxBytes)).catch(error => {
-    throw error instanceof ProxyError ? error : tooSlow(error)
+  if (Number(request.headers.get('content-length') ?? 0) > maxBodyBytes) throw tooLarge(maxBodyBytes)
+  const bytes = await withinTimeLimit(bodyTimeoutMs, readBytes(request, maxBodyBytes)).catch(error => {
+    throw error instanceof ProxyError ? error : tooSlow(bodyTimeoutMs, error)
   })
   try {
     return strictUtf8.decode(bytes)
@@ -64,11 +68,11 @@ function tooLarge(maxBytes: number): ProxyError {
   })
 }
 
-function tooSlow(cause: unknown): ProxyError {
+function tooSlow(limitMs: number, cause: unknown): ProxyError {
   return new ProxyError({
     status: 408,
     code: 'request_timeout',
-    message: `The body of your request did not arrive within ${BODY_TIME_LIMIT_MS / 1000} seconds.`,
+    message: `The body of your request did not arrive within ${limitMs / 1000} seconds.`,
     headers: { connection: 'close' },
     cause,
   })

@@ -1,9 +1,10 @@
 /** The HTTP face: paths and methods, and nothing that is not HTTP. */
 import { Elysia } from 'elysia'
 import type { Config } from '../config.ts'
-import { ProxyError } from '../errors.ts'
+import { invalidRequest, ProxyError } from '../errors.ts'
 import { ClientGone, type ProxyRequest } from '../pipeline/exchange.ts'
 import { describeCause } from '../pipeline/ledger.ts'
+import type { ModelDirectory } from '../pipeline/model-directory.ts'
 import type { Pipeline } from '../pipeline/pipeline.ts'
 import type { Endpoint } from '../providers/upstream.ts'
 import type { Log } from '../telemetry/log.ts'
@@ -14,8 +15,9 @@ import { readRequestId } from './request-id.ts'
 import { type Arrival, internalError, respond, respondWithError } from './respond.ts'
 
 export interface HttpOptions {
-  config: Pick<Config, 'maxBodyBytes' | 'trustedProxies'>
+  config: Pick<Config, 'maxBodyBytes' | 'bodyTimeoutMs' | 'trustedProxies'>
   pipeline: Pipeline
+  models: ModelDirectory
   checkHealth(): Promise<Health>
   log: Log
 }
@@ -32,7 +34,9 @@ const PATHS: Record<string, Endpoint> = {
   '/v1/embeddings': 'embeddings',
 }
 
-export function createHttp({ config, pipeline, checkHealth, log }: HttpOptions) {
+const MODELS = '/v1/models'
+
+export function createHttp({ config, pipeline, models, checkHealth, log }: HttpOptions) {
   async function answer(endpoint: Endpoint, request: Request, server: Server | null): Promise<Response> {
     const arrival = arrive(request)
     // An upstream may think for minutes; its own limits apply then, not the connection's.
@@ -42,18 +46,32 @@ export function createHttp({ config, pipeline, checkHealth, log }: HttpOptions) 
       id: arrival.requestId,
       endpoint,
       authorization: headers.get('authorization'),
-      address: readClientAddress(
-        server?.requestIP(request)?.address ?? '127.0.0.1',
-        headers.get('x-forwarded-for'),
-        config.trustedProxies,
-      ),
+      address: addressOf(request, server),
       headers,
-      readBody: () => readBody(request, config.maxBodyBytes),
+      readBody: () => readBody(request, config),
       signal,
       arrivedAtMs: arrival.atMs,
     }
     try {
       return respond(await pipeline(proxied), arrival)
+    } catch (error) {
+      return respondWithError(asProxyError(error, arrival), arrival)
+    }
+  }
+
+  function addressOf(request: Request, server: Server | null): string {
+    const socketAddress = server?.requestIP(request)?.address ?? '127.0.0.1'
+    return readClientAddress(socketAddress, request.headers.get('x-forwarded-for'), config.trustedProxies)
+  }
+
+  async function answerModels(request: Request, server: Server | null): Promise<Response> {
+    const arrival = arrive(request)
+    const caller = { authorization: request.headers.get('authorization'), address: addressOf(request, server) }
+    try {
+      const id = readModelId(request.url)
+      const found = id === null ? await models.list(caller) : await models.find(caller, id)
+      const headers = { 'content-type': 'application/json' }
+      return respond({ status: 200, headers, body: JSON.stringify(found) }, arrival)
     } catch (error) {
       return respondWithError(asProxyError(error, arrival), arrival)
     }
@@ -71,7 +89,17 @@ export function createHttp({ config, pipeline, checkHealth, log }: HttpOptions) 
     return internalError(error)
   }
 
-  const app = new Elysia({ normalize: false })
+  const app = new Elysia({
+    normalize: false,
+    // Else a host of a few letters, such as http://api/, hides where its path begins.
+    handler: { standardHostname: false },
+    serve: {
+      // No error page that shows source code.
+      development: false,
+      // `readBody` keeps our own limit, and says so; Bun's would answer bare.
+      maxRequestBodySize: Number.MAX_SAFE_INTEGER,
+    },
+  })
     .get('/v1/health', async ({ request }) => {
       const arrival = arrive(request)
       const health = await checkHealth()
@@ -79,6 +107,11 @@ export function createHttp({ config, pipeline, checkHealth, log }: HttpOptions) 
       return respond({ status, headers: { 'content-type': 'application/json' }, body: JSON.stringify(health) }, arrival)
     })
     .all('/v1/health', ({ request }) => wrongMethod(request, 'GET'))
+    .get(MODELS, ({ request, server }) => answerModels(request, server))
+    .all(MODELS, ({ request }) => wrongMethod(request, 'GET'))
+    // A model's name may have slashes.
+    .get(`${MODELS}/*`, ({ request, server }) => answerModels(request, server))
+    .all(`${MODELS}/*`, ({ request }) => wrongMethod(request, 'GET'))
     .onError(({ code, error, request }) => {
       const arrival = arrive(request)
       return respondWithError(code === 'NOT_FOUND' ? notFound() : asProxyError(error, arrival), arrival)
@@ -93,6 +126,16 @@ export function createHttp({ config, pipeline, checkHealth, log }: HttpOptions) 
 
 function arrive(request: Request): Arrival {
   return { requestId: readRequestId(request.headers), atMs: performance.now() }
+}
+
+/** What follows /v1/models/, with its slashes escaped or not; null where nothing does. Throws a 400 where it is no text. */
+function readModelId(url: string): string | null {
+  const escaped = new URL(url).pathname.slice(MODELS.length + 1)
+  try {
+    return escaped === '' ? null : decodeURIComponent(escaped)
+  } catch {
+    throw invalidRequest('The model in the path is not valid: its percent signs must begin an escaped UTF-8 character.')
+  }
 }
 
 function wrongMethod(request: Request, allowed: string): Response {
@@ -110,6 +153,6 @@ function notFound(): ProxyError {
     status: 404,
     code: 'not_found',
     message:
-      'There is nothing at this path. Requests go to /v1/chat/completions, /v1/completions, /v1/embeddings or /v1/health.',
+      'There is nothing at this path. Requests go to /v1/chat/completions, /v1/completions, /v1/embeddings, /v1/models or /v1/health.',
   })
 }

@@ -19,6 +19,7 @@ export function answerHit(match: Match, parsed: ParsedBody, pricedAs: string | n
     cacheResult: match.result,
     provider: entry.provider,
     pricedAs,
+    model: parsed.model,
     usage: {
       promptTokens: entry.promptTokens,
       cachedPromptTokens: 0,

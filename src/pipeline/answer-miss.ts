@@ -13,7 +13,8 @@ import type { Provider, UpstreamAnswer } from '../providers/upstream.ts'
 import { estimatePromptTokens } from '../tokens/count-tokens.ts'
 import { replay } from './answer-hit.ts'
 import { CLIENT_GONE_STATUS, ClientGone, type ProxyRequest, type ProxyResponse } from './exchange.ts'
-import type { Flight, Seat } from './flight.ts'
+import { GaveWay } from './fall-back.ts'
+import type { FailedAnswer, Flight, Seat } from './flight.ts'
 import type { Ledger } from './ledger.ts'
 import { listen } from './listen.ts'
 import { countUsage, isWhole, parseAnswer, readAll, setsOutputLimit } from './plain-answer.ts'
@@ -30,6 +31,8 @@ export interface Miss {
   flight: Flight
   /** The leader's own place in the flight. */
   seat: Seat
+  /** Whether an error of upstream's is left to a fallback. */
+  givesWay(failed: FailedAnswer): boolean
   /** Gives the request back to the month's quota. */
   refund(): void
 }
@@ -41,7 +44,8 @@ export interface MissOptions {
 
 /**
  * The leader's own response. The flight has landed when a plain answer is returned, and lands by itself behind a streamed one.
- * Throws a ProxyError where upstream could not be reached or broke off before anything was sent; the flight is the caller's to land then.
+ * Throws a ProxyError where upstream could not be reached or broke off before anything was sent, and GaveWay where its error is
+ * left to a fallback; the flight is the caller's to land then.
  */
 export async function answerMiss(miss: Miss, options: MissOptions): Promise<ProxyResponse> {
   const { request, parsed, provider, flight } = miss
@@ -89,6 +93,7 @@ async function answerPlain(miss: Miss, answer: UpstreamAnswer, options: MissOpti
 function passOnError(miss: Miss, answer: UpstreamAnswer, bytes: Uint8Array): ProxyResponse {
   const headers = { ...returned(answer), ...missHeaders(miss.provider.name, 0) }
   const response = { status: answer.status, headers, body: bytes }
+  if (miss.givesWay(response)) throw new GaveWay(response)
   miss.flight.land({ kind: 'unshared', failed: response })
   miss.seat.leave()
   miss.refund()
@@ -115,15 +120,25 @@ function answerStreamed(miss: Miss, answer: UpstreamAnswer, options: MissOptions
 /** Reads the stream to its end, stores what is whole, lands the flight, accounts for it. Never throws. */
 async function fly(miss: Miss, answer: UpstreamAnswer, options: MissOptions): Promise<void> {
   const { request, parsed, provider, flight } = miss
-  const assembler = createAssembler({ clientSetOutputLimit: setsOutputLimit(parsed.body) })
-  const parser = createSseParser(({ data, event }) => assembler.push(data, event))
+  const assembler = createAssembler({ clientSetOutputLimit: setsOutputLimit(request.endpoint, parsed.body) })
+  let sawDone = false
+  const parser = createSseParser(({ data, event }) => {
+    sawDone ||= data === '[DONE]'
+    assembler.push(data, event)
+  })
+  const reader = answer.body.getReader()
+  /** Clients stop reading at `[DONE]`: told only when the answer is stored, so that whoever asks again finds it. */
+  let closing: Uint8Array | null = null
   let failure: unknown
   try {
-    for await (const chunk of answer.body) {
-      parser.push(chunk)
-      await flight.push(chunk)
+    while (!sawDone) {
+      const { done, value } = await reader.read()
+      if (done) break
+      parser.push(value)
+      if (sawDone) closing = value
+      else await flight.push(value)
     }
-    parser.end()
+    if (!sawDone) parser.end()
   } catch (error) {
     failure = error
   }
@@ -141,11 +156,23 @@ async function fly(miss: Miss, answer: UpstreamAnswer, options: MissOptions): Pr
   if (assembled.wholeness === 'whole') {
     const text = JSON.stringify(assembled.body)
     await storeAnswer(miss, assembled.body, text, usage, options)
+    if (closing) void flight.push(closing)
     flight.land({ kind: 'whole', entry: entryOf(provider, new TextEncoder().encode(text), usage) })
   } else {
+    if (closing) void flight.push(closing)
     flight.land({ kind: 'unshared', failed: null })
   }
+  void drain(reader)
   closeLedger(miss, request.signal.aborted ? CLIENT_GONE_STATUS : 200, usage)
+}
+
+/** Reads what may come behind the end, so that the connection can serve again. */
+async function drain(reader: { read(): Promise<{ done: boolean }> }): Promise<void> {
+  try {
+    while (!(await reader.read()).done);
+  } catch {
+    // Nobody needs it any more.
+  }
 }
 
 async function storeAnswer(
@@ -169,7 +196,7 @@ function entryOf(provider: Provider, body: Uint8Array, { promptTokens, completio
   return { body, provider: provider.name, promptTokens, completionTokens, createdAtMs: now, expiresAtMs: now }
 }
 
-function closeLedger({ provider, ledger }: Miss, status: number, usage: TokenUsage, cause?: unknown): void {
+function closeLedger({ provider, question, ledger }: Miss, status: number, usage: TokenUsage, cause?: unknown): void {
   const { name, pricedAs } = provider
   ledger.noteHeaders()
   ledger.close({
@@ -177,6 +204,7 @@ function closeLedger({ provider, ledger }: Miss, status: number, usage: TokenUsa
     cacheResult: 'MISS',
     provider: name,
     pricedAs,
+    model: question.model,
     usage,
     ...(cause === undefined ? {} : { cause }),
   })

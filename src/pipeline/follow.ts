@@ -7,7 +7,7 @@ import { CLIENT_GONE_STATUS, ClientGone, type ProxyRequest, type ProxyResponse }
 import type { FailedAnswer, Flight, Landing, Seat } from './flight.ts'
 import type { Ledger, Outcome } from './ledger.ts'
 import { listen } from './listen.ts'
-import { SSE_TYPE } from './proxy-headers.ts'
+import { followHeaders, SSE_TYPE } from './proxy-headers.ts'
 import type { ParsedBody } from './read-request.ts'
 
 export interface Following {
@@ -43,7 +43,7 @@ function matchOf(landing: Exclude<Landing, { kind: 'unshared' }>) {
 function followLive({ request, parsed, provider, ledger, flight, seat, refund }: Following): ProxyResponse {
   const { name, pricedAs } = provider
   const close = (outcome: Pick<Outcome, 'status' | 'usage' | 'cause'>) =>
-    ledger.close({ cacheResult: 'HIT', provider: name, pricedAs, ...outcome })
+    ledger.close({ cacheResult: 'HIT', provider: name, pricedAs, model: parsed.model, ...outcome })
   const body = listen(seat, {
     dropUsage: !parsed.includeUsage,
     async onOver(ending) {
@@ -63,21 +63,13 @@ function followLive({ request, parsed, provider, ledger, flight, seat, refund }:
   ledger.noteHeaders()
   return {
     status: 200,
-    headers: {
-      ...SSE_TYPE,
-      'x-proxy-cache': 'HIT',
-      'x-proxy-cache-age': '0',
-      'x-proxy-cost-usd': '0',
-      'x-proxy-provider': name,
-      // The exact count comes at the end of the stream, too late for a header.
-      'x-proxy-tokens-saved': String(estimatePromptTokens(parsed.body, request.endpoint)),
-    },
+    headers: { ...SSE_TYPE, ...followHeaders(name, estimatePromptTokens(parsed.body, request.endpoint)) },
     body,
   }
 }
 
 /** Rejects when the client goes away. */
-function whenGone(signal: AbortSignal): Promise<never> {
+export function whenGone(signal: AbortSignal): Promise<never> {
   const gone = new Promise<never>((_, reject) => {
     if (signal.aborted) reject(new ClientGone())
     else signal.addEventListener('abort', () => reject(new ClientGone()), { once: true })

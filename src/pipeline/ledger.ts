@@ -14,8 +14,12 @@ export interface Outcome {
   provider: string | null
   /** Under which name the catalogue prices it; null: it costs nothing. */
   pricedAs: string | null
+  /** The model that answered, where it may be another than was asked for. */
+  model?: string
   /** On a hit: what the stored answer once used. */
   usage: TokenUsage
+  /** On a miss: prompt tokens of the parts that were known. */
+  savedPromptTokens?: number
   /** Why it failed; for the log alone. */
   cause?: unknown
 }
@@ -46,20 +50,23 @@ export function createLedgers(recorder: UsageRecorder, catalogue: Catalogue, log
         latencyMs ??= performance.now() - request.arrivedAtMs
         return latencyMs
       },
-      close({ status, cacheResult, provider, pricedAs, usage, cause }) {
+      close({ status, cacheResult, provider, pricedAs, model: answered = model, usage, savedPromptTokens = 0, cause }) {
         if (closed) return
         closed = true
         const durationMs = performance.now() - request.arrivedAtMs
         const isHit = cacheResult === 'HIT' || cacheResult === 'HIT-SEMANTIC'
-        const worthUsd = pricedAs === null ? 0 : costUsd(catalogue.find(pricedAs, model), usage)
+        const price = (worth: TokenUsage) =>
+          worth === NO_USAGE || pricedAs === null ? 0 : costUsd(catalogue.find(pricedAs, answered), worth)
         const charged = isHit ? NO_USAGE : usage
+        const known = savedPromptTokens > 0 ? { ...NO_USAGE, promptTokens: savedPromptTokens } : NO_USAGE
+        const saved = isHit ? usage : known
         const record: UsageRecord = {
           recorded_at: new Date().toISOString(),
           request_id: request.id,
           project_id: account.project_id,
           key_id: account.key_id,
           endpoint: request.endpoint,
-          model,
+          model: answered,
           provider,
           cache_result: cacheResult,
           status,
@@ -67,9 +74,9 @@ export function createLedgers(recorder: UsageRecorder, catalogue: Catalogue, log
           prompt_tokens: charged.promptTokens,
           cached_prompt_tokens: charged.cachedPromptTokens,
           completion_tokens: charged.completionTokens,
-          tokens_saved: isHit ? usage.promptTokens : 0,
-          cost_usd: isHit ? 0 : worthUsd,
-          saved_usd: isHit ? worthUsd : 0,
+          tokens_saved: saved.promptTokens,
+          cost_usd: price(charged),
+          saved_usd: price(saved),
           latency_ms: round(latencyMs ?? durationMs),
           duration_ms: round(durationMs),
         }

@@ -1,10 +1,11 @@
 /** The one place that knows the order: parse, admit, exact hit, stored answer, provider. */
-import type { Admission, Admitted } from '../admission/admission.ts'
+import type { Admission } from '../admission/admission.ts'
 import { hashBearerKey } from '../admission/api-key.ts'
 import type { Cache } from '../cache/cache.ts'
 import { type CacheControl, readCacheControl } from '../cache/cache-control.ts'
 import { canonicalizeBody, hashRequest, type RequestIdentity } from '../cache/canonical.ts'
 import { type Question, readSemanticQuestion } from '../cache/question.ts'
+import { readEmbeddingsAsk } from '../embeddings/read-ask.ts'
 import { ProxyError } from '../errors.ts'
 import type { AdmitRow } from '../postgres/admit.ts'
 import type { Catalogue } from '../pricing/catalogue.ts'
@@ -12,15 +13,19 @@ import { NO_USAGE } from '../pricing/cost.ts'
 import type { Routes } from '../providers/routes.ts'
 import type { Provider } from '../providers/upstream.ts'
 import { entryName, flightName } from '../redis/fast-store.ts'
+import { answerEmbeddings } from './answer-embeddings.ts'
 import { answerHit } from './answer-hit.ts'
 import { answerMiss } from './answer-miss.ts'
+import { type Arrived, identify, type Wanted } from './arrived.ts'
 import { CLIENT_GONE_STATUS, ClientGone, type ProxyRequest, type ProxyResponse } from './exchange.ts'
+import { answerInTurn, GaveWay } from './fall-back.ts'
 import { createFlight, type FailedAnswer, type Flight, type Seat } from './flight.ts'
 import { follow } from './follow.ts'
+import type { GatherOptions } from './gather-vectors.ts'
 import type { Ledger, OpenLedger } from './ledger.ts'
 import { notCached } from './not-cached.ts'
 import { missHeaders } from './proxy-headers.ts'
-import { type ParsedBody, parseBody } from './read-request.ts'
+import { parseBody } from './read-request.ts'
 import type { RemoteFlights } from './remote-flights.ts'
 
 export interface PipelineOptions {
@@ -30,26 +35,11 @@ export interface PipelineOptions {
   routes: Routes
   openLedger: OpenLedger
   remoteFlights: RemoteFlights
+  /** Where vectors are kept, and which are under way. */
+  vectors: GatherOptions
 }
 
 export type Pipeline = (request: ProxyRequest) => Promise<ProxyResponse>
-
-/** A request that is well formed, before anybody has said that it may pass. */
-interface Wanted {
-  parsed: ParsedBody
-  canonicalBody: string
-  control: CacheControl
-}
-
-/** A request that may pass, with all that is known about it. */
-interface Arrived {
-  request: ProxyRequest
-  wanted: Wanted
-  admitted: Admitted
-  asked: Question
-  provider: Provider
-  ledger: Ledger
-}
 
 export function createPipeline({
   admission,
@@ -58,6 +48,7 @@ export function createPipeline({
   routes,
   openLedger,
   remoteFlights,
+  vectors,
 }: PipelineOptions): Pipeline {
   const flights = new Map<string, Flight>()
 
@@ -74,7 +65,7 @@ export function createPipeline({
     let requestHash = ''
     const admitted = await admission.admit(keyHash, request.address, account => {
       provider = routes.resolve(wanted.parsed.model, account)
-      if (provider instanceof ProxyError) return null
+      if (provider instanceof ProxyError || wanted.embeddings) return null
       identity = identify(request, wanted, provider)
       requestHash = hashRequest(identity)
       return wanted.control.lookup ? entryName(account.project_id, account.cache_generation, requestHash) : null
@@ -85,9 +76,15 @@ export function createPipeline({
     const ledger = openLedger({ request, account, model, stream })
     try {
       if (provider instanceof ProxyError) throw provider
+      if (provider && wanted.embeddings) {
+        const { parsed, control, embeddings: ask } = wanted
+        const asked = { request, parsed, ask, control, account, provider, ledger, refund: admitted.refund }
+        return await answerEmbeddings(asked, { ...vectors, catalogue })
+      }
       if (!provider || !identity) throw new Error('Admission did not name the entry')
       const asked: Question = { account, control: wanted.control, identity, requestHash, model, semantic: null }
-      return await answer({ request, wanted, admitted, asked, provider, ledger })
+      const arrived = { request, wanted, admitted, asked, provider, ledger, givesWay: () => false }
+      return await answerInTurn(arrived, { routes, answer, tellFailure })
     } catch (error) {
       admitted.refund()
       closeFailed(ledger, error, provider)
@@ -116,6 +113,7 @@ export function createPipeline({
       if (!('failed' in followed)) return followed
       failed = followed.failed
     }
+    if (failed && arrived.givesWay(failed)) throw new GaveWay(failed)
     if (failed) return tellFailure(failed, arrived)
     const alone = createFlight()
     return lead(arrived, alone, alone.board(parsed.stream) as Seat)
@@ -133,7 +131,7 @@ export function createPipeline({
 
   /** Looks for a stored answer, then asks the provider; others may listen from the first moment on. */
   async function lead(arrived: Arrived, flight: Flight, seat: Seat): Promise<ProxyResponse> {
-    const { request, wanted, admitted, asked, provider, ledger } = arrived
+    const { request, wanted, admitted, asked, provider, ledger, givesWay } = arrived
     const { parsed, control } = wanted
     request.signal.addEventListener('abort', seat.leave, { once: true })
     try {
@@ -145,11 +143,11 @@ export function createPipeline({
       }
       if (control.onlyIfCached) throw notCached()
       if (flight.signal.aborted) throw new ClientGone()
-      const miss = { request, parsed, question, lookup, provider, ledger, flight, seat, refund: admitted.refund }
+      const { refund } = admitted
+      const miss = { request, parsed, question, lookup, provider, ledger, flight, seat, givesWay, refund }
       return await answerMiss(miss, { cache, catalogue })
     } catch (error) {
-      const told = error instanceof ProxyError || error instanceof ClientGone ? error : internalFailure(error)
-      flight.land({ kind: 'unshared', failed: told })
+      flight.land({ kind: 'unshared', failed: asFailedAnswer(error) })
       throw error
     }
   }
@@ -182,23 +180,20 @@ function tellFailure(failed: FailedAnswer, { admitted, provider, ledger }: Arriv
   return { status: failed.status, headers: { ...failed.headers }, body: failed.body }
 }
 
+function asFailedAnswer(error: unknown): FailedAnswer {
+  if (error instanceof GaveWay) return error.failed
+  return error instanceof ProxyError || error instanceof ClientGone ? error : internalFailure(error)
+}
+
 function internalFailure(cause: unknown): ProxyError {
   return new ProxyError({ status: 502, code: 'upstream_error', message: 'The request could not be answered.', cause })
 }
 
 async function readWanted(request: ProxyRequest): Promise<Wanted> {
   const parsed = parseBody(request.endpoint, await request.readBody())
-  const canonicalBody = canonicalizeBody(parsed.body)
-  return { parsed, canonicalBody, control: readCacheControl(request.headers) }
-}
-
-function identify(
-  { endpoint }: ProxyRequest,
-  { parsed, canonicalBody, control }: Wanted,
-  provider: Provider,
-): RequestIdentity {
-  const { body, text: bodyText } = parsed
-  return { namespace: control.namespace, endpoint, route: provider.name, body, canonicalBody, bodyText }
+  const embeddings = request.endpoint === 'embeddings' ? readEmbeddingsAsk(parsed.body) : null
+  const canonicalBody = embeddings ? '' : canonicalizeBody(parsed.body)
+  return { parsed, canonicalBody, control: readCacheControl(request.headers), embeddings }
 }
 
 /** Embeddings are never matched by similarity. */

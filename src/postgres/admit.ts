@@ -28,7 +28,12 @@ export interface AdmitRow {
   semantic_guards: boolean
   cache_ttl_seconds: number
   cache_generation: number
+  /** Direct providers that the project has stored a key for. */
   direct_providers: string[]
+  /** Higher after every key that was stored; 0: none is. */
+  provider_keys_version: number
+  /** Models that stand in, in this order, for one that cannot be reached. */
+  fallbacks: string[]
 }
 
 /** One row for each ask, in order; the asked keys must be distinct. */

@@ -58,6 +58,37 @@ export interface ApiKeys {
   type: string;
 }
 
+export interface CachedVectors {
+  /**
+   * What upstream called the model in its answer.
+   */
+  answered_as: string;
+  /**
+   * When the vector was stored: its age counts from here.
+   */
+  created_at: Generated<Timestamp>;
+  /**
+   * From when on the vector is not given out and may be deleted.
+   */
+  expires_at: Timestamp;
+  /**
+   * SHA-256 over namespace, route, model, dimensions, all other fields that count, and the one input.
+   */
+  name: Buffer;
+  /**
+   * The only project that may be given the vector.
+   */
+  project_id: Int8;
+  /**
+   * What a hit saves: the input's tokens, as upstream counted them.
+   */
+  prompt_tokens: number;
+  /**
+   * The numbers as upstream gave them, packed by the proxy: not for comparing, for giving back.
+   */
+  vector: Buffer;
+}
+
 export interface CacheEntries {
   /**
    * Completion tokens of the answer, as the provider counted them.
@@ -189,6 +220,10 @@ export interface Models {
    */
   cached_input_usd_per_million: Numeric | null;
   /**
+   * What a request may hold or ask for besides text: audio, files, images, reasoning, structured_output, tools.
+   */
+  capabilities: Generated<string[]>;
+  /**
    * Context window; null where the vendor does not say.
    */
   context_tokens: number | null;
@@ -200,6 +235,10 @@ export interface Models {
    * The operation it serves: chat, completion, embedding.
    */
   kind: string;
+  /**
+   * Whether the provider still offers it. What is gone stays, so that what was used can be priced.
+   */
+  listed: Generated<boolean>;
   /**
    * Longest answer; null where the vendor does not say.
    */
@@ -282,6 +321,10 @@ export interface Projects {
    */
   created_at: Generated<Timestamp>;
   /**
+   * Models that are asked in turn, under their own names, when the wanted one cannot be reached; none by default.
+   */
+  fallbacks: Generated<string[]>;
+  /**
    * Part of every cache key and of every row that belongs to the project.
    */
   id: Generated<Int8>;
@@ -305,29 +348,6 @@ export interface Projects {
    * Cosine similarity above which two questions may count as the same: 0.0 to 1.0.
    */
   semantic_threshold: Generated<number>;
-}
-
-export interface PromptVectors {
-  /**
-   * The vector.
-   */
-  embedding: string;
-  /**
-   * From when on it may be deleted.
-   */
-  expires_at: Timestamp;
-  /**
-   * Vectors are not shared between projects either.
-   */
-  project_id: Int8;
-  /**
-   * Which embedder made it.
-   */
-  space_id: number;
-  /**
-   * SHA-256 of the normalized text.
-   */
-  text_hash: Buffer;
 }
 
 export interface ProviderKeys {
@@ -355,6 +375,10 @@ export interface ProviderKeys {
    * When the key was last replaced.
    */
   updated_at: Generated<Timestamp>;
+  /**
+   * New with every replacement, across all projects: tells a proxy that what it opened earlier is out of date.
+   */
+  version: Generated<Int8>;
 }
 
 export interface SchemaMigrations {
@@ -421,7 +445,7 @@ export interface UsageRecords {
    */
   latency_ms: number;
   /**
-   * The model as the client asked for it.
+   * The model that answered: the one that was asked for, or the fallback that stood in for it.
    */
   model: string;
   /**
@@ -466,12 +490,12 @@ export interface DB {
   api_keys: ApiKeys;
   cache_entries: CacheEntries;
   cache_prompts: CachePrompts;
+  cached_vectors: CachedVectors;
   embedding_spaces: EmbeddingSpaces;
   models: Models;
   monthly_counters: MonthlyCounters;
   plans: Plans;
   projects: Projects;
-  prompt_vectors: PromptVectors;
   provider_keys: ProviderKeys;
   schema_migrations: SchemaMigrations;
   service_settings: ServiceSettings;

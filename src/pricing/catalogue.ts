@@ -9,8 +9,10 @@ export const AGGREGATOR = 'aggregator'
 export interface Catalogue {
   /** The model as a provider (or AGGREGATOR) offers it. */
   find(provider: string, model: string): CatalogueModel | undefined
-  /** The direct providers that have a native model of this name. */
+  /** The direct providers that offer a native model of this name. */
   directProvidersOf(model: string): readonly string[]
+  /** What a provider (or AGGREGATOR) offers. */
+  listedBy(provider: string): readonly CatalogueModel[]
   close(): void
 }
 
@@ -24,21 +26,23 @@ export async function loadCatalogue(database: Database): Promise<Catalogue> {
   return {
     find: (provider, model) => models.byName.get(nameOf(provider, model)),
     directProvidersOf: model => models.direct.get(model) ?? [],
+    listedBy: provider => models.listed.get(provider) ?? [],
     close: () => clearInterval(timer),
   }
 }
 
 function index(models: readonly CatalogueModel[]) {
-  const byName = new Map<string, CatalogueModel>()
+  const byName = new Map(models.map(model => [nameOf(model.provider, model.model), model]))
+  const listed = Map.groupBy(
+    models.filter(model => model.listed),
+    model => model.provider,
+  )
   const direct = new Map<string, string[]>()
-  for (const model of models) {
-    byName.set(nameOf(model.provider, model.model), model)
-    if (model.provider === AGGREGATOR) continue
-    const providers = direct.get(model.model)
-    if (providers) providers.push(model.provider)
-    else direct.set(model.model, [model.provider])
+  for (const [provider, offered] of listed) {
+    if (provider === AGGREGATOR) continue
+    for (const { model } of offered) direct.set(model, [...(direct.get(model) ?? []), provider])
   }
-  return { byName, direct }
+  return { byName, listed, direct }
 }
 
 function nameOf(provider: string, model: string): string {

@@ -5,6 +5,8 @@ export interface TokenUsage {
   promptTokens: number
   /** Of these, what the provider had cached on its side. */
   cachedPromptTokens: number
+  /** Of these, what the provider wrote to its cache, where it asks more for that. */
+  cacheWriteTokens?: number
   completionTokens: number
   /** US dollars, where the provider reports its own figure. */
   reportedCostUsd: number | null
@@ -24,21 +26,41 @@ export function readUsage(usage: unknown): TokenUsage | null {
   return {
     promptTokens: count(usage.prompt_tokens),
     cachedPromptTokens: count(details.cached_tokens),
+    ...(count(details.cache_write_tokens) > 0 ? { cacheWriteTokens: count(details.cache_write_tokens) } : {}),
     completionTokens: count(usage.completion_tokens),
     reportedCostUsd:
       typeof usage.cost === 'number' && Number.isFinite(usage.cost) && usage.cost >= 0 ? usage.cost : null,
   }
 }
 
+type Prices = Pick<
+  CatalogueModel,
+  'inputUsdPerMillion' | 'cachedInputUsdPerMillion' | 'cacheWriteUsdPerMillion' | 'outputUsdPerMillion'
+>
+
+/** What two calls used together; their cost as the provider reports it where it does so for both. */
+export function addUsage(one: TokenUsage, other: TokenUsage): TokenUsage {
+  if (one === NO_USAGE) return other
+  if (other === NO_USAGE) return one
+  const areReported = one.reportedCostUsd !== null && other.reportedCostUsd !== null
+  return {
+    promptTokens: one.promptTokens + other.promptTokens,
+    cachedPromptTokens: one.cachedPromptTokens + other.cachedPromptTokens,
+    completionTokens: one.completionTokens + other.completionTokens,
+    reportedCostUsd: areReported ? (one.reportedCostUsd ?? 0) + (other.reportedCostUsd ?? 0) : null,
+  }
+}
+
 /** US dollars: the provider's own figure, else by the catalogue; 0 for a model that is not in it. */
-export function costUsd(model: CatalogueModel | undefined, usage: TokenUsage): number {
+export function costUsd(model: Prices | undefined, usage: TokenUsage): number {
   if (usage.reportedCostUsd !== null) return usage.reportedCostUsd
   if (!model) return 0
   const cached = Math.min(usage.cachedPromptTokens, usage.promptTokens)
-  const cachedPrice = model.cachedInputUsdPerMillion ?? model.inputUsdPerMillion
+  const written = Math.min(usage.cacheWriteTokens ?? 0, usage.promptTokens - cached)
   const dollarsTimesMillion =
-    (usage.promptTokens - cached) * model.inputUsdPerMillion +
-    cached * cachedPrice +
+    (usage.promptTokens - cached - written) * model.inputUsdPerMillion +
+    cached * (model.cachedInputUsdPerMillion ?? model.inputUsdPerMillion) +
+    written * (model.cacheWriteUsdPerMillion ?? model.inputUsdPerMillion) +
     usage.completionTokens * model.outputUsdPerMillion
   return dollarsTimesMillion / 1_000_000
 }

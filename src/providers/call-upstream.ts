@@ -3,6 +3,9 @@ import { ProxyError } from '../errors.ts'
 import type { ConnectionProbe } from './connection-probe.ts'
 import { returnResponseHeaders } from './forwarded-headers.ts'
 import type { UpstreamAnswer } from './upstream.ts'
+import { broken, timedOut, unreachable } from './upstream-failure.ts'
+
+export { broken }
 
 export interface TimeLimits {
   connectTimeoutMs: number
@@ -23,18 +26,18 @@ export interface UpstreamCall {
   probe: ConnectionProbe
 }
 
-/** Resolves with the status and headers; throws 502 or 504, or the abort reason when `signal` was aborted. */
+/** Resolves with the status and headers; throws an UpstreamFailure, 502 or 504, or the abort reason when `signal` was aborted. */
 export async function callUpstream(call: UpstreamCall): Promise<UpstreamAnswer> {
   const { provider, limits, signal } = call
   const startedAt = performance.now()
   const ours = new AbortController()
   const giveUp = (error: ProxyError) => ours.abort(error)
   const firstByteTimer = setTimeout(
-    () => giveUp(timedOut(provider, 'first byte', limits.firstByteTimeoutMs)),
+    () => giveUp(timedOut('silent', provider, 'first byte', limits.firstByteTimeoutMs)),
     limits.firstByteTimeoutMs,
   )
   const endProbe = call.probe.watch(call.url, limits.connectTimeoutMs, () =>
-    giveUp(timedOut(provider, 'connection', limits.connectTimeoutMs)),
+    giveUp(timedOut('unconnected', provider, 'connection', limits.connectTimeoutMs)),
   )
   try {
     const response = await fetch(call.url, {
@@ -83,7 +86,7 @@ function readWithin(
     {
       async pull(controller) {
         if (!reader) return controller.close()
-        const timer = setTimeout(() => ours.abort(timedOut(provider, waitingFor, limitMs)), limitMs)
+        const timer = setTimeout(() => ours.abort(timedOut('silent', provider, waitingFor, limitMs)), limitMs)
         try {
           const { done, value } = await reader.read()
           limitMs = limits.idleTimeoutMs
@@ -106,31 +109,4 @@ function readWithin(
     // Nothing is read that nobody asked for: a slow client slows upstream.
     { highWaterMark: 0 },
   )
-}
-
-function timedOut(provider: string, what: string, limitMs: number): ProxyError {
-  return new ProxyError({
-    status: 504,
-    code: 'upstream_timeout',
-    message: `Upstream ${provider} timed out: no ${what} within ${Math.round(limitMs)} ms.`,
-  })
-}
-
-function unreachable(provider: string, cause: unknown): ProxyError {
-  return new ProxyError({
-    status: 502,
-    code: 'upstream_error',
-    message: `Upstream ${provider} could not be reached.`,
-    cause,
-  })
-}
-
-export function broken(provider: string, how: string, status?: number, cause?: unknown): ProxyError {
-  const detail = status === undefined ? '' : ` (status ${status})`
-  return new ProxyError({
-    status: 502,
-    code: 'upstream_error',
-    message: `Upstream ${provider} ${how}${detail}.`,
-    cause,
-  })
 }

@@ -3,6 +3,7 @@ import { hasInexactNumber } from '../answers/inexact-number.ts'
 import { callUpstream, type TimeLimits } from './call-upstream.ts'
 import type { ConnectionProbe } from './connection-probe.ts'
 import { forwardRequestHeaders } from './forwarded-headers.ts'
+import { unsupportedEndpoint } from './unsupported-endpoint.ts'
 import type { Endpoint, Provider, UpstreamRequest } from './upstream.ts'
 
 export interface OpenAiCompatibleOptions {
@@ -13,6 +14,8 @@ export interface OpenAiCompatibleOptions {
   apiKey: string
   limits: TimeLimits
   probe: ConnectionProbe
+  /** Set where the vendor answers chat requests alone: how it writes itself. */
+  chatAloneOf?: string
 }
 
 const PATHS: Record<Endpoint, string> = {
@@ -22,11 +25,14 @@ const PATHS: Record<Endpoint, string> = {
 }
 
 export function createOpenAiCompatibleProvider(options: OpenAiCompatibleOptions): Provider {
-  const { name, pricedAs, baseUrl, apiKey, limits, probe } = options
+  const { name, pricedAs, baseUrl, apiKey, limits, probe, chatAloneOf } = options
   return {
     name,
     pricedAs,
-    ask(request) {
+    async ask(request) {
+      if (chatAloneOf !== undefined && request.endpoint !== 'chat') {
+        throw unsupportedEndpoint(chatAloneOf, request.endpoint)
+      }
       const headers = forwardRequestHeaders(request.headers)
       headers.set('authorization', `Bearer ${apiKey}`)
       headers.set('content-type', 'application/json')

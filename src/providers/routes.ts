@@ -1,70 +1,70 @@
 /** Which provider answers a model's name for a project. */
-import type { Config } from '../config.ts'
-import { ProxyError } from '../errors.ts'
+import type { DirectProvider } from '../config.ts'
+import type { ProxyError } from '../errors.ts'
 import type { AdmitRow } from '../postgres/admit.ts'
+import type { CatalogueModel } from '../postgres/list-models.ts'
 import { AGGREGATOR, type Catalogue } from '../pricing/catalogue.ts'
-import { createConnectionProbe } from './connection-probe.ts'
-import { createOpenAiCompatibleProvider } from './openai-compatible.ts'
+import { modelNotFound, noAggregator, noWayTo } from './no-route.ts'
 import type { Provider } from './upstream.ts'
+
+/** What of an account decides. */
+export type Routed = Pick<AdmitRow, 'key_type' | 'project_id' | 'direct_providers' | 'provider_keys_version'>
 
 export interface Routes {
   /**
    * The provider for this model, or what stands in its way: 404 for a name nobody here knows, 503 where nothing is
    * configured. Returned rather than thrown: a key is judged before its request is.
    */
-  resolve(model: string, account: Pick<AdmitRow, 'key_type' | 'direct_providers'>): Provider | ProxyError
+  resolve(model: string, account: Routed): Provider | ProxyError
+  /** What the catalogue has of the models that `resolve` finds a provider for; of two of one name, the one it would take. */
+  listModels(account: Routed): CatalogueModel[]
 }
 
 export interface RoutesOptions {
-  config: Pick<Config, 'aggregator' | 'upstream'>
   catalogue: Catalogue
   sandbox: Provider
+  /** Null where none is configured. */
+  aggregatorFor: ((projectId: number) => Provider) | null
+  directFor(name: DirectProvider, account: Routed): Provider
 }
+
+/** In this order, should two ever have a native model of one name. */
+export const DIRECT_PROVIDERS: readonly DirectProvider[] = ['openai', 'anthropic', 'groq']
 
 const VENDOR_AND_MODEL = /^[^/\s]+\/\S+$/
 
-export function createRoutes({ config, catalogue, sandbox }: RoutesOptions): Routes {
-  const { name, baseUrl, apiKey } = config.aggregator
-  const aggregator =
-    apiKey === null
-      ? null
-      : createOpenAiCompatibleProvider({
-          name,
-          pricedAs: AGGREGATOR,
-          baseUrl,
-          apiKey,
-          limits: config.upstream,
-          probe: createConnectionProbe(),
-        })
+export function createRoutes({ catalogue, sandbox, aggregatorFor, directFor }: RoutesOptions): Routes {
+  function findDirect(model: string, account: Routed): DirectProvider | undefined {
+    if (account.direct_providers.length === 0) return undefined
+    const native = catalogue.directProvidersOf(model)
+    return DIRECT_PROVIDERS.find(name => native.includes(name) && account.direct_providers.includes(name))
+  }
 
   return {
     resolve(model, account) {
       const isVendorName = VENDOR_AND_MODEL.test(model)
-      const nativeOf = catalogue.directProvidersOf(model)
       if (account.key_type === 'test') {
-        return isVendorName || nativeOf.length > 0 ? sandbox : modelNotFound(model, nativeOf)
+        const isKnown = isVendorName || catalogue.directProvidersOf(model).length > 0
+        return isKnown ? sandbox : modelNotFound(model, account, catalogue)
       }
-      if (isVendorName) return aggregator ?? noAggregator()
-      return modelNotFound(model, nativeOf)
+      const direct = findDirect(model, account)
+      if (direct) return directFor(direct, account)
+      if (!isVendorName) return modelNotFound(model, account, catalogue)
+      if (aggregatorFor) return aggregatorFor(account.project_id)
+      const native = catalogue.directProvidersOf(model)
+      return native.length > 0 ? noWayTo(model, native) : noAggregator()
+    },
+
+    listModels(account) {
+      const isTest = account.key_type === 'test'
+      const offered = (provider: string) =>
+        isTest || (provider === AGGREGATOR ? aggregatorFor !== null : account.direct_providers.includes(provider))
+      const byName = new Map<string, CatalogueModel>()
+      for (const provider of [AGGREGATOR, ...DIRECT_PROVIDERS.toReversed()]) {
+        if (!offered(provider)) continue
+        for (const model of catalogue.listedBy(provider)) byName.set(model.model, model)
+      }
+      return [...byName.values()].sort((a, b) => (a.model < b.model ? -1 : 1))
     },
   }
-}
-
-function modelNotFound(model: string, nativeOf: readonly string[]): ProxyError {
-  const shown = JSON.stringify(model.slice(0, 100))
-  const [vendor] = nativeOf
-  const message =
-    vendor === undefined
-      ? `Model ${shown} is not known. Name it <vendor>/<model>, for example openai/gpt-4o-mini.`
-      : `Model ${shown} is a native name of ${nativeOf.join(' and ')}. Use ${vendor}/${model} to reach it through the aggregator.`
-  return new ProxyError({ status: 404, code: 'model_not_found', message, param: 'model' })
-}
-
-function noAggregator(): ProxyError {
-  return new ProxyError({
-    status: 503,
-    code: 'service_unavailable',
-    message:
-      'No upstream is configured for <vendor>/<model> names. The operator must set AGGREGATOR_API_KEY; test keys (lgw_test_) are answered without one.',
-  })
 }

@@ -427,7 +427,7 @@ describeFootings('the official openai client', footing => {
     })
 
     test('NotFoundError for an operation that is not there', async () => {
-      const error = await fail(connect(await proxy.createKey()).models.list())
+      const error = await fail(connect(await proxy.createKey()).files.list())
       expect(error).toBeInstanceOf(OpenAI.NotFoundError)
       expect(error).toMatchObject({ code: 'not_found', type: 'invalid_request_error' })
     })

@@ -7,6 +7,7 @@ const model = {
   kind: 'chat' as const,
   inputUsdPerMillion: 2,
   cachedInputUsdPerMillion: 0.5,
+  cacheWriteUsdPerMillion: 2.5,
   outputUsdPerMillion: 8,
 }
 
@@ -36,6 +37,15 @@ test('cached prompt tokens cost what the provider asks for them', () => {
   }
   expect(costUsd(model, usage)).toBeCloseTo(0.6 * 2 + 0.4 * 0.5 + 0.1 * 8, 12)
   expect(costUsd({ ...model, cachedInputUsdPerMillion: null }, usage)).toBeCloseTo(2 + 0.8, 12)
+})
+
+test('so do those that it wrote to its cache', () => {
+  const usage = readUsage({
+    prompt_tokens: 1_000_000,
+    completion_tokens: 0,
+    prompt_tokens_details: { cache_write_tokens: 500_000 },
+  })
+  expect(costUsd(model, usage ?? NO_USAGE)).toBeCloseTo(0.5 * 2 + 0.5 * 2.5, 12)
 })
 
 test("the provider's own figure wins; a model without prices costs 0", () => {

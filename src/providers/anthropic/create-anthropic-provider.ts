@@ -1,11 +1,11 @@
 /** Anthropic under a project's own key: its Messages API behind OpenAI's chat completions. */
 import { hasInexactNumber } from '../../answers/inexact-number.ts'
 import type { JsonObject } from '../../answers/json-object.ts'
-import { ProxyError } from '../../errors.ts'
 import { callUpstream, type TimeLimits } from '../call-upstream.ts'
 import type { ConnectionProbe } from '../connection-probe.ts'
 import { forwardRequestHeaders } from '../forwarded-headers.ts'
-import type { Endpoint, Provider, UpstreamRequest } from '../upstream.ts'
+import { unsupportedEndpoint } from '../unsupported-endpoint.ts'
+import type { Provider, UpstreamRequest } from '../upstream.ts'
 import { readAnswerContext } from './answer/answer-context.ts'
 import { translateAnswer } from './answer/translate-answer.ts'
 import { parseExactly } from './exact-json.ts'
@@ -32,7 +32,7 @@ export function createAnthropicProvider(options: AnthropicOptions): Provider {
     name: NAME,
     pricedAs: NAME,
     async ask(request) {
-      checkEndpoint(request.endpoint)
+      if (request.endpoint !== 'chat') throw unsupportedEndpoint('Anthropic', request.endpoint)
       const body = readRequestBody(request)
       const maxOutputTokens = maxOutputTokensOf(String(body.model))
       const translated = translateRequest(body, { maxOutputTokens })
@@ -64,14 +64,4 @@ function writeHeaders({ headers, stream }: UpstreamRequest, translated: Messages
   // A compressed stream arrives in lumps.
   written.set('accept-encoding', 'identity')
   return written
-}
-
-function checkEndpoint(endpoint: Endpoint): void {
-  if (endpoint === 'chat') return
-  throw new ProxyError({
-    status: 404,
-    code: 'unsupported_endpoint',
-    message: `Anthropic's models answer POST /v1/chat/completions alone, not /v1/${endpoint}.`,
-    param: 'model',
-  })
 }

@@ -10,7 +10,7 @@ const NOWHERE = [
   '/chat/completions',
   '/v1/chat',
   '/v1/chat/completion',
-  '/v1/models',
+  '/v1/responses',
   `/v1/${MARKER}`,
   '//v1/chat/completions',
   '/v1//chat/completions',

@@ -1,0 +1,17 @@
+-- Forgets a project's key for a direct provider (openai, anthropic, groq), from the next request on. Prints its last four characters.
+--
+--   psql "$DATABASE_URL" -qAt -v ON_ERROR_STOP=1 -v project=acme -v provider=openai -f scripts/remove-provider-key.sql
+\set ON_ERROR_STOP 1
+\set VERBOSITY terse
+\set SHOW_CONTEXT never
+
+\if :{?project}
+\else
+do $$ begin raise exception 'project is missing: give -v project=acme'; end $$;
+\endif
+\if :{?provider}
+\else
+do $$ begin raise exception 'provider is missing: give -v provider=openai'; end $$;
+\endif
+
+select remove_provider_key(:'project', :'provider');

@@ -1,0 +1,26 @@
+/** `bun run reseal`: after ENCRYPTION_KEY was replaced, seals all provider keys with it that the previous one still opens. */
+import { listSealedKeys, replaceSealedForm } from '../src/postgres/provider-keys.ts'
+import { readEncryptionKeys } from '../src/providers/keys/encryption-key.ts'
+import { createVault } from '../src/providers/keys/vault.ts'
+import { runOperatorCommand } from './run-operator-command.ts'
+
+await runOperatorCommand(async (database, config) => {
+  const vault = createVault(() => readEncryptionKeys(config))
+  const lost: string[] = []
+  let resealed = 0
+  let current = 0
+  for (const key of await listSealedKeys(database)) {
+    try {
+      const sealed = await vault.reseal(key.sealed, key)
+      if (sealed) {
+        await replaceSealedForm(database, key, sealed)
+        resealed++
+      } else current++
+    } catch (error) {
+      lost.push(`${key.project}: ${error instanceof Error ? error.message : String(error)}`)
+    }
+  }
+  process.stdout.write(`${resealed} sealed anew, ${current} were already, ${lost.length} could not be\n`)
+  for (const line of lost) process.stderr.write(`${line}\n`)
+  return lost.length > 0 ? 1 : 0
+})

@@ -1,0 +1,26 @@
+/**
+ * `bun run catalogue:sync`: brings the aggregator's models and prices in the catalogue to what {AGGREGATOR_BASE_URL}/models says
+ * now, and prints the differences. With --dry-run it prints them and changes nothing.
+ */
+import { parseArgs } from 'node:util'
+import { syncAggregatorModels } from '../src/postgres/sync-aggregator-models.ts'
+import { fetchAggregatorModels } from '../src/pricing/fetch-aggregator-models.ts'
+import { runOperatorCommand } from './run-operator-command.ts'
+
+const { values } = parseArgs({ options: { 'dry-run': { type: 'boolean', default: false } } })
+
+await runOperatorCommand(async (database, config) => {
+  const dryRun = values['dry-run']
+  const { models, skipped } = await fetchAggregatorModels(config.aggregator)
+  const { host, pathname } = new URL(config.aggregator.baseUrl)
+  const source = `${host}${pathname.replace(/\/+$/, '')}/models`
+  const changes = await syncAggregatorModels(database, { models, source, dryRun })
+  for (const { change, model, details } of changes) {
+    process.stdout.write(details === '' ? `${change}: ${model}\n` : `${change}: ${model} (${details})\n`)
+  }
+  const counts = Map.groupBy(changes, ({ change }) => change)
+  const told = Array.from(counts, ([change, { length }]) => `${length} ${change}`).join(', ') || 'no differences'
+  const verb = dryRun ? 'A dry run, nothing was changed' : 'Done'
+  process.stdout.write(`${verb}: ${models.length} models offered, ${skipped} without a fixed price; ${told}.\n`)
+  return 0
+})

@@ -1,0 +1,29 @@
+create or replace function list_provider_keys(project text)
+returns table (
+    provider text,
+    last_four text,
+    created text,
+    updated text
+)
+language plpgsql
+stable
+set search_path = public, pg_temp
+as $$
+#variable_conflict use_column
+declare
+    owner_id bigint := find_project(project);
+    iso constant text := 'YYYY-MM-DD"T"HH24:MI:SS"Z"';
+begin
+    return query
+    select
+        k.provider,
+        k.last_four,
+        to_char(k.created_at at time zone 'utc', iso),
+        to_char(k.updated_at at time zone 'utc', iso)
+    from provider_keys k
+    where k.project_id = owner_id
+    order by k.provider;
+end;
+$$;
+
+comment on function list_provider_keys(text) is 'A project''s keys for direct providers by their last four characters, with times in UTC. Raises on an unknown project.';

@@ -1,0 +1,27 @@
+create or replace function store_provider_key(owner_id bigint, provider text, sealed bytea, last_four text) returns void
+language plpgsql
+volatile
+set search_path = public, pg_temp
+as $$
+#variable_conflict use_variable
+begin
+    -- One at a time for each project: versions become visible in the order they are given, and none goes unnoticed.
+    perform 1 from projects p where p.id = owner_id for no key update;
+    if not found then
+        raise exception 'there is no project with id %', owner_id using errcode = 'no_data_found';
+    end if;
+    insert into provider_keys (project_id, provider, sealed, last_four)
+    values (owner_id, provider, sealed, last_four)
+    on conflict on constraint provider_keys_pkey do update
+    set sealed = excluded.sealed,
+        last_four = excluded.last_four,
+        updated_at = now(),
+        version = default;
+exception
+    when check_violation then
+        raise exception 'provider % does not exist; providers are: openai, anthropic, groq', quote_for_message(provider)
+            using errcode = 'invalid_parameter_value';
+end;
+$$;
+
+comment on function store_provider_key(bigint, text, bytea, text) is 'Stores a project''s key for a direct provider, sealed elsewhere, in place of an earlier one; used from the next request on. Raises on an unknown project or provider.';

@@ -1,0 +1,85 @@
+/** What a key can use, in the form of OpenAI's models endpoints. It costs nothing, and does not count against the month. */
+import type { Admission } from '../admission/admission.ts'
+import { hashBearerKey } from '../admission/api-key.ts'
+import { ProxyError } from '../errors.ts'
+import type { CatalogueModel } from '../postgres/list-models.ts'
+import { AGGREGATOR } from '../pricing/catalogue.ts'
+import type { Routes } from '../providers/routes.ts'
+
+/** Who asks. */
+export interface Caller {
+  /** The Authorization header. */
+  authorization: string | null
+  address: string
+}
+
+/** OpenAI's fields, and what the catalogue knows beyond them. */
+export interface DirectoryModel {
+  id: string
+  object: 'model'
+  /** Seconds since the epoch: the day that the catalogue's row is of. */
+  created: number
+  /** The direct provider, or the vendor in the name. */
+  owned_by: string
+  kind: CatalogueModel['kind']
+  context_length: number | null
+  max_output_tokens: number | null
+  capabilities: string[]
+}
+
+export interface ModelDirectory {
+  /** Throws 401, 403 or 503. */
+  list(caller: Caller): Promise<{ object: 'list'; data: DirectoryModel[] }>
+  /** Throws a 404 too, with what would make the model usable. */
+  find(caller: Caller, id: string): Promise<DirectoryModel>
+}
+
+export function createModelDirectory(admission: Admission, routes: Routes): ModelDirectory {
+  const identify = ({ authorization, address }: Caller) => admission.identify(hashBearerKey(authorization), address)
+
+  return {
+    async list(caller) {
+      const models = routes.listModels(await identify(caller))
+      return { object: 'list', data: models.map(describe) }
+    },
+
+    async find(caller, id) {
+      const account = await identify(caller)
+      const model = routes.listModels(account).find(listed => listed.model === id)
+      if (model) return describe(model)
+      const provider = routes.resolve(id, account)
+      throw provider instanceof ProxyError && provider.status === 404 ? provider : notListed(id)
+    },
+  }
+}
+
+function describe({
+  provider,
+  model,
+  kind,
+  contextTokens,
+  maxOutputTokens,
+  capabilities,
+  asOf,
+}: CatalogueModel): DirectoryModel {
+  return {
+    id: model,
+    object: 'model',
+    created: Date.parse(asOf) / 1000,
+    owned_by: provider === AGGREGATOR ? (model.split('/')[0] ?? provider) : provider,
+    kind,
+    context_length: contextTokens,
+    max_output_tokens: maxOutputTokens,
+    capabilities,
+  }
+}
+
+/** The aggregator may offer more than the catalogue has. */
+function notListed(id: string): ProxyError {
+  return new ProxyError({
+    status: 404,
+    code: 'model_not_found',
+    message: `Model ${JSON.stringify(id.slice(0, 100))} is not in the catalogue. GET /v1/models lists what this key can use.`,
+    param: 'model',
+  })
+}

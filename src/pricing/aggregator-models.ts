@@ -1,0 +1,91 @@
+/** Reads the aggregator's list of models, in OpenRouter's form, into rows of the catalogue. */
+
+/** Prices in US dollars per million tokens. */
+export interface OfferedModel {
+  model: string
+  kind: 'chat' | 'embedding'
+  context_tokens: number | null
+  max_output_tokens: number | null
+  input_usd_per_million: number
+  cached_input_usd_per_million: number | null
+  cache_write_usd_per_million: number | null
+  output_usd_per_million: number
+  /** Sorted. */
+  capabilities: string[]
+}
+
+export interface ModelPage {
+  models: OfferedModel[]
+  /** Models without a fixed price, or without a name that leads to the aggregator. */
+  skipped: number
+  /** Address of the next page, as it was given; null on the last. */
+  next: string | null
+}
+
+type JsonObject = Record<string, unknown>
+
+const MAX_INTEGER = 2_147_483_647
+/** More is no price, but a mistake in the unit. */
+const MAX_USD_PER_MILLION = 100_000
+
+/** Throws where the body is not a list of models. */
+export function readModelPage(body: unknown): ModelPage {
+  if (!isObject(body) || !Array.isArray(body.data)) throw new Error('the answer has no list of models in `data`')
+  const models = body.data.flatMap((item: unknown) => readModel(item) ?? [])
+  const next = isObject(body.links) && typeof body.links.next === 'string' ? body.links.next : null
+  return { models, skipped: body.data.length - models.length, next }
+}
+
+function readModel(item: unknown): OfferedModel | null {
+  if (!isObject(item) || !isObject(item.pricing)) return null
+  const { id, pricing } = item
+  if (typeof id !== 'string' || !/^[^/\s]+\/\S{1,200}$/.test(id)) return null
+  const input = readPrice(pricing.prompt)
+  const output = readPrice(pricing.completion)
+  if (input === null || output === null) return null
+  const architecture = isObject(item.architecture) ? item.architecture : {}
+  const provider = isObject(item.top_provider) ? item.top_provider : {}
+  return {
+    model: id,
+    kind: listsOne(architecture.output_modalities, 'embeddings') ? 'embedding' : 'chat',
+    context_tokens: readCount(item.context_length) ?? readCount(provider.context_length),
+    max_output_tokens: readCount(provider.max_completion_tokens),
+    input_usd_per_million: input,
+    // Where nothing is cached, the list has 0.
+    cached_input_usd_per_million: readPrice(pricing.input_cache_read) || null,
+    cache_write_usd_per_million: readPrice(pricing.input_cache_write) || null,
+    output_usd_per_million: output,
+    capabilities: readCapabilities(architecture.input_modalities, item.supported_parameters),
+  }
+}
+
+function readCapabilities(modalities: unknown, parameters: unknown): string[] {
+  const has: Record<string, boolean> = {
+    audio: listsOne(modalities, 'audio'),
+    files: listsOne(modalities, 'file'),
+    images: listsOne(modalities, 'image'),
+    reasoning: listsOne(parameters, 'reasoning'),
+    structured_output: listsOne(parameters, 'structured_outputs'),
+    tools: listsOne(parameters, 'tools'),
+  }
+  return Object.keys(has).filter(capability => has[capability])
+}
+
+function listsOne(list: unknown, wanted: string): boolean {
+  return Array.isArray(list) && list.includes(wanted)
+}
+
+/** US dollars a token, as text, to US dollars per million. Null for a price that varies, which is written as -1. */
+function readPrice(usdPerToken: unknown): number | null {
+  if (typeof usdPerToken !== 'string' || usdPerToken.trim() === '') return null
+  const usdPerMillion = Math.round(Number(usdPerToken) * 1e12) / 1e6
+  return usdPerMillion >= 0 && usdPerMillion <= MAX_USD_PER_MILLION ? usdPerMillion : null
+}
+
+function readCount(value: unknown): number | null {
+  return typeof value === 'number' && Number.isInteger(value) && value > 0 && value <= MAX_INTEGER ? value : null
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

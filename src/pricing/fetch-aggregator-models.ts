@@ -1,0 +1,49 @@
+/** Asks the aggregator which models it offers. */
+import type { Config } from '../config.ts'
+import { type OfferedModel, readModelPage } from './aggregator-models.ts'
+
+export interface AggregatorOffer {
+  models: OfferedModel[]
+  /** Models that cannot stand in the catalogue: without a fixed price, or without a usable name. */
+  skipped: number
+}
+
+const TIME_LIMIT_MS = 30_000
+const MAX_PAGES = 50
+
+/** All pages of `{AGGREGATOR_BASE_URL}/models`. Throws an error of one clear line. */
+export async function fetchAggregatorModels({ baseUrl, apiKey }: Config['aggregator']): Promise<AggregatorOffer> {
+  const models = new Map<string, OfferedModel>()
+  let skipped = 0
+  let address: string | null = `${baseUrl}/models`
+  for (let page = 0; address !== null; page++) {
+    if (page === MAX_PAGES) throw new Error(`${baseUrl}/models has more than ${MAX_PAGES} pages`)
+    const read = readModelPage(await fetchJson(address, apiKey))
+    for (const model of read.models) models.set(model.model, model)
+    skipped += read.skipped
+    address = read.next === null ? null : resolveNext(read.next, baseUrl)
+  }
+  if (models.size === 0) throw new Error(`${baseUrl}/models lists no model that the catalogue could take`)
+  return { models: [...models.values()], skipped }
+}
+
+/** The aggregator's key is sent to the configured address alone. */
+function resolveNext(next: string, baseUrl: string): string {
+  const address = URL.parse(next, baseUrl)
+  if (address && address.origin === new URL(baseUrl).origin) return address.href
+  throw new Error(`${baseUrl}/models goes on at another address, which is not followed`)
+}
+
+async function fetchJson(address: string, apiKey: string | null): Promise<unknown> {
+  try {
+    const response = await fetch(address, {
+      headers: { accept: 'application/json', ...(apiKey === null ? {} : { authorization: `Bearer ${apiKey}` }) },
+      redirect: 'manual',
+      signal: AbortSignal.timeout(TIME_LIMIT_MS),
+    })
+    if (response.status !== 200) throw new Error(`status ${response.status}`)
+    return await response.json()
+  } catch (error) {
+    throw new Error(`${address} could not be read: ${error instanceof Error ? error.message : String(error)}`)
+  }
+}

@@ -1,0 +1,24 @@
+/** Fetches a project's sealed key and opens it. */
+import { ProxyError } from '../../errors.ts'
+import type { Database } from '../../postgres/database.ts'
+import { readProviderKey } from '../../postgres/provider-keys.ts'
+import { withinTimeLimit } from '../../time-limit.ts'
+import type { KeyOwner } from './seal.ts'
+import type { Vault } from './vault.ts'
+
+const TIME_LIMIT_MS = 1_000
+
+/** Null where there is none (any more). Throws a ProxyError, 503, where the database is away or the key does not open. */
+export async function openStoredKey(database: Database, vault: Vault, owner: KeyOwner): Promise<string | null> {
+  const reading = readProviderKey(database, owner.projectId, owner.provider)
+  const sealed = await withinTimeLimit(TIME_LIMIT_MS, reading).catch(cause => {
+    throw new ProxyError({
+      status: 503,
+      code: 'service_unavailable',
+      message: `The project's ${owner.provider} key could not be read; try again shortly.`,
+      headers: { 'retry-after': '1' },
+      cause,
+    })
+  })
+  return sealed && vault.open(sealed, owner)
+}

@@ -1,0 +1,57 @@
+/** Seals and opens provider keys with whatever encryption key is configured, and says what to do where that fails. */
+import { ProxyError } from '../../errors.ts'
+import type { EncryptionKeys } from './encryption-key.ts'
+import { type KeyOwner, openSecret, sealSecret } from './seal.ts'
+
+export interface Vault {
+  /** Throws a ProxyError, 503, where ENCRYPTION_KEY is not set. */
+  seal(secret: string, owner: KeyOwner): Promise<Uint8Array>
+  /** Throws a ProxyError, 503, where ENCRYPTION_KEY is not set, and where neither it nor the previous one fits. */
+  open(sealed: Uint8Array, owner: KeyOwner): Promise<string>
+  /** Sealed anew where it was sealed with the previous key; null where it needs nothing. Throws as `open` does. */
+  reseal(sealed: Uint8Array, owner: KeyOwner): Promise<Uint8Array | null>
+}
+
+/** `readKeys` is called at first need. */
+export function createVault(readKeys: () => Promise<EncryptionKeys>): Vault {
+  let reading: Promise<EncryptionKeys> | null = null
+
+  async function read(owner: KeyOwner, use: string): Promise<{ current: Uint8Array; previous: Uint8Array | null }> {
+    reading ??= readKeys()
+    const { current, previous } = await reading.catch(error => {
+      reading = null
+      throw unusable(owner, use, error instanceof Error ? error.message : String(error))
+    })
+    if (current === null) throw unusable(owner, use, 'the operator must set ENCRYPTION_KEY')
+    return { current, previous }
+  }
+
+  return {
+    async seal(secret, owner) {
+      return sealSecret(secret, owner, (await read(owner, 'stored')).current)
+    },
+
+    async open(sealed, owner) {
+      const { current, previous } = await read(owner, 'used')
+      const secret = openSecret(sealed, owner, current) ?? (previous && openSecret(sealed, owner, previous))
+      if (secret !== null) return secret
+      throw unusable(owner, 'used', 'it was sealed with another ENCRYPTION_KEY, and must be stored again')
+    },
+
+    async reseal(sealed, owner) {
+      const { current, previous } = await read(owner, 'sealed anew')
+      if (openSecret(sealed, owner, current) !== null) return null
+      const secret = previous && openSecret(sealed, owner, previous)
+      if (secret !== null) return sealSecret(secret, owner, current)
+      throw unusable(owner, 'sealed anew', 'neither ENCRYPTION_KEY nor ENCRYPTION_KEY_PREVIOUS opens it')
+    },
+  }
+}
+
+function unusable({ provider }: KeyOwner, use: string, why: string): ProxyError {
+  return new ProxyError({
+    status: 503,
+    code: 'service_unavailable',
+    message: `The project's ${provider} key cannot be ${use}: ${why}.`,
+  })
+}

@@ -1,0 +1,78 @@
+/** Puts providers together: what speaks their format, behind retries and a circuit for each key. */
+import type { Config } from '../config.ts'
+import type { Database } from '../postgres/database.ts'
+import { AGGREGATOR, type Catalogue } from '../pricing/catalogue.ts'
+import type { Log } from '../telemetry/log.ts'
+import { createAnthropicProvider } from './anthropic/create-anthropic-provider.ts'
+import { type Circuits, createCircuits } from './circuits.ts'
+import { createConnectionProbe } from './connection-probe.ts'
+import { createDirectProviders } from './direct-providers.ts'
+import { readEncryptionKeys } from './keys/encryption-key.ts'
+import { openStoredKey } from './keys/open-stored-key.ts'
+import { createVault } from './keys/vault.ts'
+import { createOpenAiCompatibleProvider } from './openai-compatible.ts'
+import { createRecentMap } from './recent-map.ts'
+import type { RoutesOptions } from './routes.ts'
+import type { Provider } from './upstream.ts'
+import { withRetries } from './with-retries.ts'
+
+export interface ReachOptions {
+  config: Config
+  database: Database
+  catalogue: Catalogue
+  log: Log
+}
+
+export interface ReachableProviders extends Pick<RoutesOptions, 'aggregatorFor' | 'directFor'> {
+  circuits: Circuits
+  close(): void
+}
+
+const MAX_PROJECTS = 10_000
+
+export function reachProviders({ config, database, catalogue, log }: ReachOptions): ReachableProviders {
+  const { maxRetries, circuitFailures, circuitOpenMs, ...limits } = config.upstream
+  const circuits = createCircuits({ failures: circuitFailures, openMs: circuitOpenMs, log })
+  const vault = createVault(() => readEncryptionKeys(config))
+  const probe = createConnectionProbe()
+
+  function protect(provider: Provider, projectId: number): Provider {
+    return withRetries(circuits.protect(provider, `project ${projectId}`), { maxRetries })
+  }
+
+  const direct = createDirectProviders({
+    openKey: owner => openStoredKey(database, vault, owner),
+    protect: (provider, { projectId }) => protect(provider, projectId),
+    connect(name, apiKey) {
+      const { baseUrl } = config.direct[name]
+      const options = { baseUrl, apiKey, limits, probe }
+      if (name === 'openai') return createOpenAiCompatibleProvider({ name, pricedAs: name, ...options })
+      if (name === 'groq')
+        return createOpenAiCompatibleProvider({ name, pricedAs: name, ...options, chatAloneOf: 'Groq' })
+      const maxOutputTokensOf = (model: string) => catalogue.find(name, model)?.maxOutputTokens ?? null
+      return createAnthropicProvider({ ...options, maxOutputTokensOf })
+    },
+  })
+
+  return {
+    directFor: direct.of,
+    aggregatorFor: createAggregator(),
+    circuits,
+    close: direct.close,
+  }
+
+  /** One key for all, but a circuit for each project: a model that one of them asks for in vain is no reason to refuse another. */
+  function createAggregator(): RoutesOptions['aggregatorFor'] {
+    const { name, baseUrl, apiKey } = config.aggregator
+    if (apiKey === null) return null
+    const shared = createOpenAiCompatibleProvider({ name, pricedAs: AGGREGATOR, baseUrl, apiKey, limits, probe })
+    const byProject = createRecentMap<Provider>(MAX_PROJECTS)
+    return projectId => {
+      const known = byProject.get(String(projectId))
+      if (known) return known
+      const provider = protect(shared, projectId)
+      byProject.set(String(projectId), provider)
+      return provider
+    }
+  }
+}

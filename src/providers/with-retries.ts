@@ -1,0 +1,98 @@
+/** Asks a provider again when it failed before its answer began, where asking twice does no harm. */
+import type { Provider, UpstreamAnswer, UpstreamRequest } from './upstream.ts'
+import { isPassing, UpstreamFailure } from './upstream-failure.ts'
+
+export interface RetryOptions {
+  /** After the first attempt. */
+  maxRetries: number
+  /** From 0 up to 1; for tests. */
+  random?: () => number
+}
+
+/** The first wait is up to this long, each further one up to twice as long. */
+const FIRST_WAIT_MS = 250
+/** A provider that asks for more patience than this gets it from the client, who is told. */
+const MAX_WAIT_MS = 5_000
+
+/** The provider, answering the last attempt's outcome when all have failed. */
+export function withRetries(provider: Provider, { maxRetries, random = Math.random }: RetryOptions): Provider {
+  return {
+    ...provider,
+    async ask(request) {
+      for (let retry = 0; ; retry++) {
+        const outcome = await attempt(provider, request)
+        const waitMs = retry < maxRetries && mayRepeat(outcome, request) ? chooseWait(outcome, retry, random) : null
+        if (waitMs === null) {
+          if (outcome instanceof UpstreamFailure) throw outcome
+          return outcome
+        }
+        if (!(outcome instanceof UpstreamFailure)) await outcome.body.cancel()
+        await sleep(waitMs, request.signal)
+      }
+    },
+  }
+}
+
+type Outcome = UpstreamAnswer | UpstreamFailure
+
+async function attempt(provider: Provider, request: UpstreamRequest): Promise<Outcome> {
+  try {
+    return await provider.ask(request)
+  } catch (error) {
+    if (error instanceof UpstreamFailure) return error
+    throw error
+  }
+}
+
+function mayRepeat(outcome: Outcome, request: UpstreamRequest): boolean {
+  if (outcome instanceof UpstreamFailure) {
+    return outcome.kind === 'unconnected' || (outcome.kind === 'cut' && !leavesTrace(request))
+  }
+  if (!isPassing(outcome.status) || outcome.headers.get('x-should-retry') === 'false') return false
+  // A request that was turned away at the door left nothing behind.
+  return outcome.status === 429 || !leavesTrace(request)
+}
+
+/** Whether the provider was asked to keep something: it may have, though its answer was lost. */
+function leavesTrace({ body }: UpstreamRequest): boolean {
+  return body.store === true
+}
+
+/** Milliseconds, or null where the provider wants to be left alone for longer than a client would wait. */
+function chooseWait(outcome: Outcome, retry: number, random: () => number): number | null {
+  const jitterMs = random() * Math.min(MAX_WAIT_MS, FIRST_WAIT_MS * 2 ** retry)
+  const wantedMs = outcome instanceof UpstreamFailure ? null : readRetryAfter(outcome.headers, Date.now())
+  if (wantedMs === null) return jitterMs
+  return wantedMs > MAX_WAIT_MS ? null : Math.max(wantedMs, jitterMs)
+}
+
+/** Milliseconds, from either form of Retry-After or from OpenAI's finer `retry-after-ms`; null where there is none. */
+export function readRetryAfter(headers: Headers, nowMs: number): number | null {
+  const milliseconds = readNumber(headers.get('retry-after-ms'))
+  if (milliseconds !== null) return milliseconds
+  const value = headers.get('retry-after')
+  const seconds = readNumber(value)
+  if (seconds !== null) return seconds * 1000
+  const date = value?.trimEnd().endsWith('GMT') ? Date.parse(value) : Number.NaN
+  return Number.isNaN(date) ? null : Math.max(0, date - nowMs)
+}
+
+function readNumber(text: string | null): number | null {
+  return text !== null && /^\s*\d+(\.\d+)?\s*$/.test(text) ? Number(text) : null
+}
+
+/** Rejects with the signal's reason as soon as it is aborted. */
+function sleep(milliseconds: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const leave = () => {
+      clearTimeout(timer)
+      reject(signal.reason)
+    }
+    const timer = setTimeout(() => {
+      signal.removeEventListener('abort', leave)
+      resolve()
+    }, milliseconds)
+    if (signal.aborted) leave()
+    else signal.addEventListener('abort', leave, { once: true })
+  })
+}

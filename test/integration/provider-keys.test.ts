@@ -1,0 +1,351 @@
+import { randomBytes } from 'node:crypto'
+import { mkdtemp, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { createProject, issueKey } from '../../src/postgres/projects.ts'
+import { openRealDatabase } from '../../src/postgres/real.ts'
+import { startProxyProcess } from '../faults/proxy-process.ts'
+import { findFreePort } from '../faults/servers.ts'
+import { startUpstreams, storeKey, TEST_ENCRYPTION_KEY, type Upstreams } from '../harness/direct-upstreams.ts'
+import { describeFootings, describeReal, type Stores } from '../harness/footings.ts'
+import { ask, startProxy, type TestProxy } from '../harness/proxy.ts'
+import { createMemoryLog } from './hostile/memory-log.ts'
+import { bareFlags, psqlPath, runPsql } from './run-psql.ts'
+
+const root = fileURLToPath(new URL('../../', import.meta.url))
+const hello = (model = 'gpt-4o-mini') => ({
+  model,
+  messages: [{ role: 'user', content: `Hello ${crypto.randomUUID()}` }],
+})
+
+let upstreams: Upstreams
+beforeAll(async () => {
+  upstreams = await startUpstreams()
+})
+beforeEach(() => upstreams.reset())
+afterAll(() => upstreams.stop())
+
+const sentKeys = () => upstreams.openai.requests.map(request => request.headers.authorization)
+
+interface Outcome {
+  exitCode: number
+  stdout: string
+  stderr: string
+}
+
+/** Runs a command from another folder than the repository's, with nothing but these settings. */
+async function run(command: string[], environment: Record<string, string>, input = ''): Promise<Outcome> {
+  const { PATH = '', HOME = '' } = process.env
+  const running = Bun.spawn(command, {
+    cwd: tmpdir(),
+    env: { PATH, HOME, ...environment },
+    stdin: new Blob([input]),
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  const [stdout, stderr] = await Promise.all([new Response(running.stdout).text(), new Response(running.stderr).text()])
+  return { exitCode: await running.exited, stdout, stderr }
+}
+
+const setKey = (environment: Record<string, string>, args: string[], secret: string) =>
+  run([join(root, 'scripts/set-provider-key.sh'), ...args], environment, secret)
+const reseal = (environment: Record<string, string>) =>
+  run([process.execPath, join(root, 'scripts/reseal.ts')], environment)
+
+describeFootings('provider keys', footing => {
+  let stores: Stores
+  let proxy: TestProxy
+  let project: string
+  let key: string
+
+  beforeEach(async () => {
+    if (proxy) await proxy.stop()
+    stores = await footing.open()
+    proxy = await startProxy({ stores, environment: upstreams.environment })
+    project = `p-${crypto.randomUUID()}`
+    key = await proxy.createKey({ project, type: 'project' })
+  })
+  afterAll(() => proxy.stop())
+
+  test('a key works from the next request on, and so does its successor', async () => {
+    expect((await ask(proxy, key, hello())).status).toBe(404)
+    for (const secret of ['sk-first-one', 'sk-second-one', 'sk-third-one']) {
+      await storeKey(stores, project, 'openai', secret)
+      expect((await ask(proxy, key, hello())).status).toBe(200)
+      expect((await ask(proxy, key, hello())).status).toBe(200)
+    }
+    expect(sentKeys()).toEqual(
+      ['first', 'first', 'second', 'second', 'third', 'third'].map(which => `Bearer sk-${which}-one`),
+    )
+  })
+
+  test('replacing one key leaves another provider’s at work', async () => {
+    await storeKey(stores, project, 'groq', 'sk-groq')
+    await storeKey(stores, project, 'openai', 'sk-old')
+    await ask(proxy, key, hello('llama-3.1-8b-instant'))
+    await storeKey(stores, project, 'openai', 'sk-new')
+    expect((await ask(proxy, key, hello('llama-3.1-8b-instant'))).status).toBe(200)
+    expect(new Set(upstreams.groq.requests.map(request => request.headers.authorization))).toEqual(
+      new Set(['Bearer sk-groq']),
+    )
+  })
+
+  test('under load, no request that begins after the change is sent with the old key', async () => {
+    await storeKey(stores, project, 'openai', 'sk-old')
+    const before = Array.from({ length: 30 }, () => ask(proxy, key, hello()))
+    await Bun.sleep(5)
+    await storeKey(stores, project, 'openai', 'sk-new')
+    const sentBefore = upstreams.openai.requests.length
+    const after = await Promise.all(Array.from({ length: 30 }, () => ask(proxy, key, hello())))
+    const answers = [...(await Promise.all(before)), ...after]
+    expect(new Set(answers.map(answer => answer.status))).toEqual(new Set([200]))
+    expect(sentKeys().filter(sent => sent === 'Bearer sk-new').length).toBeGreaterThanOrEqual(30)
+    expect(sentKeys().slice(sentBefore)).toContain('Bearer sk-new')
+  })
+
+  test('a removed key is not used any more', async () => {
+    await storeKey(stores, project, 'openai', 'sk-gone')
+    expect((await ask(proxy, key, hello())).status).toBe(200)
+    const [removed] = await proxy.query<{ last_four: string }>(
+      `select remove_provider_key('${project}', 'openai') as last_four`,
+    )
+    expect(removed?.last_four).toBe('gone')
+    expect((await ask(proxy, key, hello())).status).toBe(404)
+    await storeKey(stores, project, 'openai', 'sk-back')
+    expect((await ask(proxy, key, hello())).status).toBe(200)
+    expect(sentKeys()).toEqual(['Bearer sk-gone', 'Bearer sk-back'])
+  })
+
+  test('each project pays with its own', async () => {
+    const other = `p-${crypto.randomUUID()}`
+    const otherKey = await proxy.createKey({ project: other, type: 'project' })
+    await storeKey(stores, project, 'openai', 'sk-one')
+    await storeKey(stores, other, 'openai', 'sk-two')
+    const same = hello()
+    for (const asking of [key, otherKey]) expect((await ask(proxy, asking, same)).cache).toBe('MISS')
+    expect(sentKeys()).toEqual(['Bearer sk-one', 'Bearer sk-two'])
+  })
+
+  test('a sealed key that is moved to another project does not open', async () => {
+    const other = `p-${crypto.randomUUID()}`
+    const otherKey = await proxy.createKey({ project: other, type: 'project' })
+    await storeKey(stores, project, 'openai', 'sk-one')
+    await proxy.query(`insert into provider_keys (project_id, provider, sealed, last_four)
+      select find_project('${other}'), provider, sealed, last_four from provider_keys`)
+    const answer = await ask(proxy, otherKey, hello())
+    expect(answer.status).toBe(503)
+    expect(answer.json.error.message).toBe(
+      "The project's openai key cannot be used: it was sealed with another ENCRYPTION_KEY, and must be stored again.",
+    )
+    expect(sentKeys()).toEqual([])
+  })
+
+  test('a secret is in no log line, no record and no table, whatever the provider says', async () => {
+    const log = createMemoryLog()
+    const loud = await startProxy({ stores, environment: { ...upstreams.environment, LOG_LEVEL: 'debug' }, log })
+    const secret = `sk-${crypto.randomUUID()}`
+    await storeKey(stores, project, 'openai', secret)
+    const told: string[] = []
+    upstreams.openai.scriptOnce(
+      { kind: 'error', status: 401, message: 'Incorrect API key provided.' },
+      { kind: 'cut', after: 'nothing' },
+      { kind: 'invalidJson' },
+      { kind: 'answer' },
+    )
+    for (let i = 0; i < 4; i++) {
+      const answer = await ask(loud, key, hello())
+      told.push(answer.text, JSON.stringify([...answer.headers]))
+    }
+    await loud.stop()
+    const tables = await proxy.query<{ name: string }>(
+      `select table_name as name from information_schema.tables where table_schema = 'public' and table_type = 'BASE TABLE'`,
+    )
+    expect(tables.map(table => table.name)).toContain('provider_keys')
+    for (const { name } of tables) {
+      const [found] = await proxy.query<{ rows: number }>(
+        `select count(*)::integer as rows from ${name} t where t::text like '%${secret.slice(3)}%'`,
+      )
+      expect([name, found?.rows]).toEqual([name, 0])
+    }
+    expect(upstreams.openai.requests.at(-1)?.headers.authorization).toBe(`Bearer ${secret}`)
+    const lines = log.take()
+    expect(lines.length).toBeGreaterThan(3)
+    for (const text of [...lines, ...told]) expect(text).not.toContain(secret.slice(3))
+  })
+
+  test('without ENCRYPTION_KEY on a real database, the proxy runs, and says what is missing where a key is needed', async () => {
+    const { ENCRYPTION_KEY: _, ...environment } = upstreams.environment
+    const keyless = await startProxy({
+      stores,
+      environment: { ...environment, DATABASE_URL: 'postgres://127.0.0.1/elsewhere' },
+    })
+    await storeKey(stores, project, 'openai', 'sk-own')
+    const answer = await ask(keyless, key, hello())
+    expect(answer.status).toBe(503)
+    expect(answer.json.error).toMatchObject({
+      code: 'service_unavailable',
+      message: "The project's openai key cannot be used: the operator must set ENCRYPTION_KEY.",
+    })
+    expect((await ask(keyless, key, hello('openai/gpt-4o-mini'))).status).toBe(200)
+    await keyless.stop()
+  })
+})
+
+describeReal('operators’ commands for provider keys', footing => {
+  let stores: Stores
+  let proxy: TestProxy
+  let environment: Record<string, string>
+  let project: string
+  let key: string
+
+  beforeAll(async () => {
+    stores = await footing.open()
+    environment = { DATABASE_URL: stores.databaseUrl ?? '', ENCRYPTION_KEY: TEST_ENCRYPTION_KEY }
+    proxy = await startProxy({ stores, environment: upstreams.environment })
+    project = `p-${crypto.randomUUID()}`
+    key = await proxy.createKey({ project, type: 'project' })
+  })
+  afterAll(() => proxy.stop())
+
+  test('set-provider-key.sh prints the last four, and the next request uses the key', async () => {
+    const set = await setKey(environment, [project, 'openai'], 'sk-from-the-script-1234\n')
+    expect(set).toEqual({ exitCode: 0, stdout: '1234\n', stderr: '' })
+    expect((await ask(proxy, key, hello())).status).toBe(200)
+    expect(sentKeys()).toEqual(['Bearer sk-from-the-script-1234'])
+  })
+
+  test.each([
+    [['nobody', 'openai'], 'sk-0123456789', /^project "nobody" does not exist\n$/],
+    [
+      ['PROJECT', 'acme'],
+      'sk-0123456789',
+      /^provider "acme" does not exist; providers are: openai, anthropic, groq\n$/,
+    ],
+    [['PROJECT', 'openai'], '', /^the key is missing: give it on standard input\n$/],
+    [['PROJECT', 'openai'], 'two words', /^the key on standard input is not valid: [^\n]+\n$/],
+    [['PROJECT', 'openai'], 'x'.repeat(2_000), /^the key on standard input is not valid: [^\n]+\n$/],
+    [['PROJECT'], 'sk-0123456789', /^usage: [^\n]+\n$/],
+    [['PROJECT', 'openai', 'sk-in-an-argument'], '', /^usage: [^\n]+\n$/],
+  ])('bad input ends non-zero with one line: %j', async (args, secret, message) => {
+    const before = await proxy.query('select * from provider_keys')
+    const named = args.map(arg => (arg === 'PROJECT' ? project : arg))
+    const outcome = await setKey(environment, named, secret)
+    expect(outcome).toMatchObject({ exitCode: 1, stdout: '' })
+    expect(outcome.stderr).toMatch(message)
+    if (secret !== '') expect(outcome.stderr).not.toContain(secret)
+    expect(await proxy.query('select * from provider_keys')).toEqual(before)
+  })
+
+  test('without ENCRYPTION_KEY nothing is stored, and the variable is named', async () => {
+    const { ENCRYPTION_KEY: _, ...keyless } = environment
+    const outcome = await setKey(keyless, [project, 'groq'], 'sk-0123456789')
+    expect(outcome).toEqual({
+      exitCode: 1,
+      stdout: '',
+      stderr: "The project's groq key cannot be stored: the operator must set ENCRYPTION_KEY.\n",
+    })
+  })
+
+  test.skipIf(!psqlPath)('list and remove show the last four alone', async () => {
+    await setKey(environment, [project, 'openai'], 'sk-from-the-script-1234')
+    await setKey(environment, [project, 'groq'], 'short')
+    const psql = (script: string, variables: string[]) =>
+      runPsql(stores.databaseUrl ?? '', [
+        ...bareFlags,
+        ...variables.flatMap(v => ['-v', v]),
+        '-f',
+        join(root, 'scripts', script),
+      ])
+    const listed = await psql('list-provider-keys.sql', [`project=${project}`])
+    const time = String.raw`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`
+    expect(listed.stdout).toMatch(
+      new RegExp(`^groq\\|\\*{4}\\|${time}\\|${time}\nopenai\\|1234\\|${time}\\|${time}\n$`),
+    )
+    const removed = await psql('remove-provider-key.sql', [`project=${project}`, 'provider=openai'])
+    expect(removed).toEqual({ exitCode: 0, stdout: '1234\n', stderr: '' })
+    for (const [script, variables, message] of [
+      ['remove-provider-key.sql', [`project=${project}`, 'provider=openai'], /has no key for provider "openai"/],
+      ['remove-provider-key.sql', ['project=nobody', 'provider=openai'], /project "nobody" does not exist/],
+      ['remove-provider-key.sql', [`project=${project}`], /provider is missing/],
+      ['list-provider-keys.sql', ['project=nobody'], /project "nobody" does not exist/],
+      ['list-provider-keys.sql', [], /project is missing/],
+    ] as const) {
+      const outcome = await psql(script, [...variables])
+      expect(outcome).toMatchObject({ exitCode: 3, stdout: '' })
+      expect(outcome.stderr).toMatch(message)
+      expect(outcome.stderr.trimEnd()).not.toContain('\n')
+    }
+  })
+
+  test('rotation: both keys open, reseal moves all to the new one, the old one goes', async () => {
+    await stores.database.runScript('delete from provider_keys')
+    await storeKey(stores, project, 'openai', 'sk-kept-all-along')
+    const [before, now] = [TEST_ENCRYPTION_KEY, randomBytes(32).toString('base64')]
+    const works = async (settings: Record<string, string>) => {
+      const rotated = await startProxy({ stores, environment: { ...upstreams.environment, ...settings } })
+      const { status } = await ask(rotated, key, hello())
+      await rotated.stop()
+      return status
+    }
+    expect(await works({ ENCRYPTION_KEY: now })).toBe(503)
+    expect(await works({ ENCRYPTION_KEY: now, ENCRYPTION_KEY_PREVIOUS: before })).toBe(200)
+
+    const rotated = { ...environment, ENCRYPTION_KEY: now, ENCRYPTION_KEY_PREVIOUS: before }
+    const versionOf = () => proxy.query('select version, updated_at from provider_keys')
+    const version = await versionOf()
+    expect(await reseal(rotated)).toMatchObject({
+      exitCode: 0,
+      stdout: '1 sealed anew, 0 were already, 0 could not be\n',
+    })
+    expect(await reseal(rotated)).toMatchObject({
+      exitCode: 0,
+      stdout: '0 sealed anew, 1 were already, 0 could not be\n',
+    })
+    expect(await versionOf()).toEqual(version)
+    expect(await works({ ENCRYPTION_KEY: now })).toBe(200)
+    expect(await works({ ENCRYPTION_KEY: before })).toBe(503)
+    expect(sentKeys()).toEqual(Array(2).fill('Bearer sk-kept-all-along'))
+
+    const lost = await reseal({ ...environment, ENCRYPTION_KEY: randomBytes(32).toString('base64') })
+    expect(lost).toMatchObject({ exitCode: 1, stdout: '0 sealed anew, 0 were already, 1 could not be\n' })
+    expect(lost.stderr).toContain(`${project}: The project's openai key cannot be sealed anew`)
+  })
+})
+
+describe('provider keys with nothing configured (embedded)', () => {
+  test('stored while the proxy runs and while it does not, with a key file of the proxy’s own', async () => {
+    const dataDir = await mkdtemp(join(tmpdir(), 'model-proxy-byok-'))
+    const port = String(await findFreePort())
+    const settings = { DATA_DIR: dataDir, EMBEDDED_PG_PORT: port }
+    const { ENCRYPTION_KEY: _, ...reached } = upstreams.environment
+    const start = () => startProxyProcess({ ...settings, ...reached })
+    try {
+      let proxy = await start()
+      const database = openRealDatabase({ url: `postgres://postgres@127.0.0.1:${port}/postgres`, maxConnections: 1 })
+      await createProject(database, 'acme', 'pro')
+      const key = await issueKey(database, 'acme', 'project', 'test')
+      await database.close()
+
+      expect(await setKey(settings, ['acme', 'openai'], 'sk-while-it-runs')).toMatchObject({ exitCode: 0, stderr: '' })
+      expect((await stat(join(dataDir, 'encryption.key'))).mode & 0o777).toBe(0o600)
+      expect((await ask(proxy, key, hello())).status).toBe(200)
+      proxy.signal('SIGTERM')
+      await proxy.ended(20_000)
+
+      expect(await setKey(settings, ['acme', 'openai'], 'sk-while-it-rests')).toMatchObject({ exitCode: 0, stderr: '' })
+      proxy = await start()
+      expect((await ask(proxy, key, hello())).status).toBe(200)
+      expect(sentKeys()).toEqual(['Bearer sk-while-it-runs', 'Bearer sk-while-it-rests'])
+
+      const unknownPort = await setKey({ ...settings, EMBEDDED_PG_PORT: '0' }, ['acme', 'openai'], 'sk-x')
+      expect(unknownPort).toMatchObject({ exitCode: 1 })
+      expect(unknownPort.stderr).toMatch(/^EMBEDDED_PG_PORT must be the port [^\n]+\n$/)
+      proxy.signal('SIGTERM')
+      await proxy.ended(20_000)
+    } finally {
+      await rm(dataDir, { recursive: true, force: true })
+    }
+  }, 90_000)
+})

@@ -1,0 +1,192 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { AGGREGATOR_KEY, startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
+import { describeFootings, type Stores } from '../harness/footings.ts'
+import { ask, startProxy, type TestProxy } from '../harness/proxy.ts'
+
+let upstreams: Upstreams
+beforeAll(async () => {
+  upstreams = await startUpstreams()
+})
+afterAll(() => upstreams.stop())
+
+const hello = (model: string, fields: Record<string, unknown> = {}) => ({
+  model,
+  messages: [{ role: 'user', content: `Hello ${crypto.randomUUID()}` }],
+  ...fields,
+})
+
+describeFootings('routing', footing => {
+  let stores: Stores
+  let proxy: TestProxy
+  let project: string
+  let key: string
+
+  beforeEach(async () => {
+    if (proxy) await proxy.stop()
+    upstreams.reset()
+    stores = await footing.open()
+    proxy = await startProxy({ stores, environment: upstreams.environment })
+    project = `p-${crypto.randomUUID()}`
+    key = await proxy.createKey({ project, type: 'project' })
+  })
+  afterAll(() => proxy.stop())
+
+  const counts = () => ({
+    aggregator: upstreams.aggregator.requests.length,
+    openai: upstreams.openai.requests.length,
+    anthropic: upstreams.anthropic.requests.length,
+    groq: upstreams.groq.requests.length,
+  })
+  const none = { aggregator: 0, openai: 0, anthropic: 0, groq: 0 }
+
+  test.each([
+    ['gpt-4o-mini', 'openai'],
+    ['llama-3.3-70b-versatile', 'groq'],
+    ['openai/gpt-oss-120b', 'groq'],
+    ['meta-llama/llama-4-scout-17b-16e-instruct', 'groq'],
+  ] as const)('%s goes to %s under the project’s key', async (model, provider) => {
+    await storeKey(stores, project, provider, `sk-own-${provider}`)
+    const answer = await ask(proxy, key, hello(model))
+    expect(answer.status).toBe(200)
+    expect(answer.headers.get('x-proxy-provider')).toBe(provider)
+    expect(counts()).toEqual({ ...none, [provider]: 1 })
+    const [request] = upstreams[provider].requests
+    expect(request?.headers.authorization).toBe(`Bearer sk-own-${provider}`)
+    expect(request?.path).toBe('/v1/chat/completions')
+    expect(request?.body).toMatchObject({ model })
+    expect(JSON.stringify(request)).not.toContain(key)
+  })
+
+  test('claude-… goes to Anthropic, in its own form', async () => {
+    await storeKey(stores, project, 'anthropic', 'sk-ant-own')
+    const answer = await ask(proxy, key, hello('claude-haiku-4-5'))
+    expect(answer.json).toMatchObject({ object: 'chat.completion', model: 'claude-haiku-4-5' })
+    expect(answer.headers.get('x-proxy-provider')).toBe('anthropic')
+    const [request] = upstreams.anthropic.requests
+    expect(request?.path).toBe('/v1/messages')
+    expect(request?.headers).toMatchObject({ 'x-api-key': 'sk-ant-own' })
+    expect(request?.headers.authorization).toBeUndefined()
+    // Its most, from the catalogue: Anthropic wants to be told.
+    expect(request?.body).toMatchObject({ max_tokens: 64_000 })
+    expect(counts()).toEqual({ ...none, anthropic: 1 })
+  })
+
+  test('completions and embeddings go there too', async () => {
+    await storeKey(stores, project, 'openai', 'sk-own')
+    for (const [path, body] of [
+      ['completions', { model: 'gpt-3.5-turbo-instruct', prompt: 'Once' }],
+      ['embeddings', { model: 'text-embedding-3-small', input: 'text' }],
+    ] as const) {
+      const response = await fetch(`${proxy.baseUrl}/${path}`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      })
+      expect(response.status).toBe(200)
+      expect(response.headers.get('x-proxy-provider')).toBe('openai')
+      await response.arrayBuffer()
+    }
+    expect(upstreams.openai.counts.byPath).toEqual({ '/v1/completions': 1, '/v1/embeddings': 1 })
+  })
+
+  test.each(['openai/gpt-4o-mini', 'openai/gpt-oss-120b', 'someone/brand-new'])(
+    '%s goes to the aggregator where no stored key claims it',
+    async model => {
+      await storeKey(stores, project, 'openai', 'sk-own')
+      const answer = await ask(proxy, key, hello(model))
+      expect(answer.status).toBe(200)
+      expect(answer.headers.get('x-proxy-provider')).toBe('openrouter')
+      expect(upstreams.aggregator.requests[0]?.headers.authorization).toBe(`Bearer ${AGGREGATOR_KEY}`)
+      expect(counts()).toEqual({ ...none, aggregator: 1 })
+    },
+  )
+
+  test('a model costs what its own provider asks', async () => {
+    for (const provider of ['groq', 'openai'] as const) await storeKey(stores, project, provider, 'sk-own')
+    const usage = { prompt_tokens: 1_000_000, completion_tokens: 1_000_000 }
+    upstreams.groq.script({ kind: 'answer', usage })
+    upstreams.openai.script({ kind: 'answer', usage })
+    const costOf = async (model: string) => (await ask(proxy, key, hello(model))).headers.get('x-proxy-cost-usd')
+    expect(await costOf('llama-3.1-8b-instant')).toBe('0.13')
+    expect(await costOf('gpt-4o-mini')).toBe('0.75')
+  })
+
+  test('a test key stays in the sandbox, whatever the project has stored', async () => {
+    await storeKey(stores, project, 'openai', 'sk-own')
+    const testKey = await proxy.createKey({ project, type: 'test' })
+    for (const model of ['gpt-4o-mini', 'openai/gpt-4o-mini', 'claude-haiku-4-5']) {
+      const answer = await ask(proxy, testKey, hello(model))
+      expect(answer.headers.get('x-proxy-provider')).toBe('sandbox')
+    }
+    expect(counts()).toEqual(none)
+  })
+
+  test('what one route has answered is no hit on another', async () => {
+    const asked = hello('openai/gpt-oss-120b')
+    expect((await ask(proxy, key, asked)).headers.get('x-proxy-provider')).toBe('openrouter')
+    await storeKey(stores, project, 'groq', 'sk-own')
+    const direct = await ask(proxy, key, asked)
+    expect([direct.cache, direct.headers.get('x-proxy-provider')]).toEqual(['MISS', 'groq'])
+    const again = await ask(proxy, key, asked)
+    expect([again.cache, again.headers.get('x-proxy-provider')]).toEqual(['HIT', 'groq'])
+  })
+
+  test('an aggregator that is called as a direct provider is keeps its own answers', async () => {
+    const environment = { ...upstreams.environment, AGGREGATOR_NAME: 'groq' }
+    const renamed = await startProxy({ stores, environment })
+    const asked = hello('openai/gpt-oss-20b')
+    expect((await ask(renamed, key, asked)).cache).toBe('MISS')
+    await storeKey(stores, project, 'groq', 'sk-own')
+    expect((await ask(renamed, key, asked)).cache).toBe('MISS')
+    expect(counts()).toMatchObject({ aggregator: 1, groq: 1 })
+    await renamed.stop()
+  })
+
+  describe('where no way leads', () => {
+    async function refused(model: string, asking = proxy, status = 404): Promise<string> {
+      const answer = await ask(asking, key, hello(model))
+      expect(answer.status).toBe(status)
+      const code = status === 404 ? 'model_not_found' : 'service_unavailable'
+      expect(answer.json.error).toMatchObject({ code, param: status === 404 ? 'model' : null })
+      expect(answer.cache).toBeNull()
+      expect(counts()).toEqual(none)
+      return answer.json.error.message
+    }
+
+    test('a native name without the key says where to store one, and the other way', async () => {
+      expect(await refused('gpt-4o-mini')).toBe(
+        'Model "gpt-4o-mini" is a native name of openai, for which this project has stored no key. Store one, or use openai/gpt-4o-mini to reach the aggregator.',
+      )
+      expect(await refused('llama-3.1-8b-instant')).toContain('use a <vendor>/<model> name to reach the aggregator')
+    })
+
+    test('a name that nobody knows says how names are written', async () => {
+      expect(await refused('gpt-x')).toContain('"gpt-x" is not known. Name it <vendor>/<model>')
+    })
+
+    test('a name that the stored key’s provider does not have lists near ones', async () => {
+      await storeKey(stores, project, 'openai', 'sk-own')
+      const message = await refused('gpt-4.1-max')
+      expect(message).toMatch(/^Model "gpt-4.1-max" is not one of the \d+ native models of openai, such as gpt-4\.1/)
+      expect(message).toContain('GET /v1/models')
+      expect(message).toContain('<vendor>/<model>')
+    })
+
+    test('without an aggregator, a vendor’s name says who must set what', async () => {
+      const { AGGREGATOR_API_KEY: _, ...environment } = upstreams.environment
+      const bare = await startProxy({ stores, environment })
+      expect(await refused('openai/gpt-4o-mini', bare, 503)).toContain('AGGREGATOR_API_KEY')
+      expect(await refused('openai/gpt-oss-120b', bare, 503)).toContain('store a key for groq')
+      await storeKey(stores, project, 'groq', 'sk-own')
+      expect((await ask(bare, key, hello('openai/gpt-oss-120b'))).status).toBe(200)
+      await bare.stop()
+    })
+
+    test('a refusal counts nothing', async () => {
+      await refused('gpt-x')
+      await proxy.settle()
+      const rows = await proxy.query<{ requests: number }>('select requests from monthly_counters')
+      expect(rows.map(row => row.requests)).toEqual([0])
+    })
+  })
+})

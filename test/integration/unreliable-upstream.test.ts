@@ -1,0 +1,188 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { describeFootings } from '../harness/footings.ts'
+import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import type { RecordedRequest } from '../standin/recording.ts'
+import type { Scenario } from '../standin/scenario.ts'
+import { type Standin, startStandin } from '../standin/server.ts'
+
+const REQUESTS = 2_000
+/** The others repeat one of these. */
+const PROMPTS = 1_500
+const AT_ONCE = 32
+/** Of gpt-4o-mini, in US dollars a token. */
+const PRICE = { prompt: 0.15e-6, completion: 0.6e-6 }
+
+const promptOf = (n: number) => `Tell me about item ${n} of list ${n * 7919}`
+const answerTo = (prompt: string) => `This is what there is to say about: ${prompt}. `.repeat(3)
+const usageOf = (n: number) => ({ prompt_tokens: 10 + (n % 90), completion_tokens: 5 + (n % 50) })
+
+interface Asked {
+  n: number
+  stream: boolean
+}
+
+interface Ended extends Asked {
+  status: number
+  cache: string | null
+  /** whole: the right answer to its end. broken: a stream that says that it broke off. refused: an honest error instead of an answer. */
+  ending: 'whole' | 'broken' | 'refused'
+}
+
+/** mulberry32: the same sequence every time. */
+function createRandom(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
+  }
+}
+
+function promptIn(request: RecordedRequest): string {
+  return (request.body as { messages: { content: string }[] }).messages[0]?.content ?? ''
+}
+
+describeFootings('an upstream that fails 30 % of calls at connect and 10 % in mid-stream', footing => {
+  let upstream: Standin
+  let proxy: TestProxy
+  let key: string
+  const failed = { atConnect: 0, midway: 0 }
+
+  beforeAll(async () => {
+    upstream = await startStandin()
+    const random = createRandom(20_261_121)
+    const numbers = new Map(Array.from({ length: PROMPTS }, (_, n) => [promptOf(n), n]))
+    upstream.script((request): Scenario => {
+      const chance = random()
+      if (chance < 0.3) {
+        failed.atConnect++
+        return { kind: 'cut', after: 'nothing' }
+      }
+      if (chance < 0.4) {
+        failed.midway++
+        return { kind: 'cut', after: 2 }
+      }
+      const prompt = promptIn(request)
+      return { kind: 'answer', content: answerTo(prompt), usage: usageOf(numbers.get(prompt) ?? 0) }
+    })
+    const environment = { AGGREGATOR_BASE_URL: upstream.baseUrl, AGGREGATOR_API_KEY: 'k' }
+    proxy = await startProxy({ stores: await footing.open(), environment })
+    // Every answer is upstream's own, or a repetition of the very same question.
+    const project = 'unreliable'
+    key = await proxy.createKey({ project, type: 'project' })
+    await proxy.query(`select set_setting('${project}', 'semantic_enabled', 'false')`)
+  })
+  afterAll(() => Promise.all([proxy.stop(), upstream.stop()]))
+
+  function send({ n, stream }: Asked, headers: Record<string, string> = {}): Promise<Response> {
+    return fetch(`${proxy.baseUrl}/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
+      body: JSON.stringify({
+        model: 'openai/gpt-4o-mini',
+        messages: [{ role: 'user', content: promptOf(n) }],
+        ...(stream ? { stream, stream_options: { include_usage: n % 2 === 0 } } : {}),
+      }),
+      signal: AbortSignal.timeout(30_000),
+    })
+  }
+
+  async function ask(asked: Asked): Promise<Ended> {
+    const response = await send(asked)
+    const text = await response.text()
+    const { status } = response
+    const ended = { ...asked, status, cache: response.headers.get('x-proxy-cache') }
+    if (status !== 200) {
+      const { error } = JSON.parse(text)
+      expect([status, error.code]).toEqual(status === 503 ? [503, 'service_unavailable'] : [502, 'upstream_error'])
+      return { ...ended, ending: 'refused' }
+    }
+    const right = answerTo(promptOf(asked.n))
+    if (!asked.stream) {
+      expect(JSON.parse(text).choices[0]).toMatchObject({ message: { content: right }, finish_reason: 'stop' })
+      return { ...ended, ending: 'whole' }
+    }
+    const events = text.split('\n\n').filter(event => event !== '')
+    const isDone = events.at(-1) === 'data: [DONE]'
+    const chunks = events.slice(0, -1).map(event => JSON.parse(event.slice('data: '.length)))
+    const said = chunks.map(chunk => chunk.choices[0]?.delta?.content ?? '').join('')
+    if (isDone) {
+      expect(said).toBe(right)
+      return { ...ended, ending: 'whole' }
+    }
+    // What the stand-in cuts is another text: kept, it would be found out.
+    expect(said).not.toContain(right)
+    expect(JSON.parse(events.at(-1)?.slice('data: '.length) ?? '').error.code).toBe('upstream_error')
+    return { ...ended, ending: 'broken' }
+  }
+
+  async function askAll(): Promise<Ended[]> {
+    const random = createRandom(7)
+    const waiting: Asked[] = Array.from({ length: REQUESTS }, (_, i) => ({
+      n: i < PROMPTS ? i : Math.floor(random() * PROMPTS),
+      stream: random() < 0.5,
+    }))
+    const ended: Ended[] = []
+    async function work(): Promise<void> {
+      for (let next = waiting.pop(); next; next = waiting.pop()) ended.push(await ask(next))
+    }
+    await Promise.all(Array.from({ length: AT_ONCE }, work))
+    return ended
+  }
+
+  test('2,000 requests: each ends rightly or honestly, nothing wrong is kept, and the accounts agree with upstream’s', async () => {
+    const ended = await askAll()
+    const whole = ended.filter(({ ending }) => ending === 'whole')
+    const misses = whole.filter(({ cache }) => cache === 'MISS')
+    expect(ended).toHaveLength(REQUESTS)
+    // It failed as it should have; retries made most of it good.
+    expect(failed.atConnect / upstream.counts.total).toBeCloseTo(0.3, 1)
+    expect(failed.midway / upstream.counts.total).toBeCloseTo(0.1, 1)
+    expect(upstream.counts.total).toBe(failed.atConnect + failed.midway + upstream.counts.answered)
+    expect(whole.length).toBeGreaterThan(REQUESTS * 0.75)
+    expect(ended.filter(({ ending }) => ending === 'broken').length).toBeGreaterThan(20)
+
+    await proxy.settle()
+    const [accounts] = await proxy.query<Record<string, number>>(`
+      select
+        count(*)::integer as records,
+        count(*) filter (where status = 200)::integer as answered,
+        count(*) filter (where status = 200 and cache_result = 'MISS')::integer as misses,
+        count(*) filter (where status = 200 and cache_result = 'HIT')::integer as hits,
+        sum(prompt_tokens) filter (where status = 200)::integer as prompt_tokens,
+        sum(completion_tokens) filter (where status = 200)::integer as completion_tokens,
+        (sum(cost_usd) filter (where status = 200))::float8 as cost,
+        (select sum(requests) from monthly_counters)::integer as counted
+      from usage_records`)
+    const spent = upstream.requests
+      .filter(request => request.isAnswered)
+      .map(request => usageOf(Number(/item (\d+)/.exec(promptIn(request))?.[1])))
+    const promptTokens = spent.reduce((sum, usage) => sum + usage.prompt_tokens, 0)
+    const completionTokens = spent.reduce((sum, usage) => sum + usage.completion_tokens, 0)
+    const { cost, ...counts } = accounts ?? {}
+    expect(counts).toEqual({
+      // A busy machine's database may be too slow for one to be let in: it is told so, and there is nothing to record.
+      records: ended.filter(({ cache }) => cache !== null).length,
+      answered: whole.length,
+      misses: upstream.counts.answered,
+      hits: whole.length - misses.length,
+      prompt_tokens: promptTokens,
+      completion_tokens: completionTokens,
+      counted: whole.length,
+    })
+    expect(misses).toHaveLength(upstream.counts.answered)
+    expect(cost).toBeCloseTo(promptTokens * PRICE.prompt + completionTokens * PRICE.completion, 6)
+
+    // What is kept is right, and all of what was right is.
+    const answered = new Set(whole.map(({ n }) => n))
+    const calls = upstream.counts.total
+    for (let n = 0; n < PROMPTS; n++) {
+      const kept = await send({ n, stream: false }, { 'cache-control': 'only-if-cached' })
+      const body = (await kept.json()) as { choices?: { message: { content: string } }[] }
+      expect([n, kept.status]).toEqual([n, answered.has(n) ? 200 : 504])
+      if (kept.status === 200) expect(body.choices?.[0]?.message.content).toBe(answerTo(promptOf(n)))
+    }
+    expect(upstream.counts.total).toBe(calls)
+  }, 120_000)
+})

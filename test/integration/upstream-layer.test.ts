@@ -1,0 +1,376 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
+import { describeFootings, type Stores } from '../harness/footings.ts'
+import { type Answer, ask, startProxy, type TestProxy } from '../harness/proxy.ts'
+
+const hello = (fields: Record<string, unknown> = {}) => ({
+  model: 'openai/gpt-4o-mini',
+  messages: [{ role: 'user', content: `Hello ${crypto.randomUUID()}` }],
+  ...fields,
+})
+
+let upstreams: Upstreams
+beforeAll(async () => {
+  upstreams = await startUpstreams()
+})
+beforeEach(() => upstreams.reset())
+afterAll(() => upstreams.stop())
+
+describeFootings('the upstream layer', footing => {
+  let stores: Stores
+  let proxy: TestProxy
+  let project: string
+  let key: string
+
+  async function start(environment: Record<string, string> = {}): Promise<void> {
+    if (proxy) await proxy.stop()
+    stores = await footing.open()
+    proxy = await startProxy({ stores, environment: { ...upstreams.environment, ...environment } })
+    project = `p-${crypto.randomUUID()}`
+    key = await proxy.createKey({ project, type: 'project' })
+  }
+  afterAll(() => proxy.stop())
+
+  async function readAccounts() {
+    await proxy.settle()
+    const [counted] = await proxy.query<{ requests: number }>(
+      'select coalesce(sum(requests), 0)::integer as requests from monthly_counters',
+    )
+    const records = await proxy.query<{ model: string; provider: string; status: number; cost: number }>(
+      'select model, provider, status, cost_usd::float8 as cost from usage_records order by recorded_at',
+    )
+    return { counted: counted?.requests, records }
+  }
+
+  describe('retries', () => {
+    beforeEach(() => start())
+
+    test.each([false, true])(
+      'what failed before its answer began is asked again, and counts once (stream: %s)',
+      async stream => {
+        upstreams.aggregator.scriptOnce({ kind: 'error', status: 503 }, { kind: 'cut', after: 'nothing' })
+        const answer = await ask(proxy, key, hello({ stream }))
+        expect(answer.status).toBe(200)
+        if (stream) expect(answer.text.trimEnd().endsWith('data: [DONE]')).toBe(true)
+        expect(upstreams.aggregator.requests).toHaveLength(3)
+        const [first, ...others] = upstreams.aggregator.requests.map(request => request.bodyText)
+        expect(others).toEqual([first, first])
+        const { counted, records } = await readAccounts()
+        expect(counted).toBe(1)
+        expect(records).toMatchObject([{ status: 200, provider: 'openrouter' }])
+      },
+    )
+
+    test('after the last one, upstream’s own error is told, with its Retry-After', async () => {
+      upstreams.aggregator.script({
+        kind: 'error',
+        status: 429,
+        headers: { 'retry-after-ms': '5', 'retry-after': '1' },
+      })
+      const answer = await ask(proxy, key, hello())
+      expect(answer.status).toBe(429)
+      expect(answer.headers.get('retry-after')).toBe('1')
+      expect(answer.json.error.message).toBe('Rate limit reached for requests.')
+      expect(upstreams.aggregator.requests).toHaveLength(3)
+      expect(await readAccounts()).toMatchObject({ counted: 0, records: [{ status: 429, cost: 0 }] })
+    })
+
+    test('nothing is repeated once an answer has begun', async () => {
+      upstreams.aggregator.script({ kind: 'cut', after: 2 })
+      const streamed = await ask(proxy, key, hello({ stream: true }))
+      expect(streamed.status).toBe(200)
+      expect(streamed.text).toContain('"code":"upstream_error"')
+      expect(streamed.text).not.toContain('[DONE]')
+      const plain = await ask(proxy, key, hello())
+      expect([plain.status, plain.json.error.code]).toEqual([502, 'upstream_error'])
+      expect(upstreams.aggregator.requests).toHaveLength(2)
+      expect(await readAccounts()).toMatchObject({ counted: 0, records: [{ status: 502 }, { status: 502 }] })
+    })
+
+    test('a client that leaves ends the waiting', async () => {
+      upstreams.aggregator.script({ kind: 'error', status: 503, retryAfterSeconds: 1 })
+      const leaving = new AbortController()
+      const asked = fetch(`${proxy.baseUrl}/chat/completions`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+        body: JSON.stringify(hello()),
+        signal: leaving.signal,
+      }).catch(() => 'left')
+      while (upstreams.aggregator.requests.length === 0) await Bun.sleep(5)
+      leaving.abort()
+      expect(await asked).toBe('left')
+      await Bun.sleep(1_300)
+      expect(upstreams.aggregator.requests).toHaveLength(1)
+    })
+  })
+
+  describe('what crosses', () => {
+    beforeEach(() => start())
+
+    test('a provider’s rate-limit headers do, on misses', async () => {
+      const headers = { 'x-ratelimit-remaining-requests': '7', 'x-ratelimit-reset-tokens': '6ms', 'set-cookie': 'a=b' }
+      upstreams.aggregator.script({ kind: 'answer', headers })
+      const asked = hello()
+      const miss = await ask(proxy, key, asked)
+      expect(miss.headers.get('x-ratelimit-remaining-requests')).toBe('7')
+      expect(miss.headers.get('x-ratelimit-reset-tokens')).toBe('6ms')
+      expect(miss.headers.get('set-cookie')).toBeNull()
+      const hit = await ask(proxy, key, asked)
+      expect([hit.cache, hit.headers.get('x-ratelimit-remaining-requests')]).toEqual(['HIT', null])
+    })
+
+    test('connections are kept and used again', async () => {
+      const before = upstreams.aggregator.openConnections
+      for (let i = 0; i < 20; i++) expect((await ask(proxy, key, hello({ stream: i % 2 === 0 }))).status).toBe(200)
+      expect(upstreams.aggregator.openConnections - before).toBeLessThanOrEqual(2)
+    })
+
+    test('a redirect is not followed, nor is it tried again', async () => {
+      const location = `${upstreams.openai.baseUrl}/chat/completions`
+      upstreams.aggregator.script({ kind: 'raw', status: 307, headers: { location }, parts: [''] })
+      const answer = await ask(proxy, key, hello())
+      expect(answer.status).toBe(502)
+      expect(answer.json.error.message).toContain('redirect, which is not followed')
+      expect([upstreams.aggregator.requests.length, upstreams.openai.requests.length]).toEqual([1, 0])
+    })
+  })
+
+  describe('circuits', () => {
+    const environment = { UPSTREAM_MAX_RETRIES: '0', UPSTREAM_CIRCUIT_FAILURES: '3', UPSTREAM_CIRCUIT_OPEN_MS: '600' }
+    beforeEach(() => start(environment))
+
+    const readHealth = async () => {
+      const response = await fetch(`${proxy.baseUrl}/health`)
+      return (await response.json()) as { status: string; dependencies: unknown; upstreams: unknown }
+    }
+    async function fail(times: number, asking = key): Promise<void> {
+      for (let i = 0; i < times; i++) expect((await ask(proxy, asking, hello())).status).toBe(500)
+    }
+    /** The last failure comes when they have gone on for half of the time that the circuit is open. */
+    async function openCircuit(): Promise<void> {
+      upstreams.aggregator.script({ kind: 'error', status: 500 })
+      await fail(2)
+      await Bun.sleep(310)
+      await fail(1)
+    }
+
+    test('open after failures in a row, say how long, and close again', async () => {
+      await openCircuit()
+      const refused = await ask(proxy, key, hello())
+      expect(refused.status).toBe(503)
+      expect(refused.json.error.code).toBe('service_unavailable')
+      expect(refused.headers.get('retry-after')).toBe('1')
+      expect(refused.headers.get('x-proxy-provider')).toBe('openrouter')
+      expect(refused.cache).toBe('MISS')
+      expect(upstreams.aggregator.requests).toHaveLength(3)
+      expect(await readAccounts()).toMatchObject({ counted: 0 })
+
+      upstreams.aggregator.script({ kind: 'answer' })
+      await Bun.sleep(700)
+      expect((await ask(proxy, key, hello())).status).toBe(200)
+      expect((await readHealth()).upstreams).toEqual({ openrouter: { status: 'up', openCircuits: 0 } })
+    })
+
+    test('show in health, which stays well, and hold nothing of a key', async () => {
+      expect(await readHealth()).toMatchObject({ status: 'ok', upstreams: {} })
+      await openCircuit()
+      const health = await readHealth()
+      expect(health).toMatchObject({
+        status: 'ok',
+        dependencies: { postgres: { status: 'up' }, redis: { status: 'up' } },
+      })
+      expect(health.upstreams).toEqual({ openrouter: { status: 'down', openCircuits: 1 } })
+    })
+
+    test('are one for each provider and project', async () => {
+      await storeKey(stores, project, 'openai', 'sk-own')
+      const other = await proxy.createKey({ type: 'project' })
+      await openCircuit()
+      expect((await ask(proxy, key, hello())).status).toBe(503)
+      expect((await ask(proxy, key, hello({ model: 'gpt-4o-mini' }))).status).toBe(200)
+      await fail(1, other)
+      expect((await readHealth()).upstreams).toEqual({
+        openrouter: { status: 'partial', openCircuits: 1 },
+        openai: { status: 'up', openCircuits: 0 },
+      })
+    })
+
+    test('a new key begins with a closed one', async () => {
+      await storeKey(stores, project, 'openai', 'sk-old')
+      upstreams.openai.script({ kind: 'error', status: 500 })
+      for (let i = 0; i < 4; i++) {
+        await ask(proxy, key, hello({ model: 'gpt-4o-mini' }))
+        if (i === 0) await Bun.sleep(310)
+      }
+      expect(upstreams.openai.requests).toHaveLength(3)
+      upstreams.openai.script({ kind: 'answer' })
+      await storeKey(stores, project, 'openai', 'sk-new')
+      expect((await ask(proxy, key, hello({ model: 'gpt-4o-mini' }))).status).toBe(200)
+    })
+
+    test('leave hits alone', async () => {
+      const asked = hello()
+      await ask(proxy, key, asked)
+      await openCircuit()
+      expect((await ask(proxy, key, hello())).status).toBe(503)
+      expect((await ask(proxy, key, asked)).cache).toBe('HIT')
+    })
+  })
+
+  describe('fallbacks', () => {
+    beforeEach(async () => {
+      await start({ UPSTREAM_MAX_RETRIES: '0' })
+      await storeKey(stores, project, 'openai', 'sk-own')
+      await storeKey(stores, project, 'groq', 'sk-own')
+    })
+    const fallBackTo = (models: string) => proxy.query(`select set_setting('${project}', 'fallbacks', '${models}')`)
+    const wanted = (fields: Record<string, unknown> = {}) => hello({ model: 'gpt-4o-mini', ...fields })
+    const whoAnswered = ({ headers, json, cache }: Answer) => [cache, headers.get('x-proxy-provider'), json?.model]
+
+    test.each([
+      ['errors of the server', { kind: 'error', status: 503 }],
+      ['being asked too often', { kind: 'error', status: 429 }],
+      ['a cut connection', { kind: 'cut', after: 'nothing' }],
+      ['an answer that breaks off, of which nothing was sent', { kind: 'cut', after: 2 }],
+    ] as const)('answer in place of a model that cannot be had: %s', async (_, scenario) => {
+      await fallBackTo('llama-3.1-8b-instant')
+      upstreams.openai.script(scenario)
+      upstreams.groq.script({ kind: 'answer', usage: { prompt_tokens: 1_000_000, completion_tokens: 0 } })
+      const answer = await ask(proxy, key, wanted({ temperature: 0.5 }))
+      expect(answer.status).toBe(200)
+      expect(whoAnswered(answer)).toEqual(['MISS', 'groq', 'llama-3.1-8b-instant'])
+      expect(answer.headers.get('x-proxy-cost-usd')).toBe('0.05')
+      expect(upstreams.groq.requests[0]?.body).toMatchObject({ model: 'llama-3.1-8b-instant', temperature: 0.5 })
+      expect(await readAccounts()).toEqual({
+        counted: 1,
+        records: [{ model: 'llama-3.1-8b-instant', provider: 'groq', status: 200, cost: 0.05 }],
+      })
+    })
+
+    test('are kept as what they are, never as the wanted model’s answer', async () => {
+      await fallBackTo('llama-3.1-8b-instant')
+      upstreams.openai.script({ kind: 'error', status: 503 })
+      const asked = wanted()
+      expect(whoAnswered(await ask(proxy, key, asked))).toEqual(['MISS', 'groq', 'llama-3.1-8b-instant'])
+      // As long as the wanted model cannot be had, its stand-in's stored answer is found.
+      expect(whoAnswered(await ask(proxy, key, asked))).toEqual(['HIT', 'groq', 'llama-3.1-8b-instant'])
+      const direct = await ask(proxy, key, { ...asked, model: 'llama-3.1-8b-instant' })
+      expect(whoAnswered(direct)).toEqual(['HIT', 'groq', 'llama-3.1-8b-instant'])
+      expect(upstreams.groq.requests).toHaveLength(1)
+
+      upstreams.openai.script({ kind: 'answer' })
+      expect(whoAnswered(await ask(proxy, key, asked))).toEqual(['MISS', 'openai', 'gpt-4o-mini'])
+      expect(whoAnswered(await ask(proxy, key, asked))).toEqual(['HIT', 'openai', 'gpt-4o-mini'])
+    })
+
+    test('stream', async () => {
+      await fallBackTo('llama-3.1-8b-instant')
+      upstreams.openai.script({ kind: 'error', status: 500 })
+      const answer = await ask(proxy, key, wanted({ stream: true }))
+      expect(answer.headers.get('x-proxy-provider')).toBe('groq')
+      expect(answer.text).toContain('"model":"llama-3.1-8b-instant"')
+      expect(answer.text.trimEnd().endsWith('data: [DONE]')).toBe(true)
+    })
+
+    test('do not take over a stream that has begun', async () => {
+      await fallBackTo('llama-3.1-8b-instant')
+      upstreams.openai.script({ kind: 'cut', after: 2 })
+      const answer = await ask(proxy, key, wanted({ stream: true }))
+      expect(answer.text).toContain('"code":"upstream_error"')
+      expect(upstreams.groq.requests).toHaveLength(0)
+    })
+
+    test('are tried in order; one that leads nowhere, fails or refuses is passed over', async () => {
+      await fallBackTo('no-such-model, claude-haiku-4-5, llama-3.1-8b-instant, openai/gpt-oss-20b, openai/gpt-4o-mini')
+      upstreams.openai.script({ kind: 'error', status: 500 })
+      upstreams.groq.script({ kind: 'error', status: 400 })
+      const answer = await ask(proxy, key, wanted())
+      expect(whoAnswered(answer)).toEqual(['MISS', 'openrouter', 'openai/gpt-4o-mini'])
+      expect(upstreams.groq.requests.map(request => (request.body as { model: string }).model)).toEqual([
+        'llama-3.1-8b-instant',
+        'openai/gpt-oss-20b',
+      ])
+    })
+
+    test('where all fail, the wanted model’s own failure is told, and counts once', async () => {
+      await fallBackTo('llama-3.1-8b-instant,openai/gpt-4o-mini')
+      upstreams.openai.script({ kind: 'error', status: 503, retryAfterSeconds: 9, message: 'OpenAI is overloaded.' })
+      upstreams.groq.script({ kind: 'cut', after: 'nothing' })
+      upstreams.aggregator.script({ kind: 'error', status: 402 })
+      const answer = await ask(proxy, key, wanted())
+      expect(answer.status).toBe(503)
+      expect(answer.json.error.message).toBe('OpenAI is overloaded.')
+      expect(answer.headers.get('retry-after')).toBe('9')
+      expect(answer.headers.get('x-proxy-provider')).toBe('openai')
+      expect(await readAccounts()).toEqual({
+        counted: 0,
+        records: [{ model: 'gpt-4o-mini', provider: 'openai', status: 503, cost: 0 }],
+      })
+    })
+
+    test('a refusal of the request itself is no reason for one', async () => {
+      await fallBackTo('llama-3.1-8b-instant')
+      for (const status of [400, 401, 404, 422]) {
+        upstreams.openai.script({ kind: 'error', status })
+        expect((await ask(proxy, key, wanted())).status).toBe(status)
+      }
+      expect(upstreams.groq.requests).toHaveLength(0)
+    })
+
+    test('an open circuit is one, without a call', async () => {
+      await start({ UPSTREAM_MAX_RETRIES: '0', UPSTREAM_CIRCUIT_FAILURES: '2', UPSTREAM_CIRCUIT_OPEN_MS: '4000' })
+      await storeKey(stores, project, 'openai', 'sk-own')
+      await fallBackTo('openai/gpt-4o-mini')
+      upstreams.openai.script({ kind: 'error', status: 500 })
+      for (let i = 0; i < 5; i++) {
+        expect(whoAnswered(await ask(proxy, key, wanted()))).toEqual(['MISS', 'openrouter', 'openai/gpt-4o-mini'])
+        if (i === 0) await Bun.sleep(2_010)
+      }
+      expect(upstreams.openai.requests).toHaveLength(2)
+    })
+
+    test('identical requests in flight share one, plain and streamed', async () => {
+      await fallBackTo('llama-3.1-8b-instant')
+      upstreams.openai.script({ kind: 'error', status: 500, firstByteDelayMs: 30 })
+      upstreams.groq.script({ kind: 'answer', firstByteDelayMs: 100 })
+      const asked = wanted()
+      const answers = await Promise.all(
+        Array.from({ length: 40 }, (_, i) => ask(proxy, key, { ...asked, stream: i % 2 === 0 })),
+      )
+      expect(new Set(answers.map(answer => answer.status))).toEqual(new Set([200]))
+      expect(new Set(answers.map(answer => answer.headers.get('x-proxy-provider')))).toEqual(new Set(['groq']))
+      expect(upstreams.groq.requests).toHaveLength(1)
+      expect(await readAccounts()).toMatchObject({ counted: 40 })
+    })
+
+    test('vectors have none: another model’s would be of no use', async () => {
+      await fallBackTo('openai/text-embedding-3-small')
+      upstreams.openai.script({ kind: 'error', status: 500 })
+      const response = await fetch(`${proxy.baseUrl}/embeddings`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ model: 'text-embedding-3-small', input: 'a text' }),
+      })
+      expect(response.status).toBe(500)
+      await response.arrayBuffer()
+      expect(upstreams.aggregator.requests).toHaveLength(0)
+    })
+
+    test.each(['a,,b', 'a,a', 'a,b,c,d,e,f', 'two words', 'a\tb', ','])(
+      'a list that is none is refused: %j',
+      async value => {
+        const refused = proxy.query(`select set_setting('${project}', 'fallbacks', E'${value.replace('\t', '\\t')}')`)
+        await expect(refused).rejects.toThrow(
+          /is not valid for setting fallbacks: it takes up to 5 different model names with commas between them, or nothing/,
+        )
+      },
+    )
+
+    test('an empty list ends them', async () => {
+      await fallBackTo('llama-3.1-8b-instant')
+      await fallBackTo('')
+      upstreams.openai.script({ kind: 'error', status: 500 })
+      expect((await ask(proxy, key, wanted())).status).toBe(500)
+    })
+  })
+})
