@@ -37,7 +37,7 @@ export interface AppOptions {
 
 export interface App {
   http: ReturnType<typeof createHttp>
-  /** Writes what is not yet written: usage records and refunds. */
+  /** Writes what is not yet written: usage records, refunds and vectors. */
   drain(timeLimitMs: number): Promise<void>
 }
 
@@ -70,7 +70,7 @@ export async function createApp({ config, database, store, radio = null, log }: 
       maintenance.stop()
       catalogue.close()
       providers.close()
-      await Promise.all([recorder.drain(timeLimitMs), reservations.drain(timeLimitMs)])
+      await Promise.all([recorder.drain(timeLimitMs), reservations.drain(timeLimitMs), vectors.drain(timeLimitMs)])
     },
   }
 }

@@ -27,6 +27,8 @@ export interface VectorStore {
   find(owner: Owner, names: readonly string[], maxAgeSeconds: number | null): Promise<(StoredVector | null)[]>
   /** Resolves when they can be found, which may be before Postgres has them. Never throws: what cannot be stored is asked for again. */
   store(owner: Owner, vectors: readonly NamedVector[], ttlSeconds: number): Promise<void>
+  /** Resolves when Postgres has all that was stored, or the time is up. */
+  drain(timeLimitMs: number): Promise<void>
 }
 
 export interface VectorStoreOptions {
@@ -36,6 +38,8 @@ export interface VectorStoreOptions {
 }
 
 export function createVectorStore({ database, store, log }: VectorStoreOptions): VectorStore {
+  const underWay = new Set<Promise<void>>()
+
   async function findCopies(owner: Owner, names: readonly string[]): Promise<(StoredVector | null)[]> {
     const copies = await store.readEntries(names.map(name => entryNameOf(owner, name))).catch(() => null)
     return names.map((_, at) => {
@@ -110,8 +114,13 @@ export function createVectorStore({ database, store, log }: VectorStoreOptions):
     async store(owner, vectors, ttlSeconds) {
       let areCopied = true
       for (const some of inCalls(vectors)) areCopied = (await copy(owner, some, ttlSeconds)) && areCopied
-      const keeping = keep(owner, vectors, ttlSeconds)
+      const keeping = keep(owner, vectors, ttlSeconds).finally(() => underWay.delete(keeping))
+      underWay.add(keeping)
       if (!areCopied) await keeping
+    },
+
+    async drain(timeLimitMs) {
+      await withinTimeLimit(timeLimitMs, Promise.all(underWay)).catch(() => {})
     },
   }
 }

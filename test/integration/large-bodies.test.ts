@@ -1,0 +1,202 @@
+import { readFileSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { findFreePort, startProxyProcess, stop } from '../../scripts/bench/processes.ts'
+import { createProject, issueKey } from '../../src/postgres/projects.ts'
+import { openRealDatabase } from '../../src/postgres/real.ts'
+import { describeFootings } from '../harness/footings.ts'
+import { type Answer, ask, startProxy, type TestProxy } from '../harness/proxy.ts'
+import { type Standin, startStandin } from '../standin/server.ts'
+
+const MIB = 1024 * 1024
+
+/** Base64 of its own for each seed, so many characters long. */
+function base64Of(length: number, seed: number): string {
+  const bytes = Buffer.alloc(Math.ceil(length / 4) * 3)
+  let state = seed * 2_654_435_761 + 1
+  for (let at = 0; at < bytes.length; at += 4) {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
+    bytes.writeUInt32LE(state, Math.min(at, bytes.length - 4))
+  }
+  return bytes.toString('base64').slice(0, length)
+}
+
+/** The same with another character in the middle. */
+function changeOne(text: string): string {
+  const at = text.length >> 1
+  return `${text.slice(0, at)}${text[at] === 'A' ? 'B' : 'A'}${text.slice(at + 1)}`
+}
+
+interface Part {
+  type: string
+  [field: string]: unknown
+}
+
+function showing(text: string, ...parts: Part[]) {
+  return { model: 'openai/gpt-4o', messages: [{ role: 'user', content: [{ type: 'text', text }, ...parts] }] }
+}
+
+const imageUrl = (url: string, detail = 'high'): Part => ({ type: 'image_url', image_url: { url, detail } })
+const image = (data: string): Part => imageUrl(`data:image/png;base64,${data}`)
+const audio = (data: string): Part => ({ type: 'input_audio', input_audio: { data, format: 'wav' } })
+const file = (data: string, filename = 'report.pdf'): Part => ({
+  type: 'file',
+  file: { filename, file_data: `data:application/pdf;base64,${data}` },
+})
+
+describeFootings('requests that hold more than text', footing => {
+  let upstream: Standin
+  let proxy: TestProxy
+  let key: string
+
+  beforeAll(async () => {
+    upstream = await startStandin()
+    const environment = { AGGREGATOR_BASE_URL: upstream.baseUrl, AGGREGATOR_API_KEY: 'k' }
+    proxy = await startProxy({ stores: await footing.open(), environment })
+    key = await proxy.createKey({ type: 'project' })
+  })
+  afterAll(() => Promise.all([proxy.stop(), upstream.stop()]))
+
+  const large = base64Of(MIB, 1)
+  const cases: [string, Part, Part][] = [
+    ['an image by its URL', imageUrl('https://example.org/a.png'), imageUrl('https://example.org/b.png')],
+    [
+      'how closely to look at an image',
+      imageUrl('https://example.org/a.png'),
+      imageUrl('https://example.org/a.png', 'low'),
+    ],
+    ['an image of 1 MiB', image(large), image(changeOne(large))],
+    ['speech of 1 MiB', audio(large), audio(changeOne(large))],
+    ['a file of 1 MiB', file(large), file(changeOne(large))],
+    ["a file's name", file('AAAA'), file('AAAA', 'other.pdf')],
+    ['a file by its id', { type: 'file', file: { file_id: 'file-1' } }, { type: 'file', file: { file_id: 'file-2' } }],
+    ['a part of a kind never seen', { type: 'smell', smell: { of: 'rain' } }, { type: 'smell', smell: { of: 'hay' } }],
+  ]
+
+  test.each(cases)('%s counts: the same again is a HIT, another is a MISS', async (name, part, other) => {
+    const text = `What is this? (${name.replaceAll(/\d+/g, 'some')})`
+    const caches = async (...bodies: Record<string, unknown>[]) => {
+      const answers: Answer[] = []
+      for (const body of bodies) answers.push(await ask(proxy, key, body))
+      return answers.map(answer => answer.cache)
+    }
+    const asked = showing(text, part)
+    expect(await caches(asked, asked, { ...asked, stream: true })).toEqual(['MISS', 'HIT', 'HIT'])
+    expect(upstream.requests.at(-1)?.bodyText).toBe(JSON.stringify(asked))
+    expect(await caches(showing(text, other), showing(text, other))).toEqual(['MISS', 'HIT'])
+    expect(await caches(asked)).toEqual(['HIT'])
+  })
+
+  test('the order of parts counts, and so does how often one is shown', async () => {
+    const [a, b] = [image('AAAA'), image('BBBB')]
+    const asked = [[a, b], [b, a], [a], [a, a], [a, b, b]].map(parts => showing('Which comes first?', ...parts))
+    for (const body of asked) expect((await ask(proxy, key, body)).cache).toBe('MISS')
+    for (const body of asked) expect((await ask(proxy, key, body)).cache).toBe('HIT')
+  })
+
+  test('a similar question about the same picture is a semantic hit; about another it is none', async () => {
+    const [one, another] = [image(large), image(changeOne(large))]
+    const question = 'Explain what the people in this picture are doing right there'
+    const reworded = 'Explain what the people in this picture are doing there'
+    const first = await ask(proxy, key, showing(question, one))
+    expect(first.cache).toBe('MISS')
+    expect((await ask(proxy, key, showing(reworded, another))).cache).toBe('MISS')
+    const similar = await ask(proxy, key, showing(reworded, one), { 'x-proxy-cache-threshold': '0.7' })
+    expect(similar.cache).toBe('HIT-SEMANTIC')
+    expect(similar.json.id).toBe(first.json.id)
+    const sameWords = await ask(proxy, key, showing(`Please ${question.toLowerCase()}`, one))
+    expect(sameWords.cache).toBe('HIT-SEMANTIC')
+    expect(sameWords.headers.get('x-proxy-cache-similarity')).toBe('1.0000')
+  })
+
+  test('a long text matches exactly or not at all', async () => {
+    const document = 'All work and no play makes Jack a dull boy. '.repeat(2_000)
+    const asked = { model: 'openai/gpt-4o', messages: [{ role: 'user', content: document }] }
+    const other = { ...asked, messages: [{ role: 'user', content: `Please ${document}` }] }
+    const caches: (string | null)[] = []
+    for (const body of [asked, asked, other, other]) caches.push((await ask(proxy, key, body)).cache)
+    expect(caches).toEqual(['MISS', 'HIT', 'MISS', 'HIT'])
+  })
+
+  test('a body larger than allowed is refused, whatever is in it', async () => {
+    const asked = showing('What is this?', image(base64Of(33 * MIB, 2)))
+    expect((await ask(proxy, key, asked)).status).toBe(413)
+  })
+})
+
+/** A process of its own: what it holds is not hidden behind what the test itself holds. */
+describe('bodies of 8 MiB', () => {
+  const BODIES = 60
+  const WARM_UP = 15
+  const AT_ONCE = 3
+  /** What the garbage of a few bodies may still take up. */
+  const LEVEL_MIB = 64
+  let folder: string
+  let upstream: Standin
+  let child: Awaited<ReturnType<typeof startProxyProcess>>
+  let baseUrl: string
+  let key: string
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'model-proxy-bodies-'))
+    upstream = await startStandin({ keepsRequests: false })
+    const [port, psqlPort] = [findFreePort(), findFreePort()]
+    const environment = {
+      DATABASE_URL: '',
+      REDIS_URL: '',
+      DATA_DIR: folder,
+      EMBEDDED_PG_PORT: String(psqlPort),
+      AGGREGATOR_BASE_URL: upstream.baseUrl,
+      AGGREGATOR_API_KEY: 'k',
+    }
+    child = await startProxyProcess(environment, port)
+    baseUrl = `http://127.0.0.1:${port}/v1`
+    const database = openRealDatabase({ url: `postgres://postgres@127.0.0.1:${psqlPort}/postgres`, maxConnections: 1 })
+    await createProject(database, 'large', 'enterprise')
+    key = await issueKey(database, 'large', 'project', 'large')
+    await database.close()
+  })
+  afterAll(async () => {
+    await stop(child)
+    await upstream.stop()
+    await rm(folder, { recursive: true, force: true })
+  })
+
+  function readRssMib(): number {
+    const [, kib] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8')) ?? []
+    return Number(kib) / 1024
+  }
+
+  /** The least of a while: what was freed goes back to the system a moment later. */
+  async function settleRssMib(): Promise<number> {
+    let least = Number.POSITIVE_INFINITY
+    for (let look = 0; look < 20; look++) {
+      await ask({ baseUrl }, key, 'Are you there?')
+      await Bun.sleep(100)
+      least = Math.min(least, readRssMib())
+    }
+    return least
+  }
+
+  async function sendAll(from: number, to: number): Promise<void> {
+    let next = from
+    const send = async () => {
+      while (next < to) {
+        const body = showing('What is this?', image(base64Of(8 * MIB, next++)))
+        const { status, cache } = await ask({ baseUrl }, key, body)
+        expect([status, cache]).toEqual([200, 'MISS'])
+      }
+    }
+    await Promise.all(Array.from({ length: AT_ONCE }, send))
+  }
+
+  test(`leave memory at its level after ${BODIES} of them`, { timeout: 60_000 }, async () => {
+    await sendAll(0, WARM_UP)
+    const before = await settleRssMib()
+    await sendAll(WARM_UP, BODIES)
+    const after = await settleRssMib()
+    expect(after - before).toBeLessThan(LEVEL_MIB)
+  })
+})
