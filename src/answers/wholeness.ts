@@ -33,6 +33,17 @@ export type UnwholeReason =
 
 export type Wholeness = 'whole' | UnwholeReason
 
+const UPSTREAM_FAILURES: ReadonlySet<Wholeness> = new Set<Wholeness>([
+  'error_in_body',
+  'error_in_choice',
+  'error_in_stream',
+])
+
+/** Whether an answer of status 200 tells of a failure all the same: it does not count against the month. */
+export function isUpstreamFailure(wholeness: Wholeness): boolean {
+  return UPSTREAM_FAILURES.has(wholeness)
+}
+
 export interface WholenessOptions {
   /** The request held `max_tokens` or `max_completion_tokens`: an answer cut there is what the client asked for. */
   clientSetOutputLimit: boolean

@@ -1,7 +1,7 @@
 /** Leads a flight: asks the provider, passes the answer on as it comes, stores it when it is whole, accounts for it either way. */
 import { createAssembler } from '../answers/assemble.ts'
 import { createSseParser } from '../answers/sse-parser.ts'
-import { hasToolCalls } from '../answers/wholeness.ts'
+import { hasToolCalls, isUpstreamFailure } from '../answers/wholeness.ts'
 import type { Cache, Lookup } from '../cache/cache.ts'
 import type { CacheEntry } from '../cache/entry.ts'
 import type { Question } from '../cache/question.ts'
@@ -17,7 +17,7 @@ import { GaveWay } from './fall-back.ts'
 import type { FailedAnswer, Flight, Seat } from './flight.ts'
 import type { Ledger } from './ledger.ts'
 import { listen } from './listen.ts'
-import { countUsage, isWhole, parseAnswer, readAll, setsOutputLimit } from './plain-answer.ts'
+import { countUsage, judgeAnswer, parseAnswer, readAll, setsOutputLimit } from './plain-answer.ts'
 import { JSON_TYPE, missHeaders, SSE_TYPE } from './proxy-headers.ts'
 import type { ParsedBody } from './read-request.ts'
 
@@ -78,10 +78,12 @@ async function answerPlain(miss: Miss, answer: UpstreamAnswer, options: MissOpti
         body: replay(bytes, parsed.includeUsage),
       }
     : { status: 200, headers: { ...returned(answer), ...JSON_TYPE, ...headers }, body: bytes }
-  if (isWhole(request.endpoint, body, parsed.body)) {
+  const wholeness = judgeAnswer(request.endpoint, body, parsed.body)
+  if (wholeness === 'whole') {
     await storeAnswer(miss, body, text, usage, options)
     flight.land({ kind: 'whole', entry: entryOf(provider, bytes, usage) })
   } else {
+    if (isUpstreamFailure(wholeness)) miss.refund()
     flight.land({ kind: 'unshared', failed: null })
   }
   seat.leave()
@@ -159,6 +161,7 @@ async function fly(miss: Miss, answer: UpstreamAnswer, options: MissOptions): Pr
     if (closing) void flight.push(closing)
     flight.land({ kind: 'whole', entry: entryOf(provider, new TextEncoder().encode(text), usage) })
   } else {
+    if (isUpstreamFailure(assembled.wholeness)) miss.refund()
     if (closing) void flight.push(closing)
     flight.land({ kind: 'unshared', failed: null })
   }

@@ -1,5 +1,5 @@
 /** Reads and judges a provider's answer once all of it is there. */
-import { judgeWholeness } from '../answers/wholeness.ts'
+import { judgeWholeness, type Wholeness } from '../answers/wholeness.ts'
 import type { TokenUsage } from '../pricing/cost.ts'
 import { broken } from '../providers/call-upstream.ts'
 import type { Endpoint } from '../providers/upstream.ts'
@@ -39,9 +39,9 @@ export function parseAnswer(text: string, provider: string): JsonObject {
 }
 
 /** Whether the answer may be stored and shared. */
-export function isWhole(endpoint: Endpoint, answer: JsonObject, request: JsonObject): boolean {
-  if (endpoint === 'embeddings') return Array.isArray(answer.data) && answer.data.length > 0
-  return judgeWholeness(answer, { clientSetOutputLimit: setsOutputLimit(endpoint, request) }) === 'whole'
+export function judgeAnswer(endpoint: Endpoint, answer: JsonObject, request: JsonObject): Wholeness {
+  if (endpoint === 'embeddings') return Array.isArray(answer.data) && answer.data.length > 0 ? 'whole' : 'not_an_answer'
+  return judgeWholeness(answer, { clientSetOutputLimit: setsOutputLimit(endpoint, request) })
 }
 
 /**

@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Subprocess } from 'bun'
+import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { findFreePort, startProxyProcess, stop } from '../../scripts/bench/processes.ts'
 import { createProject, issueKey } from '../../src/postgres/projects.ts'
 import { openRealDatabase } from '../../src/postgres/real.ts'
@@ -10,7 +11,8 @@ import { describeFootings } from '../harness/footings.ts'
 import { type Answer, ask, startProxy, type TestProxy } from '../harness/proxy.ts'
 import { type Standin, startStandin } from '../standin/server.ts'
 
-const MIB = 1024 * 1024
+const KIB = 1024
+const MIB = 1024 * KIB
 
 /** Base64 of its own for each seed, so many characters long. */
 function base64Of(length: number, seed: number): string {
@@ -127,25 +129,30 @@ describeFootings('requests that hold more than text', footing => {
 })
 
 /** A process of its own: what it holds is not hidden behind what the test itself holds. */
-describe('bodies of 8 MiB', () => {
+describeFootings('bodies of 8 MiB', footing => {
   const BODIES = 60
-  const WARM_UP = 15
   const AT_ONCE = 3
-  /** What the garbage of a few bodies may still take up. */
+  /** Were they kept, they would take up eight times that at the least. */
   const LEVEL_MIB = 64
+  /** Garbage is collected, and given back to the system, some seconds after the last body. */
+  const SETTLE_LIMIT_MS = 20_000
+  // Where there are real stores, their process says it better: the embedded database's own memory comes and goes.
+  const isSpared = process.platform !== 'linux' || (inject('real') !== null && footing.name === 'embedded')
   let folder: string
   let upstream: Standin
-  let child: Awaited<ReturnType<typeof startProxyProcess>>
+  let child: Subprocess
   let baseUrl: string
   let key: string
 
   beforeAll(async () => {
+    if (isSpared) return
+    const { database, databaseUrl, redisUrl } = await footing.open()
     folder = await mkdtemp(join(tmpdir(), 'model-proxy-bodies-'))
     upstream = await startStandin({ keepsRequests: false })
     const [port, psqlPort] = [findFreePort(), findFreePort()]
     const environment = {
-      DATABASE_URL: '',
-      REDIS_URL: '',
+      DATABASE_URL: databaseUrl ?? '',
+      REDIS_URL: redisUrl ?? '',
       DATA_DIR: folder,
       EMBEDDED_PG_PORT: String(psqlPort),
       AGGREGATOR_BASE_URL: upstream.baseUrl,
@@ -153,12 +160,13 @@ describe('bodies of 8 MiB', () => {
     }
     child = await startProxyProcess(environment, port)
     baseUrl = `http://127.0.0.1:${port}/v1`
-    const database = openRealDatabase({ url: `postgres://postgres@127.0.0.1:${psqlPort}/postgres`, maxConnections: 1 })
-    await createProject(database, 'large', 'enterprise')
-    key = await issueKey(database, 'large', 'project', 'large')
-    await database.close()
+    const own = databaseUrl ? null : openRealDatabase({ url: `postgres://postgres@127.0.0.1:${psqlPort}/postgres` })
+    await createProject(own ?? database, 'large', 'enterprise')
+    key = await issueKey(own ?? database, 'large', 'project', 'large')
+    await own?.close()
   })
   afterAll(async () => {
+    if (isSpared) return
     await stop(child)
     await upstream.stop()
     await rm(folder, { recursive: true, force: true })
@@ -169,22 +177,11 @@ describe('bodies of 8 MiB', () => {
     return Number(kib) / 1024
   }
 
-  /** The least of a while: what was freed goes back to the system a moment later. */
-  async function settleRssMib(): Promise<number> {
-    let least = Number.POSITIVE_INFINITY
-    for (let look = 0; look < 20; look++) {
-      await ask({ baseUrl }, key, 'Are you there?')
-      await Bun.sleep(100)
-      least = Math.min(least, readRssMib())
-    }
-    return least
-  }
-
-  async function sendAll(from: number, to: number): Promise<void> {
-    let next = from
+  async function sendAll(): Promise<void> {
+    let next = 0
     const send = async () => {
-      while (next < to) {
-        const body = showing('What is this?', image(base64Of(8 * MIB, next++)))
+      while (next < BODIES) {
+        const body = showing('What is this?', image(base64Of(KIB, next++).repeat(8 * KIB)))
         const { status, cache } = await ask({ baseUrl }, key, body)
         expect([status, cache]).toEqual([200, 'MISS'])
       }
@@ -192,11 +189,15 @@ describe('bodies of 8 MiB', () => {
     await Promise.all(Array.from({ length: AT_ONCE }, send))
   }
 
-  test(`leave memory at its level after ${BODIES} of them`, { timeout: 60_000 }, async () => {
-    await sendAll(0, WARM_UP)
-    const before = await settleRssMib()
-    await sendAll(WARM_UP, BODIES)
-    const after = await settleRssMib()
-    expect(after - before).toBeLessThan(LEVEL_MIB)
+  test.skipIf(isSpared)(`leave memory at its level after ${BODIES} of them`, { timeout: 60_000 }, async () => {
+    for (let n = 0; n < 50; n++) await ask({ baseUrl }, key, `Are you warm? (${n})`)
+    const levelMib = readRssMib()
+    await sendAll()
+    const sentAtMs = performance.now()
+    while (readRssMib() > levelMib + LEVEL_MIB && performance.now() - sentAtMs < SETTLE_LIMIT_MS) {
+      await ask({ baseUrl }, key, 'Are you still there?')
+      await Bun.sleep(250)
+    }
+    expect(readRssMib()).toBeLessThan(levelMib + LEVEL_MIB)
   })
 })

@@ -1,7 +1,7 @@
 import { tmpdir } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import OpenAI from 'openai'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
 import { describeFootings, describeReal, type Stores } from '../harness/footings.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
@@ -197,9 +197,8 @@ describeReal('bun run catalogue:sync', footing => {
     seenKeys = []
     aggregator = serve()
   })
-  afterAll(async () => {
-    await proxy.stop()
-  })
+  afterEach(() => aggregator.stop(true))
+  afterAll(() => proxy.stop())
 
   const model = (id: string, prompt: string, completion = prompt, fields: Record<string, unknown> = {}) => ({
     id,
