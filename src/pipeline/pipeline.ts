@@ -133,7 +133,9 @@ export function createPipeline({
   async function lead(arrived: Arrived, flight: Flight, seat: Seat): Promise<ProxyResponse> {
     const { request, wanted, admitted, asked, provider, ledger, givesWay } = arrived
     const { parsed, control } = wanted
-    request.signal.addEventListener('abort', seat.leave, { once: true })
+    // An abort that has happened already is not told again.
+    if (request.signal.aborted) seat.leave()
+    else request.signal.addEventListener('abort', seat.leave, { once: true })
     try {
       const question = { ...asked, semantic: semanticOf(asked, admitted.account) }
       const lookup = control.lookup ? await cache.find(question) : { match: null, vector: null }
