@@ -72,10 +72,10 @@ describeReal('identical requests in flight over several proxies', footing => {
 
   test("the leader's failure promotes a follower in another proxy", async () => {
     upstream.reset()
-    upstream.scriptOnce({ kind: 'error', status: 402, firstByteDelayMs: 150 })
+    upstream.scriptOnce({ kind: 'error', status: 402, firstByteDelayMs: 600 })
     upstream.script({ kind: 'answer', content: 'at last' })
     const leader = ask(proxyAt(0), key, question('Whose turn?'))
-    await Bun.sleep(60)
+    await Bun.sleep(150)
     const follower = await ask(proxyAt(1), key, question('Whose turn?'))
     expect((await leader).status).toBe(402)
     expect(textOf(follower)).toBe('at last')

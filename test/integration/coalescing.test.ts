@@ -72,7 +72,7 @@ describeFootings('identical requests in flight', footing => {
   })
 
   test("the leader's failure promotes a follower", async () => {
-    upstream.scriptOnce({ kind: 'cut', after: 'nothing', firstByteDelayMs: 60 })
+    upstream.scriptOnce({ kind: 'cut', after: 'nothing', firstByteDelayMs: 400 })
     upstream.script({ kind: 'answer', content: 'at last', firstByteDelayMs: 60 })
     const answers = await Promise.all(Array.from({ length: 20 }, () => ask(proxy, key, question('Again?'))))
     expect(answers.map(answer => answer.status).toSorted()).toEqual([...Array(19).fill(200), 502])
@@ -81,7 +81,7 @@ describeFootings('identical requests in flight', footing => {
   })
 
   test('an upstream that goes on failing is called twice, and everybody is told', async () => {
-    upstream.script({ kind: 'error', status: 503, firstByteDelayMs: 60 })
+    upstream.script({ kind: 'error', status: 503, firstByteDelayMs: 400 })
     const answers = await Promise.all(Array.from({ length: 20 }, () => ask(proxy, key, question('Down?'))))
     expect(new Set(answers.map(answer => answer.status))).toEqual(new Set([503]))
     expect(new Set(answers.map(answer => answer.cache))).toEqual(new Set(['MISS']))
@@ -90,7 +90,7 @@ describeFootings('identical requests in flight', footing => {
   })
 
   test("the leader's departure leaves its followers their answer", async () => {
-    upstream.script({ kind: 'answer', content: 'still here', firstByteDelayMs: 150 })
+    upstream.script({ kind: 'answer', content: 'still here', firstByteDelayMs: 600 })
     const leaving = new AbortController()
     const leader = fetch(`${proxy.baseUrl}/chat/completions`, {
       method: 'POST',

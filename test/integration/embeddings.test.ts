@@ -356,7 +356,7 @@ describeFootings('embeddings', footing => {
   })
 
   test('requests at once that have inputs in common ask for each input once', async () => {
-    upstream.script({ kind: 'answer', firstByteDelayMs: 150 })
+    upstream.script({ kind: 'answer', firstByteDelayMs: 1_000 })
     const answers = await Promise.all([
       embed({ input: ['a', 'b', 'c'] }),
       embed({ input: ['b', 'c', 'd'] }),
@@ -375,10 +375,10 @@ describeFootings('embeddings', footing => {
   })
 
   test('who waited for a vector in vain asks for it', async () => {
-    upstream.scriptOnce({ kind: 'error', status: 500, firstByteDelayMs: 150 })
+    upstream.scriptOnce({ kind: 'error', status: 500, firstByteDelayMs: 1_000 })
     const [first, second] = await Promise.all([
       embed({ input: 'a' }),
-      Bun.sleep(50).then(() => embed({ input: ['a', 'b'] })),
+      Bun.sleep(150).then(() => embed({ input: ['a', 'b'] })),
     ])
     expect(first.status).toBe(500)
     expect(second.status).toBe(200)
