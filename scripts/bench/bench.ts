@@ -3,13 +3,14 @@
  *
  * Everything runs on this machine: proxy, stores, upstream and load generator share its cores. So compare ratios, not figures.
  * Options: --rounds N (default 3; medians are shown), --seconds N (per measurement, default 3), --only NAME (of a scenario, or
- * `embeddings`), --out FILE (default bench.json).
+ * `embeddings`, or `streams`), --out FILE (default bench.json).
  */
 import { parseArgs } from 'node:util'
 import { benchEmbeddings, printEmbeddings } from './embeddings.ts'
 import type { LoadOrder, LoadResult } from './load.ts'
 import { findFreePort, startAndRead, startProxyProcess, stop } from './processes.ts'
 import { prepareStores } from './stores.ts'
+import { measureStreams, printStreams } from './streams.ts'
 
 const { values: options } = parseArgs({
   options: {
@@ -62,7 +63,7 @@ const scenarios: Scenario[] = [
 
 try {
   await warmCache()
-  const results = options.only === 'embeddings' ? [] : await measureAll()
+  const results = options.only === 'embeddings' || options.only === 'streams' ? [] : await measureAll()
   print(results)
   const embeddings =
     options.only === undefined || options.only === 'embeddings'
@@ -75,7 +76,19 @@ try {
         })
       : null
   if (embeddings) printEmbeddings(embeddings)
-  await Bun.write(options.out, `${JSON.stringify({ at: new Date().toISOString(), results, embeddings }, null, 2)}\n`)
+  const streams =
+    options.only === undefined || options.only === 'streams'
+      ? await measureStreams({
+          ...stores,
+          proxyPort: port,
+          proxyPid: proxy.pid,
+          upstreamPort: Number(new URL(JSON.parse(upstream.firstLine).baseUrl).port),
+          rounds: Number(options.rounds),
+        })
+      : null
+  if (streams) printStreams(streams)
+  const measured = { at: new Date().toISOString(), results, embeddings, streams }
+  await Bun.write(options.out, `${JSON.stringify(measured, null, 2)}\n`)
   process.stdout.write(`\nWritten to ${options.out}\n`)
 } finally {
   await Promise.all([stop(proxy), stop(upstream.process), stop(floor.process)])

@@ -49,7 +49,7 @@ const TICKS_PER_SECOND = 100
 
 export async function measureStreams(bench: StreamBench): Promise<StreamResult> {
   await warmUp(bench)
-  await script(bench, { kind: 'answer' })
+  await script(bench, { kind: 'answer', chunkPauseMs: 1 })
   const firstEvents: FirstEventResult[] = []
   for (const concurrent of CONCURRENT) firstEvents.push(await measureFirstEvents(bench, concurrent))
   await script(bench, { kind: 'answer', contentChars: LONG_CHARS, chunkPauseMs: 1 })

@@ -322,11 +322,9 @@ describeFootings('streams whose upstream the test drives by hand', footing => {
       const client = await askUnread(proxy.port, key, question('Everything?', { stream: true }))
       const call = await upstream.nextCall()
       const poured = pour(call, TOTAL)
-      const before = process.memoryUsage.rss()
       const held = await plateau(poured)
-      // Nearly all of that is in the kernel's own buffers, of two connections.
+      // Nearly all of that is in the kernel's own buffers, of two connections; see large-bodies.test.ts for the process's memory.
       expect(held).toBeLessThan(TOTAL / 2)
-      expect(process.memoryUsage.rss() - before).toBeLessThan(TOTAL / 3)
       const reading = client.readAll()
       await poured.done
       await call.send(closingEvents())
