@@ -192,9 +192,9 @@ describeFootings('the memory of a proxy', footing => {
 
   test.skipIf(isSpared)('holds little of a long answer that its client does not read', async () => {
     const event = `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: 'x'.repeat(MIB) } }] })}\n\n`
-    upstream.script({ kind: 'raw', parts: Array<string>(96).fill(event) })
-    for (let n = 0; n < 50; n++) await ask({ baseUrl }, key, `Are you warm? (${n})`, { 'x-proxy-cache-ttl': '0' })
+    for (let n = 0; n < 50; n++) await ask({ baseUrl }, key, `Are you warm? (${n})`)
     const levelMib = readRssMib()
+    upstream.script({ kind: 'raw', parts: Array<string>(96).fill(event) })
     const client = await askUnread(Number(new URL(baseUrl).port), key, {
       ...showing('Tell me everything!'),
       stream: true,
@@ -208,7 +208,7 @@ describeFootings('the memory of a proxy', footing => {
   })
 
   test.skipIf(isSpared)(`is back at its level after ${BODIES} bodies of 8 MiB`, { timeout: 60_000 }, async () => {
-    for (let n = 0; n < 50; n++) await ask({ baseUrl }, key, `Are you warm? (${n})`)
+    for (let n = 0; n < 50; n++) await ask({ baseUrl }, key, `Are you still warm? (${n})`)
     const levelMib = readRssMib()
     await sendAll()
     const sentAtMs = performance.now()
