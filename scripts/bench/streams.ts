@@ -80,11 +80,13 @@ async function measureFirstEvents(bench: StreamBench, concurrent: number): Promi
   const proxied: number[] = []
   const toUpstream = await openClients(bench.upstreamPort, concurrent)
   const toProxy = await openClients(bench.proxyPort, concurrent)
-  const turns = Math.ceil((STREAMS_PER_ROUND * bench.rounds) / concurrent)
-  for (let turn = 0; turn < turns; turn++) {
-    const [ofUpstream, ofProxy] = [await streamAll(toUpstream, bench.key), await streamAll(toProxy, bench.key)]
-    direct.push(...ofUpstream.map(stream => stream.firstEventMs))
-    proxied.push(...ofProxy.map(stream => stream.firstEventMs))
+  const turns = Math.ceil(STREAMS_PER_ROUND / concurrent)
+  for (let round = 0; round < bench.rounds; round++) {
+    for (const [clients, times] of [[toUpstream, direct], [toProxy, proxied]] as const) {
+      for (let turn = 0; turn < turns; turn++) {
+        for (const { firstEventMs } of await streamAll(clients, bench.key)) times.push(firstEventMs)
+      }
+    }
   }
   for (const client of [...toUpstream, ...toProxy]) client.close()
   const [directP50Ms, proxiedP50Ms] = [quantile(direct, 0.5), quantile(proxied, 0.5)]
