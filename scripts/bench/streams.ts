@@ -82,7 +82,10 @@ async function measureFirstEvents(bench: StreamBench, concurrent: number): Promi
   const toProxy = await openClients(bench.proxyPort, concurrent)
   const turns = Math.ceil(STREAMS_PER_ROUND / concurrent)
   for (let round = 0; round < bench.rounds; round++) {
-    for (const [clients, times] of [[toUpstream, direct], [toProxy, proxied]] as const) {
+    for (const [clients, times] of [
+      [toUpstream, direct],
+      [toProxy, proxied],
+    ] as const) {
       for (let turn = 0; turn < turns; turn++) {
         for (const { firstEventMs } of await streamAll(clients, bench.key)) times.push(firstEventMs)
       }
