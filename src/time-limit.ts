@@ -12,13 +12,54 @@ const LATE_MS = 50
 /** Long enough to read what came meanwhile. */
 const HEARING_MS = 50
 
+/** Calls back once a limit has passed, unless the returned function is called before. */
+export type StartLimit = (onPassed: () => void) => () => void
+
 /** The call's own outcome, or TimeLimitExceeded once the limit has passed; the call itself goes on unheard. */
 export function withinTimeLimit<T>(limitMs: number, call: Promise<T>): Promise<T> {
-  let endLimit: (() => void) | undefined
-  const limit = new Promise<never>((_, reject) => {
-    endLimit = startTimeLimit(limitMs, () => reject(new TimeLimitExceeded(limitMs)))
+  return withinLimit(onPassed => startTimeLimit(limitMs, onPassed), limitMs, call)
+}
+
+function withinLimit<T>(startLimit: StartLimit, limitMs: number, call: Promise<T>): Promise<T> {
+  return new Promise<T>((resolve, reject) => {
+    const endLimit = startLimit(() => reject(new TimeLimitExceeded(limitMs)))
+    call.then(
+      result => {
+        endLimit()
+        resolve(result)
+      },
+      error => {
+        endLimit()
+        reject(error)
+      },
+    )
   })
-  return Promise.race([call, limit]).finally(endLimit)
+}
+
+/** `withinTimeLimit` for a limit that many short calls have: they share one timer, for they are due in the order they began. */
+export function createTimeLimit(limitMs: number): <T>(call: Promise<T>) => Promise<T> {
+  const running = new Set<{ dueMs: number; onPassed: () => void }>()
+  let isWatching = false
+
+  function watch(ms: number): void {
+    isWatching = true
+    startTimeLimit(Math.max(1, ms), () => {
+      isWatching = false
+      const nowMs = performance.now()
+      for (const run of running) {
+        if (run.dueMs > nowMs) return watch(run.dueMs - nowMs)
+        running.delete(run)
+        run.onPassed()
+      }
+    })
+  }
+  const startLimit: StartLimit = onPassed => {
+    const run = { dueMs: performance.now() + limitMs, onPassed }
+    running.add(run)
+    if (!isWatching) watch(limitMs)
+    return () => running.delete(run)
+  }
+  return call => withinLimit(startLimit, limitMs, call)
 }
 
 /** Calls back once the limit has passed, unless the returned function is called before. */

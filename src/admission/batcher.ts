@@ -78,7 +78,7 @@ export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result
   return item =>
     new Promise<Result>((resolve, reject) => {
       queue.push({ item, queuedAtMs: performance.now(), resolve, reject })
-      // A moment later, so that what arrived together travels together.
-      if (!inFlight && queue.length === 1) queueMicrotask(() => !inFlight && flush())
+      // When all that is readable now has been read, so that what arrived together travels together.
+      if (!inFlight && queue.length === 1) setImmediate(() => !inFlight && flush())
     })
 }

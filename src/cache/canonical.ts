@@ -66,7 +66,7 @@ export function sha256(text: string): string {
 export function takeRelevant(body: JsonObject): JsonObject {
   // Null prototype: a field called __proto__ counts like any other.
   const kept: JsonObject = Object.create(null)
-  for (const [field, value] of Object.entries(body)) if (!IRRELEVANT_FIELDS.has(field)) kept[field] = value
+  for (const field of Object.keys(body)) if (!IRRELEVANT_FIELDS.has(field)) kept[field] = body[field]
   return kept
 }
 
@@ -79,8 +79,15 @@ function canonicalizeString(value: string): string {
 function canonicalize(value: unknown, depth: number): string {
   if (depth > MAX_DEPTH) throw invalidRequest(`The request is nested more than ${MAX_DEPTH} levels deep.`)
   if (typeof value === 'string') return canonicalizeString(value)
-  if (Array.isArray(value)) return `[${value.map(item => canonicalize(item, depth + 1)).join(',')}]`
   if (typeof value !== 'object' || value === null) return String(value)
-  const fields = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))
-  return `{${fields.map(([field, item]) => `${JSON.stringify(field)}:${canonicalize(item, depth + 1)}`).join(',')}}`
+  let text = ''
+  if (Array.isArray(value)) {
+    for (const item of value) text += `${text === '' ? '' : ','}${canonicalize(item, depth + 1)}`
+    return `[${text}]`
+  }
+  const object = value as JsonObject
+  for (const field of Object.keys(object).sort()) {
+    text += `${text === '' ? '' : ','}${JSON.stringify(field)}:${canonicalize(object[field], depth + 1)}`
+  }
+  return `{${text}}`
 }

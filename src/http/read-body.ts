@@ -1,6 +1,6 @@
 /** Reads a request's body within its limits of size and time. */
 import { invalidRequest, ProxyError } from '../errors.ts'
-import { withinTimeLimit } from '../time-limit.ts'
+import { createTimeLimit } from '../time-limit.ts'
 
 export interface BodyLimits {
   maxBodyBytes: number
@@ -10,23 +10,33 @@ export interface BodyLimits {
 
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true })
 
-/** Throws 408, 413, 415, or 400 where the body is not UTF-8. */
-export async function readBody(request: Request, { maxBodyBytes, bodyTimeoutMs }: BodyLimits): Promise<string> {
-  checkType(request.headers)
-  if (Number(request.headers.get('content-length') ?? 0) > maxBodyBytes) throw tooLarge(maxBodyBytes)
-  const bytes = await withinTimeLimit(bodyTimeoutMs, readBytes(request, maxBodyBytes)).catch(error => {
-    throw error instanceof ProxyError ? error : tooSlow(bodyTimeoutMs, error)
-  })
-  try {
-    return strictUtf8.decode(bytes)
-  } catch {
-    throw invalidRequest('The body of your request must be UTF-8 text.')
+/** Returns a function that reads a request's body, and throws 408, 413, 415, or 400 where it is not UTF-8. */
+export function createBodyReader({ maxBodyBytes, bodyTimeoutMs }: BodyLimits): (request: Request) => Promise<string> {
+  const withinBodyTimeout = createTimeLimit(bodyTimeoutMs)
+
+  async function readBytes(request: Request): Promise<Uint8Array> {
+    const length = request.headers.get('content-length')
+    if (Number(length ?? 0) > maxBodyBytes) throw tooLarge(maxBodyBytes)
+    try {
+      return await withinBodyTimeout(length === null ? countBytes(request, maxBodyBytes) : request.bytes())
+    } catch (error) {
+      throw error instanceof ProxyError ? error : tooSlow(bodyTimeoutMs, error)
+    }
+  }
+
+  return async request => {
+    checkType(request.headers)
+    const bytes = await readBytes(request)
+    try {
+      return strictUtf8.decode(bytes)
+    } catch {
+      throw invalidRequest('The body of your request must be UTF-8 text.')
+    }
   }
 }
 
-async function readBytes(request: Request, maxBytes: number): Promise<Uint8Array> {
-  // A declared length was checked; without one, the body is counted as it comes.
-  if (request.headers.has('content-length')) return request.bytes()
+/** A body whose length nobody declared is counted as it comes. */
+async function countBytes(request: Request, maxBytes: number): Promise<Uint8Array> {
   const parts: Uint8Array[] = []
   let length = 0
   for await (const part of request.body ?? []) {

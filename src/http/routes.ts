@@ -10,7 +10,7 @@ import type { Endpoint } from '../providers/upstream.ts'
 import type { Log } from '../telemetry/log.ts'
 import { readClientAddress } from './client-address.ts'
 import type { Health } from './health.ts'
-import { readBody } from './read-body.ts'
+import { createBodyReader } from './read-body.ts'
 import { readRequestId } from './request-id.ts'
 import { type Arrival, internalError, respond, respondWithError } from './respond.ts'
 
@@ -37,6 +37,8 @@ const PATHS: Record<string, Endpoint> = {
 const MODELS = '/v1/models'
 
 export function createHttp({ config, pipeline, models, checkHealth, log }: HttpOptions) {
+  const readBody = createBodyReader(config)
+
   async function answer(endpoint: Endpoint, request: Request, server: Server | null): Promise<Response> {
     const arrival = arrive(request)
     // An upstream may think for minutes; its own limits apply then, not the connection's.
@@ -48,7 +50,7 @@ export function createHttp({ config, pipeline, models, checkHealth, log }: HttpO
       authorization: headers.get('authorization'),
       address: addressOf(request, server),
       headers,
-      readBody: () => readBody(request, config),
+      readBody: () => readBody(request),
       signal,
       arrivedAtMs: arrival.atMs,
     }

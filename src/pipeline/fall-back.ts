@@ -53,9 +53,16 @@ export interface FallBackOptions {
 }
 
 /** The answer of the wanted model or of the first fallback that gives one; where none does, the wanted model's own failure. */
-export async function answerInTurn(arrived: Arrived, options: FallBackOptions): Promise<ProxyResponse> {
+export function answerInTurn(arrived: Arrived, options: FallBackOptions): Promise<ProxyResponse> {
   const fallbacks = fallbacksOf(arrived)
-  if (fallbacks.length === 0) return options.answer(arrived)
+  return fallbacks.length === 0 ? options.answer(arrived) : answerOrFallBack(arrived, fallbacks, options)
+}
+
+async function answerOrFallBack(
+  arrived: Arrived,
+  fallbacks: readonly string[],
+  options: FallBackOptions,
+): Promise<ProxyResponse> {
   const wanted = await attempt({ ...arrived, givesWay: isPassingFailure }, options)
   if ('response' in wanted) return wanted.response
   for (const model of fallbacks) {

@@ -81,7 +81,7 @@ export function createLedgers(recorder: UsageRecorder, catalogue: Catalogue, log
           duration_ms: round(durationMs),
         }
         recorder.record(record)
-        logRequest(log, record, account, cause)
+        log.request(() => describeRequest(record, account, cause))
       },
     }
   }
@@ -89,8 +89,8 @@ export function createLedgers(recorder: UsageRecorder, catalogue: Catalogue, log
 
 const INFO = 30
 
-function logRequest(log: Log, record: UsageRecord, account: AdmitRow, cause: unknown): void {
-  log.request({
+function describeRequest(record: UsageRecord, account: AdmitRow, cause: unknown) {
+  return {
     level: INFO,
     time: record.recorded_at,
     id: record.request_id,
@@ -110,7 +110,7 @@ function logRequest(log: Log, record: UsageRecord, account: AdmitRow, cause: unk
     durationMs: record.duration_ms,
     ...(cause === undefined ? {} : { cause: describeCause(cause) }),
     msg: 'request',
-  })
+  }
 }
 
 /** An error's name and code: its message may quote what it was given. */

@@ -54,11 +54,14 @@ export function createPipeline({
 
   return async request => {
     const keyHash = hashBearerKey(request.authorization)
-    const wanted = await readWanted(request).catch(async error => {
+    let wanted: Wanted
+    try {
+      wanted = readWanted(request, await request.readBody())
+    } catch (error) {
       // Whoever has no right to be here is told that, rather than what is wrong with the body.
       await admission.identify(keyHash, request.address)
       throw error
-    })
+    }
 
     let provider: Provider | ProxyError | undefined
     let identity: RequestIdentity | undefined
@@ -191,11 +194,11 @@ function internalFailure(cause: unknown): ProxyError {
   return new ProxyError({ status: 502, code: 'upstream_error', message: 'The request could not be answered.', cause })
 }
 
-async function readWanted(request: ProxyRequest): Promise<Wanted> {
-  const parsed = parseBody(request.endpoint, await request.readBody())
-  const embeddings = request.endpoint === 'embeddings' ? readEmbeddingsAsk(parsed.body) : null
+function readWanted({ endpoint, headers }: ProxyRequest, bodyText: string): Wanted {
+  const parsed = parseBody(endpoint, bodyText)
+  const embeddings = endpoint === 'embeddings' ? readEmbeddingsAsk(parsed.body) : null
   const canonicalBody = embeddings ? '' : canonicalizeBody(parsed.body)
-  return { parsed, canonicalBody, control: readCacheControl(request.headers), embeddings }
+  return { parsed, canonicalBody, control: readCacheControl(headers), embeddings }
 }
 
 /** Embeddings are never matched by similarity. */

@@ -52,20 +52,14 @@ export async function recordUsage(database: Database, records: readonly UsageRec
   await sql`select record_usage(${sql.join(columns)})`.execute(database.queries)
 }
 
-/** One column as PostgreSQL's array text: both drivers take it as it is, and the server reads it faster than JSON. */
+/**
+ * One column as PostgreSQL's array text: both drivers take it as it is, and the server reads it faster than JSON. JSON's own
+ * writer is the fastest there is, and writes the same but for the brackets: text with control characters, which it would
+ * escape in its own way, comes to no record.
+ */
 function formatArray(records: readonly UsageRecord[], column: keyof UsageRecord): string {
-  let text = '{'
-  for (const record of records) {
-    const value = record[column]
-    if (text.length > 1) text += ','
-    if (value === null) text += 'NULL'
-    else if (typeof value === 'string') text += `"${QUOTED.test(value) ? value.replace(/["\\]/g, '\\$&') : value}"`
-    else text += value
-  }
-  return `${text}}`
+  return `{${JSON.stringify(records.map(record => record[column])).slice(1, -1)}}`
 }
-
-const QUOTED = /["\\]/
 
 /** Makes partitions ahead of time and drops those past retention. */
 export async function maintainUsagePartitions(database: Database): Promise<void> {

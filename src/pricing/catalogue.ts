@@ -24,7 +24,7 @@ export async function loadCatalogue(database: Database): Promise<Catalogue> {
   }, REFRESH_MS)
   timer.unref()
   return {
-    find: (provider, model) => models.byName.get(nameOf(provider, model)),
+    find: (provider, model) => models.byName.get(provider)?.get(model),
     directProvidersOf: model => models.direct.get(model) ?? [],
     listedBy: provider => models.listed.get(provider) ?? [],
     close: () => clearInterval(timer),
@@ -32,7 +32,10 @@ export async function loadCatalogue(database: Database): Promise<Catalogue> {
 }
 
 function index(models: readonly CatalogueModel[]) {
-  const byName = new Map(models.map(model => [nameOf(model.provider, model.model), model]))
+  const byName = new Map<string, Map<string, CatalogueModel>>()
+  for (const [provider, offered] of Map.groupBy(models, model => model.provider)) {
+    byName.set(provider, new Map(offered.map(model => [model.model, model])))
+  }
   const listed = Map.groupBy(
     models.filter(model => model.listed),
     model => model.provider,
@@ -43,8 +46,4 @@ function index(models: readonly CatalogueModel[]) {
     for (const { model } of offered) direct.set(model, [...(direct.get(model) ?? []), provider])
   }
   return { byName, listed, direct }
-}
-
-function nameOf(provider: string, model: string): string {
-  return `${provider}\n${model}`
 }

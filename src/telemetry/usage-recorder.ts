@@ -38,8 +38,10 @@ export function createUsageRecorder(database: Database, log: Log): UsageRecorder
     return writing
   }
 
+  /** What waits; what comes meanwhile waits for its turn, unless it fills a batch. */
   async function write(): Promise<void> {
-    while (waiting.length > 0) {
+    if (waiting.length === 0) return
+    do {
       const batch = waiting.splice(0, batchSize)
       try {
         await recordUsage(database, batch)
@@ -52,10 +54,10 @@ export function createUsageRecorder(database: Database, log: Log): UsageRecorder
         waiting = batch.concat(waiting)
         dropOverflow()
         noteFailure(error)
-        schedule()
-        return
+        break
       }
-    }
+    } while (waiting.length >= batchSize)
+    if (waiting.length > 0) schedule()
   }
 
   /** One record that the database will never take must not hold up the others: half a batch at a time finds it. */
@@ -91,6 +93,8 @@ export function createUsageRecorder(database: Database, log: Log): UsageRecorder
     record(usage) {
       waiting.push(usage)
       if (waiting.length > MAX_WAITING) dropOverflow()
+      // A full batch soon, for the garbage collector's sake, but not in the midst of a request.
+      if (waiting.length === MAX_BATCH && !failing) setImmediate(startWriting)
       schedule()
     },
     async drain(timeLimitMs) {

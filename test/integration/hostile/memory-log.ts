@@ -11,7 +11,7 @@ export function createMemoryLog(): MemoryLog {
   let lines: string[] = []
   const write = (line: string) => void lines.push(line)
   return Object.assign(pino({ level: 'debug', base: null }, { write }), {
-    request: (fields: Parameters<Log['request']>[0]) => write(JSON.stringify(fields)),
+    request: (describe: Parameters<Log['request']>[0]) => write(JSON.stringify(describe())),
     flush: async () => {},
     take() {
       const taken = lines
