@@ -137,8 +137,9 @@ async function fly(miss: Miss, answer: UpstreamAnswer, options: MissOptions): Pr
       const { done, value } = await reader.read()
       if (done) break
       parser.push(value)
-      if (sawDone) closing = value
-      else await flight.push(value)
+      const end = sawDone ? findClosing(value) : value.length
+      if (end > 0) await flight.push(value.subarray(0, end))
+      if (sawDone) closing = value.subarray(end)
     }
     if (!sawDone) parser.end()
   } catch (error) {
@@ -167,6 +168,13 @@ async function fly(miss: Miss, answer: UpstreamAnswer, options: MissOptions): Pr
   }
   void drain(reader)
   closeLedger(miss, request.signal.aborted ? CLIENT_GONE_STATUS : 200, usage)
+}
+
+/** Where the event that says `[DONE]` begins; 0 where it was cut. */
+function findClosing(bytes: Uint8Array): number {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const at = buffer.lastIndexOf('[DONE]')
+  return at < 0 ? 0 : Math.max(0, buffer.lastIndexOf('data:', at))
 }
 
 /** Reads what may come behind the end, so that the connection can serve again. */
