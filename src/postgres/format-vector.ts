@@ -12,5 +12,8 @@ export function formatVector(vector: Float32Array): string | null {
   let greatest = 0
   for (const component of vector) greatest = Math.max(greatest, Math.abs(component))
   const scale = greatest === 0 ? 0 : GREATEST / greatest
-  return toSql(Array.from(vector, component => Math.round(component * scale)))
+  const scaled: number[] = []
+  // Array.from takes twice as long, and every miss formats two.
+  for (const component of vector) scaled.push(Math.round(component * scale))
+  return toSql(scaled)
 }

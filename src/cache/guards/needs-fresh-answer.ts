@@ -9,6 +9,8 @@ import {
   timelessNow,
 } from './lexicon/freshness.ts'
 
+const phrasesByFirstWord = Map.groupBy(freshPhrases, phrase => phrase.split(' ', 1)[0])
+const freshCharacter = new RegExp(freshCharacters.join('|'), 'u')
 const word = /[\p{L}\p{M}\p{N}']+/gu
 
 /**
@@ -24,8 +26,8 @@ export function needsFreshAnswer(text: string): boolean {
   const lower = words.map(each => each.toLowerCase())
   const phrase = ` ${lower.join(' ')} `
   return (
-    freshPhrases.some(fresh => phrase.includes(` ${fresh} `)) ||
-    freshCharacters.some(fresh => prose.includes(fresh)) ||
+    lower.some(each => phrasesByFirstWord.get(each)?.some(fresh => phrase.includes(` ${fresh} `))) ||
+    freshCharacter.test(prose) ||
     lower.some((each, at) => isFreshWord(each, at, lower) && !isPartOfName(words, at)) ||
     asksForNow(lower, words)
   )
