@@ -1,4 +1,5 @@
-import { afterAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { warmTokenizer } from '../../src/tokens/encodings.ts'
 import { question, textOf } from '../harness/chat.ts'
 import { describeFootings } from '../harness/footings.ts'
 import { ask, startProxy, type TestProxy } from '../harness/proxy.ts'
@@ -9,6 +10,8 @@ describeFootings('identical requests in flight', footing => {
   let proxy: TestProxy
   let key: string
 
+  // As a serving process does: loading it for an answer that was cut would block the thread that all share here.
+  beforeAll(warmTokenizer)
   beforeEach(async () => {
     if (proxy) await Promise.all([proxy.stop(), upstream.stop()])
     upstream = await startStandin()
