@@ -49,11 +49,19 @@ export async function stop(child: Subprocess): Promise<void> {
   if (child.exitCode === null) child.kill('SIGKILL')
 }
 
-/** A port that was free a moment ago. */
+const PORTS = { first: 20_000, count: 12_000 }
+const MAX_PORTS_TRIED = 100
+
+/** A port that was free a moment ago, below those that systems give to whoever asks for any: it stays free for a while. */
 export function findFreePort(): number {
-  const server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() })
-  const { port } = server
-  server.stop(true)
-  if (port === undefined) throw new Error('There is no free port')
-  return port
+  for (let tried = 0; tried < MAX_PORTS_TRIED; tried++) {
+    const port = PORTS.first + Math.floor(Math.random() * PORTS.count)
+    try {
+      Bun.serve({ port, hostname: '127.0.0.1', fetch: () => new Response() }).stop(true)
+      return port
+    } catch {
+      // Taken: another may be free.
+    }
+  }
+  throw new Error('There is no free port')
 }

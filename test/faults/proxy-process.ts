@@ -2,7 +2,8 @@
 import { fileURLToPath } from 'node:url'
 import type { Subprocess } from 'bun'
 import { afterAll } from 'vitest'
-import { findFreePort, tieToTests } from './servers.ts'
+import { findFreePort } from '../../scripts/bench/processes.ts'
+import { tieToTests } from './servers.ts'
 
 const SERVER = fileURLToPath(new URL('../../src/server.ts', import.meta.url))
 const READY_WITHIN_MS = 20_000
@@ -22,7 +23,7 @@ export interface ProxyProcess {
 
 /** Resolves when its health endpoint answers; the process ends with the tests of the file at the latest. */
 export async function startProxyProcess(environment: Record<string, string>): Promise<ProxyProcess> {
-  const port = await findFreePort()
+  const port = findFreePort()
   const proxy = spawnProxy({ PORT: String(port), ...environment })
   const baseUrl = `http://127.0.0.1:${port}/v1`
   const deadlineMs = performance.now() + READY_WITHIN_MS

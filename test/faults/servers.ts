@@ -1,10 +1,10 @@
 /** Private PostgreSQL and Redis servers that a test may stop, kill, freeze and start again, on free ports and in temporary folders. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { appendFile, chmod, mkdtemp, rm } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Subprocess } from 'bun'
+import { findFreePort } from '../../scripts/bench/processes.ts'
 
 export interface PrivateServer {
   /** Survives stop and start: the port stays. */
@@ -41,7 +41,7 @@ export async function startPostgres(): Promise<PrivateServer> {
   if (postgresFolder === null) throw new Error('PostgreSQL is not installed')
   const folder = await makeFolder('model-proxy-postgres-')
   const data = join(folder, 'data')
-  const port = await findFreePort()
+  const port = findFreePort()
   const bin = (name: string) => join(postgresFolder, name)
   await run(asPostgres(['install', '-d', '-m', '0700', data]))
   await run(
@@ -85,7 +85,7 @@ export async function startPostgres(): Promise<PrivateServer> {
 export async function startRedis(): Promise<PrivateServer> {
   if (redisServer === null) throw new Error('redis-server is not installed')
   const folder = await makeFolder('model-proxy-redis-')
-  const port = await findFreePort()
+  const port = findFreePort()
   const server = createServerProcess({
     command: tieToTests([
       ...[redisServer, '--port', String(port), '--bind', '127.0.0.1', '--dir', folder],
@@ -191,16 +191,6 @@ async function makeFolder(prefix: string): Promise<string> {
   // The server may run as another user.
   await chmod(folder, 0o777)
   return folder
-}
-
-/** A port that nobody listens on just now. */
-export async function findFreePort(): Promise<number> {
-  const probe = createServer()
-  await new Promise<void>(resolve => probe.listen(0, '127.0.0.1', resolve))
-  const address = probe.address()
-  await new Promise(resolve => probe.close(resolve))
-  if (typeof address !== 'object' || address === null) throw new Error('No free port')
-  return address.port
 }
 
 async function run(command: string[]): Promise<void> {

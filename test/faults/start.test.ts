@@ -1,8 +1,8 @@
 import { createServer, type Server } from 'node:net'
 import { afterEach, expect, inject, test } from 'vitest'
+import { findFreePort } from '../../scripts/bench/processes.ts'
 import { describeReal } from '../harness/footings.ts'
 import { spawnProxy } from './proxy-process.ts'
-import { findFreePort } from './servers.ts'
 
 const ENDED_WITHIN_MS = 6_000
 
@@ -36,8 +36,8 @@ test.each(['1', '2'])(
   'a DATABASE_URL where nobody answers is named, without its password (WORKERS=%s)',
   async workers => {
     const said = await failToStart({
-      PORT: String(await findFreePort()),
-      DATABASE_URL: `postgres://user:s3cret@127.0.0.1:${await findFreePort()}/proxy`,
+      PORT: String(findFreePort()),
+      DATABASE_URL: `postgres://user:s3cret@127.0.0.1:${findFreePort()}/proxy`,
       REDIS_URL: 'redis://127.0.0.1:1',
       WORKERS: workers,
     })
@@ -55,7 +55,7 @@ describeReal('a start that cannot be', () => {
   })
 
   async function holdPort(): Promise<number> {
-    const port = await findFreePort()
+    const port = findFreePort()
     holder = createServer().listen(port, '127.0.0.1')
     await new Promise(resolve => holder?.once('listening', resolve))
     return port
@@ -76,7 +76,7 @@ describeReal('a start that cannot be', () => {
   })
 
   test('a HOST that is not of this machine is named', async () => {
-    const said = await failToStart({ ...realStores(), HOST: '192.0.2.1', PORT: String(await findFreePort()) })
+    const said = await failToStart({ ...realStores(), HOST: '192.0.2.1', PORT: String(findFreePort()) })
     expect(said).toContain('HOST and PORT must be an address of this machine; 192.0.2.1:')
   })
 
@@ -84,7 +84,7 @@ describeReal('a start that cannot be', () => {
     const { DATABASE_URL = '', REDIS_URL = '' } = realStores()
     const url = new URL(DATABASE_URL)
     url.pathname = '/no_such_database'
-    const said = await failToStart({ DATABASE_URL: url.href, REDIS_URL, PORT: String(await findFreePort()) })
+    const said = await failToStart({ DATABASE_URL: url.href, REDIS_URL, PORT: String(findFreePort()) })
     expect(said).toContain('database "no_such_database" does not exist')
   })
 })

@@ -3,10 +3,10 @@ import { Agent, type ClientRequest, request as httpRequest } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { findFreePort } from '../../scripts/bench/processes.ts'
 import { createProject, issueKey } from '../../src/postgres/projects.ts'
 import { openRealDatabase } from '../../src/postgres/real.ts'
 import { type ProxyProcess, startProxyProcess } from '../faults/proxy-process.ts'
-import { findFreePort } from '../faults/servers.ts'
 import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
 import { ask } from '../harness/proxy.ts'
 
@@ -26,7 +26,7 @@ describe('requests that wait for a dead upstream', () => {
   beforeAll(async () => {
     dataDir = await mkdtemp(join(tmpdir(), 'model-proxy-dead-'))
     upstreams = await startUpstreams()
-    const port = String(await findFreePort())
+    const port = String(findFreePort())
     // A process of its own: client and upstream must not share its thread, nor its limit on connections.
     const settings = {
       DATA_DIR: dataDir,

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { findFreePort } from '../../scripts/bench/processes.ts'
 import { createProject, issueKey } from '../../src/postgres/projects.ts'
 import { openRealDatabase } from '../../src/postgres/real.ts'
 import { startProxyProcess } from '../faults/proxy-process.ts'
-import { findFreePort } from '../faults/servers.ts'
 import { startUpstreams, storeKey, TEST_ENCRYPTION_KEY, type Upstreams } from '../harness/direct-upstreams.ts'
 import { describeFootings, describeReal, type Stores } from '../harness/footings.ts'
 import { ask, startProxy, type TestProxy } from '../harness/proxy.ts'
@@ -317,7 +317,7 @@ describeReal('operators’ commands for provider keys', footing => {
 describe('provider keys with nothing configured (embedded)', () => {
   test('stored while the proxy runs and while it does not, with a key file of the proxy’s own', async () => {
     const dataDir = await mkdtemp(join(tmpdir(), 'model-proxy-byok-'))
-    const port = String(await findFreePort())
+    const port = String(findFreePort())
     const settings = { DATA_DIR: dataDir, EMBEDDED_PG_PORT: port }
     const { ENCRYPTION_KEY: _, ...reached } = upstreams.environment
     const start = () => startProxyProcess({ ...settings, ...reached })

@@ -43,5 +43,5 @@ function playPlain(text: string): Scenario {
 }
 
 function isStreamed(body: unknown): boolean {
-  return (body as JsonObject).stream === true
+  return (body as JsonObject | undefined)?.stream === true
 }
