@@ -12,8 +12,8 @@ const LATE_MS = 50
 /** Long enough to read what came meanwhile. */
 const HEARING_MS = 50
 
-/** Calls back once a limit has passed, unless the returned function is called before. */
-export type StartLimit = (onPassed: () => void) => () => void
+/** As `startTimeLimit`, with its limit chosen. */
+type StartLimit = (onPassed: () => void) => () => void
 
 /** The call's own outcome, or TimeLimitExceeded once the limit has passed; the call itself goes on unheard. */
 export function withinTimeLimit<T>(limitMs: number, call: Promise<T>): Promise<T> {

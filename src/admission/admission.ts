@@ -99,14 +99,10 @@ export function createAdmission(store: FastStore, reservations: Reservations): A
       }
       const names = windows.map(window => window.name)
       const takeBack = () => store.uncount(names, 1, pass.countedAtSecond)
-      let reply: Awaited<ReturnType<Reservations['reserve']>>
-      try {
-        reply = await reservations.reserve(keyHash)
-      } catch (error) {
+      const { row: current, reserved } = await reservations.reserve(keyHash).catch(async error => {
         await takeBack()
         throw error
-      }
-      const { row: current, reserved } = reply
+      })
       if (reserved && sameAsGuessed(account, current)) {
         return { account: current, entry: pass.entry, refund: () => reservations.refund(current) }
       }

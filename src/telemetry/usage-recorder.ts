@@ -110,7 +110,13 @@ export function createUsageRecorder(database: Database, log: Log): UsageRecorder
   }
 }
 
-/** SQLSTATE class 22: a value does not fit its column, however often it is tried. */
+/** A value does not fit its column, or is missing, however often it is tried. */
 function isRefusal(error: unknown): boolean {
-  return sqlStateOf(error)?.startsWith('22') ?? false
+  const state = sqlStateOf(error)
+  return state !== null && (state.startsWith(DATA_EXCEPTION) || state === NOT_NULL_VIOLATION)
 }
+
+/** A class of SQLSTATEs. */
+const DATA_EXCEPTION = '22'
+/** What is no number is written as null. */
+const NOT_NULL_VIOLATION = '23502'

@@ -45,15 +45,34 @@ describeFootings('usage records', footing => {
     return { database, recorder: createUsageRecorder(database, createLog('silent')) }
   }
 
-  test('one that the database will never take does not hold up the others', async () => {
+  test.each([
+    { what: 'a number too large', bad: { prompt_tokens: 2 ** 40 } },
+    { what: 'a price too large', bad: { cost_usd: 1e12 } },
+    { what: 'what is no number', bad: { cost_usd: Number.NaN } },
+  ])('one that the database will never take does not hold up the others: $what', async ({ bad }) => {
     const { database, recorder } = await open()
-    for (let i = 0; i < 20; i++) {
-      recorder.record(makeRecord(`r${String(i).padStart(2, '0')}`, i === 13 ? { prompt_tokens: 2 ** 40 } : {}))
-    }
+    for (let i = 0; i < 20; i++) recorder.record(makeRecord(`r${String(i).padStart(2, '0')}`, i === 13 ? bad : {}))
     await recorder.drain(5_000)
     const ids = await recordedIds(database)
     expect(ids).toHaveLength(19)
     expect(ids).not.toContain('r13')
+  })
+
+  test('names are kept to the letter', async () => {
+    const { database, recorder } = await open()
+    const names = ['a"b', 'c\\d\\"', '{e,f}', 'NULL', 'null', "it's", ' g ', 'é👩‍👩‍👧', '']
+    for (const [i, model] of names.entries()) recorder.record(makeRecord(`n${i}`, { model, provider: null }))
+    await recorder.drain(5_000)
+    const { rows } = await sql<{ model: string; provider: string | null }>`
+      select model, provider from usage_records order by request_id
+    `.execute(database.queries)
+    expect(rows).toEqual(names.map(model => ({ model, provider: null })))
+  })
+
+  test('more than a batch of them are written soon, and all of them', async () => {
+    const { database, recorder } = await open()
+    for (let i = 0; i < 2_500; i++) recorder.record(makeRecord(`m${i}`))
+    await waitUntil('all are written', 5_000, async () => (await recordedIds(database)).length === 2_500)
   })
 
   test('those that come during or after a drain are written by themselves', async () => {
