@@ -34,21 +34,57 @@ begin
     -- A crash may forget the last fraction of a second of counting; waiting for the disk on every batch would cost far more.
     perform set_config('synchronous_commit', 'off', true);
 
+    -- Nearly every batch: one key, active, in a month that has room. Whoever waited for the counter weighs it anew.
+    if cardinality(key_hashes) = 1 and wanted[1] > 0 then
+        return query
+        update monthly_counters c
+        set requests = c.requests + wanted[1]
+        from key_accounts k
+        where k.key_hash = decode(key_hashes[1], 'hex')
+            and k.verdict = 'active'
+            and c.project_id = k.project_id
+            and c.key_type = k.key_type
+            and c.month = this_month
+            and c.requests + wanted[1] <= k.requests_per_month
+        returning
+            1,
+            k.verdict,
+            wanted[1],
+            k.key_id,
+            k.key_type,
+            k.key_prefix,
+            k.project_id,
+            k.project_name,
+            c.month,
+            k.requests_per_minute,
+            k.requests_per_minute_per_address,
+            k.semantic_enabled,
+            k.semantic_threshold,
+            k.semantic_guards,
+            k.cache_ttl_seconds,
+            k.cache_generation,
+            k.direct_providers,
+            k.provider_keys_version,
+            k.fallbacks;
+        if found then
+            return;
+        end if;
+    end if;
+
     -- Lock every counter the batch needs, in one consistent order, so that concurrent batches queue instead of deadlocking.
     with demand as (
         select distinct
             k.project_id,
-            k.type
+            k.key_type
         from unnest(key_hashes, wanted) as asked (key_hash, wanted)
-        join api_keys k on k.key_hash = decode(asked.key_hash, 'hex')
+        join key_accounts k on k.key_hash = decode(asked.key_hash, 'hex')
         where asked.wanted > 0
-            and k.deactivated_at is null
-            and (k.expires_at is null or k.expires_at > now())
+            and k.verdict = 'active'
     ),
     locked as (
         select c.project_id, c.key_type
         from demand d
-        join monthly_counters c on c.project_id = d.project_id and c.key_type = d.type and c.month = this_month
+        join monthly_counters c on c.project_id = d.project_id and c.key_type = d.key_type and c.month = this_month
         order by c.project_id, c.key_type
         for update of c
     )
@@ -82,35 +118,22 @@ begin
         select
             a.ordinal::integer,
             greatest(a.wanted, 0) as wanted,
-            k.id as key_id,
-            k.type as key_type,
-            k.prefix as key_prefix,
-            k.project_id,
-            case
-                when k.id is null then 'unknown'
-                when k.deactivated_at is not null then 'disabled'
-                when k.expires_at <= now() then 'expired'
-                else 'active'
-            end as verdict
+            coalesce(k.verdict, 'unknown') as verdict,
+            k
         from unnest(key_hashes, wanted) with ordinality as a (key_hash, wanted, ordinal)
-        left join api_keys k on k.key_hash = decode(a.key_hash, 'hex')
+        left join key_accounts k on k.key_hash = decode(a.key_hash, 'hex')
     ),
     budgets as (
         select
             d.project_id,
             d.key_type,
-            least(
-                d.wanted,
-                greatest(0, case d.key_type when 'test' then pl.test_requests_per_month else pl.requests_per_month end - c.requests)
-            ) as granted
+            least(d.wanted, greatest(0, d.requests_per_month - c.requests)) as granted
         from (
-            select project_id, key_type, sum(wanted) as wanted
-            from asked
-            where verdict = 'active' and wanted > 0
-            group by project_id, key_type
+            select (a.k).project_id, (a.k).key_type, (a.k).requests_per_month, sum(a.wanted) as wanted
+            from asked a
+            where a.verdict = 'active' and a.wanted > 0
+            group by (a.k).project_id, (a.k).key_type, (a.k).requests_per_month
         ) d
-        join projects p on p.id = d.project_id
-        join plans pl on pl.name = p.plan
         join monthly_counters c on c.project_id = d.project_id and c.key_type = d.key_type and c.month = this_month
     ),
     counted as (
@@ -128,38 +151,28 @@ begin
         -- What the project may still have goes to its keys in the order they were asked for.
         case
             when a.verdict = 'active' then greatest(0, least(a.wanted, coalesce(b.granted, 0) - (
-                sum(a.wanted) over (partition by a.project_id, a.key_type, a.verdict order by a.ordinal) - a.wanted
+                sum(a.wanted) over (partition by (a.k).project_id, (a.k).key_type, a.verdict order by a.ordinal) - a.wanted
             )))::integer
             else 0
         end as granted,
-        a.key_id,
-        a.key_type,
-        a.key_prefix,
-        a.project_id,
-        p.name,
+        (a.k).key_id,
+        (a.k).key_type,
+        (a.k).key_prefix,
+        (a.k).project_id,
+        (a.k).project_name,
         this_month,
-        case a.key_type when 'test' then pl.test_requests_per_minute else pl.requests_per_minute_per_key end,
-        pl.requests_per_minute_per_address,
-        p.semantic_enabled,
-        p.semantic_threshold,
-        p.semantic_guards,
-        p.cache_ttl_seconds,
-        p.cache_generation,
-        coalesce(keys.providers, '{}'),
-        -- Versions only grow: the highest changes with every key that is replaced, the providers with every one that comes or goes.
-        coalesce(keys.version, 0),
-        coalesce(p.fallbacks, '{}')
+        (a.k).requests_per_minute,
+        (a.k).requests_per_minute_per_address,
+        (a.k).semantic_enabled,
+        (a.k).semantic_threshold,
+        (a.k).semantic_guards,
+        (a.k).cache_ttl_seconds,
+        (a.k).cache_generation,
+        coalesce((a.k).direct_providers, '{}'),
+        coalesce((a.k).provider_keys_version, 0),
+        coalesce((a.k).fallbacks, '{}')
     from asked a
-    left join projects p on p.id = a.project_id
-    left join plans pl on pl.name = p.plan
-    left join budgets b on b.project_id = a.project_id and b.key_type = a.key_type
-    left join lateral (
-        select
-            array_agg(pk.provider order by pk.provider) as providers,
-            max(pk.version) as version
-        from provider_keys pk
-        where pk.project_id = a.project_id
-    ) keys on true
+    left join budgets b on b.project_id = (a.k).project_id and b.key_type = (a.k).key_type
     order by a.ordinal;
 end;
 $$;

@@ -206,6 +206,81 @@ export interface EmbeddingSpaces {
   precision: Generated<string>;
 }
 
+export interface KeyAccounts {
+  /**
+   * Raised by every purge.
+   */
+  cache_generation: number | null;
+  /**
+   * How long an answer stays in the cache unless the request says otherwise.
+   */
+  cache_ttl_seconds: number | null;
+  /**
+   * Providers that the project has stored a key of its own for.
+   */
+  direct_providers: string[] | null;
+  /**
+   * Models that stand in, in this order, for one that cannot be reached.
+   */
+  fallbacks: string[] | null;
+  /**
+   * SHA-256 of the whole key.
+   */
+  key_hash: Buffer | null;
+  /**
+   * api_keys.id.
+   */
+  key_id: Int8 | null;
+  /**
+   * The first characters of the key.
+   */
+  key_prefix: string | null;
+  /**
+   * project or test.
+   */
+  key_type: string | null;
+  /**
+   * The one project that the key opens.
+   */
+  project_id: Int8 | null;
+  /**
+   * What operators call the project.
+   */
+  project_name: string | null;
+  /**
+   * Higher after every such key that was stored; 0: none is.
+   */
+  provider_keys_version: Int8 | null;
+  /**
+   * The plan's limit for this one key.
+   */
+  requests_per_minute: number | null;
+  /**
+   * The plan's limit for one client address in the project.
+   */
+  requests_per_minute_per_address: number | null;
+  /**
+   * The plan's quota for keys of this type together.
+   */
+  requests_per_month: Int8 | null;
+  /**
+   * Whether a differently worded question may be answered from the cache.
+   */
+  semantic_enabled: boolean | null;
+  /**
+   * Whether guards veto similar but different questions.
+   */
+  semantic_guards: boolean | null;
+  /**
+   * Cosine similarity above which two questions may count as the same.
+   */
+  semantic_threshold: number | null;
+  /**
+   * active, expired or disabled, as of now.
+   */
+  verdict: string | null;
+}
+
 export interface Models {
   /**
    * When it was read.
@@ -492,6 +567,7 @@ export interface DB {
   cache_prompts: CachePrompts;
   cached_vectors: CachedVectors;
   embedding_spaces: EmbeddingSpaces;
+  key_accounts: KeyAccounts;
   models: Models;
   monthly_counters: MonthlyCounters;
   plans: Plans;

@@ -42,6 +42,24 @@ describeFootings('admit()', footing => {
     expect(await countedRequests(database)).toBe(3)
   })
 
+  test('says the same of a key that is asked for alone as of one among others, test keys too', async () => {
+    const { database } = await footing.open()
+    await createProject(database, 'acme', 'pro')
+    await database.runScript(`update projects set fallbacks = '{a,b}', semantic_threshold = 0.9, cache_generation = 7;
+      insert into provider_keys (project_id, provider, sealed, last_four)
+        select id, unnest('{openai,groq}'::text[]), 'sealed', 'abcd' from projects`)
+    for (const type of ['project', 'test'] as const) {
+      const ask = { keyHash: hashOf(await issueKey(database, 'acme', type, type)), wanted: 2 }
+      // The first of the month makes the counter.
+      await admit(database, [ask])
+      const alone = await admit(database, [ask])
+      const [among] = await admit(database, [ask, { keyHash: hashOf('a stranger'), wanted: 1 }])
+      expect(alone).toEqual([among])
+      expect(among).toMatchObject({ granted: 2, fallbacks: ['a', 'b'], direct_providers: ['groq', 'openai'] })
+      expect(await countedRequests(database, type)).toBe(6)
+    }
+  })
+
   test('wanted 0 counts nothing', async () => {
     const { database } = await footing.open()
     await createProject(database, 'acme', 'free')
@@ -120,14 +138,14 @@ describeFootings('admit()', footing => {
     await sql`update api_keys set expires_at = now() - interval '1 second' where name = 'late'`.execute(
       database.queries,
     )
-    const rows = await admit(
-      database,
-      [gone, late].map(key => ({ keyHash: hashOf(key), wanted: 1 })),
-    )
-    expect(rows.map(row => [row.verdict, row.granted])).toEqual([
-      ['disabled', 0],
-      ['expired', 0],
-    ])
+    const asks = [gone, late].map(key => ({ keyHash: hashOf(key), wanted: 1 }))
+    const alone = await Promise.all(asks.map(ask => admit(database, [ask])))
+    for (const rows of [alone.flat(), await admit(database, asks)]) {
+      expect(rows.map(row => [row.verdict, row.granted])).toEqual([
+        ['disabled', 0],
+        ['expired', 0],
+      ])
+    }
     expect(await countedRequests(database)).toBe(0)
   })
 
