@@ -22,14 +22,14 @@ returns table (
 language plpgsql
 stable
 set search_path = public, pg_temp
--- Settings of the function rather than the session: they hold behind PgBouncer and on every pooled connection.
+-- A setting of the function rather than the session: it holds behind PgBouncer and on every pooled connection.
 set plan_cache_mode = force_generic_plan
-set hnsw.ef_search = 400
-set hnsw.iterative_scan = strict_order
 as $$
 #variable_conflict use_column
 declare
     oldest timestamptz := case when max_age_seconds is null then '-infinity' else now() - make_interval(secs => max_age_seconds) end;
+    has_group boolean;
+    has_graph boolean;
 begin
     return query
     select 'exact', null::double precision, e.response, e.provider, e.prompt_tokens, e.completion_tokens, e.created_at, e.expires_at, null::text
@@ -39,6 +39,26 @@ begin
         and e.expires_at > now()
         and e.created_at >= oldest;
     if found or by_context_hash is null then
+        return;
+    end if;
+
+    select
+        exists (
+            select 1
+            from cache_prompts p
+            where p.project_id = of_project
+                and p.context_hash = by_context_hash
+        ),
+        exists (
+            select 1
+            from cache_prompts p
+            where p.project_id = of_project
+                and p.context_hash = by_context_hash
+                and p.space_id = in_space
+                and p.in_graph
+        )
+    into has_group, has_graph;
+    if not has_group then
         return;
     end if;
 
@@ -85,16 +105,12 @@ begin
     join cache_entries e on e.id = n.entry_id
     where 1 - n.distance > threshold;
 
-    if not exists (
-        select 1
-        from cache_prompts p
-        where p.project_id = of_project
-            and p.context_hash = by_context_hash
-            and p.space_id = in_space
-            and p.in_graph
-    ) then
+    if not has_graph then
         return;
     end if;
+
+    -- For this transaction. As settings of the function they would cost every miss, and few groups have a graph.
+    perform set_config('hnsw.ef_search', '400', true), set_config('hnsw.iterative_scan', 'strict_order', true);
 
     -- The graph belongs to its space: number and dimensions have to stand in the statement. With the threshold inside, every
     -- miss would walk the whole graph.
