@@ -26,14 +26,22 @@ export interface Admitted {
   refund(): void
 }
 
+/** What the caller does on the strength of the key as last known, before the database has confirmed it. */
+export interface Foresight {
+  /** Names the exact entry to read on the way, or null. */
+  entryOf(account: AdmitRow): string | null
+  /** Called where there is no such entry, while the database counts: the time for work that waits for nothing. */
+  meanwhile(): void
+}
+
 export interface Admission {
   /** Validates a key without counting a request. */
   identify(keyHash: string, address: string): Promise<AdmitRow>
   /**
    * Validates the key and counts the request, or throws 401, 403, 429 or 503 having counted nothing.
-   * `entryOf` names the exact entry to read on the way; it may be called again when settings changed meanwhile.
+   * `foresight` may be called again, from its beginning, when settings turn out to have changed.
    */
-  admit(keyHash: string, address: string, entryOf: (account: AdmitRow) => string | null): Promise<Admitted>
+  admit(keyHash: string, address: string, foresight: Foresight): Promise<Admitted>
 }
 
 export function createAdmission(store: FastStore, reservations: Reservations): Admission {
@@ -81,16 +89,15 @@ export function createAdmission(store: FastStore, reservations: Reservations): A
     return account
   }
 
-  async function admit(
-    keyHash: string,
-    address: string,
-    entryOf: (account: AdmitRow) => string | null,
-  ): Promise<Admitted> {
+  async function admit(keyHash: string, address: string, foresight: Foresight): Promise<Admitted> {
     let account = await recall(keyHash, address)
     for (;;) {
       refuseInactiveUnlessStale(account)
       const windows = windowsOf(account, address)
-      const pass = await passWindows({ windows, entry: account.verdict === 'active' ? entryOf(account) : null })
+      const pass = await passWindows({
+        windows,
+        entry: account.verdict === 'active' ? foresight.entryOf(account) : null,
+      })
       if (!pass.passed) {
         const current = await identify(keyHash, address)
         if (sameAsGuessed(account, current)) throw refusal(pass)
@@ -99,7 +106,10 @@ export function createAdmission(store: FastStore, reservations: Reservations): A
       }
       const names = windows.map(window => window.name)
       const takeBack = () => store.uncount(names, 1, pass.countedAtSecond)
-      const { row: current, reserved } = await reservations.reserve(keyHash).catch(async error => {
+      const reserving = reservations.reserve(keyHash)
+      // Behind the batch that is sent when all that was readable has been read.
+      if (pass.entry === null) setImmediate(foresight.meanwhile)
+      const { row: current, reserved } = await reserving.catch(async error => {
         await takeBack()
         throw error
       })
@@ -158,6 +168,8 @@ function sameAsGuessed(guessed: AdmitRow, current: AdmitRow): boolean {
     guessed.verdict === current.verdict &&
     guessed.requests_per_minute === current.requests_per_minute &&
     guessed.requests_per_minute_per_address === current.requests_per_minute_per_address &&
+    guessed.semantic_enabled === current.semantic_enabled &&
+    guessed.semantic_guards === current.semantic_guards &&
     guessed.cache_generation === current.cache_generation &&
     guessed.provider_keys_version === current.provider_keys_version &&
     guessed.direct_providers.join() === current.direct_providers.join()

@@ -1,15 +1,16 @@
 /** Stored answers: found exactly, by normalized text, by similarity, in that order; stored when whole. */
+import type { AdmitRow } from '../postgres/admit.ts'
 import type { Database } from '../postgres/database.ts'
 import { type FoundAnswer, findAnswer, type SimilarAnswer } from '../postgres/find-answer.ts'
 import { storeAnswer } from '../postgres/store-answer.ts'
-import { entryName, type FastStore } from '../redis/fast-store.ts'
+import type { FastStore } from '../redis/fast-store.ts'
 import type { Log } from '../telemetry/log.ts'
 import { withinTimeLimit } from '../time-limit.ts'
 import { ageSeconds, type CacheEntry, decodeEntry, encodeEntry } from './entry.ts'
 import { extractFeatures } from './guards/extract-features.ts'
 import { findVeto } from './guards/find-veto.ts'
 import type { PromptVector, PromptVectors } from './prompt-vectors.ts'
-import type { Question } from './question.ts'
+import { nameEntry, type Question, type SemanticQuestion } from './question.ts'
 
 /** A look into the database that takes longer is a miss: together with admission it stays under a second. */
 const LOOKUP_TIME_LIMIT_MS = 400
@@ -39,6 +40,8 @@ export interface NewAnswer {
 export interface Cache {
   /** The entry that came with admission, if it may be served. */
   readExact(bytes: Uint8Array | null, question: Pick<Question, 'control'>): Match | null
+  /** Makes what `find` and `store` need and what takes no waiting, to be done while something else is waited for. */
+  prepare(question: Question): void
   /** Looks in Postgres: exactly, then by normalized text, then by similarity. Never throws: a failing lookup is a miss. */
   find(question: Question): Promise<Lookup>
   /** Resolves when an immediate repeat would find it, or shortly after at the latest. Never throws. */
@@ -55,29 +58,40 @@ export interface CacheOptions {
 const encoder = new TextEncoder()
 
 export function createCache({ database, store, vectors, log }: CacheOptions): Cache {
-  function refill(question: Question, entry: CacheEntry): void {
-    const { account, requestHash } = question
+  /** Those of a free embedder, made once for each question. */
+  const freeVectors = new WeakMap<SemanticQuestion, PromptVector>()
+
+  /** A failure costs one more look into Postgres. */
+  async function refill(question: Question, entry: CacheEntry): Promise<void> {
     const ttlMs = entry.expiresAtMs - Date.now()
     if (ttlMs <= 0) return
-    // Not waited for, and a failure costs one more look into Postgres.
-    store
-      .writeEntry(entryName(account.project_id, account.cache_generation, requestHash), encodeEntry(entry), ttlMs)
-      .catch(() => {})
+    await store.writeEntry(nameEntry(question), encodeEntry(entry), ttlMs).catch(() => {})
+  }
+
+  /** Null where a vector costs money. */
+  function makeFreeVector(semantic: SemanticQuestion): PromptVector | null {
+    if (!vectors.isFree) return null
+    let vector = freeVectors.get(semantic)
+    if (!vector) {
+      vector = vectors.make(semantic.normalized)
+      freeVectors.set(semantic, vector)
+    }
+    return vector
   }
 
   /** A free embedder's vector goes along at once; one that is paid for is asked for when nothing else was found. */
   async function lookUp(question: Question): Promise<Lookup> {
-    const { account, semantic } = question
-    const isMissing = (lookup: Lookup) => lookup.match === null && lookup.vector === null
-    const early = semantic && vectors.isFree ? await vectors.find(account, semantic.normalized) : null
+    const semantic = question.semantic()
+    const early = semantic && makeFreeVector(semantic)
     const first = await lookUpWith(question, early)
-    if (!semantic || vectors.isFree || !isMissing(first)) return first
-    const vector = await vectors.find(account, semantic.normalized)
+    if (!semantic || vectors.isFree || first.match) return first
+    const vector = await vectors.find(question.account, semantic.normalized)
     return vector ? lookUpWith(question, vector) : first
   }
 
   async function lookUpWith(question: Question, vector: PromptVector | null): Promise<Lookup> {
-    const { account, control, requestHash, semantic } = question
+    const { account, control, requestHash } = question
+    const semantic = question.semantic()
     const threshold = control.threshold ?? account.semantic_threshold
     const asked = findAnswer(database, {
       projectId: account.project_id,
@@ -89,7 +103,7 @@ export function createCache({ database, store, vectors, log }: CacheOptions): Ca
     const exact = found.find(row => row.match === 'exact')
     if (exact) {
       const entry = readRow(exact)
-      refill(question, entry)
+      void refill(question, entry)
       return { match: { result: 'HIT', entry }, vector }
     }
     return { match: pickUnvetoed(question, found, threshold), vector }
@@ -97,13 +111,14 @@ export function createCache({ database, store, vectors, log }: CacheOptions): Ca
 
   /** Stores in Postgres, with the prompt's vector: made now where the lookup did not need one. */
   async function keep(
-    { account, identity, requestHash, model, semantic: asked }: Question,
+    question: Question,
     answer: NewAnswer,
     vector: PromptVector | null,
     ttlSeconds: number,
   ): Promise<void> {
-    const semantic = answer.semantic ? asked : null
-    const embedded = semantic && !vector ? await vectors.find(account, semantic.normalized) : vector
+    const { account, identity, requestHash, model } = question
+    const semantic = answer.semantic ? question.semantic() : null
+    const embedded = vector ?? (semantic && (await findVector(account, semantic)))
     await storeAnswer(database, {
       projectId: account.project_id,
       requestHash,
@@ -124,6 +139,10 @@ export function createCache({ database, store, vectors, log }: CacheOptions): Ca
     })
   }
 
+  async function findVector(account: AdmitRow, semantic: SemanticQuestion): Promise<PromptVector | null> {
+    return vectors.isFree ? makeFreeVector(semantic) : vectors.find(account, semantic.normalized)
+  }
+
   return {
     readExact(bytes, { control }) {
       const entry = bytes ? decodeEntry(bytes) : null
@@ -131,6 +150,15 @@ export function createCache({ database, store, vectors, log }: CacheOptions): Ca
       if (!entry || entry.expiresAtMs <= now) return null
       if (control.maxAgeSeconds !== null && ageSeconds(entry, now) > control.maxAgeSeconds) return null
       return { result: 'HIT', entry }
+    },
+
+    prepare(question) {
+      try {
+        const semantic = question.semantic()
+        if (semantic) makeFreeVector(semantic)
+      } catch {
+        // What fails here fails again where it is needed, and is told there.
+      }
     },
 
     find(question) {
@@ -145,7 +173,7 @@ export function createCache({ database, store, vectors, log }: CacheOptions): Ca
       const ttlSeconds = control.ttlSeconds ?? account.cache_ttl_seconds
       if (!control.store || ttlSeconds <= 0) return
       const now = Date.now()
-      refill(question, {
+      const refilled = refill(question, {
         body: encoder.encode(answer.body),
         provider: answer.provider,
         promptTokens: answer.promptTokens,
@@ -156,14 +184,14 @@ export function createCache({ database, store, vectors, log }: CacheOptions): Ca
       const stored = keep(question, answer, vector, ttlSeconds).catch(error => {
         log.warn({ error: String(error) }, 'an answer could not be stored')
       })
-      await withinTimeLimit(STORE_TIME_LIMIT_MS, stored).catch(() => {})
+      await withinTimeLimit(STORE_TIME_LIMIT_MS, Promise.all([refilled, stored])).catch(() => {})
     },
   }
 }
 
 /** The most similar answer that no guard objects to. */
 function pickUnvetoed(question: Question, found: readonly FoundAnswer[], threshold: number): Match | null {
-  const { semantic } = question
+  const semantic = question.semantic()
   if (!semantic) return null
   const candidates = found
     .filter(row => row.match !== 'exact' && row.similarity > threshold)

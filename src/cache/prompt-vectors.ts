@@ -3,6 +3,7 @@ import type { Embedder, PaidEmbedder } from '../embedders/embedder.ts'
 import type { AdmitRow } from '../postgres/admit.ts'
 import type { Database } from '../postgres/database.ts'
 import { registerEmbeddingSpace } from '../postgres/embedding-spaces.ts'
+import { formatVector } from '../postgres/format-vector.ts'
 import type { Log } from '../telemetry/log.ts'
 import { withinTimeLimit } from '../time-limit.ts'
 import { packVector, unpackFloats } from '../vectors/pack-vector.ts'
@@ -14,15 +15,15 @@ const MAX_IN_MEMORY = 10_000
 
 export interface PromptVector {
   spaceId: number
-  values: Float32Array
+  /** As `formatVector` writes it: it goes to the database twice. */
+  text: string
 }
 
-export interface PromptVectors {
-  /** Whether a vector costs next to nothing. */
-  readonly isFree: boolean
+export type PromptVectors =
+  /** A vector costs next to nothing. */
+  | { readonly isFree: true; make(normalized: string): PromptVector }
   /** The vector of a normalized text, or null where the embedder failed or took too long. */
-  find(account: AdmitRow, normalized: string): Promise<PromptVector | null>
-}
+  | { readonly isFree: false; find(account: AdmitRow, normalized: string): Promise<PromptVector | null> }
 
 export interface PromptVectorsOptions {
   database: Database
@@ -37,13 +38,14 @@ export interface PromptVectorsOptions {
 export async function createPromptVectors(options: PromptVectorsOptions): Promise<PromptVectors> {
   const { database, embedder, log } = options
   const spaceId = await registerEmbeddingSpace(database, embedder.space)
-  const embedText = embedder.isFree ? (_: AdmitRow, text: string) => embedder.embed(text) : embedOnce(embedder, options)
+  const toPromptVector = (values: Float32Array): PromptVector => ({ spaceId, text: formatVector(values) })
+  if (embedder.isFree) return { isFree: true, make: normalized => toPromptVector(embedder.embed(normalized)) }
+  const embedText = embedOnce(embedder, options)
   return {
-    isFree: embedder.isFree,
+    isFree: false,
     async find(account, normalized) {
       try {
-        const values = await withinTimeLimit(EMBED_TIME_LIMIT_MS, Promise.resolve(embedText(account, normalized)))
-        return { spaceId, values }
+        return toPromptVector(await withinTimeLimit(EMBED_TIME_LIMIT_MS, embedText(account, normalized)))
       } catch (error) {
         log.warn({ error: error instanceof Error ? error.message : String(error) }, 'a prompt could not be embedded')
         return null

@@ -1,6 +1,7 @@
 /** What is asked of the cache: one request, by its hash and, where it may be matched by similarity, by its text. */
 import { hasInexactNumber } from '../answers/inexact-number.ts'
 import type { AdmitRow } from '../postgres/admit.ts'
+import { entryName } from '../redis/fast-store.ts'
 import { takeAskedText } from './asked-text.ts'
 import type { CacheControl } from './cache-control.ts'
 import { hashContext, type RequestIdentity, sha256 } from './canonical.ts'
@@ -18,8 +19,13 @@ export interface Question {
   requestHash: string
   /** The model as the client asked for it. */
   model: string
-  /** Null where only the exact request may match. */
-  semantic: SemanticQuestion | null
+  /** Null where only the exact request may match. Taken apart when it is first called. */
+  semantic(): SemanticQuestion | null
+}
+
+/** Under which the answer to exactly this request is kept in the fast store. */
+export function nameEntry({ account, requestHash }: Pick<Question, 'account' | 'requestHash'>): string {
+  return entryName(account.project_id, account.cache_generation, requestHash)
 }
 
 export interface SemanticQuestion {
@@ -34,9 +40,21 @@ export interface SemanticQuestion {
   contextHash: string
 }
 
+export function createQuestion(known: Omit<Question, 'semantic'>): Question {
+  let semantic: SemanticQuestion | null | undefined
+  return {
+    ...known,
+    semantic() {
+      if (semantic === undefined) semantic = readSemanticQuestion(known.identity, known.account)
+      return semantic
+    },
+  }
+}
+
 /** Takes the request apart for a semantic lookup; null where there must be none. */
-export function readSemanticQuestion(identity: RequestIdentity, account: AdmitRow): SemanticQuestion | null {
-  if (!account.semantic_enabled) return null
+function readSemanticQuestion(identity: RequestIdentity, account: AdmitRow): SemanticQuestion | null {
+  // Embeddings are never matched by similarity.
+  if (!account.semantic_enabled || identity.endpoint === 'embeddings') return null
   // Where a number of the context may have been rounded, contexts cannot be compared.
   if (hasInexactNumber(identity.bodyText)) return null
   const asked = takeAskedText(identity.endpoint, identity.body)

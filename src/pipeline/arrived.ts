@@ -1,9 +1,10 @@
 /** A request on its way through the pipeline: what is wanted, and, once it may pass, by whom and of whom. */
 import type { Admitted } from '../admission/admission.ts'
 import type { CacheControl } from '../cache/cache-control.ts'
-import type { RequestIdentity } from '../cache/canonical.ts'
-import type { Question } from '../cache/question.ts'
+import { hashRequest } from '../cache/canonical.ts'
+import { createQuestion, type Question } from '../cache/question.ts'
 import type { EmbeddingsAsk } from '../embeddings/read-ask.ts'
+import type { AdmitRow } from '../postgres/admit.ts'
 import type { Provider } from '../providers/upstream.ts'
 import type { ProxyRequest } from './exchange.ts'
 import type { FailedAnswer } from './flight.ts'
@@ -31,13 +32,16 @@ export interface Arrived {
   givesWay(failed: FailedAnswer): boolean
 }
 
-export function identify(
+/** What the request asks of the cache. */
+export function toQuestion(
   { endpoint }: ProxyRequest,
   { parsed, canonicalBody, control }: Wanted,
+  account: AdmitRow,
   { name, pricedAs }: Provider,
-): RequestIdentity {
-  const { body, text: bodyText } = parsed
+): Question {
+  const { body, text: bodyText, model } = parsed
   // An aggregator may be called what a direct provider is called.
   const route = `${pricedAs ?? ''}/${name}`
-  return { namespace: control.namespace, endpoint, route, body, canonicalBody, bodyText }
+  const identity = { namespace: control.namespace, endpoint, route, body, canonicalBody, bodyText }
+  return createQuestion({ account, control, identity, requestHash: hashRequest(identity), model })
 }

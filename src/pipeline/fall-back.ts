@@ -1,10 +1,10 @@
 /** Fallbacks: when nothing of the wanted model's answer could be had, the same request with another model, as if that had been asked for. */
 import { hasInexactNumber } from '../answers/inexact-number.ts'
-import { canonicalizeBody, hashRequest } from '../cache/canonical.ts'
+import { canonicalizeBody } from '../cache/canonical.ts'
 import { ProxyError } from '../errors.ts'
 import type { Routes } from '../providers/routes.ts'
 import { isPassing, UpstreamFailure } from '../providers/upstream-failure.ts'
-import { type Arrived, identify } from './arrived.ts'
+import { type Arrived, toQuestion } from './arrived.ts'
 import type { ProxyResponse } from './exchange.ts'
 import type { FailedAnswer } from './flight.ts'
 
@@ -26,19 +26,18 @@ function isPassingFailure(failed: FailedAnswer): boolean {
 
 /** Under its own route and its own names in the cache: a fallback's answer is never kept as the wanted model's. */
 function standIn(arrived: Arrived, model: string, routes: Routes): Arrived | null {
-  const { request, wanted, admitted, asked } = arrived
+  const { request, wanted, admitted } = arrived
   const provider = routes.resolve(model, admitted.account)
   if (provider instanceof ProxyError) return null
   const body = { ...wanted.parsed.body, model }
   const parsed = { ...wanted.parsed, body, model, text: JSON.stringify(body) }
   const substitute = { ...wanted, parsed, canonicalBody: canonicalizeBody(body) }
-  const identity = identify(request, substitute, provider)
   return {
     ...arrived,
     wanted: substitute,
     // The entry that came with admission answers another request.
     admitted: { ...admitted, entry: null },
-    asked: { ...asked, model, identity, requestHash: hashRequest(identity) },
+    asked: toQuestion(request, substitute, admitted.account, provider),
     provider,
     givesWay: () => true,
   }

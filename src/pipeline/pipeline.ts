@@ -1,22 +1,21 @@
 /** The one place that knows the order: parse, admit, exact hit, stored answer, provider. */
 import type { Admission } from '../admission/admission.ts'
 import { hashBearerKey } from '../admission/api-key.ts'
-import type { Cache } from '../cache/cache.ts'
+import type { Cache, Lookup } from '../cache/cache.ts'
 import { type CacheControl, readCacheControl } from '../cache/cache-control.ts'
-import { canonicalizeBody, hashRequest, type RequestIdentity } from '../cache/canonical.ts'
-import { type Question, readSemanticQuestion } from '../cache/question.ts'
+import { canonicalizeBody } from '../cache/canonical.ts'
+import { nameEntry, type Question } from '../cache/question.ts'
 import { readEmbeddingsAsk } from '../embeddings/read-ask.ts'
 import { ProxyError } from '../errors.ts'
-import type { AdmitRow } from '../postgres/admit.ts'
 import type { Catalogue } from '../pricing/catalogue.ts'
 import { NO_USAGE } from '../pricing/cost.ts'
 import type { Routes } from '../providers/routes.ts'
 import type { Provider } from '../providers/upstream.ts'
-import { entryName, flightName } from '../redis/fast-store.ts'
+import { flightName } from '../redis/fast-store.ts'
 import { answerEmbeddings } from './answer-embeddings.ts'
 import { answerHit } from './answer-hit.ts'
 import { answerMiss } from './answer-miss.ts'
-import { type Arrived, identify, type Wanted } from './arrived.ts'
+import { type Arrived, toQuestion, type Wanted } from './arrived.ts'
 import { CLIENT_GONE_STATUS, ClientGone, type ProxyRequest, type ProxyResponse } from './exchange.ts'
 import { answerInTurn, GaveWay } from './fall-back.ts'
 import { createFlight, type FailedAnswer, type Flight, type Seat } from './flight.ts'
@@ -64,14 +63,17 @@ export function createPipeline({
     }
 
     let provider: Provider | ProxyError | undefined
-    let identity: RequestIdentity | undefined
-    let requestHash = ''
-    const admitted = await admission.admit(keyHash, request.address, account => {
-      provider = routes.resolve(wanted.parsed.model, account)
-      if (provider instanceof ProxyError || wanted.embeddings) return null
-      identity = identify(request, wanted, provider)
-      requestHash = hashRequest(identity)
-      return wanted.control.lookup ? entryName(account.project_id, account.cache_generation, requestHash) : null
+    let guessed: Question | undefined
+    const admitted = await admission.admit(keyHash, request.address, {
+      entryOf(account) {
+        provider = routes.resolve(wanted.parsed.model, account)
+        if (provider instanceof ProxyError || wanted.embeddings) return null
+        guessed = toQuestion(request, wanted, account, provider)
+        return wanted.control.lookup ? nameEntry(guessed) : null
+      },
+      meanwhile() {
+        if (guessed) cache.prepare(guessed)
+      },
     })
 
     const { account } = admitted
@@ -84,8 +86,8 @@ export function createPipeline({
         const asked = { request, parsed, ask, control, account, provider, ledger, refund: admitted.refund }
         return await answerEmbeddings(asked, { ...vectors, catalogue })
       }
-      if (!provider || !identity) throw new Error('Admission did not name the entry')
-      const asked: Question = { account, control: wanted.control, identity, requestHash, model, semantic: null }
+      if (!provider || !guessed) throw new Error('Admission did not name the entry')
+      const asked = { ...guessed, account }
       const arrived = { request, wanted, admitted, asked, provider, ledger, givesWay: () => false }
       return await answerInTurn(arrived, { routes, answer, tellFailure })
     } catch (error) {
@@ -111,7 +113,13 @@ export function createPipeline({
       const flight = underWay ?? startFlight(name)
       const seat = flight.board(parsed.stream)
       if (!seat) break
-      if (!underWay && !(await remoteFlights.isLedElsewhere(name, flight))) return lead(arrived, flight, seat)
+      if (!underWay) {
+        // Both at once. What another process lands between the two is no miss: the claim brings it along.
+        const claiming = remoteFlights.claimLead(name, flight, nameEntry(asked))
+        const looking = cache.find(asked)
+        const claim = await claiming
+        if (claim.isOurs) return lead(arrived, flight, seat, looking, claim.entry)
+      }
       const followed = await follow({ ...arrived, parsed, flight, seat, refund: admitted.refund })
       if (!('failed' in followed)) return followed
       failed = followed.failed
@@ -119,7 +127,8 @@ export function createPipeline({
     if (failed && arrived.givesWay(failed)) throw new GaveWay(failed)
     if (failed) return tellFailure(failed, arrived)
     const alone = createFlight()
-    return lead(arrived, alone, alone.board(parsed.stream) as Seat)
+    const looking = wanted.control.lookup ? cache.find(asked) : Promise.resolve({ match: null, vector: null })
+    return lead(arrived, alone, alone.board(parsed.stream) as Seat, looking)
   }
 
   /** From now on, identical requests find it. */
@@ -132,24 +141,30 @@ export function createPipeline({
     return flight
   }
 
-  /** Looks for a stored answer, then asks the provider; others may listen from the first moment on. */
-  async function lead(arrived: Arrived, flight: Flight, seat: Seat): Promise<ProxyResponse> {
+  /** Answers with what was found, else asks the provider; others may listen from the first moment on. `latest`: an entry newer than the search. */
+  async function lead(
+    arrived: Arrived,
+    flight: Flight,
+    seat: Seat,
+    looking: Promise<Lookup>,
+    latest: Uint8Array | null = null,
+  ): Promise<ProxyResponse> {
     const { request, wanted, admitted, asked, provider, ledger, givesWay } = arrived
     const { parsed, control } = wanted
     // An abort that has happened already is not told again.
     if (request.signal.aborted) seat.leave()
     else request.signal.addEventListener('abort', seat.leave, { once: true })
     try {
-      const question = { ...asked, semantic: semanticOf(asked, admitted.account) }
-      const lookup = control.lookup ? await cache.find(question) : { match: null, vector: null }
-      if (lookup.match) {
-        flight.land({ kind: 'match', match: lookup.match })
-        return answerHit(lookup.match, parsed, provider.pricedAs, ledger)
+      const lookup = await looking
+      const match = lookup.match ?? cache.readExact(latest, asked)
+      if (match) {
+        flight.land({ kind: 'match', match })
+        return answerHit(match, parsed, provider.pricedAs, ledger)
       }
       if (control.onlyIfCached) throw notCached()
       if (flight.signal.aborted) throw new ClientGone()
       const { refund } = admitted
-      const miss = { request, parsed, question, lookup, provider, ledger, flight, seat, givesWay, refund }
+      const miss = { request, parsed, question: asked, lookup, provider, ledger, flight, seat, givesWay, refund }
       return await answerMiss(miss, { cache, catalogue })
     } catch (error) {
       flight.land({ kind: 'unshared', failed: asFailedAnswer(error) })
@@ -199,11 +214,6 @@ function readWanted({ endpoint, headers }: ProxyRequest, bodyText: string): Want
   const embeddings = endpoint === 'embeddings' ? readEmbeddingsAsk(parsed.body) : null
   const canonicalBody = embeddings ? '' : canonicalizeBody(parsed.body)
   return { parsed, canonicalBody, control: readCacheControl(headers), embeddings }
-}
-
-/** Embeddings are never matched by similarity. */
-function semanticOf({ identity }: Question, account: AdmitRow) {
-  return identity.endpoint === 'embeddings' ? null : readSemanticQuestion(identity, account)
 }
 
 function closeFailed(ledger: Ledger, error: unknown, provider: Provider | ProxyError | undefined): void {

@@ -1,16 +1,19 @@
 /** Flights across processes: leads are claimed, and what is heard of another process's flight makes a flight here as well. */
 import { decodeEntry, encodeEntry } from '../cache/entry.ts'
 import { ProxyError } from '../errors.ts'
-import type { Claim, FlightRadio } from '../redis/flight-radio.ts'
+import type { Claim, ClaimReply, FlightRadio } from '../redis/flight-radio.ts'
 import type { Flight, Landing, Seat } from './flight.ts'
 
 export interface RemoteFlights {
-  /**
-   * Claims the lead. True: another process has it, and `flight` is going to be what is heard of its flight. False: the lead is
-   * ours, and `flight` can be heard by others until it lands.
-   */
-  isLedElsewhere(name: string, flight: Flight): Promise<boolean>
+  /** Claims the lead of a flight for this process. Never rejects: out of each other's reach, every process leads for itself. */
+  claimLead(name: string, flight: Flight, entryName: string): Promise<Lead>
 }
+
+export type Lead =
+  /** Another process has it, and `flight` is going to be what is heard of its flight. */
+  | { isOurs: false }
+  /** `flight` can be heard by others until it lands. `entry`: what an earlier flight, landed since admission, has left. */
+  | { isOurs: true; entry: Uint8Array | null }
 
 /** One letter in front of each message says what it is; the flight's id follows, then the payload. */
 const JOIN = 'J'
@@ -35,7 +38,7 @@ interface Followed {
 
 /** Without a radio, every lead is ours. */
 export function createRemoteFlights(radio: FlightRadio | null): RemoteFlights {
-  if (!radio) return { isLedElsewhere: async () => false }
+  if (!radio) return { claimLead: async () => ({ isOurs: true, entry: null }) }
   const air = radio
   const led = new Map<string, Flight>()
   const relays = new Map<string, Seat>()
@@ -138,23 +141,25 @@ export function createRemoteFlights(radio: FlightRadio | null): RemoteFlights {
   }
 
   return {
-    async isLedElsewhere(name, flight) {
+    async claimLead(name, flight, entryName) {
       const flightId = crypto.randomUUID()
-      const claim = await air.claim(name, flightId).catch(() => null)
-      if (claim && claim.station !== '') {
-        if (await follow(name, flight, claim)) return true
+      const reply = await air.claim(name, flightId, entryName).catch(() => UNHEARD)
+      const { other } = reply
+      if (other && other.station !== '') {
+        if (await follow(name, flight, other)) return { isOurs: false }
         // Nobody is there: the process that made the claim has died.
-        clearTimeout(followed.get(claim.flightId)?.silence)
-        followed.delete(claim.flightId)
-        await air.release(name, claim).catch(() => {})
+        clearTimeout(followed.get(other.flightId)?.silence)
+        followed.delete(other.flightId)
+        await air.release(name, other).catch(() => {})
       }
       lead(name, flight, flightId)
-      return false
+      return { isOurs: true, entry: reply.other ? null : reply.entry }
     },
   }
 }
 
 const EMPTY = new Uint8Array(0)
+const UNHEARD: ClaimReply = { other: null, entry: null }
 
 function brokenOff(): ProxyError {
   return new ProxyError({ status: 502, code: 'upstream_error', message: 'The upstream broke off its answer.' })

@@ -1,7 +1,6 @@
 /** Calls find_answer(): stored answers by hash, by normalized prompt, by similarity. */
 import { sql } from 'kysely'
 import type { Database } from './database.ts'
-import { formatVector } from './format-vector.ts'
 
 interface StoredAnswer {
   response: string
@@ -20,7 +19,7 @@ export interface AnswerAsk {
     contextHash: string
     normalizedHash: string
     /** Null: look for no similar ones. */
-    vector: { spaceId: number; values: Float32Array } | null
+    vector: { spaceId: number; text: string } | null
     /** Similarity that must be exceeded. */
     threshold: number
   } | null
@@ -41,7 +40,7 @@ export async function findAnswer(database: Database, ask: AnswerAsk): Promise<Fo
     decode(${semantic?.contextHash ?? null}, 'hex'),
     decode(${semantic?.normalizedHash ?? null}, 'hex'),
     ${vector?.spaceId ?? null}::integer,
-    ${vector ? formatVector(vector.values) : null}::halfvec,
+    ${vector?.text ?? null}::halfvec,
     ${semantic?.threshold ?? null}::double precision,
     ${ask.maxAgeSeconds}::integer
   )`.execute(database.queries)

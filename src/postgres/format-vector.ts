@@ -8,12 +8,12 @@ const GREATEST = 2_047
  * Scaled to whole numbers: cosine similarity does not mind the scale, and the text is a fifth as long to write, send and read.
  * For vectors that are compared by cosine alone, never given out.
  */
-export function formatVector(vector: Float32Array): string | null {
+export function formatVector(vector: Float32Array): string {
+  // Loops by index: iterators take three times as long, and every miss formats one.
   let greatest = 0
-  for (const component of vector) greatest = Math.max(greatest, Math.abs(component))
+  for (let i = 0; i < vector.length; i++) greatest = Math.max(greatest, Math.abs(vector[i] as number))
   const scale = greatest === 0 ? 0 : GREATEST / greatest
-  const scaled: number[] = []
-  // Array.from takes twice as long, and every miss formats two.
-  for (const component of vector) scaled.push(Math.round(component * scale))
-  return toSql(scaled)
+  const scaled = new Array<number>(vector.length)
+  for (let i = 0; i < vector.length; i++) scaled[i] = Math.round((vector[i] as number) * scale)
+  return toSql(scaled) as string
 }

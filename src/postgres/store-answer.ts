@@ -1,7 +1,6 @@
 /** Calls store_answer(): keeps a whole answer, findable by its request and, where wanted, by its prompt. */
 import { sql } from 'kysely'
 import type { Database } from './database.ts'
-import { formatVector } from './format-vector.ts'
 
 export interface AnswerToStore {
   projectId: number
@@ -21,7 +20,7 @@ export interface AnswerToStore {
     normalizedHash: string
     prompt: string
     /** Null where the embedder had none to give. */
-    vector: { spaceId: number; values: Float32Array } | null
+    vector: { spaceId: number; text: string } | null
   } | null
 }
 
@@ -42,6 +41,6 @@ export async function storeAnswer(database: Database, answer: AnswerToStore): Pr
     decode(${semantic?.normalizedHash ?? null}, 'hex'),
     ${semantic?.prompt ?? null}::text,
     ${semantic?.vector?.spaceId ?? null}::integer,
-    ${semantic?.vector ? formatVector(semantic.vector.values) : null}::halfvec
+    ${semantic?.vector?.text ?? null}::halfvec
   )`.execute(database.queries)
 }

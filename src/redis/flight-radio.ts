@@ -8,11 +8,14 @@ export interface Claim {
   flightId: string
 }
 
+/** `other`: who made the claim before; null when it is ours now. `entry`: as it was right after the claim was made. */
+export type ClaimReply = { other: Claim } | { other: null; entry: Uint8Array | null }
+
 export interface FlightRadio {
   /** This process's own name. */
   readonly station: string
-  /** Null when the claim is ours now; else whose it is. Rejects when Redis is out of reach. */
-  claim(name: string, flightId: string): Promise<Claim | null>
+  /** Claims a flight for this process, and reads the exact entry that an earlier one may have left. Rejects when Redis is out of reach. */
+  claim(name: string, flightId: string, entryName: string): Promise<ClaimReply>
   /** Makes a claim of ours last on. */
   renew(name: string): Promise<void>
   /** Gives up a claim, if it still is that one. */
@@ -41,11 +44,15 @@ export function openFlightRadio(url: string): FlightRadio {
 
   return {
     station,
-    async claim(name, flightId) {
-      const claimed = await redis.set(name, `${station} ${flightId}`, 'PX', CLAIM_LIFETIME_MS, 'NX')
-      if (claimed === 'OK') return null
+    async claim(name, flightId, entryName) {
+      // One pipeline, in this order: both names have the project's hash tag.
+      const [claimed, entry] = await Promise.all([
+        redis.set(name, `${station} ${flightId}`, 'PX', CLAIM_LIFETIME_MS, 'NX'),
+        redis.getBuffer(entryName),
+      ])
+      if (claimed === 'OK') return { other: null, entry }
       const [other = '', otherFlight = ''] = ((await redis.get(name)) ?? '').split(' ')
-      return { station: other, flightId: otherFlight }
+      return { other: { station: other, flightId: otherFlight } }
     },
     async renew(name) {
       await redis.pexpire(name, CLAIM_LIFETIME_MS)

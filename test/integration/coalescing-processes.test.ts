@@ -104,6 +104,30 @@ describeReal('identical requests in flight over several proxies', footing => {
     expect(upstream.requests).toHaveLength(1)
   })
 
+  test('what another process lands between the search and the claim is no miss', async () => {
+    upstream.reset()
+    upstream.script({ kind: 'answer', content: 'once' })
+    const radio = openFlightRadio(proxyAt(0).stores.redisUrl as string)
+    radios.push(radio)
+    const late = await startProxy({
+      stores: proxyAt(0).stores,
+      environment: { AGGREGATOR_BASE_URL: upstream.baseUrl, AGGREGATOR_API_KEY: 'k' },
+      radio: {
+        ...radio,
+        async claim(name: string, id: string, entryName: string) {
+          // The search is on its way by now, and finds nothing.
+          await Bun.sleep(100)
+          await ask(proxyAt(1), key, question('Meanwhile?'))
+          return radio.claim(name, id, entryName)
+        },
+      },
+    })
+    const answer = await ask(late, key, question('Meanwhile?'))
+    expect(textOf(answer)).toBe('once')
+    expect(upstream.requests).toHaveLength(1)
+    await late.stop()
+  })
+
   test('a claim whose process has died is taken over at once', async () => {
     upstream.reset()
     upstream.script({ kind: 'answer', content: 'alive' })
@@ -114,9 +138,9 @@ describeReal('identical requests in flight over several proxies', footing => {
     const original = dead.claim
     const radio = {
       ...dead,
-      claim(name: string, id: string) {
+      claim(name: string, id: string, entryName: string) {
         claimed.push(name)
-        return original(name, id)
+        return original(name, id, entryName)
       },
     }
     const orphan = await startProxy({
