@@ -10,7 +10,7 @@ import {
 import { disabledKey, invalidKey } from './api-key.ts'
 import { createRateWindows, type PassReply } from './rate-windows.ts'
 import { monthlyQuotaExceeded, rateLimitExceeded } from './refusals.ts'
-import type { Reservations } from './reservations.ts'
+import type { Reservation, Reservations } from './reservations.ts'
 
 /** Most requests a minute from one address with keys that turn out not to exist: guessing must not cost database calls. */
 const STRANGER_REQUESTS_PER_MINUTE = 120
@@ -47,6 +47,8 @@ export interface Admission {
 export function createAdmission(store: FastStore, reservations: Reservations): Admission {
   const passWindows = createRateWindows(store)
   const remembered = new Map<string, AdmitRow>()
+  /** Windows that were at most half full when they were last heard of. */
+  const roomy = new WeakSet<readonly Window[]>()
   const identifying = new Map<string, Promise<AdmitRow>>()
 
   function remember(keyHash: string, account: AdmitRow): void {
@@ -89,34 +91,62 @@ export function createAdmission(store: FastStore, reservations: Reservations): A
     return account
   }
 
+  /**
+   * Asks the windows and the month: at once where the windows were roomy last time, else one after the other, so that whoever
+   * keeps knocking costs the month's counter nothing. No reservation: the windows are full.
+   */
+  async function ask(keyHash: string, windows: readonly Window[], entry: string | null, meanwhile: () => void) {
+    const early = roomy.has(windows) ? reservations.reserve(keyHash) : null
+    // Heard below, or of no interest.
+    early?.catch(() => {})
+    const pass = await passWindows({ windows, entry }).catch(async error => {
+      await giveBack(early).catch(() => {})
+      throw error
+    })
+    if (pass.isRoomy) roomy.add(windows)
+    else roomy.delete(windows)
+    if (!pass.passed) {
+      await giveBack(early)
+      return { pass, reservation: null }
+    }
+    const reserving = early ?? reservations.reserve(keyHash)
+    // Behind the batch, which is sent when all that was readable has been read.
+    if (pass.entry === null) setImmediate(meanwhile)
+    const reservation = await reserving.catch(async error => {
+      await uncount(windows, pass)
+      throw error
+    })
+    return { pass, reservation }
+  }
+
+  async function giveBack(reserving: Promise<Reservation> | null): Promise<void> {
+    const reservation = await reserving
+    if (reservation?.reserved) reservations.refund(reservation.row)
+  }
+
+  function uncount(windows: readonly Window[], pass: PassReply): Promise<void> {
+    const names = windows.map(window => window.name)
+    return store.uncount(names, 1, pass.countedAtSecond)
+  }
+
   async function admit(keyHash: string, address: string, foresight: Foresight): Promise<Admitted> {
     let account = await recall(keyHash, address)
     for (;;) {
       refuseInactiveUnlessStale(account)
       const windows = windowsOf(account, address)
-      const pass = await passWindows({
-        windows,
-        entry: account.verdict === 'active' ? foresight.entryOf(account) : null,
-      })
-      if (!pass.passed) {
+      const entry = account.verdict === 'active' ? foresight.entryOf(account) : null
+      const { pass, reservation } = await ask(keyHash, windows, entry, foresight.meanwhile)
+      if (!reservation) {
         const current = await identify(keyHash, address)
         if (sameAsGuessed(account, current)) throw refusal(pass)
         account = current
         continue
       }
-      const names = windows.map(window => window.name)
-      const takeBack = () => store.uncount(names, 1, pass.countedAtSecond)
-      const reserving = reservations.reserve(keyHash)
-      // Behind the batch that is sent when all that was readable has been read.
-      if (pass.entry === null) setImmediate(foresight.meanwhile)
-      const { row: current, reserved } = await reserving.catch(async error => {
-        await takeBack()
-        throw error
-      })
+      const { row: current, reserved } = reservation
       if (reserved && sameAsGuessed(account, current)) {
         return { account: current, entry: pass.entry, refund: () => reservations.refund(current) }
       }
-      await takeBack()
+      await uncount(windows, pass)
       if (reserved) reservations.refund(current)
       if (current.verdict === 'unknown') remembered.delete(keyHash)
       else remember(keyHash, current)

@@ -20,6 +20,8 @@ export interface PassReply {
   waitMs: number
   /** The window that is full, where one is. */
   fullWindow: Window | null
+  /** Whether every window is at most half full: the next requests are all but sure to pass. */
+  isRoomy: boolean
   entry: Uint8Array | null
 }
 
@@ -80,6 +82,7 @@ function reply(ask: PassAsk, group: Group, verdict: PassVerdict): PassReply {
     countedAtSecond: verdict.countedAtSecond,
     waitMs: verdict.waitMs,
     fullWindow: passed ? null : findFullWindow(group.windows, verdict.totals),
+    isRoomy: group.windows.every((window, i) => (verdict.totals[i] ?? 0) * 2 <= window.limit),
     entry: passed && at !== undefined ? (verdict.entries[at] ?? null) : null,
   }
 }

@@ -15,7 +15,7 @@ interface Ask {
   reserve: boolean
 }
 
-interface Reply {
+export interface Reservation {
   row: AdmitRow
   /** Whether this very request was reserved. */
   reserved: boolean
@@ -25,7 +25,7 @@ export interface Reservations {
   /** Validates a key without counting. 503 when the database does not answer in time. */
   validate(keyHash: string): Promise<AdmitRow>
   /** Validates a key and reserves one request of its month. 503 when the database does not answer in time. */
-  reserve(keyHash: string): Promise<Reply>
+  reserve(keyHash: string): Promise<Reservation>
   /** Gives one reserved request back; tries until the database takes it. */
   refund(row: Pick<AdmitRow, 'project_id' | 'key_type' | 'month'>): void
   /** Resolves when every refund has reached the database, or the time is up. */
@@ -36,7 +36,7 @@ export function createReservations(database: Database): Reservations {
   const refunds = new Map<string, Refund>()
   let refunding: Promise<void> | null = null
 
-  const ask = createBatcher<Ask, Reply>({
+  const ask = createBatcher<Ask, Reservation>({
     run: asks => runBatch(database, asks),
     maxItems: MAX_BATCH,
     timeLimitMs: TIME_LIMIT_MS,
@@ -83,7 +83,7 @@ export function createReservations(database: Database): Reservations {
 }
 
 /** Folds the asks of one key into one row of the call, and hands what was granted to them in the order they came. */
-async function runBatch(database: Database, asks: readonly Ask[]): Promise<Reply[]> {
+async function runBatch(database: Database, asks: readonly Ask[]): Promise<Reservation[]> {
   const wanted = new Map<string, number>()
   for (const { keyHash, reserve } of asks) wanted.set(keyHash, (wanted.get(keyHash) ?? 0) + (reserve ? 1 : 0))
   const keyHashes = [...wanted.keys()]

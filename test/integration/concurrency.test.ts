@@ -103,6 +103,18 @@ describeFootings('concurrent requests', footing => {
     expect(await accounts().countRequests(account)).toBe(60)
   })
 
+  test('300 at once against the rest of a minute that was nearly empty: the rest are answered, and the month counts them alone', async () => {
+    const account = await accounts().createOn('free', 'project')
+    // From now on the proxies take it that the minute has room.
+    for (let round = 0; round < 2; round++) {
+      for (const { status } of await askEach(account.key)) expect(status).toBe(200)
+    }
+    const before = 2 * service.proxies.length
+    const answers = await burst(account.key, makePrompts(300))
+    expect(countByMessage(answers)).toEqual({ answered: 60 - before, '429 Rate limit exceeded': 240 + before })
+    await expect.poll(() => accounts().countRequests(account), { timeout: 2_000 }).toBe(60)
+  })
+
   test('the same question 200 times at once is answered 200 times, and counted as often', async () => {
     const account = await accounts().create()
     const answers = await burst(account.key, new Array(200).fill('What is the same for all?'))
