@@ -1,5 +1,5 @@
 /** Calls admit(): validates keys and reserves requests against their months. */
-import { sql } from 'kysely'
+import { callPrepared } from './call-prepared.ts'
 import type { Database } from './database.ts'
 
 export interface AdmitAsk {
@@ -36,12 +36,11 @@ export interface AdmitRow {
   fallbacks: string[]
 }
 
+const ADMIT = 'select * from admit($1::text[], $2::integer[])'
+
 /** One row for each ask, in order; the asked keys must be distinct. */
-export async function admit(database: Database, asks: readonly AdmitAsk[]): Promise<AdmitRow[]> {
+export function admit(database: Database, asks: readonly AdmitAsk[]): Promise<AdmitRow[]> {
   const hashes = asks.map(ask => ask.keyHash)
   const wanted = asks.map(ask => ask.wanted)
-  const { rows } = await sql<AdmitRow>`select * from admit(${hashes}::text[], ${wanted}::integer[])`.execute(
-    database.queries,
-  )
-  return rows
+  return callPrepared<AdmitRow>(database, ADMIT, [hashes, wanted])
 }

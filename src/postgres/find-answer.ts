@@ -1,5 +1,5 @@
 /** Calls find_answer(): stored answers by hash, by normalized prompt, by similarity. */
-import { sql } from 'kysely'
+import { callPrepared } from './call-prepared.ts'
 import type { Database } from './database.ts'
 
 interface StoredAnswer {
@@ -30,19 +30,29 @@ export interface AnswerAsk {
 export type SimilarAnswer = StoredAnswer & { match: 'normalized' | 'similar'; similarity: number; prompt: string }
 export type FoundAnswer = (StoredAnswer & { match: 'exact' }) | SimilarAnswer
 
+const FIND_ANSWER = `select * from find_answer(
+  $1::bigint,
+  decode($2, 'hex'),
+  decode($3, 'hex'),
+  decode($4, 'hex'),
+  $5::integer,
+  $6::halfvec,
+  $7::double precision,
+  $8::integer
+)`
+
 /** The exact answer alone, or those of equal context whose prompt is the same normalized or similar; in no order. */
-export async function findAnswer(database: Database, ask: AnswerAsk): Promise<FoundAnswer[]> {
+export function findAnswer(database: Database, ask: AnswerAsk): Promise<FoundAnswer[]> {
   const { semantic } = ask
   const vector = semantic?.vector
-  const { rows } = await sql<FoundAnswer>`select * from find_answer(
-    ${ask.projectId}::bigint,
-    decode(${ask.requestHash}, 'hex'),
-    decode(${semantic?.contextHash ?? null}, 'hex'),
-    decode(${semantic?.normalizedHash ?? null}, 'hex'),
-    ${vector?.spaceId ?? null}::integer,
-    ${vector?.text ?? null}::halfvec,
-    ${semantic?.threshold ?? null}::double precision,
-    ${ask.maxAgeSeconds}::integer
-  )`.execute(database.queries)
-  return rows
+  return callPrepared<FoundAnswer>(database, FIND_ANSWER, [
+    ask.projectId,
+    ask.requestHash,
+    semantic?.contextHash ?? null,
+    semantic?.normalizedHash ?? null,
+    vector?.spaceId ?? null,
+    vector?.text ?? null,
+    semantic?.threshold ?? null,
+    ask.maxAgeSeconds,
+  ])
 }

@@ -1,5 +1,5 @@
 /** Calls store_answer(): keeps a whole answer, findable by its request and, where wanted, by its prompt. */
-import { sql } from 'kysely'
+import { callPrepared } from './call-prepared.ts'
 import type { Database } from './database.ts'
 
 export interface AnswerToStore {
@@ -24,23 +24,41 @@ export interface AnswerToStore {
   } | null
 }
 
+const STORE_ANSWER = `select store_answer(
+  $1::bigint,
+  decode($2, 'hex'),
+  $3::text,
+  $4::text,
+  $5::text,
+  $6::text,
+  $7::text,
+  $8::integer,
+  $9::integer,
+  $10::integer,
+  decode($11, 'hex'),
+  decode($12, 'hex'),
+  $13::text,
+  $14::integer,
+  $15::halfvec
+)`
+
 export async function storeAnswer(database: Database, answer: AnswerToStore): Promise<void> {
   const { semantic } = answer
-  await sql`select store_answer(
-    ${answer.projectId}::bigint,
-    decode(${answer.requestHash}, 'hex'),
-    ${answer.namespace}::text,
-    ${answer.endpoint}::text,
-    ${answer.model}::text,
-    ${answer.provider}::text,
-    ${answer.response}::text,
-    ${answer.promptTokens}::integer,
-    ${answer.completionTokens}::integer,
-    ${answer.ttlSeconds}::integer,
-    decode(${semantic?.contextHash ?? null}, 'hex'),
-    decode(${semantic?.normalizedHash ?? null}, 'hex'),
-    ${semantic?.prompt ?? null}::text,
-    ${semantic?.vector?.spaceId ?? null}::integer,
-    ${semantic?.vector?.text ?? null}::halfvec
-  )`.execute(database.queries)
+  await callPrepared(database, STORE_ANSWER, [
+    answer.projectId,
+    answer.requestHash,
+    answer.namespace,
+    answer.endpoint,
+    answer.model,
+    answer.provider,
+    answer.response,
+    answer.promptTokens,
+    answer.completionTokens,
+    answer.ttlSeconds,
+    semantic?.contextHash ?? null,
+    semantic?.normalizedHash ?? null,
+    semantic?.prompt ?? null,
+    semantic?.vector?.spaceId ?? null,
+    semantic?.vector?.text ?? null,
+  ])
 }
