@@ -29,6 +29,9 @@ declare
     stored_id bigint;
     beyond boolean := false;
 begin
+    -- A crash may forget the last moment's answers, which are then asked for again; the client would wait for the disk.
+    perform set_config('synchronous_commit', 'off', true);
+
     insert into cache_entries as e (
         project_id, request_hash, namespace, endpoint, model, provider, response, prompt_tokens, completion_tokens, expires_at
     )
