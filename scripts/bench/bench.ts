@@ -10,7 +10,7 @@ import { benchEmbeddings, printEmbeddings } from './embeddings.ts'
 import type { LoadOrder, LoadResult } from './load.ts'
 import { findFreePort, startAndRead, startProxyProcess, stop } from './processes.ts'
 import { prepareStores } from './stores.ts'
-import { measureStreams, printStreams } from './streams.ts'
+import { measureStreams, printStreams, type StreamResult } from './streams.ts'
 
 const { values: options } = parseArgs({
   options: {
@@ -76,16 +76,7 @@ try {
         })
       : null
   if (embeddings) printEmbeddings(embeddings)
-  const streams =
-    options.only === undefined || options.only === 'streams'
-      ? await measureStreams({
-          ...stores,
-          proxyPort: port,
-          proxyPid: proxy.pid,
-          upstreamPort: Number(new URL(JSON.parse(upstream.firstLine).baseUrl).port),
-          rounds: Number(options.rounds),
-        })
-      : null
+  const streams = options.only === undefined || options.only === 'streams' ? await benchStreams() : null
   if (streams) printStreams(streams)
   const measured = { at: new Date().toISOString(), results, embeddings, streams }
   await Bun.write(options.out, `${JSON.stringify(measured, null, 2)}\n`)
@@ -93,6 +84,23 @@ try {
 } finally {
   await Promise.all([stop(proxy), stop(upstream.process), stop(floor.process)])
   await stores.drop()
+}
+
+async function benchStreams(): Promise<StreamResult> {
+  const { origin, port: upstreamPort } = new URL(JSON.parse(upstream.firstLine).baseUrl)
+  const bare = await startAndRead('scripts/bench/bare-forwarder.ts', [origin], stores.environment)
+  try {
+    return await measureStreams({
+      ...stores,
+      proxyPort: port,
+      proxyPid: proxy.pid,
+      barePort: Number(bare.firstLine),
+      upstreamPort: Number(upstreamPort),
+      rounds: Number(options.rounds),
+    })
+  } finally {
+    await stop(bare.process)
+  }
 }
 
 /** Letters: a number would make each question one of its own for the guards. */

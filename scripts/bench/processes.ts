@@ -10,8 +10,17 @@ export interface Started {
 }
 
 /** Runs `bun <file>` and waits for its first line. */
-export async function startAndRead(file: string, args: string[] = []): Promise<Started> {
-  const process_ = Bun.spawn([process.execPath, file, ...args], { stdout: 'pipe', stderr: 'inherit', stdin: 'ignore' })
+export async function startAndRead(
+  file: string,
+  args: string[] = [],
+  environment: Record<string, string> = {},
+): Promise<Started> {
+  const process_ = Bun.spawn([process.execPath, file, ...args], {
+    env: { ...process.env, ...environment },
+    stdout: 'pipe',
+    stderr: 'inherit',
+    stdin: 'ignore',
+  })
   const reader = process_.stdout.getReader()
   let text = ''
   while (!text.includes('\n')) {

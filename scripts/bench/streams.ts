@@ -1,8 +1,9 @@
 /**
  * What the proxy adds to a stream: time to its first event, and processor time for each chunk that passes.
  *
- * Each first event is timed by way of the proxy and straight from the same upstream, in turn, so that a noisy moment hits
- * both. Every stream is a miss: admission, lookup and the upstream call all lie before its first event.
+ * Each first event is timed by way of the proxy, by way of a bare forwarder that takes the same round trips and does nothing
+ * else, and straight from the same upstream, in turn, so that a noisy moment hits them all. Every stream is a miss: admission,
+ * lookup and the upstream call all lie before its first event.
  */
 import { readFileSync } from 'node:fs'
 import type { Socket } from 'bun'
@@ -11,6 +12,8 @@ export interface StreamBench {
   proxyPort: number
   /** The proxy's process. */
   proxyPid: number
+  /** Of `bare-forwarder.ts`. */
+  barePort: number
   upstreamPort: number
   key: string
   rounds: number
@@ -25,10 +28,13 @@ interface FirstEventResult {
   concurrent: number
   streams: number
   directP50Ms: number
+  bareP50Ms: number
   proxiedP50Ms: number
   /** The proxy's median minus upstream's own. */
   addedP50Ms: number
   addedP99Ms: number
+  /** The same of the bare forwarder. */
+  bareAddedP50Ms: number
 }
 
 interface ChunkResult {
@@ -38,7 +44,9 @@ interface ChunkResult {
 }
 
 const CONCURRENT = [1, 100]
-const STREAMS_PER_ROUND = 200
+/** Small ones: servers close a connection that is idle for ten seconds. */
+const STREAMS_PER_BLOCK = 50
+const BLOCKS_PER_ROUND = 4
 const WARM_UP_STREAMS = 4_000
 const WARM_UP_CONCURRENT = 20
 const LONG_STREAMS = 20
@@ -48,7 +56,8 @@ const LONG_CHARS = 9_000
 const TICKS_PER_SECOND = 100
 
 export async function measureStreams(bench: StreamBench): Promise<StreamResult> {
-  await warmUp(bench)
+  await warmUp(bench.barePort, bench.key)
+  await warmUp(bench.proxyPort, bench.key)
   await script(bench, { kind: 'answer', chunkPauseMs: 1 })
   const firstEvents: FirstEventResult[] = []
   for (const concurrent of CONCURRENT) firstEvents.push(await measureFirstEvents(bench, concurrent))
@@ -59,31 +68,35 @@ export async function measureStreams(bench: StreamBench): Promise<StreamResult> 
 }
 
 export function printStreams({ firstEvents, chunks }: StreamResult): void {
-  for (const { concurrent, addedP50Ms, addedP99Ms, directP50Ms, proxiedP50Ms } of firstEvents) {
+  for (const { concurrent, addedP50Ms, addedP99Ms, bareAddedP50Ms, directP50Ms, proxiedP50Ms } of firstEvents) {
     const figures = `added p50 ${addedP50Ms.toFixed(3)} ms, p99 ${addedP99Ms.toFixed(3)} ms`
+    const floor = `a bare forwarder with the same round trips: ${bareAddedP50Ms.toFixed(3)} ms`
     const medians = `p50 ${proxiedP50Ms.toFixed(3)} ms, upstream alone ${directP50Ms.toFixed(3)} ms`
-    process.stdout.write(`first event, ${concurrent} at once: ${figures} (${medians})\n`)
+    process.stdout.write(`first event, ${concurrent} at once: ${figures}; ${floor} (${medians})\n`)
   }
   const { cpuMicrosecondsPerChunk: cost, chunks: count } = chunks
   process.stdout.write(`a passed chunk: ${cost.toFixed(1)} µs of processor time (${count} chunks)\n`)
 }
 
 /** Compilers need some thousand requests before they do their best. */
-async function warmUp(bench: StreamBench): Promise<void> {
-  const clients = await openClients(bench.proxyPort, WARM_UP_CONCURRENT)
-  for (let turn = 0; turn < WARM_UP_STREAMS / WARM_UP_CONCURRENT; turn++) await streamAll(clients, bench.key)
+async function warmUp(port: number, key: string): Promise<void> {
+  const clients = await openClients(port, WARM_UP_CONCURRENT)
+  for (let turn = 0; turn < WARM_UP_STREAMS / WARM_UP_CONCURRENT; turn++) await streamAll(clients, key)
   for (const client of clients) client.close()
 }
 
 async function measureFirstEvents(bench: StreamBench, concurrent: number): Promise<FirstEventResult> {
   const direct: number[] = []
+  const bare: number[] = []
   const proxied: number[] = []
   const toUpstream = await openClients(bench.upstreamPort, concurrent)
+  const toBare = await openClients(bench.barePort, concurrent)
   const toProxy = await openClients(bench.proxyPort, concurrent)
-  const turns = Math.ceil(STREAMS_PER_ROUND / concurrent)
-  for (let round = 0; round < bench.rounds; round++) {
+  const turns = Math.ceil(STREAMS_PER_BLOCK / concurrent)
+  for (let block = 0; block < bench.rounds * BLOCKS_PER_ROUND; block++) {
     for (const [clients, times] of [
       [toUpstream, direct],
+      [toBare, bare],
       [toProxy, proxied],
     ] as const) {
       for (let turn = 0; turn < turns; turn++) {
@@ -91,15 +104,17 @@ async function measureFirstEvents(bench: StreamBench, concurrent: number): Promi
       }
     }
   }
-  for (const client of [...toUpstream, ...toProxy]) client.close()
-  const [directP50Ms, proxiedP50Ms] = [quantile(direct, 0.5), quantile(proxied, 0.5)]
+  for (const client of [...toUpstream, ...toBare, ...toProxy]) client.close()
+  const [directP50Ms = 0, bareP50Ms = 0, proxiedP50Ms = 0] = [direct, bare, proxied].map(times => quantile(times, 0.5))
   return {
     concurrent,
     streams: proxied.length,
     directP50Ms,
+    bareP50Ms,
     proxiedP50Ms,
     addedP50Ms: proxiedP50Ms - directP50Ms,
     addedP99Ms: quantile(proxied, 0.99) - quantile(direct, 0.99),
+    bareAddedP50Ms: bareP50Ms - directP50Ms,
   }
 }
 
@@ -170,7 +185,7 @@ async function openClient(port: number): Promise<Client> {
     port,
     socket: {
       data: (_, bytes) => onData(bytes),
-      close: () => onLost(new Error('The connection was closed in mid-stream')),
+      close: () => onLost(new Error(`The connection to port ${port} was closed in mid-stream`)),
       error: (_, error) => onLost(error),
     },
   })
