@@ -42,6 +42,8 @@ export interface Cache {
   readExact(bytes: Uint8Array | null, question: Pick<Question, 'control'>): Match | null
   /** Makes what `find` and `store` need and what takes no waiting, to be done while something else is waited for. */
   prepare(question: Question): void
+  /** Whether `find` costs no money. */
+  readonly findsForFree: boolean
   /** Looks in Postgres: exactly, then by normalized text, then by similarity. Never throws: a failing lookup is a miss. */
   find(question: Question): Promise<Lookup>
   /** Resolves when an immediate repeat would find it, or shortly after at the latest. Never throws. */
@@ -160,6 +162,8 @@ export function createCache({ database, store, vectors, log }: CacheOptions): Ca
         // What fails here fails again where it is needed, and is told there.
       }
     },
+
+    findsForFree: vectors.isFree,
 
     find(question) {
       return lookUp(question).catch(error => {

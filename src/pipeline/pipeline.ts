@@ -114,11 +114,11 @@ export function createPipeline({
       const seat = flight.board(parsed.stream)
       if (!seat) break
       if (!underWay) {
-        // Both at once. What another process lands between the two is no miss: the claim brings it along.
+        // Both at once, unless looking costs money. What another process lands between the two is no miss: the claim brings it along.
         const claiming = remoteFlights.claimLead(name, flight, nameEntry(asked))
-        const looking = cache.find(asked)
+        const early = cache.findsForFree ? cache.find(asked) : null
         const claim = await claiming
-        if (claim.isOurs) return lead(arrived, flight, seat, looking, claim.entry)
+        if (claim.isOurs) return lead(arrived, flight, seat, early ?? cache.find(asked), claim.entry)
       }
       const followed = await follow({ ...arrived, parsed, flight, seat, refund: admitted.refund })
       if (!('failed' in followed)) return followed
