@@ -1,5 +1,4 @@
 /** Calls admit(): validates keys and reserves requests against their months. */
-import { callPrepared } from './call-prepared.ts'
 import type { Database } from './database.ts'
 
 export interface AdmitAsk {
@@ -42,5 +41,5 @@ const ADMIT = 'select * from admit($1::text[], $2::integer[])'
 export function admit(database: Database, asks: readonly AdmitAsk[]): Promise<AdmitRow[]> {
   const hashes = asks.map(ask => ask.keyHash)
   const wanted = asks.map(ask => ask.wanted)
-  return callPrepared<AdmitRow>(database, ADMIT, [hashes, wanted])
+  return database.call<AdmitRow>(ADMIT, [hashes, wanted])
 }

@@ -1,6 +1,6 @@
 /** Connections to a PostgreSQL server: a few, kept open, and dropped when they fail or fall silent. */
 import type { PostgresPool, PostgresPoolClient } from 'kysely'
-import pg, { type PoolClient } from 'pg'
+import pg, { type PoolClient, type QueryConfig } from 'pg'
 import { sqlStateOf } from './database.ts'
 
 export interface ConnectionsOptions {
@@ -12,6 +12,8 @@ export interface ConnectionsOptions {
 export interface Connections {
   /** For Kysely. */
   pool: PostgresPool
+  /** Runs one statement and resolves to its rows. */
+  call<Row>(text: string, values: readonly unknown[]): Promise<Row[]>
   /** Runs text of several statements; no time limit but the server's own. */
   runScript(text: string): Promise<void>
   /** Disconnects; work under way is given a moment to end. */
@@ -62,13 +64,17 @@ export function openConnections({ url, maxConnections }: ConnectionsOptions): Co
     }
   }
 
+  function toStatement(text: string, values: readonly unknown[]): QueryConfig & { query_timeout: number } {
+    const statement = { text, values: values as unknown[], query_timeout: SILENCE_LIMIT_MS }
+    return values.length > 0 ? Object.assign(statement, { name: nameStatement(text) }) : statement
+  }
+
   async function connect(): Promise<PostgresPoolClient> {
     const client = await take()
     let unusable = false
     const query = async (text: string, values: readonly unknown[]) => {
-      const statement = { text, values: [...values], query_timeout: SILENCE_LIMIT_MS }
       try {
-        return await client.query(values.length > 0 ? { ...statement, name: nameStatement(text) } : statement)
+        return await client.query(toStatement(text, values))
       } catch (error) {
         unusable = !isUsableAfter(error)
         throw error
@@ -78,8 +84,22 @@ export function openConnections({ url, maxConnections }: ConnectionsOptions): Co
     return { query: query as unknown as PostgresPoolClient['query'], release: () => client.release(unusable) }
   }
 
+  async function call<Row>(text: string, values: readonly unknown[]): Promise<Row[]> {
+    const client = await take()
+    let unusable = false
+    try {
+      return (await client.query(toStatement(text, values))).rows as Row[]
+    } catch (error) {
+      unusable = !isUsableAfter(error)
+      throw error
+    } finally {
+      client.release(unusable)
+    }
+  }
+
   return {
     pool: { connect, end: () => pool.end(), options: pool.options },
+    call,
     async runScript(text) {
       const client = await take()
       try {

@@ -51,7 +51,7 @@ export async function openEmbeddedDatabase(start: EmbeddedStart): Promise<Embedd
     closed: false,
     ready: true,
     waitReady: Promise.resolve(),
-    async query<T>(sql: string, params: unknown[] = []) {
+    async query<T>(sql: string, params: readonly unknown[] = []) {
       const reply = await ask({ kind: 'query', sql, params })
       return { rows: (reply.rows ?? []) as T[], fields: [], affectedRows: reply.affectedRows ?? 0 }
     },
@@ -70,6 +70,7 @@ export async function openEmbeddedDatabase(start: EmbeddedStart): Promise<Embedd
 
   return {
     queries: new Kysely<DB>({ dialect: new PGliteDialect({ pglite: client }) }),
+    call: async <Row>(text: string, values: readonly unknown[]) => (await client.query<Row>(text, values)).rows,
     footing: 'embedded',
     buildsGraphs: false,
     psqlPort,

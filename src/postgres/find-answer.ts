@@ -1,5 +1,4 @@
 /** Calls find_answer(): stored answers by hash, by normalized prompt, by similarity. */
-import { callPrepared } from './call-prepared.ts'
 import type { Database } from './database.ts'
 
 interface StoredAnswer {
@@ -45,7 +44,7 @@ const FIND_ANSWER = `select * from find_answer(
 export function findAnswer(database: Database, ask: AnswerAsk): Promise<FoundAnswer[]> {
   const { semantic } = ask
   const vector = semantic?.vector
-  return callPrepared<FoundAnswer>(database, FIND_ANSWER, [
+  return database.call<FoundAnswer>(FIND_ANSWER, [
     ask.projectId,
     ask.requestHash,
     semantic?.contextHash ?? null,

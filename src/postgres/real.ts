@@ -14,6 +14,7 @@ export function openRealDatabase({ url, maxConnections = 10 }: RealDatabaseOptio
   const connections = openConnections({ url, maxConnections })
   return {
     queries: new Kysely<DB>({ dialect: new PostgresDialect({ pool: connections.pool }) }),
+    call: connections.call,
     footing: 'real',
     buildsGraphs: true,
     psqlPort: null,

@@ -1,5 +1,4 @@
 /** Calls store_answer(): keeps a whole answer, findable by its request and, where wanted, by its prompt. */
-import { callPrepared } from './call-prepared.ts'
 import type { Database } from './database.ts'
 
 export interface AnswerToStore {
@@ -44,7 +43,7 @@ const STORE_ANSWER = `select store_answer(
 
 export async function storeAnswer(database: Database, answer: AnswerToStore): Promise<void> {
   const { semantic } = answer
-  await callPrepared(database, STORE_ANSWER, [
+  await database.call(STORE_ANSWER, [
     answer.projectId,
     answer.requestHash,
     answer.namespace,
