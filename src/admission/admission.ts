@@ -30,7 +30,7 @@ export interface Admitted {
 export interface Foresight {
   /** Names the exact entry to read on the way, or null. */
   entryOf(account: AdmitRow): string | null
-  /** Called where there is no such entry, while the database counts: the time for work that waits for nothing. */
+  /** Called while windows and month are asked at once: the request is all but sure to pass, and what it needs next can begin. */
   meanwhile(): void
 }
 
@@ -99,24 +99,30 @@ export function createAdmission(store: FastStore, reservations: Reservations): A
     const early = roomy.has(windows) ? reservations.reserve(keyHash) : null
     // Heard below, or of no interest.
     early?.catch(() => {})
-    const pass = await passWindows({ windows, entry }).catch(async error => {
-      await giveBack(early).catch(() => {})
-      throw error
-    })
-    if (pass.isRoomy) roomy.add(windows)
-    else roomy.delete(windows)
-    if (!pass.passed) {
-      await giveBack(early)
-      return { pass, reservation: null }
+    const passing = passWindows({ windows, entry })
+    // Behind the batches, which are sent when all that was readable has been read.
+    const soon = early ? setImmediate(meanwhile) : null
+    try {
+      const pass = await passing.catch(async error => {
+        await giveBack(early).catch(() => {})
+        throw error
+      })
+      if (pass.isRoomy) roomy.add(windows)
+      else roomy.delete(windows)
+      if (!pass.passed) {
+        await giveBack(early)
+        return { pass, reservation: null }
+      }
+      const reservation = await (early ?? reservations.reserve(keyHash)).catch(async error => {
+        await uncount(windows, pass)
+        throw error
+      })
+      // Whoever keeps asking although the month is used up is to cost no more than that.
+      if (!reservation.reserved) roomy.delete(windows)
+      return { pass, reservation }
+    } finally {
+      if (soon) clearImmediate(soon)
     }
-    const reserving = early ?? reservations.reserve(keyHash)
-    // Behind the batch, which is sent when all that was readable has been read.
-    if (pass.entry === null) setImmediate(meanwhile)
-    const reservation = await reserving.catch(async error => {
-      await uncount(windows, pass)
-      throw error
-    })
-    return { pass, reservation }
   }
 
   async function giveBack(reserving: Promise<Reservation> | null): Promise<void> {
@@ -200,6 +206,7 @@ function sameAsGuessed(guessed: AdmitRow, current: AdmitRow): boolean {
     guessed.requests_per_minute_per_address === current.requests_per_minute_per_address &&
     guessed.semantic_enabled === current.semantic_enabled &&
     guessed.semantic_guards === current.semantic_guards &&
+    guessed.semantic_threshold === current.semantic_threshold &&
     guessed.cache_generation === current.cache_generation &&
     guessed.provider_keys_version === current.provider_keys_version &&
     guessed.direct_providers.join() === current.direct_providers.join()

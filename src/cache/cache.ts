@@ -10,7 +10,7 @@ import { ageSeconds, type CacheEntry, decodeEntry, encodeEntry } from './entry.t
 import { extractFeatures } from './guards/extract-features.ts'
 import { findVeto } from './guards/find-veto.ts'
 import type { PromptVector, PromptVectors } from './prompt-vectors.ts'
-import { nameEntry, type Question, type SemanticQuestion } from './question.ts'
+import type { Question, SemanticQuestion } from './question.ts'
 
 /** A look into the database that takes longer is a miss: together with admission it stays under a second. */
 const LOOKUP_TIME_LIMIT_MS = 400
@@ -39,9 +39,9 @@ export interface NewAnswer {
 
 export interface Cache {
   /** The entry that came with admission, if it may be served. */
-  readExact(bytes: Uint8Array | null, question: Pick<Question, 'control'>): Match | null
-  /** Makes what `find` and `store` need and what takes no waiting, to be done while something else is waited for. */
-  prepare(question: Question): void
+  readExact(bytes: Uint8Array | null, question: Pick<Question, 'control' | 'entryName'>): Match | null
+  /** Whether the entry that comes with admission will most likely do: this process has seen it of late. */
+  expectsExact(question: Pick<Question, 'entryName'>): boolean
   /** Whether `find` costs no money. */
   readonly findsForFree: boolean
   /** Looks in Postgres: exactly, then by normalized text, then by similarity. Never throws: a failing lookup is a miss. */
@@ -57,17 +57,29 @@ export interface CacheOptions {
   log: Log
 }
 
+/** Names of entries that are remembered to be there. */
+const MAX_EXPECTED = 10_000
+
 const encoder = new TextEncoder()
 
 export function createCache({ database, store, vectors, log }: CacheOptions): Cache {
   /** Those of a free embedder, made once for each question. */
   const freeVectors = new WeakMap<SemanticQuestion, PromptVector>()
+  const expected = new Set<string>()
+
+  function expect(name: string): void {
+    if (expected.has(name)) return
+    expected.add(name)
+    const [oldest] = expected.size > MAX_EXPECTED ? expected : []
+    if (oldest !== undefined) expected.delete(oldest)
+  }
 
   /** A failure costs one more look into Postgres. */
   async function refill(question: Question, entry: CacheEntry): Promise<void> {
     const ttlMs = entry.expiresAtMs - Date.now()
     if (ttlMs <= 0) return
-    await store.writeEntry(nameEntry(question), encodeEntry(entry), ttlMs).catch(() => {})
+    expect(question.entryName)
+    await store.writeEntry(question.entryName, encodeEntry(entry), ttlMs).catch(() => {})
   }
 
   /** Null where a vector costs money. */
@@ -146,22 +158,19 @@ export function createCache({ database, store, vectors, log }: CacheOptions): Ca
   }
 
   return {
-    readExact(bytes, { control }) {
+    readExact(bytes, { control, entryName }) {
       const entry = bytes ? decodeEntry(bytes) : null
       const now = Date.now()
-      if (!entry || entry.expiresAtMs <= now) return null
+      if (!entry || entry.expiresAtMs <= now) {
+        expected.delete(entryName)
+        return null
+      }
       if (control.maxAgeSeconds !== null && ageSeconds(entry, now) > control.maxAgeSeconds) return null
+      expect(entryName)
       return { result: 'HIT', entry }
     },
 
-    prepare(question) {
-      try {
-        const semantic = question.semantic()
-        if (semantic) makeFreeVector(semantic)
-      } catch {
-        // What fails here fails again where it is needed, and is told there.
-      }
-    },
+    expectsExact: ({ entryName }) => expected.has(entryName),
 
     findsForFree: vectors.isFree,
 

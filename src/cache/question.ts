@@ -17,15 +17,12 @@ export interface Question {
   identity: RequestIdentity
   /** Hex SHA-256 of the whole request. */
   requestHash: string
+  /** Under which the answer to exactly this request is kept in the fast store. */
+  entryName: string
   /** The model as the client asked for it. */
   model: string
   /** Null where only the exact request may match. Taken apart when it is first called. */
   semantic(): SemanticQuestion | null
-}
-
-/** Under which the answer to exactly this request is kept in the fast store. */
-export function nameEntry({ account, requestHash }: Pick<Question, 'account' | 'requestHash'>): string {
-  return entryName(account.project_id, account.cache_generation, requestHash)
 }
 
 export interface SemanticQuestion {
@@ -40,12 +37,14 @@ export interface SemanticQuestion {
   contextHash: string
 }
 
-export function createQuestion(known: Omit<Question, 'semantic'>): Question {
+export function createQuestion(known: Omit<Question, 'entryName' | 'semantic'>): Question {
+  const { account, requestHash } = known
   let semantic: SemanticQuestion | null | undefined
   return {
     ...known,
+    entryName: entryName(account.project_id, account.cache_generation, requestHash),
     semantic() {
-      if (semantic === undefined) semantic = readSemanticQuestion(known.identity, known.account)
+      if (semantic === undefined) semantic = readSemanticQuestion(known.identity, account)
       return semantic
     },
   }

@@ -6,6 +6,7 @@ import { createQuestion, type Question } from '../cache/question.ts'
 import type { EmbeddingsAsk } from '../embeddings/read-ask.ts'
 import type { AdmitRow } from '../postgres/admit.ts'
 import type { Provider } from '../providers/upstream.ts'
+import type { Boarded } from './boarding.ts'
 import type { ProxyRequest } from './exchange.ts'
 import type { FailedAnswer } from './flight.ts'
 import type { Ledger } from './ledger.ts'
@@ -26,6 +27,8 @@ export interface Arrived {
   wanted: Wanted
   admitted: Admitted
   asked: Question
+  /** The seat that it took while it was being counted. */
+  boarded: Boarded | null
   provider: Provider
   ledger: Ledger
   /** Whether a failure is left to a fallback instead of being told. */

@@ -38,6 +38,7 @@ function standIn(arrived: Arrived, model: string, routes: Routes): Arrived | nul
     // The entry that came with admission answers another request.
     admitted: { ...admitted, entry: null },
     asked: toQuestion(request, substitute, admitted.account, provider),
+    boarded: null,
     provider,
     givesWay: () => true,
   }

@@ -2,24 +2,24 @@
 import type { Admission } from '../admission/admission.ts'
 import { hashBearerKey } from '../admission/api-key.ts'
 import type { Cache, Lookup } from '../cache/cache.ts'
-import { type CacheControl, readCacheControl } from '../cache/cache-control.ts'
+import { readCacheControl } from '../cache/cache-control.ts'
 import { canonicalizeBody } from '../cache/canonical.ts'
-import { nameEntry, type Question } from '../cache/question.ts'
 import { readEmbeddingsAsk } from '../embeddings/read-ask.ts'
 import { ProxyError } from '../errors.ts'
 import type { Catalogue } from '../pricing/catalogue.ts'
 import { NO_USAGE } from '../pricing/cost.ts'
 import type { Routes } from '../providers/routes.ts'
 import type { Provider } from '../providers/upstream.ts'
-import { flightName } from '../redis/fast-store.ts'
 import { answerEmbeddings } from './answer-embeddings.ts'
 import { answerHit } from './answer-hit.ts'
 import { answerMiss } from './answer-miss.ts'
-import { type Arrived, toQuestion, type Wanted } from './arrived.ts'
+import type { Arrived, Wanted } from './arrived.ts'
+import { type Boarded, boardAlone, createBoarding, disembark } from './boarding.ts'
 import { CLIENT_GONE_STATUS, ClientGone, type ProxyRequest, type ProxyResponse } from './exchange.ts'
 import { answerInTurn, GaveWay } from './fall-back.ts'
-import { createFlight, type FailedAnswer, type Flight, type Seat } from './flight.ts'
+import type { FailedAnswer } from './flight.ts'
 import { follow } from './follow.ts'
+import { foresee } from './foresee.ts'
 import type { GatherOptions } from './gather-vectors.ts'
 import type { Ledger, OpenLedger } from './ledger.ts'
 import { notCached } from './not-cached.ts'
@@ -49,7 +49,7 @@ export function createPipeline({
   remoteFlights,
   vectors,
 }: PipelineOptions): Pipeline {
-  const flights = new Map<string, Flight>()
+  const boarding = createBoarding({ cache, remoteFlights })
 
   return async request => {
     const keyHash = hashBearerKey(request.authorization)
@@ -62,22 +62,15 @@ export function createPipeline({
       throw error
     }
 
-    let provider: Provider | ProxyError | undefined
-    let guessed: Question | undefined
-    const admitted = await admission.admit(keyHash, request.address, {
-      entryOf(account) {
-        provider = routes.resolve(wanted.parsed.model, account)
-        if (provider instanceof ProxyError || wanted.embeddings) return null
-        guessed = toQuestion(request, wanted, account, provider)
-        return wanted.control.lookup ? nameEntry(guessed) : null
-      },
-      meanwhile() {
-        if (guessed) cache.prepare(guessed)
-      },
+    const foreseen = foresee(request, wanted, { cache, routes, boarding })
+    const admitted = await admission.admit(keyHash, request.address, foreseen).catch(error => {
+      foreseen.cancel()
+      throw error
     })
 
     const { account } = admitted
     const { model, stream } = wanted.parsed
+    const provider = foreseen.provider()
     const ledger = openLedger({ request, account, model, stream })
     try {
       if (provider instanceof ProxyError) throw provider
@@ -86,9 +79,11 @@ export function createPipeline({
         const asked = { request, parsed, ask, control, account, provider, ledger, refund: admitted.refund }
         return await answerEmbeddings(asked, { ...vectors, catalogue })
       }
-      if (!provider || !guessed) throw new Error('Admission did not name the entry')
-      const asked = { ...guessed, account }
-      const arrived = { request, wanted, admitted, asked, provider, ledger, givesWay: () => false }
+      const question = foreseen.question()
+      if (!provider || !question) throw new Error('Admission did not name the entry')
+      const asked = { ...question, account }
+      const boarded = foreseen.boarded()
+      const arrived = { request, wanted, admitted, asked, boarded, provider, ledger, givesWay: () => false }
       return await answerInTurn(arrived, { routes, answer, tellFailure })
     } catch (error) {
       admitted.refund()
@@ -104,48 +99,32 @@ export function createPipeline({
     const { wanted, admitted, asked, provider, ledger } = arrived
     const { parsed } = wanted
     const exact = cache.readExact(admitted.entry, asked)
-    if (exact) return answerHit(exact, parsed, provider.pricedAs, ledger)
+    if (exact) {
+      if (arrived.boarded) disembark(arrived.boarded, exact)
+      return answerHit(exact, parsed, provider.pricedAs, ledger)
+    }
 
     let failed: FailedAnswer | null = null
-    for (let attempt = 0; mayShare(wanted.control) && attempt < MAX_FLIGHTS; attempt++) {
-      const name = nameFlight(asked)
-      const underWay = flights.get(name)
-      const flight = underWay ?? startFlight(name)
-      const seat = flight.board(parsed.stream)
-      if (!seat) break
-      if (!underWay) {
-        // Both at once, unless looking costs money. What another process lands between the two is no miss: the claim brings it along.
-        const claiming = remoteFlights.claimLead(name, flight, nameEntry(asked))
-        const early = cache.findsForFree ? cache.find(asked) : null
-        const claim = await claiming
-        if (claim.isOurs) return lead(arrived, flight, seat, early ?? cache.find(asked), claim.entry)
-      }
+    for (let attempt = 0; attempt < MAX_FLIGHTS; attempt++) {
+      const boarded = (attempt === 0 && arrived.boarded) || boarding.board(asked, parsed.stream)
+      if (!boarded) break
+      const { flight, seat, departure } = boarded
+      const claim = await departure?.claiming
+      if (departure && claim?.isOurs) return lead(arrived, boarded, departure.looking ?? cache.find(asked), claim.entry)
       const followed = await follow({ ...arrived, parsed, flight, seat, refund: admitted.refund })
       if (!('failed' in followed)) return followed
       failed = followed.failed
     }
     if (failed && arrived.givesWay(failed)) throw new GaveWay(failed)
     if (failed) return tellFailure(failed, arrived)
-    const alone = createFlight()
     const looking = wanted.control.lookup ? cache.find(asked) : Promise.resolve({ match: null, vector: null })
-    return lead(arrived, alone, alone.board(parsed.stream) as Seat, looking)
-  }
-
-  /** From now on, identical requests find it. */
-  function startFlight(name: string): Flight {
-    const flight = createFlight()
-    flights.set(name, flight)
-    void flight.landed.then(() => {
-      if (flights.get(name) === flight) flights.delete(name)
-    })
-    return flight
+    return lead(arrived, boardAlone(parsed.stream), looking)
   }
 
   /** Answers with what was found, else asks the provider; others may listen from the first moment on. `latest`: an entry newer than the search. */
   async function lead(
     arrived: Arrived,
-    flight: Flight,
-    seat: Seat,
+    { flight, seat }: Pick<Boarded, 'flight' | 'seat'>,
     looking: Promise<Lookup>,
     latest: Uint8Array | null = null,
   ): Promise<ProxyResponse> {
@@ -175,21 +154,6 @@ export function createPipeline({
 
 /** Flights that a request waits for before it takes the last one's failure for its own. */
 const MAX_FLIGHTS = 2
-
-/** Who wants a fresh answer, or leaves none behind, or would not wait for one, goes alone. */
-function mayShare(control: CacheControl): boolean {
-  return control.lookup && control.store && !control.onlyIfCached
-}
-
-/** Requests of one name take the same answer: identical ones that would also accept the same stored answers. */
-function nameFlight({ account, requestHash, control }: Question): string {
-  const { project_id, cache_generation } = account
-  return flightName(
-    project_id,
-    cache_generation,
-    `${requestHash}:${control.threshold ?? ''}:${control.maxAgeSeconds ?? ''}`,
-  )
-}
 
 /** The failure of a flight that others led becomes this request's own. */
 function tellFailure(failed: FailedAnswer, { admitted, provider, ledger }: Arrived): ProxyResponse {

@@ -15,7 +15,10 @@ export type Lead =
   /** `flight` can be heard by others until it lands. `entry`: what an earlier flight, landed since admission, has left. */
   | { isOurs: true; entry: Uint8Array | null }
 
-/** One letter in front of each message says what it is; the flight's id follows, then the payload. */
+/**
+ * One letter in front of each message says what it is; an id follows, then the payload. The leader is told the flight's id, once,
+ * and the id under which the listener wants to hear of it: a process that left and came back hears nothing twice.
+ */
 const JOIN = 'J'
 const LEAVE = 'L'
 const OPENED = 'O'
@@ -32,7 +35,6 @@ const SILENCE_LIMIT_MS = 3_000
 
 interface Followed {
   flight: Flight
-  claim: Claim
   silence: ReturnType<typeof setTimeout>
 }
 
@@ -41,60 +43,69 @@ export function createRemoteFlights(radio: FlightRadio | null): RemoteFlights {
   if (!radio) return { claimLead: async () => ({ isOurs: true, entry: null }) }
   const air = radio
   const led = new Map<string, Flight>()
+  /** By the id of whoever listens there. */
   const relays = new Map<string, Seat>()
+  /** By the id under which this process listens. */
   const followed = new Map<string, Followed>()
 
-  function send(station: string, kind: string, flightId: string, payload?: Uint8Array): Promise<boolean> {
-    return air.send(station, Buffer.concat([Buffer.from(kind + flightId), payload ?? EMPTY])).catch(() => false)
+  function send(station: string, kind: string, id: string, payload?: Uint8Array): Promise<boolean> {
+    return air.send(station, Buffer.concat([Buffer.from(kind + id), payload ?? EMPTY])).catch(() => false)
   }
 
   air.listen(message => {
     const bytes = Buffer.from(message.buffer, message.byteOffset, message.byteLength)
     const kind = bytes.toString('latin1', 0, 1)
-    const flightId = bytes.toString('latin1', 1, 1 + ID_LENGTH)
+    const id = bytes.toString('latin1', 1, 1 + ID_LENGTH)
     const payload = bytes.subarray(1 + ID_LENGTH)
-    if (kind === JOIN) void relay(flightId, payload.toString('latin1'))
-    else if (kind === LEAVE) relays.get(`${flightId} ${payload.toString('latin1')}`)?.leave()
-    else hear(kind, flightId, payload)
+    if (kind === JOIN) {
+      const [listenerId = '', station = ''] = payload.toString('latin1').split(' ')
+      void relay(id, listenerId, station)
+    } else if (kind === LEAVE) endRelay(id)
+    else hear(kind, id, payload)
   })
 
   /** Tells another process of a flight that is led here: from its first byte, live, to its end. */
-  async function relay(flightId: string, station: string): Promise<void> {
+  async function relay(flightId: string, listenerId: string, station: string): Promise<void> {
     const flight = led.get(flightId)
     const seat = flight?.board(true)
     if (!flight || !seat) {
-      await send(station, UNKNOWN, flightId)
+      await send(station, UNKNOWN, listenerId)
       return
     }
-    const relayName = `${flightId} ${station}`
-    relays.set(relayName, seat)
-    const beat = setInterval(() => send(station, BEAT, flightId), BEAT_EVERY_MS)
+    relays.set(listenerId, seat)
+    const isHeard = () => relays.has(listenerId)
+    const beat = setInterval(() => send(station, BEAT, listenerId), BEAT_EVERY_MS)
     try {
-      await send(station, BEAT, flightId)
-      if ((await flight.opened) === 'stream') {
-        await send(station, OPENED, flightId)
-        for (let chunk = await seat.read(); chunk; chunk = await seat.read()) {
-          if (!(await send(station, CHUNK, flightId, chunk))) break
+      await send(station, BEAT, listenerId)
+      if ((await flight.opened) === 'stream' && isHeard()) {
+        await send(station, OPENED, listenerId)
+        for (let chunk = await seat.read(); chunk && isHeard(); chunk = await seat.read()) {
+          if (!(await send(station, CHUNK, listenerId, chunk))) endRelay(listenerId)
         }
       }
-      await sendLanding(station, flightId, await flight.landed)
+      const landing = await flight.landed
+      if (isHeard()) await sendLanding(station, listenerId, landing)
     } catch {
-      await send(station, UNSHARED, flightId)
+      await send(station, UNSHARED, listenerId)
     } finally {
       clearInterval(beat)
-      relays.delete(relayName)
-      seat.leave()
+      endRelay(listenerId)
     }
   }
 
-  async function sendLanding(station: string, flightId: string, landing: Landing): Promise<void> {
-    if (landing.kind === 'whole') await send(station, WHOLE, flightId, encodeEntry(landing.entry))
-    // A stored answer is found by the other process itself; a failure is its own to try again.
-    else await send(station, UNSHARED, flightId)
+  function endRelay(listenerId: string): void {
+    relays.get(listenerId)?.leave()
+    relays.delete(listenerId)
   }
 
-  function hear(kind: string, flightId: string, payload: Buffer): void {
-    const following = followed.get(flightId)
+  async function sendLanding(station: string, listenerId: string, landing: Landing): Promise<void> {
+    if (landing.kind === 'whole') await send(station, WHOLE, listenerId, encodeEntry(landing.entry))
+    // A stored answer is found by the other process itself; a failure is its own to try again.
+    else await send(station, UNSHARED, listenerId)
+  }
+
+  function hear(kind: string, listenerId: string, payload: Buffer): void {
+    const following = followed.get(listenerId)
     if (!following) return
     const { flight } = following
     following.silence.refresh()
@@ -103,31 +114,43 @@ export function createRemoteFlights(radio: FlightRadio | null): RemoteFlights {
     else if (kind === CHUNK) void flight.push(Uint8Array.from(payload))
     else if (kind === WHOLE) {
       const entry = decodeEntry(Uint8Array.from(payload))
-      land(flightId, entry ? { kind: 'whole', entry } : { kind: 'unshared', failed: null })
-    } else if (kind === UNSHARED || kind === UNKNOWN) land(flightId, { kind: 'unshared', failed: null })
+      land(listenerId, entry ? { kind: 'whole', entry } : { kind: 'unshared', failed: null })
+    } else if (kind === UNSHARED || kind === UNKNOWN) land(listenerId, { kind: 'unshared', failed: null })
   }
 
-  function land(flightId: string, landing: Landing): void {
-    const following = followed.get(flightId)
+  function land(listenerId: string, landing: Landing): void {
+    const following = followed.get(listenerId)
     if (!following) return
-    followed.delete(flightId)
+    followed.delete(listenerId)
     clearTimeout(following.silence)
     following.flight.land(landing, landing.kind === 'whole' ? undefined : brokenOff())
   }
 
-  function follow(name: string, flight: Flight, claim: Claim): Promise<boolean> {
+  /** Resolves to whether the leader's process was there to hear of it. */
+  async function follow(name: string, flight: Flight, claim: Claim): Promise<boolean> {
     const { station, flightId } = claim
+    const listenerId = crypto.randomUUID()
     const silence = setTimeout(() => {
       void air.release(name, claim).catch(() => {})
-      land(flightId, { kind: 'unshared', failed: null })
+      land(listenerId, { kind: 'unshared', failed: null })
     }, SILENCE_LIMIT_MS)
-    followed.set(flightId, { flight, claim, silence })
-    flight.signal.addEventListener('abort', () => {
-      followed.delete(flightId)
+    followed.set(listenerId, { flight, silence })
+    const joined = await send(station, JOIN, flightId, Buffer.from(`${listenerId} ${air.station}`))
+    if (!joined) {
       clearTimeout(silence)
-      void send(station, LEAVE, flightId, Buffer.from(air.station))
+      followed.delete(listenerId)
+      return false
+    }
+    const leave = () => flight.land({ kind: 'unshared', failed: null })
+    if (flight.signal.aborted) leave()
+    else flight.signal.addEventListener('abort', leave)
+    // Over before its leader said so: nobody listens here any more.
+    void flight.landed.then(() => {
+      if (!followed.delete(listenerId)) return
+      clearTimeout(silence)
+      void send(station, LEAVE, listenerId)
     })
-    return send(station, JOIN, flightId, Buffer.from(air.station))
+    return true
   }
 
   function lead(name: string, flight: Flight, flightId: string): void {
@@ -147,9 +170,7 @@ export function createRemoteFlights(radio: FlightRadio | null): RemoteFlights {
       const { other } = reply
       if (other && other.station !== '') {
         if (await follow(name, flight, other)) return { isOurs: false }
-        // Nobody is there: the process that made the claim has died.
-        clearTimeout(followed.get(other.flightId)?.silence)
-        followed.delete(other.flightId)
+        // The process that made the claim has died.
         await air.release(name, other).catch(() => {})
       }
       lead(name, flight, flightId)

@@ -104,6 +104,44 @@ describeReal('identical requests in flight over several proxies', footing => {
     expect(upstream.requests).toHaveLength(1)
   })
 
+  test('who left a flight of another proxy finds it again', async () => {
+    upstream.reset()
+    upstream.script({ kind: 'answer', contentChars: 60, firstByteDelayMs: 300, chunkPauseMs: 60 })
+    const leader = ask(proxyAt(0), key, question('Back so soon?', { stream: true }))
+    await Bun.sleep(100)
+    const leaving = new AbortController()
+    const left = fetch(`${proxyAt(1).baseUrl}/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify(question('Back so soon?', { stream: true })),
+      signal: leaving.signal,
+    })
+    await Bun.sleep(100)
+    leaving.abort()
+    await expect(left).rejects.toThrow()
+    await Bun.sleep(50)
+    const back = await ask(proxyAt(1), key, question('Back so soon?', { stream: true }))
+    expect(textOf(back)).toBe(textOf(await leader))
+    expect(back.cache).toBe('HIT')
+    expect(upstream.requests).toHaveLength(1)
+  })
+
+  test('an answer that another proxy stored is found where nobody expects it, and later ones too', async () => {
+    upstream.reset()
+    upstream.script({ kind: 'answer', content: 'stored' })
+    await ask(proxyAt(0), key, question('Stored elsewhere?'))
+    // Roomy windows are known from its first request on.
+    await ask(proxyAt(1), key, question('Anything?'))
+    for (let turn = 0; turn < 3; turn++) {
+      const answer = await ask(proxyAt(1), key, question('Stored elsewhere?'))
+      expect([answer.cache, textOf(answer)]).toEqual(['HIT', 'stored'])
+    }
+    await proxyAt(0).query(`select purge_cache(name) from projects`)
+    const [fresh, follower] = await Promise.all([0, 1].map(i => ask(proxyAt(i), key, question('Stored elsewhere?'))))
+    expect([fresh?.cache, follower?.cache].toSorted()).toEqual(['HIT', 'MISS'])
+    expect(upstream.requests).toHaveLength(3)
+  })
+
   test('what another process lands between the search and the claim is no miss', async () => {
     upstream.reset()
     upstream.script({ kind: 'answer', content: 'once' })

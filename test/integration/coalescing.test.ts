@@ -157,6 +157,36 @@ describeFootings('identical requests in flight', footing => {
     expect((await ask(proxy, key, question('Long?'))).cache).toBe('MISS')
   })
 
+  test('what a refused request had begun is given up: nothing is asked, and whoever may ask finds the way free', async () => {
+    const project = `spent-${crypto.randomUUID().slice(0, 8)}`
+    await proxy.query(`insert into plans values ('two', 1000000, 1000000, 2) on conflict do nothing`)
+    const short = await proxy.createKey({ project, plan: 'two', type: 'project' })
+    expect((await ask(proxy, short, question('First?'))).cache).toBe('MISS')
+    expect((await ask(proxy, short, question('Second?'))).cache).toBe('MISS')
+    const refused = await Promise.all([1, 2, 3].map(() => ask(proxy, short, question('Third?'))))
+    expect(refused.map(answer => answer.status)).toEqual([429, 429, 429])
+    expect(upstream.requests).toHaveLength(2)
+    await proxy.query(`update projects set plan = 'open' where name = '${project}'`)
+    const answers = await Promise.all([1, 2, 3].map(() => ask(proxy, short, question('Third?'))))
+    expect(answers.map(answer => answer.cache).toSorted()).toEqual(['HIT', 'HIT', 'MISS'])
+    expect(upstream.requests).toHaveLength(3)
+  })
+
+  test('a request that is refused on its way leaves the flight to those behind it', async () => {
+    await proxy.query(`insert into plans values ('three', 1000000, 1000000, 3) on conflict do nothing`)
+    const short = await proxy.createKey({ plan: 'three', type: 'project' })
+    await ask(proxy, short, question('Warm?'))
+    upstream.script({ kind: 'answer', content: 'shared', firstByteDelayMs: 50 })
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, i) => ask(proxy, short, question('Same?', { stream: i % 2 === 0 }))),
+    )
+    const answered = answers.filter(answer => answer.status === 200)
+    expect(answered.map(textOf)).toEqual(['shared', 'shared'])
+    expect(answers.filter(answer => answer.status === 429)).toHaveLength(18)
+    expect(upstream.requests).toHaveLength(2)
+    expect(await countedRequests()).toBe(3)
+  })
+
   test('projects do not share a flight', async () => {
     upstream.script({ kind: 'answer', content: 'x', firstByteDelayMs: 60 })
     const other = await proxy.createKey({ type: 'project' })
