@@ -7,6 +7,7 @@ import { openEmbeddedDatabase } from './postgres/embedded.ts'
 import { migrate } from './postgres/migrate.ts'
 import { pingDatabase } from './postgres/ping.ts'
 import { openRealDatabase } from './postgres/real.ts'
+import { connectRedis, type RedisConnection } from './redis/connect-redis.ts'
 import type { FastStore } from './redis/fast-store.ts'
 import { openFlightRadio } from './redis/flight-radio.ts'
 import { guardStore } from './redis/guarded-store.ts'
@@ -36,8 +37,9 @@ export async function runServer(config: Config, { isWorker }: RunOptions): Promi
   const log = createLog(config.logLevel)
   const database = await openDatabase(config)
   if (!isWorker) await migrate(database)
-  const store = await openStore(config, log)
-  const radio = config.redisUrl === null ? null : openFlightRadio(config.redisUrl)
+  const redis = config.redisUrl === null ? null : connectRedis(config.redisUrl)
+  const store = redis ? await openGuardedStore(redis, log) : createInProcessStore()
+  const radio = redis && config.redisUrl !== null ? openFlightRadio(redis, config.redisUrl) : null
   const app = await createApp({ config, database, store, radio, log })
 
   // Loading its vocabulary blocks for a third of a second: now, rather than in somebody's request.
@@ -79,9 +81,8 @@ export async function openDatabase(config: Config): Promise<Database> {
 }
 
 /** The proxy starts without Redis too, and finds it later. */
-async function openStore(config: Config, log: Log): Promise<FastStore> {
-  if (config.redisUrl === null) return createInProcessStore()
-  const store = guardStore(openRedisStore({ url: config.redisUrl }), {
+async function openGuardedStore(redis: RedisConnection, log: Log): Promise<FastStore> {
+  const store = guardStore(openRedisStore(redis), {
     onChange: (up, cause) => {
       if (up) log.info({}, 'Redis is back')
       else log.warn({ cause: reasonOf(cause) }, 'Redis is lost: no exact hits from it, rate windows by process')

@@ -1,39 +1,37 @@
 /** Connections to Redis: one server or a cluster, failing fast and coming back by themselves. */
 import { Cluster, Redis } from 'ioredis'
 
-const COMMAND_TIMEOUT_MS = 300
 /** A connection that owes an answer and has been silent this long leads to a server that is gone or hangs. */
 const SILENCE_LIMIT_MS = 2_000
+
+export type RedisConnection = Redis | Cluster
 
 export interface ConnectOptions {
   /** For subscriptions, which wait for the server rather than fail, and are silent by nature. */
   listens?: boolean
-  /** After which a command fails; by default 300. Infinity: whoever sends it minds the time. */
-  commandTimeoutMs?: number
 }
 
-/** `url` is one address, or a comma-separated list of cluster nodes. */
-export function connectRedis(
-  url: string,
-  { listens = false, commandTimeoutMs = COMMAND_TIMEOUT_MS }: ConnectOptions = {},
-): Redis | Cluster {
+/** `url` is one address, or a comma-separated list of cluster nodes. Whoever sends a command minds the time it takes. */
+export function connectRedis(url: string, { listens = false }: ConnectOptions = {}): RedisConnection {
   const patience = listens
     ? { enableOfflineQueue: true, maxRetriesPerRequest: null }
     : {
         // A command that cannot be sent at once fails at once: the request goes on without Redis.
         enableOfflineQueue: false,
         maxRetriesPerRequest: 0,
-        ...(Number.isFinite(commandTimeoutMs) ? { commandTimeout: commandTimeoutMs } : {}),
         socketTimeout: SILENCE_LIMIT_MS,
+        // What is asked at once travels together.
         enableAutoPipelining: true,
       }
   const shared = { ...patience, connectTimeout: 1_000 }
   const reconnectMs = (attempt: number) => Math.min(100 * attempt, 1_000)
   const nodes = url.split(',').map(node => node.trim())
   const [only] = nodes
-  if (nodes.length === 1 && only !== undefined) return new Redis(only, { ...shared, retryStrategy: reconnectMs })
+  if (nodes.length === 1 && only !== undefined) {
+    return heed(new Redis(only, { ...shared, retryStrategy: reconnectMs }))
+  }
   const { username, password, protocol } = new URL(only ?? '')
-  return new Cluster(nodes, {
+  const cluster = new Cluster(nodes, {
     clusterRetryStrategy: reconnectMs,
     enableOfflineQueue: listens,
     enableAutoPipelining: !listens,
@@ -44,4 +42,11 @@ export function connectRedis(
       ...(protocol === 'rediss:' ? { tls: {} } : {}),
     },
   })
+  return heed(cluster)
+}
+
+/** Without a listener, a lost connection would end the process. Callers see each command fail. */
+function heed(connection: RedisConnection): RedisConnection {
+  connection.on('error', () => {})
+  return connection
 }

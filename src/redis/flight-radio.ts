@@ -1,5 +1,6 @@
 /** How processes tell each other of the upstream calls they lead: claims with a lifetime, and messages from process to process. */
-import { connectRedis } from './connect-redis.ts'
+import { createTimeLimit } from '../time-limit.ts'
+import { connectRedis, type RedisConnection } from './connect-redis.ts'
 
 /** Who leads a flight. */
 export interface Claim {
@@ -24,6 +25,7 @@ export interface FlightRadio {
   send(station: string, message: Uint8Array): Promise<boolean>
   /** Sets who hears what is sent to this process. */
   listen(onMessage: (message: Uint8Array) => void): void
+  /** Stops listening. */
   close(): Promise<void>
 }
 
@@ -32,12 +34,15 @@ const CLAIM_LIFETIME_MS = 10_000
 
 const RELEASE = `if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0`
 
-export function openFlightRadio(url: string): FlightRadio {
+/** Without an answer by then, a process goes its own way. */
+const TIME_LIMIT_MS = 300
+
+/** Sends on `redis`, which stays its owner's: claims travel with the store's commands. Listens at `url`, which leads to the same. */
+export function openFlightRadio(redis: RedisConnection, url: string): FlightRadio {
   const station = crypto.randomUUID()
-  const redis = connectRedis(url)
+  const inTime = createTimeLimit(TIME_LIMIT_MS)
   // A connection that listens can do nothing else.
   const ear = connectRedis(url, { listens: true })
-  for (const connection of [redis, ear]) connection.on('error', () => {})
   let onMessage: (message: Uint8Array) => void = () => {}
   ear.on('messageBuffer', (_: Buffer, message: Buffer) => onMessage(message))
   ear.subscribe(channelOf(station)).catch(() => {})
@@ -46,30 +51,26 @@ export function openFlightRadio(url: string): FlightRadio {
     station,
     async claim(name, flightId, entryName) {
       // One pipeline, in this order: both names have the project's hash tag.
-      const [claimed, entry] = await Promise.all([
-        redis.set(name, `${station} ${flightId}`, 'PX', CLAIM_LIFETIME_MS, 'NX'),
-        redis.getBuffer(entryName),
-      ])
+      const claiming = redis.set(name, `${station} ${flightId}`, 'PX', CLAIM_LIFETIME_MS, 'NX')
+      const [claimed, entry] = await inTime(Promise.all([claiming, redis.getBuffer(entryName)]))
       if (claimed === 'OK') return { other: null, entry }
-      const [other = '', otherFlight = ''] = ((await redis.get(name)) ?? '').split(' ')
+      const [other = '', otherFlight = ''] = ((await inTime(redis.get(name))) ?? '').split(' ')
       return { other: { station: other, flightId: otherFlight } }
     },
     async renew(name) {
-      await redis.pexpire(name, CLAIM_LIFETIME_MS)
+      await inTime(redis.pexpire(name, CLAIM_LIFETIME_MS))
     },
     async release(name, claim) {
-      await redis.eval(RELEASE, 1, name, `${claim.station} ${claim.flightId}`)
+      await inTime(redis.eval(RELEASE, 1, name, `${claim.station} ${claim.flightId}`))
     },
     async send(to, message) {
-      return (
-        (await redis.publish(channelOf(to), Buffer.from(message.buffer, message.byteOffset, message.byteLength))) > 0
-      )
+      const bytes = Buffer.from(message.buffer, message.byteOffset, message.byteLength)
+      return (await inTime(redis.publish(channelOf(to), bytes))) > 0
     },
     listen(handler) {
       onMessage = handler
     },
     async close() {
-      redis.disconnect()
       ear.disconnect()
     },
   }

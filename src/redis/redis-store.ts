@@ -1,7 +1,6 @@
 /** The fast store on a Redis server or cluster. */
 import { readFileSync } from 'node:fs'
-import type { Cluster, Redis } from 'ioredis'
-import { connectRedis } from './connect-redis.ts'
+import type { RedisConnection } from './connect-redis.ts'
 import { cutValue, joinValue, nameRest } from './cut-value.ts'
 import type { FastStore, PassBatch, PassVerdict } from './fast-store.ts'
 
@@ -11,18 +10,11 @@ interface Scripted {
   uncount(keyCount: number, ...keysAndArguments: (string | number)[]): Promise<number>
 }
 
-export interface RedisStoreOptions {
-  /** One address, or a comma-separated list of cluster nodes. */
-  url: string
-}
-
-/** Calls have no time limit of their own but the connection's; the guard has one. */
-export function openRedisStore({ url }: RedisStoreOptions): FastStore {
-  const redis = connectRedis(url, { commandTimeoutMs: Number.POSITIVE_INFINITY }) as (Redis | Cluster) & Scripted
+/** Closes the connection when it is closed itself. Calls have no time limit but the connection's; the guard has one. */
+export function openRedisStore(connection: RedisConnection): FastStore {
+  const redis = connection as RedisConnection & Scripted
   redis.defineCommand('windows', { lua: readScript('windows.lua') })
   redis.defineCommand('uncount', { lua: readScript('uncount.lua') })
-  // Without a listener, a lost connection would end the process. Callers see each command fail.
-  redis.on('error', () => {})
 
   return {
     kind: 'redis',

@@ -4,6 +4,7 @@ import { afterAll, describe, inject } from 'vitest'
 import type { Database } from '../../src/postgres/database.ts'
 import { openEmbeddedDatabase } from '../../src/postgres/embedded.ts'
 import { openRealDatabase } from '../../src/postgres/real.ts'
+import { connectRedis } from '../../src/redis/connect-redis.ts'
 import type { FastStore } from '../../src/redis/fast-store.ts'
 import { guardStore } from '../../src/redis/guarded-store.ts'
 import { createInProcessStore } from '../../src/redis/in-process-store.ts'
@@ -89,7 +90,7 @@ async function openReal(): Promise<OpenStores> {
   await database.runScript(
     `alter table projects alter column id restart with ${Number.parseInt(randomBytes(5).toString('hex'), 16)}`,
   )
-  const store = guardStore(openRedisStore({ url: real.redisUrl }))
+  const store = guardStore(openRedisStore(connectRedis(real.redisUrl)))
   await waitForRedis(store)
   return {
     database,

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { connectRedis } from '../../src/redis/connect-redis.ts'
 import { openFlightRadio } from '../../src/redis/flight-radio.ts'
 import { question, textOf } from '../harness/chat.ts'
 import { describeReal } from '../harness/footings.ts'
@@ -12,15 +13,21 @@ describeReal('identical requests in flight over several proxies', footing => {
   let upstream: Standin
   let key: string
   const proxies: TestProxy[] = []
-  const radios: ReturnType<typeof openFlightRadio>[] = []
+  const opened: { close(): unknown }[] = []
+
+  function openRadio(url: string) {
+    const redis = connectRedis(url)
+    const radio = openFlightRadio(redis, url)
+    opened.push(radio, { close: () => redis.disconnect() })
+    return radio
+  }
 
   beforeAll(async () => {
     upstream = await startStandin()
     const stores = await footing.open()
     const environment = { AGGREGATOR_BASE_URL: upstream.baseUrl, AGGREGATOR_API_KEY: 'k', UPSTREAM_MAX_RETRIES: '0' }
     for (let i = 0; i < PROCESSES; i++) {
-      const radio = openFlightRadio(stores.redisUrl ?? '')
-      radios.push(radio)
+      const radio = openRadio(stores.redisUrl ?? '')
       proxies.push(await startProxy({ stores, environment, radio }))
     }
     key = await (proxies[0] as TestProxy).createKey({ type: 'project' })
@@ -29,7 +36,7 @@ describeReal('identical requests in flight over several proxies', footing => {
   })
   afterAll(async () => {
     await Promise.all(proxies.map(proxy => proxy.stop()))
-    await Promise.all(radios.map(radio => radio.close()))
+    await Promise.all(opened.map(each => each.close()))
     await upstream.stop()
   })
 
@@ -145,8 +152,7 @@ describeReal('identical requests in flight over several proxies', footing => {
   test('what another process lands between the search and the claim is no miss', async () => {
     upstream.reset()
     upstream.script({ kind: 'answer', content: 'once' })
-    const radio = openFlightRadio(proxyAt(0).stores.redisUrl as string)
-    radios.push(radio)
+    const radio = openRadio(proxyAt(0).stores.redisUrl as string)
     const late = await startProxy({
       stores: proxyAt(0).stores,
       environment: { AGGREGATOR_BASE_URL: upstream.baseUrl, AGGREGATOR_API_KEY: 'k' },
@@ -169,7 +175,7 @@ describeReal('identical requests in flight over several proxies', footing => {
   test('a claim whose process has died is taken over at once', async () => {
     upstream.reset()
     upstream.script({ kind: 'answer', content: 'alive' })
-    const dead = openFlightRadio(proxyAt(0).stores.redisUrl as string)
+    const dead = openRadio(proxyAt(0).stores.redisUrl as string)
     await Bun.sleep(100)
     const claimed: string[] = []
     // Whatever is asked next, a process that is gone says it leads.
