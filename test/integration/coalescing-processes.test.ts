@@ -8,6 +8,15 @@ import { type Standin, startStandin } from '../standin/server.ts'
 
 const PROCESSES = 4
 
+/** The same numbers from 0 up to 1 for the same seed. */
+function createRandom(seed: number): () => number {
+  let state = seed + 1
+  return () => {
+    state = (state * 48_271) % 2_147_483_647
+    return state / 2_147_483_647
+  }
+}
+
 /** Each proxy here has a radio of its own, as each process has: they know of each other through Redis alone. */
 describeReal('identical requests in flight over several proxies', footing => {
   let upstream: Standin
@@ -170,6 +179,37 @@ describeReal('identical requests in flight over several proxies', footing => {
     expect(textOf(answer)).toBe('once')
     expect(upstream.requests).toHaveLength(1)
     await late.stop()
+  })
+
+  test('however listeners come and go, whoever stays hears exactly the answer', async () => {
+    for (let round = 0; round < 25; round++) {
+      const random = createRandom(round)
+      const content = Array.from({ length: 12 }, (_, word) => `r${round}w${word}`).join(' ')
+      upstream.reset()
+      if (round % 5 === 3) upstream.scriptOnce({ kind: 'error', status: 402, firstByteDelayMs: 20 })
+      upstream.script({ kind: 'answer', content, firstByteDelayMs: random() * 50, chunkPauseMs: 4 })
+      const visit = async (i: number) => {
+        await Bun.sleep(random() * 120)
+        const leaving = new AbortController()
+        const stays = i % 2 === 0
+        if (!stays) setTimeout(() => leaving.abort(), random() * 80)
+        const response = await fetch(`${proxyAt(i).baseUrl}/chat/completions`, {
+          method: 'POST',
+          headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+          body: JSON.stringify(question(`Round ${round}?`, { stream: random() < 0.6 })),
+          signal: leaving.signal,
+        })
+        const text = await response.text()
+        return { status: response.status, json: text.startsWith('{') ? JSON.parse(text) : null, text, stays }
+      }
+      const visits = await Promise.allSettled(Array.from({ length: 24 }, (_, i) => visit(i)))
+      const heard = visits.flatMap(each => (each.status === 'fulfilled' ? [each.value] : []))
+      expect(heard.filter(({ stays }) => stays)).toHaveLength(12)
+      const answered = heard.filter(({ status }) => status === 200)
+      expect(new Set(answered.map(textOf))).toEqual(new Set([content]))
+      // The one that upstream turned away.
+      expect(heard.length - answered.length).toBeLessThanOrEqual(round % 5 === 3 ? 1 : 0)
+    }
   })
 
   test('a claim whose process has died is taken over at once', async () => {
