@@ -1,6 +1,7 @@
 /** Upkeep that runs beside requests: expired entries go, partitions come and go. */
 import type { Database } from './postgres/database.ts'
 import { deleteExpiredEntries, maintainUsagePartitions } from './postgres/record-usage.ts'
+import { describeCause } from './telemetry/describe-cause.ts'
 import type { Log } from './telemetry/log.ts'
 
 const SWEEP_EVERY_MS = 60_000
@@ -14,7 +15,7 @@ export interface Maintenance {
 /** Resolves once there is a partition for today's usage records. */
 export async function startMaintenance(database: Database, log: Log): Promise<Maintenance> {
   await maintainUsagePartitions(database)
-  const tell = (what: string) => (error: unknown) => log.warn({ error: String(error) }, what)
+  const tell = (what: string) => (error: unknown) => log.warn({ cause: describeCause(error) }, what)
   const timers = [
     setInterval(() => sweep(database).catch(tell('expired entries could not be deleted')), SWEEP_EVERY_MS),
     setInterval(

@@ -4,12 +4,22 @@ import { runServer } from './run-server.ts'
 import { superviseWorkers } from './supervise-workers.ts'
 
 try {
+  const isWorker = readArguments(process.argv.slice(2))
   const config = readConfig()
-  if (config.workers > 1 && !process.argv.includes('--worker')) await superviseWorkers(config)
-  else await runServer(config, { isWorker: process.argv.includes('--worker') })
+  if (config.workers > 1 && !isWorker) await superviseWorkers(config)
+  else await runServer(config, { isWorker })
 } catch (error) {
   process.stderr.write(`${error instanceof ConfigError ? error.message : explainStart(error)}\n`)
   process.exit(1)
+}
+
+/** Whether this is a worker of a supervisor's: nobody else has anything to say here. Never quoted: somebody may have tried a key. */
+function readArguments(given: readonly string[]): boolean {
+  if (given.length === 0) return false
+  if (given.length === 1 && given[0] === '--worker') return true
+  throw new ConfigError([
+    'The server takes no arguments; README.md lists its environment variables. Example: PORT=8080',
+  ])
 }
 
 /** The error and what caused it, one line each; a stack helps nobody who only set a variable wrong. */

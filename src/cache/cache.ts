@@ -4,6 +4,7 @@ import type { Database } from '../postgres/database.ts'
 import { type FoundAnswer, findAnswer, type SimilarAnswer } from '../postgres/find-answer.ts'
 import { storeAnswer } from '../postgres/store-answer.ts'
 import type { FastStore } from '../redis/fast-store.ts'
+import { describeCause } from '../telemetry/describe-cause.ts'
 import type { Log } from '../telemetry/log.ts'
 import { withinTimeLimit } from '../time-limit.ts'
 import { ageSeconds, type CacheEntry, decodeEntry, encodeEntry } from './entry.ts'
@@ -176,7 +177,7 @@ export function createCache({ database, store, vectors, log }: CacheOptions): Ca
 
     find(question) {
       return lookUp(question).catch(error => {
-        log.warn({ error: String(error) }, 'a cache lookup failed; treated as a miss')
+        log.warn({ cause: describeCause(error) }, 'a cache lookup failed; treated as a miss')
         return { match: null, vector: null }
       })
     },
@@ -195,7 +196,7 @@ export function createCache({ database, store, vectors, log }: CacheOptions): Ca
         expiresAtMs: now + ttlSeconds * 1000,
       })
       const stored = keep(question, answer, vector, ttlSeconds).catch(error => {
-        log.warn({ error: String(error) }, 'an answer could not be stored')
+        log.warn({ cause: describeCause(error) }, 'an answer could not be stored')
       })
       await withinTimeLimit(STORE_TIME_LIMIT_MS, Promise.all([refilled, stored])).catch(() => {})
     },

@@ -3,6 +3,7 @@ import type { AdmitRow } from '../postgres/admit.ts'
 import type { UsageRecord } from '../postgres/record-usage.ts'
 import type { Catalogue } from '../pricing/catalogue.ts'
 import { costUsd, NO_USAGE, type TokenUsage } from '../pricing/cost.ts'
+import { describeCause } from '../telemetry/describe-cause.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { UsageRecorder } from '../telemetry/usage-recorder.ts'
 import type { ProxyRequest } from './exchange.ts'
@@ -111,13 +112,6 @@ function describeRequest(record: UsageRecord, account: AdmitRow, cause: unknown)
     ...(cause === undefined ? {} : { cause: describeCause(cause) }),
     msg: 'request',
   }
-}
-
-/** An error's name and code: its message may quote what it was given. */
-export function describeCause(cause: unknown): string {
-  if (!(cause instanceof Error)) return typeof cause
-  const code = 'code' in cause && typeof cause.code === 'string' ? ` ${cause.code}` : ''
-  return `${cause.name}${code}${cause.cause === undefined ? '' : `: ${describeCause(cause.cause)}`}`
 }
 
 function round(milliseconds: number): number {

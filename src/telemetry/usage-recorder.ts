@@ -3,6 +3,7 @@
 import type { Database } from '../postgres/database.ts'
 import { sqlStateOf } from '../postgres/database.ts'
 import { recordUsage, type UsageRecord } from '../postgres/record-usage.ts'
+import { describeCause } from './describe-cause.ts'
 import type { Log } from './log.ts'
 
 const FLUSH_EVERY_MS = 500
@@ -78,7 +79,8 @@ export function createUsageRecorder(database: Database, log: Log): UsageRecorder
   }
 
   function noteFailure(error: unknown): void {
-    if (!failing) log.warn({ error: String(error), waiting: waiting.length }, 'usage records wait for the database')
+    if (!failing)
+      log.warn({ cause: describeCause(error), waiting: waiting.length }, 'usage records wait for the database')
     failing = true
   }
 

@@ -5,6 +5,7 @@ import { findVectors, type VectorRow } from '../postgres/find-vectors.ts'
 import { storeVectors } from '../postgres/store-vectors.ts'
 import type { FastStore } from '../redis/fast-store.ts'
 import { vectorEntryName } from '../redis/fast-store.ts'
+import { describeCause } from '../telemetry/describe-cause.ts'
 import type { Log } from '../telemetry/log.ts'
 import { withinTimeLimit } from '../time-limit.ts'
 import { decodeStoredVector, encodeStoredVector, type StoredVector } from './stored-vector.ts'
@@ -84,7 +85,7 @@ export function createVectorStore({ database, store, log }: VectorStoreOptions):
   async function keep(owner: Owner, vectors: readonly NamedVector[], ttlSeconds: number): Promise<void> {
     for (const some of inCalls(vectors)) {
       await storeVectors(database, { projectId: owner.project_id, vectors: some, ttlSeconds }).catch(error => {
-        log.warn({ error: String(error) }, 'vectors could not be stored')
+        log.warn({ cause: describeCause(error) }, 'vectors could not be stored')
       })
     }
   }
@@ -99,7 +100,7 @@ export function createVectorStore({ database, store, log }: VectorStoreOptions):
         const missing = some.filter((_, at) => fresh[at] === null)
         if (missing.length > 0 && postgresAnswers) {
           const kept = await findKept(owner, missing, maxAgeSeconds).catch(error => {
-            log.warn({ error: String(error) }, 'a vector lookup failed; treated as a miss')
+            log.warn({ cause: describeCause(error) }, 'a vector lookup failed; treated as a miss')
             postgresAnswers = false
             return []
           })

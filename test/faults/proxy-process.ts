@@ -38,8 +38,8 @@ export async function startProxyProcess(environment: Record<string, string>): Pr
 }
 
 /** Starts it and looks no further: for starts that are to fail. */
-export function spawnProxy(environment: Record<string, string>) {
-  const child = Bun.spawn(tieToTests([process.execPath, SERVER]), {
+export function spawnProxy(environment: Record<string, string>, args: readonly string[] = []) {
+  const child = Bun.spawn(tieToTests([process.execPath, SERVER, ...args]), {
     env: { ...bareEnvironment(), LOG_LEVEL: 'info', ...environment },
     stdin: 'ignore',
     stdout: 'pipe',

@@ -7,8 +7,8 @@ import { spawnProxy } from './proxy-process.ts'
 const ENDED_WITHIN_MS = 6_000
 
 /** Starts a proxy that is to fail, and returns what it said. */
-async function failToStart(environment: Record<string, string>): Promise<string> {
-  const proxy = spawnProxy(environment)
+async function failToStart(environment: Record<string, string>, args: readonly string[] = []): Promise<string> {
+  const proxy = spawnProxy(environment, args)
   expect(await proxy.ended(ENDED_WITHIN_MS)).toBe(1)
   const said = proxy.output().trim()
   // One line of what is wrong for each thing that is, under one that says so; no stack.
@@ -27,6 +27,15 @@ test('every bad value is named at once', async () => {
     'WORKERS',
   ])
 })
+
+test.each([['--help'], ['--worker', '--help'], ['lgw_proj_mistaken']])(
+  'arguments are refused, and not repeated: %s',
+  async (...args) => {
+    const said = await failToStart({}, args)
+    expect(said).toContain('The server takes no arguments')
+    for (const each of args) expect(said).not.toContain(each)
+  },
+)
 
 test('several workers need stores that can be shared', async () => {
   expect(await failToStart({ WORKERS: '2' })).toContain('WORKERS must be 1 unless DATABASE_URL and REDIS_URL are set')
