@@ -17,9 +17,8 @@ const server = Bun.serve({
   hostname: '127.0.0.1',
   async fetch(request) {
     const body = await request.text()
-    // Windows and admission, then claim and lookup.
-    await Promise.all([askRedis(), askPostgres()])
-    await Promise.all([askRedis(), askPostgres()])
+    // Windows, claim, admission and lookup, all at once.
+    await Promise.all([askRedis(), askRedis(), askPostgres(), askPostgres()])
     const answer = await fetch(`${upstreamOrigin}${new URL(request.url).pathname}`, {
       method: 'POST',
       headers: { authorization: request.headers.get('authorization') ?? '', 'content-type': 'application/json' },
