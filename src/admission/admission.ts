@@ -47,8 +47,8 @@ export interface Admission {
 export function createAdmission(store: FastStore, reservations: Reservations): Admission {
   const passWindows = createRateWindows(store)
   const remembered = new Map<string, AdmitRow>()
-  /** Windows that were at most half full when they were last heard of. */
-  const roomy = new WeakSet<readonly Window[]>()
+  /** How many more were all but sure to pass when windows were last heard of, less those that have asked since. */
+  const roomOf = new WeakMap<readonly Window[], number>()
   const identifying = new Map<string, Promise<AdmitRow>>()
 
   function remember(keyHash: string, account: AdmitRow): void {
@@ -92,11 +92,11 @@ export function createAdmission(store: FastStore, reservations: Reservations): A
   }
 
   /**
-   * Asks the windows and the month: at once where the windows were roomy last time, else one after the other, so that whoever
-   * keeps knocking costs the month's counter nothing. No reservation: the windows are full.
+   * Asks the windows and the month: at once where there was room last time, else one after the other, so that whoever keeps
+   * knocking, or comes with a crowd, costs the month's counter nothing. No reservation: the windows are full.
    */
   async function ask(keyHash: string, windows: readonly Window[], entry: string | null, meanwhile: () => void) {
-    const early = roomy.has(windows) ? reservations.reserve(keyHash) : null
+    const early = takeRoom(windows) ? reservations.reserve(keyHash) : null
     // Heard below, or of no interest.
     early?.catch(() => {})
     const passing = passWindows({ windows, entry })
@@ -107,8 +107,7 @@ export function createAdmission(store: FastStore, reservations: Reservations): A
         await giveBack(early).catch(() => {})
         throw error
       })
-      if (pass.isRoomy) roomy.add(windows)
-      else roomy.delete(windows)
+      roomOf.set(windows, pass.room)
       if (!pass.passed) {
         await giveBack(early)
         return { pass, reservation: null }
@@ -118,11 +117,18 @@ export function createAdmission(store: FastStore, reservations: Reservations): A
         throw error
       })
       // Whoever keeps asking although the month is used up is to cost no more than that.
-      if (!reservation.reserved) roomy.delete(windows)
+      if (!reservation.reserved) roomOf.delete(windows)
       return { pass, reservation }
     } finally {
       if (soon) clearImmediate(soon)
     }
+  }
+
+  /** Whether one more is all but sure to pass, as far as the windows were last heard of. */
+  function takeRoom(windows: readonly Window[]): boolean {
+    const room = roomOf.get(windows) ?? 0
+    if (room > 0) roomOf.set(windows, room - 1)
+    return room > 0
   }
 
   async function giveBack(reserving: Promise<Reservation> | null): Promise<void> {

@@ -20,8 +20,8 @@ export interface PassReply {
   waitMs: number
   /** The window that is full, where one is. */
   fullWindow: Window | null
-  /** Whether every window is at most half full: the next requests are all but sure to pass. */
-  isRoomy: boolean
+  /** Requests that fit before the first window is half full: so many are all but sure to pass. */
+  room: number
   entry: Uint8Array | null
 }
 
@@ -42,6 +42,7 @@ interface Group {
   /** Position of each entry in the call. */
   entries: Map<string, number>
   left: number
+  room: number
 }
 
 async function runBatch(store: FastStore, asks: readonly PassAsk[]): Promise<PassReply[]> {
@@ -49,7 +50,7 @@ async function runBatch(store: FastStore, asks: readonly PassAsk[]): Promise<Pas
   const groupOf = asks.map(ask => {
     let group = groups.get(ask.windows)
     if (!group) {
-      group = { windows: ask.windows, requests: 0, entries: new Map(), left: 0 }
+      group = { windows: ask.windows, requests: 0, entries: new Map(), left: 0, room: 0 }
       groups.set(ask.windows, group)
     }
     group.requests++
@@ -62,6 +63,7 @@ async function runBatch(store: FastStore, asks: readonly PassAsk[]): Promise<Pas
         const { requests, windows, entries } = group
         const verdict = await store.pass({ requests, windows, entries: [...entries.keys()] })
         group.left = verdict.granted
+        group.room = roomIn(windows, verdict.totals)
         return [group, verdict] as const
       }),
     ),
@@ -82,9 +84,13 @@ function reply(ask: PassAsk, group: Group, verdict: PassVerdict): PassReply {
     countedAtSecond: verdict.countedAtSecond,
     waitMs: verdict.waitMs,
     fullWindow: passed ? null : findFullWindow(group.windows, verdict.totals),
-    isRoomy: group.windows.every((window, i) => (verdict.totals[i] ?? 0) * 2 <= window.limit),
+    room: group.room,
     entry: passed && at !== undefined ? (verdict.entries[at] ?? null) : null,
   }
+}
+
+function roomIn(windows: readonly Window[], totals: readonly number[]): number {
+  return Math.max(0, Math.min(...windows.map((window, i) => Math.floor(window.limit / 2) - (totals[i] ?? 0))))
 }
 
 function findFullWindow(windows: readonly Window[], totals: readonly number[]): Window | null {
