@@ -30,7 +30,16 @@ export function answerHit(match: Match, parsed: ParsedBody, pricedAs: string | n
   return response
 }
 
+/** With and without usage, for as long as anybody holds the plain answer: all who followed one flight replay the same. */
+const replays = { withUsage: new WeakMap<Uint8Array, Uint8Array>(), without: new WeakMap<Uint8Array, Uint8Array>() }
+
 /** The plain answer as an event stream. */
 export function replay(body: Uint8Array, includeUsage: boolean): Uint8Array {
-  return encodeSse(splitAnswer(JSON.parse(decoder.decode(body)), { includeUsage }))
+  const known = includeUsage ? replays.withUsage : replays.without
+  let events = known.get(body)
+  if (!events) {
+    events = encodeSse(splitAnswer(JSON.parse(decoder.decode(body)), { includeUsage }))
+    known.set(body, events)
+  }
+  return events
 }
