@@ -44,11 +44,18 @@ export interface Admission {
   admit(keyHash: string, address: string, foresight: Foresight): Promise<Admitted>
 }
 
+/** What is known of windows between two answers. */
+interface Room {
+  /** Requests that are all but sure to pass, those that are asking taken for counted. */
+  left: number
+  /** Requests whose answer is to come. */
+  asking: number
+}
+
 export function createAdmission(store: FastStore, reservations: Reservations): Admission {
   const passWindows = createRateWindows(store)
   const remembered = new Map<string, AdmitRow>()
-  /** How many more were all but sure to pass when windows were last heard of, less those that have asked since. */
-  const roomOf = new WeakMap<readonly Window[], number>()
+  const roomOf = new WeakMap<readonly Window[], Room>()
   const identifying = new Map<string, Promise<AdmitRow>>()
 
   function remember(keyHash: string, account: AdmitRow): void {
@@ -96,7 +103,10 @@ export function createAdmission(store: FastStore, reservations: Reservations): A
    * knocking, or comes with a crowd, costs the month's counter nothing. No reservation: the windows are full.
    */
   async function ask(keyHash: string, windows: readonly Window[], entry: string | null, meanwhile: () => void) {
-    const early = takeRoom(windows) ? reservations.reserve(keyHash) : null
+    const room = findRoom(windows)
+    const early = room.left > 0 ? reservations.reserve(keyHash) : null
+    room.left--
+    room.asking++
     // Heard below, or of no interest.
     early?.catch(() => {})
     const passing = passWindows({ windows, entry })
@@ -104,10 +114,12 @@ export function createAdmission(store: FastStore, reservations: Reservations): A
     const soon = early ? setImmediate(meanwhile) : null
     try {
       const pass = await passing.catch(async error => {
+        room.asking--
         await giveBack(early).catch(() => {})
         throw error
       })
-      roomOf.set(windows, pass.room)
+      room.asking--
+      room.left = pass.room - room.asking
       if (!pass.passed) {
         await giveBack(early)
         return { pass, reservation: null }
@@ -117,18 +129,20 @@ export function createAdmission(store: FastStore, reservations: Reservations): A
         throw error
       })
       // Whoever keeps asking although the month is used up is to cost no more than that.
-      if (!reservation.reserved) roomOf.delete(windows)
+      if (!reservation.reserved) room.left = 0
       return { pass, reservation }
     } finally {
       if (soon) clearImmediate(soon)
     }
   }
 
-  /** Whether one more is all but sure to pass, as far as the windows were last heard of. */
-  function takeRoom(windows: readonly Window[]): boolean {
-    const room = roomOf.get(windows) ?? 0
-    if (room > 0) roomOf.set(windows, room - 1)
-    return room > 0
+  function findRoom(windows: readonly Window[]): Room {
+    let room = roomOf.get(windows)
+    if (!room) {
+      room = { left: 0, asking: 0 }
+      roomOf.set(windows, room)
+    }
+    return room
   }
 
   async function giveBack(reserving: Promise<Reservation> | null): Promise<void> {

