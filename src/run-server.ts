@@ -7,9 +7,9 @@ import { openEmbeddedDatabase } from './postgres/embedded.ts'
 import { migrate } from './postgres/migrate.ts'
 import { pingDatabase } from './postgres/ping.ts'
 import { openRealDatabase } from './postgres/real.ts'
-import { connectRedis, type RedisConnection } from './redis/connect-redis.ts'
+import { connectRedis } from './redis/connect-redis.ts'
 import type { FastStore } from './redis/fast-store.ts'
-import { openFlightRadio } from './redis/flight-radio.ts'
+import { type FlightRadio, openFlightRadio } from './redis/flight-radio.ts'
 import { guardStore } from './redis/guarded-store.ts'
 import { createInProcessStore } from './redis/in-process-store.ts'
 import { openRedisStore } from './redis/redis-store.ts'
@@ -37,9 +37,8 @@ export async function runServer(config: Config, { isWorker }: RunOptions): Promi
   const log = createLog(config.logLevel)
   const database = await openDatabase(config)
   if (!isWorker) await migrate(database)
-  const redis = config.redisUrl === null ? null : connectRedis(config.redisUrl)
-  const store = redis ? await openGuardedStore(redis, log) : createInProcessStore()
-  const radio = redis && config.redisUrl !== null ? openFlightRadio(redis, config.redisUrl) : null
+  const { store, radio } =
+    config.redisUrl === null ? { store: createInProcessStore(), radio: null } : await openRedis(config.redisUrl, log)
   const app = await createApp({ config, database, store, radio, log })
 
   // Loading its vocabulary blocks for a third of a second: now, rather than in somebody's request.
@@ -81,7 +80,8 @@ export async function openDatabase(config: Config): Promise<Database> {
 }
 
 /** The proxy starts without Redis too, and finds it later. */
-async function openGuardedStore(redis: RedisConnection, log: Log): Promise<FastStore> {
+async function openRedis(url: string, log: Log): Promise<{ store: FastStore; radio: FlightRadio }> {
+  const redis = connectRedis(url)
   const store = guardStore(openRedisStore(redis), {
     onChange: (up, cause) => {
       if (up) log.info({}, 'Redis is back')
@@ -89,7 +89,7 @@ async function openGuardedStore(redis: RedisConnection, log: Log): Promise<FastS
     },
   })
   if (!(await answersWithin(store, REDIS_WAIT_MS))) log.warn({}, 'Redis does not answer at REDIS_URL; going on without')
-  return store
+  return { store, radio: openFlightRadio(redis, url) }
 }
 
 async function answersWithin(store: FastStore, limitMs: number): Promise<boolean> {

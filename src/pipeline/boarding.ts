@@ -22,7 +22,7 @@ export interface Departure {
 }
 
 export interface Boarding {
-  /** A seat for the request; null where it has to go alone. Never rejects. */
+  /** A seat for the request; null where it has to go alone. */
   board(question: Question, stream: boolean): Boarded | null
 }
 

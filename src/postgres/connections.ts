@@ -1,6 +1,6 @@
 /** Connections to a PostgreSQL server: a few, kept open, and dropped when they fail or fall silent. */
 import type { PostgresPool, PostgresPoolClient } from 'kysely'
-import pg, { type PoolClient, type QueryConfig } from 'pg'
+import pg, { type PoolClient } from 'pg'
 import { sqlStateOf } from './database.ts'
 
 export interface ConnectionsOptions {
@@ -64,17 +64,13 @@ export function openConnections({ url, maxConnections }: ConnectionsOptions): Co
     }
   }
 
-  function toStatement(text: string, values: readonly unknown[]): QueryConfig & { query_timeout: number } {
-    const statement = { text, values: values as unknown[], query_timeout: SILENCE_LIMIT_MS }
-    return values.length > 0 ? Object.assign(statement, { name: nameStatement(text) }) : statement
-  }
-
   async function connect(): Promise<PostgresPoolClient> {
     const client = await take()
     let unusable = false
     const query = async (text: string, values: readonly unknown[]) => {
+      const statement = { text, values: [...values], query_timeout: SILENCE_LIMIT_MS }
       try {
-        return await client.query(toStatement(text, values))
+        return await client.query(values.length > 0 ? { ...statement, name: nameStatement(text) } : statement)
       } catch (error) {
         unusable = !isUsableAfter(error)
         throw error
@@ -85,15 +81,11 @@ export function openConnections({ url, maxConnections }: ConnectionsOptions): Co
   }
 
   async function call<Row>(text: string, values: readonly unknown[]): Promise<Row[]> {
-    const client = await take()
-    let unusable = false
+    const client = await connect()
     try {
-      return (await client.query(toStatement(text, values))).rows as Row[]
-    } catch (error) {
-      unusable = !isUsableAfter(error)
-      throw error
+      return (await client.query<Row>(text, values)).rows
     } finally {
-      client.release(unusable)
+      client.release()
     }
   }
 

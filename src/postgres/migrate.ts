@@ -1,4 +1,4 @@
-/** Brings a database to this version's schema: migrations once each, then functions and seeds whenever they changed. */
+/** Brings a database to this version's schema: migrations once each, then views, functions and seeds whenever they changed. */
 import { readdir } from 'node:fs/promises'
 import { sql } from 'kysely'
 import { type Database, sqlStateOf } from './database.ts'
@@ -12,7 +12,7 @@ create table if not exists schema_migrations (
     applied_at timestamptz not null default now()
 );
 comment on table schema_migrations is 'Ledger of what of sql/ this database has seen.';
-comment on column schema_migrations.name is 'File of sql/migrations, or functions, or seed.';
+comment on column schema_migrations.name is 'File of sql/migrations, or views, functions, seed.';
 comment on column schema_migrations.checksum is 'SHA-256 of its text when it was applied.';
 comment on column schema_migrations.applied_at is 'When it was last applied.';
 `
@@ -41,7 +41,8 @@ export async function migrate(database: Database): Promise<MigrationReport> {
     if (known) throw new Error(`Migration ${file} was changed after it was applied; add a new migration instead`)
     if (await applyMigration(database, file, checksum, text)) applied.push(file)
   }
-  for (const folder of ['functions', 'seed']) {
+  // A view that gains columns is replaced; one that loses any, or changes their type, is dropped by a migration first.
+  for (const folder of ['views', 'functions', 'seed']) {
     const files = await listFiles(folder)
     const text = (await Promise.all(files.map(file => readSql(folder, file)))).join('\n')
     const checksum = digest(text)

@@ -466,7 +466,7 @@ export interface SchemaMigrations {
    */
   checksum: string;
   /**
-   * File of sql/migrations, or functions, or seed.
+   * File of sql/migrations, or views, functions, seed.
    */
   name: string;
 }

@@ -4,18 +4,10 @@ import { openFlightRadio } from '../../src/redis/flight-radio.ts'
 import { question, textOf } from '../harness/chat.ts'
 import { describeReal } from '../harness/footings.ts'
 import { ask, startProxy, type TestProxy } from '../harness/proxy.ts'
+import { createRandom } from '../harness/random.ts'
 import { type Standin, startStandin } from '../standin/server.ts'
 
 const PROCESSES = 4
-
-/** The same numbers from 0 up to 1 for the same seed. */
-function createRandom(seed: number): () => number {
-  let state = seed + 1
-  return () => {
-    state = (state * 48_271) % 2_147_483_647
-    return state / 2_147_483_647
-  }
-}
 
 /** Each proxy here has a radio of its own, as each process has: they know of each other through Redis alone. */
 describeReal('identical requests in flight over several proxies', footing => {

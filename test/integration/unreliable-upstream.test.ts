@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { describeFootings } from '../harness/footings.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { createRandom } from '../harness/random.ts'
 import type { RecordedRequest } from '../standin/recording.ts'
 import type { Scenario } from '../standin/scenario.ts'
 import { type Standin, startStandin } from '../standin/server.ts'
@@ -26,17 +27,6 @@ interface Ended extends Asked {
   cache: string | null
   /** whole: the right answer to its end. broken: a stream that says that it broke off. refused: an honest error instead of an answer. */
   ending: 'whole' | 'broken' | 'refused'
-}
-
-/** mulberry32: the same sequence every time. */
-function createRandom(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
-  }
 }
 
 function promptIn(request: RecordedRequest): string {
