@@ -29,4 +29,4 @@ VOLUME /data
 EXPOSE 3000
 HEALTHCHECK --interval=10s --timeout=3s --start-period=30s --retries=3 \
     CMD ["bun", "-e", "const answer = await fetch(`http://127.0.0.1:${process.env.PORT}/v1/health`); process.exit(answer.ok ? 0 : 1)"]
-CMD ["bun", "src/server.ts"]
+CMD ["bun", "src/process/server.ts"]

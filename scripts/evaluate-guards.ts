@@ -8,8 +8,8 @@ import { join } from 'node:path'
 import { extractFeatures } from '../src/cache/guards/extract-features.ts'
 import { findVeto } from '../src/cache/guards/find-veto.ts'
 import { needsFreshAnswer } from '../src/cache/guards/needs-fresh-answer.ts'
-import { normalizePrompt } from '../src/cache/normalize/normalize-prompt.ts'
 import { createBuiltinEmbedder } from '../src/embedders/builtin.ts'
+import { normalizePrompt } from '../src/text/normalize/normalize-prompt.ts'
 
 interface LabelledPair {
   a: string

@@ -1,7 +1,7 @@
 /** Writes src/postgres/types.generated.ts from the schema that sql/ makes, or with --check fails when the two differ. */
 import { fileURLToPath } from 'node:url'
 import { generate, getDialect } from 'kysely-codegen'
-import { openEmbeddedDatabase } from '../src/postgres/embedded.ts'
+import { openEmbeddedDatabase } from '../src/postgres/embedded/embedded.ts'
 import { migrate } from '../src/postgres/migrate.ts'
 
 const outFile = fileURLToPath(new URL('../src/postgres/types.generated.ts', import.meta.url))

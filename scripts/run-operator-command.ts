@@ -1,7 +1,7 @@
 /** Runs an operator's command: what goes wrong is one clear line on standard error, and a non-zero exit. */
 import { type Config, readConfig } from '../src/config.ts'
-import { withOperatorDatabase } from '../src/open-operator-database.ts'
 import type { Database } from '../src/postgres/database.ts'
+import { withOperatorDatabase } from '../src/process/open-operator-database.ts'
 
 /** The command gives the exit code. */
 export async function runOperatorCommand(

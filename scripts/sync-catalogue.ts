@@ -3,8 +3,8 @@
  * now, and prints the differences. With --dry-run it prints them and changes nothing.
  */
 import { parseArgs } from 'node:util'
+import { fetchAggregatorModels } from '../src/catalogue/fetch-aggregator-models.ts'
 import { syncAggregatorModels } from '../src/postgres/sync-aggregator-models.ts'
-import { fetchAggregatorModels } from '../src/pricing/fetch-aggregator-models.ts'
 import { runOperatorCommand } from './run-operator-command.ts'
 
 const { values } = parseArgs({ options: { 'dry-run': { type: 'boolean', default: false } } })

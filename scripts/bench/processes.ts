@@ -34,7 +34,7 @@ export async function startAndRead(
 
 /** Runs the proxy with its log thrown away, though written, and waits until it is healthy. */
 export async function startProxyProcess(environment: Record<string, string>, port: number): Promise<Subprocess> {
-  const child = Bun.spawn([process.execPath, 'src/server.ts'], {
+  const child = Bun.spawn([process.execPath, 'src/process/server.ts'], {
     env: { ...process.env, BUN_CONFIG_MAX_HTTP_REQUESTS: '65535', ...environment, PORT: String(port) },
     stdout: 'ignore',
     stderr: 'inherit',

@@ -6,7 +6,7 @@ import {
   keyWindowName,
   strangerWindowName,
   type Window,
-} from '../redis/fast-store.ts'
+} from '../stores/fast-store.ts'
 import { disabledKey, invalidKey } from './api-key.ts'
 import { createRateWindows, type PassReply } from './rate-windows.ts'
 import { monthlyQuotaExceeded, rateLimitExceeded } from './refusals.ts'

@@ -1,5 +1,5 @@
 /** Rate windows and exact entries, batched: requests of one key from one address that wait together are counted together. */
-import type { FastStore, PassVerdict, Window } from '../redis/fast-store.ts'
+import type { FastStore, PassVerdict, Window } from '../stores/fast-store.ts'
 import { createBatcher } from './batcher.ts'
 import { databaseUnavailable } from './refusals.ts'
 

@@ -1,12 +1,13 @@
 /** Stored answers: found exactly, by normalized text, by similarity, in that order; stored when whole. */
+
+import { withinTimeLimit } from '../event-loop/time-limit.ts'
 import type { AdmitRow } from '../postgres/admit.ts'
 import type { Database } from '../postgres/database.ts'
 import { type FoundAnswer, findAnswer, type SimilarAnswer } from '../postgres/find-answer.ts'
 import { storeAnswer } from '../postgres/store-answer.ts'
-import type { FastStore } from '../redis/fast-store.ts'
+import type { FastStore } from '../stores/fast-store.ts'
 import { describeCause } from '../telemetry/describe-cause.ts'
 import type { Log } from '../telemetry/log.ts'
-import { withinTimeLimit } from '../time-limit.ts'
 import { ageSeconds, type CacheEntry, decodeEntry, encodeEntry } from './entry.ts'
 import { extractFeatures } from './guards/extract-features.ts'
 import { findVeto } from './guards/find-veto.ts'

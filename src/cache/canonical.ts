@@ -1,6 +1,7 @@
 /** What makes two requests the same: hashes over the whole request, less what cannot change the answer. */
-import { hasInexactNumber } from '../answers/inexact-number.ts'
+
 import { invalidRequest } from '../errors.ts'
+import { hasInexactNumber } from '../json/inexact-number.ts'
 
 export type JsonObject = Record<string, unknown>
 

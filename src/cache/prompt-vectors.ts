@@ -1,14 +1,14 @@
 /** Vectors of prompts: the same text is embedded once, and an embedder that fails costs a match, never an answer. */
 import type { Embedder, PaidEmbedder } from '../embedders/embedder.ts'
+import { withinTimeLimit } from '../event-loop/time-limit.ts'
 import type { AdmitRow } from '../postgres/admit.ts'
 import type { Database } from '../postgres/database.ts'
 import { registerEmbeddingSpace } from '../postgres/embedding-spaces.ts'
 import { formatVector } from '../postgres/format-vector.ts'
 import type { Log } from '../telemetry/log.ts'
-import { withinTimeLimit } from '../time-limit.ts'
-import { packVector, unpackFloats } from '../vectors/pack-vector.ts'
-import type { NameVector } from '../vectors/vector-name.ts'
-import type { VectorStore } from '../vectors/vector-store.ts'
+import { packVector, unpackFloats } from '../vector-cache/pack-vector.ts'
+import type { NameVector } from '../vector-cache/vector-name.ts'
+import type { VectorStore } from '../vector-cache/vector-store.ts'
 
 const EMBED_TIME_LIMIT_MS = 2_000
 const MAX_IN_MEMORY = 10_000

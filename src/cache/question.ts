@@ -1,7 +1,8 @@
 /** What is asked of the cache: one request, by its hash and, where it may be matched by similarity, by its text. */
-import { hasInexactNumber } from '../answers/inexact-number.ts'
+import { hasInexactNumber } from '../json/inexact-number.ts'
 import type { AdmitRow } from '../postgres/admit.ts'
-import { entryName } from '../redis/fast-store.ts'
+import { entryName } from '../stores/fast-store.ts'
+import { normalizePrompt } from '../text/normalize/normalize-prompt.ts'
 import { takeAskedText } from './asked-text.ts'
 import type { CacheControl } from './cache-control.ts'
 import { hashContext, type RequestIdentity, sha256 } from './canonical.ts'
@@ -9,7 +10,6 @@ import { extractFeatures } from './guards/extract-features.ts'
 import type { GuardFeatures } from './guards/guard.ts'
 import { needsFreshAnswer } from './guards/needs-fresh-answer.ts'
 import { numberKey } from './guards/number-key.ts'
-import { normalizePrompt } from './normalize/normalize-prompt.ts'
 
 export interface Question {
   account: AdmitRow

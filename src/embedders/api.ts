@@ -1,6 +1,7 @@
 /** Embeds through any OpenAI-compatible embeddings address. */
+
+import { readUsage } from '../catalogue/cost.ts'
 import type { EmbedderConfig } from '../config.ts'
-import { readUsage } from '../pricing/cost.ts'
 import type { EmbeddedText, PaidEmbedder } from './embedder.ts'
 
 type ApiConfig = Extract<EmbedderConfig, { kind: 'api' }>

@@ -1,9 +1,10 @@
 /** GET /v1/health: whether the proxy and what it depends on are well. */
+
+import { withinTimeLimit } from '../event-loop/time-limit.ts'
 import type { Database } from '../postgres/database.ts'
 import { pingDatabase } from '../postgres/ping.ts'
 import type { CircuitSummary, Circuits } from '../providers/circuits.ts'
-import type { FastStore } from '../redis/fast-store.ts'
-import { withinTimeLimit } from '../time-limit.ts'
+import type { FastStore } from '../stores/fast-store.ts'
 
 const POSTGRES_TIME_LIMIT_MS = 800
 const REDIS_TIME_LIMIT_MS = 400

@@ -1,6 +1,6 @@
 /** Reads a request's body within its limits of size and time. */
 import { invalidRequest, ProxyError } from '../errors.ts'
-import { createTimeLimit } from '../time-limit.ts'
+import { createTimeLimit } from '../event-loop/time-limit.ts'
 
 export interface BodyLimits {
   maxBodyBytes: number

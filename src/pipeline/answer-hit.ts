@@ -1,6 +1,7 @@
 /** Answers from the cache: the stored body as it is, or replayed as the stream it would have been. */
-import { encodeSse, splitAnswer } from '../answers/split.ts'
+
 import type { Match } from '../cache/cache.ts'
+import { encodeSse, splitAnswer } from '../openai-format/split.ts'
 import type { ProxyResponse } from './exchange.ts'
 import type { Ledger } from './ledger.ts'
 import { hitHeaders, JSON_TYPE, SSE_TYPE } from './proxy-headers.ts'

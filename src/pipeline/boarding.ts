@@ -3,7 +3,7 @@
 import type { Cache, Lookup, Match } from '../cache/cache.ts'
 import type { CacheControl } from '../cache/cache-control.ts'
 import type { Question } from '../cache/question.ts'
-import { flightName } from '../redis/fast-store.ts'
+import { flightName } from '../stores/fast-store.ts'
 import { createFlight, type Flight, type Seat } from './flight.ts'
 import type { Lead, RemoteFlights } from './remote-flights.ts'
 

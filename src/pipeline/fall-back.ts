@@ -1,7 +1,8 @@
 /** Fallbacks: when nothing of the wanted model's answer could be had, the same request with another model, as if that had been asked for. */
-import { hasInexactNumber } from '../answers/inexact-number.ts'
+
 import { canonicalizeBody } from '../cache/canonical.ts'
 import { ProxyError } from '../errors.ts'
+import { hasInexactNumber } from '../json/inexact-number.ts'
 import type { Routes } from '../providers/routes.ts'
 import { isPassing, UpstreamFailure } from '../providers/upstream-failure.ts'
 import { type Arrived, toQuestion } from './arrived.ts'

@@ -1,5 +1,5 @@
 /** Follows another request's flight: the same answer, heard live or taken whole, at no cost. */
-import { NO_USAGE } from '../pricing/cost.ts'
+import { NO_USAGE } from '../catalogue/cost.ts'
 import type { Provider } from '../providers/upstream.ts'
 import { estimatePromptTokens } from '../tokens/count-tokens.ts'
 import { answerHit } from './answer-hit.ts'

@@ -1,8 +1,9 @@
 /** Notes how one request went, and hands it to records and log when it is over. */
+
+import type { Catalogue } from '../catalogue/catalogue.ts'
+import { costUsd, NO_USAGE, type TokenUsage } from '../catalogue/cost.ts'
 import type { AdmitRow } from '../postgres/admit.ts'
 import type { UsageRecord } from '../postgres/record-usage.ts'
-import type { Catalogue } from '../pricing/catalogue.ts'
-import { costUsd, NO_USAGE, type TokenUsage } from '../pricing/cost.ts'
 import { describeCause } from '../telemetry/describe-cause.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { UsageRecorder } from '../telemetry/usage-recorder.ts'

@@ -1,7 +1,8 @@
 /** A seat's chunks as a response body. */
-import { withoutUsage } from '../answers/drop-usage.ts'
-import { createEventPasser } from '../answers/pass-events.ts'
+
 import { ProxyError } from '../errors.ts'
+import { withoutUsage } from '../openai-format/drop-usage.ts'
+import { createEventPasser } from '../openai-format/pass-events.ts'
 import type { Seat } from './flight.ts'
 
 export interface ListenOptions {

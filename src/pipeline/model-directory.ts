@@ -1,9 +1,9 @@
 /** What a key can use, in the form of OpenAI's models endpoints. It costs nothing, and does not count against the month. */
 import type { Admission } from '../admission/admission.ts'
 import { hashBearerKey } from '../admission/api-key.ts'
+import { AGGREGATOR } from '../catalogue/catalogue.ts'
 import { ProxyError } from '../errors.ts'
 import type { CatalogueModel } from '../postgres/list-models.ts'
-import { AGGREGATOR } from '../pricing/catalogue.ts'
 import type { Routes } from '../providers/routes.ts'
 
 /** Who asks. */

@@ -1,6 +1,7 @@
 /** Reads and judges a provider's answer once all of it is there. */
-import { judgeWholeness, type Wholeness } from '../answers/wholeness.ts'
-import type { TokenUsage } from '../pricing/cost.ts'
+
+import type { TokenUsage } from '../catalogue/cost.ts'
+import { judgeWholeness, type Wholeness } from '../openai-format/wholeness.ts'
 import { broken } from '../providers/call-upstream.ts'
 import type { Endpoint } from '../providers/upstream.ts'
 import { countPromptTokens, countTextTokens } from '../tokens/count-tokens.ts'

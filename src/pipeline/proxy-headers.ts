@@ -1,7 +1,7 @@
 /** The headers that say what happened and what it cost: our own X-Proxy ones, and RFC 9211's Cache-Status. */
 import type { Match } from '../cache/cache.ts'
 import { ageSeconds } from '../cache/entry.ts'
-import { formatUsd } from '../pricing/cost.ts'
+import { formatUsd } from '../catalogue/cost.ts'
 
 export function missHeaders(provider: string, cost: number): Record<string, string> {
   return {

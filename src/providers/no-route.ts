@@ -1,7 +1,8 @@
 /** What a request is told whose model leads nowhere: what would make it work. */
+
+import { AGGREGATOR, type Catalogue } from '../catalogue/catalogue.ts'
 import { ProxyError } from '../errors.ts'
 import type { AdmitRow } from '../postgres/admit.ts'
-import { AGGREGATOR, type Catalogue } from '../pricing/catalogue.ts'
 
 /** Names shown of a longer list. */
 const MAX_SHOWN = 5

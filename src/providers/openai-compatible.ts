@@ -1,5 +1,5 @@
 /** Any upstream that speaks OpenAI's wire format: the aggregator, OpenAI itself, Groq. */
-import { hasInexactNumber } from '../answers/inexact-number.ts'
+import { hasInexactNumber } from '../json/inexact-number.ts'
 import { callUpstream, type TimeLimits } from './call-upstream.ts'
 import type { ConnectionProbe } from './connection-probe.ts'
 import { forwardRequestHeaders } from './forwarded-headers.ts'

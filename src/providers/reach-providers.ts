@@ -1,7 +1,8 @@
 /** Puts providers together: what speaks their format, behind retries and a circuit for each key. */
+
+import { AGGREGATOR, type Catalogue } from '../catalogue/catalogue.ts'
 import type { Config } from '../config.ts'
 import type { Database } from '../postgres/database.ts'
-import { AGGREGATOR, type Catalogue } from '../pricing/catalogue.ts'
 import type { Log } from '../telemetry/log.ts'
 import { createAnthropicProvider } from './anthropic/create-anthropic-provider.ts'
 import { type Circuits, createCircuits } from './circuits.ts'

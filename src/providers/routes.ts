@@ -1,9 +1,10 @@
 /** Which provider answers a model's name for a project. */
+
+import { AGGREGATOR, type Catalogue } from '../catalogue/catalogue.ts'
 import type { DirectProvider } from '../config.ts'
 import type { ProxyError } from '../errors.ts'
 import type { AdmitRow } from '../postgres/admit.ts'
 import type { CatalogueModel } from '../postgres/list-models.ts'
-import { AGGREGATOR, type Catalogue } from '../pricing/catalogue.ts'
 import { modelNotFound, noAggregator, noWayTo } from './no-route.ts'
 import type { Provider } from './upstream.ts'
 

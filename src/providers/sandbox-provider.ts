@@ -1,5 +1,5 @@
 /** The sandbox as a provider: answers test keys in-process, at no cost, in the same forms as an upstream. */
-import { encodeSse, splitAnswer } from '../answers/split.ts'
+import { encodeSse, splitAnswer } from '../openai-format/split.ts'
 import { answerInSandbox } from './sandbox/answer-in-sandbox.ts'
 import type { Provider } from './upstream.ts'
 

@@ -1,5 +1,5 @@
 /** How processes tell each other of the upstream calls they lead: claims with a lifetime, and messages from process to process. */
-import { createTimeLimit } from '../time-limit.ts'
+import { createTimeLimit } from '../event-loop/time-limit.ts'
 import { connectRedis, type RedisConnection } from './connect-redis.ts'
 
 /** Who leads a flight. */

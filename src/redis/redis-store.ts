@@ -1,8 +1,8 @@
 /** The fast store on a Redis server or cluster. */
 import { readFileSync } from 'node:fs'
+import type { FastStore, PassBatch, PassVerdict } from '../stores/fast-store.ts'
 import type { RedisConnection } from './connect-redis.ts'
 import { cutValue, joinValue, nameRest } from './cut-value.ts'
-import type { FastStore, PassBatch, PassVerdict } from './fast-store.ts'
 
 /** ioredis adds the scripts as methods at run time. */
 interface Scripted {

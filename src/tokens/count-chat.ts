@@ -1,5 +1,5 @@
 /** Owns what a chat request's prompt is made of, in tokens: messages, images, files, tool definitions. */
-import { isJsonObject } from '../answers/json-object.ts'
+import { isJsonObject } from '../json/json-object.ts'
 import { asList, jsonText } from './json.ts'
 import type { CountText } from './text-counter.ts'
 

@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from 'vitest'
-import type { FastStore, PassVerdict } from '../../src/redis/fast-store.ts'
-import { type GuardedStore, guardStore } from '../../src/redis/guarded-store.ts'
-import { createInProcessStore } from '../../src/redis/in-process-store.ts'
+import type { FastStore, PassVerdict } from '../../src/stores/fast-store.ts'
+import { type GuardedStore, guardStore } from '../../src/stores/guarded-store.ts'
+import { createInProcessStore } from '../../src/stores/in-process-store.ts'
 
 type Mood = 'well' | 'failing' | 'hanging'
 

@@ -5,7 +5,7 @@ import { afterAll } from 'vitest'
 import { findFreePort } from '../../scripts/bench/processes.ts'
 import { tieToTests } from './servers.ts'
 
-const SERVER = fileURLToPath(new URL('../../src/server.ts', import.meta.url))
+const SERVER = fileURLToPath(new URL('../../src/process/server.ts', import.meta.url))
 const READY_WITHIN_MS = 20_000
 
 export interface ProxyProcess {

@@ -2,13 +2,13 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, describe, inject } from 'vitest'
 import type { Database } from '../../src/postgres/database.ts'
-import { openEmbeddedDatabase } from '../../src/postgres/embedded.ts'
+import { openEmbeddedDatabase } from '../../src/postgres/embedded/embedded.ts'
 import { openRealDatabase } from '../../src/postgres/real.ts'
 import { connectRedis } from '../../src/redis/connect-redis.ts'
-import type { FastStore } from '../../src/redis/fast-store.ts'
-import { guardStore } from '../../src/redis/guarded-store.ts'
-import { createInProcessStore } from '../../src/redis/in-process-store.ts'
 import { openRedisStore } from '../../src/redis/redis-store.ts'
+import type { FastStore } from '../../src/stores/fast-store.ts'
+import { guardStore } from '../../src/stores/guarded-store.ts'
+import { createInProcessStore } from '../../src/stores/in-process-store.ts'
 
 export interface Stores {
   database: Database

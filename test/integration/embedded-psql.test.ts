@@ -2,7 +2,7 @@ import { connect } from 'node:net'
 import { sql } from 'kysely'
 import postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
-import { type EmbeddedDatabase, openEmbeddedDatabase } from '../../src/postgres/embedded.ts'
+import { type EmbeddedDatabase, openEmbeddedDatabase } from '../../src/postgres/embedded/embedded.ts'
 import { bareFlags, psqlPath, runPsql } from './run-psql.ts'
 
 const message = (type: string, content: string) => `${type}\0\0\0${String.fromCharCode(content.length + 4)}${content}`

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { entryName } from '../../src/redis/fast-store.ts'
+import { entryName } from '../../src/stores/fast-store.ts'
 import { describeFootings } from '../harness/footings.ts'
 import { type Answer, ask, startProxy, type TestProxy } from '../harness/proxy.ts'
 import { type Standin, startStandin } from '../standin/server.ts'

@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import type { Database } from '../../src/postgres/database.ts'
-import { openEmbeddedDatabase } from '../../src/postgres/embedded.ts'
+import { openEmbeddedDatabase } from '../../src/postgres/embedded/embedded.ts'
 import { openRealDatabase } from '../../src/postgres/real.ts'
 import { bareFlags, type PsqlOutcome, psqlPath, runPsql } from './run-psql.ts'
 

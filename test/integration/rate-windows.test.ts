@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { addressWindowName, entryName, keyWindowName } from '../../src/redis/fast-store.ts'
-import { createInProcessStore } from '../../src/redis/in-process-store.ts'
+import { addressWindowName, entryName, keyWindowName } from '../../src/stores/fast-store.ts'
+import { createInProcessStore } from '../../src/stores/in-process-store.ts'
 import { describeFootings } from '../harness/footings.ts'
 
 let lastProject = Date.now() % 1_000_000_000

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { UnwholeReason } from '../../src/answers/wholeness.ts'
+import type { UnwholeReason } from '../../src/openai-format/wholeness.ts'
 import { createFlight } from '../../src/pipeline/flight.ts'
 import { question } from '../harness/chat.ts'
 import { describeFootings } from '../harness/footings.ts'

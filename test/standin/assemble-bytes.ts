@@ -1,8 +1,8 @@
 /** Reads a recorded event stream the way the proxy does: bytes, cut anywhere, to the assembled answer. */
 
-import { type AssembledAnswer, createAssembler } from '../../src/answers/assemble.ts'
-import { createSseParser } from '../../src/answers/sse-parser.ts'
-import type { WholenessOptions } from '../../src/answers/wholeness.ts'
+import { type AssembledAnswer, createAssembler } from '../../src/openai-format/assemble.ts'
+import { createSseParser } from '../../src/openai-format/sse-parser.ts'
+import type { WholenessOptions } from '../../src/openai-format/wholeness.ts'
 
 /** `cuts` are positions in the bytes, in any order; the empty list is one read. */
 export function assembleBytes(

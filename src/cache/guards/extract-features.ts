@@ -1,6 +1,6 @@
 /** Reads a question once, into what all guards need. */
-import { normalizePrompt } from '../normalize/normalize-prompt.ts'
-import { splitVerbatim } from '../normalize/split-verbatim.ts'
+import { normalizePrompt } from '../../text/normalize/normalize-prompt.ts'
+import { splitVerbatim } from '../../text/normalize/split-verbatim.ts'
 import type { GuardFeatures } from './guard.ts'
 import { readAction } from './reading/action.ts'
 import { mergeNumbers } from './reading/merge-numbers.ts'

@@ -1,5 +1,5 @@
 /** Tells questions about the moment ("today's rate") from questions whose answer keeps. */
-import { splitVerbatim } from '../normalize/split-verbatim.ts'
+import { splitVerbatim } from '../../text/normalize/split-verbatim.ts'
 import {
   freshCharacters,
   freshPhrases,

@@ -1,6 +1,6 @@
 /** Anthropic under a project's own key: its Messages API behind OpenAI's chat completions. */
-import { hasInexactNumber } from '../../answers/inexact-number.ts'
-import type { JsonObject } from '../../answers/json-object.ts'
+import { hasInexactNumber } from '../../json/inexact-number.ts'
+import type { JsonObject } from '../../json/json-object.ts'
 import { callUpstream, type TimeLimits } from '../call-upstream.ts'
 import type { ConnectionProbe } from '../connection-probe.ts'
 import { forwardRequestHeaders } from '../forwarded-headers.ts'

@@ -1,5 +1,5 @@
 /** JSON whose numbers survive being read and written again, also those that JavaScript cannot hold. */
-import { hasInexactNumber } from '../../answers/inexact-number.ts'
+import { hasInexactNumber } from '../../json/inexact-number.ts'
 
 /** ECMAScript's source text access, which TypeScript's library does not describe yet. */
 interface ExactJson {

@@ -1,8 +1,8 @@
 /** Fetches a project's sealed key and opens it. */
 import { ProxyError } from '../../errors.ts'
+import { withinTimeLimit } from '../../event-loop/time-limit.ts'
 import type { Database } from '../../postgres/database.ts'
 import { readProviderKey } from '../../postgres/provider-keys.ts'
-import { withinTimeLimit } from '../../time-limit.ts'
 import type { KeyOwner } from './seal.ts'
 import type { Vault } from './vault.ts'
 

@@ -1,6 +1,7 @@
 /** Owns what a chat answer says where it calls nothing: marked text, or JSON in the form asked for. */
-import { isJsonObject, type JsonObject } from '../../answers/json-object.ts'
+
 import { invalidRequest } from '../../errors.ts'
+import { isJsonObject, type JsonObject } from '../../json/json-object.ts'
 import { type Request, readOptional } from './fields.ts'
 import { textOfMessage } from './messages.ts'
 import { quote } from './quote.ts'

@@ -1,6 +1,7 @@
 /** Owns reading a chat request's messages: their validity, and what the sandbox answers to. */
-import { isJsonObject, type JsonObject } from '../../answers/json-object.ts'
+
 import { invalidRequest } from '../../errors.ts'
+import { isJsonObject, type JsonObject } from '../../json/json-object.ts'
 import { type Request, readOptional } from './fields.ts'
 
 const ROLES = ['system', 'developer', 'user', 'assistant', 'tool', 'function']

@@ -1,6 +1,7 @@
 /** Owns reading the functions a chat request offers, as `tools` or as the older `functions`. */
-import { isJsonObject } from '../../answers/json-object.ts'
+
 import { invalidRequest } from '../../errors.ts'
+import { isJsonObject } from '../../json/json-object.ts'
 import { type Request, readOptional } from './fields.ts'
 
 export interface OfferedFunction {

@@ -1,6 +1,7 @@
 /** Owns which of a chat request's tools the sandbox calls. */
-import { isJsonObject, type JsonObject } from '../../answers/json-object.ts'
+
 import { invalidRequest } from '../../errors.ts'
+import { isJsonObject, type JsonObject } from '../../json/json-object.ts'
 import { type Request, readBoolean, readOptional } from './fields.ts'
 import { textOfMessage } from './messages.ts'
 import { type OfferedFunction, readFunctions, readTools } from './offered-functions.ts'

@@ -1,5 +1,5 @@
 /** One upstream answer for each way of not being whole. */
-import type { UnwholeReason } from '../../../src/answers/wholeness.ts'
+import type { UnwholeReason } from '../../../src/openai-format/wholeness.ts'
 import type { Scenario } from '../../standin/scenario.ts'
 
 export interface UnwholeCase {

@@ -1,5 +1,5 @@
 /** What the translation of an answer has to know of its request. */
-import type { JsonObject } from '../../../answers/json-object.ts'
+import type { JsonObject } from '../../../json/json-object.ts'
 import { asksForJsonObject } from '../request/translate-format.ts'
 import { usesLegacyFunctions } from '../request/translate-tool-choice.ts'
 

@@ -1,6 +1,6 @@
 /** Tool uses of a stream as the deltas of OpenAI's calls. */
 import type { ToolUseBlock } from '@anthropic-ai/sdk/resources/messages'
-import type { JsonObject } from '../../../answers/json-object.ts'
+import type { JsonObject } from '../../../json/json-object.ts'
 import type { AnswerContext } from './answer-context.ts'
 
 export interface CallWriter {

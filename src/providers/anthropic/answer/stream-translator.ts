@@ -1,6 +1,6 @@
 /** Anthropic's stream of events as OpenAI's stream of chunks. */
 import type { ContentBlock, RawContentBlockDelta, RawMessageStreamEvent } from '@anthropic-ai/sdk/resources/messages'
-import { isJsonObject, type JsonObject, parseJsonObject } from '../../../answers/json-object.ts'
+import { isJsonObject, type JsonObject, parseJsonObject } from '../../../json/json-object.ts'
 import { broken } from '../../upstream-failure.ts'
 import type { AnswerContext } from './answer-context.ts'
 import { type AnswerEnvelope, writeEnvelope } from './answer-envelope.ts'

@@ -1,7 +1,7 @@
 /** Whatever Anthropic answers, plain, streamed or in error, in OpenAI's form. */
 import type { Message } from '@anthropic-ai/sdk/resources/messages'
-import { isJsonObject } from '../../../answers/json-object.ts'
 import { ProxyError } from '../../../errors.ts'
+import { isJsonObject } from '../../../json/json-object.ts'
 import type { UpstreamAnswer } from '../../upstream.ts'
 import { broken, UpstreamFailure } from '../../upstream-failure.ts'
 import { parseExactly } from '../exact-json.ts'

@@ -1,6 +1,7 @@
 /** Anthropic's errors in OpenAI's envelope. */
-import { isJsonObject, type JsonObject } from '../../../answers/json-object.ts'
+
 import { ProxyError } from '../../../errors.ts'
+import { isJsonObject, type JsonObject } from '../../../json/json-object.ts'
 import { kindOf } from './error-statuses.ts'
 
 /**

@@ -1,6 +1,6 @@
 /** Anthropic's plain answer as OpenAI's. */
 import type { ContentBlock, Message, ToolUseBlock } from '@anthropic-ai/sdk/resources/messages'
-import type { JsonObject } from '../../../answers/json-object.ts'
+import type { JsonObject } from '../../../json/json-object.ts'
 import type { AnswerContext } from './answer-context.ts'
 import { writeEnvelope } from './answer-envelope.ts'
 import { describeRefusal, translateStopReason } from './finish-reason.ts'

@@ -1,5 +1,5 @@
 /** The bytes of Anthropic's event stream as those of OpenAI's. */
-import { createSseParser, type SseEvent } from '../../../answers/sse-parser.ts'
+import { createSseParser, type SseEvent } from '../../../openai-format/sse-parser.ts'
 import { broken } from '../../upstream-failure.ts'
 import type { AnswerContext } from './answer-context.ts'
 import { createStreamTranslator, type StreamTranslator } from './stream-translator.ts'

@@ -5,8 +5,8 @@ import type {
   ThinkingBlockParam,
   ToolUseBlockParam,
 } from '@anthropic-ai/sdk/resources/messages'
-import { isJsonObject, type JsonObject } from '../../../answers/json-object.ts'
 import { invalidRequest } from '../../../errors.ts'
+import { isJsonObject, type JsonObject } from '../../../json/json-object.ts'
 import { parseExactly } from '../exact-json.ts'
 import { refusal } from './check-fields.ts'
 import { readGiven, readList, readObject, readText } from './read-fields.ts'

@@ -1,6 +1,7 @@
 /** Holds a request's fields against the table of rules. */
-import type { JsonObject } from '../../../answers/json-object.ts'
+
 import { invalidRequest, type ProxyError } from '../../../errors.ts'
+import type { JsonObject } from '../../../json/json-object.ts'
 import { FIELD_RULES, type FieldRule, type RuledField } from '../field-rules.ts'
 
 const RULES: ReadonlyMap<string, FieldRule> = new Map(Object.entries(FIELD_RULES))

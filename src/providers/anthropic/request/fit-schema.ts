@@ -1,6 +1,7 @@
 /** Fits a JSON schema to what Anthropic can hold a model to. */
-import { isJsonObject, type JsonObject, writeField } from '../../../answers/json-object.ts'
+
 import { invalidRequest } from '../../../errors.ts'
+import { isJsonObject, type JsonObject, writeField } from '../../../json/json-object.ts'
 
 /** Enforced as they are. */
 const ENFORCED = new Set(['type', 'enum', 'const', 'required', '$ref', 'title'])

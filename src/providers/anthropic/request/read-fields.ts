@@ -1,6 +1,7 @@
 /** Owns reading parts of a request that have to be of one type; `param` is where they stand, for the 400. */
-import { isJsonObject, type JsonObject } from '../../../answers/json-object.ts'
+
 import { invalidRequest } from '../../../errors.ts'
+import { isJsonObject, type JsonObject } from '../../../json/json-object.ts'
 
 /** The field; undefined where it is absent or null, which OpenAI takes for absent. */
 export function readGiven(object: JsonObject, field: string): unknown {

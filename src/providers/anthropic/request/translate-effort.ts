@@ -1,7 +1,7 @@
 /** `reasoning_effort` as thinking. */
 import type { OutputConfig, ThinkingConfigParam } from '@anthropic-ai/sdk/resources/messages'
-import type { JsonObject } from '../../../answers/json-object.ts'
 import { invalidRequest } from '../../../errors.ts'
+import type { JsonObject } from '../../../json/json-object.ts'
 import { EFFORTS, type Effort, type ModelTraits } from '../model-traits.ts'
 import { readChoice, readGiven } from './read-fields.ts'
 

@@ -1,6 +1,6 @@
 /** `response_format`: a schema that Anthropic enforces, or JSON by instruction. */
 import type { JSONOutputFormat, TextBlockParam } from '@anthropic-ai/sdk/resources/messages'
-import type { JsonObject } from '../../../answers/json-object.ts'
+import type { JsonObject } from '../../../json/json-object.ts'
 import { fitSchema } from './fit-schema.ts'
 import { readChoice, readGiven, readObject, readText } from './read-fields.ts'
 

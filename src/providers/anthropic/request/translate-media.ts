@@ -1,7 +1,7 @@
 /** Images and files of a message as Anthropic's blocks. */
 import type { Base64ImageSource, DocumentBlockParam, ImageBlockParam } from '@anthropic-ai/sdk/resources/messages'
-import type { JsonObject } from '../../../answers/json-object.ts'
 import { invalidRequest } from '../../../errors.ts'
+import type { JsonObject } from '../../../json/json-object.ts'
 import { parseDataUrl } from './data-url.ts'
 import { readGiven, readObject, readText } from './read-fields.ts'
 

@@ -1,7 +1,7 @@
 /** A conversation as Anthropic has it: system text apart, turns that alternate, results right behind their calls. */
 import type { ContentBlockParam, TextBlockParam } from '@anthropic-ai/sdk/resources/messages'
-import type { JsonObject } from '../../../answers/json-object.ts'
 import { invalidRequest } from '../../../errors.ts'
+import type { JsonObject } from '../../../json/json-object.ts'
 import { composeAssistantTurn, readAssistantMessage } from './assistant-message.ts'
 import { markLast } from './cache-marks.ts'
 import { createOpenCalls, type OpenCalls } from './open-calls.ts'

@@ -1,7 +1,7 @@
 /** A message's content, one text or a list of parts, as Anthropic's blocks. */
 import type { DocumentBlockParam, ImageBlockParam, TextBlockParam } from '@anthropic-ai/sdk/resources/messages'
-import type { JsonObject } from '../../../answers/json-object.ts'
 import { invalidRequest } from '../../../errors.ts'
+import type { JsonObject } from '../../../json/json-object.ts'
 import { readCacheMark } from './cache-marks.ts'
 import { refusal } from './check-fields.ts'
 import { readGiven, readObject, readText } from './read-fields.ts'

@@ -1,7 +1,7 @@
 /** A chat request of OpenAI's form as one of Anthropic's. */
 import type { Metadata, ThinkingConfigParam, Tool, ToolChoice } from '@anthropic-ai/sdk/resources/messages'
-import type { JsonObject } from '../../../answers/json-object.ts'
 import { invalidRequest } from '../../../errors.ts'
+import type { JsonObject } from '../../../json/json-object.ts'
 import type { MessagesRequest } from '../messages-request.ts'
 import { type ModelTraits, traitsOf } from '../model-traits.ts'
 import { takeUnknownFields } from './check-fields.ts'

@@ -1,6 +1,7 @@
 /** Where an answer ends, and how its words are chosen. */
-import type { JsonObject } from '../../../answers/json-object.ts'
+
 import { invalidRequest } from '../../../errors.ts'
+import type { JsonObject } from '../../../json/json-object.ts'
 import type { MessagesRequest } from '../messages-request.ts'
 import { readGiven, readNumber, readPositiveInteger, readText } from './read-fields.ts'
 

@@ -1,7 +1,7 @@
 /** Which of its tools a model may or must use. */
 import type { Tool, ToolChoice } from '@anthropic-ai/sdk/resources/messages'
-import { isJsonObject, type JsonObject } from '../../../answers/json-object.ts'
 import { invalidRequest } from '../../../errors.ts'
+import { isJsonObject, type JsonObject } from '../../../json/json-object.ts'
 import { refusal } from './check-fields.ts'
 import { readChoice, readGiven, readList, readObject, readText } from './read-fields.ts'
 

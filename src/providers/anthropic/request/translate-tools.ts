@@ -1,6 +1,6 @@
 /** Functions a model may call, as Anthropic's tools. */
 import type { Tool } from '@anthropic-ai/sdk/resources/messages'
-import type { JsonObject } from '../../../answers/json-object.ts'
+import type { JsonObject } from '../../../json/json-object.ts'
 import { readCacheMark } from './cache-marks.ts'
 import { refusal } from './check-fields.ts'
 import { fitSchema } from './fit-schema.ts'

@@ -1,5 +1,5 @@
 /** Owns unfolding schemas that hold together: references followed, alternatives chosen, one list of plain parts a choice. */
-import type { JsonObject } from '../../../answers/json-object.ts'
+import type { JsonObject } from '../../../json/json-object.ts'
 import { type Schema, schemaMapOf, schemaOf, schemasOf, toSchema } from './keywords.ts'
 import { leadsBack, type Place } from './maker.ts'
 import { minimalSizes } from './minimal-sizes.ts'

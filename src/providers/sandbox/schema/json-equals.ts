@@ -1,5 +1,5 @@
 /** Owns equality of JSON values: key order does not matter, and numbers are compared by value. */
-import { isJsonObject } from '../../../answers/json-object.ts'
+import { isJsonObject } from '../../../json/json-object.ts'
 
 export function jsonEquals(one: unknown, other: unknown): boolean {
   if (one === other) return true

@@ -1,5 +1,5 @@
 /** Owns reading a schema's keywords: each has the type JSON Schema gives it, or the schema is refused. */
-import { isJsonObject, type JsonObject } from '../../../answers/json-object.ts'
+import { isJsonObject, type JsonObject } from '../../../json/json-object.ts'
 import { SchemaError } from './budget.ts'
 
 /** `true` allows everything, `false` nothing. */

@@ -1,5 +1,5 @@
 /** Owns the estimate of how small an instance of a schema can be, which leads recursion to its shortest end. */
-import { isJsonObject, type JsonObject } from '../../../answers/json-object.ts'
+import { isJsonObject, type JsonObject } from '../../../json/json-object.ts'
 import { BudgetSpentError, SchemaError } from './budget.ts'
 import type { Workshop } from './workshop.ts'
 

@@ -1,5 +1,5 @@
 /** Owns `$ref`: finding the schema a reference names inside the document it stands in. */
-import { isJsonObject } from '../../../answers/json-object.ts'
+import { isJsonObject } from '../../../json/json-object.ts'
 import type { Budget } from './budget.ts'
 import { SchemaError } from './budget.ts'
 import { type Schema, toSchema } from './keywords.ts'

@@ -1,5 +1,5 @@
 /** Owns the judgement of arrays against a schema's own keywords, and which schema an item falls under. */
-import type { JsonObject } from '../../../answers/json-object.ts'
+import type { JsonObject } from '../../../json/json-object.ts'
 import { SchemaError } from './budget.ts'
 import { jsonEquals, sizeOfValue } from './json-equals.ts'
 import { countOf, type Schema, schemaOf, toSchema } from './keywords.ts'

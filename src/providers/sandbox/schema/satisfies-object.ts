@@ -1,5 +1,5 @@
 /** Owns the judgement of objects against a schema's own keywords, and which schemas a property falls under. */
-import type { JsonObject } from '../../../answers/json-object.ts'
+import type { JsonObject } from '../../../json/json-object.ts'
 import { countOf, type Schema, schemaMapOf, schemaOf, textsOf, toSchema } from './keywords.ts'
 import type { JudgePart } from './satisfies-array.ts'
 import type { Workshop } from './workshop.ts'

@@ -1,5 +1,5 @@
 /** Owns the judgement of numbers and strings against a schema's own keywords. */
-import type { JsonObject } from '../../../answers/json-object.ts'
+import type { JsonObject } from '../../../json/json-object.ts'
 import { SchemaError } from './budget.ts'
 import { countOf, numberOf, textOf } from './keywords.ts'
 import type { Workshop } from './workshop.ts'

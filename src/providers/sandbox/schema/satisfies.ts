@@ -1,5 +1,5 @@
 /** Owns the judgement whether a value satisfies a schema: the last word on every instance that is made. */
-import { isJsonObject, type JsonObject } from '../../../answers/json-object.ts'
+import { isJsonObject, type JsonObject } from '../../../json/json-object.ts'
 import { jsonEquals, sizeOfValue } from './json-equals.ts'
 import { listOf, type Schema, schemaMapOf, schemaOf, schemasOf, textsMapOf, toSchema } from './keywords.ts'
 import { satisfiesArray } from './satisfies-array.ts'

@@ -1,5 +1,5 @@
 /** Owns the search for a value: every way to satisfy the schemas, every proposal for it, checked before it is given out. */
-import type { JsonObject } from '../../../answers/json-object.ts'
+import type { JsonObject } from '../../../json/json-object.ts'
 import { branches } from './branches.ts'
 import { BudgetSpentError } from './budget.ts'
 import { sizeOfValue } from './json-equals.ts'

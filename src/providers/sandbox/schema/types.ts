@@ -1,5 +1,5 @@
 /** Owns JSON's types as schemas name them. */
-import { isJsonObject, type JsonObject } from '../../../answers/json-object.ts'
+import { isJsonObject, type JsonObject } from '../../../json/json-object.ts'
 import { SchemaError } from './budget.ts'
 
 export type TypeName = 'string' | 'integer' | 'number' | 'object' | 'array' | 'boolean' | 'null'

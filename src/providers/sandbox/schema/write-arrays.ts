@@ -1,5 +1,5 @@
 /** Owns building arrays for a schema: how many items, and what each must be. */
-import type { JsonObject } from '../../../answers/json-object.ts'
+import type { JsonObject } from '../../../json/json-object.ts'
 import { jsonEquals, sizeOfValue } from './json-equals.ts'
 import { countOf, type Schema, schemaOf } from './keywords.ts'
 import { leadsBack, type Maker } from './maker.ts'

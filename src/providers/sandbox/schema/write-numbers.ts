@@ -1,5 +1,5 @@
 /** Owns proposing numbers for a schema: small and round ones first. */
-import type { JsonObject } from '../../../answers/json-object.ts'
+import type { JsonObject } from '../../../json/json-object.ts'
 import { numberOf } from './keywords.ts'
 import { stepOf } from './satisfies-scalar.ts'
 

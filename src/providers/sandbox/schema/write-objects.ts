@@ -1,5 +1,5 @@
 /** Owns building objects for a schema: which properties, and what each must be. */
-import type { JsonObject } from '../../../answers/json-object.ts'
+import type { JsonObject } from '../../../json/json-object.ts'
 import { sizeOfValue } from './json-equals.ts'
 import { countOf, type Schema, schemaMapOf, schemaOf, textsMapOf, textsOf } from './keywords.ts'
 import { leadsBack, type Maker } from './maker.ts'

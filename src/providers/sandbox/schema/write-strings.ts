@@ -1,5 +1,5 @@
 /** Owns proposing strings for a schema: of its format, of its patterns, or plain ones made from the property's name. */
-import type { JsonObject } from '../../../answers/json-object.ts'
+import type { JsonObject } from '../../../json/json-object.ts'
 import { writePattern } from '../pattern/write-pattern.ts'
 import { writeFormat } from './formats.ts'
 import { countOf, textOf } from './keywords.ts'

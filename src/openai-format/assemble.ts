@@ -1,0 +1,122 @@
+/** Assembles the chunks of a streamed answer into the plain answer the same upstream would have given. */
+
+import { isJsonObject, type JsonObject, parseJsonObject, readField } from '../json/json-object.ts'
+import { type Choice, createChoice, finishChoice, mergeChoice } from './assemble-choice.ts'
+import { mergeState } from './merge-state.ts'
+import { judgeWholeness, type UnwholeReason, type Wholeness, type WholenessOptions } from './wholeness.ts'
+
+/** Of all events' data. What is longer is not held in memory: no provider answers at such length. */
+const MAX_DATA_CHARS = 64 * 1024 * 1024
+
+export interface AssembledAnswer {
+  /** `object` is `chat.completion` or `text_completion`. Where the stream was cut: what had arrived. */
+  body: JsonObject
+  /** As upstream reported it, subfields we do not know included; null where it did not. */
+  usage: unknown
+  sawDone: boolean
+  /** The error object the stream carried, if any. */
+  error: unknown
+  wholeness: Wholeness
+}
+
+export interface Assembler {
+  /** Takes one event's data, and its `event` field where it has one: `error` marks errors that carry no `error` key. */
+  push(data: string, event?: string | null): void
+  /** Ends the stream, however it ended. To be called once. */
+  finish(): AssembledAnswer
+}
+
+/**
+ * Chat and legacy completion chunks alike; fields never seen before are merged by their shape. Broken chunks are left
+ * out and make the answer not whole; `push` never throws. Without options, an answer cut at a length limit is not whole.
+ */
+export function createAssembler(options: WholenessOptions = { clientSetOutputLimit: false }): Assembler {
+  const top: JsonObject = {}
+  const choices: Choice[] = []
+  let usage: unknown = null
+  let error: unknown = null
+  let flaw: UnwholeReason | null = null
+  let sawDone = false
+  let pushedChars = 0
+
+  function noteError(found: unknown): void {
+    if (found === null || found === undefined) return
+    error ??= found
+    flaw = 'error_in_stream'
+  }
+
+  function mergeChoices(chunks: unknown): void {
+    if (!Array.isArray(chunks)) return
+    for (let position = 0; position < chunks.length; position++) {
+      const chunk: unknown = chunks[position]
+      if (!isJsonObject(chunk)) continue
+      const index = typeof chunk.index === 'number' ? chunk.index : position
+      if (!mergeChoice(findChoice(choices, index), chunk)) flaw ??= 'inconsistent_chunks'
+      noteError(readField(chunk, 'error'))
+    }
+  }
+
+  /** What was assembled is of no use any more; what it cost still counts. */
+  function giveUp(chunk: JsonObject): void {
+    choices.length = 0
+    flaw ??= 'too_large'
+    usage = readField(chunk, 'usage') ?? usage
+  }
+
+  function mergeTop(chunk: JsonObject): void {
+    for (const key in chunk) {
+      const value = chunk[key]
+      if (key === 'choices') mergeChoices(value)
+      else if (key === 'usage') usage = value ?? usage
+      else if (key === 'error') noteError(value)
+      // Random padding against traffic analysis, of this chunk alone.
+      else if (key !== 'obfuscation') mergeState(top, key, value)
+    }
+  }
+
+  return {
+    push(data, event) {
+      if (sawDone || data === '') return
+      if (data.length < 16 && data.trim() === '[DONE]') {
+        sawDone = true
+        return
+      }
+      pushedChars += data.length
+      const chunk = parseJsonObject(data)
+      if (event === 'error') noteError(readField(chunk ?? {}, 'error') ?? chunk ?? data)
+      else if (chunk === undefined) flaw ??= 'malformed_chunk'
+      else if (pushedChars > MAX_DATA_CHARS) giveUp(chunk)
+      else mergeTop(chunk)
+    },
+    finish() {
+      usage = takeGroqUsage(top) ?? usage
+      const body = buildBody(top, choices, usage)
+      flaw ??= sawDone ? null : 'missing_done'
+      return { body, usage, sawDone, error, wholeness: flaw ?? judgeWholeness(body, options) }
+    },
+  }
+}
+
+function findChoice(choices: Choice[], index: number): Choice {
+  for (const choice of choices) if (choice.index === index) return choice
+  const added = createChoice(index)
+  choices.push(added)
+  return added
+}
+
+/** Groq reports a stream's usage in its own field of the last chunk, a plain answer's in `usage` alone. */
+function takeGroqUsage(top: JsonObject): unknown {
+  const groq = readField(top, 'x_groq')
+  if (!isJsonObject(groq)) return undefined
+  const usage = readField(groq, 'usage')
+  delete groq.usage
+  return usage
+}
+
+function buildBody(top: JsonObject, choices: Choice[], usage: unknown): JsonObject {
+  const isLegacy = choices.length > 0 ? choices.every(choice => choice.isLegacy) : top.object === 'text_completion'
+  const body: JsonObject = { ...top, object: isLegacy ? 'text_completion' : 'chat.completion' }
+  body.choices = choices.toSorted((a, b) => a.index - b.index).map(finishChoice)
+  if (usage !== null) body.usage = usage
+  return body
+}

@@ -1,0 +1,114 @@
+/** How the deltas of a streamed message add up, fields that we have never seen included. */
+
+import { isJsonObject, type JsonObject, readField, writeField } from '../json/json-object.ts'
+import { saysNothing } from './merge-state.ts'
+
+/** Strings that name or classify: sent once or repeated, never in fragments. */
+const CONSTANT_WORDS = new Set([
+  'id',
+  'type',
+  'kind',
+  'role',
+  'name',
+  'object',
+  'model',
+  'format',
+  'status',
+  'reason',
+  'signature',
+  'url',
+])
+
+/** Whether a string under this key (`name`, `call_id`) is told whole each time; any other is a fragment of a longer one. */
+export function isConstantKey(key: string): boolean {
+  return CONSTANT_WORDS.has(key.slice(key.lastIndexOf('_') + 1))
+}
+
+/**
+ * Adds a delta to what was assembled so far: fragments are appended, objects merged, items merged by `index` (and
+ * `type` and `id`) or appended, numbers and booleans replaced; null and, for constants, '' say nothing new.
+ * Parts of `delta` become parts of `target`. False where a field changed its type in mid-stream: the newest value is
+ * kept then, but nobody can say what the whole is.
+ */
+export function mergeDelta(target: JsonObject, delta: JsonObject): boolean {
+  let sound = true
+  for (const key in delta) {
+    const incoming = delta[key]
+    const existing = readField(target, key)
+    if (typeof incoming === 'string' && typeof existing === 'string') {
+      if (!isConstantKey(key)) writeField(target, key, existing + incoming)
+      else if (incoming !== '') writeField(target, key, incoming)
+    } else if (!mergeValue(target, key, existing, incoming)) sound = false
+  }
+  return sound
+}
+
+function mergeValue(target: JsonObject, key: string, existing: unknown, incoming: unknown): boolean {
+  if (saysNothing(incoming) && existing !== undefined) return true
+  if (key === 'tool_calls' && Array.isArray(incoming) && (Array.isArray(existing) || saysNothing(existing))) {
+    const calls = Array.isArray(existing) ? existing : []
+    writeField(target, key, calls)
+    return mergeToolCalls(calls, incoming)
+  }
+  if (Array.isArray(existing) && Array.isArray(incoming)) return mergeItems(existing, incoming)
+  if (isJsonObject(existing) && isJsonObject(incoming)) return mergeDelta(existing, incoming)
+  writeField(target, key, incoming)
+  return saysNothing(existing) || (typeof existing === typeof incoming && typeof incoming !== 'object')
+}
+
+/** The first delta's items were taken as they are; a later one continues the last item under its number, or adds one. */
+function mergeItems(items: unknown[], fragments: unknown[]): boolean {
+  let sound = true
+  for (const fragment of fragments) {
+    const item = isJsonObject(fragment) ? findLastByIndex(items, readField(fragment, 'index')) : undefined
+    if (item === undefined || !isJsonObject(fragment) || isAnother(item, fragment)) items.push(fragment)
+    else if (!mergeDelta(item, fragment)) sound = false
+  }
+  return sound
+}
+
+/** Tool calls go by `index` alone, or by order where a provider leaves it out; a name under a new `id` opens another. */
+function mergeToolCalls(calls: unknown[], fragments: unknown[]): boolean {
+  let sound = true
+  for (const fragment of fragments) {
+    if (!isJsonObject(fragment)) return false
+    const index = readField(fragment, 'index')
+    const call = findLastByIndex(calls, typeof index === 'number' ? index : lastIndex(calls))
+    if (call === undefined || (isAnother(call, fragment) && namesFunction(fragment))) {
+      calls.push(typeof index === 'number' ? fragment : { ...fragment, index: calls.length })
+    } else if (!mergeDelta(call, fragment)) sound = false
+  }
+  return sound
+}
+
+function findLastByIndex(items: unknown[], index: unknown): JsonObject | undefined {
+  if (typeof index !== 'number') return undefined
+  for (let at = items.length - 1; at >= 0; at--) {
+    const item = items[at]
+    if (isJsonObject(item) && readField(item, 'index') === index) return item
+  }
+  return undefined
+}
+
+function lastIndex(calls: unknown[]): unknown {
+  const last = calls.at(-1)
+  return isJsonObject(last) ? readField(last, 'index') : undefined
+}
+
+/** Aggregators number blocks of different kinds alike, and some providers number all their tool calls 0. */
+function isAnother(item: JsonObject, fragment: JsonObject): boolean {
+  return differs(item, fragment, 'type') || differs(item, fragment, 'id')
+}
+
+function differs(item: JsonObject, fragment: JsonObject, key: string): boolean {
+  const said = readField(fragment, key)
+  const known = readField(item, key)
+  return !saysNothing(said) && !saysNothing(known) && said !== known
+}
+
+function namesFunction(call: JsonObject): boolean {
+  for (const part of [readField(call, 'function'), readField(call, 'custom')]) {
+    if (isJsonObject(part) && !saysNothing(readField(part, 'name'))) return true
+  }
+  return false
+}

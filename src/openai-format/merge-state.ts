@@ -1,0 +1,33 @@
+/** How the fields around a streamed message add up: the latest value holds. */
+
+import { isJsonObject, type JsonObject, readField, writeField } from '../json/json-object.ts'
+
+/** Whether a value adds nothing to what was said before it. */
+export function saysNothing(value: unknown): boolean {
+  return value === null || value === undefined || value === ''
+}
+
+/** Sets a field whose latest value holds; null and '' never replace what was said before. */
+export function mergeState(target: JsonObject, key: string, incoming: unknown): void {
+  const existing = readField(target, key)
+  if (existing === incoming) return
+  if (saysNothing(incoming) && existing !== undefined) return
+  if (isJsonObject(existing) && isJsonObject(incoming)) {
+    for (const inner in incoming) mergeState(existing, inner, incoming[inner])
+  } else writeField(target, key, incoming)
+}
+
+/** Adds a chunk's log probabilities: lists of tokens are appended, whatever else they hold is state. */
+export function mergeLogprobs(target: JsonObject, incoming: unknown): void {
+  const existing = readField(target, 'logprobs')
+  if (!isJsonObject(existing) || !isJsonObject(incoming)) {
+    mergeState(target, 'logprobs', incoming)
+    return
+  }
+  for (const key in incoming) {
+    const known = readField(existing, key)
+    const added = incoming[key]
+    if (Array.isArray(known) && Array.isArray(added)) for (const item of added) known.push(item)
+    else mergeState(existing, key, added)
+  }
+}

@@ -1,0 +1,50 @@
+/** Gives each piece of a chat message the log probabilities of the tokens it is made of. */
+
+import { isJsonObject, type JsonObject, readField } from '../json/json-object.ts'
+
+type Field = 'content' | 'refusal'
+
+export interface TokenShares {
+  /** The tokens a field is made of, where they are known and spell it exactly. */
+  tokens: { [field in Field]?: string[] }
+  /** The log probabilities of tokens `start` to `end` of a field; the first share holds whatever is not per token too. */
+  take(field: Field, start: number, end: number): JsonObject
+  /** All log probabilities, where no field's tokens can carry them. */
+  leftover: unknown
+}
+
+/** `logprobs` as a plain answer's choice has them: `{ content, refusal }`, null, or undefined. */
+export function shareLogprobs(message: JsonObject, logprobs: unknown): TokenShares {
+  const tokens: TokenShares['tokens'] = {}
+  if (!isJsonObject(logprobs)) return { tokens, take: () => ({}), leftover: logprobs ?? undefined }
+  const rest: JsonObject = {}
+  const blank: JsonObject = {}
+  for (const key in logprobs) {
+    const spelled = isField(key) ? readTokens(logprobs[key], readField(message, key)) : undefined
+    if (isField(key)) blank[key] = null
+    if (isField(key) && spelled !== undefined) tokens[key] = spelled
+    else rest[key] = logprobs[key]
+  }
+  let unshared = rest
+  return {
+    tokens,
+    take(field, start, end) {
+      const entries = logprobs[field]
+      const share = { ...blank, ...unshared, [field]: Array.isArray(entries) ? entries.slice(start, end) : null }
+      unshared = {}
+      return share
+    },
+    leftover: Object.keys(tokens).length === 0 ? logprobs : undefined,
+  }
+}
+
+function isField(key: string): key is Field {
+  return key === 'content' || key === 'refusal'
+}
+
+/** Undefined where the tokens do not add up to the text, as with those that hold part of a character. */
+function readTokens(entries: unknown, text: unknown): string[] | undefined {
+  if (!Array.isArray(entries) || entries.length === 0) return undefined
+  const tokens = entries.map(entry => (isJsonObject(entry) ? readField(entry, 'token') : undefined))
+  return tokens.every(token => typeof token === 'string') && tokens.join('') === text ? tokens : undefined
+}

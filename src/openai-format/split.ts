@@ -1,0 +1,78 @@
+/** Splits a plain answer into the chunks its upstream could have streamed, and writes them as server-sent events. */
+
+import { isJsonObject, type JsonObject, readField, writeField } from '../json/json-object.ts'
+import { splitChoice } from './split-choice.ts'
+
+export interface SplitOptions {
+  /** The client's `stream_options.include_usage`: usage comes as the last chunk, with no choices; else not at all. */
+  includeUsage: boolean
+}
+
+/** Every chunk carries these; a field not known here goes into the first chunk alone. */
+const REPEATED_KEYS = new Set(['id', 'object', 'created', 'model', 'service_tier', 'system_fingerprint'])
+const PLACED_KEYS = new Set(['choices', 'usage', ...REPEATED_KEYS])
+
+/**
+ * The `data` of each event, without the closing `[DONE]`, for a chat or legacy completion body.
+ * Several choices come interleaved, as their upstream streams them. Assembling the chunks gives the body again.
+ */
+export function splitAnswer(body: JsonObject, options: SplitOptions): string[] {
+  const choices = splitChoices(body)
+  const usage = options.includeUsage ? (readField(body, 'usage') ?? null) : null
+  const head = JSON.stringify(buildEnvelope(body, usage !== null)).slice(0, -1)
+  const payloads = choices.map(choice => `${head},"choices":[${choice}]}`)
+  if (payloads.length === 0) payloads.push(`${head},"choices":[]}`)
+  addFields(payloads, 0, buildFirstExtras(body))
+  addFields(payloads, payloads.length - 1, buildLastExtras(body))
+  if (usage !== null) payloads.push(JSON.stringify({ ...buildEnvelope(body, false), choices: [], usage }))
+  return payloads
+}
+
+/** The event stream of these payloads, closed by `[DONE]`. */
+export function encodeSse(payloads: readonly string[]): Uint8Array {
+  const events = payloads.map(payload => `data: ${payload}\n\n`)
+  return new TextEncoder().encode(`${events.join('')}data: [DONE]\n\n`)
+}
+
+function splitChoices(body: JsonObject): string[] {
+  const choices = readField(body, 'choices')
+  const split = Array.isArray(choices) ? choices.filter(isJsonObject).map(splitChoice) : []
+  const interleaved: string[] = []
+  const longest = Math.max(0, ...split.map(steps => steps.length))
+  for (let turn = 0; turn < longest; turn++) {
+    for (const steps of split) {
+      const step = steps[turn]
+      if (step !== undefined) interleaved.push(JSON.stringify(step))
+    }
+  }
+  return interleaved
+}
+
+function buildEnvelope(body: JsonObject, announcesUsage: boolean): JsonObject {
+  const isLegacy = readField(body, 'object') === 'text_completion'
+  const envelope: JsonObject = {}
+  for (const key in body) if (REPEATED_KEYS.has(key)) envelope[key] = body[key]
+  envelope.object = isLegacy ? 'text_completion' : 'chat.completion.chunk'
+  // With include_usage, OpenAI sends `usage: null` in every chunk but the last.
+  if (announcesUsage) envelope.usage = null
+  return envelope
+}
+
+function buildFirstExtras(body: JsonObject): JsonObject {
+  const extras: JsonObject = {}
+  for (const key in body) if (!PLACED_KEYS.has(key)) writeField(extras, key, body[key])
+  return extras
+}
+
+/** Groq repeats its own field in the last chunk, with the usage, asked for or not: its clients read it there. */
+function buildLastExtras(body: JsonObject): JsonObject {
+  const groq = readField(body, 'x_groq')
+  const usage = readField(body, 'usage')
+  return isJsonObject(groq) && isJsonObject(usage) ? { x_groq: { ...groq, usage } } : {}
+}
+
+function addFields(payloads: string[], at: number, fields: JsonObject): void {
+  const payload = payloads[at]
+  const added = JSON.stringify(fields)
+  if (payload !== undefined && added !== '{}') payloads[at] = `${payload.slice(0, -1)},${added.slice(1)}`
+}

@@ -1,0 +1,114 @@
+/** Which answers are whole: the only ones that may be stored, for what is stored is told to others as the truth. */
+
+import { isJsonObject, type JsonObject, readField } from '../json/json-object.ts'
+
+/** Why an answer must not be stored. */
+export type UnwholeReason =
+  /** The body is not an object with at least one choice. */
+  | 'not_an_answer'
+  /** An `error` object inside a 200 body: aggregators report a provider's failure so. */
+  | 'error_in_body'
+  /** An `error` object inside one of the choices, or `finish_reason: 'error'`. */
+  | 'error_in_choice'
+  /** A choice holds neither a message nor a text. */
+  | 'empty_choice'
+  /** A choice has no `finish_reason`: it was still being written. */
+  | 'unfinished_choice'
+  /** A filter withheld the answer or broke it off: another attempt may well pass. */
+  | 'content_filter'
+  /** Cut at a length limit that the client had not set: the provider's own. */
+  | 'provider_length_limit'
+  /** A `finish_reason` nobody documents as a regular end. */
+  | 'unknown_finish_reason'
+  /** An error object in mid-stream. */
+  | 'error_in_stream'
+  /** A chunk of the stream was not a JSON object. */
+  | 'malformed_chunk'
+  /** A field changed its type in mid-stream, so that its parts do not add up. */
+  | 'inconsistent_chunks'
+  /** More than any provider's answer: not held in memory. */
+  | 'too_large'
+  /** The stream ended without `[DONE]`: its connection may have been cut. */
+  | 'missing_done'
+
+export type Wholeness = 'whole' | UnwholeReason
+
+const UPSTREAM_FAILURES: ReadonlySet<Wholeness> = new Set<Wholeness>([
+  'error_in_body',
+  'error_in_choice',
+  'error_in_stream',
+])
+
+/** Whether an answer of status 200 tells of a failure all the same: it does not count against the month. */
+export function isUpstreamFailure(wholeness: Wholeness): boolean {
+  return UPSTREAM_FAILURES.has(wholeness)
+}
+
+export interface WholenessOptions {
+  /** The request held `max_tokens` or `max_completion_tokens`: an answer cut there is what the client asked for. */
+  clientSetOutputLimit: boolean
+}
+
+/** OpenAI's own, and what compatible servers let through of their models' native ones. */
+const REGULAR_ENDS = new Set(['stop', 'tool_calls', 'function_call', 'tool_use', 'end_turn', 'stop_sequence', 'eos'])
+const LENGTH_ENDS = new Set(['length', 'max_tokens', 'model_length'])
+const FILTERED_ENDS = new Set([
+  'content_filter',
+  'content_filtered',
+  'safety',
+  'refusal',
+  'recitation',
+  'prohibited_content',
+  'blocklist',
+  'spii',
+])
+
+/** Judges the body of a plain 200 answer, chat or legacy completion, or of a streamed one once assembled. */
+export function judgeWholeness(body: unknown, options: WholenessOptions): Wholeness {
+  if (!isJsonObject(body)) return 'not_an_answer'
+  if (isSet(readField(body, 'error'))) return 'error_in_body'
+  const choices = readField(body, 'choices')
+  if (!Array.isArray(choices) || choices.length === 0) return 'not_an_answer'
+  for (const choice of choices) {
+    const wholeness = isJsonObject(choice) ? judgeChoice(choice, options) : 'not_an_answer'
+    if (wholeness !== 'whole') return wholeness
+  }
+  return 'whole'
+}
+
+function judgeChoice(choice: JsonObject, options: WholenessOptions): Wholeness {
+  const finishReason = readField(choice, 'finish_reason')
+  if (isSet(readField(choice, 'error')) || finishReason === 'error') return 'error_in_choice'
+  if (!isJsonObject(readField(choice, 'message')) && typeof readField(choice, 'text') !== 'string')
+    return 'empty_choice'
+  if (typeof finishReason !== 'string' || finishReason === '') return 'unfinished_choice'
+  if (isFiltered(choice, finishReason)) return 'content_filter'
+  if (LENGTH_ENDS.has(finishReason)) return options.clientSetOutputLimit ? 'whole' : 'provider_length_limit'
+  return REGULAR_ENDS.has(finishReason) ? 'whole' : 'unknown_finish_reason'
+}
+
+/** An aggregator's `finish_reason` may say `stop` where the native one beside it names a filter. */
+function isFiltered(choice: JsonObject, finishReason: string): boolean {
+  const native = readField(choice, 'native_finish_reason')
+  if (FILTERED_ENDS.has(finishReason)) return true
+  return typeof native === 'string' && FILTERED_ENDS.has(native.toLowerCase())
+}
+
+/** Whether any choice calls a tool, or a function the legacy way: such answers are never served from a semantic match. */
+export function hasToolCalls(body: unknown): boolean {
+  const choices = isJsonObject(body) ? readField(body, 'choices') : undefined
+  return Array.isArray(choices) && choices.some(choice => isJsonObject(choice) && callsTool(choice))
+}
+
+function callsTool(choice: JsonObject): boolean {
+  const finishReason = readField(choice, 'finish_reason')
+  if (finishReason === 'tool_calls' || finishReason === 'function_call') return true
+  const message = readField(choice, 'message')
+  if (!isJsonObject(message)) return false
+  const calls = readField(message, 'tool_calls')
+  return (Array.isArray(calls) && calls.length > 0) || isSet(readField(message, 'function_call'))
+}
+
+function isSet(value: unknown): boolean {
+  return value !== undefined && value !== null
+}

@@ -1,0 +1,67 @@
+/** Writes an embeddings answer in OpenAI's form from packed vectors: a long one piece by piece, as fast as the client takes it. */
+import { unpackFloats, unpackNumbers } from '../../vector-cache/pack-vector.ts'
+import type { VectorForm } from './read-ask.ts'
+import { writeNumbers } from './write-numbers.ts'
+
+export interface AnswerToWrite {
+  /** In the order of the inputs. */
+  packed: readonly Uint8Array[]
+  form: VectorForm
+  model: string
+  promptTokens: number
+}
+
+/** Takes a few milliseconds to write. */
+const PIECE_BYTES = 1_048_576
+
+/** The body: bytes where one piece holds it. */
+export function writeEmbeddingsAnswer(answer: AnswerToWrite): Uint8Array | ReadableStream<Uint8Array> {
+  const pieces = writePieces(answer)
+  const first = pieces.next().value ?? new Uint8Array(0)
+  let next = pieces.next()
+  if (next.done) return first
+  return new ReadableStream(
+    {
+      start: controller => controller.enqueue(first),
+      async pull(controller) {
+        // Others have their turn between one piece and the next.
+        await new Promise(setImmediate)
+        if (next.done) return controller.close()
+        controller.enqueue(next.value)
+        next = pieces.next()
+      },
+    },
+    { highWaterMark: 1 },
+  )
+}
+
+function* writePieces({ packed, form, model, promptTokens }: AnswerToWrite): Generator<Uint8Array, undefined> {
+  const write = form === 'base64' ? writeBase64 : writeList
+  let parts: Uint8Array[] = [Buffer.from('{"object":"list","data":[')]
+  let bytes = 0
+  for (const [index, vector] of packed.entries()) {
+    const comma = index === 0 ? '' : ','
+    const written = write(vector)
+    parts.push(Buffer.from(`${comma}{"object":"embedding","index":${index},"embedding":`), written, CLOSE)
+    bytes += written.length
+    if (bytes < PIECE_BYTES) continue
+    yield Buffer.concat(parts)
+    parts = []
+    bytes = 0
+  }
+  const usage = { prompt_tokens: promptTokens, total_tokens: promptTokens }
+  parts.push(Buffer.from(`],"model":${JSON.stringify(model)},"usage":${JSON.stringify(usage)}}`))
+  yield Buffer.concat(parts)
+}
+
+const CLOSE = Buffer.from('}')
+
+function writeBase64(packed: Uint8Array): Uint8Array {
+  const floats = unpackFloats(packed)
+  const text = Buffer.from(floats.buffer, floats.byteOffset, floats.byteLength).toString('base64')
+  return Buffer.from(`"${text}"`, 'latin1')
+}
+
+function writeList(packed: Uint8Array): Uint8Array {
+  return Buffer.concat([Buffer.from('['), writeNumbers(unpackNumbers(packed)), Buffer.from(']')])
+}

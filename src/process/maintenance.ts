@@ -1,0 +1,36 @@
+/** Upkeep that runs beside requests: expired entries go, partitions come and go. */
+import type { Database } from '../postgres/database.ts'
+import { deleteExpiredEntries, maintainUsagePartitions } from '../postgres/record-usage.ts'
+import { describeCause } from '../telemetry/describe-cause.ts'
+import type { Log } from '../telemetry/log.ts'
+
+const SWEEP_EVERY_MS = 60_000
+const PARTITIONS_EVERY_MS = 3_600_000
+const ENTRIES_A_BITE = 1_000
+
+export interface Maintenance {
+  stop(): void
+}
+
+/** Resolves once there is a partition for today's usage records. */
+export async function startMaintenance(database: Database, log: Log): Promise<Maintenance> {
+  await maintainUsagePartitions(database)
+  const tell = (what: string) => (error: unknown) => log.warn({ cause: describeCause(error) }, what)
+  const timers = [
+    setInterval(() => sweep(database).catch(tell('expired entries could not be deleted')), SWEEP_EVERY_MS),
+    setInterval(
+      () => maintainUsagePartitions(database).catch(tell('usage partitions could not be kept')),
+      PARTITIONS_EVERY_MS,
+    ),
+  ]
+  for (const timer of timers) timer.unref()
+  return {
+    stop() {
+      for (const timer of timers) clearInterval(timer)
+    },
+  }
+}
+
+async function sweep(database: Database): Promise<void> {
+  while ((await deleteExpiredEntries(database, ENTRIES_A_BITE)) === ENTRIES_A_BITE) await Bun.sleep(50)
+}

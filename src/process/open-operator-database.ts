@@ -1,0 +1,33 @@
+/** The database for an operator's command: the configured one, also while a proxy has the embedded one open. */
+import type { Config } from '../config.ts'
+import { type Database, sqlStateOf } from '../postgres/database.ts'
+import { openRealDatabase } from '../postgres/real.ts'
+import { findHolder } from './data-dir.ts'
+import { openDatabase } from './run-server.ts'
+
+/** Runs the command and disconnects. Throws an error of one clear line where there is no database, or an unmigrated one. */
+export async function withOperatorDatabase<T>(config: Config, run: (database: Database) => Promise<T>): Promise<T> {
+  const database = await openOperatorDatabase(config)
+  try {
+    return await run(database)
+  } catch (error) {
+    throw isUnmigrated(error) ? new Error('The database is not at this version’s schema: run `bun run migrate`') : error
+  } finally {
+    await database.close()
+  }
+}
+
+/** One process alone may own the embedded database's files: while a proxy does, through the port that it keeps for psql. */
+async function openOperatorDatabase(config: Config): Promise<Database> {
+  if (config.databaseUrl !== null || (await findHolder(config.dataDir)) === null) return openDatabase(config)
+  if (config.embeddedPgPort === 0) {
+    throw new Error('EMBEDDED_PG_PORT must be the port that the running proxy printed for psql. Example: 5433')
+  }
+  const url = `postgres://postgres@127.0.0.1:${config.embeddedPgPort}/postgres`
+  return openRealDatabase({ url, maxConnections: 1 })
+}
+
+/** A table, a column or a function that this version needs is missing. */
+function isUnmigrated(error: unknown): boolean {
+  return ['42P01', '42703', '42883'].includes(sqlStateOf(error) ?? '')
+}

@@ -1,0 +1,137 @@
+/** One serving process, from its stores to its open port. */
+import { type App, createApp } from '../app.ts'
+import { type Config, ConfigError } from '../config.ts'
+import { withinTimeLimit } from '../event-loop/time-limit.ts'
+import type { Database } from '../postgres/database.ts'
+import { openEmbeddedDatabase } from '../postgres/embedded/embedded.ts'
+import { migrate } from '../postgres/migrate.ts'
+import { pingDatabase } from '../postgres/ping.ts'
+import { openRealDatabase } from '../postgres/real.ts'
+import { connectRedis } from '../redis/connect-redis.ts'
+import { type FlightRadio, openFlightRadio } from '../redis/flight-radio.ts'
+import { openRedisStore } from '../redis/redis-store.ts'
+import type { FastStore } from '../stores/fast-store.ts'
+import { guardStore } from '../stores/guarded-store.ts'
+import { createInProcessStore } from '../stores/in-process-store.ts'
+import { createLog, type Log } from '../telemetry/log.ts'
+import { warmTokenizer } from '../tokens/encodings.ts'
+import { lockDataDir } from './data-dir.ts'
+import { stopOnSignals } from './stop-server.ts'
+import { welcome } from './welcome.ts'
+
+/** Bun's connections may idle this long, in seconds; requests that wait for an upstream are exempt. */
+const IDLE_TIMEOUT_SECONDS = 60
+/** Requests before the first contact with Redis would be counted by this process alone. */
+const REDIS_WAIT_MS = 1_000
+
+/** What a worker tells its supervisor once it serves. */
+export const LISTENING = 'listening'
+
+export interface RunOptions {
+  /** One of several processes: the supervisor has migrated and greets. */
+  isWorker: boolean
+}
+
+/** Resolves when the process is serving; it ends itself on SIGTERM and SIGINT. */
+export async function runServer(config: Config, { isWorker }: RunOptions): Promise<void> {
+  const log = createLog(config.logLevel)
+  const database = await openDatabase(config)
+  if (!isWorker) await migrate(database)
+  const { store, radio } =
+    config.redisUrl === null ? { store: createInProcessStore(), radio: null } : await openRedis(config.redisUrl, log)
+  const app = await createApp({ config, database, store, radio, log })
+
+  // Loading its vocabulary blocks for a third of a second: now, rather than in somebody's request.
+  warmTokenizer()
+
+  const server = listen(app, config)
+  stopOnSignals({ server, app, store, database, log, timeLimitMs: config.shutdownTimeoutMs })
+  log.info(
+    {
+      host: config.host,
+      port: server.port,
+      postgres: database.footing,
+      redis: store.kind,
+      embedder: config.embedder.kind,
+    },
+    'listening',
+  )
+  if (isWorker) process.send?.(LISTENING)
+  else await welcome(config, database, baseUrlOf(config.host, server.port ?? config.port))
+}
+
+/** Throws ConfigError where no database answers at DATABASE_URL. */
+export async function openDatabase(config: Config): Promise<Database> {
+  if (config.databaseUrl === null) {
+    const directory = await lockDataDir(config.dataDir)
+    return openEmbeddedDatabase({ directory, port: config.embeddedPgPort })
+  }
+  const database = openRealDatabase({ url: config.databaseUrl })
+  try {
+    await pingDatabase(database)
+    return database
+  } catch (error) {
+    await database.close()
+    const { host, pathname } = new URL(config.databaseUrl)
+    throw new ConfigError([
+      `DATABASE_URL must lead to a PostgreSQL that answers; ${host}${pathname} does not: ${reasonOf(error)}. Example: DATABASE_URL=postgres://user:password@127.0.0.1:5432/model_proxy`,
+    ])
+  }
+}
+
+/** The proxy starts without Redis too, and finds it later. */
+async function openRedis(url: string, log: Log): Promise<{ store: FastStore; radio: FlightRadio }> {
+  const redis = connectRedis(url)
+  const store = guardStore(openRedisStore(redis), {
+    onChange: (up, cause) => {
+      if (up) log.info({}, 'Redis is back')
+      else log.warn({ cause: reasonOf(cause) }, 'Redis is lost: no exact hits from it, rate windows by process')
+    },
+  })
+  if (!(await answersWithin(store, REDIS_WAIT_MS))) log.warn({}, 'Redis does not answer at REDIS_URL; going on without')
+  return { store, radio: openFlightRadio(redis, url) }
+}
+
+async function answersWithin(store: FastStore, limitMs: number): Promise<boolean> {
+  const deadlineMs = performance.now() + limitMs
+  while (performance.now() < deadlineMs) {
+    const answered = await withinTimeLimit(limitMs, store.ping()).then(
+      () => true,
+      () => false,
+    )
+    if (answered) return true
+    await Bun.sleep(20)
+  }
+  return false
+}
+
+/** Throws ConfigError where the port cannot be had. */
+function listen({ http }: App, { port, host, workers }: Config) {
+  try {
+    http.listen({ port, hostname: host, reusePort: workers > 1, idleTimeout: IDLE_TIMEOUT_SECONDS })
+  } catch (error) {
+    throw portUnavailable(host, port, error)
+  }
+  if (!http.server) throw new Error('The server did not start')
+  return http.server
+}
+
+export function portUnavailable(host: string, port: number, error: unknown): ConfigError {
+  const isTaken = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE'
+  return new ConfigError([
+    isTaken
+      ? `PORT must be free on ${host}, and ${port} is in use by another process. Example: PORT=${port === 3000 ? 3001 : 3000}`
+      : `HOST and PORT must be an address of this machine; ${host}:${port} is not: ${reasonOf(error)}. Example: HOST=127.0.0.1`,
+  ])
+}
+
+export function baseUrlOf(host: string, port: number): string {
+  const reachable = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host
+  return `http://${reachable}:${port}/v1`
+}
+
+/** An error of several attempts, as for a name with two addresses, has a code and no message. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  return error.message || ('code' in error ? String(error.code) : error.name)
+}

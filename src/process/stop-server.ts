@@ -1,0 +1,63 @@
+/** The end of a serving process: what runs is finished, what is not yet written is written, and the stores are left in order. */
+import type { App } from '../app.ts'
+import type { Database } from '../postgres/database.ts'
+import type { FastStore } from '../stores/fast-store.ts'
+import type { Log } from '../telemetry/log.ts'
+
+/** A terminal signals every process of its group, and each parent passes the signal on: what comes within this time is one wish. */
+const ONE_SIGNAL_MS = 500
+/** For requests that were cut to notice it, end their upstream calls and close their books. */
+const CUT_GRACE_MS = 250
+const FLUSH_TIME_LIMIT_MS = 5_000
+const CLOSE_TIME_LIMIT_MS = 2_000
+
+/** The part of Bun's server that is needed here. */
+interface Server {
+  readonly pendingRequests: number
+  /** Accepts no more and closes idle connections; resolves when all requests have ended, or with `true` cuts them. */
+  stop(cut?: boolean): Promise<void>
+}
+
+export interface Serving {
+  server: Server
+  app: App
+  store: FastStore
+  database: Database
+  log: Log
+  /** How long requests that are under way may take to end. */
+  timeLimitMs: number
+}
+
+/** Ends the process on SIGTERM or SIGINT with code 0; on a second one at once, with code 1. */
+export function stopOnSignals(serving: Serving): void {
+  let stoppingSinceMs: number | null = null
+
+  function stop(): void {
+    const now = performance.now()
+    stoppingSinceMs ??= now
+    if (stoppingSinceMs === now) stopServing(serving).then(() => process.exit(0))
+    else if (now - stoppingSinceMs > ONE_SIGNAL_MS) process.exit(1)
+  }
+  process.on('SIGTERM', stop)
+  process.on('SIGINT', stop)
+  // The supervisor of several workers has gone without a word.
+  process.on('disconnect', stop)
+}
+
+async function stopServing({ server, app, store, database, log, timeLimitMs }: Serving): Promise<void> {
+  log.info({ pending: server.pendingRequests }, 'stopping')
+  await Promise.race([server.stop(), Bun.sleep(timeLimitMs)])
+  await cutRequests(server, log)
+  await app.drain(FLUSH_TIME_LIMIT_MS)
+  await Promise.race([Promise.allSettled([store.close(), database.close()]), Bun.sleep(CLOSE_TIME_LIMIT_MS)])
+  log.info({}, 'stopped')
+  await log.flush()
+}
+
+async function cutRequests(server: Server, log: Log): Promise<void> {
+  if (server.pendingRequests === 0) return
+  log.warn({ pending: server.pendingRequests }, 'requests took too long to end; cut')
+  // It resolves when all have let go, and one of them may never.
+  server.stop(true)
+  await Bun.sleep(CUT_GRACE_MS)
+}

@@ -1,0 +1,34 @@
+/** What the first start on the embedded database sets up and says: a demo project, its test key, a request to try. */
+import type { Config } from '../config.ts'
+import type { Database } from '../postgres/database.ts'
+import { createProject, issueKey, listProjectNames } from '../postgres/projects.ts'
+
+const DEMO_PROJECT = 'demo'
+
+/** Prints to standard output. On a real database it only says where the proxy listens. */
+export async function welcome(config: Config, database: Database, baseUrl: string): Promise<void> {
+  const lines = [`Model Proxy listens at ${baseUrl}`]
+  if (database.footing === 'embedded') lines.push(...(await introduceEmbedded(config, database, baseUrl)))
+  process.stdout.write(`${lines.join('\n')}\n`)
+}
+
+async function introduceEmbedded(config: Config, database: Database, baseUrl: string): Promise<string[]> {
+  const psql = `psql postgres://postgres@127.0.0.1:${database.psqlPort}/postgres`
+  const projects = await listProjectNames(database)
+  if (projects.length > 0) {
+    return [
+      `Embedded database in ${config.dataDir}; reach it with: ${psql}`,
+      `Another key for a project: ${psql} -qAt -v ON_ERROR_STOP=1 -v project=${projects[0]} -v type=test -v name=second -f scripts/create-key.sql`,
+    ]
+  }
+  await createProject(database, DEMO_PROJECT, 'free')
+  const key = await issueKey(database, DEMO_PROJECT, 'test', 'first start')
+  return [
+    `Embedded database in ${config.dataDir}, with a project "${DEMO_PROJECT}"; reach it with: ${psql}`,
+    `Its test key, shown this once: ${key}`,
+    'Try it; the built-in sandbox answers, no provider account needed:',
+    '',
+    `curl -i ${baseUrl}/chat/completions -H 'Authorization: Bearer ${key}' -H 'Content-Type: application/json' -d '{"model":"openai/gpt-4o-mini","messages":[{"role":"user","content":"What is the capital of France?"}]}'`,
+    '',
+  ]
+}

@@ -1,0 +1,30 @@
+/** Names the vectors of prompts as clients' own requests for the same would be named, so that both share one store. */
+
+import { AGGREGATOR } from '../catalogue/catalogue.ts'
+import type { Config } from '../config.ts'
+import type { Embedder } from '../embedders/embedder.ts'
+import { createVectorNames, type NameVector, nameRoute } from './vector-name.ts'
+
+type Addresses = Pick<Config, 'aggregator' | 'direct'>
+
+/** `directProvidersOf`: the providers that have a native model of this name. */
+export function nameEmbedderVectors(
+  embedder: Embedder,
+  { aggregator, direct }: Addresses,
+  directProvidersOf: (model: string) => readonly string[],
+): NameVector {
+  const { baseUrl, model, dimensions } = embedder.isFree ? { baseUrl: 'in-process', ...embedder.space } : embedder.asks
+  const shared = { namespace: '', dimensions, otherFields: {} }
+  if (baseUrl === aggregator.baseUrl) {
+    const [vendor] = model.includes('/') ? [] : directProvidersOf(model)
+    return createVectorNames({
+      ...shared,
+      route: nameRoute({ name: aggregator.name, pricedAs: AGGREGATOR }),
+      model: vendor ? `${vendor}/${model}` : model,
+    })
+  }
+  // What answers at an address of its own is known by that address.
+  const isOpenAi = baseUrl === direct.openai.baseUrl
+  const route = isOpenAi ? nameRoute({ name: 'openai', pricedAs: 'openai' }) : `embedder at ${baseUrl}`
+  return createVectorNames({ ...shared, route, model })
+}

@@ -1,0 +1,44 @@
+import { expect, test } from 'vitest'
+import { takeAskedText } from '../../../src/cache/asked-text.ts'
+
+const chat = (...messages: unknown[]) => takeAskedText('chat', { model: 'm', messages })
+
+test("the last user message's text is what is asked; the rest is context", () => {
+  const system = { role: 'system', content: 'Be brief.' }
+  const one = chat(system, { role: 'user', content: 'What is it?' })
+  const other = chat(system, { role: 'user', content: 'What was it?' })
+  expect(one?.text).toBe('What is it?')
+  expect(one?.contextBody).toEqual(other?.contextBody)
+  expect(JSON.stringify(one?.contextBody)).not.toContain('What is it')
+})
+
+test('images stay in the context, texts beside them are asked', () => {
+  const image = (url: string) => ({ type: 'image_url', image_url: { url } })
+  const asked = (url: string) => chat({ role: 'user', content: [{ type: 'text', text: 'What is this?' }, image(url)] })
+  expect(asked('a')?.text).toBe('What is this?')
+  expect(asked('a')?.contextBody).not.toEqual(asked('b')?.contextBody)
+})
+
+test('a name, or another role beside the text, is context', () => {
+  expect(chat({ role: 'user', content: 'x', name: 'a' })?.contextBody).not.toEqual(
+    chat({ role: 'user', content: 'x', name: 'b' })?.contextBody,
+  )
+})
+
+test.each([
+  ['the assistant spoke last', [{ role: 'assistant', content: 'x' }]],
+  ['a tool answered last', [{ role: 'tool', tool_call_id: 'c', content: 'x' }]],
+  ['there is only an image', [{ role: 'user', content: [{ type: 'image_url', image_url: { url: 'a' } }] }]],
+  ['the text is blank', [{ role: 'user', content: ' \n' }]],
+  ['the text is a document', [{ role: 'user', content: 'x'.repeat(16_001) }]],
+  ['the database could not hold it', [{ role: 'user', content: 'a\0b' }]],
+  ['half a surrogate pair is in it', [{ role: 'user', content: 'a\ud800b' }]],
+])('nothing is matched by similarity where %s', (_, messages) => {
+  expect(chat(...messages)).toBeNull()
+})
+
+test('a legacy prompt is asked, unless it leads to a suffix or is not one text', () => {
+  expect(takeAskedText('completions', { prompt: 'Say it' })?.text).toBe('Say it')
+  expect(takeAskedText('completions', { prompt: 'Say it', suffix: 'end' })).toBeNull()
+  expect(takeAskedText('completions', { prompt: ['Say it'] })).toBeNull()
+})

@@ -1,0 +1,65 @@
+import { expect, test } from 'vitest'
+import { costUsd, formatUsd, NO_USAGE, readUsage } from '../../../src/catalogue/cost.ts'
+
+const model = {
+  provider: 'openai',
+  model: 'm',
+  kind: 'chat' as const,
+  inputUsdPerMillion: 2,
+  cachedInputUsdPerMillion: 0.5,
+  cacheWriteUsdPerMillion: 2.5,
+  outputUsdPerMillion: 8,
+}
+
+test("OpenAI's usage, the aggregator's cost in it", () => {
+  const usage = {
+    prompt_tokens: 100,
+    completion_tokens: 20,
+    prompt_tokens_details: { cached_tokens: 40 },
+    cost: 0.0012,
+  }
+  expect(readUsage(usage)).toEqual({
+    promptTokens: 100,
+    cachedPromptTokens: 40,
+    completionTokens: 20,
+    reportedCostUsd: 0.0012,
+  })
+  expect(readUsage(null)).toBeNull()
+  expect(readUsage({ prompt_tokens: 'many', cost: -1 })).toEqual(NO_USAGE)
+})
+
+test('cached prompt tokens cost what the provider asks for them', () => {
+  const usage = {
+    promptTokens: 1_000_000,
+    cachedPromptTokens: 400_000,
+    completionTokens: 100_000,
+    reportedCostUsd: null,
+  }
+  expect(costUsd(model, usage)).toBeCloseTo(0.6 * 2 + 0.4 * 0.5 + 0.1 * 8, 12)
+  expect(costUsd({ ...model, cachedInputUsdPerMillion: null }, usage)).toBeCloseTo(2 + 0.8, 12)
+})
+
+test('so do those that it wrote to its cache', () => {
+  const usage = readUsage({
+    prompt_tokens: 1_000_000,
+    completion_tokens: 0,
+    prompt_tokens_details: { cache_write_tokens: 500_000 },
+  })
+  expect(costUsd(model, usage ?? NO_USAGE)).toBeCloseTo(0.5 * 2 + 0.5 * 2.5, 12)
+})
+
+test("the provider's own figure wins; a model without prices costs 0", () => {
+  expect(costUsd(model, { ...NO_USAGE, promptTokens: 5, reportedCostUsd: 0.25 })).toBe(0.25)
+  expect(costUsd(undefined, { ...NO_USAGE, promptTokens: 5 })).toBe(0)
+})
+
+test.each([
+  [0, '0'],
+  [1, '1'],
+  [0.0000015, '0.0000015'],
+  [1e-10, '0.0000000001'],
+  [12.5, '12.5'],
+  [100, '100'],
+])('%d is written %s', (usd, text) => {
+  expect(formatUsd(usd)).toBe(text)
+})

@@ -1,0 +1,50 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { parseJsonObject } from '../../../src/json/json-object.ts'
+import { judgeWholeness } from '../../../src/openai-format/wholeness.ts'
+import { assembleBytes } from '../../standin/assemble-bytes.ts'
+import { CORPUS, type CorpusEntry, plainText } from '../../standin/corpus.ts'
+
+const encoder = new TextEncoder()
+
+function optionsOf(entry: CorpusEntry) {
+  return { clientSetOutputLimit: entry.clientSetOutputLimit === true }
+}
+
+function readStream(entry: CorpusEntry, bytes: Uint8Array, cuts: number[]) {
+  const { body, wholeness, error, usage, sawDone } = assembleBytes(bytes, cuts, optionsOf(entry))
+  return { body, wholeness, error, usage, sawDone }
+}
+
+describe('the corpus', () => {
+  test('holds at least 40 answers, each under a name of its own', () => {
+    expect(CORPUS.length).toBeGreaterThanOrEqual(40)
+    expect(new Set(CORPUS.map(entry => entry.name)).size).toBe(CORPUS.length)
+  })
+
+  test.each(CORPUS.filter(entry => entry.stream !== undefined))('$name: the stream', entry => {
+    const bytes = encoder.encode(entry.stream)
+    const whole = readStream(entry, bytes, [])
+    expect(whole).toEqual({
+      body: entry.body,
+      wholeness: entry.wholeness,
+      error: entry.error ?? null,
+      usage: entry.body.usage ?? null,
+      sawDone: entry.stream?.includes('[DONE]'),
+    })
+    for (let cut = 1; cut < bytes.length; cut++) expect(readStream(entry, bytes, [cut])).toEqual(whole)
+    const everyByte = Array.from({ length: bytes.length }, (_, at) => at)
+    expect(readStream(entry, bytes, everyByte)).toEqual(whole)
+    fc.assert(
+      fc.property(fc.array(fc.nat()), cuts => {
+        expect(readStream(entry, bytes, cuts)).toEqual(whole)
+      }),
+      { numRuns: 20 },
+    )
+  })
+
+  test.each(CORPUS.filter(entry => plainText(entry) !== null))('$name: the plain answer', entry => {
+    const body = parseJsonObject(plainText(entry) ?? '')
+    expect(judgeWholeness(body, optionsOf(entry))).toBe(entry.plainWholeness ?? entry.wholeness)
+  })
+})

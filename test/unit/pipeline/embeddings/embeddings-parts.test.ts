@@ -1,0 +1,290 @@
+import { describe, expect, test } from 'vitest'
+import { createBreather } from '../../../../src/event-loop/yield.ts'
+import { createInputCounter } from '../../../../src/pipeline/embeddings/count-inputs.ts'
+import { createInFlight } from '../../../../src/pipeline/embeddings/in-flight.ts'
+import { planBatches } from '../../../../src/pipeline/embeddings/plan-batches.ts'
+import { readEmbeddingsAnswer } from '../../../../src/pipeline/embeddings/read-answer.ts'
+import { readEmbeddingsAsk } from '../../../../src/pipeline/embeddings/read-ask.ts'
+import { shareTokens } from '../../../../src/pipeline/embeddings/share-tokens.ts'
+import { checkTokenLimits } from '../../../../src/pipeline/embeddings/token-limits.ts'
+import { writeEmbeddingsAnswer } from '../../../../src/pipeline/embeddings/write-answer.ts'
+import { packVector, unpackNumbers } from '../../../../src/vector-cache/pack-vector.ts'
+import { decodeStoredVector, encodeStoredVector } from '../../../../src/vector-cache/stored-vector.ts'
+import { createVectorNames, type VectorSpace } from '../../../../src/vector-cache/vector-name.ts'
+
+const model = 'openai/text-embedding-3-small'
+
+describe('readEmbeddingsAsk', () => {
+  test.each([
+    ['a text', 'one', ['one']],
+    ['texts', ['one', 'two'], ['one', 'two']],
+    ['tokens', [1, 2, 3], [[1, 2, 3]]],
+    ['lists of tokens', [[1, 2], [3]], [[1, 2], [3]]],
+  ])('tells the inputs of %s', (_, input, inputs) => {
+    expect(readEmbeddingsAsk({ model, input })?.inputs).toEqual(inputs)
+  })
+
+  test.each([
+    ['texts among tokens', { input: ['one', [1]] }],
+    ['images', { input: [{ type: 'image_url', image_url: 'x' }] }],
+    ['half tokens', { input: [1.5] }],
+    ['an encoding that is not of OpenAI', { input: 'one', encoding_format: 'ubinary' }],
+    ['a number that would be rounded', { input: 'one', seed: 2 ** 80 }],
+  ])('leaves %s to be cached as a whole', (_, fields) => {
+    expect(readEmbeddingsAsk({ model, ...fields })).toBeNull()
+  })
+
+  test('takes an omitted encoding for numbers', () => {
+    expect(readEmbeddingsAsk({ model, input: 'one' })?.form).toBe('float')
+    expect(readEmbeddingsAsk({ model, input: 'one', encoding_format: null })?.form).toBe('float')
+    expect(readEmbeddingsAsk({ model, input: 'one', encoding_format: 'base64' })?.form).toBe('base64')
+  })
+
+  test('keeps both forms apart beside fields it does not know', () => {
+    expect(readEmbeddingsAsk({ model, input: 'one', encoding_format: 'base64' })?.otherFields).toEqual({})
+    expect(readEmbeddingsAsk({ model, input: 'one', output_dtype: 'int8' })?.otherFields).toEqual({
+      output_dtype: 'int8',
+      encoding_format: 'float',
+    })
+  })
+
+  test.each([
+    ['an empty text', 'input', ['one', ''], "Invalid 'input[1]': input cannot be an empty string."],
+    ['the empty text', 'input', '', "Invalid 'input': input cannot be an empty string."],
+    ['no tokens', 'input', [[1], []], "Invalid 'input[1]': input cannot be an empty array."],
+    ['no inputs', 'input', [], "Invalid 'input': input cannot be an empty array."],
+  ])('refuses %s', (_, param, input, message) => {
+    expect(() => readEmbeddingsAsk({ model, input })).toThrow(expect.objectContaining({ status: 400, param, message }))
+  })
+
+  test('takes 2,048 inputs and refuses one more', () => {
+    const texts = Array.from({ length: 2_049 }, (_, at) => `text ${at}`)
+    expect(readEmbeddingsAsk({ model, input: texts.slice(1) })?.inputs.length).toBe(2_048)
+    expect(() => readEmbeddingsAsk({ model, input: texts })).toThrow(
+      expect.objectContaining({ code: 'array_above_max_length', param: 'input' }),
+    )
+  })
+})
+
+describe('createVectorNames', () => {
+  const space: VectorSpace = { namespace: '', route: 'openrouter', model, dimensions: null, otherFields: {} }
+  const name = (input: string | number[], changes: Partial<VectorSpace> = {}) =>
+    createVectorNames({ ...space, ...changes })(input)
+
+  test('is the same for the same, whatever it is booked under', () => {
+    expect(name('one')).toBe(name('one'))
+    expect(name('one', { otherFields: { metadata: { a: 1 } } })).toBe(name('one'))
+  })
+
+  test('differs wherever the vector may', () => {
+    const names = [
+      name('one'),
+      name('One'),
+      name('one '),
+      name('1,2'),
+      name([1, 2]),
+      name([12]),
+      name('\ud800'),
+      name('\ud801'),
+      name('\ufffd'),
+      name('one', { namespace: 'a' }),
+      name('one', { route: 'openai' }),
+      name('one', { model: 'openai/text-embedding-3-large' }),
+      name('one', { dimensions: 512 }),
+      name('one', { otherFields: { input_type: 'query' } }),
+      name('one', { otherFields: JSON.parse('{"__proto__":1}') }),
+    ]
+    expect(new Set(names).size).toBe(names.length)
+  })
+})
+
+describe('shareTokens', () => {
+  test('is our own count where upstream counts alike', () => {
+    expect(shareTokens(6, [1, 2, 3])).toEqual([1, 2, 3])
+  })
+
+  test.each([
+    [10, [1, 2, 3]],
+    [5, [1, 2, 3]],
+    [7, [0, 0, 0]],
+    [0, [4, 4]],
+    [299_999, [1, 8_192, 77, 12]],
+  ])('adds up to %d', (total, counts) => {
+    const shares = shareTokens(total, counts)
+    expect(shares.reduce((sum, share) => sum + share, 0)).toBe(total)
+    expect(shares.every(Number.isInteger)).toBe(true)
+  })
+
+  test('is in proportion', () => {
+    expect(shareTokens(12, [1, 2, 3])).toEqual([2, 4, 6])
+  })
+})
+
+describe('planBatches', () => {
+  const inputs = Array.from({ length: 250 }, (_, at) => at)
+
+  test('sends OpenAI all at once', () => {
+    expect(planBatches(inputs, model).map(batch => batch.length)).toEqual([250])
+  })
+
+  test('sends no more at once than an upstream takes, in even batches and in order', () => {
+    expect(planBatches(inputs, 'google/gemini-embedding-001').map(batch => batch.length)).toEqual([84, 84, 82])
+    expect(planBatches(inputs, 'cohere/embed-v4.0').every(batch => batch.length <= 96)).toBe(true)
+    expect(planBatches(inputs, 'cohere/embed-v4.0').flat()).toEqual(inputs)
+  })
+})
+
+describe('checkTokenLimits', () => {
+  const check = (inputs: (string | number[])[], knownTokens = 0, asked = model) =>
+    checkTokenLimits(asked, inputs, knownTokens, createInputCounter(asked, createBreather()))
+  const tokens = (count: number) => Array.from({ length: count }, () => 1)
+  const words = (count: number) => Array.from({ length: count }, () => 'word').join(' ')
+
+  test('takes 8,192 tokens and refuses one more, as a text and as tokens', async () => {
+    await check([words(8_192), tokens(8_192)])
+    const refusal = {
+      status: 400,
+      param: 'input',
+      message: expect.stringContaining('maximum context length is 8192 tokens'),
+    }
+    await expect(check([words(8_193)])).rejects.toMatchObject(refusal)
+    await expect(check(['short', tokens(8_193)])).rejects.toMatchObject(refusal)
+  })
+
+  test('takes 300,000 tokens in all and refuses one more, known ones included', async () => {
+    const most = Array.from({ length: 37 }, () => tokens(8_000))
+    await check([...most, tokens(4_000)])
+    const refusal = {
+      status: 400,
+      type: 'max_tokens_per_request',
+      message: 'Requested 300001 tokens, max 300000 tokens per request',
+    }
+    await expect(check([...most, tokens(4_001)])).rejects.toMatchObject(refusal)
+    await expect(check(most, 4_001)).rejects.toMatchObject(refusal)
+  })
+
+  test('leaves the limits of other vendors to them', async () => {
+    await check([tokens(20_000)], 0, 'qwen/qwen3-embedding-4b')
+  })
+})
+
+describe('readEmbeddingsAnswer', () => {
+  const read = (body: unknown, inputs: number) => readEmbeddingsAnswer(JSON.stringify(body), inputs, createBreather())
+  const base64 = (...numbers: number[]) => Buffer.from(Float32Array.from(numbers).buffer).toString('base64')
+  const datum = (index: number, embedding: unknown) => ({ object: 'embedding', index, embedding })
+  const numbersOf = (packed: readonly Uint8Array[]) => packed.map(vector => Array.from(unpackNumbers(vector)))
+
+  test('reads numbers and base64, and puts them in the order of the inputs', async () => {
+    const answer = await read({ data: [datum(1, base64(0.5, -1)), datum(0, [0.1, 1 / 3])], model: 'm', usage: 1 }, 2)
+    expect(answer && numbersOf(answer.packed)).toEqual([
+      [0.1, 1 / 3],
+      [0.5, -1],
+    ])
+    expect(answer).toMatchObject({ form: null, isInOrder: false, model: 'm', usage: 1 })
+  })
+
+  test('takes the order for the index where there is none', async () => {
+    const answer = await read({ data: [{ embedding: [1] }, { embedding: [2] }] }, 2)
+    expect(answer && numbersOf(answer.packed)).toEqual([[1], [2]])
+    expect(answer).toMatchObject({ form: 'float', isInOrder: true, model: null })
+  })
+
+  test('is not confused by strings that look like vectors', async () => {
+    const text = '"embedding":[1,2]'
+    const answer = await read({ note: text, data: [{ note: text, embedding: [3, 4] }] }, 1)
+    expect(answer && numbersOf(answer.packed)).toEqual([[3, 4]])
+  })
+
+  test.each([
+    ['too few', { data: [datum(0, [1])] }],
+    ['one index twice', { data: [datum(0, [1]), datum(0, [2])] }],
+    ['an index out of range', { data: [datum(0, [1]), datum(2, [2])] }],
+    ['a null among the numbers', { data: [datum(0, [1]), datum(1, [null])] }],
+    ['a place among the lists instead of a vector', { data: [datum(0, [1]), datum(1, ['0'])] }],
+    ['lists of lists', { data: [datum(0, [1]), datum(1, [[0]])] }],
+    ['an empty vector', { data: [datum(0, [1]), datum(1, [])] }],
+    ['bytes that are no floats', { data: [datum(0, [1]), datum(1, 'AAA=')] }],
+    ['an error', { error: { message: 'no' } }],
+    ['a list', []],
+  ])('does not take %s', async (_, body) => {
+    expect(await read(body, 2)).toBeNull()
+  })
+})
+
+describe('writeEmbeddingsAnswer', () => {
+  const read = async (body: Uint8Array | ReadableStream<Uint8Array>) =>
+    (await new Response(body).json()) as { data: { embedding: unknown }[]; model: string }
+
+  test('writes what the client can read, negative zeros included', async () => {
+    const vectors = [
+      [0.1, -0, 3],
+      [1e-7, 2 ** 60, 5],
+    ]
+    const packed = vectors.flatMap(vector => packVector(vector) ?? [])
+    const body = writeEmbeddingsAnswer({ packed, form: 'float', model: 'a "model"', promptTokens: 5 })
+    expect(body).toBeInstanceOf(Uint8Array)
+    expect(await read(body)).toEqual({
+      object: 'list',
+      data: vectors.map((embedding, index) => ({ object: 'embedding', index, embedding })),
+      model: 'a "model"',
+      usage: { prompt_tokens: 5, total_tokens: 5 },
+    })
+  })
+
+  test.each(['float', 'base64'] as const)('writes a long answer in pieces: %s', async form => {
+    const vectors = Array.from({ length: 200 }, (_, at) =>
+      Float32Array.from({ length: 1_536 }, (_, i) => Math.sin(at + i)),
+    )
+    const packed = vectors.flatMap(vector => packVector(vector) ?? [])
+    const body = writeEmbeddingsAnswer({ packed, form, model: 'modèle', promptTokens: 5 })
+    expect(body).toBeInstanceOf(ReadableStream)
+    const { data, model: answeredAs } = await read(body)
+    expect(answeredAs).toBe('modèle')
+    expect(data.map(({ embedding }) => embedding)).toEqual(
+      vectors.map(vector => (form === 'float' ? Array.from(vector) : Buffer.from(vector.buffer).toString('base64'))),
+    )
+  })
+})
+
+describe('stored vectors', () => {
+  test('come back with what is known about them', () => {
+    const stored = {
+      packed: Uint8Array.of(1, 2, 3),
+      promptTokens: 7,
+      answeredAs: 'modèle',
+      createdAtMs: 1_760_000_000_123,
+    }
+    const decoded = decodeStoredVector(encodeStoredVector(stored))
+    expect(decoded && { ...decoded, packed: Uint8Array.from(decoded.packed) }).toEqual(stored)
+  })
+
+  test('are not read from bytes of another form', () => {
+    expect(decodeStoredVector(Buffer.from('{"other":"form, and long enough"}'))).toBeNull()
+    expect(decodeStoredVector(new Uint8Array(0))).toBeNull()
+  })
+})
+
+describe('createInFlight', () => {
+  const vector = { packed: Uint8Array.of(1), promptTokens: 1, answeredAs: 'm' }
+
+  test('lets others wait for what one of them fetches, within one group', async () => {
+    const inFlight = createInFlight()
+    const first = inFlight.claim('a', ['x', 'y'])
+    const second = inFlight.claim('a', ['y', 'z'])
+    expect([...first.mine]).toEqual(['x', 'y'])
+    expect([...second.mine]).toEqual(['z'])
+    expect([...inFlight.claim('b', ['y']).mine]).toEqual(['y'])
+    first.land('y', vector)
+    expect(await second.theirs.get('y')).toEqual(vector)
+    expect([...inFlight.claim('a', ['y']).mine]).toEqual(['y'])
+  })
+
+  test('tells of a failure, and nobody can land what is not theirs', async () => {
+    const inFlight = createInFlight()
+    const first = inFlight.claim('a', ['x'])
+    const second = inFlight.claim('a', ['x'])
+    second.land('x', vector)
+    first.land('x', null)
+    expect(await second.theirs.get('x')).toBeNull()
+  })
+})

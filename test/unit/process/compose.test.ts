@@ -1,0 +1,187 @@
+import { existsSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { readConfig } from '../../../src/config.ts'
+
+interface Service {
+  image?: string
+  build?: string
+  command?: string[]
+  environment?: Record<string, string>
+  ports?: string[]
+  volumes?: string[]
+  depends_on?: Record<string, { condition: string }>
+  healthcheck?: { test: string[] }
+  env_file?: { path: string; required: boolean }[]
+}
+
+const root = new URL('../../../', import.meta.url)
+const readText = (path: string) => Bun.file(new URL(path, root)).text()
+
+/** As compose does: `${NAME}` and `${NAME:-default}` from the environment, `$$` for a dollar sign. */
+function interpolate(text: string, environment: Record<string, string>): string {
+  return text.replace(/\$\$|\$\{(\w+)(?::-([^}]*))?\}/g, (found, name?: string, fallback?: string) =>
+    name === undefined ? '$' : environment[name] || (fallback ?? found),
+  )
+}
+
+async function readCompose(environment: Record<string, string> = {}) {
+  const text = interpolate(await readText('docker-compose.yml'), environment)
+  return Bun.YAML.parse(text) as { services: Record<string, Service>; volumes: Record<string, null> }
+}
+
+describe('docker-compose.yml', () => {
+  let services: Record<string, Service>
+
+  beforeAll(async () => {
+    services = (await readCompose()).services
+  })
+
+  test('has the stores and the proxy, which waits for them to be healthy', () => {
+    expect(Object.keys(services)).toEqual(['postgres', 'redis', 'proxy'])
+    expect(services.proxy?.depends_on).toEqual({
+      postgres: { condition: 'service_healthy' },
+      redis: { condition: 'service_healthy' },
+    })
+    expect(services.postgres?.healthcheck?.test.join(' ')).toContain('pg_isready')
+    expect(services.redis?.healthcheck?.test.join(' ')).toContain('redis-cli ping')
+    expect(services.proxy?.build).toBe('.')
+  })
+
+  test('pins images, pgvector at 0.8.4 or newer', () => {
+    const [, major, minor, patch] =
+      /^pgvector\/pgvector:(\d+)\.(\d+)\.(\d+)-pg17-bookworm$/.exec(services.postgres?.image ?? '') ?? []
+    expect(Number(major) * 1_000_000 + Number(minor) * 1_000 + Number(patch)).toBeGreaterThanOrEqual(8_004)
+    expect(services.redis?.image).toMatch(/^redis:[78]\.\d+\.\d+-alpine$/)
+  })
+
+  test('needs nothing set', async () => {
+    expect(interpolate(await readText('docker-compose.yml'), {})).not.toMatch(/\$\{/)
+    expect(services.proxy?.env_file).toEqual([{ path: '.env', required: false }])
+  })
+
+  test('opens ports to this machine alone, at addresses that can be moved', async () => {
+    const ports = Object.values(services).flatMap(service => service.ports ?? [])
+    expect(ports).toEqual(['127.0.0.1:5432:5432', '127.0.0.1:6379:6379', '127.0.0.1:3000:3000'])
+    const moved = await readCompose({ POSTGRES_PORT: '54320', REDIS_PORT: '63790', PORT: '8080' })
+    expect(Object.values(moved.services).flatMap(service => service.ports ?? [])).toEqual([
+      '127.0.0.1:54320:5432',
+      '127.0.0.1:63790:6379',
+      '127.0.0.1:8080:3000',
+    ])
+    expect(moved.services.proxy?.environment?.PORT).toBe('3000')
+  })
+
+  test('gives PostgreSQL the credentials that services.sh prints', async () => {
+    expect(services.postgres?.environment).toEqual({
+      POSTGRES_USER: 'model_proxy',
+      POSTGRES_PASSWORD: 'model_proxy',
+      POSTGRES_DB: 'model_proxy',
+    })
+    expect(await readText('scripts/services.sh')).toContain(
+      'DATABASE_URL=postgres://model_proxy:model_proxy@127.0.0.1:$pg_port/model_proxy',
+    )
+  })
+
+  test('gives the proxy an environment that it starts with', async () => {
+    const config = readConfig(services.proxy?.environment ?? {})
+    expect(config).toMatchObject({
+      host: '0.0.0.0',
+      port: 3000,
+      dataDir: '/data',
+      databaseUrl: 'postgres://model_proxy:model_proxy@postgres:5432/model_proxy',
+      redisUrl: 'redis://redis:6379',
+      aggregator: { apiKey: null },
+      encryptionKey: null,
+    })
+    const secrets = {
+      POSTGRES_PASSWORD: 's3cret',
+      ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64'),
+      AGGREGATOR_API_KEY: 'sk-or-1',
+    }
+    const set = await readCompose(secrets)
+    expect(readConfig(set.services.proxy?.environment ?? {})).toMatchObject({
+      databaseUrl: 'postgres://model_proxy:s3cret@postgres:5432/model_proxy',
+      aggregator: { apiKey: 'sk-or-1' },
+      encryptionKey: Buffer.alloc(32, 7),
+    })
+    expect(set.services.postgres?.environment?.POSTGRES_PASSWORD).toBe('s3cret')
+  })
+
+  test('keeps what must last in named volumes, and nothing of Redis', async () => {
+    const { volumes } = await readCompose()
+    const mounted = Object.values(services).flatMap(service => service.volumes ?? [])
+    expect(mounted).toEqual(['postgres-data:/var/lib/postgresql/data', 'proxy-data:/data'])
+    expect(Object.keys(volumes)).toEqual(mounted.map(mount => mount.split(':')[0]))
+    expect(services.redis?.command?.slice(0, 5)).toEqual(['redis-server', '--save', '', '--appendonly', 'no'])
+  })
+})
+
+describe('Dockerfile', () => {
+  let instructions: { name: string; value: string }[]
+
+  beforeAll(async () => {
+    const text = (await readText('Dockerfile')).replace(/^#.*\n/gm, '').replace(/\\\n\s*/g, '')
+    instructions = text
+      .split('\n')
+      .filter(line => line.trim() !== '')
+      .map(line => ({ name: line.split(' ', 1)[0] ?? '', value: line.slice(line.indexOf(' ') + 1) }))
+  })
+
+  const all = (name: string) => instructions.filter(each => each.name === name).map(each => each.value)
+
+  test('builds on the official image of the very Bun that package.json asks for', async () => {
+    const version: string = JSON.parse(await readText('package.json')).dependencies.bun
+    expect(all('FROM')).toEqual([`oven/bun:${version}-slim AS dependencies`, `oven/bun:${version}-slim`])
+  })
+
+  test('installs what production needs, as locked', () => {
+    expect(all('RUN')[0]).toContain('bun install --frozen-lockfile --production')
+    expect(all('ADD')).toEqual([])
+  })
+
+  test('copies files that exist and that .dockerignore lets through', async () => {
+    const ignored = (await readText('.dockerignore')).split('\n').filter(line => line !== '' && !line.startsWith('#'))
+    expect(ignored[0]).toBe('*')
+    const allowed = ignored.slice(1).map(line => line.replace(/^!/, ''))
+    const sources = all('COPY')
+      .filter(value => !value.startsWith('--from='))
+      .flatMap(value => value.split(' ').slice(0, -1))
+    expect(sources).toContain('src')
+    expect(sources).toContain('sql')
+    for (const source of sources) {
+      expect(existsSync(fileURLToPath(new URL(source, root)))).toBe(true)
+      expect(allowed).toContain(source)
+    }
+  })
+
+  test('runs as a plain user, says where it listens and whether it is well', () => {
+    const afterLastCopy = instructions.slice(instructions.findLastIndex(each => each.name === 'COPY') + 1)
+    expect(afterLastCopy.map(each => each.name)).toEqual(['USER', 'VOLUME', 'EXPOSE', 'HEALTHCHECK', 'CMD'])
+    expect(all('USER')).toEqual(['bun'])
+    expect(all('EXPOSE')).toEqual(['3000'])
+    expect(JSON.parse(all('CMD')[0] ?? '')).toEqual(['bun', 'src/process/server.ts'])
+  })
+
+  test('has a health check that tells health from sickness', async () => {
+    const command: string[] = JSON.parse(/CMD (\[.*\])$/.exec(all('HEALTHCHECK')[0] ?? '')?.[1] ?? '')
+    let status = 200
+    const server = Bun.serve({
+      port: 0,
+      hostname: '127.0.0.1',
+      fetch: request => new Response('{}', { status: new URL(request.url).pathname === '/v1/health' ? status : 404 }),
+    })
+    const check = (port: number | undefined) =>
+      Bun.spawn([process.execPath, ...command.slice(1)], {
+        env: { PATH: process.env.PATH, PORT: String(port) },
+        stdout: 'ignore',
+        stderr: 'ignore',
+      }).exited
+    expect(await check(server.port)).toBe(0)
+    status = 503
+    expect(await check(server.port)).toBe(1)
+    const { port } = server
+    await server.stop(true)
+    expect(await check(port)).toBe(1)
+  })
+})

@@ -1,0 +1,108 @@
+import { describe, expect, test } from 'vitest'
+import { translateAnswer } from '../../../../src/providers/anthropic/answer/translate-answer.ts'
+import { translateError } from '../../../../src/providers/anthropic/answer/translate-error.ts'
+import type { UpstreamAnswer } from '../../../../src/providers/upstream.ts'
+
+const CONTEXT = { createdSeconds: 0, isJsonObject: false, usesLegacyFunctions: false }
+
+function answer(status: number, body: string, headers: Record<string, string> = {}): UpstreamAnswer {
+  return {
+    status,
+    headers: new Headers({ 'content-type': 'application/json', ...headers }),
+    body: new Blob([body]).stream(),
+  }
+}
+
+function errorBody(type: string, message = 'Oh', details?: object): string {
+  return JSON.stringify({ type: 'error', error: { type, message, ...(details ? { details } : {}) }, request_id: 'r' })
+}
+
+describe('translateError', () => {
+  test.each([
+    ['invalid_request_error', 400, 'invalid_request_error'],
+    ['authentication_error', 401, 'invalid_api_key'],
+    ['billing_error', 402, 'insufficient_quota'],
+    ['permission_error', 403, 'permission_denied'],
+    ['not_found_error', 404, 'model_not_found'],
+    ['conflict_error', 409, 'conflict'],
+    ['request_too_large', 413, 'request_too_large'],
+    ['rate_limit_error', 429, 'rate_limit_exceeded'],
+    ['api_error', 500, 'server_error'],
+    ['timeout_error', 504, 'upstream_timeout'],
+    ['overloaded_error', 529, 'overloaded'],
+    ['constructor', 500, 'constructor'],
+  ])('an event of %s has status %i and code %s', (type, status, code) => {
+    const error = translateError(JSON.parse(errorBody(type)), null)
+    expect(error.status).toBe(status)
+    expect(error.toBody()).toEqual({ error: { message: 'Oh', type, param: null, code } })
+  })
+
+  test('a finer code of Anthropic’s own wins', () => {
+    const body = JSON.parse(errorBody('rate_limit_error', 'Oh', { error_code: 'enforced_spend_limit_reached' }))
+    expect(translateError(body, 429).toBody().error).toMatchObject({
+      type: 'rate_limit_error',
+      code: 'enforced_spend_limit_reached',
+    })
+  })
+
+  test.each([undefined, null, 'x', {}, { error: 'x' }, { error: { message: 7 } }])('reads %j all the same', body => {
+    expect(translateError(body, 502).toBody().error).toEqual({
+      message: 'Anthropic answered with status 502.',
+      type: 'api_error',
+      param: null,
+      code: 'server_error',
+    })
+  })
+})
+
+describe('translateAnswer', () => {
+  test('keeps an error’s status, Retry-After and rate limits', async () => {
+    const headers = { 'retry-after': '7', 'anthropic-ratelimit-requests-remaining': '0', 'request-id': 'req_1' }
+    const told = await translateAnswer(answer(429, errorBody('rate_limit_error'), headers), CONTEXT)
+    expect(told.status).toBe(429)
+    expect(Object.fromEntries(told.headers)).toMatchObject({
+      ...headers,
+      'x-upstream-request-id': 'req_1',
+      'content-type': 'application/json',
+    })
+    expect(await new Response(told.body).json()).toMatchObject({
+      error: { code: 'rate_limit_exceeded', message: 'Oh' },
+    })
+  })
+
+  test('keeps 529, which OpenAI’s clients try again', async () => {
+    const told = await translateAnswer(answer(529, errorBody('overloaded_error')), CONTEXT)
+    expect(told.status).toBe(529)
+  })
+
+  test('tells a stream that begins with an error as an answer with its status, which may be asked for again', async () => {
+    const event = `event: error\ndata: ${errorBody('overloaded_error')}\n\n`
+    const headers = { 'content-type': 'text/event-stream', 'anthropic-ratelimit-requests-remaining': '3' }
+    const told = await translateAnswer(answer(200, event, headers), CONTEXT)
+    expect(told.status).toBe(529)
+    expect(told.headers.get('content-type')).toBe('application/json')
+    expect(told.headers.get('anthropic-ratelimit-requests-remaining')).toBe('3')
+    expect(await new Response(told.body).json()).toMatchObject({ error: { code: 'overloaded' } })
+  })
+
+  test('throws where a stream ends before it began', async () => {
+    const told = translateAnswer(answer(200, '', { 'content-type': 'text/event-stream' }), CONTEXT)
+    await expect(told).rejects.toMatchObject({ status: 502, kind: 'broken' })
+  })
+
+  test('tells a gateway’s page as an error', async () => {
+    const page = answer(502, '<html>Bad gateway</html>', { 'content-type': 'text/html' })
+    const told = await translateAnswer(page, CONTEXT)
+    expect(told.headers.get('content-type')).toBe('application/json')
+    expect(await new Response(told.body).json()).toMatchObject({
+      error: { message: 'Anthropic answered with status 502.' },
+    })
+  })
+
+  test.each(['', '[]', '{}', '{"type":"message"}', '{"type":"message","content":[]}', 'x'])(
+    'takes %j for no answer',
+    async body => {
+      await expect(translateAnswer(answer(200, body), CONTEXT)).rejects.toMatchObject({ status: 502 })
+    },
+  )
+})

@@ -1,0 +1,262 @@
+import { describe, expect, test } from 'vitest'
+import { chooseApiVersion } from '../../../../src/providers/anthropic/messages-request.ts'
+import { translateRequest } from '../../../../src/providers/anthropic/request/translate-request.ts'
+
+type Body = Record<string, unknown>
+
+const USER = { role: 'user', content: 'Hi' }
+const TOOLS = ['a', 'b', 'c'].map(name => ({ type: 'function', function: { name } }))
+
+function translate(fields: Body, model = 'claude-opus-5-5', maxOutputTokens: number | null = 128_000) {
+  return translateRequest({ model, messages: [USER], ...fields }, { maxOutputTokens })
+}
+
+function refused(fields: Body, param: string, model?: string) {
+  expect(() => translate(fields, model)).toThrow(expect.objectContaining({ status: 400, param }))
+}
+
+describe('max_tokens', () => {
+  test('is what the client asks, else the model’s output limit, else a documented default', () => {
+    expect(translate({ max_tokens: 10 }).max_tokens).toBe(10)
+    expect(translate({ max_tokens: 10, max_completion_tokens: null }).max_tokens).toBe(10)
+    expect(translate({}).max_tokens).toBe(128_000)
+    expect(translate({}, 'claude-x', null).max_tokens).toBe(32_000)
+  })
+
+  test.each([0, -1, 1.5, '10', true])('refuses %j', value => {
+    refused({ max_tokens: value }, 'max_tokens')
+    refused({ max_completion_tokens: value }, 'max_completion_tokens')
+  })
+})
+
+describe('temperature, top_p and top_k', () => {
+  test.each([
+    [{ temperature: 0 }, { temperature: 0 }, '2023-06-01'],
+    [{ temperature: 1 }, {}, '2026-10-21'],
+    [{ temperature: null, top_p: 1 }, {}, '2026-10-21'],
+    [{ top_p: 0.5 }, { top_p: 0.5 }, '2023-06-01'],
+    [{ temperature: 1, top_p: 0.5 }, { top_p: 0.5 }, '2023-06-01'],
+    [{ temperature: 0.3, top_k: 5 }, { temperature: 0.3, top_k: 5 }, '2023-06-01'],
+  ])('%j', (fields, sampling, version) => {
+    const request = translate(fields, 'claude-haiku-4-5')
+    const { temperature, top_p, top_k } = request
+    expect(JSON.parse(JSON.stringify({ temperature, top_p, top_k }))).toEqual(sampling)
+    expect(chooseApiVersion(request)).toBe(version)
+  })
+
+  test.each([
+    [{ temperature: 1.5 }, 'temperature'],
+    [{ temperature: -0.1 }, 'temperature'],
+    [{ temperature: '1' }, 'temperature'],
+    [{ top_p: 1.1 }, 'top_p'],
+    [{ temperature: 0.5, top_p: 0.5 }, 'top_p'],
+    [{ temperature: 0.5, reasoning_effort: 'low' }, 'temperature'],
+    [{ top_k: 0 }, 'top_k'],
+  ])('refuses %j', (fields, param) => refused(fields, param, 'claude-haiku-4-5'))
+})
+
+describe('stop', () => {
+  test.each([
+    ['END', ['END']],
+    [
+      ['a', 'b'],
+      ['a', 'b'],
+    ],
+  ])('%j', (stop, sequences) => expect(translate({ stop }).stop_sequences).toEqual(sequences))
+
+  test.each([null, []])('%j asks for nothing', stop => expect(translate({ stop })).not.toHaveProperty('stop_sequences'))
+
+  test.each(['', '\n', ['END', ' \n'], [1], 7])('refuses %j', stop => refused({ stop }, 'stop'))
+})
+
+describe('tool_choice', () => {
+  test.each<[unknown, unknown]>([
+    [undefined, undefined],
+    ['auto', undefined],
+    ['none', { type: 'none' }],
+    ['required', { type: 'any' }],
+    [
+      { type: 'function', function: { name: 'b' } },
+      { type: 'tool', name: 'b' },
+    ],
+  ])('%j', (choice, becomes) => {
+    const { tools, tool_choice } = translate({ tools: TOOLS, tool_choice: choice })
+    expect(tool_choice).toEqual(becomes)
+    expect(tools).toHaveLength(3)
+  })
+
+  test.each(['auto', 'required'] as const)('allowed_tools, %s, shortens the list', mode => {
+    const allowed_tools = {
+      mode,
+      tools: [
+        { type: 'function', function: { name: 'c' } },
+        { type: 'function', name: 'a' },
+      ],
+    }
+    const { tools, tool_choice } = translate({ tools: TOOLS, tool_choice: { type: 'allowed_tools', allowed_tools } })
+    expect(tools?.map(tool => 'name' in tool && tool.name)).toEqual(['a', 'c'])
+    expect(tool_choice).toEqual(mode === 'auto' ? undefined : { type: 'any' })
+  })
+
+  test.each<[Body, unknown]>([
+    [{}, { type: 'auto', disable_parallel_tool_use: true }],
+    [{ tool_choice: 'required' }, { type: 'any', disable_parallel_tool_use: true }],
+    [
+      { tool_choice: { type: 'function', function: { name: 'a' } } },
+      { type: 'tool', name: 'a', disable_parallel_tool_use: true },
+    ],
+    [{ tool_choice: 'none' }, { type: 'none' }],
+  ])('parallel_tool_calls: false with %j', (fields, becomes) => {
+    expect(translate({ tools: TOOLS, parallel_tool_calls: false, ...fields }).tool_choice).toEqual(becomes)
+  })
+
+  test.each<[Body, string]>([
+    [{ tool_choice: 'required' }, 'tool_choice'],
+    [{ tools: TOOLS, tool_choice: 'sometimes' }, 'tool_choice'],
+    [{ tools: TOOLS, tool_choice: 7 }, 'tool_choice'],
+    [{ tools: TOOLS, tool_choice: { type: 'function', function: { name: 'z' } } }, 'tool_choice.function.name'],
+    [{ tools: TOOLS, tool_choice: { type: 'function' } }, 'tool_choice.function'],
+    [{ tools: TOOLS, tool_choice: { type: 'custom', custom: { name: 'a' } } }, 'tool_choice'],
+    [
+      { tools: TOOLS, tool_choice: { type: 'allowed_tools', allowed_tools: { mode: 'none', tools: [] } } },
+      'tool_choice.allowed_tools.mode',
+    ],
+    [{ tools: [{ type: 'function', function: {} }] }, 'tools[0].function.name'],
+    [{ tools: {} }, 'tools'],
+    [{ functions: [{ name: 'f' }], function_call: { name: 'g' } }, 'function_call.name'],
+  ])('refuses %j', (fields, param) => refused(fields, param))
+
+  test('a demand for a call is refused beside a thinking budget', () => {
+    refused({ tools: TOOLS, tool_choice: 'required', reasoning_effort: 'low' }, 'tool_choice', 'claude-haiku-4-5')
+  })
+
+  test.each(['none', 'auto'])('%s without tools asks for nothing', choice => {
+    expect(translate({ tool_choice: choice })).toEqual(translate({}))
+  })
+})
+
+describe('tools', () => {
+  test('a function without parameters takes none', () => {
+    expect(translate({ tools: [{ type: 'function', function: { name: 'f', description: 'd' } }] }).tools).toEqual([
+      { name: 'f', description: 'd', input_schema: { type: 'object', properties: {} } },
+    ])
+  })
+
+  test('parameters go as they are, but for the type that Anthropic demands', () => {
+    const parameters = { properties: { n: { type: 'integer', minimum: 1 } }, $defs: {}, additionalProperties: true }
+    expect(translate({ tools: [{ type: 'function', function: { name: 'f', parameters } }] }).tools).toEqual([
+      { name: 'f', input_schema: { ...parameters, type: 'object' } },
+    ])
+  })
+
+  test('functions called earlier are described, where none are offered any more', () => {
+    const messages = [
+      USER,
+      { role: 'assistant', tool_calls: [{ id: 'x', type: 'function', function: { name: 'old', arguments: '{}' } }] },
+      { role: 'tool', tool_call_id: 'x', content: '1' },
+    ]
+    expect(translate({ messages })).toMatchObject({
+      tools: [{ name: 'old', input_schema: { type: 'object' } }],
+      tool_choice: { type: 'none' },
+    })
+  })
+})
+
+describe('reasoning_effort', () => {
+  const shown = { type: 'adaptive', display: 'summarized' }
+
+  test.each([
+    ['claude-opus-5-5', 'minimal', shown, 'low'],
+    ['claude-opus-5-5', 'low', shown, 'low'],
+    ['claude-sonnet-5-5', 'xhigh', shown, 'xhigh'],
+    ['claude-haiku-5-5', 'max', shown, 'max'],
+    ['claude-opus-4-7', 'medium', shown, 'medium'],
+    ['claude-opus-4-6', 'xhigh', shown, 'high'],
+    ['claude-sonnet-4-6', 'max', shown, 'max'],
+    ['claude-of-tomorrow-9', 'high', shown, 'high'],
+    ['claude-haiku-4-5-20251001', 'minimal', { type: 'enabled', budget_tokens: 1024 }, undefined],
+    ['claude-opus-4-5', 'medium', { type: 'enabled', budget_tokens: 8192 }, undefined],
+    ['claude-sonnet-4-5', 'max', { type: 'enabled', budget_tokens: 49_152 }, undefined],
+    ['claude-sonnet-4-20250514', 'low', { type: 'enabled', budget_tokens: 2048 }, undefined],
+    ['claude-opus-5', 'none', { type: 'disabled' }, undefined],
+    ['claude-haiku-5-5', 'none', { type: 'disabled' }, undefined],
+    ['claude-sonnet-5-5', 'none', { type: 'between_tools' }, undefined],
+    ['claude-haiku-4-5', 'none', { type: 'disabled' }, undefined],
+  ])('%s, %s', (model, reasoning_effort, thinking, effort) => {
+    const request = translate({ reasoning_effort }, model)
+    expect(request.thinking).toEqual(thinking)
+    expect(request.output_config?.effort).toBe(effort)
+  })
+
+  test('is left to the model where the request does not say', () => {
+    expect(translate({})).not.toHaveProperty('thinking')
+    expect(translate({ reasoning_effort: null })).not.toHaveProperty('output_config')
+  })
+
+  test.each(['claude-opus-5-5', 'claude-fable-5-1', 'claude-mythos-5'])('%s cannot do without', model => {
+    refused({ reasoning_effort: 'none' }, 'reasoning_effort', model)
+  })
+
+  test('a budget leaves half of max_tokens to the answer, and is refused where too little is left', () => {
+    const request = translate({ reasoning_effort: 'high', max_tokens: 5000 }, 'claude-haiku-4-5')
+    expect(request).toMatchObject({ max_tokens: 5000, thinking: { budget_tokens: 2500 } })
+    refused({ reasoning_effort: 'high', max_tokens: 2000 }, 'reasoning_effort', 'claude-haiku-4-5')
+  })
+
+  test('stands beside a schema', () => {
+    const schema = { type: 'object', properties: {}, additionalProperties: false }
+    const response_format = { type: 'json_schema', json_schema: { name: 'n', schema } }
+    expect(translate({ reasoning_effort: 'low', response_format }).output_config).toEqual({
+      effort: 'low',
+      format: { type: 'json_schema', schema },
+    })
+  })
+
+  test('refuses what is no level', () => refused({ reasoning_effort: 'much' }, 'reasoning_effort'))
+})
+
+describe('response_format', () => {
+  test('text asks for nothing', () => {
+    expect(translate({ response_format: { type: 'text' } })).toEqual(translate({}))
+  })
+
+  test('json_object is an instruction behind the client’s own', () => {
+    const messages = [{ role: 'system', content: 'Be terse' }, USER]
+    const { system } = translate({ messages, response_format: { type: 'json_object' } })
+    expect(system).toEqual([
+      { type: 'text', text: 'Be terse' },
+      { type: 'text', text: expect.stringContaining('JSON object') },
+    ])
+  })
+
+  test('a description goes with the schema', () => {
+    const json_schema = { name: 'n', description: 'A thing', schema: { type: 'object', properties: {} } }
+    expect(translate({ response_format: { type: 'json_schema', json_schema } }).output_config?.format?.schema).toEqual({
+      type: 'object',
+      properties: {},
+      additionalProperties: false,
+      description: 'A thing',
+    })
+  })
+
+  test.each<[unknown, string]>([
+    ['json', 'response_format'],
+    [{ type: 'grammar' }, 'response_format.type'],
+    [{ type: 'json_schema' }, 'response_format.json_schema'],
+    [{ type: 'json_schema', json_schema: { name: 'n' } }, 'response_format.json_schema.schema'],
+  ])('refuses %j', (response_format, param) => refused({ response_format }, param))
+})
+
+describe('user', () => {
+  test.each([
+    [{ user: 7 }, 'user'],
+    [{ safety_identifier: {} }, 'safety_identifier'],
+    [{ metadata: { user_id: 7 } }, 'metadata.user_id'],
+    [{ metadata: 'x' }, 'metadata'],
+  ])('refuses %j', (fields, param) => refused(fields, param))
+})
+
+describe('service_tier', () => {
+  test.each(['flex', 'priority', 'scale'])('%s is refused', tier => refused({ service_tier: tier }, 'service_tier'))
+  test('auto stays', () => expect(translate({ service_tier: 'auto' }).service_tier).toBe('auto'))
+})

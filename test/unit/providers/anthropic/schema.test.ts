@@ -1,0 +1,90 @@
+import { describe, expect, test } from 'vitest'
+import { fitSchema } from '../../../../src/providers/anthropic/request/fit-schema.ts'
+
+const string = { type: 'string' }
+
+describe('fitSchema', () => {
+  test.each([
+    [
+      'closes objects, inner ones too',
+      { type: 'object', properties: { a: { type: 'object', properties: { b: string }, additionalProperties: true } } },
+      {
+        type: 'object',
+        properties: { a: { type: 'object', properties: { b: string }, additionalProperties: false } },
+        additionalProperties: false,
+      },
+    ],
+    [
+      'turns what cannot be enforced into words',
+      { type: 'integer', minimum: 1, maximum: 5, description: 'A grade' },
+      { type: 'integer', description: 'A grade\nminimum: 1; maximum: 5' },
+    ],
+    ['keeps formats that can be enforced', { ...string, format: 'date' }, { ...string, format: 'date' }],
+    ['tells others', { ...string, format: 'isbn' }, { ...string, description: 'format: "isbn"' }],
+    [
+      'keeps minItems of 0 and 1',
+      { type: 'array', items: string, minItems: 1 },
+      { type: 'array', items: string, minItems: 1 },
+    ],
+    [
+      'tells others',
+      { type: 'array', items: string, minItems: 2 },
+      { type: 'array', items: string, description: 'minItems: 2' },
+    ],
+    ['reads oneOf as anyOf', { oneOf: [string, { type: 'null' }] }, { anyOf: [string, { type: 'null' }] }],
+    [
+      'keeps types of several',
+      { type: ['string', 'null'], enum: ['a', null] },
+      { type: ['string', 'null'], enum: ['a', null] },
+    ],
+    [
+      'follows definitions and references',
+      {
+        $ref: '#/$defs/node',
+        $defs: { node: { type: 'object', properties: { n: { type: 'number', multipleOf: 2 } } } },
+      },
+      {
+        $ref: '#/$defs/node',
+        $defs: {
+          node: {
+            type: 'object',
+            properties: { n: { type: 'number', description: 'multipleOf: 2' } },
+            additionalProperties: false,
+          },
+        },
+      },
+    ],
+    [
+      'unwraps a single allOf',
+      { allOf: [{ $ref: '#/$defs/a' }], description: 'd' },
+      { $ref: '#/$defs/a', description: 'd' },
+    ],
+    ['leaves annotations out', { $schema: 'x', $id: 'y', examples: ['z'], ...string }, string],
+    [
+      'takes property names for names',
+      { type: 'object', properties: { minimum: string, __proto__x: string } },
+      { type: 'object', properties: { minimum: string, __proto__x: string }, additionalProperties: false },
+    ],
+  ])('%s', (_name, schema, fitted) => expect(fitSchema(schema, 's')).toEqual(fitted))
+
+  test.each([
+    ['an object of any keys', { type: 'object' }, 's'],
+    [
+      'a map',
+      { type: 'object', properties: { m: { type: 'object', additionalProperties: string } } },
+      's.properties.m',
+    ],
+    ['keys by pattern', { type: 'object', properties: {}, patternProperties: { '^x': string } }, 's'],
+    ['several at once', { type: 'object', properties: {}, allOf: [{}, {}] }, 's'],
+    ['one inside a list', { type: 'array', items: { type: 'object' } }, 's.items'],
+    ['one among options', { anyOf: [string, { type: 'object' }] }, 's.anyOf[1]'],
+  ])('refuses %s, where it stands', (_name, schema, param) => {
+    expect(() => fitSchema(schema, 's')).toThrow(expect.objectContaining({ status: 400, param }))
+  })
+
+  test('keeps a property called __proto__', () => {
+    const schema = JSON.parse('{"type":"object","properties":{"__proto__":{"type":"string"}}}')
+    const { properties } = fitSchema(schema, 's') as { properties: object }
+    expect(Object.keys(properties)).toEqual(['__proto__'])
+  })
+})

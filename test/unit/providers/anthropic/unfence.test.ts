@@ -1,0 +1,42 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { createUnfencer, unfence } from '../../../../src/providers/anthropic/answer/unfence.ts'
+
+describe('unfence', () => {
+  test.each([
+    ['{"a":1}', '{"a":1}'],
+    ['```json\n{"a":1}\n```', '{"a":1}'],
+    ['```\n{"a":1}\n```\n', '{"a":1}'],
+    [' \n```JSON  \r\n{"a":"``"}\n```  ', '{"a":"``"}'],
+    ['```json\n{"a":1}', '{"a":1}'],
+    ['```js\n{"a":1}\n```', '```js\n{"a":1}\n```'],
+    ['``', '``'],
+    ['  ', '  '],
+    ['', ''],
+    ['{"a":"```"}', '{"a":"```"}'],
+    ['```json\n{"a":"```"}\n```', '{"a":"```"}'],
+    ['```json\n```', ''],
+  ])('%j', (text, bare) => expect(unfence(text)).toBe(bare))
+
+  test('gives the same however the text is cut', () => {
+    const piece = fc.constantFrom('```', '`', 'json', 'JSON', '\n', '\r\n', ' ', '{"a":1}', 'x', '```json\n', '\n```')
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 12 }), fc.array(fc.nat()), (pieces, cuts) => {
+        const text = pieces.join('')
+        const ends = [...cuts.map(cut => cut % (text.length + 1)).toSorted((a, b) => a - b), text.length]
+        const unfencer = createUnfencer()
+        const passed = ends.map((end, at) => unfencer.push(text.slice(ends[at - 1] ?? 0, end)))
+        expect(passed.join('') + unfencer.end()).toBe(unfence(text))
+      }),
+      { numRuns: 2000 },
+    )
+  })
+
+  test('holds back no more than may be a fence', () => {
+    const unfencer = createUnfencer()
+    expect(unfencer.push('```json\n{"a":')).toBe('{"a":')
+    expect(unfencer.push('1}\n')).toBe('1}')
+    expect(unfencer.push('`')).toBe('')
+    expect(unfencer.push('x')).toBe('\n`x')
+  })
+})

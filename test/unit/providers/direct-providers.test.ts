@@ -1,0 +1,93 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { createDirectProviders, type DirectProviders } from '../../../src/providers/direct-providers.ts'
+import type { Provider, UpstreamRequest } from '../../../src/providers/upstream.ts'
+
+const request = { endpoint: 'chat' } as UpstreamRequest
+/** What is stored, by project. */
+let stored: Map<number, string>
+let openKey: ReturnType<typeof vi.fn<(owner: { projectId: number }) => Promise<string | null>>>
+let protectedOnes: number
+let asked: string[]
+let direct: DirectProviders
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] })
+  stored = new Map([[1, 'sk-one']])
+  openKey = vi.fn(async ({ projectId }) => stored.get(projectId) ?? null)
+  protectedOnes = 0
+  asked = []
+  direct = createDirectProviders({
+    openKey,
+    connect: (name, apiKey) => ({
+      name,
+      pricedAs: name,
+      async ask() {
+        asked.push(apiKey)
+        return { status: 200, headers: new Headers(), body: new ReadableStream() }
+      },
+    }),
+    protect(provider: Provider) {
+      protectedOnes++
+      return provider
+    },
+  })
+})
+afterEach(() => {
+  direct.close()
+  vi.useRealTimers()
+})
+
+const of = (project_id: number, provider_keys_version: number) =>
+  direct.of('openai', { project_id, provider_keys_version })
+
+describe('a direct provider', () => {
+  test('is one object for one key, opened when first asked, once', async () => {
+    const provider = of(1, 5)
+    expect(provider).toMatchObject({ name: 'openai', pricedAs: 'openai' })
+    expect(of(1, 5)).toBe(provider)
+    expect(openKey).not.toHaveBeenCalled()
+    await Promise.all(Array.from({ length: 10 }, () => of(1, 5).ask(request)))
+    expect(openKey).toHaveBeenCalledExactlyOnceWith({ projectId: 1, provider: 'openai' })
+    expect([protectedOnes, asked.length]).toEqual([1, 10])
+  })
+
+  test('is another for a new version, and for another project or provider', async () => {
+    const provider = of(1, 5)
+    stored.set(2, 'sk-two')
+    expect(of(2, 5)).not.toBe(provider)
+    expect(direct.of('groq', { project_id: 1, provider_keys_version: 5 })).not.toBe(provider)
+    await of(1, 5).ask(request)
+    stored.set(1, 'sk-new')
+    expect(of(1, 6)).not.toBe(provider)
+    await of(1, 6).ask(request)
+    await of(2, 5).ask(request)
+    expect(asked).toEqual(['sk-one', 'sk-new', 'sk-two'])
+  })
+
+  test('does not go back to an older key for a request that knows less', async () => {
+    const newer = of(1, 6)
+    expect(of(1, 5)).toBe(newer)
+  })
+
+  test('forgets the opened key after a while, and opens it again', async () => {
+    await of(1, 5).ask(request)
+    vi.advanceTimersByTime(50_000)
+    await of(1, 5).ask(request)
+    expect(openKey).toHaveBeenCalledTimes(1)
+    vi.advanceTimersByTime(30_000)
+    await of(1, 5).ask(request)
+    expect(openKey).toHaveBeenCalledTimes(2)
+    expect(protectedOnes).toBe(1)
+  })
+
+  test('keeps no failure: the next request tries again', async () => {
+    openKey.mockRejectedValueOnce(new Error('away'))
+    await expect(of(1, 5).ask(request)).rejects.toThrow('away')
+    expect((await of(1, 5).ask(request)).status).toBe(200)
+  })
+
+  test('says so when the key was removed since', async () => {
+    stored.clear()
+    await expect(of(1, 5).ask(request)).rejects.toMatchObject({ status: 404, code: 'model_not_found' })
+  })
+})

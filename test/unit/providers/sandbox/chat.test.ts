@@ -1,0 +1,356 @@
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import { describe, expect, test } from 'vitest'
+import { ProxyError } from '../../../../src/errors.ts'
+import { answerInSandbox } from '../../../../src/providers/sandbox/answer-in-sandbox.ts'
+import { countPromptTokens, countTextTokens } from '../../../../src/tokens/count-tokens.ts'
+
+interface Completion {
+  id: string
+  object: string
+  created: number
+  model: string
+  choices: {
+    index: number
+    finish_reason: string
+    message: {
+      role: string
+      content: string | null
+      tool_calls?: { id: string; type: string; function: { name: string; arguments: string } }[]
+      function_call?: { name: string; arguments: string }
+    }
+    logprobs: { content: { token: string; logprob: number; bytes: number[]; top_logprobs: unknown[] }[] } | null
+  }[]
+  usage: { prompt_tokens: number; completion_tokens: number; total_tokens: number }
+}
+
+const ASK = { model: 'openai/gpt-4o', messages: [{ role: 'user', content: 'What is the weather in Paris?' }] }
+
+const WEATHER = {
+  type: 'object',
+  properties: { city: { type: 'string' }, unit: { type: 'string', enum: ['celsius', 'fahrenheit'] } },
+  required: ['city', 'unit'],
+  additionalProperties: false,
+}
+const TOOLS = [
+  {
+    type: 'function',
+    function: { name: 'get_weather', description: 'Weather now', parameters: WEATHER, strict: true },
+  },
+  { type: 'function', function: { name: 'get_time' } },
+]
+const TOOL_RESULT = [
+  ...ASK.messages,
+  {
+    role: 'assistant',
+    content: null,
+    tool_calls: [{ id: 'c1', type: 'function', function: { name: 'get_time', arguments: '{}' } }],
+  },
+  { role: 'tool', tool_call_id: 'c1', content: '22 degrees' },
+]
+
+const ask = (request: object) => answerInSandbox('chat', { ...ASK, ...request }) as unknown as Completion
+const firstChoice = (request: object) => {
+  const [choice] = ask(request).choices
+  if (choice === undefined) throw new Error('no choice')
+  return choice
+}
+const callsOf = (request: object) => firstChoice(request).message.tool_calls?.map(call => call.function.name)
+
+function refusalOf(request: object): { param: string | null; message: string } {
+  try {
+    ask(request)
+  } catch (error) {
+    if (error instanceof ProxyError && error.status === 400) return error
+    throw error
+  }
+  throw new Error('it was answered')
+}
+
+describe('text', () => {
+  test('is marked, whole, and counted', () => {
+    const answer = ask({})
+    const content = answer.choices[0]?.message.content ?? ''
+    expect(answer).toMatchObject({
+      object: 'chat.completion',
+      model: ASK.model,
+      choices: [{ index: 0, finish_reason: 'stop', logprobs: null }],
+    })
+    expect(content).toMatch(/^\[sandbox\] .*What is the weather in Paris\?/)
+    const [prompt, completion] = [countPromptTokens(ASK, 'chat'), countTextTokens(content, ASK.model)]
+    expect(answer.usage).toMatchObject({
+      prompt_tokens: prompt,
+      completion_tokens: completion,
+      total_tokens: prompt + completion,
+    })
+  })
+
+  test('is the same for the same request but for its time, streamed or not', () => {
+    const { created: _, ...one } = ask({ seed: 1 })
+    const { created: __, ...other } = ask({ stream: true, stream_options: { include_usage: true }, seed: 1 })
+    expect(other).toEqual(one)
+  })
+
+  test('differs for another request', () => {
+    const ids = [{}, { seed: 2 }, { temperature: 0 }, { model: 'gpt-4o' }].map(change => ask(change).id)
+    expect(new Set(ids).size).toBe(4)
+  })
+
+  test('reads content parts, and quotes little of a long message', () => {
+    const content = [
+      { type: 'text', text: 'Describe' },
+      { type: 'image_url', image_url: { url: 'https://example.com/a.png' } },
+    ]
+    expect(firstChoice({ messages: [{ role: 'user', content }] }).message.content).toContain('Describe')
+    const long = firstChoice({ messages: [{ role: 'user', content: '😀'.repeat(5_000) }] }).message.content ?? ''
+    expect(long.isWellFormed()).toBe(true)
+    expect(long.length).toBeLessThan(700)
+  })
+
+  test('has as many choices as asked for, each its own', () => {
+    const { choices, usage } = ask({ n: 3 })
+    expect(choices.map(choice => choice.index)).toEqual([0, 1, 2])
+    const contents = choices.map(choice => choice.message.content ?? '')
+    expect(new Set(contents).size).toBe(3)
+    expect(usage.completion_tokens).toBe(contents.reduce((sum, content) => sum + countTextTokens(content), 0))
+  })
+
+  test('ends before a stop sequence', () => {
+    const whole = firstChoice({}).message.content ?? ''
+    const choice = firstChoice({ stop: ['no such thing', ' test answer'] })
+    expect(choice.finish_reason).toBe('stop')
+    expect(choice.message.content).toBe(whole.slice(0, whole.indexOf(' test answer')))
+    expect(firstChoice({ stop: '[' }).message.content).toBe('')
+  })
+
+  test.each(['max_tokens', 'max_completion_tokens'])('ends after %s', field => {
+    const answer = ask({ [field]: 5 })
+    expect(answer.choices[0]?.finish_reason).toBe('length')
+    expect(countTextTokens(answer.choices[0]?.message.content ?? '')).toBe(5)
+    expect(answer.usage.completion_tokens).toBe(5)
+    expect(firstChoice({ [field]: 100_000 }).finish_reason).toBe('stop')
+  })
+
+  test('comes with log probabilities of its tokens where asked', () => {
+    const { message, logprobs } = firstChoice({ logprobs: true, top_logprobs: 3, max_tokens: 20 })
+    expect(logprobs?.content.map(entry => entry.token).join('')).toBe(message.content)
+    for (const entry of logprobs?.content ?? []) {
+      expect(entry.logprob).toBeLessThanOrEqual(0)
+      expect(entry.bytes).toEqual([...new TextEncoder().encode(entry.token)])
+      expect(entry.top_logprobs).toHaveLength(3)
+      expect(entry.top_logprobs[0]).toMatchObject({ token: entry.token, logprob: entry.logprob })
+    }
+    expect(firstChoice({ logprobs: true }).logprobs?.content[0]?.top_logprobs).toEqual([])
+  })
+})
+
+describe('tools', () => {
+  const validate = new Ajv2020().compile(WEATHER)
+
+  test('are called with arguments that satisfy their schema', () => {
+    const answer = ask({ tools: TOOLS })
+    const [choice] = answer.choices
+    expect(choice).toMatchObject({ finish_reason: 'tool_calls', message: { content: null } })
+    const [call] = choice?.message.tool_calls ?? []
+    expect(call).toMatchObject({ type: 'function', id: expect.stringMatching(/^call_[0-9a-f]{24}$/) })
+    expect(validate(JSON.parse(call?.function.arguments ?? ''))).toBe(true)
+    expect(ask({ tools: TOOLS }).choices).toEqual(answer.choices)
+    expect(answer.usage.completion_tokens).toBeGreaterThan(countTextTokens(call?.function.arguments ?? ''))
+  })
+
+  test.each<[string, object, string[] | undefined]>([
+    ['left to choose, the first', {}, ['get_weather']],
+    ['left to choose, the one the user names', { messages: [{ role: 'user', content: 'Use get_time' }] }, ['get_time']],
+    ['auto', { tool_choice: 'auto' }, ['get_weather']],
+    ['none', { tool_choice: 'none' }, undefined],
+    ['required', { tool_choice: 'required', messages: TOOL_RESULT }, ['get_weather']],
+    ['a named one', { tool_choice: { type: 'function', function: { name: 'get_time' } } }, ['get_time']],
+    ['in parallel', { parallel_tool_calls: true }, ['get_weather', 'get_time']],
+    ['not in parallel', { parallel_tool_calls: false }, ['get_weather']],
+    [
+      'an allowed one',
+      {
+        tool_choice: {
+          type: 'allowed_tools',
+          allowed_tools: { mode: 'auto', tools: [{ type: 'function', function: { name: 'get_time' } }] },
+        },
+      },
+      ['get_time'],
+    ],
+    ['after a result, in text', { messages: TOOL_RESULT }, undefined],
+    ['null for a choice', { tool_choice: null }, ['get_weather']],
+  ])('%s', (_, change, expected) => {
+    expect(callsOf({ tools: TOOLS, ...change })).toEqual(expected)
+  })
+
+  test('calls of several choices have ids of their own', () => {
+    const ids = ask({ tools: TOOLS, n: 2, parallel_tool_calls: true }).choices.flatMap(choice =>
+      choice.message.tool_calls?.map(call => call.id),
+    )
+    expect(new Set(ids).size).toBe(4)
+  })
+
+  test('a result is acknowledged', () => {
+    const { message, finish_reason } = firstChoice({ tools: TOOLS, messages: TOOL_RESULT })
+    expect(finish_reason).toBe('stop')
+    expect(message.content).toMatch(/^\[sandbox\] .*result of the tool call: “22 degrees”/)
+    const two = firstChoice({ messages: [...TOOL_RESULT, { role: 'tool', tool_call_id: 'c2', content: 'noon' }] })
+    expect(two.message.content).toContain('results of 2 tool calls')
+  })
+
+  test('arguments are cut where tokens run out', () => {
+    const choice = firstChoice({ tools: TOOLS, max_tokens: 9 })
+    expect(choice.finish_reason).toBe('length')
+    expect(() => JSON.parse(choice.message.tool_calls?.[0]?.function.arguments ?? '')).toThrow()
+  })
+
+  test('the older functions are called the older way', () => {
+    const functions = TOOLS.map(tool => tool.function)
+    const choice = firstChoice({ functions })
+    expect(choice).toMatchObject({
+      finish_reason: 'function_call',
+      message: { content: null, function_call: { name: 'get_weather' } },
+    })
+    expect(validate(JSON.parse(choice.message.function_call?.arguments ?? ''))).toBe(true)
+    expect(firstChoice({ functions, function_call: { name: 'get_time' } }).message.function_call?.name).toBe('get_time')
+    expect(firstChoice({ functions, function_call: 'none' }).message.content).toMatch(/^\[sandbox\]/)
+  })
+})
+
+describe('response_format', () => {
+  test('json_object', () => {
+    expect(JSON.parse(firstChoice({ response_format: { type: 'json_object' } }).message.content ?? '')).toMatchObject({
+      sandbox: true,
+    })
+  })
+
+  test('json_schema', () => {
+    const response_format = { type: 'json_schema', json_schema: { name: 'weather', strict: true, schema: WEATHER } }
+    const { message, finish_reason } = firstChoice({ response_format })
+    expect(finish_reason).toBe('stop')
+    expect(new Ajv2020().validate(WEATHER, JSON.parse(message.content ?? ''))).toBe(true)
+  })
+
+  test('text', () => {
+    expect(firstChoice({ response_format: { type: 'text' } }).message.content).toMatch(/^\[sandbox\]/)
+  })
+
+  test('a large instance is not repeated for many choices', () => {
+    const properties = Object.fromEntries(
+      Array.from({ length: 3_000 }, (_, index) => [`property${index}`, { type: 'string' }]),
+    )
+    const schema = { type: 'object', properties, required: Object.keys(properties) }
+    const response_format = { type: 'json_schema', json_schema: { name: 'large', schema } }
+    expect(firstChoice({ response_format, n: 2 }).finish_reason).toBe('stop')
+    expect(refusalOf({ response_format, n: 128 }).param).toBe('n')
+    expect(refusalOf({ response_format, n: 2, logprobs: true, top_logprobs: 20 }).param).toBe('logprobs')
+  })
+})
+
+describe('a bad field is refused by name', () => {
+  const user = (content: unknown) => ({ messages: [{ role: 'user', content }] })
+  const tool = (change: object) => ({ tools: [{ type: 'function', function: { name: 'f', ...change } }] })
+  test.each<[string, object]>([
+    ['model', { model: undefined }],
+    ['model', { model: 5 }],
+    ['model', { model: '' }],
+    ['messages', { messages: undefined }],
+    ['messages', { messages: 'hi' }],
+    ['messages', { messages: [] }],
+    ['messages[0]', { messages: ['hi'] }],
+    ['messages[0].role', { messages: [{ content: 'hi' }] }],
+    ['messages[0].role', { messages: [{ role: 'robot', content: 'hi' }] }],
+    ['messages[0].content', user(5)],
+    ['messages[0].content', user(null)],
+    ['messages[0].content[0].type', user([5])],
+    ['messages[0].content[0].type', user([{ type: 'video' }])],
+    ['messages[0].content[0].text', user([{ type: 'text' }])],
+    ['messages[0].content[0].image_url', user([{ type: 'image_url', image_url: 'https://example.com' }])],
+    ['messages[0].tool_call_id', { messages: [{ role: 'tool', content: '22' }] }],
+    ['n', { n: 0 }],
+    ['n', { n: 129 }],
+    ['n', { n: 1.5 }],
+    ['n', { n: '2' }],
+    ['temperature', { temperature: 3 }],
+    ['top_p', { top_p: -1 }],
+    ['presence_penalty', { presence_penalty: 'x' }],
+    ['seed', { seed: 1.5 }],
+    ['max_tokens', { max_tokens: 0 }],
+    ['max_completion_tokens', { max_completion_tokens: 1e300 }],
+    ['stop', { stop: ['a', 'b', 'c', 'd', 'e'] }],
+    ['stop', { stop: [1] }],
+    ['stop', { stop: '' }],
+    ['logprobs', { logprobs: 1 }],
+    ['top_logprobs', { logprobs: true, top_logprobs: 21 }],
+    ['top_logprobs', { top_logprobs: 2 }],
+    ['tools', { tools: {} }],
+    ['tools', { tools: Array.from({ length: 129 }, () => TOOLS[1]) }],
+    ['tools[0]', { tools: ['f'] }],
+    ['tools[0].type', { tools: [{ type: 'retrieval' }] }],
+    ['tools[0].function', { tools: [{ type: 'function' }] }],
+    ['tools[0].function.name', tool({ name: 'not a name' })],
+    ['tools[0].function.name', tool({ name: undefined })],
+    ['tools[0].function.description', tool({ description: 5 })],
+    ['tools[0].function.parameters', tool({ parameters: 'object' })],
+    ['tools[0].function.parameters', tool({ parameters: { type: 'string' } })],
+    ['tools[0].function.parameters', tool({ parameters: { type: 'object', properties: [] } })],
+    ['tool_choice', { tools: TOOLS, tool_choice: 'any' }],
+    ['tool_choice', { tools: TOOLS, tool_choice: { type: 'function', function: { name: 'unknown' } } }],
+    ['tool_choice', { tool_choice: 'required' }],
+    ['tool_choice.allowed_tools', { tools: TOOLS, tool_choice: { type: 'allowed_tools' } }],
+    ['parallel_tool_calls', { tools: TOOLS, parallel_tool_calls: 'yes' }],
+    ['functions', { functions: 'f' }],
+    ['function_call', { functions: [{ name: 'f' }], function_call: { name: 'g' } }],
+    ['function_call', { functions: [{ name: 'f' }], function_call: 5 }],
+    ['response_format', { response_format: 'json' }],
+    ['response_format.type', { response_format: { type: 'xml' } }],
+    ['response_format.json_schema', { response_format: { type: 'json_schema' } }],
+    ['response_format.json_schema.name', { response_format: { type: 'json_schema', json_schema: { schema: {} } } }],
+    [
+      'response_format.json_schema.schema',
+      { response_format: { type: 'json_schema', json_schema: { name: 'x', schema: 5 } } },
+    ],
+    [
+      'response_format.json_schema.schema',
+      { response_format: { type: 'json_schema', json_schema: { name: 'x', schema: false } } },
+    ],
+  ])('%s: %j', (param, change) => {
+    const refusal = refusalOf(change)
+    expect(refusal.param).toBe(param)
+    expect(refusal.message).toContain(param.split('.').at(-1))
+  })
+
+  test('null is as good as absent', () => {
+    const nulls = Object.fromEntries(
+      [
+        'n',
+        'stop',
+        'tools',
+        'tool_choice',
+        'logprobs',
+        'temperature',
+        'max_tokens',
+        'response_format',
+        'functions',
+      ].map(field => [field, null]),
+    )
+    expect(firstChoice(nulls).finish_reason).toBe('stop')
+  })
+
+  test('a request nested too deeply to be read', () => {
+    const metadata = JSON.parse(`${'['.repeat(100_000)}${']'.repeat(100_000)}`)
+    expect(refusalOf({ metadata }).message).toContain('nested too deeply')
+  })
+
+  test('no error repeats what the client wrote', () => {
+    const secret = 'sk-very-secret'
+    for (const change of [
+      { messages: [{ role: secret }] },
+      { tool_choice: secret, tools: TOOLS },
+      tool({ name: `${secret}!` }),
+      { stop: { secret } },
+      tool({ parameters: { type: 'object', $ref: secret } }),
+    ]) {
+      expect(refusalOf(change).message).not.toContain(secret)
+    }
+  })
+})

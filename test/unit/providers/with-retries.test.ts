@@ -1,0 +1,161 @@
+import { describe, expect, test, vi } from 'vitest'
+import { ProxyError } from '../../../src/errors.ts'
+import type { Provider, UpstreamAnswer, UpstreamRequest } from '../../../src/providers/upstream.ts'
+import { broken, openCircuit, timedOut, unreachable } from '../../../src/providers/upstream-failure.ts'
+import { readRetryAfter, withRetries } from '../../../src/providers/with-retries.ts'
+
+type Step = Error | { status: number; headers?: Record<string, string> }
+
+const refused = () => unreachable('p', Object.assign(new Error(), { code: 'ECONNREFUSED' }))
+const reset = () => unreachable('p', Object.assign(new Error(), { code: 'ECONNRESET' }))
+
+/** Takes the steps in turn, the last one again and again. */
+function scripted(...steps: Step[]) {
+  const bodies: ReadableStream[] = []
+  const ask = vi.fn(async (): Promise<UpstreamAnswer> => {
+    const step = steps[Math.min(ask.mock.calls.length, steps.length) - 1]
+    if (step instanceof Error) throw step
+    const body = new ReadableStream({ pull: controller => controller.close() })
+    bodies.push(body)
+    return { status: step?.status ?? 200, headers: new Headers(step?.headers), body }
+  })
+  const provider: Provider = { name: 'p', pricedAs: null, ask }
+  return { provider, ask, bodies }
+}
+
+function request(fields: Partial<UpstreamRequest> = {}): UpstreamRequest {
+  const signal = new AbortController().signal
+  return { endpoint: 'chat', bodyText: '{}', body: {}, headers: new Headers(), stream: false, signal, ...fields }
+}
+
+/** No waiting but for what the provider asks for. */
+const eager = { maxRetries: 2, random: () => 0 }
+
+describe('what is asked again', () => {
+  test.each([408, 429, 500, 502, 503, 504, 520, 529])('status %i', async status => {
+    const { provider, ask } = scripted({ status }, { status: 200 })
+    expect((await withRetries(provider, eager).ask(request())).status).toBe(200)
+    expect(ask).toHaveBeenCalledTimes(2)
+  })
+
+  test.each([200, 400, 401, 403, 404, 409, 413, 422, 501, 505])('not status %i', async status => {
+    const { provider, ask } = scripted({ status })
+    expect((await withRetries(provider, eager).ask(request())).status).toBe(status)
+    expect(ask).toHaveBeenCalledTimes(1)
+  })
+
+  test.each([
+    ['a refused connection', refused()],
+    ['a reset connection', reset()],
+    ['a connection that took too long', timedOut('unconnected', 'p', 'connection', 5)],
+  ])('%s', async (_, failure) => {
+    const { provider, ask } = scripted(failure, { status: 200 })
+    expect((await withRetries(provider, eager).ask(request())).status).toBe(200)
+    expect(ask).toHaveBeenCalledTimes(2)
+  })
+
+  test.each([
+    ['an upstream that is silent, and may be at work', timedOut('silent', 'p', 'first byte', 5)],
+    ['an answer that nobody can use', broken('p', 'answered with a redirect')],
+    ['an open circuit', openCircuit('p', 5)],
+    ['a request that the provider module refused', new ProxyError({ status: 400, code: 'x', message: 'x' })],
+  ])('not %s', async (_, failure) => {
+    const { provider, ask } = scripted(failure)
+    await expect(withRetries(provider, eager).ask(request())).rejects.toBe(failure)
+    expect(ask).toHaveBeenCalledTimes(1)
+  })
+
+  test('twice at most; then the last outcome is told', async () => {
+    const failing = scripted(reset(), reset(), { status: 503 }, { status: 200 })
+    expect((await withRetries(failing.provider, eager).ask(request())).status).toBe(503)
+    const last = refused()
+    const unreachableTwice = scripted({ status: 500 }, { status: 500 }, last)
+    await expect(withRetries(unreachableTwice.provider, eager).ask(request())).rejects.toBe(last)
+  })
+
+  test('nothing where no retries are wanted', async () => {
+    const { provider, ask } = scripted({ status: 500 })
+    expect((await withRetries(provider, { maxRetries: 0 }).ask(request())).status).toBe(500)
+    expect(ask).toHaveBeenCalledTimes(1)
+  })
+
+  test('what upstream asks not to be repeated is not', async () => {
+    const { provider, ask } = scripted({ status: 429, headers: { 'x-should-retry': 'false' } })
+    expect((await withRetries(provider, eager).ask(request())).status).toBe(429)
+    expect(ask).toHaveBeenCalledTimes(1)
+  })
+
+  test('a request that has the answer stored upstream only where it cannot have got there', async () => {
+    const stored = request({ body: { store: true } })
+    for (const [step, calls] of [
+      [reset(), 1],
+      [{ status: 500 }, 1],
+      [refused(), 2],
+      [{ status: 429 }, 2],
+    ] as [Step, number][]) {
+      const { provider, ask } = scripted(step, { status: 200 })
+      await withRetries(provider, eager)
+        .ask(stored)
+        .catch(() => {})
+      expect(ask).toHaveBeenCalledTimes(calls)
+    }
+  })
+})
+
+describe('how long it waits', () => {
+  async function waitsOf(random: number, ...steps: Step[]): Promise<number[]> {
+    const calledAt: number[] = []
+    const { provider } = scripted(...steps)
+    const timed = {
+      ...provider,
+      ask(asked: UpstreamRequest) {
+        calledAt.push(performance.now())
+        return provider.ask(asked)
+      },
+    }
+    await withRetries(timed, { maxRetries: 2, random: () => random }).ask(request())
+    return calledAt.slice(1).map((at, i) => at - (calledAt[i] ?? 0))
+  }
+
+  test('full jitter: any share of a limit that doubles', async () => {
+    const [first = 0, second = 0] = await waitsOf(0.5, { status: 500 }, { status: 500 }, { status: 200 })
+    expect(first).toBeGreaterThanOrEqual(120)
+    expect(second).toBeGreaterThanOrEqual(245)
+    const [eagerWait = 1_000] = await waitsOf(0, { status: 500 }, { status: 200 })
+    expect(eagerWait).toBeLessThan(100)
+  })
+
+  test('as long as Retry-After says', async () => {
+    const [wait = 0] = await waitsOf(0, { status: 429, headers: { 'retry-after-ms': '150' } }, { status: 200 })
+    expect(wait).toBeGreaterThanOrEqual(145)
+  })
+
+  test('not at all where Retry-After is longer than a client would wait: it is told instead', async () => {
+    const { provider, ask } = scripted({ status: 429, headers: { 'retry-after': '6' } })
+    const answer = await withRetries(provider, eager).ask(request())
+    expect(answer.headers.get('retry-after')).toBe('6')
+    expect(ask).toHaveBeenCalledTimes(1)
+  })
+
+  test('no longer than the client stays', async () => {
+    const leaving = new AbortController()
+    const { provider, ask } = scripted({ status: 503, headers: { 'retry-after': '4' } })
+    const asked = withRetries(provider, eager).ask(request({ signal: leaving.signal }))
+    setTimeout(() => leaving.abort(new Error('gone')), 20)
+    await expect(asked).rejects.toThrow('gone')
+    expect(ask).toHaveBeenCalledTimes(1)
+  })
+
+  test.each([
+    [{ 'retry-after': '2' }, 2_000],
+    [{ 'retry-after': '0.5' }, 500],
+    [{ 'retry-after': 'Thu, 01 Jan 2026 00:00:03 GMT' }, 3_000],
+    [{ 'retry-after': 'Thu, 01 Jan 2020 00:00:00 GMT' }, 0],
+    [{ 'retry-after': '9', 'retry-after-ms': '20' }, 20],
+    [{ 'retry-after': 'soon' }, null],
+    [{ 'retry-after': '-1' }, null],
+    [{}, null],
+  ])('reads %o', (headers, milliseconds) => {
+    expect(readRetryAfter(new Headers(headers), Date.UTC(2026, 0, 1))).toBe(milliseconds)
+  })
+})
