@@ -4,21 +4,22 @@ import { createReservations } from './admission/reservations.ts'
 import { createCache } from './cache/cache.ts'
 import { createPromptVectors } from './cache/prompt-vectors.ts'
 import { loadCatalogue } from './catalogue/catalogue.ts'
+import { createLeads } from './coalescing/leads.ts'
+import { SharedCalls } from './coalescing/shared-calls.ts'
 import type { Config } from './config.ts'
 import { createEmbedder } from './embedders/create-embedder.ts'
 import { checkHealth } from './http/health.ts'
 import { createHttp } from './http/routes.ts'
-import { createInFlight } from './pipeline/embeddings/in-flight.ts'
-import { createLedgers } from './pipeline/ledger.ts'
+import { createAccounting } from './pipeline/accounting.ts'
+import { VectorCalls } from './pipeline/embeddings/vector-calls.ts'
 import { createModelDirectory } from './pipeline/model-directory.ts'
 import { createPipeline } from './pipeline/pipeline.ts'
-import { createRemoteFlights } from './pipeline/remote-flights.ts'
 import type { Database } from './postgres/database.ts'
 import { startMaintenance } from './process/maintenance.ts'
 import { reachProviders } from './providers/reach-providers.ts'
 import { createRoutes } from './providers/routes.ts'
 import { createSandboxProvider } from './providers/sandbox-provider.ts'
-import type { FlightRadio } from './redis/flight-radio.ts'
+import type { ProcessBus } from './redis/process-bus.ts'
 import type { FastStore } from './stores/fast-store.ts'
 import type { Log } from './telemetry/log.ts'
 import { createUsageRecorder } from './telemetry/usage-recorder.ts'
@@ -31,7 +32,7 @@ export interface AppOptions {
   database: Database
   store: FastStore
   /** To share upstream calls with other processes; null where there is only this one. */
-  radio?: FlightRadio | null
+  bus?: ProcessBus | null
   log: Log
 }
 
@@ -41,7 +42,7 @@ export interface App {
   drain(timeLimitMs: number): Promise<void>
 }
 
-export async function createApp({ config, database, store, radio = null, log }: AppOptions): Promise<App> {
+export async function createApp({ config, database, store, bus = null, log }: AppOptions): Promise<App> {
   const catalogue = await loadCatalogue(database)
   const vectors = createVectorStore({ database, store, log })
   const embedder = createEmbedder(config.embedder)
@@ -59,9 +60,11 @@ export async function createApp({ config, database, store, radio = null, log }: 
     cache: createCache({ database, store, vectors: promptVectors, log }),
     catalogue,
     routes,
-    openLedger: createLedgers(recorder, catalogue, log),
-    remoteFlights: createRemoteFlights(radio),
-    vectors: { vectors, inFlight: createInFlight() },
+    accounting: createAccounting({ recorder, reservations, catalogue, log }),
+    calls: new SharedCalls(),
+    leads: createLeads(bus),
+    vectorCalls: new VectorCalls(),
+    vectors,
   })
   const maintenance = await startMaintenance(database, log)
   return {

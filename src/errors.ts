@@ -58,3 +58,26 @@ function typeOfStatus(status: number): string {
   if (status >= 500) return 'api_error'
   return 'invalid_request_error'
 }
+
+/** 502 for a stream that ended before it was complete. */
+export function upstreamBrokeOff(cause?: unknown): ProxyError {
+  return new ProxyError({ status: 502, code: 'upstream_error', message: 'The upstream broke off its answer.', cause })
+}
+
+/** 504 for who wants a stored response or none. */
+export function notCached(): ProxyError {
+  return new ProxyError({
+    status: 504,
+    code: 'not_cached',
+    message: 'There is no stored answer to this request, and Cache-Control: only-if-cached allows no other.',
+    param: 'Cache-Control',
+  })
+}
+
+/** Thrown, and the reason of aborts, when the client has gone: nobody is left to tell. */
+export class ClientGone extends Error {
+  constructor() {
+    super('The client went away')
+    this.name = 'ClientGone'
+  }
+}

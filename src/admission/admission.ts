@@ -1,238 +1,127 @@
 /** Who may pass: key, rate windows, monthly quota, in that order of refusal. */
-import type { AdmitRow } from '../postgres/admit.ts'
-import {
-  addressWindowName,
-  type FastStore,
-  keyWindowName,
-  strangerWindowName,
-  type Window,
-} from '../stores/fast-store.ts'
-import { disabledKey, invalidKey } from './api-key.ts'
-import { createRateWindows, type PassReply } from './rate-windows.ts'
-import { monthlyQuotaExceeded, rateLimitExceeded } from './refusals.ts'
-import type { Reservation, Reservations } from './reservations.ts'
 
-/** Most requests a minute from one address with keys that turn out not to exist: guessing must not cost database calls. */
-const STRANGER_REQUESTS_PER_MINUTE = 120
-/** Keys whose last known limits are remembered. They are a guess to be checked, never a verdict. */
-const MAX_REMEMBERED_KEYS = 100_000
+import type { Account } from '../postgres/admit.ts'
+import type { FastStore } from '../stores/fast-store.ts'
+import { unknownKeyWindowName } from '../stores/fast-store.ts'
+import { createAccountMemory } from './account-memory.ts'
+import { disabledKey, invalidKey } from './api-key.ts'
+import { createRateWindows, type Passed } from './rate-windows.ts'
+import { monthlyQuotaExceeded, rateLimitExceeded } from './refusals.ts'
+import type { Reservations } from './reservations.ts'
+import { createSlowLane } from './slow-lane.ts'
+
+/** Keys that turn out not to exist, from one address in a minute: more of them wait, so that guessing costs few database calls. */
+const UNKNOWN_KEYS_PER_MINUTE = 120
 
 export interface Admitted {
   /** Key, project, settings: as the database had them when the request was counted. */
-  account: AdmitRow
+  account: Account
   /** The exact entry, where one was asked for and found. */
   entry: Uint8Array | null
-  /** Gives the request back to the month's quota; for requests that were refused later or failed. Once. */
-  refund(): void
-}
-
-/** What the caller does on the strength of the key as last known, before the database has confirmed it. */
-export interface Foresight {
-  /** Names the exact entry to read on the way, or null. */
-  entryOf(account: AdmitRow): string | null
-  /** Called while windows and month are asked at once: the request is all but sure to pass, and what it needs next can begin. */
-  meanwhile(): void
 }
 
 export interface Admission {
-  /** Validates a key without counting a request. */
-  identify(keyHash: string, address: string): Promise<AdmitRow>
+  /** The key's account as last seen: a guess, never a verdict. Null where it was not seen to be good. */
+  lastKnown(keyHash: string): Account | null
+  /** Validates the key and counts one request in its windows, but not in its month. Throws 401, 403, 429 or 503. */
+  authenticate(keyHash: string, address: string): Promise<Account>
   /**
-   * Validates the key and counts the request, or throws 401, 403, 429 or 503 having counted nothing.
-   * `foresight` may be called again, from its beginning, when settings turn out to have changed.
+   * Validates the key and counts the request in its windows and its month, or throws 401, 403, 429 or 503 having counted nothing.
+   * `exactKey`: an exact entry to read in the same round trip.
    */
-  admit(keyHash: string, address: string, foresight: Foresight): Promise<Admitted>
-}
-
-/** What is known of windows between two answers. */
-interface Room {
-  /** Requests that are all but sure to pass, those that are asking taken for counted. */
-  left: number
-  /** Requests whose answer is to come. */
-  asking: number
+  admit(keyHash: string, address: string, exactKey: string | null): Promise<Admitted>
 }
 
 export function createAdmission(store: FastStore, reservations: Reservations): Admission {
   const passWindows = createRateWindows(store)
-  const remembered = new Map<string, AdmitRow>()
-  const roomOf = new WeakMap<readonly Window[], Room>()
-  const identifying = new Map<string, Promise<AdmitRow>>()
+  const memory = createAccountMemory()
+  const slowLane = createSlowLane()
 
-  function remember(keyHash: string, account: AdmitRow): void {
-    if (!remembered.has(keyHash) && remembered.size >= MAX_REMEMBERED_KEYS) {
-      const oldest = remembered.keys().next()
-      if (!oldest.done) remembered.delete(oldest.value)
-    }
-    remembered.set(keyHash, account)
-  }
-
-  async function validate(keyHash: string): Promise<AdmitRow> {
+  /** 401 or 403 unless the database says that the key is good now. */
+  async function validate(keyHash: string): Promise<Account> {
     const account = await reservations.validate(keyHash)
-    if (account.verdict === 'unknown') remembered.delete(keyHash)
-    else remember(keyHash, account)
-    return account
-  }
-
-  async function validateStranger(keyHash: string, address: string): Promise<AdmitRow> {
-    const strangers = { name: strangerWindowName(address), limit: STRANGER_REQUESTS_PER_MINUTE }
-    const guess = await store.pass({ requests: 1, windows: [strangers], entries: [] })
-    if (guess.granted === 0) throw rateLimitExceeded(STRANGER_REQUESTS_PER_MINUTE, guess.waitMs)
-    const account = await validate(keyHash)
-    if (account.verdict !== 'unknown') await store.uncount([strangers.name], 1, guess.countedAtSecond)
-    return account
-  }
-
-  /** The key as last known, or as the database has it; requests that arrive meanwhile with the same new key share the question. */
-  function recall(keyHash: string, address: string): AdmitRow | Promise<AdmitRow> {
-    const known = remembered.get(keyHash)
-    if (known) return known
-    const asked =
-      identifying.get(keyHash) ?? validateStranger(keyHash, address).finally(() => identifying.delete(keyHash))
-    identifying.set(keyHash, asked)
-    return asked
-  }
-
-  async function identify(keyHash: string, address: string): Promise<AdmitRow> {
-    const account = remembered.has(keyHash) ? await validate(keyHash) : await recall(keyHash, address)
+    memory.note(keyHash, account)
     refuseInactive(account)
     return account
   }
 
-  /**
-   * Asks the windows and the month: at once where there was room last time, else one after the other, so that whoever keeps
-   * knocking, or comes with a crowd, costs the month's counter nothing. No reservation: the windows are full.
-   */
-  async function ask(keyHash: string, windows: readonly Window[], entry: string | null, meanwhile: () => void) {
-    const room = findRoom(windows)
-    const early = room.left > 0 ? reservations.reserve(keyHash) : null
-    room.left--
-    room.asking++
-    // Heard below, or of no interest.
-    early?.catch(() => {})
-    const passing = passWindows({ windows, entry })
-    // Behind the batches, which are sent when all that was readable has been read.
-    const soon = early ? setImmediate(meanwhile) : null
-    try {
-      const pass = await passing.catch(async error => {
-        room.asking--
-        await giveBack(early).catch(() => {})
-        throw error
-      })
-      room.asking--
-      room.left = pass.room - room.asking
-      if (!pass.passed) {
-        await giveBack(early)
-        return { pass, reservation: null }
-      }
-      const reservation = await (early ?? reservations.reserve(keyHash)).catch(async error => {
-        await uncount(windows, pass)
-        throw error
-      })
-      // Whoever keeps asking although the month is used up is to cost no more than that.
-      if (!reservation.reserved) room.left = 0
-      return { pass, reservation }
-    } finally {
-      if (soon) clearImmediate(soon)
-    }
+  const validating = new Map<string, Promise<Account>>()
+
+  /** As `validate`, for a key that was not seen to be good. Requests that bring the same one meanwhile share the call. */
+  function validateUnknown(keyHash: string, address: string): Promise<Account> {
+    const name = `${keyHash} ${address}`
+    const shared = validating.get(name) ?? validateInTurn(keyHash, address).finally(() => validating.delete(name))
+    validating.set(name, shared)
+    return shared
   }
 
-  function findRoom(windows: readonly Window[]): Room {
-    let room = roomOf.get(windows)
-    if (!room) {
-      room = { left: 0, asking: 0 }
-      roomOf.set(windows, room)
-    }
-    return room
+  /** Too many bad keys from one address have to wait. */
+  async function validateInTurn(keyHash: string, address: string): Promise<Account> {
+    const window = { name: unknownKeyWindowName(address), limit: UNKNOWN_KEYS_PER_MINUTE }
+    const counted = await store.pass({ requests: 1, windows: [window], entries: [] })
+    const isCrowded = counted.granted === 0
+    if (isCrowded && !(await slowLane.enter())) throw rateLimitExceeded(UNKNOWN_KEYS_PER_MINUTE, counted.waitMs)
+    const account = await reservations.validate(keyHash)
+    memory.note(keyHash, account)
+    if (account.verdict !== 'unknown' && !isCrowded) await store.uncount([window.name], 1, counted.countedAtSecond)
+    if (account.verdict === 'unknown' && isCrowded) throw rateLimitExceeded(UNKNOWN_KEYS_PER_MINUTE, counted.waitMs)
+    refuseInactive(account)
+    return account
   }
 
-  async function giveBack(reserving: Promise<Reservation> | null): Promise<void> {
-    const reservation = await reserving
-    if (reservation?.reserved) reservations.refund(reservation.row)
+  /** Counts one request in the windows of the account. Throws 429 where one is full; null where its limits have changed. */
+  async function countInWindows(
+    keyHash: string,
+    account: Account,
+    address: string,
+    exactKey: string | null,
+  ): Promise<Passed | null> {
+    const pass = await passWindows({ account, address, entry: exactKey })
+    if (pass.passed) return pass
+    // The plan may have been changed since the account was seen.
+    if (sameLimits(account, await validate(keyHash))) throw rateLimitExceeded(pass.fullWindow.limit, pass.waitMs)
+    return null
   }
 
-  function uncount(windows: readonly Window[], pass: PassReply): Promise<void> {
-    const names = windows.map(window => window.name)
-    return store.uncount(names, 1, pass.countedAtSecond)
+  async function authenticate(keyHash: string, address: string): Promise<Account> {
+    const account = memory.find(keyHash) ? await validate(keyHash) : await validateUnknown(keyHash, address)
+    const pass = await passWindows({ account, address, entry: null })
+    if (!pass.passed) throw rateLimitExceeded(pass.fullWindow.limit, pass.waitMs)
+    return account
   }
 
-  async function admit(keyHash: string, address: string, foresight: Foresight): Promise<Admitted> {
-    let account = await recall(keyHash, address)
+  async function admit(keyHash: string, address: string, exactKey: string | null): Promise<Admitted> {
     for (;;) {
-      refuseInactiveUnlessStale(account)
-      const windows = windowsOf(account, address)
-      const entry = account.verdict === 'active' ? foresight.entryOf(account) : null
-      const { pass, reservation } = await ask(keyHash, windows, entry, foresight.meanwhile)
-      if (!reservation) {
-        const current = await identify(keyHash, address)
-        if (sameAsGuessed(account, current)) throw refusal(pass)
-        account = current
-        continue
-      }
-      const { row: current, reserved } = reservation
-      if (reserved && sameAsGuessed(account, current)) {
-        return { account: current, entry: pass.entry, refund: () => reservations.refund(current) }
-      }
-      await uncount(windows, pass)
-      if (reserved) reservations.refund(current)
-      if (current.verdict === 'unknown') remembered.delete(keyHash)
-      else remember(keyHash, current)
-      refuseInactive(current)
+      const guess = memory.find(keyHash) ?? (await validateUnknown(keyHash, address))
+      const pass = await countInWindows(keyHash, guess, address, exactKey)
+      if (!pass) continue
+      const { row: account, reserved } = await reservations.reserve(keyHash).catch(async error => {
+        await pass.uncount()
+        throw error
+      })
+      if (reserved && sameLimits(guess, account)) return { account, entry: pass.entry }
+      memory.note(keyHash, account)
+      await pass.uncount()
+      if (reserved) reservations.refund(account)
+      refuseInactive(account)
       if (!reserved) throw monthlyQuotaExceeded()
-      account = current
     }
   }
 
-  return { identify, admit }
+  return { lastKnown: memory.find, authenticate, admit }
 }
 
 /** 401 or 403 for a key that may not pass. */
-function refuseInactive(account: AdmitRow): void {
-  if (account.verdict === 'disabled') throw disabledKey()
-  if (account.verdict !== 'active') throw invalidKey()
+function refuseInactive({ verdict }: Account): void {
+  if (verdict === 'disabled') throw disabledKey()
+  if (verdict !== 'active') throw invalidKey()
 }
 
-/** A key that never existed is refused at once; any other verdict may have changed, and is asked for again with the reservation. */
-function refuseInactiveUnlessStale(account: AdmitRow): void {
-  if (account.verdict === 'unknown') throw invalidKey()
-}
-
-/** Addresses whose windows are kept at hand for each account. */
-const MAX_ADDRESSES = 1_000
-const windowsByAccount = new WeakMap<AdmitRow, Map<string, readonly Window[]>>()
-
-/** The same account and address get the same array: requests that share it are told by its identity. */
-function windowsOf(account: AdmitRow, address: string): readonly Window[] {
-  let byAddress = windowsByAccount.get(account)
-  if (!byAddress || byAddress.size > MAX_ADDRESSES) {
-    byAddress = new Map()
-    windowsByAccount.set(account, byAddress)
-  }
-  let windows = byAddress.get(address)
-  if (!windows) {
-    windows = [
-      { name: keyWindowName(account.project_id, account.key_id), limit: account.requests_per_minute },
-      { name: addressWindowName(account.project_id, address), limit: account.requests_per_minute_per_address },
-    ]
-    byAddress.set(address, windows)
-  }
-  return windows
-}
-
-/** Whether what was done on the strength of the remembered row still holds. */
-function sameAsGuessed(guessed: AdmitRow, current: AdmitRow): boolean {
+/** Whether what was counted in the windows of the one was counted rightly for the other. */
+function sameLimits(guess: Account, account: Account): boolean {
   return (
-    guessed.verdict === current.verdict &&
-    guessed.requests_per_minute === current.requests_per_minute &&
-    guessed.requests_per_minute_per_address === current.requests_per_minute_per_address &&
-    guessed.semantic_enabled === current.semantic_enabled &&
-    guessed.semantic_guards === current.semantic_guards &&
-    guessed.semantic_threshold === current.semantic_threshold &&
-    guessed.cache_generation === current.cache_generation &&
-    guessed.provider_keys_version === current.provider_keys_version &&
-    guessed.direct_providers.join() === current.direct_providers.join()
+    guess.verdict === account.verdict &&
+    guess.requests_per_minute === account.requests_per_minute &&
+    guess.requests_per_minute_per_address === account.requests_per_minute_per_address
   )
-}
-
-function refusal(pass: PassReply) {
-  return rateLimitExceeded(pass.fullWindow?.limit ?? 0, pass.waitMs)
 }

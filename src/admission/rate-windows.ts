@@ -1,5 +1,13 @@
 /** Rate windows and exact entries, batched: requests of one key from one address that wait together are counted together. */
-import type { FastStore, PassVerdict, Window } from '../stores/fast-store.ts'
+
+import type { Account } from '../postgres/admit.ts'
+import {
+  addressWindowName,
+  type FastStore,
+  keyWindowName,
+  type PassVerdict,
+  type Window,
+} from '../stores/fast-store.ts'
 import { createBatcher } from './batcher.ts'
 import { databaseUnavailable } from './refusals.ts'
 
@@ -7,92 +15,101 @@ const MAX_BATCH = 1_000
 /** The store behind falls back by itself long before. */
 const TIME_LIMIT_MS = 2_000
 
-export interface PassAsk {
-  /** Asks that hold the very same array are counted together. */
-  windows: readonly Window[]
+export interface PassRequest {
+  account: Pick<Account, 'project_id' | 'key_id' | 'requests_per_minute' | 'requests_per_minute_per_address'>
+  address: string
   /** Name of the exact entry to read, or null. */
   entry: string | null
 }
 
-export interface PassReply {
-  passed: boolean
-  countedAtSecond: number
-  waitMs: number
-  /** The window that is full, where one is. */
-  fullWindow: Window | null
-  /** Requests that fit before the first window is half full: so many are all but sure to pass. */
-  room: number
+export interface Passed {
+  passed: true
   entry: Uint8Array | null
+  /** Takes the request out of its windows again. */
+  uncount(): Promise<void>
 }
 
-/** One function that counts a request in all its windows, or none, and reads its exact entry on the way. */
-export function createRateWindows(store: FastStore): (ask: PassAsk) => Promise<PassReply> {
-  return createBatcher<PassAsk, PassReply>({
-    run: asks => runBatch(store, asks),
+export interface Refused {
+  passed: false
+  fullWindow: Window
+  /** Until one more request could pass. */
+  waitMs: number
+}
+
+export type PassReply = Passed | Refused
+
+/** One function that counts a request in both of its windows, or in none, and reads its exact entry on the way. */
+export function createRateWindows(store: FastStore): (request: PassRequest) => Promise<PassReply> {
+  return createBatcher<PassRequest, PassReply>({
+    run: requests => runBatch(store, requests),
     maxItems: MAX_BATCH,
     timeLimitMs: TIME_LIMIT_MS,
     timeLimitError: databaseUnavailable,
   })
 }
 
-/** Asks that share their windows, hence one call. */
+/** Requests that share their windows, hence one call. */
 interface Group {
   windows: readonly Window[]
   requests: number
   /** Position of each entry in the call. */
   entries: Map<string, number>
+  /** Requests that may pass and have not been told. */
   left: number
-  room: number
+  verdict: PassVerdict | null
 }
 
-async function runBatch(store: FastStore, asks: readonly PassAsk[]): Promise<PassReply[]> {
-  const groups = new Map<readonly Window[], Group>()
-  const groupOf = asks.map(ask => {
-    let group = groups.get(ask.windows)
-    if (!group) {
-      group = { windows: ask.windows, requests: 0, entries: new Map(), left: 0, room: 0 }
-      groups.set(ask.windows, group)
-    }
+async function runBatch(store: FastStore, requests: readonly PassRequest[]): Promise<PassReply[]> {
+  const groups = new Map<string, Group>()
+  const groupOf = requests.map(request => {
+    const group = findGroup(groups, request)
     group.requests++
-    if (ask.entry !== null && !group.entries.has(ask.entry)) group.entries.set(ask.entry, group.entries.size)
+    if (request.entry !== null && !group.entries.has(request.entry))
+      group.entries.set(request.entry, group.entries.size)
     return group
   })
-  const verdicts = new Map(
-    await Promise.all(
-      Array.from(groups.values(), async group => {
-        const { requests, windows, entries } = group
-        const verdict = await store.pass({ requests, windows, entries: [...entries.keys()] })
-        group.left = verdict.granted
-        group.room = roomIn(windows, verdict.totals)
-        return [group, verdict] as const
-      }),
-    ),
+  await Promise.all(
+    Array.from(groups.values(), async group => {
+      const { requests: asked, windows, entries } = group
+      group.verdict = await store.pass({ requests: asked, windows, entries: [...entries.keys()] })
+      group.left = group.verdict.granted
+    }),
   )
-  return asks.map((ask, i) => {
-    const group = groupOf[i] as Group
-    return reply(ask, group, verdicts.get(group) as PassVerdict)
-  })
+  return requests.map((request, i) => reply(store, request, groupOf[i] as Group))
 }
 
-/** Grants go to the asks of a group in the order they came. */
-function reply(ask: PassAsk, group: Group, verdict: PassVerdict): PassReply {
-  const passed = group.left > 0
-  if (passed) group.left--
-  const at = ask.entry === null ? undefined : group.entries.get(ask.entry)
+function findGroup(groups: Map<string, Group>, { account, address }: PassRequest): Group {
+  const { key_id, project_id, requests_per_minute, requests_per_minute_per_address } = account
+  const name = `${key_id} ${requests_per_minute} ${requests_per_minute_per_address} ${address}`
+  let group = groups.get(name)
+  if (!group) {
+    const windows = [
+      { name: keyWindowName(project_id, key_id), limit: requests_per_minute },
+      { name: addressWindowName(project_id, address), limit: requests_per_minute_per_address },
+    ]
+    group = { windows, requests: 0, entries: new Map(), left: 0, verdict: null }
+    groups.set(name, group)
+  }
+  return group
+}
+
+/** Grants go to the requests of a group in the order they came. */
+function reply(store: FastStore, { entry }: PassRequest, group: Group): PassReply {
+  const { windows, verdict } = group
+  if (!verdict) throw new Error('A group was not asked for')
+  if (group.left === 0) return { passed: false, fullWindow: findFullWindow(windows, verdict), waitMs: verdict.waitMs }
+  group.left--
+  const at = entry === null ? undefined : group.entries.get(entry)
+  const names = windows.map(window => window.name)
   return {
-    passed,
-    countedAtSecond: verdict.countedAtSecond,
-    waitMs: verdict.waitMs,
-    fullWindow: passed ? null : findFullWindow(group.windows, verdict.totals),
-    room: group.room,
-    entry: passed && at !== undefined ? (verdict.entries[at] ?? null) : null,
+    passed: true,
+    entry: at === undefined ? null : (verdict.entries[at] ?? null),
+    uncount: () => store.uncount(names, 1, verdict.countedAtSecond),
   }
 }
 
-function roomIn(windows: readonly Window[], totals: readonly number[]): number {
-  return Math.max(0, Math.min(...windows.map((window, i) => Math.floor(window.limit / 2) - (totals[i] ?? 0))))
-}
-
-function findFullWindow(windows: readonly Window[], totals: readonly number[]): Window | null {
-  return windows.find((window, i) => (totals[i] ?? 0) >= window.limit) ?? windows[0] ?? null
+function findFullWindow(windows: readonly Window[], { totals }: PassVerdict): Window {
+  const full = windows.find((window, i) => (totals[i] ?? 0) >= window.limit) ?? windows[0]
+  if (!full) throw new Error('A request has windows')
+  return full
 }

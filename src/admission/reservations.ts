@@ -1,5 +1,5 @@
 /** Key validation and quota, strict in Postgres and fast through batches: one call answers all that waited for the last one. */
-import { type AdmitRow, admit } from '../postgres/admit.ts'
+import { type Account, admit } from '../postgres/admit.ts'
 import type { Database } from '../postgres/database.ts'
 import { type Refund, refundRequests } from '../postgres/refund-requests.ts'
 import { createBatcher } from './batcher.ts'
@@ -16,18 +16,18 @@ interface Ask {
 }
 
 export interface Reservation {
-  row: AdmitRow
+  row: Account
   /** Whether this very request was reserved. */
   reserved: boolean
 }
 
 export interface Reservations {
   /** Validates a key without counting. 503 when the database does not answer in time. */
-  validate(keyHash: string): Promise<AdmitRow>
+  validate(keyHash: string): Promise<Account>
   /** Validates a key and reserves one request of its month. 503 when the database does not answer in time. */
   reserve(keyHash: string): Promise<Reservation>
   /** Gives one reserved request back; tries until the database takes it. */
-  refund(row: Pick<AdmitRow, 'project_id' | 'key_type' | 'month'>): void
+  refund(row: Pick<Account, 'project_id' | 'key_type' | 'month'>): void
   /** Resolves when every refund has reached the database, or the time is up. */
   drain(timeLimitMs: number): Promise<void>
 }
@@ -46,7 +46,7 @@ export function createReservations(database: Database): Reservations {
     },
   })
 
-  function refund({ project_id, key_type, month }: Pick<AdmitRow, 'project_id' | 'key_type' | 'month'>): void {
+  function refund({ project_id, key_type, month }: Pick<Account, 'project_id' | 'key_type' | 'month'>): void {
     const name = `${project_id} ${key_type} ${month}`
     const waiting = refunds.get(name)
     if (waiting) waiting.requests++

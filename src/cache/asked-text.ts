@@ -1,5 +1,5 @@
 /** The one text by which a request may be matched semantically, taken apart from its context. */
-import type { JsonObject } from './canonical.ts'
+import { isJsonObject, type JsonObject } from '../json/json-object.ts'
 
 /** Longer texts are documents rather than questions: they match exactly or not at all. */
 const MAX_TEXT_LENGTH = 16_000
@@ -22,7 +22,7 @@ export function takeAskedText(endpoint: string, body: JsonObject): AskedText | n
 function takeFromMessages(body: JsonObject): AskedText | null {
   if (!Array.isArray(body.messages)) return null
   const last: unknown = body.messages.at(-1)
-  if (!isObject(last) || last.role !== 'user') return null
+  if (!isJsonObject(last) || last.role !== 'user') return null
   const taken = takeContent(last.content)
   if (!taken) return null
   const messages = [...body.messages.slice(0, -1), { ...last, content: taken.rest }]
@@ -47,13 +47,9 @@ function takeContent(content: unknown): { text: string; rest: unknown } | null {
   if (!Array.isArray(content)) return null
   const texts: string[] = []
   const rest = content.map(part => {
-    if (!isObject(part) || part.type !== 'text' || typeof part.text !== 'string') return part
+    if (!isJsonObject(part) || part.type !== 'text' || typeof part.text !== 'string') return part
     texts.push(part.text)
     return { ...part, text: TAKEN }
   })
   return texts.length > 0 ? { text: texts.join('\n'), rest } : null
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

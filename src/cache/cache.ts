@@ -1,27 +1,24 @@
 /** Stored answers: found exactly, by normalized text, by similarity, in that order; stored when whole. */
 
 import { withinTimeLimit } from '../event-loop/time-limit.ts'
-import type { AdmitRow } from '../postgres/admit.ts'
+import type { Account } from '../postgres/admit.ts'
 import type { Database } from '../postgres/database.ts'
 import { type FoundAnswer, findAnswer, type SimilarAnswer } from '../postgres/find-answer.ts'
 import { storeAnswer } from '../postgres/store-answer.ts'
 import type { FastStore } from '../stores/fast-store.ts'
 import { describeCause } from '../telemetry/describe-cause.ts'
 import type { Log } from '../telemetry/log.ts'
+import type { CacheQuery, SemanticQuery } from './cache-query.ts'
 import { ageSeconds, type CacheEntry, decodeEntry, encodeEntry } from './entry.ts'
 import { extractFeatures } from './guards/extract-features.ts'
 import { findVeto } from './guards/find-veto.ts'
+import type { Match } from './match.ts'
 import type { PromptVector, PromptVectors } from './prompt-vectors.ts'
-import type { Question, SemanticQuestion } from './question.ts'
 
 /** A look into the database that takes longer is a miss: together with admission it stays under a second. */
 const LOOKUP_TIME_LIMIT_MS = 400
 /** How long a finished answer may be held back so that an immediate repeat already finds it. */
 const STORE_TIME_LIMIT_MS = 250
-
-export type Match =
-  | { result: 'HIT'; entry: CacheEntry }
-  | { result: 'HIT-SEMANTIC'; entry: CacheEntry; similarity: number }
 
 export interface Lookup {
   match: Match | null
@@ -41,15 +38,15 @@ export interface NewAnswer {
 
 export interface Cache {
   /** The entry that came with admission, if it may be served. */
-  readExact(bytes: Uint8Array | null, question: Pick<Question, 'control' | 'entryName'>): Match | null
-  /** Whether the entry that comes with admission will most likely do: this process has seen it of late. */
-  expectsExact(question: Pick<Question, 'entryName'>): boolean
+  readExact(bytes: Uint8Array | null, query: Pick<CacheQuery, 'control'>): Match | null
+  /** An exact entry by its key; null for none, and where the fast store is out of reach. */
+  readEntry(exactKey: string | null): Promise<Uint8Array | null>
   /** Whether `find` costs no money. */
   readonly findsForFree: boolean
   /** Looks in Postgres: exactly, then by normalized text, then by similarity. Never throws: a failing lookup is a miss. */
-  find(question: Question): Promise<Lookup>
+  find(query: CacheQuery): Promise<Lookup>
   /** Resolves when an immediate repeat would find it, or shortly after at the latest. Never throws. */
-  store(question: Question, answer: NewAnswer, vector: PromptVector | null): Promise<void>
+  store(query: CacheQuery, answer: NewAnswer, vector: PromptVector | null): Promise<void>
 }
 
 export interface CacheOptions {
@@ -59,33 +56,21 @@ export interface CacheOptions {
   log: Log
 }
 
-/** Names of entries that are remembered to be there. */
-const MAX_EXPECTED = 10_000
-
 const encoder = new TextEncoder()
 
 export function createCache({ database, store, vectors, log }: CacheOptions): Cache {
-  /** Those of a free embedder, made once for each question. */
-  const freeVectors = new WeakMap<SemanticQuestion, PromptVector>()
-  const expected = new Set<string>()
-
-  function expect(name: string): void {
-    if (expected.has(name)) return
-    expected.add(name)
-    const [oldest] = expected.size > MAX_EXPECTED ? expected : []
-    if (oldest !== undefined) expected.delete(oldest)
-  }
+  /** Those of a free embedder, made once for each query. */
+  const freeVectors = new WeakMap<SemanticQuery, PromptVector>()
 
   /** A failure costs one more look into Postgres. */
-  async function refill(question: Question, entry: CacheEntry): Promise<void> {
+  async function refill(query: CacheQuery, entry: CacheEntry): Promise<void> {
     const ttlMs = entry.expiresAtMs - Date.now()
     if (ttlMs <= 0) return
-    expect(question.entryName)
-    await store.writeEntry(question.entryName, encodeEntry(entry), ttlMs).catch(() => {})
+    await store.writeEntry(query.exactKey, encodeEntry(entry), ttlMs).catch(() => {})
   }
 
   /** Null where a vector costs money. */
-  function makeFreeVector(semantic: SemanticQuestion): PromptVector | null {
+  function makeFreeVector(semantic: SemanticQuery): PromptVector | null {
     if (!vectors.isFree) return null
     let vector = freeVectors.get(semantic)
     if (!vector) {
@@ -96,18 +81,18 @@ export function createCache({ database, store, vectors, log }: CacheOptions): Ca
   }
 
   /** A free embedder's vector goes along at once; one that is paid for is asked for when nothing else was found. */
-  async function lookUp(question: Question): Promise<Lookup> {
-    const semantic = question.semantic()
+  async function lookUp(query: CacheQuery): Promise<Lookup> {
+    const semantic = query.semantic()
     const early = semantic && makeFreeVector(semantic)
-    const first = await lookUpWith(question, early)
+    const first = await lookUpWith(query, early)
     if (!semantic || vectors.isFree || first.match) return first
-    const vector = await vectors.find(question.account, semantic.normalized)
-    return vector ? lookUpWith(question, vector) : first
+    const vector = await vectors.find(query.account, semantic.normalized)
+    return vector ? lookUpWith(query, vector) : first
   }
 
-  async function lookUpWith(question: Question, vector: PromptVector | null): Promise<Lookup> {
-    const { account, control, requestHash } = question
-    const semantic = question.semantic()
+  async function lookUpWith(query: CacheQuery, vector: PromptVector | null): Promise<Lookup> {
+    const { account, control, requestHash } = query
+    const semantic = query.semantic()
     const threshold = control.threshold ?? account.semantic_threshold
     const asked = findAnswer(database, {
       projectId: account.project_id,
@@ -119,21 +104,21 @@ export function createCache({ database, store, vectors, log }: CacheOptions): Ca
     const exact = found.find(row => row.match === 'exact')
     if (exact) {
       const entry = readRow(exact)
-      void refill(question, entry)
+      void refill(query, entry)
       return { match: { result: 'HIT', entry }, vector }
     }
-    return { match: pickUnvetoed(question, found, threshold), vector }
+    return { match: pickUnvetoed(query, found, threshold), vector }
   }
 
   /** Stores in Postgres, with the prompt's vector: made now where the lookup did not need one. */
   async function keep(
-    question: Question,
+    query: CacheQuery,
     answer: NewAnswer,
     vector: PromptVector | null,
     ttlSeconds: number,
   ): Promise<void> {
-    const { account, identity, requestHash, model } = question
-    const semantic = answer.semantic ? question.semantic() : null
+    const { account, identity, requestHash, model } = query
+    const semantic = answer.semantic ? query.semantic() : null
     const embedded = vector ?? (semantic && (await findVector(account, semantic)))
     await storeAnswer(database, {
       projectId: account.project_id,
@@ -155,40 +140,40 @@ export function createCache({ database, store, vectors, log }: CacheOptions): Ca
     })
   }
 
-  async function findVector(account: AdmitRow, semantic: SemanticQuestion): Promise<PromptVector | null> {
+  async function findVector(account: Account, semantic: SemanticQuery): Promise<PromptVector | null> {
     return vectors.isFree ? makeFreeVector(semantic) : vectors.find(account, semantic.normalized)
   }
 
   return {
-    readExact(bytes, { control, entryName }) {
+    readExact(bytes, { control }) {
       const entry = bytes ? decodeEntry(bytes) : null
       const now = Date.now()
-      if (!entry || entry.expiresAtMs <= now) {
-        expected.delete(entryName)
-        return null
-      }
+      if (!entry || entry.expiresAtMs <= now) return null
       if (control.maxAgeSeconds !== null && ageSeconds(entry, now) > control.maxAgeSeconds) return null
-      expect(entryName)
       return { result: 'HIT', entry }
     },
 
-    expectsExact: ({ entryName }) => expected.has(entryName),
+    async readEntry(exactKey) {
+      if (exactKey === null) return null
+      const [entry = null] = await store.readEntries([exactKey]).catch(() => [])
+      return entry
+    },
 
     findsForFree: vectors.isFree,
 
-    find(question) {
-      return lookUp(question).catch(error => {
+    find(query) {
+      return lookUp(query).catch(error => {
         log.warn({ cause: describeCause(error) }, 'a cache lookup failed; treated as a miss')
         return { match: null, vector: null }
       })
     },
 
-    async store(question, answer, vector) {
-      const { account, control } = question
+    async store(query, answer, vector) {
+      const { account, control } = query
       const ttlSeconds = control.ttlSeconds ?? account.cache_ttl_seconds
       if (!control.store || ttlSeconds <= 0) return
       const now = Date.now()
-      const refilled = refill(question, {
+      const refilled = refill(query, {
         body: encoder.encode(answer.body),
         provider: answer.provider,
         promptTokens: answer.promptTokens,
@@ -196,7 +181,7 @@ export function createCache({ database, store, vectors, log }: CacheOptions): Ca
         createdAtMs: now,
         expiresAtMs: now + ttlSeconds * 1000,
       })
-      const stored = keep(question, answer, vector, ttlSeconds).catch(error => {
+      const stored = keep(query, answer, vector, ttlSeconds).catch(error => {
         log.warn({ cause: describeCause(error) }, 'an answer could not be stored')
       })
       await withinTimeLimit(STORE_TIME_LIMIT_MS, Promise.all([refilled, stored])).catch(() => {})
@@ -205,8 +190,8 @@ export function createCache({ database, store, vectors, log }: CacheOptions): Ca
 }
 
 /** The most similar answer that no guard objects to. */
-function pickUnvetoed(question: Question, found: readonly FoundAnswer[], threshold: number): Match | null {
-  const semantic = question.semantic()
+function pickUnvetoed(query: CacheQuery, found: readonly FoundAnswer[], threshold: number): Match | null {
+  const semantic = query.semantic()
   if (!semantic) return null
   const candidates = found
     .filter(row => row.match !== 'exact' && row.similarity > threshold)

@@ -1,7 +1,7 @@
 /** Vectors of prompts: the same text is embedded once, and an embedder that fails costs a match, never an answer. */
 import type { Embedder, PaidEmbedder } from '../embedders/embedder.ts'
 import { withinTimeLimit } from '../event-loop/time-limit.ts'
-import type { AdmitRow } from '../postgres/admit.ts'
+import type { Account } from '../postgres/admit.ts'
 import type { Database } from '../postgres/database.ts'
 import { registerEmbeddingSpace } from '../postgres/embedding-spaces.ts'
 import { formatVector } from '../postgres/format-vector.ts'
@@ -23,7 +23,7 @@ export type PromptVectors =
   /** A vector costs next to nothing. */
   | { readonly isFree: true; make(normalized: string): PromptVector }
   /** The vector of a normalized text, or null where the embedder failed or took too long. */
-  | { readonly isFree: false; find(account: AdmitRow, normalized: string): Promise<PromptVector | null> }
+  | { readonly isFree: false; find(account: Account, normalized: string): Promise<PromptVector | null> }
 
 export interface PromptVectorsOptions {
   database: Database
@@ -58,7 +58,7 @@ export async function createPromptVectors(options: PromptVectorsOptions): Promis
 function embedOnce(embedder: PaidEmbedder, { vectors, nameVector }: PromptVectorsOptions) {
   const recent = new Map<string, Promise<Float32Array>>()
 
-  async function embed(account: AdmitRow, text: string, name: string): Promise<Float32Array> {
+  async function embed(account: Account, text: string, name: string): Promise<Float32Array> {
     const [known] = await vectors.find(account, [name], null)
     const values = known ? unpackFloats(known.packed) : null
     if (values?.length === embedder.space.dimensions) return values
@@ -69,7 +69,7 @@ function embedOnce(embedder: PaidEmbedder, { vectors, nameVector }: PromptVector
     return Float32Array.from(numbers)
   }
 
-  return (account: AdmitRow, text: string): Promise<Float32Array> => {
+  return (account: Account, text: string): Promise<Float32Array> => {
     const name = nameVector(text)
     const place = `${account.project_id} ${name}`
     const known = recent.get(place)

@@ -3,10 +3,10 @@
 /** Work goes on for so long before others are let in. */
 const TURN_MS = 4
 
-/** Resolves at once while the turn lasts, else when everything that was waiting has had its own. */
-export type Breathe = () => Promise<void> | undefined
+/** Undefined while the turn lasts; else resolves when everything that was waiting has had its own. */
+export type YieldTurn = () => Promise<void> | undefined
 
-export function createBreather(): Breathe {
+export function createYieldTurn(): YieldTurn {
   let turnEndsAtMs = performance.now() + TURN_MS
   return () => {
     if (performance.now() < turnEndsAtMs) return undefined

@@ -1,8 +1,8 @@
 /** The HTTP face: paths and methods, and nothing that is not HTTP. */
 import { Elysia } from 'elysia'
 import type { Config } from '../config.ts'
-import { invalidRequest, ProxyError } from '../errors.ts'
-import { ClientGone, type ProxyRequest } from '../pipeline/exchange.ts'
+import { ClientGone, invalidRequest, ProxyError } from '../errors.ts'
+import type { ProxyRequest } from '../pipeline/exchange.ts'
 import type { ModelDirectory } from '../pipeline/model-directory.ts'
 import type { Pipeline } from '../pipeline/pipeline.ts'
 import type { Endpoint } from '../providers/upstream.ts'
@@ -50,6 +50,7 @@ export function createHttp({ config, pipeline, models, checkHealth, log }: HttpO
       authorization: headers.get('authorization'),
       address: addressOf(request, server),
       headers,
+      isSmall: isSmall(headers),
       readBody: () => readBody(request),
       signal,
       arrivedAtMs: arrival.atMs,
@@ -124,6 +125,14 @@ export function createHttp({ config, pipeline, models, checkHealth, log }: HttpO
       .all(path, ({ request }) => wrongMethod(request, 'POST'), { parse: 'none' })
   }
   return app
+}
+
+/** A body that may be read before the key is known to be good. */
+const SMALL_BODY_BYTES = 65_536
+
+function isSmall(headers: Headers): boolean {
+  const announced = headers.get('content-length')
+  return announced !== null && Number(announced) <= SMALL_BODY_BYTES
 }
 
 function arrive(request: Request): Arrival {

@@ -1,5 +1,5 @@
 /** Keeps usage out of a stream whose client did not ask for it; every other byte passes unchanged. */
-import { joinBytes } from './pass-events.ts'
+import { joinBytes } from './join-bytes.ts'
 import { hideUsage } from './usage.ts'
 
 const EMPTY = new Uint8Array(0)

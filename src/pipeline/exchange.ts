@@ -10,6 +10,8 @@ export interface ProxyRequest {
   /** The client's address, as far as it can be trusted. */
   address: string
   headers: Headers
+  /** Whether the body is announced to be so small that it may be read before the key is known to be good. */
+  isSmall: boolean
   /** Reads the body; throws a ProxyError where it is too large, too slow, or not text. */
   readBody(): Promise<string>
   /** Aborted when the client goes away. */
@@ -24,13 +26,5 @@ export interface ProxyResponse {
   body: Uint8Array | string | ReadableStream<Uint8Array>
 }
 
-/** Thrown as the abort reason when the client has gone: nobody is left to tell. */
-export class ClientGone extends Error {
-  constructor() {
-    super('The client went away')
-    this.name = 'ClientGone'
-  }
-}
-
-/** The status that logs and records have for it; never sent. */
+/** The status that logs and records have for a client that went away; never sent. */
 export const CLIENT_GONE_STATUS = 499

@@ -35,16 +35,17 @@ export interface ModelDirectory {
 }
 
 export function createModelDirectory(admission: Admission, routes: Routes): ModelDirectory {
-  const identify = ({ authorization, address }: Caller) => admission.identify(hashBearerKey(authorization), address)
+  const authenticate = ({ authorization, address }: Caller) =>
+    admission.authenticate(hashBearerKey(authorization), address)
 
   return {
     async list(caller) {
-      const models = routes.listModels(await identify(caller))
+      const models = routes.listModels(await authenticate(caller))
       return { object: 'list', data: models.map(describe) }
     },
 
     async find(caller, id) {
-      const account = await identify(caller)
+      const account = await authenticate(caller)
       const model = routes.listModels(account).find(listed => listed.model === id)
       if (model) return describe(model)
       const provider = routes.resolve(id, account)

@@ -43,3 +43,6 @@ export function admit(database: Database, asks: readonly AdmitAsk[]): Promise<Ad
   const wanted = asks.map(ask => ask.wanted)
   return database.call<AdmitRow>(ADMIT, [hashes, wanted])
 }
+
+/** Whose a request is: key, project, limits and settings, as the database had them when it was last asked. */
+export type Account = AdmitRow

@@ -8,7 +8,7 @@ import { migrate } from '../postgres/migrate.ts'
 import { pingDatabase } from '../postgres/ping.ts'
 import { openRealDatabase } from '../postgres/real.ts'
 import { connectRedis } from '../redis/connect-redis.ts'
-import { type FlightRadio, openFlightRadio } from '../redis/flight-radio.ts'
+import { openProcessBus, type ProcessBus } from '../redis/process-bus.ts'
 import { openRedisStore } from '../redis/redis-store.ts'
 import type { FastStore } from '../stores/fast-store.ts'
 import { guardStore } from '../stores/guarded-store.ts'
@@ -37,9 +37,9 @@ export async function runServer(config: Config, { isWorker }: RunOptions): Promi
   const log = createLog(config.logLevel)
   const database = await openDatabase(config)
   if (!isWorker) await migrate(database)
-  const { store, radio } =
-    config.redisUrl === null ? { store: createInProcessStore(), radio: null } : await openRedis(config.redisUrl, log)
-  const app = await createApp({ config, database, store, radio, log })
+  const { store, bus } =
+    config.redisUrl === null ? { store: createInProcessStore(), bus: null } : await openRedis(config.redisUrl, log)
+  const app = await createApp({ config, database, store, bus, log })
 
   // Loading its vocabulary blocks for a third of a second: now, rather than in somebody's request.
   warmTokenizer()
@@ -80,7 +80,7 @@ export async function openDatabase(config: Config): Promise<Database> {
 }
 
 /** The proxy starts without Redis too, and finds it later. */
-async function openRedis(url: string, log: Log): Promise<{ store: FastStore; radio: FlightRadio }> {
+async function openRedis(url: string, log: Log): Promise<{ store: FastStore; bus: ProcessBus }> {
   const redis = connectRedis(url)
   const store = guardStore(openRedisStore(redis), {
     onChange: (up, cause) => {
@@ -89,7 +89,7 @@ async function openRedis(url: string, log: Log): Promise<{ store: FastStore; rad
     },
   })
   if (!(await answersWithin(store, REDIS_WAIT_MS))) log.warn({}, 'Redis does not answer at REDIS_URL; going on without')
-  return { store, radio: openFlightRadio(redis, url) }
+  return { store, bus: openProcessBus(redis, url) }
 }
 
 async function answersWithin(store: FastStore, limitMs: number): Promise<boolean> {

@@ -1,14 +1,14 @@
 /** Direct providers as a project reaches them: with its own stored key, opened when it is needed and held briefly. */
 import type { DirectProvider } from '../config.ts'
 import { ProxyError } from '../errors.ts'
-import type { AdmitRow } from '../postgres/admit.ts'
+import type { Account } from '../postgres/admit.ts'
 import type { KeyOwner } from './keys/seal.ts'
 import { createRecentMap } from './recent-map.ts'
 import type { Provider } from './upstream.ts'
 
 export interface DirectProviders {
   /** The provider with the project's key of this moment. Opening it is left to the first request that gets that far. */
-  of(name: DirectProvider, account: Pick<AdmitRow, 'project_id' | 'provider_keys_version'>): Provider
+  of(name: DirectProvider, account: Pick<Account, 'project_id' | 'provider_keys_version'>): Provider
   close(): void
 }
 

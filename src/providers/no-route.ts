@@ -2,7 +2,7 @@
 
 import { AGGREGATOR, type Catalogue } from '../catalogue/catalogue.ts'
 import { ProxyError } from '../errors.ts'
-import type { AdmitRow } from '../postgres/admit.ts'
+import type { Account } from '../postgres/admit.ts'
 
 /** Names shown of a longer list. */
 const MAX_SHOWN = 5
@@ -10,7 +10,7 @@ const MAX_SHOWN = 5
 /** 404 for a name that no way leads to. */
 export function modelNotFound(
   model: string,
-  account: Pick<AdmitRow, 'key_type' | 'direct_providers'>,
+  account: Pick<Account, 'key_type' | 'direct_providers'>,
   catalogue: Catalogue,
 ): ProxyError {
   const native = catalogue.directProvidersOf(model)

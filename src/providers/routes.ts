@@ -3,13 +3,13 @@
 import { AGGREGATOR, type Catalogue } from '../catalogue/catalogue.ts'
 import type { DirectProvider } from '../config.ts'
 import type { ProxyError } from '../errors.ts'
-import type { AdmitRow } from '../postgres/admit.ts'
+import type { Account } from '../postgres/admit.ts'
 import type { CatalogueModel } from '../postgres/list-models.ts'
 import { modelNotFound, noAggregator, noWayTo } from './no-route.ts'
 import type { Provider } from './upstream.ts'
 
 /** What of an account decides. */
-export type Routed = Pick<AdmitRow, 'key_type' | 'project_id' | 'direct_providers' | 'provider_keys_version'>
+export type Routed = Pick<Account, 'key_type' | 'project_id' | 'direct_providers' | 'provider_keys_version'>
 
 export interface Routes {
   /**

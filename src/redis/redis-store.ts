@@ -2,7 +2,6 @@
 import { readFileSync } from 'node:fs'
 import type { FastStore, PassBatch, PassVerdict } from '../stores/fast-store.ts'
 import type { RedisConnection } from './connect-redis.ts'
-import { cutValue, joinValue, nameRest } from './cut-value.ts'
 
 /** ioredis adds the scripts as methods at run time. */
 interface Scripted {
@@ -42,30 +41,19 @@ export function openRedisStore(connection: RedisConnection): FastStore {
       await redis.uncount(windowNames.length, ...windowNames, requests, countedAtSecond)
     },
     async writeEntry(name, bytes, ttlMs) {
-      await redis.set(
-        name,
-        Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength),
-        'PX',
-        Math.max(1, Math.round(ttlMs)),
-      )
+      await redis.set(name, toBuffer(bytes), 'PX', Math.max(1, Math.round(ttlMs)))
     },
     async deleteEntry(name) {
       await redis.del(name)
     },
     async readEntries(names) {
       if (names.length === 0) return []
-      const parts = await redis.mgetBuffer(...names, ...names.map(nameRest))
-      return names.map((_, at) => joinValue(parts[at] ?? null, parts[names.length + at] ?? null))
+      return redis.mgetBuffer(...names)
     },
     async writeEntries(entries) {
-      const written = entries.flatMap(({ name, bytes, ttlMs }) => {
-        const { head, rest } = cutValue(bytes)
-        const livesMs = Math.max(1, Math.round(ttlMs))
-        return [
-          redis.set(name, head, 'PX', livesMs),
-          ...(rest === null ? [] : [redis.set(nameRest(name), rest, 'PX', livesMs)]),
-        ]
-      })
+      const written = entries.map(({ name, bytes, ttlMs }) =>
+        redis.set(name, toBuffer(bytes), 'PX', Math.max(1, Math.round(ttlMs))),
+      )
       await Promise.all(written)
       return true
     },
@@ -84,4 +72,8 @@ function readScript(file: string): string {
 
 function asBytes(value: number | Buffer | null | undefined): Uint8Array | null {
   return value instanceof Uint8Array ? value : null
+}
+
+function toBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 }

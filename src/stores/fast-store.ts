@@ -65,9 +65,9 @@ export function addressWindowName(projectId: number, address: string): string {
   return `mp:{${projectId}}:a:${address}`
 }
 
-/** Counts an address's requests with keys that this process has not seen to be good. */
-export function strangerWindowName(address: string): string {
-  return `mp:{s:${address}}`
+/** Counts an address's requests with keys that turned out not to exist. */
+export function unknownKeyWindowName(address: string): string {
+  return `mp:{u:${address}}`
 }
 
 /** A new generation makes all that was cached under the old one unfindable. */
@@ -80,7 +80,7 @@ export function vectorEntryName(projectId: number, generation: number, vectorNam
   return `mp:{${projectId}}:v:${generation}:${Buffer.from(vectorName, 'hex').toString('base64url')}`
 }
 
-/** Under which processes claim the lead of a flight. */
-export function flightName(projectId: number, generation: number, request: string): string {
+/** Under which identical requests share a call, and processes take its lease. */
+export function callName(projectId: number, generation: number, request: string): string {
   return `mp:{${projectId}}:f:${generation}:${request}`
 }

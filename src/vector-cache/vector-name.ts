@@ -1,5 +1,6 @@
 /** What makes two inputs the same to an embedding model: a hash over all that can change the vector. */
-import { canonicalizeBody, type JsonObject, sha256 } from '../cache/canonical.ts'
+import { canonicalizeBody, sha256 } from '../cache/exact-key.ts'
+import type { JsonObject } from '../json/json-object.ts'
 
 /** A text, or the numbers of its tokens. */
 export type Input = string | readonly number[]
@@ -30,9 +31,4 @@ export function createVectorNames({ namespace, route, model, dimensions, otherFi
 function spell(input: Input): string {
   if (typeof input !== 'string') return `#${input.join()}`
   return input.isWellFormed() ? `t${input}` : `j${JSON.stringify(input)}`
-}
-
-/** Who would answer. An aggregator may be called what a direct provider is called. */
-export function nameRoute({ name, pricedAs }: { name: string; pricedAs: string | null }): string {
-  return `${pricedAs ?? ''}/${name}`
 }

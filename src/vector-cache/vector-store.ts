@@ -1,7 +1,7 @@
 /** Vectors by name: Postgres keeps them, Redis holds copies. Each is looked for and stored by itself, many at a time. */
 
 import { withinTimeLimit } from '../event-loop/time-limit.ts'
-import type { AdmitRow } from '../postgres/admit.ts'
+import type { Account } from '../postgres/admit.ts'
 import type { Database } from '../postgres/database.ts'
 import { findVectors, type VectorRow } from '../postgres/find-vectors.ts'
 import { storeVectors } from '../postgres/store-vectors.ts'
@@ -17,7 +17,7 @@ const VECTORS_A_CALL = 128
 const FIND_TIME_LIMIT_MS = 1_000
 
 /** Whose vectors they are; a new generation makes the copies in Redis unfindable. */
-export type Owner = Pick<AdmitRow, 'project_id' | 'cache_generation'>
+export type Owner = Pick<Account, 'project_id' | 'cache_generation'>
 
 export interface NamedVector extends Omit<StoredVector, 'createdAtMs'> {
   /** Hex SHA-256, as `createVectorNames` makes them. */

@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import { createApp } from '../../src/app.ts'
 import { type Config, readConfig } from '../../src/config.ts'
 import { createProject, issueKey } from '../../src/postgres/projects.ts'
-import type { FlightRadio } from '../../src/redis/flight-radio.ts'
+import type { ProcessBus } from '../../src/redis/process-bus.ts'
 import { createLog, type Log } from '../../src/telemetry/log.ts'
 import type { Stores } from './footings.ts'
 
@@ -25,7 +25,7 @@ export interface ProxyOptions {
   stores: Stores
   environment?: Record<string, string>
   /** To share upstream calls with other proxies. */
-  radio?: FlightRadio
+  bus?: ProcessBus
   log?: Log
 }
 
@@ -35,12 +35,12 @@ let projects = 0
 export async function startProxy({
   stores,
   environment = {},
-  radio,
+  bus,
   log = createLog('silent'),
 }: ProxyOptions): Promise<TestProxy> {
   const { database, store } = stores
   const config: Config = readConfig({ PORT: '0', ...environment })
-  const app = await createApp({ config, database, store, radio: radio ?? null, log })
+  const app = await createApp({ config, database, store, bus: bus ?? null, log })
   app.http.listen({ port: 0, hostname: '127.0.0.1' })
   const { server } = app.http
   if (!server?.port) throw new Error('The proxy did not start')

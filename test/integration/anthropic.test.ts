@@ -3,7 +3,9 @@ import OpenAI from 'openai'
 import type { ChatCompletionMessageParam, ChatCompletionTool } from 'openai/resources/chat/completions'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { ProxyError } from '../../src/errors.ts'
-import { listen } from '../../src/pipeline/listen.ts'
+import { EventLump } from '../../src/openai-format/event-lump.ts'
+import { createEventSplitter } from '../../src/openai-format/split-events.ts'
+import { streamEvents } from '../../src/pipeline/stream-events.ts'
 import { createAnthropicProvider } from '../../src/providers/anthropic/create-anthropic-provider.ts'
 import { createConnectionProbe } from '../../src/providers/connection-probe.ts'
 import type { Endpoint, Provider, UpstreamAnswer } from '../../src/providers/upstream.ts'
@@ -69,11 +71,15 @@ function serve(provider: Provider) {
 function relay({ status, headers, body }: UpstreamAnswer, dropUsage: boolean): ReadableStream<Uint8Array> {
   if (status !== 200 || !headers.get('content-type')?.includes('event-stream')) return body
   const reader = body.getReader()
-  const seat = {
-    read: async () => (await reader.read()).value ?? null,
+  const splitter = createEventSplitter()
+  const subscriber = {
+    async read() {
+      const { value } = await reader.read()
+      return value ? new EventLump(splitter.push(value)) : null
+    },
     leave: () => void reader.cancel('left').catch(() => {}),
   }
-  return listen(seat, { dropUsage, onOver: () => {} })
+  return streamEvents(subscriber, { includeUsage: !dropUsage, onEnd: () => {} })
 }
 
 function lastBody(): Record<string, unknown> {

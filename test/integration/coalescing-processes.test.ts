@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { connectRedis } from '../../src/redis/connect-redis.ts'
-import { openFlightRadio } from '../../src/redis/flight-radio.ts'
+import { openProcessBus } from '../../src/redis/process-bus.ts'
 import { question, textOf } from '../harness/chat.ts'
 import { describeReal } from '../harness/footings.ts'
 import { ask, startProxy, type TestProxy } from '../harness/proxy.ts'
@@ -9,18 +9,18 @@ import { type Standin, startStandin } from '../standin/server.ts'
 
 const PROCESSES = 4
 
-/** Each proxy here has a radio of its own, as each process has: they know of each other through Redis alone. */
+/** Each proxy here has a bus of its own, as each process has: they know of each other through Redis alone. */
 describeReal('identical requests in flight over several proxies', footing => {
   let upstream: Standin
   let key: string
   const proxies: TestProxy[] = []
   const opened: { close(): unknown }[] = []
 
-  function openRadio(url: string) {
+  function openBus(url: string) {
     const redis = connectRedis(url)
-    const radio = openFlightRadio(redis, url)
-    opened.push(radio, { close: () => redis.disconnect() })
-    return radio
+    const bus = openProcessBus(redis, url)
+    opened.push(bus, { close: () => redis.disconnect() })
+    return bus
   }
 
   beforeAll(async () => {
@@ -28,11 +28,11 @@ describeReal('identical requests in flight over several proxies', footing => {
     const stores = await footing.open()
     const environment = { AGGREGATOR_BASE_URL: upstream.baseUrl, AGGREGATOR_API_KEY: 'k', UPSTREAM_MAX_RETRIES: '0' }
     for (let i = 0; i < PROCESSES; i++) {
-      const radio = openRadio(stores.redisUrl ?? '')
-      proxies.push(await startProxy({ stores, environment, radio }))
+      const bus = openBus(stores.redisUrl ?? '')
+      proxies.push(await startProxy({ stores, environment, bus }))
     }
     key = await (proxies[0] as TestProxy).createKey({ type: 'project' })
-    // Until every ear is open.
+    // Until every process listens.
     await Bun.sleep(200)
   })
   afterAll(async () => {
@@ -138,7 +138,6 @@ describeReal('identical requests in flight over several proxies', footing => {
     upstream.reset()
     upstream.script({ kind: 'answer', content: 'stored' })
     await ask(proxyAt(0), key, question('Stored elsewhere?'))
-    // Roomy windows are known from its first request on.
     await ask(proxyAt(1), key, question('Anything?'))
     for (let turn = 0; turn < 3; turn++) {
       const answer = await ask(proxyAt(1), key, question('Stored elsewhere?'))
@@ -150,20 +149,20 @@ describeReal('identical requests in flight over several proxies', footing => {
     expect(upstream.requests).toHaveLength(3)
   })
 
-  test('what another process lands between the search and the claim is no miss', async () => {
+  test('what another process stores between the search and the lease is no miss', async () => {
     upstream.reset()
     upstream.script({ kind: 'answer', content: 'once' })
-    const radio = openRadio(proxyAt(0).stores.redisUrl as string)
+    const bus = openBus(proxyAt(0).stores.redisUrl as string)
     const late = await startProxy({
       stores: proxyAt(0).stores,
       environment: { AGGREGATOR_BASE_URL: upstream.baseUrl, AGGREGATOR_API_KEY: 'k' },
-      radio: {
-        ...radio,
-        async claim(name: string, id: string, entryName: string) {
+      bus: {
+        ...bus,
+        async takeLease(name: string, id: string, exactKey: string) {
           // The search is on its way by now, and finds nothing.
           await Bun.sleep(100)
           await ask(proxyAt(1), key, question('Meanwhile?'))
-          return radio.claim(name, id, entryName)
+          return bus.takeLease(name, id, exactKey)
         },
       },
     })
@@ -204,29 +203,29 @@ describeReal('identical requests in flight over several proxies', footing => {
     }
   })
 
-  test('a claim whose process has died is taken over at once', async () => {
+  test('a lease whose process has died is taken over at once', async () => {
     upstream.reset()
     upstream.script({ kind: 'answer', content: 'alive' })
-    const dead = openRadio(proxyAt(0).stores.redisUrl as string)
+    const dead = openBus(proxyAt(0).stores.redisUrl as string)
     await Bun.sleep(100)
-    const claimed: string[] = []
+    const taken: string[] = []
     // Whatever is asked next, a process that is gone says it leads.
-    const original = dead.claim
-    const radio = {
+    const original = dead.takeLease
+    const bus = {
       ...dead,
-      claim(name: string, id: string, entryName: string) {
-        claimed.push(name)
-        return original(name, id, entryName)
+      takeLease(name: string, id: string, exactKey: string) {
+        taken.push(name)
+        return original(name, id, exactKey)
       },
     }
     const orphan = await startProxy({
       stores: proxyAt(0).stores,
       environment: { AGGREGATOR_BASE_URL: upstream.baseUrl, AGGREGATOR_API_KEY: 'k' },
-      radio,
+      bus,
     })
     upstream.script({ kind: 'hang', after: 'nothing' })
     const stuck = ask(orphan, key, question('Orphaned?')).catch(() => null)
-    while (claimed.length === 0) await Bun.sleep(5)
+    while (taken.length === 0) await Bun.sleep(5)
     await Bun.sleep(50)
     await dead.close()
     upstream.script({ kind: 'answer', content: 'alive' })

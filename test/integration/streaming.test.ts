@@ -1,6 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { UnwholeReason } from '../../src/openai-format/wholeness.ts'
-import { createFlight } from '../../src/pipeline/flight.ts'
 import { question } from '../harness/chat.ts'
 import { describeFootings } from '../harness/footings.ts'
 import { ask, startProxy, type TestProxy } from '../harness/proxy.ts'
@@ -344,27 +343,5 @@ describeFootings('streams whose upstream the test drives by hand', footing => {
       await waitFor(() => call.isClosed, 5_000)
       await poured.done
     })
-  })
-})
-
-describe('a flight', () => {
-  const chunk = new Uint8Array(64 * 1024)
-
-  /** Chunks that were taken before the next had to wait. */
-  async function pushUntilFull(flight: ReturnType<typeof createFlight>): Promise<number> {
-    for (let taken = 1; ; taken++) {
-      const hasRoom = await Promise.race([flight.push(chunk).then(() => true), Bun.sleep(5).then(() => false)])
-      if (!hasRoom) return taken
-    }
-  }
-
-  test('takes 1 MiB more than its fastest listener has read, and no more', async () => {
-    const flight = createFlight()
-    const [fast, slow] = [flight.board(true), flight.board(true)]
-    expect((await pushUntilFull(flight)) * chunk.length).toBe(MIB)
-    for (let read = 0; read < 8; read++) await fast?.read()
-    expect((await pushUntilFull(flight)) * chunk.length).toBe(8 * chunk.length)
-    await slow?.read()
-    expect((await pushUntilFull(flight)) * chunk.length).toBe(chunk.length)
   })
 })

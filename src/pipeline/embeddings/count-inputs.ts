@@ -1,6 +1,6 @@
 /** Tokens of single inputs: counted where it matters, at most once, and with pauses. */
 
-import type { Breathe } from '../../event-loop/yield.ts'
+import type { YieldTurn } from '../../event-loop/yield.ts'
 import { countTextTokens } from '../../tokens/count-tokens.ts'
 import { estimateTextTokens } from '../../tokens/estimate-text.ts'
 import type { Input } from '../../vector-cache/vector-name.ts'
@@ -15,7 +15,7 @@ export interface InputCounter {
   count(input: Input): Promise<number>
 }
 
-export function createInputCounter(model: string, breathe: Breathe): InputCounter {
+export function createInputCounter(model: string, yieldTurn: YieldTurn): InputCounter {
   const known = new Map<Input, number>()
   let exactChars = 0
   let counted = 0
@@ -37,7 +37,7 @@ export function createInputCounter(model: string, breathe: Breathe): InputCounte
       if (typeof input !== 'string') return input.length
       const before = known.get(input)
       if (before !== undefined) return before
-      await breathe()
+      await yieldTurn()
       const tokens = countText(input)
       known.set(input, tokens)
       return tokens

@@ -1,32 +1,17 @@
 /** Finds each input's vector: among those that are known, with another request that is fetching it just now, or with the provider. */
 import type { CacheControl } from '../../cache/cache-control.ts'
 import { addUsage, NO_USAGE, type TokenUsage } from '../../catalogue/cost.ts'
+import { ClientGone, notCached } from '../../errors.ts'
 import { withinTimeLimit } from '../../event-loop/time-limit.ts'
-import type { Breathe } from '../../event-loop/yield.ts'
-import type { AdmitRow } from '../../postgres/admit.ts'
-import type { Provider } from '../../providers/upstream.ts'
 import type { StoredVector } from '../../vector-cache/stored-vector.ts'
-import type { VectorStore } from '../../vector-cache/vector-store.ts'
-import { ClientGone, type ProxyRequest } from '../exchange.ts'
-import { whenGone } from '../follow.ts'
-import { notCached } from '../not-cached.ts'
-import type { ParsedBody } from '../read-request.ts'
-import { createInputCounter } from './count-inputs.ts'
+import { whenGone } from '../follow-call.ts'
+import type { RequestContext } from '../request-context.ts'
+import type { Stages } from '../stages.ts'
+import type { EmbeddingsJob, NamedInput } from './embeddings-job.ts'
 import type { FetchedBatch } from './fetch-batch.ts'
-import { type FetchEnd, fetchEmbeddings, type NamedInput } from './fetch-embeddings.ts'
-import type { Claim, FetchedVector, InFlight } from './in-flight.ts'
+import { type FetchEnd, fetchBatches } from './fetch-batches.ts'
 import { checkTokenLimits } from './token-limits.ts'
-
-export interface GatherOrder {
-  request: ProxyRequest
-  parsed: ParsedBody
-  control: CacheControl
-  account: AdmitRow
-  provider: Provider
-  /** In the request's order, the same name as often as it comes. */
-  inputs: readonly NamedInput[]
-  breathe: Breathe
-}
+import type { FetchedVector, JoinedVectors } from './vector-calls.ts'
 
 export interface Gathered {
   /** Those that cost nothing this time. */
@@ -40,101 +25,35 @@ export interface Gathered {
   end: FetchEnd | null
 }
 
-export interface GatherOptions {
-  vectors: VectorStore
-  inFlight: InFlight
-}
-
 /** How long an answer may be held back so that an immediate repeat finds its vectors. */
 const STORE_TIME_LIMIT_MS = 250
 
 /** Throws a 400 where token limits are exceeded, a 504 where something would have to be fetched and may not, and ClientGone. */
-export async function gatherVectors(order: GatherOrder, options: GatherOptions): Promise<Gathered> {
-  const { request, parsed, control, inputs, breathe } = order
-  const known = await lookUp(order, options)
+export async function gatherVectors(job: EmbeddingsJob, stages: Stages): Promise<Gathered> {
+  const { context, inputs } = job
+  const { request, query } = context
+  const known = await findKnown(job, stages)
   const gathered: Gathered = { known, fetched: new Map(), batches: [], usage: NO_USAGE, end: null }
   const unknown = inputs.filter(({ name }) => !known.has(name))
-  const counter = createInputCounter(parsed.model, breathe)
-  const knownTokens = inputs.reduce((sum, { name }) => sum + (known.get(name)?.promptTokens ?? 0), 0)
-  await checkTokenLimits(
-    parsed.model,
-    unknown.map(({ input }) => input),
-    knownTokens,
-    counter,
-  )
+  await checkLimits(job, unknown, known)
   if (unknown.length === 0) return gathered
-  if (control.onlyIfCached) throw notCached()
+  if (query.control.onlyIfCached) throw notCached()
   if (request.signal.aborted) throw new ClientGone()
 
-  const storing: Promise<void>[] = []
   const distinct = Array.from(new Map(unknown.map(named => [named.name, named])).values())
   // What another request fails to fetch, this one asks for itself.
-  const rounds = mayShare(control) ? [true, false] : [false]
-  for (const isShared of rounds) {
-    const left = distinct.filter(({ name }) => !known.has(name) && !gathered.fetched.has(name))
-    if (left.length === 0 || gathered.end) break
-    await fetchRound(left, isShared)
-  }
-  await Promise.all(storing)
+  if (mayShare(query.control)) await fetchShared(job, distinct, gathered, stages)
+  const left = distinct.filter(({ name }) => !known.has(name) && !gathered.fetched.has(name))
+  if (left.length > 0 && !gathered.end) await fetchMine(job, left, gathered, null, stages)
   return gathered
-
-  async function fetchRound(left: readonly NamedInput[], isShared: boolean): Promise<void> {
-    const claim = isShared ? claimShared(left) : null
-    try {
-      const mine = claim ? left.filter(({ name }) => claim.mine.has(name)) : left
-      if (mine.length > 0) await fetchMine(mine, claim)
-      if (claim && !gathered.end) await takeTheirs(claim)
-    } finally {
-      for (const { name } of left) if (!gathered.fetched.has(name)) claim?.land(name, null)
-    }
-  }
-
-  function claimShared(left: readonly NamedInput[]): Claim {
-    const { project_id, cache_generation } = order.account
-    return options.inFlight.claim(
-      `${project_id} ${cache_generation}`,
-      left.map(({ name }) => name),
-    )
-  }
-
-  async function fetchMine(mine: readonly NamedInput[], claim: Claim | null): Promise<void> {
-    const fetched = await fetchEmbeddings({
-      ...order,
-      unknown: mine,
-      isWholeRequest: mine.length === inputs.length,
-      counter,
-      keep(vectors) {
-        // Whoever comes too late to wait for a vector finds it stored.
-        const stored = withinTimeLimit(STORE_TIME_LIMIT_MS, keep(vectors, order, options)).catch(() => {})
-        storing.push(
-          stored.then(() => {
-            for (const [name, vector] of vectors) claim?.land(name, vector)
-          }),
-        )
-      },
-    })
-    for (const batch of fetched.batches) {
-      gathered.batches.push(batch)
-      for (const [name, vector] of batch.vectors) gathered.fetched.set(name, vector)
-    }
-    gathered.usage = addUsage(gathered.usage, fetched.usage)
-    gathered.end = fetched.end
-  }
-
-  async function takeTheirs({ theirs }: Claim): Promise<void> {
-    const gone = whenGone(request.signal)
-    for (const [name, landing] of theirs) {
-      const vector = await Promise.race([landing, gone])
-      if (vector) known.set(name, { ...vector, createdAtMs: Date.now() })
-    }
-  }
 }
 
-async function lookUp({ control, account, inputs }: GatherOrder, { vectors }: GatherOptions) {
+async function findKnown({ context, inputs }: EmbeddingsJob, { vectors }: Stages): Promise<Map<string, StoredVector>> {
+  const { query, account } = context
   const known = new Map<string, StoredVector>()
-  if (!control.lookup) return known
+  if (!query.control.lookup) return known
   const names = Array.from(new Set(inputs.map(({ name }) => name)))
-  const found = await vectors.find(account, names, control.maxAgeSeconds)
+  const found = await vectors.find(account, names, query.control.maxAgeSeconds)
   for (const [at, name] of names.entries()) {
     const vector = found[at]
     if (vector) known.set(name, vector)
@@ -142,18 +61,85 @@ async function lookUp({ control, account, inputs }: GatherOrder, { vectors }: Ga
   return known
 }
 
+async function checkLimits(
+  { context, inputs, counter }: EmbeddingsJob,
+  unknown: readonly NamedInput[],
+  known: Gathered['known'],
+): Promise<void> {
+  const knownTokens = inputs.reduce((sum, { name }) => sum + (known.get(name)?.promptTokens ?? 0), 0)
+  const unknownInputs = unknown.map(({ input }) => input)
+  await checkTokenLimits(context.query.model, unknownInputs, knownTokens, counter)
+}
+
 /** Who wants fresh vectors, or leaves none behind, goes alone. */
 function mayShare(control: CacheControl): boolean {
   return control.lookup && control.store
 }
 
-async function keep(
-  fetched: ReadonlyMap<string, FetchedVector>,
-  { control, account }: GatherOrder,
-  { vectors }: GatherOptions,
+/** Fetches what nobody else is fetching, and waits for the rest. */
+async function fetchShared(
+  job: EmbeddingsJob,
+  wanted: readonly NamedInput[],
+  gathered: Gathered,
+  stages: Stages,
 ): Promise<void> {
-  const ttlSeconds = control.ttlSeconds ?? account.cache_ttl_seconds
-  if (!control.store || ttlSeconds <= 0) return
+  const { account, request } = job.context
+  const names = wanted.map(({ name }) => name)
+  const joined = stages.vectorCalls.join(`${account.project_id} ${account.cache_generation}`, names)
+  try {
+    const mine = wanted.filter(({ name }) => joined.mine.has(name))
+    if (mine.length > 0) await fetchMine(job, mine, gathered, joined, stages)
+    if (gathered.end) return
+    const gone = whenGone(request.signal)
+    for (const [name, settled] of joined.theirs) {
+      const vector = await Promise.race([settled, gone])
+      if (vector) gathered.known.set(name, { ...vector, createdAtMs: Date.now() })
+    }
+  } finally {
+    for (const name of names) joined.settle(name, null)
+  }
+}
+
+/** Each batch is kept, and told to those who wait for it, as soon as it is there. */
+async function fetchMine(
+  job: EmbeddingsJob,
+  mine: readonly NamedInput[],
+  gathered: Gathered,
+  joined: JoinedVectors | null,
+  stages: Stages,
+): Promise<void> {
+  const storing: Promise<void>[] = []
+  for await (const batch of fetchBatches(job, mine)) {
+    if (!('vectors' in batch)) {
+      gathered.end = batch
+      break
+    }
+    gathered.batches.push(batch)
+    gathered.usage = addUsage(gathered.usage, batch.usage)
+    for (const [name, vector] of batch.vectors) gathered.fetched.set(name, vector)
+    storing.push(storeAndSettle(job.context, batch, joined, stages))
+  }
+  await Promise.all(storing)
+}
+
+/** Whoever comes too late to wait for a vector finds it stored. */
+async function storeAndSettle(
+  context: RequestContext,
+  { vectors }: FetchedBatch,
+  joined: JoinedVectors | null,
+  stages: Stages,
+): Promise<void> {
+  await withinTimeLimit(STORE_TIME_LIMIT_MS, store(context, vectors, stages)).catch(() => {})
+  for (const [name, vector] of vectors) joined?.settle(name, vector)
+}
+
+async function store(
+  { query, account }: RequestContext,
+  fetched: ReadonlyMap<string, FetchedVector>,
+  { vectors }: Stages,
+): Promise<void> {
+  const ttlSeconds = query.control.ttlSeconds ?? account.cache_ttl_seconds
+  if (!query.control.store || ttlSeconds <= 0) return
   const named = Array.from(fetched, ([name, vector]) => ({ ...vector, name }))
   await vectors.store(account, named, ttlSeconds)
 }

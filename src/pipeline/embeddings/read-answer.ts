@@ -1,9 +1,9 @@
 /** Reads an upstream's embeddings answer, vector by vector, with pauses: one with thousands of them takes long to parse. */
 
-import type { Breathe } from '../../event-loop/yield.ts'
+import type { YieldTurn } from '../../event-loop/yield.ts'
 import { isJsonObject, type JsonObject, parseJsonObject } from '../../json/json-object.ts'
 import { type GivenNumbers, packVector } from '../../vector-cache/pack-vector.ts'
-import type { VectorForm } from './read-ask.ts'
+import type { VectorForm } from './read-query.ts'
 
 export interface EmbeddingsAnswer {
   /** In the order of the inputs that were sent. */
@@ -25,9 +25,9 @@ const FLOAT_BYTES = 4
 export async function readEmbeddingsAnswer(
   text: string,
   inputs: number,
-  breathe: Breathe,
+  yieldTurn: YieldTurn,
 ): Promise<EmbeddingsAnswer | null> {
-  const { skeleton, vectors } = await takeOutVectors(text, breathe)
+  const { skeleton, vectors } = await takeOutVectors(text, yieldTurn)
   const body = parseJsonObject(skeleton)
   const data = Array.isArray(body?.data) ? body.data : []
   if (!body || data.length !== inputs) return null
@@ -36,7 +36,7 @@ export async function readEmbeddingsAnswer(
   const forms = new Set<VectorForm>()
   let isInOrder = true
   for (const [place, datum] of data.entries()) {
-    await breathe()
+    await yieldTurn()
     const given = readNumbers(datum, vectors)
     const index = isJsonObject(datum) ? (datum.index ?? place) : undefined
     const vector = given && packVector(given)
@@ -56,7 +56,7 @@ export async function readEmbeddingsAnswer(
 }
 
 /** The text with each vector replaced by its place among `vectors`, which are texts still. */
-async function takeOutVectors(text: string, breathe: Breathe): Promise<{ skeleton: string; vectors: string[] }> {
+async function takeOutVectors(text: string, yieldTurn: YieldTurn): Promise<{ skeleton: string; vectors: string[] }> {
   const pattern = new RegExp(VECTOR)
   const vectors: string[] = []
   let skeleton = ''
@@ -65,7 +65,7 @@ async function takeOutVectors(text: string, breathe: Breathe): Promise<{ skeleto
     skeleton += `${text.slice(end, match.index)}"embedding":[${vectors.length}]`
     end = pattern.lastIndex
     vectors.push(match[1] ?? '')
-    await breathe()
+    await yieldTurn()
   }
   return { skeleton: skeleton + text.slice(end), vectors }
 }

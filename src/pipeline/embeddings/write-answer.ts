@@ -1,6 +1,6 @@
 /** Writes an embeddings answer in OpenAI's form from packed vectors: a long one piece by piece, as fast as the client takes it. */
 import { unpackFloats, unpackNumbers } from '../../vector-cache/pack-vector.ts'
-import type { VectorForm } from './read-ask.ts'
+import type { VectorForm } from './read-query.ts'
 import { writeNumbers } from './write-numbers.ts'
 
 export interface AnswerToWrite {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { canonicalizeBody, hashRequest } from '../../../src/cache/canonical.ts'
+import { canonicalizeBody, hashRequest } from '../../../src/cache/exact-key.ts'
 
 function hash(bodyText: string, other: Partial<{ namespace: string; endpoint: string; route: string }> = {}): string {
   const body = JSON.parse(bodyText)

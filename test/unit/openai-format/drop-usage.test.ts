@@ -1,22 +1,23 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { withoutUsage } from '../../../src/openai-format/drop-usage.ts'
-import { createEventPasser } from '../../../src/openai-format/pass-events.ts'
+import { EventLump } from '../../../src/openai-format/event-lump.ts'
+import { createEventSplitter } from '../../../src/openai-format/split-events.ts'
 
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
 
 function drop(stream: string, cuts: readonly number[]): string {
   const bytes = encoder.encode(stream)
-  const dropper = createEventPasser(withoutUsage)
+  const splitter = createEventSplitter()
   const places = [...cuts.map(cut => cut % (bytes.length + 1)).toSorted((a, b) => a - b), bytes.length]
   let start = 0
   let passed = ''
   for (const place of places) {
-    passed += decoder.decode(dropper.push(bytes.subarray(start, place)), { stream: true })
+    passed += decoder.decode(new EventLump(splitter.push(bytes.subarray(start, place))).withoutUsage, { stream: true })
     start = place
   }
-  return passed + decoder.decode(dropper.end())
+  return passed + decoder.decode(withoutUsage(splitter.end()))
 }
 
 const first = 'data: {"choices":[{"index":0,"delta":{"content":"é\\"usage\\":null"}}]}\n\n'

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import { createBreather } from '../../../../src/event-loop/yield.ts'
+import { createYieldTurn } from '../../../../src/event-loop/yield.ts'
 import { createInputCounter } from '../../../../src/pipeline/embeddings/count-inputs.ts'
-import { createInFlight } from '../../../../src/pipeline/embeddings/in-flight.ts'
 import { planBatches } from '../../../../src/pipeline/embeddings/plan-batches.ts'
 import { readEmbeddingsAnswer } from '../../../../src/pipeline/embeddings/read-answer.ts'
-import { readEmbeddingsAsk } from '../../../../src/pipeline/embeddings/read-ask.ts'
+import { readEmbeddingsQuery } from '../../../../src/pipeline/embeddings/read-query.ts'
 import { shareTokens } from '../../../../src/pipeline/embeddings/share-tokens.ts'
 import { checkTokenLimits } from '../../../../src/pipeline/embeddings/token-limits.ts'
+import { VectorCalls } from '../../../../src/pipeline/embeddings/vector-calls.ts'
 import { writeEmbeddingsAnswer } from '../../../../src/pipeline/embeddings/write-answer.ts'
 import { packVector, unpackNumbers } from '../../../../src/vector-cache/pack-vector.ts'
 import { decodeStoredVector, encodeStoredVector } from '../../../../src/vector-cache/stored-vector.ts'
@@ -14,14 +14,14 @@ import { createVectorNames, type VectorSpace } from '../../../../src/vector-cach
 
 const model = 'openai/text-embedding-3-small'
 
-describe('readEmbeddingsAsk', () => {
+describe('readEmbeddingsQuery', () => {
   test.each([
     ['a text', 'one', ['one']],
     ['texts', ['one', 'two'], ['one', 'two']],
     ['tokens', [1, 2, 3], [[1, 2, 3]]],
     ['lists of tokens', [[1, 2], [3]], [[1, 2], [3]]],
   ])('tells the inputs of %s', (_, input, inputs) => {
-    expect(readEmbeddingsAsk({ model, input })?.inputs).toEqual(inputs)
+    expect(readEmbeddingsQuery({ model, input })?.inputs).toEqual(inputs)
   })
 
   test.each([
@@ -31,18 +31,18 @@ describe('readEmbeddingsAsk', () => {
     ['an encoding that is not of OpenAI', { input: 'one', encoding_format: 'ubinary' }],
     ['a number that would be rounded', { input: 'one', seed: 2 ** 80 }],
   ])('leaves %s to be cached as a whole', (_, fields) => {
-    expect(readEmbeddingsAsk({ model, ...fields })).toBeNull()
+    expect(readEmbeddingsQuery({ model, ...fields })).toBeNull()
   })
 
   test('takes an omitted encoding for numbers', () => {
-    expect(readEmbeddingsAsk({ model, input: 'one' })?.form).toBe('float')
-    expect(readEmbeddingsAsk({ model, input: 'one', encoding_format: null })?.form).toBe('float')
-    expect(readEmbeddingsAsk({ model, input: 'one', encoding_format: 'base64' })?.form).toBe('base64')
+    expect(readEmbeddingsQuery({ model, input: 'one' })?.form).toBe('float')
+    expect(readEmbeddingsQuery({ model, input: 'one', encoding_format: null })?.form).toBe('float')
+    expect(readEmbeddingsQuery({ model, input: 'one', encoding_format: 'base64' })?.form).toBe('base64')
   })
 
   test('keeps both forms apart beside fields it does not know', () => {
-    expect(readEmbeddingsAsk({ model, input: 'one', encoding_format: 'base64' })?.otherFields).toEqual({})
-    expect(readEmbeddingsAsk({ model, input: 'one', output_dtype: 'int8' })?.otherFields).toEqual({
+    expect(readEmbeddingsQuery({ model, input: 'one', encoding_format: 'base64' })?.otherFields).toEqual({})
+    expect(readEmbeddingsQuery({ model, input: 'one', output_dtype: 'int8' })?.otherFields).toEqual({
       output_dtype: 'int8',
       encoding_format: 'float',
     })
@@ -54,13 +54,15 @@ describe('readEmbeddingsAsk', () => {
     ['no tokens', 'input', [[1], []], "Invalid 'input[1]': input cannot be an empty array."],
     ['no inputs', 'input', [], "Invalid 'input': input cannot be an empty array."],
   ])('refuses %s', (_, param, input, message) => {
-    expect(() => readEmbeddingsAsk({ model, input })).toThrow(expect.objectContaining({ status: 400, param, message }))
+    expect(() => readEmbeddingsQuery({ model, input })).toThrow(
+      expect.objectContaining({ status: 400, param, message }),
+    )
   })
 
   test('takes 2,048 inputs and refuses one more', () => {
     const texts = Array.from({ length: 2_049 }, (_, at) => `text ${at}`)
-    expect(readEmbeddingsAsk({ model, input: texts.slice(1) })?.inputs.length).toBe(2_048)
-    expect(() => readEmbeddingsAsk({ model, input: texts })).toThrow(
+    expect(readEmbeddingsQuery({ model, input: texts.slice(1) })?.inputs.length).toBe(2_048)
+    expect(() => readEmbeddingsQuery({ model, input: texts })).toThrow(
       expect.objectContaining({ code: 'array_above_max_length', param: 'input' }),
     )
   })
@@ -136,7 +138,7 @@ describe('planBatches', () => {
 
 describe('checkTokenLimits', () => {
   const check = (inputs: (string | number[])[], knownTokens = 0, asked = model) =>
-    checkTokenLimits(asked, inputs, knownTokens, createInputCounter(asked, createBreather()))
+    checkTokenLimits(asked, inputs, knownTokens, createInputCounter(asked, createYieldTurn()))
   const tokens = (count: number) => Array.from({ length: count }, () => 1)
   const words = (count: number) => Array.from({ length: count }, () => 'word').join(' ')
 
@@ -169,7 +171,7 @@ describe('checkTokenLimits', () => {
 })
 
 describe('readEmbeddingsAnswer', () => {
-  const read = (body: unknown, inputs: number) => readEmbeddingsAnswer(JSON.stringify(body), inputs, createBreather())
+  const read = (body: unknown, inputs: number) => readEmbeddingsAnswer(JSON.stringify(body), inputs, createYieldTurn())
   const base64 = (...numbers: number[]) => Buffer.from(Float32Array.from(numbers).buffer).toString('base64')
   const datum = (index: number, embedding: unknown) => ({ object: 'embedding', index, embedding })
   const numbersOf = (packed: readonly Uint8Array[]) => packed.map(vector => Array.from(unpackNumbers(vector)))
@@ -264,27 +266,27 @@ describe('stored vectors', () => {
   })
 })
 
-describe('createInFlight', () => {
+describe('VectorCalls', () => {
   const vector = { packed: Uint8Array.of(1), promptTokens: 1, answeredAs: 'm' }
 
   test('lets others wait for what one of them fetches, within one group', async () => {
-    const inFlight = createInFlight()
-    const first = inFlight.claim('a', ['x', 'y'])
-    const second = inFlight.claim('a', ['y', 'z'])
+    const calls = new VectorCalls()
+    const first = calls.join('a', ['x', 'y'])
+    const second = calls.join('a', ['y', 'z'])
     expect([...first.mine]).toEqual(['x', 'y'])
     expect([...second.mine]).toEqual(['z'])
-    expect([...inFlight.claim('b', ['y']).mine]).toEqual(['y'])
-    first.land('y', vector)
+    expect([...calls.join('b', ['y']).mine]).toEqual(['y'])
+    first.settle('y', vector)
     expect(await second.theirs.get('y')).toEqual(vector)
-    expect([...inFlight.claim('a', ['y']).mine]).toEqual(['y'])
+    expect([...calls.join('a', ['y']).mine]).toEqual(['y'])
   })
 
-  test('tells of a failure, and nobody can land what is not theirs', async () => {
-    const inFlight = createInFlight()
-    const first = inFlight.claim('a', ['x'])
-    const second = inFlight.claim('a', ['x'])
-    second.land('x', vector)
-    first.land('x', null)
+  test('tells of a failure, and nobody can settle what is not theirs', async () => {
+    const calls = new VectorCalls()
+    const first = calls.join('a', ['x'])
+    const second = calls.join('a', ['x'])
+    second.settle('x', vector)
+    first.settle('x', null)
     expect(await second.theirs.get('x')).toBeNull()
   })
 })

@@ -1,0 +1,27 @@
+/** Where requests with unproven keys wait when too many of them come: all that wait are let on together, a few times a second. */
+
+const LET_ON_EVERY_MS = 200
+const MAX_WAITING = 1_000
+
+export interface SlowLane {
+  /** Resolves to true when the turn has come, to false at once where too many wait. */
+  enter(): Promise<boolean>
+}
+
+export function createSlowLane(): SlowLane {
+  let waiting: ((isLetOn: boolean) => void)[] = []
+
+  function letOn(): void {
+    const all = waiting
+    waiting = []
+    for (const resolve of all) resolve(true)
+  }
+
+  return {
+    enter() {
+      if (waiting.length >= MAX_WAITING) return Promise.resolve(false)
+      if (waiting.length === 0) setTimeout(letOn, LET_ON_EVERY_MS)
+      return new Promise(resolve => waiting.push(resolve))
+    },
+  }
+}

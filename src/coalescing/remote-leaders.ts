@@ -1,0 +1,117 @@
+/** The follower's side across processes: what is heard of another process's call makes a call here as well. */
+import { decodeEntry } from '../cache/entry.ts'
+import { upstreamBrokeOff } from '../errors.ts'
+import { EventLump } from '../openai-format/event-lump.ts'
+import { createEventSplitter } from '../openai-format/split-events.ts'
+import type { Lease, ProcessBus } from '../redis/process-bus.ts'
+import { encodeMessage, KINDS, type Message } from './messages.ts'
+import type { Settlement, SharedCall } from './shared-call.ts'
+
+/** A leader that is not heard for this long is taken to be gone, */
+const SILENCE_LIMIT_MS = 3_000
+/** unless this process could not have heard it: so much longer then. */
+const DEAF_LIMIT_MS = 8_000
+
+/** What is known of one call of another process. */
+interface Following {
+  name: string
+  lease: Lease
+  call: SharedCall
+  silence: ReturnType<typeof setTimeout>
+  heardAtMs: number
+  nextNumber: number
+}
+
+export class RemoteLeaders {
+  readonly #bus: ProcessBus
+  readonly #followings = new Map<string, Following>()
+
+  constructor(bus: ProcessBus) {
+    this.#bus = bus
+  }
+
+  /** Makes `call` what is heard of the holder's. False where the holder's process is not there any more. */
+  async follow(name: string, lease: Lease, call: SharedCall): Promise<boolean> {
+    const followerId = crypto.randomUUID()
+    const following: Following = {
+      name,
+      lease,
+      call,
+      silence: this.#watch(followerId, SILENCE_LIMIT_MS),
+      heardAtMs: performance.now(),
+      nextNumber: 0,
+    }
+    this.#followings.set(followerId, following)
+    const payload = Buffer.from(`${lease.callId} ${this.#bus.processId}`)
+    const isThere = await this.#bus
+      .send(lease.processId, encodeMessage({ kind: KINDS.join, followerId, payload }))
+      .catch(() => false)
+    if (!isThere) {
+      this.#forget(followerId)
+      return false
+    }
+    const giveUp = () => call.settle({ kind: 'notShareable', failure: null })
+    if (call.signal.aborted) giveUp()
+    else call.signal.addEventListener('abort', giveUp, { once: true })
+    // Over before its leader said so: nobody listens here any more.
+    void call.settled.then(() => {
+      if (this.#forget(followerId)) this.#tell(following, followerId, KINDS.leave)
+    })
+    return true
+  }
+
+  /** Takes a message from a leader. */
+  hear({ kind, followerId, number, payload }: Message): void {
+    const following = this.#followings.get(followerId)
+    if (!following) return
+    following.heardAtMs = performance.now()
+    if (kind === KINDS.streamStarted) following.call.startStream()
+    else if (kind === KINDS.events) this.#takeEvents(followerId, following, number, payload)
+    else if (kind === KINDS.complete) {
+      const entry = decodeEntry(payload)
+      this.#settle(followerId, entry ? { kind: 'complete', entry } : NOT_SHAREABLE)
+    } else if (kind === KINDS.notShareable) this.#settle(followerId, NOT_SHAREABLE)
+  }
+
+  /** Tells the leader of what was taken when there is room for more: its pace is that of the readers here. */
+  #takeEvents(followerId: string, following: Following, number: number, payload: Uint8Array): void {
+    if (number !== following.nextNumber++) {
+      this.#settle(followerId, NOT_SHAREABLE)
+      return
+    }
+    const lump = new EventLump(createEventSplitter().push(payload))
+    void following.call.push(lump).then(() => this.#tell(following, followerId, KINDS.taken, payload.length))
+  }
+
+  #tell({ lease }: Following, followerId: string, kind: typeof KINDS.leave | typeof KINDS.taken, number = 0): void {
+    void this.#bus.send(lease.processId, encodeMessage({ kind, followerId, number })).catch(() => {})
+  }
+
+  #watch(followerId: string, afterMs: number): ReturnType<typeof setTimeout> {
+    return setTimeout(() => {
+      const following = this.#followings.get(followerId)
+      if (!following) return
+      const limitMs = this.#bus.isListening() ? SILENCE_LIMIT_MS : DEAF_LIMIT_MS
+      const leftMs = limitMs - (performance.now() - following.heardAtMs)
+      if (leftMs <= 0) {
+        void this.#bus.releaseLease(following.name, following.lease).catch(() => {})
+        this.#settle(followerId, NOT_SHAREABLE)
+      } else following.silence = this.#watch(followerId, Math.max(100, Math.min(leftMs, SILENCE_LIMIT_MS)))
+    }, afterMs)
+  }
+
+  /** A stream that was heard in part is told to have broken off, unless it is complete. */
+  #settle(followerId: string, settlement: Settlement): void {
+    const following = this.#followings.get(followerId)
+    if (!following) return
+    this.#forget(followerId)
+    following.call.settle(settlement, settlement.kind === 'complete' ? undefined : upstreamBrokeOff())
+  }
+
+  #forget(followerId: string): boolean {
+    clearTimeout(this.#followings.get(followerId)?.silence)
+    return this.#followings.delete(followerId)
+  }
+}
+
+const NOT_SHAREABLE: Settlement = { kind: 'notShareable', failure: null }

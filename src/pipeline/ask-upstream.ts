@@ -1,0 +1,82 @@
+/** Leads a call: asks the provider, and ends the call for all who share it. */
+import type { Lookup } from '../cache/cache.ts'
+import { readUsage } from '../catalogue/cost.ts'
+import type { ErrorResponse } from '../coalescing/shared-call.ts'
+import type { Joined } from '../coalescing/shared-calls.ts'
+import { isUpstreamFailure } from '../openai-format/wholeness.ts'
+import type { UpstreamAnswer } from '../providers/upstream.ts'
+import { entryOf, finishMiss, passedOn, priceOf, storeResponse } from './complete-call.ts'
+import type { ProxyResponse } from './exchange.ts'
+import { countUsage, judgeAnswer, parseAnswer, readAll } from './read-answer.ts'
+import { relayStream } from './relay-stream.ts'
+import type { RequestContext } from './request-context.ts'
+import { JSON_TYPE, missHeaders, SSE_TYPE } from './response-headers.ts'
+import { replayStream } from './serve-hit.ts'
+import type { Stages } from './stages.ts'
+
+/**
+ * The leader's own response. The call has settled when a plain one is returned, and settles by itself behind a streamed one.
+ * `failure` is upstream's own error, fit to be passed on. Throws a ProxyError where upstream could not be reached or broke off
+ * before anything was sent; the call is the caller's to settle then.
+ */
+export async function askUpstream(
+  context: RequestContext,
+  joined: Joined,
+  lookup: Lookup,
+  stages: Stages,
+): Promise<{ response: ProxyResponse } | { failure: ErrorResponse }> {
+  const { request, query, provider, accounting } = context
+  accounting.noteAsked()
+  const answer = await provider.ask({
+    endpoint: query.endpoint,
+    bodyText: query.text,
+    body: query.body,
+    headers: request.headers,
+    stream: query.stream,
+    signal: joined.call.signal,
+  })
+  if (answer.status !== 200) return { failure: await passOnError(context, joined, answer) }
+  const isStream = answer.headers.get('content-type')?.includes('text/event-stream') ?? false
+  if (isStream) return { response: relayStream(context, joined, answer, lookup, stages) }
+  return { response: await answerPlain(context, joined, answer, lookup, stages) }
+}
+
+async function answerPlain(
+  context: RequestContext,
+  { call, subscriber }: Joined,
+  answer: UpstreamAnswer,
+  lookup: Lookup,
+  stages: Stages,
+): Promise<ProxyResponse> {
+  const { query, provider } = context
+  const bytes = await readAll(answer.body, provider.name)
+  const text = new TextDecoder().decode(bytes)
+  const body = parseAnswer(text, provider.name)
+  const usage = readUsage(body.usage) ?? countUsage(query.endpoint, query.body, body)
+  const headers = { ...passedOn(answer), ...missHeaders(provider.name, priceOf(context, usage, stages)) }
+  const response: ProxyResponse = query.stream
+    ? { status: 200, headers: { ...headers, ...SSE_TYPE }, body: replayStream(bytes, query.includeUsage) }
+    : { status: 200, headers: { ...headers, ...JSON_TYPE }, body: bytes }
+  const completeness = judgeAnswer(query.endpoint, body, query.body)
+  const isComplete = completeness === 'whole'
+  if (isComplete) await storeResponse(context, body, text, usage, lookup, stages)
+  call.settle(
+    isComplete ? { kind: 'complete', entry: entryOf(context, bytes, usage) } : { kind: 'notShareable', failure: null },
+  )
+  subscriber.leave()
+  finishMiss(context, usage, !isUpstreamFailure(completeness))
+  return response
+}
+
+/** An upstream's own error keeps its status, body and Retry-After. */
+async function passOnError(
+  { provider }: RequestContext,
+  { call, subscriber }: Joined,
+  answer: UpstreamAnswer,
+): Promise<ErrorResponse> {
+  const body = await readAll(answer.body, provider.name)
+  const failure = { status: answer.status, headers: { ...passedOn(answer), ...missHeaders(provider.name, 0) }, body }
+  call.settle({ kind: 'notShareable', failure })
+  subscriber.leave()
+  return failure
+}

@@ -1,0 +1,67 @@
+/** What a leader does with upstream's response: stores it, prices it, closes the books. */
+import type { Lookup } from '../cache/cache.ts'
+import type { CacheEntry } from '../cache/entry.ts'
+import { costUsd, NO_USAGE, type TokenUsage } from '../catalogue/cost.ts'
+import type { JsonObject } from '../json/json-object.ts'
+import { hasToolCalls } from '../openai-format/wholeness.ts'
+import type { UpstreamAnswer } from '../providers/upstream.ts'
+import { CLIENT_GONE_STATUS } from './exchange.ts'
+import type { RequestContext } from './request-context.ts'
+import type { Stages } from './stages.ts'
+
+/** Stores a complete response. `text` is its plain JSON. */
+export async function storeResponse(
+  { cacheQuery, provider }: RequestContext,
+  body: JsonObject,
+  text: string,
+  { promptTokens, completionTokens }: TokenUsage,
+  lookup: Lookup,
+  { cache }: Stages,
+): Promise<void> {
+  const response = {
+    body: text,
+    provider: provider.name,
+    promptTokens,
+    completionTokens,
+    semantic: !hasToolCalls(body),
+  }
+  await cache.store(cacheQuery, response, lookup.vector)
+}
+
+/** What followers are served. */
+export function entryOf(
+  { provider }: RequestContext,
+  body: Uint8Array,
+  { promptTokens, completionTokens }: TokenUsage,
+): CacheEntry {
+  const now = Date.now()
+  return { body, provider: provider.name, promptTokens, completionTokens, createdAtMs: now, expiresAtMs: now }
+}
+
+/** Closes the books of a request that upstream answered. */
+export function finishMiss(
+  { request, query, provider, accounting }: RequestContext,
+  usage: TokenUsage,
+  counts: boolean,
+): void {
+  accounting.noteHeaders()
+  accounting.finish({
+    status: request.signal.aborted ? CLIENT_GONE_STATUS : 200,
+    counts,
+    cacheResult: 'MISS',
+    provider: provider.name,
+    pricedAs: provider.pricedAs,
+    model: query.model,
+    usage,
+  })
+}
+
+export function priceOf({ provider, query }: RequestContext, usage: TokenUsage, { catalogue }: Stages): number {
+  if (provider.pricedAs === null || usage === NO_USAGE) return 0
+  return costUsd(catalogue.find(provider.pricedAs, query.model), usage)
+}
+
+/** Upstream's headers that clients see too. */
+export function passedOn(answer: UpstreamAnswer): Record<string, string> {
+  return Object.fromEntries(answer.headers)
+}

@@ -1,0 +1,19 @@
+/** An embeddings request while its vectors are being gathered. */
+import type { YieldTurn } from '../../event-loop/yield.ts'
+import type { Input } from '../../vector-cache/vector-name.ts'
+import type { RequestContext } from '../request-context.ts'
+import type { InputCounter } from './count-inputs.ts'
+
+/** One input, and the name its vector is kept under. */
+export interface NamedInput {
+  name: string
+  input: Input
+}
+
+export interface EmbeddingsJob {
+  context: RequestContext
+  /** In the request's order, the same name as often as it comes. */
+  inputs: readonly NamedInput[]
+  counter: InputCounter
+  yieldTurn: YieldTurn
+}

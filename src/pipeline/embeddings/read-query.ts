@@ -1,0 +1,82 @@
+/** Reads an embeddings request into single inputs, within the limits that OpenAI sets on their form. */
+
+import { takeRelevant } from '../../cache/exact-key.ts'
+import { invalidRequest, ProxyError } from '../../errors.ts'
+import { hasInexactNumber } from '../../json/inexact-number.ts'
+import type { JsonObject } from '../../json/json-object.ts'
+import type { Input } from '../../vector-cache/vector-name.ts'
+
+/** How the client wants a vector's numbers written. */
+export type VectorForm = 'float' | 'base64'
+
+export interface EmbeddingsQuery {
+  /** In order; at least one. */
+  inputs: readonly Input[]
+  form: VectorForm
+  dimensions: unknown
+  /** Fields that can change a vector besides model, dimensions and input. */
+  otherFields: JsonObject
+}
+
+const MOST_INPUTS = 2_048
+/** What has its own place in the query, or does not change a vector: how it is written. */
+const PLACED_FIELDS = ['model', 'input', 'dimensions', 'encoding_format']
+
+/**
+ * Null for a request whose inputs cannot be told apart with certainty: images, or an encoding that is not OpenAI's. Such a one can
+ * be cached as a whole. Throws a 400 for what OpenAI would refuse: no input, an empty one, too many.
+ */
+export function readEmbeddingsQuery(body: JsonObject): EmbeddingsQuery | null {
+  const form = readForm(body.encoding_format)
+  const inputs = readInputs(body.input)
+  if (form === null || inputs === null) return null
+  checkInputs(inputs)
+  const otherFields = readOtherFields(body)
+  // Written anew for a part of the inputs, such a number could change.
+  if (hasInexactNumber(JSON.stringify({ ...otherFields, dimensions: body.dimensions }))) return null
+  // Beside fields we do not know, base64 may stand for other than 32-bit floats: each form is then kept by itself.
+  if (Object.keys(otherFields).length > 0) otherFields.encoding_format = form
+  return { inputs, form, dimensions: body.dimensions ?? null, otherFields }
+}
+
+function readForm(format: unknown): VectorForm | null {
+  if (format === undefined || format === null || format === 'float') return 'float'
+  return format === 'base64' ? 'base64' : null
+}
+
+function readInputs(input: unknown): Input[] | null {
+  if (typeof input === 'string') return [input]
+  if (!Array.isArray(input)) return null
+  if (input.length > 0 && isTokens(input)) return [input]
+  const isOfOneKind = input.every(item => typeof item === 'string') || input.every(item => isTokens(item))
+  return isOfOneKind ? input : null
+}
+
+function isTokens(items: unknown): items is number[] {
+  return Array.isArray(items) && items.every(item => Number.isInteger(item) && item >= 0)
+}
+
+function checkInputs(inputs: readonly Input[]): void {
+  if (inputs.length === 0) throw invalidRequest("Invalid 'input': input cannot be an empty array.", 'input')
+  if (inputs.length > MOST_INPUTS) throw tooMany(inputs.length)
+  const empty = inputs.findIndex(input => input.length === 0)
+  if (empty < 0) return
+  const place = inputs.length > 1 ? `input[${empty}]` : 'input'
+  const what = typeof inputs[empty] === 'string' ? 'an empty string' : 'an empty array'
+  throw invalidRequest(`Invalid '${place}': input cannot be ${what}.`, 'input')
+}
+
+function tooMany(count: number): ProxyError {
+  return new ProxyError({
+    status: 400,
+    code: 'array_above_max_length',
+    message: `Invalid 'input': array too long. Expected an array with maximum length ${MOST_INPUTS}, but instead got an array with length ${count}.`,
+    param: 'input',
+  })
+}
+
+function readOtherFields(body: JsonObject): JsonObject {
+  const fields = takeRelevant(body)
+  for (const field of PLACED_FIELDS) delete fields[field]
+  return fields
+}

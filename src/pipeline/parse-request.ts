@@ -1,0 +1,110 @@
+/** Parses and checks a request as far as the proxy itself relies on it; the rest is the provider's to judge. */
+import { type CacheControl, readCacheControl } from '../cache/cache-control.ts'
+import { canonicalizeBody } from '../cache/exact-key.ts'
+import { invalidRequest } from '../errors.ts'
+import { isJsonObject, type JsonObject } from '../json/json-object.ts'
+import type { Endpoint } from '../providers/upstream.ts'
+import { type EmbeddingsQuery, readEmbeddingsQuery } from './embeddings/read-query.ts'
+import type { ProxyRequest } from './exchange.ts'
+
+/** A request that is well formed, before anybody has said that it may pass. */
+export interface RequestQuery {
+  endpoint: Endpoint
+  /** The body as it was sent. */
+  text: string
+  body: JsonObject
+  /** What of the body counts, written in one way. */
+  canonicalBody: string
+  model: string
+  stream: boolean
+  /** Whether the client asked for usage at the end of its stream. */
+  includeUsage: boolean
+  control: CacheControl
+  /** Inputs that are looked for one by one; null for all that is cached as a whole. */
+  embeddings: EmbeddingsQuery | null
+}
+
+const MAX_MODEL_LENGTH = 256
+/** Control characters have no place in a name that is logged and stored. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+const CONTROL_CHARACTERS = /[\u0000-\u001f\u007f-\u009f]/
+
+/** Throws a 400 that names the field or header. Messages never quote the body. */
+export function parseRequest(
+  { endpoint, headers }: Pick<ProxyRequest, 'endpoint' | 'headers'>,
+  text: string,
+): RequestQuery {
+  const body = parseObject(text)
+  const { stream } = body
+  const model = readModel(body)
+  if (stream !== undefined && stream !== null && typeof stream !== 'boolean') {
+    throw invalidRequest('stream must be true or false.', 'stream')
+  }
+  checkInput[endpoint](body)
+  const embeddings = endpoint === 'embeddings' ? readEmbeddingsQuery(body) : null
+  return {
+    endpoint,
+    text,
+    body,
+    canonicalBody: embeddings ? '' : canonicalizeBody(body),
+    model,
+    stream: stream === true && endpoint !== 'embeddings',
+    includeUsage: isJsonObject(body.stream_options) && body.stream_options.include_usage === true,
+    control: readCacheControl(headers),
+    embeddings,
+  }
+}
+
+/** The same request for another model. */
+export function withModel(query: RequestQuery, model: string): RequestQuery {
+  const body = { ...query.body, model }
+  return { ...query, body, model, text: JSON.stringify(body), canonicalBody: canonicalizeBody(body) }
+}
+
+function parseObject(text: string): JsonObject {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    throw invalidRequest('We could not parse the JSON body of your request: the body must be one valid JSON object.')
+  }
+  if (isJsonObject(value)) return value
+  throw invalidRequest('The body of your request must be a JSON object.')
+}
+
+function readModel({ model }: JsonObject): string {
+  if (model === undefined || model === null) throw invalidRequest('you must provide a model parameter.', 'model')
+  if (typeof model !== 'string') throw invalidRequest('model must be a string.', 'model')
+  if (model === '' || model.length > MAX_MODEL_LENGTH || CONTROL_CHARACTERS.test(model) || !model.isWellFormed()) {
+    throw invalidRequest(`model must be 1 to ${MAX_MODEL_LENGTH} printable characters.`, 'model')
+  }
+  return model
+}
+
+const checkInput: Record<Endpoint, (body: JsonObject) => void> = {
+  chat({ messages }) {
+    if (!Array.isArray(messages)) throw invalidRequest('messages must be an array of messages.', 'messages')
+    if (messages.length === 0) throw invalidRequest('messages must hold at least one message.', 'messages')
+    messages.forEach((message: unknown, i) => {
+      if (!isJsonObject(message)) throw invalidRequest(`messages[${i}] must be an object.`, `messages[${i}]`)
+      if (typeof message.role !== 'string') {
+        throw invalidRequest(`messages[${i}].role must be a string.`, `messages[${i}].role`)
+      }
+      const { content } = message
+      if (content !== undefined && content !== null && typeof content !== 'string' && !Array.isArray(content)) {
+        throw invalidRequest(`messages[${i}].content must be a string or an array of parts.`, `messages[${i}].content`)
+      }
+    })
+  },
+  completions({ prompt }) {
+    if (typeof prompt !== 'string' && !Array.isArray(prompt)) {
+      throw invalidRequest('prompt must be a string or an array.', 'prompt')
+    }
+  },
+  embeddings({ input }) {
+    if (typeof input !== 'string' && !Array.isArray(input)) {
+      throw invalidRequest('input must be a string or an array.', 'input')
+    }
+    if (input.length === 0) throw invalidRequest('input must not be empty.', 'input')
+  },
+}

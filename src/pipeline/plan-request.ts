@@ -1,0 +1,52 @@
+/** What a request is going to do, from what it says and whose it is: pure, so that a guess at the account can be planned with too. */
+
+import { type CacheQuery, createCacheQuery } from '../cache/cache-query.ts'
+import { hashRequest } from '../cache/exact-key.ts'
+import { ProxyError } from '../errors.ts'
+import type { Account } from '../postgres/admit.ts'
+import { nameRoute } from '../providers/name-route.ts'
+import type { Routes } from '../providers/routes.ts'
+import type { Provider } from '../providers/upstream.ts'
+import type { RequestQuery } from './parse-request.ts'
+
+export interface RequestPlan {
+  /** Who would answer, or what stands in the way. */
+  route: Provider | ProxyError
+  /** What the cache is asked; null without a route. */
+  cacheQuery: CacheQuery | null
+  /** The exact entry to read on the way; null where none is wanted. */
+  exactKey: string | null
+}
+
+export function planRequest(query: RequestQuery, account: Account, routes: Routes): RequestPlan {
+  const route = routes.resolve(query.model, account)
+  if (route instanceof ProxyError) return { route, cacheQuery: null, exactKey: null }
+  const cacheQuery = planCacheQuery(query, account, route)
+  const isLookedUpWhole = query.control.lookup && query.embeddings === null
+  return { route, cacheQuery, exactKey: isLookedUpWhole ? cacheQuery.exactKey : null }
+}
+
+function planCacheQuery(query: RequestQuery, account: Account, provider: Provider): CacheQuery {
+  const { endpoint, body, canonicalBody, text: bodyText, control, model } = query
+  const identity = { namespace: control.namespace, endpoint, route: nameRoute(provider), body, canonicalBody, bodyText }
+  return createCacheQuery({ account, control, identity, requestHash: hashRequest(identity), model })
+}
+
+/** What of an account a plan depends on. */
+const PLAN_INPUTS = [
+  'key_type',
+  'project_id',
+  'semantic_enabled',
+  'semantic_threshold',
+  'semantic_guards',
+  'cache_generation',
+  'provider_keys_version',
+] as const satisfies (keyof Account)[]
+
+/** Whether a plan made for the one account holds for the other. */
+export function samePlanInputs(guess: Account, account: Account): boolean {
+  return (
+    PLAN_INPUTS.every(input => guess[input] === account[input]) &&
+    guess.direct_providers.join() === account.direct_providers.join()
+  )
+}

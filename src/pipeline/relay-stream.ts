@@ -1,0 +1,136 @@
+/** Leads a streamed call: passes events on as they come, stores the response when it is complete, accounts for it either way. */
+import type { Lookup } from '../cache/cache.ts'
+import { NO_USAGE, readUsage } from '../catalogue/cost.ts'
+import type { SharedCall } from '../coalescing/shared-call.ts'
+import type { Joined } from '../coalescing/shared-calls.ts'
+import { ClientGone, ProxyError } from '../errors.ts'
+import { type AssembledAnswer, createAssembler } from '../openai-format/assemble.ts'
+import { EventLump } from '../openai-format/event-lump.ts'
+import { createEventSplitter } from '../openai-format/split-events.ts'
+import { createSseParser } from '../openai-format/sse-parser.ts'
+import { isUpstreamFailure } from '../openai-format/wholeness.ts'
+import { broken } from '../providers/call-upstream.ts'
+import type { UpstreamAnswer } from '../providers/upstream.ts'
+import { estimatePromptTokens } from '../tokens/count-tokens.ts'
+import { entryOf, finishMiss, passedOn, priceOf, storeResponse } from './complete-call.ts'
+import { CLIENT_GONE_STATUS, type ProxyResponse } from './exchange.ts'
+import { countUsage, setsOutputLimit } from './read-answer.ts'
+import type { RequestContext } from './request-context.ts'
+import { missHeaders, SSE_TYPE } from './response-headers.ts'
+import type { Stages } from './stages.ts'
+import { streamEvents } from './stream-events.ts'
+
+export function relayStream(
+  context: RequestContext,
+  { call, subscriber }: Joined,
+  answer: UpstreamAnswer,
+  lookup: Lookup,
+  stages: Stages,
+): ProxyResponse {
+  const { query, provider, accounting } = context
+  const promptTokens = estimatePromptTokens(query.body, query.endpoint)
+  const cost = priceOf(context, { ...NO_USAGE, promptTokens }, stages)
+  call.startStream()
+  // Runs beside the response: the leader's client may leave while others listen.
+  void relay(context, call, answer, lookup, stages)
+  accounting.noteHeaders()
+  return {
+    status: 200,
+    headers: { ...passedOn(answer), ...SSE_TYPE, ...missHeaders(provider.name, cost) },
+    body: streamEvents(subscriber, { includeUsage: query.includeUsage, onEnd: () => {} }),
+  }
+}
+
+/** Reads the stream to its end, settles the call, closes the books. Never throws. */
+async function relay(
+  context: RequestContext,
+  call: SharedCall,
+  answer: UpstreamAnswer,
+  lookup: Lookup,
+  stages: Stages,
+): Promise<void> {
+  const { query } = context
+  const { assembled, held, failure } = await readEvents(context, call, answer)
+  if (failure !== undefined) return endBroken(context, call, assembled, failure)
+  const usage = readUsage(assembled.usage) ?? countUsage(query.endpoint, query.body, assembled.body)
+  const isComplete = assembled.wholeness === 'whole'
+  const text = isComplete ? JSON.stringify(assembled.body) : ''
+  if (isComplete) await storeResponse(context, assembled.body, text, usage, lookup, stages)
+  if (held) void call.push(held)
+  call.settle(
+    isComplete
+      ? { kind: 'complete', entry: entryOf(context, new TextEncoder().encode(text), usage) }
+      : { kind: 'notShareable', failure: null },
+  )
+  finishMiss(context, usage, !isUpstreamFailure(assembled.wholeness))
+}
+
+interface ReadEvents {
+  assembled: AssembledAnswer
+  /** The closing event: clients stop reading there, so that it waits until whoever asks again finds the response stored. */
+  held: EventLump | null
+  failure: unknown
+}
+
+async function readEvents({ query }: RequestContext, call: SharedCall, answer: UpstreamAnswer): Promise<ReadEvents> {
+  const assembler = createAssembler({ clientSetOutputLimit: setsOutputLimit(query.endpoint, query.body) })
+  const parser = createSseParser(({ data, event }) => assembler.push(data, event))
+  const splitter = createEventSplitter()
+  const reader = answer.body.getReader()
+  try {
+    for (;;) {
+      const { done, value } = await reader.read()
+      const events = done ? [splitter.end()].filter(rest => rest.length > 0) : splitter.push(value)
+      if (done) parser.end()
+      else parser.push(value)
+      const doneAt = events.findIndex(isDone)
+      const passed = doneAt < 0 ? events : events.slice(0, doneAt)
+      if (passed.length > 0) await call.push(new EventLump(passed))
+      if (doneAt >= 0) {
+        void drain(reader)
+        return { assembled: assembler.finish(), held: new EventLump(events.slice(doneAt)), failure: undefined }
+      }
+      if (done) return { assembled: assembler.finish(), held: null, failure: undefined }
+    }
+  } catch (failure) {
+    return { assembled: assembler.finish(), held: null, failure }
+  }
+}
+
+const DONE = Buffer.from('[DONE]')
+/** A closing event is short; `[DONE]` in a longer one is part of an answer. */
+const MAX_DONE_BYTES = 64
+
+function isDone(event: Uint8Array): boolean {
+  if (event.length > MAX_DONE_BYTES) return false
+  const bytes = Buffer.from(event.buffer, event.byteOffset, event.byteLength)
+  return bytes.includes(DONE) && /^data: ?\s*\[DONE\]\s*$/m.test(bytes.toString('latin1'))
+}
+
+/** Those who heard a part are told, those who did not may try for themselves. What upstream did for a client that left counts. */
+function endBroken(context: RequestContext, call: SharedCall, assembled: AssembledAnswer, failure: unknown): void {
+  const { query, provider, accounting } = context
+  const told =
+    failure instanceof ProxyError ? failure : broken(provider.name, 'broke off its answer', undefined, failure)
+  call.settle({ kind: 'notShareable', failure: told }, told)
+  const isGone = failure instanceof ClientGone
+  accounting.finish({
+    status: isGone ? CLIENT_GONE_STATUS : told.status,
+    counts: isGone,
+    cacheResult: 'MISS',
+    provider: provider.name,
+    pricedAs: provider.pricedAs,
+    model: query.model,
+    usage: readUsage(assembled.usage) ?? countUsage(query.endpoint, query.body, assembled.body),
+    ...(isGone ? {} : { cause: told }),
+  })
+}
+
+/** Reads what may come behind the end, so that the connection can serve again. */
+async function drain(reader: { read(): Promise<{ done: boolean }> }): Promise<void> {
+  try {
+    while (!(await reader.read()).done);
+  } catch {
+    // Nobody needs it any more.
+  }
+}

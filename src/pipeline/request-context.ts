@@ -1,0 +1,18 @@
+/** A request that was admitted, with all that is known about it: what every later step is given. */
+
+import type { CacheQuery } from '../cache/cache-query.ts'
+import type { Account } from '../postgres/admit.ts'
+import type { Provider } from '../providers/upstream.ts'
+import type { RequestAccounting } from './accounting.ts'
+import type { ProxyRequest } from './exchange.ts'
+import type { RequestQuery } from './parse-request.ts'
+
+export interface RequestContext {
+  request: ProxyRequest
+  query: RequestQuery
+  account: Account
+  provider: Provider
+  /** What the cache is asked; under this name the request is shared. */
+  cacheQuery: CacheQuery
+  accounting: RequestAccounting
+}

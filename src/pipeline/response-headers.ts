@@ -1,0 +1,70 @@
+/** The headers that say what happened and what it cost: our own X-Proxy ones, and RFC 9211's Cache-Status. */
+
+import { ageSeconds } from '../cache/entry.ts'
+import type { Match } from '../cache/match.ts'
+import { formatUsd } from '../catalogue/cost.ts'
+
+export function missHeaders(provider: string, cost: number): Record<string, string> {
+  return {
+    'cache-status': 'model-proxy; fwd=miss',
+    'x-proxy-cache': 'MISS',
+    'x-proxy-cache-age': '0',
+    'x-proxy-cost-usd': formatUsd(cost),
+    'x-proxy-provider': provider,
+    'x-proxy-tokens-saved': '0',
+  }
+}
+
+export function hitHeaders(match: Match): Record<string, string> {
+  const now = Date.now()
+  const age = String(ageSeconds(match.entry, now))
+  const ttlSeconds = Math.max(0, Math.floor((match.entry.expiresAtMs - now) / 1000))
+  const headers: Record<string, string> = {
+    age,
+    'cache-status': `model-proxy; hit; ttl=${ttlSeconds}`,
+    'x-proxy-cache': match.result,
+    'x-proxy-cache-age': age,
+    'x-proxy-cost-usd': '0',
+    'x-proxy-provider': match.entry.provider,
+    'x-proxy-tokens-saved': String(match.entry.promptTokens),
+  }
+  if (match.result === 'HIT-SEMANTIC') {
+    headers['x-proxy-cache-similarity'] = match.similarity.toFixed(4)
+    headers['cache-status'] += '; detail=semantic'
+  }
+  return headers
+}
+
+/** For a request all of whose parts were known; the age is the oldest part's. */
+export function partsHitHeaders(
+  provider: string,
+  createdAtMs: number,
+  savedPromptTokens: number,
+): Record<string, string> {
+  const age = String(Math.max(0, Math.floor((Date.now() - createdAtMs) / 1000)))
+  return {
+    ...missHeaders(provider, 0),
+    age,
+    'cache-status': 'model-proxy; hit',
+    'x-proxy-cache': 'HIT',
+    'x-proxy-cache-age': age,
+    'x-proxy-tokens-saved': String(savedPromptTokens),
+  }
+}
+
+/** For a request that hears another one's response as it comes. */
+export function followHeaders(provider: string, estimatedPromptTokens: number): Record<string, string> {
+  return {
+    age: '0',
+    'cache-status': 'model-proxy; fwd=miss; collapsed',
+    'x-proxy-cache': 'HIT',
+    'x-proxy-cache-age': '0',
+    'x-proxy-cost-usd': '0',
+    'x-proxy-provider': provider,
+    // The exact count comes at the end of the stream, too late for a header.
+    'x-proxy-tokens-saved': String(estimatedPromptTokens),
+  }
+}
+
+export const JSON_TYPE = { 'content-type': 'application/json' }
+export const SSE_TYPE = { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' }

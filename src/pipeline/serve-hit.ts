@@ -1,0 +1,42 @@
+/** Serves a stored response: its body as it is, or replayed as the stream it would have been. */
+import type { Match } from '../cache/match.ts'
+import { NO_USAGE } from '../catalogue/cost.ts'
+import { encodeSse, splitAnswer } from '../openai-format/split.ts'
+import type { ProxyResponse } from './exchange.ts'
+import type { RequestContext } from './request-context.ts'
+import { hitHeaders, JSON_TYPE, SSE_TYPE } from './response-headers.ts'
+
+const decoder = new TextDecoder()
+
+export function serveHit({ query, provider, accounting }: RequestContext, match: Match): ProxyResponse {
+  const { entry, result } = match
+  const headers = hitHeaders(match)
+  const response: ProxyResponse = query.stream
+    ? { status: 200, headers: { ...SSE_TYPE, ...headers }, body: replayStream(entry.body, query.includeUsage) }
+    : { status: 200, headers: { ...JSON_TYPE, ...headers }, body: entry.body }
+  accounting.noteHeaders()
+  accounting.finish({
+    status: 200,
+    counts: true,
+    cacheResult: result,
+    provider: entry.provider,
+    pricedAs: provider.pricedAs,
+    model: query.model,
+    usage: { ...NO_USAGE, promptTokens: entry.promptTokens, completionTokens: entry.completionTokens },
+  })
+  return response
+}
+
+/** With and without usage, for as long as anybody holds the plain response: all who share one call replay the same. */
+const replays = { withUsage: new WeakMap<Uint8Array, Uint8Array>(), without: new WeakMap<Uint8Array, Uint8Array>() }
+
+/** The plain response as an event stream. */
+export function replayStream(body: Uint8Array, includeUsage: boolean): Uint8Array {
+  const known = includeUsage ? replays.withUsage : replays.without
+  let events = known.get(body)
+  if (!events) {
+    events = encodeSse(splitAnswer(JSON.parse(decoder.decode(body)), { includeUsage }))
+    known.set(body, events)
+  }
+  return events
+}

@@ -1,0 +1,25 @@
+/** What the steps of the pipeline use. */
+import type { Admission } from '../admission/admission.ts'
+import type { Cache } from '../cache/cache.ts'
+import type { Catalogue } from '../catalogue/catalogue.ts'
+import type { Leads } from '../coalescing/leads.ts'
+import type { SharedCalls } from '../coalescing/shared-calls.ts'
+import type { Routes } from '../providers/routes.ts'
+import type { VectorStore } from '../vector-cache/vector-store.ts'
+import type { Accounting } from './accounting.ts'
+import type { VectorCalls } from './embeddings/vector-calls.ts'
+
+export interface Stages {
+  admission: Admission
+  accounting: Accounting
+  routes: Routes
+  cache: Cache
+  /** Calls of this process that identical requests can join, */
+  calls: SharedCalls
+  /** and which process leads them. */
+  leads: Leads
+  /** The same for the vectors of single inputs. */
+  vectorCalls: VectorCalls
+  vectors: VectorStore
+  catalogue: Catalogue
+}

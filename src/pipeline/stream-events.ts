@@ -1,0 +1,60 @@
+/** A subscriber's events as a response body. */
+import type { Subscriber } from '../coalescing/shared-call.ts'
+import { ProxyError, upstreamBrokeOff } from '../errors.ts'
+
+/** How a stream ended for one client. */
+export type StreamEnd = { kind: 'complete' } | { kind: 'failed'; failure: ProxyError } | { kind: 'gone' }
+
+export interface StreamOptions {
+  /** Whether the client asked for the closing usage chunk. */
+  includeUsage: boolean
+  /** Called once. */
+  onEnd(end: StreamEnd): void
+}
+
+const encoder = new TextEncoder()
+
+/**
+ * Nothing is taken before it is asked for. A stream that breaks off ends with an error event, so that no client takes it for
+ * complete.
+ */
+export function streamEvents(
+  subscriber: Subscriber,
+  { includeUsage, onEnd }: StreamOptions,
+): ReadableStream<Uint8Array> {
+  let isOver = false
+
+  function end(how: StreamEnd): void {
+    if (isOver) return
+    isOver = true
+    subscriber.leave()
+    onEnd(how)
+  }
+
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        try {
+          for (;;) {
+            const lump = await subscriber.read()
+            if (isOver) return
+            if (lump === null) break
+            const bytes = includeUsage ? lump.bytes : lump.withoutUsage
+            if (bytes.length > 0) return controller.enqueue(bytes)
+          }
+          end({ kind: 'complete' })
+        } catch (error) {
+          if (isOver) return
+          const failure = error instanceof ProxyError ? error : upstreamBrokeOff(error)
+          controller.enqueue(encoder.encode(`data: ${JSON.stringify(failure.toBody())}\n\n`))
+          end({ kind: 'failed', failure })
+        }
+        controller.close()
+      },
+      cancel() {
+        end({ kind: 'gone' })
+      },
+    },
+    { highWaterMark: 0 },
+  )
+}

@@ -1,0 +1,84 @@
+/** How processes know of each other's upstream calls: leases with a lifetime, and messages from process to process. */
+import { createTimeLimit } from '../event-loop/time-limit.ts'
+import { connectRedis, type RedisConnection } from './connect-redis.ts'
+
+/** Who leads a call. */
+export interface Lease {
+  /** The leading process. */
+  processId: string
+  callId: string
+}
+
+/** `holder`: who has had the lease since before; null when it is ours now. `entry`: the exact entry right after it was taken. */
+export type LeaseReply = { holder: Lease } | { holder: null; entry: Uint8Array | null }
+
+export interface ProcessBus {
+  /** This process's own name. */
+  readonly processId: string
+  /** Takes a lease for this process, and reads the exact entry that an earlier call may have left. Rejects when Redis is out of reach. */
+  takeLease(name: string, callId: string, exactKey: string): Promise<LeaseReply>
+  /** Makes a lease of ours last on. */
+  renewLease(name: string): Promise<void>
+  /** Gives a lease up, if it still is that one. */
+  releaseLease(name: string, lease: Lease): Promise<void>
+  /** Sends bytes to a process, in order; resolves to whether it was there to hear them. Rejects when Redis is out of reach. */
+  send(processId: string, message: Uint8Array): Promise<boolean>
+  /** Sets who hears what is sent to this process. */
+  listen(onMessage: (message: Uint8Array) => void): void
+  /** Whether messages to this process can arrive now. */
+  isListening(): boolean
+  /** Stops listening. */
+  close(): Promise<void>
+}
+
+/** A leader that died is taken to be gone after this long; a living one renews its lease. */
+const LEASE_LIFETIME_MS = 10_000
+
+const RELEASE = `if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0`
+
+/** Without a reply by then, a process goes its own way. */
+const TIME_LIMIT_MS = 300
+
+/** Sends on `redis`, which stays its owner's: leases travel with the store's commands. Listens at `url`, which leads to the same. */
+export function openProcessBus(redis: RedisConnection, url: string): ProcessBus {
+  const processId = crypto.randomUUID()
+  const inTime = createTimeLimit(TIME_LIMIT_MS)
+  // A connection that listens can do nothing else.
+  const listener = connectRedis(url, { listens: true })
+  let onMessage: (message: Uint8Array) => void = () => {}
+  listener.on('messageBuffer', (_: Buffer, message: Buffer) => onMessage(message))
+  listener.subscribe(channelOf(processId)).catch(() => {})
+
+  return {
+    processId,
+    async takeLease(name, callId, exactKey) {
+      // One pipeline, in this order: both names have the project's hash tag.
+      const taking = redis.set(name, `${processId} ${callId}`, 'PX', LEASE_LIFETIME_MS, 'NX')
+      const [taken, entry] = await inTime(Promise.all([taking, redis.getBuffer(exactKey)]))
+      if (taken === 'OK') return { holder: null, entry }
+      const [holder = '', holderCall = ''] = ((await inTime(redis.get(name))) ?? '').split(' ')
+      return { holder: { processId: holder, callId: holderCall } }
+    },
+    async renewLease(name) {
+      await inTime(redis.pexpire(name, LEASE_LIFETIME_MS))
+    },
+    async releaseLease(name, lease) {
+      await inTime(redis.eval(RELEASE, 1, name, `${lease.processId} ${lease.callId}`))
+    },
+    async send(to, message) {
+      const bytes = Buffer.from(message.buffer, message.byteOffset, message.byteLength)
+      return (await inTime(redis.publish(channelOf(to), bytes))) > 0
+    },
+    listen(handler) {
+      onMessage = handler
+    },
+    isListening: () => listener.status === 'ready',
+    async close() {
+      listener.disconnect()
+    },
+  }
+}
+
+function channelOf(processId: string): string {
+  return `mp:process:${processId}`
+}
