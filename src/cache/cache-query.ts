@@ -1,11 +1,13 @@
 /** What the cache is asked: one request, by its hash and, where it may be matched by similarity, by its text. */
+
+import { sha256 } from '../json/canonical.ts'
 import { hasInexactNumber } from '../json/inexact-number.ts'
 import type { Account } from '../postgres/admit.ts'
 import { callName, entryName } from '../stores/fast-store.ts'
 import { normalizePrompt } from '../text/normalize/normalize-prompt.ts'
 import { takeAskedText } from './asked-text.ts'
 import type { CacheControl } from './cache-control.ts'
-import { hashContext, type RequestIdentity, sha256 } from './exact-key.ts'
+import { hashContext, type RequestIdentity } from './exact-key.ts'
 import { extractFeatures } from './guards/extract-features.ts'
 import type { GuardFeatures } from './guards/guard.ts'
 import { needsFreshAnswer } from './guards/needs-fresh-answer.ts'

@@ -1,7 +1,8 @@
 /** Parses and checks a request as far as the proxy itself relies on it; the rest is the provider's to judge. */
 import { type CacheControl, readCacheControl } from '../cache/cache-control.ts'
-import { canonicalizeBody } from '../cache/exact-key.ts'
 import { invalidRequest } from '../errors.ts'
+import { canonicalizeBody } from '../json/canonical.ts'
+import { hasDuplicateKeys } from '../json/duplicate-keys.ts'
 import { isJsonObject, type JsonObject } from '../json/json-object.ts'
 import type { Endpoint } from '../providers/upstream.ts'
 import { type EmbeddingsQuery, readEmbeddingsQuery } from './embeddings/read-query.ts'
@@ -68,8 +69,12 @@ function parseObject(text: string): JsonObject {
   } catch {
     throw invalidRequest('We could not parse the JSON body of your request: the body must be one valid JSON object.')
   }
-  if (isJsonObject(value)) return value
-  throw invalidRequest('The body of your request must be a JSON object.')
+  if (!isJsonObject(value)) throw invalidRequest('The body of your request must be a JSON object.')
+  // It is forwarded as it was sent: whoever reads the other one of the two would answer another request than was looked for.
+  if (hasDuplicateKeys(text, value)) {
+    throw invalidRequest('The body of your request has the same key twice in one object; keep one of them.')
+  }
+  return value
 }
 
 function readModel({ model }: JsonObject): string {

@@ -1,5 +1,5 @@
 /** What makes two inputs the same to an embedding model: a hash over all that can change the vector. */
-import { canonicalizeBody, sha256 } from '../cache/exact-key.ts'
+import { canonicalizeBody, sha256 } from '../json/canonical.ts'
 import type { JsonObject } from '../json/json-object.ts'
 
 /** A text, or the numbers of its tokens. */

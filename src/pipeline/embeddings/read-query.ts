@@ -1,7 +1,7 @@
 /** Reads an embeddings request into single inputs, within the limits that OpenAI sets on their form. */
 
-import { takeRelevant } from '../../cache/exact-key.ts'
 import { invalidRequest, ProxyError } from '../../errors.ts'
+import { takeRelevant } from '../../json/canonical.ts'
 import { hasInexactNumber } from '../../json/inexact-number.ts'
 import type { JsonObject } from '../../json/json-object.ts'
 import type { Input } from '../../vector-cache/vector-name.ts'

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { canonicalizeBody, hashRequest } from '../../../src/cache/exact-key.ts'
+import { hashRequest } from '../../../src/cache/exact-key.ts'
+import { canonicalizeBody } from '../../../src/json/canonical.ts'
 
 function hash(bodyText: string, other: Partial<{ namespace: string; endpoint: string; route: string }> = {}): string {
   const body = JSON.parse(bodyText)
@@ -48,6 +49,12 @@ test.each([
   ['where a value stands', '{"model":"m","messages":[{"role":"user","content":"hi","seed":1}]}'],
 ])('%s makes a difference', (_, bodyText) => {
   expect(hash(bodyText)).not.toBe(hash(base))
+})
+
+test('a model writes properties in the order of their schema: it counts', () => {
+  const schema = (properties: string) =>
+    hash(`{"model":"m","messages":[],"tools":[{"function":{"parameters":{${properties}}}}]}`)
+  expect(schema('"a":{},"b":{}')).not.toBe(schema('"b":{},"a":{}'))
 })
 
 test('numbers that round to the same one are still two', () => {

@@ -1,0 +1,71 @@
+/** What of a request's body counts, written in one way, so that equal requests have equal text. */
+import { invalidRequest } from '../errors.ts'
+import type { JsonObject } from './json-object.ts'
+
+/**
+ * Fields that cannot change the answer: how it travels, and what the vendor books it under. A deny-list, never an allow-list:
+ * a field that is invented tomorrow counts.
+ */
+const IRRELEVANT_FIELDS = new Set([
+  'stream',
+  'stream_options',
+  'user',
+  'metadata',
+  'store',
+  'safety_identifier',
+  'prompt_cache_key',
+  'prompt_cache_retention',
+])
+
+/** Schemas: a model writes properties in the order that they stand in. */
+const ORDERED_FIELDS = new Set(['tools', 'functions', 'response_format', 'text'])
+
+/** Deeper than any real request; a bound for the recursion. */
+const MAX_DEPTH = 128
+/** Longer strings (images, files) enter as their own hash: they are read once and never copied. */
+const LONG_STRING = 4_096
+
+/** Canonical JSON of what counts in a body. Throws a 400 where it is nested too deeply. */
+export function canonicalizeBody(body: JsonObject): string {
+  const relevant = takeRelevant(body)
+  return writeObject(Object.keys(relevant).sort(), field => canonicalize(relevant[field], 1, ORDERED_FIELDS.has(field)))
+}
+
+/** The fields that can change an answer. */
+export function takeRelevant(body: JsonObject): JsonObject {
+  // Null prototype: a field called __proto__ counts like any other.
+  const kept: JsonObject = Object.create(null)
+  for (const field of Object.keys(body)) if (!IRRELEVANT_FIELDS.has(field)) kept[field] = body[field]
+  return kept
+}
+
+/** Hex. */
+export function sha256(text: string): string {
+  return Bun.SHA256.hash(text, 'hex')
+}
+
+/** Hashing takes UTF-8, in which all lone surrogates are the same: a string that has one is written out. */
+function canonicalizeString(value: string): string {
+  return value.length > LONG_STRING && value.isWellFormed() ? `#${sha256(value)}` : JSON.stringify(value)
+}
+
+/** JSON with sorted keys, or with keys as they stand where their order means something. */
+function canonicalize(value: unknown, depth: number, keepsOrder: boolean): string {
+  if (depth > MAX_DEPTH) throw invalidRequest(`The request is nested more than ${MAX_DEPTH} levels deep.`)
+  if (typeof value === 'string') return canonicalizeString(value)
+  if (typeof value !== 'object' || value === null) return String(value)
+  if (Array.isArray(value)) {
+    let text = ''
+    for (const item of value) text += `${text === '' ? '' : ','}${canonicalize(item, depth + 1, keepsOrder)}`
+    return `[${text}]`
+  }
+  const object = value as JsonObject
+  const fields = Object.keys(object)
+  return writeObject(keepsOrder ? fields : fields.sort(), field => canonicalize(object[field], depth + 1, keepsOrder))
+}
+
+function writeObject(fields: readonly string[], write: (field: string) => string): string {
+  let text = ''
+  for (const field of fields) text += `${text === '' ? '' : ','}${JSON.stringify(field)}:${write(field)}`
+  return `{${text}}`
+}

@@ -1,0 +1,44 @@
+/** Finds objects that have one key twice: which of the two counts is each reader's own choice. */
+
+/** Whether `value`, which is what `text` was parsed to, has fewer members than were written. Linear. */
+export function hasDuplicateKeys(text: string, value: unknown): boolean {
+  return countColons(text) !== countMembers(value)
+}
+
+/** Colons outside of strings: one for each member. */
+function countColons(text: string): number {
+  let colons = 0
+  let colon = text.indexOf(':')
+  for (let at = 0; colon >= 0; ) {
+    const quote = text.indexOf('"', at)
+    const end = quote < 0 ? text.length : quote
+    for (; colon >= 0 && colon < end; colon = text.indexOf(':', colon + 1)) colons++
+    if (quote < 0) return colons
+    at = findStringEnd(text, quote + 1)
+    if (colon >= 0 && colon < at) colon = text.indexOf(':', at)
+  }
+  return colons
+}
+
+/** Behind the closing quote of the string that begins at `start`. */
+function findStringEnd(text: string, start: number): number {
+  for (let quote = text.indexOf('"', start); quote >= 0; quote = text.indexOf('"', quote + 1)) {
+    let backslashes = 0
+    while (text[quote - 1 - backslashes] === '\\') backslashes++
+    if (backslashes % 2 === 0) return quote + 1
+  }
+  return text.length
+}
+
+function countMembers(value: unknown): number {
+  const waiting = [value]
+  let members = 0
+  while (waiting.length > 0) {
+    const next = waiting.pop()
+    if (typeof next !== 'object' || next === null) continue
+    const inner = Object.values(next)
+    if (!Array.isArray(next)) members += inner.length
+    for (const each of inner) if (typeof each === 'object') waiting.push(each)
+  }
+  return members
+}
