@@ -10,7 +10,7 @@ export function createSandboxProvider(): Provider {
     name: 'sandbox',
     pricedAs: null,
     async ask({ endpoint, body, stream }) {
-      const answer = answerInSandbox(endpoint, body)
+      const answer = await answerInSandbox(endpoint, body)
       const bytes = stream
         ? encodeSse(splitAnswer(answer, { includeUsage: true }))
         : encoder.encode(JSON.stringify(answer))

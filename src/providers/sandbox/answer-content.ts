@@ -5,7 +5,7 @@ import { isJsonObject, type JsonObject } from '../../json/json-object.ts'
 import { type Request, readOptional } from './fields.ts'
 import { textOfMessage } from './messages.ts'
 import { quote } from './quote.ts'
-import { writeSchemaInstance } from './schema-instance.ts'
+import { writeSchemaInstance } from './schema/schema-instances.ts'
 
 /** Begins every text of the sandbox, so that none is taken for a model's. */
 export const SANDBOX_MARK = '[sandbox]'
@@ -20,13 +20,13 @@ export interface Occasion {
 export type WriteContent = (index: number, count: number) => string
 
 /** Throws a 400 for a malformed `response_format` and for a schema that has no instance. */
-export function contentWriter(occasion: Occasion): WriteContent {
-  const json = writeJsonContent(occasion)
+export async function contentWriter(occasion: Occasion): Promise<WriteContent> {
+  const json = await writeJsonContent(occasion)
   const said = json ?? describeLast(occasion.messages)
   return (index, count) => json ?? writeText(occasion, said, index, count)
 }
 
-function writeJsonContent({ request, digest }: Occasion): string | undefined {
+async function writeJsonContent({ request, digest }: Occasion): Promise<string | undefined> {
   const format = readOptional(request, 'response_format') ?? { type: 'text' }
   if (!isJsonObject(format)) {
     throw invalidRequest("Invalid type for 'response_format': expected an object.", 'response_format')
@@ -41,7 +41,7 @@ function writeJsonContent({ request, digest }: Occasion): string | undefined {
   )
 }
 
-function writeSchemaContent(wanted: unknown): string {
+async function writeSchemaContent(wanted: unknown): Promise<string> {
   const place = 'response_format.json_schema'
   if (!isJsonObject(wanted)) throw invalidRequest(`Missing required parameter: '${place}'.`, place)
   if (typeof wanted.name !== 'string')

@@ -10,9 +10,9 @@ const ANSWERS = { chat: completeChat, completions: completeText, embeddings: emb
  * the same answer but for `created`, streamed or not. Any JSON object may come in: throws a 400 `ProxyError` that names
  * the field for what OpenAI would refuse, and for schemas without an instance or beyond the sandbox's bounds.
  */
-export function answerInSandbox(
+export async function answerInSandbox(
   endpoint: keyof typeof ANSWERS,
   request: Record<string, unknown>,
-): Record<string, unknown> {
+): Promise<Record<string, unknown>> {
   return ANSWERS[endpoint](request)
 }

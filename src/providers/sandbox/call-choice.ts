@@ -5,7 +5,7 @@ import type { Choice } from './choice.ts'
 import { limitText, type TextLimits } from './limit-text.ts'
 import type { OfferedFunction } from './offered-functions.ts'
 import { digestText } from './request-digest.ts'
-import { writeSchemaInstance } from './schema-instance.ts'
+import { writeSchemaInstance } from './schema/schema-instances.ts'
 import type { Calls } from './tool-calls.ts'
 
 /** Around a call's name and arguments. */
@@ -18,8 +18,13 @@ interface Call {
 }
 
 /** All choices call alike, under ids of their own. */
-export function callWriter(calls: Calls, digest: string, limits: TextLimits, count: number): (index: number) => Choice {
-  const written = writeCalls(calls.functions, limits)
+export async function callWriter(
+  calls: Calls,
+  digest: string,
+  limits: TextLimits,
+  count: number,
+): Promise<(index: number) => Choice> {
+  const written = await writeCalls(calls.functions, limits)
   checkAnswerSize(
     written.reduce((sum, call) => sum + call.function.arguments.length, 0),
     count,
@@ -42,18 +47,20 @@ function identify(call: Call, seed: string): Record<string, unknown> {
   return { id: `call_${digestText(seed).slice(0, 24)}`, type: 'function', function: call.function }
 }
 
-function writeCalls(functions: OfferedFunction[], { maxTokens = Infinity, model }: TextLimits): Call[] {
+async function writeCalls(functions: OfferedFunction[], { maxTokens = Infinity, model }: TextLimits): Promise<Call[]> {
   let tokensLeft = maxTokens
-  return functions.map(offered => {
-    const call = writeCall(offered, tokensLeft, model)
+  const calls: Call[] = []
+  for (const { name, parameters, param } of functions) {
+    const call = limitCall(name, await writeSchemaInstance(parameters, param, true), tokensLeft, model)
     tokensLeft -= call.tokens
-    return call
-  })
+    calls.push(call)
+  }
+  return calls
 }
 
-function writeCall({ name, parameters, param }: OfferedFunction, tokensLeft: number, model: string): Call {
+function limitCall(name: string, whole: string, tokensLeft: number, model: string): Call {
   const overhead = CALL_OVERHEAD_TOKENS + countTextTokens(name, model)
   const limits = { stops: [], maxTokens: Math.max(0, tokensLeft - overhead), model }
-  const { text, tokens, finishReason } = limitText(writeSchemaInstance(parameters, param, true), limits)
+  const { text, tokens, finishReason } = limitText(whole, limits)
   return { function: { name, arguments: text }, tokens: overhead + tokens, isCut: finishReason === 'length' }
 }

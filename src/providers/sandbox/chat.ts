@@ -17,7 +17,7 @@ const MOST_CHOICES = 128
 const MOST_ALTERNATIVES = 20
 
 /** A whole `chat.completion`; throws a 400 for what OpenAI would refuse. */
-export function completeChat(request: Request): Record<string, unknown> {
+export async function completeChat(request: Request): Promise<Record<string, unknown>> {
   const model = readModel(request)
   const messages = readMessages(request)
   checkSampling(request)
@@ -25,11 +25,11 @@ export function completeChat(request: Request): Record<string, unknown> {
   const limits: TextLimits = { stops: readStops(request), maxTokens: readMaxTokens(request), model }
   const alternatives = readAlternatives(request)
   const digest = digestRequest('chat', request)
-  const writeContent = contentWriter({ request, messages, digest })
+  const writeContent = await contentWriter({ request, messages, digest })
   const calls = chooseCalls(request, messages)
   const writeChoice =
     calls.functions.length > 0
-      ? callWriter(calls, digest, limits, count)
+      ? await callWriter(calls, digest, limits, count)
       : sayingWriter(index => writeContent(index, count), limits, alternatives, count)
   const choices = Array.from({ length: count }, (_, index) => writeChoice(index))
   return {

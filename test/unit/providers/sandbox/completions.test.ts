@@ -1,7 +1,7 @@
 import { encode } from 'gpt-tokenizer/encoding/cl100k_base'
 import { describe, expect, test } from 'vitest'
 import { ProxyError } from '../../../../src/errors.ts'
-import { answerInSandbox } from '../../../../src/providers/sandbox/answer-in-sandbox.ts'
+import { completeText } from '../../../../src/providers/sandbox/completions.ts'
 import { countTextTokens } from '../../../../src/tokens/count-tokens.ts'
 
 interface Completion {
@@ -23,7 +23,7 @@ interface Completion {
 
 const MODEL = 'gpt-3.5-turbo-instruct'
 const complete = (request: object) =>
-  answerInSandbox('completions', { model: MODEL, prompt: 'Once upon a time', ...request }) as unknown as Completion
+  completeText({ model: MODEL, prompt: 'Once upon a time', ...request }) as unknown as Completion
 
 function paramOf(request: object): string | null {
   try {
@@ -56,8 +56,8 @@ test('a completion is marked, and sixteen tokens long unless asked otherwise', (
 })
 
 test('the same request is answered the same', () => {
-  const { created: _, ...one } = answerInSandbox('completions', { model: MODEL, prompt: 'x' })
-  const { created: __, ...other } = answerInSandbox('completions', { model: MODEL, prompt: 'x', stream: true })
+  const { created: _, ...one } = completeText({ model: MODEL, prompt: 'x' })
+  const { created: __, ...other } = completeText({ model: MODEL, prompt: 'x', stream: true })
   expect(other).toEqual(one)
 })
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { ProxyError } from '../../../../src/errors.ts'
-import { answerInSandbox } from '../../../../src/providers/sandbox/answer-in-sandbox.ts'
+import { embedInputs } from '../../../../src/providers/sandbox/embeddings.ts'
 import { countTextTokens } from '../../../../src/tokens/count-tokens.ts'
 
 interface Embeddings<Vector> {
@@ -12,7 +12,7 @@ interface Embeddings<Vector> {
 
 const MODEL = 'text-embedding-3-small'
 const embed = <Vector = number[]>(request: object) =>
-  answerInSandbox('embeddings', {
+  embedInputs({
     model: MODEL,
     input: 'The cat sat on the mat',
     ...request,
