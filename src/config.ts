@@ -25,6 +25,10 @@ export interface Config {
     connectTimeoutMs: number
     firstByteTimeoutMs: number
     idleTimeoutMs: number
+    /** Of a stream, from one blank line to the next. */
+    maxEventBytes: number
+    /** Of an answer that is no stream. */
+    maxAnswerBytes: number
     /** Before the first byte alone. */
     maxRetries: number
     /** Failures in a row that open a provider's circuit for a key. */
@@ -92,8 +96,10 @@ export function readConfig(environment: Environment = process.env): Config {
     trustedProxies: read.integer('TRUST_PROXY', 0, 0, 10),
     upstream: {
       connectTimeoutMs: read.integer('UPSTREAM_CONNECT_TIMEOUT_MS', 5_000, 1, 600_000),
-      firstByteTimeoutMs: read.integer('UPSTREAM_FIRST_BYTE_TIMEOUT_MS', 120_000, 1, 3_600_000),
-      idleTimeoutMs: read.integer('UPSTREAM_IDLE_TIMEOUT_MS', 60_000, 1, 3_600_000),
+      firstByteTimeoutMs: read.integer('UPSTREAM_FIRST_BYTE_TIMEOUT_MS', 600_000, 1, 3_600_000),
+      idleTimeoutMs: read.integer('UPSTREAM_IDLE_TIMEOUT_MS', 300_000, 1, 3_600_000),
+      maxEventBytes: read.integer('UPSTREAM_MAX_EVENT_BYTES', 16_777_216, 1_024, 1_073_741_824),
+      maxAnswerBytes: read.integer('UPSTREAM_MAX_ANSWER_BYTES', 67_108_864, 1_024, 1_073_741_824),
       maxRetries: read.integer('UPSTREAM_MAX_RETRIES', 2, 0, 10),
       circuitFailures: read.integer('UPSTREAM_CIRCUIT_FAILURES', 10, 1, 1_000_000),
       circuitOpenMs: read.integer('UPSTREAM_CIRCUIT_OPEN_MS', 5_000, 1, 60_000),

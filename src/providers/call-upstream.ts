@@ -1,13 +1,15 @@
-/** One HTTP call to an upstream, within its time limits, its failures told apart. */
+/** One HTTP call to an upstream, within limits of time and size, its failures told apart. */
 import { ProxyError } from '../errors.ts'
+import { type AnswerBounds, type CountBytes, createByteCounter } from './answer-bounds.ts'
 import type { ConnectionProbe } from './connection-probe.ts'
-import { returnResponseHeaders } from './forwarded-headers.ts'
+import { returnedHeaders } from './forwarded-headers.ts'
+import { redactSecret } from './redact-secret.ts'
 import type { UpstreamAnswer } from './upstream.ts'
 import { broken, timedOut, unreachable } from './upstream-failure.ts'
 
 export { broken }
 
-export interface TimeLimits {
+export interface UpstreamLimits extends AnswerBounds {
   connectTimeoutMs: number
   /** From the request to the first byte of the answer's body. */
   firstByteTimeoutMs: number
@@ -20,9 +22,11 @@ export interface UpstreamCall {
   provider: string
   url: string
   headers: Headers
+  /** The credential among the headers, which no error may show. */
+  secret: string
   body: string
   signal: AbortSignal
-  limits: TimeLimits
+  limits: UpstreamLimits
   probe: ConnectionProbe
 }
 
@@ -51,15 +55,18 @@ export async function callUpstream(call: UpstreamCall): Promise<UpstreamAnswer> 
       timeout: false,
     } as RequestInit)
     call.probe.noteAlive(call.url)
-    if (response.status >= 300 && response.status < 400) {
+    const unusable = describeUnusable(response.status)
+    if (unusable !== null) {
       await response.body?.cancel()
-      throw broken(provider, 'answered with a redirect, which is not followed', response.status)
+      throw broken(provider, unusable, response.status)
     }
     const firstByteLimitMs = Math.max(1, limits.firstByteTimeoutMs - (performance.now() - startedAt))
+    const counter = createByteCounter(response.headers.get('content-type'), limits)
+    const body = readWithin(response.body, call, { ours, counter, firstByteLimitMs })
     return {
       status: response.status,
-      headers: returnResponseHeaders(response.headers),
-      body: readWithin(response.body, call, ours, firstByteLimitMs),
+      headers: returnedHeaders(response.headers),
+      body: response.status >= 400 ? redactSecret(body, call.secret) : body,
     }
   } catch (error) {
     if (signal.aborted) throw signal.reason
@@ -72,12 +79,25 @@ export async function callUpstream(call: UpstreamCall): Promise<UpstreamAnswer> 
   }
 }
 
-/** The body, chunk by chunk as it is asked for; a read that takes too long, or breaks off, throws. */
+/** What is wrong with a status that no client can be told; null for the others. */
+function describeUnusable(status: number): string | null {
+  if (status >= 300 && status < 400) return 'answered with a redirect, which is not followed'
+  if (status < 200 || status > 599) return 'answered with a status that HTTP does not have'
+  return status === 204 || status === 205 ? 'answered with nothing' : null
+}
+
+interface Reading {
+  /** Aborted by us, for a reason that is told. */
+  ours: AbortController
+  counter: CountBytes
+  firstByteLimitMs: number
+}
+
+/** The body, chunk by chunk as it is asked for; a read that takes too long, brings too much, or breaks off, throws. */
 function readWithin(
   body: ReadableStream<Uint8Array> | null,
   { provider, limits, signal }: UpstreamCall,
-  ours: AbortController,
-  firstByteLimitMs: number,
+  { ours, counter, firstByteLimitMs }: Reading,
 ): ReadableStream<Uint8Array> {
   const reader = body?.getReader()
   let limitMs = firstByteLimitMs
@@ -91,8 +111,11 @@ function readWithin(
           const { done, value } = await reader.read()
           limitMs = limits.idleTimeoutMs
           waitingFor = 'next byte'
-          if (done) controller.close()
-          else controller.enqueue(value)
+          if (done) return controller.close()
+          const excess = counter(value)
+          if (excess !== null) ours.abort(broken(provider, excess))
+          ours.signal.throwIfAborted()
+          controller.enqueue(value)
         } catch (error) {
           if (signal.aborted) throw signal.reason
           if (ours.signal.aborted) throw ours.signal.reason

@@ -16,7 +16,7 @@ export interface DirectProvidersOptions {
   /** Throws where the key cannot be opened; null where it was removed. */
   openKey(owner: KeyOwner): Promise<string | null>
   /** The provider itself, for one key. */
-  connect(name: DirectProvider, apiKey: string): Provider
+  connect(name: DirectProvider, apiKey: string, projectId: number): Provider
   /** What stands between requests and it: retries, a circuit. */
   protect(provider: Provider, owner: KeyOwner): Provider
 }
@@ -45,7 +45,7 @@ export function createDirectProviders({ openKey, connect, protect }: DirectProvi
       if (opened) return opened
       const opening = openKey(owner).then(apiKey => {
         if (apiKey === null) throw keyRemoved(name)
-        return connect(name, apiKey)
+        return connect(name, apiKey, projectId)
       })
       opened = opening
       held.set(route, performance.now() + HOLD_MS)
@@ -58,7 +58,12 @@ export function createDirectProviders({ openKey, connect, protect }: DirectProvi
       held.delete(route)
     }
 
-    const withKey: Provider = { name, pricedAs: name, ask: async request => (await open()).ask(request) }
+    const withKey: Provider = {
+      name,
+      kind: name,
+      pricedAs: name,
+      ask: async request => (await open()).ask(request),
+    }
     const route: Route = { version, provider: protect(withKey, owner), drop }
     return route
   }

@@ -1,82 +1,64 @@
-/** Which headers cross the proxy. */
+/** Which headers cross the proxy: in both directions those that are named here, and no others. */
+import type { DirectProvider } from '../config.ts'
 
-/** Connection-bound: RFC 9110, section 7.6.1. */
-const HOP_BY_HOP = [
-  'connection',
-  'keep-alive',
-  'proxy-authenticate',
-  'proxy-authorization',
-  'proxy-connection',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-]
+/** Whose documented headers hold. Any aggregator is taken for one that knows OpenRouter's. */
+export type ProviderKind = DirectProvider | 'aggregator'
 
-/** The client's credentials, what the new connection sets by itself, and what is between client and proxy alone. */
-const NOT_FORWARDED = new Set([
-  ...HOP_BY_HOP,
-  'authorization',
-  'x-api-key',
-  'api-key',
-  'cookie',
-  'host',
-  'content-length',
-  'content-encoding',
-  'accept-encoding',
-  'expect',
-  'cache-control',
-  'pragma',
-  'forwarded',
-  'via',
-  'x-real-ip',
-  'x-request-id',
-  // Accounts at the vendor that belong to the client's own key, not to the one that is used.
-  'openai-organization',
-  'openai-project',
+/** Lower-case name and value. */
+export type HeaderPair = [name: string, value: string]
+
+/**
+ * What each vendor documents for its customers. OpenAI's organization and project belong to the project's own key, the
+ * only one that it is ever reached with.
+ */
+const FORWARDED: Record<ProviderKind, readonly string[]> = {
+  openai: ['idempotency-key', 'openai-beta', 'openai-organization', 'openai-project'],
+  anthropic: ['anthropic-beta', 'anthropic-version', 'idempotency-key'],
+  groq: ['groq-model-version', 'idempotency-key'],
+  aggregator: [
+    'http-referer',
+    'idempotency-key',
+    'x-anthropic-beta',
+    'x-openrouter-categories',
+    'x-openrouter-title',
+    'x-title',
+  ],
+}
+
+const RETURNED = new Set([
+  'content-type',
+  'openai-model',
+  'openai-processing-ms',
+  'openai-version',
+  'retry-after',
+  'retry-after-ms',
+  'x-generation-id',
+  'x-should-retry',
 ])
+/** How much of its limits a key has left. */
+const RETURNED_PREFIXES = ['anthropic-ratelimit-', 'x-ratelimit-']
+/** The vendors' names for the id that they know a request by. */
+const REQUEST_IDS = ['x-request-id', 'request-id']
 
-/** The body arrives decoded and is framed anew; ids and cookies are upstream's business. */
-const NOT_RETURNED = new Set([
-  ...HOP_BY_HOP,
-  'content-length',
-  'content-encoding',
-  'set-cookie',
-  'alt-svc',
-  'date',
-  'server',
-  'strict-transport-security',
-  'age',
-  'cache-status',
-  'x-request-id',
-])
-
-/** The client's headers as upstream may see them. */
-export function forwardRequestHeaders(headers: Headers): Headers {
-  const forwarded = new Headers()
-  const connectionBound = namedByConnection(headers)
-  headers.forEach((value, name) => {
-    if (NOT_FORWARDED.has(name) || connectionBound.has(name)) return
-    if (name.startsWith('x-proxy-') || name.startsWith('x-forwarded-')) return
-    forwarded.set(name, value)
+/**
+ * The client's headers that reach a provider, sorted by name. Any of them may change the answer: whoever asks "is it the
+ * same request?" must ask it of these too. Idempotency keys are told apart by project, as projects may share a provider's key.
+ */
+export function forwardedHeaders(headers: Headers, kind: ProviderKind, projectId: number): HeaderPair[] {
+  return FORWARDED[kind].flatMap((name): HeaderPair[] => {
+    const value = headers.get(name)
+    if (value === null) return []
+    return [[name, name === 'idempotency-key' ? `project-${projectId}-${value}` : value]]
   })
-  return forwarded
 }
 
 /** Upstream's headers as the client may see them. */
-export function returnResponseHeaders(headers: Headers): Headers {
+export function returnedHeaders(headers: Headers): Headers {
   const returned = new Headers()
-  const connectionBound = namedByConnection(headers)
   headers.forEach((value, name) => {
-    if (NOT_RETURNED.has(name) || connectionBound.has(name) || name.startsWith('x-proxy-')) return
-    returned.set(name, value)
+    if (RETURNED.has(name) || RETURNED_PREFIXES.some(prefix => name.startsWith(prefix))) returned.set(name, value)
   })
-  const upstreamId = headers.get('x-request-id')
-  if (upstreamId !== null) returned.set('x-upstream-request-id', upstreamId)
+  const upstreamId = REQUEST_IDS.map(name => headers.get(name)).find(id => id !== null)
+  if (upstreamId !== undefined) returned.set('x-upstream-request-id', upstreamId)
   return returned
-}
-
-function namedByConnection(headers: Headers): Set<string> {
-  const named = headers.get('connection')?.split(',') ?? []
-  return new Set(named.map(name => name.trim().toLowerCase()))
 }

@@ -1,18 +1,22 @@
 /** Any upstream that speaks OpenAI's wire format: the aggregator, OpenAI itself, Groq. */
 import { hasInexactNumber } from '../json/inexact-number.ts'
-import { callUpstream, type TimeLimits } from './call-upstream.ts'
+import { callUpstream, type UpstreamLimits } from './call-upstream.ts'
 import type { ConnectionProbe } from './connection-probe.ts'
-import { forwardRequestHeaders } from './forwarded-headers.ts'
+import type { ProviderKind } from './forwarded-headers.ts'
+import { writeRequestHeaders } from './request-headers.ts'
 import { unsupportedEndpoint } from './unsupported-endpoint.ts'
 import type { Endpoint, Provider, UpstreamRequest } from './upstream.ts'
 
 export interface OpenAiCompatibleOptions {
   name: string
+  kind: ProviderKind
   pricedAs: string
+  /** Whose requests it answers. */
+  projectId: number
   /** Ends before `/chat/completions`. */
   baseUrl: string
   apiKey: string
-  limits: TimeLimits
+  limits: UpstreamLimits
   probe: ConnectionProbe
   /** Set where the vendor answers chat requests alone: how it writes itself. */
   chatAloneOf?: string
@@ -25,24 +29,22 @@ const PATHS: Record<Endpoint, string> = {
 }
 
 export function createOpenAiCompatibleProvider(options: OpenAiCompatibleOptions): Provider {
-  const { name, pricedAs, baseUrl, apiKey, limits, probe, chatAloneOf } = options
+  const { name, kind, pricedAs, projectId, baseUrl, apiKey, limits, probe, chatAloneOf } = options
   return {
     name,
+    kind,
     pricedAs,
     async ask(request) {
       if (chatAloneOf !== undefined && request.endpoint !== 'chat') {
         throw unsupportedEndpoint(chatAloneOf, request.endpoint)
       }
-      const headers = forwardRequestHeaders(request.headers)
+      const headers = writeRequestHeaders(request, kind, projectId)
       headers.set('authorization', `Bearer ${apiKey}`)
-      headers.set('content-type', 'application/json')
-      headers.set('accept', request.stream ? 'text/event-stream' : 'application/json')
-      // A compressed stream arrives in lumps.
-      headers.set('accept-encoding', 'identity')
       return callUpstream({
         provider: name,
         url: `${baseUrl}${PATHS[request.endpoint]}`,
         headers,
+        secret: apiKey,
         body: request.stream ? askForUsage(request) : request.bodyText,
         signal: request.signal,
         limits,

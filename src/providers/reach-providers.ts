@@ -12,6 +12,7 @@ import { readEncryptionKeys } from './keys/encryption-key.ts'
 import { openStoredKey } from './keys/open-stored-key.ts'
 import { createVault } from './keys/vault.ts'
 import { createOpenAiCompatibleProvider } from './openai-compatible.ts'
+import { createOperatorKeyGuard } from './operator-key.ts'
 import { createRecentMap } from './recent-map.ts'
 import type { RoutesOptions } from './routes.ts'
 import type { Provider } from './upstream.ts'
@@ -44,12 +45,12 @@ export function reachProviders({ config, database, catalogue, log }: ReachOption
   const direct = createDirectProviders({
     openKey: owner => openStoredKey(database, vault, owner),
     protect: (provider, { projectId }) => protect(provider, projectId),
-    connect(name, apiKey) {
+    connect(name, apiKey, projectId) {
       const { baseUrl } = config.direct[name]
-      const options = { baseUrl, apiKey, limits, probe }
-      if (name === 'openai') return createOpenAiCompatibleProvider({ name, pricedAs: name, ...options })
-      if (name === 'groq')
-        return createOpenAiCompatibleProvider({ name, pricedAs: name, ...options, chatAloneOf: 'Groq' })
+      const options = { projectId, baseUrl, apiKey, limits, probe }
+      const compatible = { name, kind: name, pricedAs: name, ...options }
+      if (name === 'openai') return createOpenAiCompatibleProvider(compatible)
+      if (name === 'groq') return createOpenAiCompatibleProvider({ ...compatible, chatAloneOf: 'Groq' })
       const maxOutputTokensOf = (model: string) => catalogue.find(name, model)?.maxOutputTokens ?? null
       return createAnthropicProvider({ ...options, maxOutputTokensOf })
     },
@@ -66,12 +67,14 @@ export function reachProviders({ config, database, catalogue, log }: ReachOption
   function createAggregator(): RoutesOptions['aggregatorFor'] {
     const { name, baseUrl, apiKey } = config.aggregator
     if (apiKey === null) return null
-    const shared = createOpenAiCompatibleProvider({ name, pricedAs: AGGREGATOR, baseUrl, apiKey, limits, probe })
+    const shared = { name, kind: AGGREGATOR, pricedAs: AGGREGATOR, baseUrl, apiKey, limits, probe } as const
+    const guard = createOperatorKeyGuard({ setting: 'AGGREGATOR_API_KEY', log })
     const byProject = createRecentMap<Provider>(MAX_PROJECTS)
     return projectId => {
       const known = byProject.get(String(projectId))
       if (known) return known
-      const provider = protect(shared, projectId)
+      // Outside the circuit: a key that is refused says nothing of whether upstream is well.
+      const provider = guard(protect(createOpenAiCompatibleProvider({ ...shared, projectId }), projectId))
       byProject.set(String(projectId), provider)
       return provider
     }

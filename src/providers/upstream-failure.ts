@@ -22,6 +22,8 @@ export function timedOut(kind: FailureKind, provider: string, what: string, limi
     status: 504,
     code: 'upstream_timeout',
     message: `Upstream ${provider} timed out: no ${what} within ${Math.round(limitMs)} ms.`,
+    // It may be at work, and charge for it: nobody is to pay twice for asking.
+    headers: kind === 'silent' ? { 'x-should-retry': 'false' } : {},
   })
 }
 

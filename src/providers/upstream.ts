@@ -1,4 +1,5 @@
 /** What every provider is to the pipeline: something that answers one request. */
+import type { ProviderKind } from './forwarded-headers.ts'
 
 export type Endpoint = 'chat' | 'completions' | 'embeddings'
 
@@ -26,6 +27,8 @@ export interface UpstreamAnswer {
 export interface Provider {
   /** For X-Proxy-Provider. */
   readonly name: string
+  /** Which of the client's headers reach it, as forwardedHeaders has them; none where it is not set. */
+  readonly kind?: ProviderKind
   /** Under which name the catalogue keeps its prices; null: it costs nothing. */
   readonly pricedAs: string | null
   /** Throws a ProxyError: 502 unreachable or broken, 504 timed out. */

@@ -34,7 +34,14 @@ function createProvider(baseUrl: string, apiKey = KEY): Provider {
   return createAnthropicProvider({
     baseUrl,
     apiKey,
-    limits: { connectTimeoutMs: 1_000, firstByteTimeoutMs: 400, idleTimeoutMs: 400 },
+    projectId: 1,
+    limits: {
+      connectTimeoutMs: 1_000,
+      firstByteTimeoutMs: 400,
+      idleTimeoutMs: 400,
+      maxEventBytes: 1e6,
+      maxAnswerBytes: 1e6,
+    },
     probe: createConnectionProbe(),
     maxOutputTokensOf: model => (model === 'claude-haiku-4-5' ? 64_000 : null),
   })

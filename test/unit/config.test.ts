@@ -13,7 +13,7 @@ test('an empty environment gives the documented defaults', () => {
     aggregator: { name: 'openrouter', baseUrl: 'https://openrouter.ai/api/v1', apiKey: null },
     embedder: { kind: 'builtin' },
     trustedProxies: 0,
-    upstream: { connectTimeoutMs: 5000, firstByteTimeoutMs: 120_000, idleTimeoutMs: 60_000 },
+    upstream: { connectTimeoutMs: 5000, firstByteTimeoutMs: 600_000, idleTimeoutMs: 300_000 },
     maxBodyBytes: 33_554_432,
   })
 })

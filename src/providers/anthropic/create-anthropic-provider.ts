@@ -1,9 +1,9 @@
 /** Anthropic under a project's own key: its Messages API behind OpenAI's chat completions. */
 import { hasInexactNumber } from '../../json/inexact-number.ts'
 import type { JsonObject } from '../../json/json-object.ts'
-import { callUpstream, type TimeLimits } from '../call-upstream.ts'
+import { callUpstream, type UpstreamLimits } from '../call-upstream.ts'
 import type { ConnectionProbe } from '../connection-probe.ts'
-import { forwardRequestHeaders } from '../forwarded-headers.ts'
+import { writeRequestHeaders } from '../request-headers.ts'
 import { unsupportedEndpoint } from '../unsupported-endpoint.ts'
 import type { Provider, UpstreamRequest } from '../upstream.ts'
 import { readAnswerContext } from './answer/answer-context.ts'
@@ -16,7 +16,9 @@ export interface AnthropicOptions {
   /** With or without a closing `/v1`. */
   baseUrl: string
   apiKey: string
-  limits: TimeLimits
+  /** Whose requests it answers. */
+  projectId: number
+  limits: UpstreamLimits
   probe: ConnectionProbe
   /** The most tokens the model can write; null where that is not known. */
   maxOutputTokensOf(model: string): number | null
@@ -30,6 +32,7 @@ export function createAnthropicProvider(options: AnthropicOptions): Provider {
   const url = `${options.baseUrl.replace(/\/+$/, '').replace(/\/v1$/, '')}/v1/messages`
   return {
     name: NAME,
+    kind: NAME,
     pricedAs: NAME,
     async ask(request) {
       if (request.endpoint !== 'chat') throw unsupportedEndpoint('Anthropic', request.endpoint)
@@ -39,7 +42,8 @@ export function createAnthropicProvider(options: AnthropicOptions): Provider {
       const answer = await callUpstream({
         provider: NAME,
         url,
-        headers: writeHeaders(request, translated, apiKey),
+        headers: writeHeaders(request, translated, options),
+        secret: apiKey,
         body: JSON.stringify(translated),
         signal: request.signal,
         limits,
@@ -55,13 +59,14 @@ function readRequestBody({ body, bodyText }: UpstreamRequest): JsonObject {
   return hasInexactNumber(bodyText) ? (parseExactly(bodyText) as JsonObject) : body
 }
 
-function writeHeaders({ headers, stream }: UpstreamRequest, translated: MessagesRequest, apiKey: string): Headers {
-  const written = forwardRequestHeaders(headers)
+function writeHeaders(
+  request: UpstreamRequest,
+  translated: MessagesRequest,
+  { apiKey, projectId }: AnthropicOptions,
+): Headers {
+  const written = writeRequestHeaders(request, NAME, projectId)
   written.set('x-api-key', apiKey)
+  // The version that the translation is written in, whatever the client would like.
   written.set('anthropic-version', chooseApiVersion(translated))
-  written.set('content-type', 'application/json')
-  written.set('accept', stream ? 'text/event-stream' : 'application/json')
-  // A compressed stream arrives in lumps.
-  written.set('accept-encoding', 'identity')
   return written
 }

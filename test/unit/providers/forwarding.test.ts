@@ -1,39 +1,83 @@
 import { expect, test } from 'vitest'
-import { forwardRequestHeaders, returnResponseHeaders } from '../../../src/providers/forwarded-headers.ts'
+import { forwardedHeaders, returnedHeaders } from '../../../src/providers/forwarded-headers.ts'
 import { askForUsage } from '../../../src/providers/openai-compatible.ts'
+import { writeRequestHeaders } from '../../../src/providers/request-headers.ts'
 
-test("the client's credentials and what concerns its own connection stay here", () => {
-  const forwarded = forwardRequestHeaders(
-    new Headers({
-      authorization: 'Bearer lgw_proj_x',
-      cookie: 'a=b',
-      'x-api-key': 'k',
-      connection: 'close, x-only-here',
-      'x-only-here': '1',
-      te: 'trailers',
-      host: 'proxy',
-      'accept-encoding': 'br',
-      'x-forwarded-for': '192.0.2.1',
-      'x-proxy-cache-ttl': '3',
-      'openai-organization': 'org',
-      'user-agent': 'OpenAI/JS',
-      'x-title': 'App',
-    }),
-  )
-  expect(Object.fromEntries(forwarded)).toEqual({ 'user-agent': 'OpenAI/JS', 'x-title': 'App' })
+const everything = new Headers({
+  authorization: 'Bearer lgw_proj_x',
+  cookie: 'a=b',
+  'x-api-key': 'k',
+  connection: 'close, x-only-here',
+  'x-forwarded-for': '192.0.2.1',
+  'x-proxy-cache-ttl': '3',
+  'x-foo': 'invented',
+  'user-agent': 'OpenAI/JS',
+  'X-Title': 'App',
+  'HTTP-Referer': 'https://app.example',
+  'OpenAI-Organization': 'org-1',
+  'OpenAI-Project': 'proj-1',
+  'OpenAI-Beta': 'assistants=v2',
+  'anthropic-beta': 'context-1m',
+  'anthropic-version': '2023-06-01',
+  'Idempotency-Key': 'once',
 })
 
-test("upstream's cookies, framing and claims to be us stay there", () => {
-  const returned = returnResponseHeaders(
+test.each([
+  [
+    'openai',
+    [
+      ['idempotency-key', 'project-7-once'],
+      ['openai-beta', 'assistants=v2'],
+      ['openai-organization', 'org-1'],
+      ['openai-project', 'proj-1'],
+    ],
+  ],
+  [
+    'anthropic',
+    [
+      ['anthropic-beta', 'context-1m'],
+      ['anthropic-version', '2023-06-01'],
+      ['idempotency-key', 'project-7-once'],
+    ],
+  ],
+  ['groq', [['idempotency-key', 'project-7-once']]],
+  [
+    'aggregator',
+    [
+      ['http-referer', 'https://app.example'],
+      ['idempotency-key', 'project-7-once'],
+      ['x-title', 'App'],
+    ],
+  ],
+] as const)('what %s documents reaches it, sorted and in lower case, and nothing else', (kind, expected) => {
+  expect(forwardedHeaders(everything, kind, 7)).toEqual(expected)
+})
+
+test('no header of the client’s is what ours should be', () => {
+  const written = writeRequestHeaders({ headers: everything, stream: true }, 'groq', 7)
+  expect(Object.fromEntries(written)).toEqual({
+    'idempotency-key': 'project-7-once',
+    'user-agent': 'model-proxy',
+    'content-type': 'application/json',
+    accept: 'text/event-stream',
+    'accept-encoding': 'identity',
+  })
+})
+
+test('of upstream’s headers, those that tell the client something come back, and no others', () => {
+  const returned = returnedHeaders(
     new Headers({
       'content-type': 'application/json',
       'content-encoding': 'gzip',
-      'content-length': '3',
       'set-cookie': 'a=b',
       'x-proxy-cache': 'HIT',
       'x-request-id': 'req_1',
       'retry-after': '3',
       'x-ratelimit-remaining-tokens': '7',
+      'access-control-allow-origin': '*',
+      'openai-organization': 'org-of-the-operator',
+      'anthropic-organization-id': 'id',
+      'cf-ray': 'r',
     }),
   )
   expect(Object.fromEntries(returned)).toEqual({
@@ -42,6 +86,7 @@ test("upstream's cookies, framing and claims to be us stay there", () => {
     'x-ratelimit-remaining-tokens': '7',
     'x-upstream-request-id': 'req_1',
   })
+  expect(returnedHeaders(new Headers({ 'request-id': 'req_a' })).get('x-upstream-request-id')).toBe('req_a')
 })
 
 const ask = (bodyText: string) => askForUsage({ bodyText, body: JSON.parse(bodyText) })

@@ -14,7 +14,7 @@ import { translateStream } from './translate-stream.ts'
 /** Status and headers stay, `Retry-After` and rate limits among them. */
 export async function translateAnswer(answer: UpstreamAnswer, context: AnswerContext): Promise<UpstreamAnswer> {
   const { status } = answer
-  const headers = keepHeaders(answer.headers)
+  const headers = new Headers(answer.headers)
   const isStream = headers.get('content-type')?.includes('text/event-stream') ?? false
   if (status === 200 && isStream) return translateStreamed(answer.body, headers, context)
   const body = parseBody(await readBody(answer.body))
@@ -35,14 +35,6 @@ async function translateStreamed(
     if (!(error instanceof ProxyError) || error instanceof UpstreamFailure) throw error
     return writeAnswer(error.status, headers, error.toBody())
   }
-}
-
-/** Anthropic's own id of the request goes under the name that other upstreams' have here. */
-function keepHeaders(headers: Headers): Headers {
-  const kept = new Headers(headers)
-  const id = headers.get('request-id')
-  if (id !== null) kept.set('x-upstream-request-id', id)
-  return kept
 }
 
 /** Undefined where it is not JSON: a gateway in front may answer in HTML. */

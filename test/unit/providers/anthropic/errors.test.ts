@@ -62,7 +62,6 @@ describe('translateAnswer', () => {
     expect(told.status).toBe(429)
     expect(Object.fromEntries(told.headers)).toMatchObject({
       ...headers,
-      'x-upstream-request-id': 'req_1',
       'content-type': 'application/json',
     })
     expect(await new Response(told.body).json()).toMatchObject({

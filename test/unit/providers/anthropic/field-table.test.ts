@@ -20,10 +20,18 @@ test('every field has a row, and no cell breaks the table', () => {
 test('providers that speak OpenAI’s format get a body as it was sent, but for the usage that is asked for', async () => {
   const standin = await startStandin()
   const { baseUrl } = standin
-  const limits = { connectTimeoutMs: 1_000, firstByteTimeoutMs: 5_000, idleTimeoutMs: 5_000 }
+  const limits = {
+    connectTimeoutMs: 1_000,
+    firstByteTimeoutMs: 5_000,
+    idleTimeoutMs: 5_000,
+    maxEventBytes: 1e6,
+    maxAnswerBytes: 1e6,
+  }
   const provider = createOpenAiCompatibleProvider({
     name: 'openai',
+    kind: 'openai',
     pricedAs: 'openai',
+    projectId: 1,
     baseUrl,
     apiKey: 'k',
     limits,

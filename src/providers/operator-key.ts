@@ -1,0 +1,36 @@
+/** A provider under the operator's key: where upstream refuses that key, the operator is told, and the tenant that it is not at fault. */
+import type { Log } from '../telemetry/log.ts'
+import type { Provider } from './upstream.ts'
+import { broken } from './upstream-failure.ts'
+
+/** Between two warnings of one provider. */
+const WARN_EVERY_MS = 60_000
+
+export interface OperatorKeyOptions {
+  /** The setting that holds the key. */
+  setting: string
+  log: Pick<Log, 'warn'>
+}
+
+/** Wraps each provider that one key is used for. A 401 or 403 of theirs throws a 502. */
+export function createOperatorKeyGuard({ setting, log }: OperatorKeyOptions): (provider: Provider) => Provider {
+  let warnedAtMs = Number.NEGATIVE_INFINITY
+
+  function warn(provider: string, status: number): void {
+    const now = performance.now()
+    if (now - warnedAtMs < WARN_EVERY_MS) return
+    warnedAtMs = now
+    log.warn({ provider, status, setting }, 'upstream refuses the key of the operator')
+  }
+
+  return provider => ({
+    ...provider,
+    async ask(request) {
+      const answer = await provider.ask(request)
+      if (answer.status !== 401 && answer.status !== 403) return answer
+      warn(provider.name, answer.status)
+      await answer.body.cancel().catch(() => {})
+      throw broken(provider.name, 'refused the key of this service, whose operator has been told', answer.status)
+    },
+  })
+}

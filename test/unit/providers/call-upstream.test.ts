@@ -1,0 +1,113 @@
+import type { AddressInfo } from 'node:net'
+import { createServer, type Server, type Socket } from 'node:net'
+import { afterEach, describe, expect, test } from 'vitest'
+import { callUpstream } from '../../../src/providers/call-upstream.ts'
+import { createConnectionProbe } from '../../../src/providers/connection-probe.ts'
+import type { UpstreamAnswer } from '../../../src/providers/upstream.ts'
+
+const SECRET = 'sk-of-the-operator'
+const limits = {
+  connectTimeoutMs: 1_000,
+  firstByteTimeoutMs: 300,
+  idleTimeoutMs: 1_000,
+  maxEventBytes: 100_000,
+  maxAnswerBytes: 200_000,
+}
+
+let server: Server | undefined
+let sockets: Socket[] = []
+afterEach(() => {
+  for (const socket of sockets) socket.destroy()
+  sockets = []
+  server?.close()
+})
+
+/** Calls a server that writes these bytes, and `more` again and again for as long as it is read. */
+async function callRaw(bytes: string, more?: string): Promise<UpstreamAnswer> {
+  const listening = createServer(socket => {
+    sockets.push(socket)
+    socket.on('error', () => {})
+    socket.once('data', () => {
+      socket.write(bytes)
+      const writeOn = () => {
+        if (more !== undefined && !socket.destroyed) socket.write(more, () => setImmediate(writeOn))
+      }
+      writeOn()
+    })
+  })
+  server = listening
+  await new Promise<void>(resolve => listening.listen(0, '127.0.0.1', resolve))
+  const { port } = listening.address() as AddressInfo
+  return callUpstream({
+    provider: 'p',
+    url: `http://127.0.0.1:${port}/v1`,
+    headers: new Headers({ authorization: `Bearer ${SECRET}` }),
+    secret: SECRET,
+    body: '{}',
+    signal: new AbortController().signal,
+    limits,
+    probe: createConnectionProbe(),
+  })
+}
+
+const head = (status: number | string, type: string, more = '') =>
+  `HTTP/1.1 ${status} X\r\ncontent-type: ${type}\r\n${more}connection: close\r\n\r\n`
+const whole = (text: string) => `content-length: ${text.length}\r\n`
+
+async function readBytes({ body }: UpstreamAnswer): Promise<number> {
+  let bytes = 0
+  for await (const chunk of body) bytes += chunk.length
+  return bytes
+}
+
+describe('an answer without an end', () => {
+  test.each(['data: {"x":"', '\n'])('a stream’s event is given up: %j again and again', async first => {
+    const answer = await callRaw(`${head(200, 'text/event-stream')}${first}`, 'data: y\n'.repeat(500))
+    const error = await readBytes(answer).catch((failure: unknown) => failure)
+    expect(error).toMatchObject({
+      status: 502,
+      code: 'upstream_error',
+      message: 'Upstream p sent an event of more than 100000 bytes.',
+    })
+  })
+
+  test.each(['\n\n', '\r\n\r\n', '\r\r'])('but events that end may be as many as they like: %j', async end => {
+    const event = `data: ${'y'.repeat(20_000)}${end}`
+    const text = event.repeat(50)
+    expect(await readBytes(await callRaw(`${head(200, 'text/event-stream', whole(text))}${text}`))).toBe(text.length)
+  })
+
+  test('a plain answer is given up', async () => {
+    const answer = await callRaw(head(200, 'application/json'), 'x'.repeat(10_000))
+    await expect(readBytes(answer)).rejects.toMatchObject({
+      status: 502,
+      message: 'Upstream p gave an answer of more than 200000 bytes.',
+    })
+  })
+
+  test('an error is cut', async () => {
+    const answer = await callRaw(head(500, 'application/json'), 'x'.repeat(10_000))
+    await expect(readBytes(answer)).rejects.toMatchObject({ status: 502 })
+  })
+})
+
+describe('a status that no client can be told', () => {
+  test.each([999, 600, 204, 301])('%i', async status => {
+    await expect(callRaw(head(status, 'application/json', whole('{}')) + '{}')).rejects.toMatchObject({
+      status: 502,
+      code: 'upstream_error',
+      message: expect.stringContaining(`(status ${status})`),
+    })
+  })
+})
+
+test('an error that shows the key that was sent shows it no more', async () => {
+  const text = `{"error":{"message":"Incorrect API key provided: ${SECRET}."}}`
+  const answer = await callRaw(head(401, 'application/json', whole(text)) + text)
+  expect(answer.status).toBe(401)
+  expect(await new Response(answer.body).text()).toBe('{"error":{"message":"Incorrect API key provided: [redacted]."}}')
+})
+
+test('whoever waited for nothing is told not to ask again: upstream may be at work', async () => {
+  await expect(callRaw('')).rejects.toMatchObject({ status: 504, headers: { 'x-should-retry': 'false' } })
+})
