@@ -1,0 +1,51 @@
+/** Embeds with a model on this machine. What cannot be had in time is done without, and is there for the next who asks. */
+import { createHash } from 'node:crypto'
+import { createTimeLimit } from '../../event-loop/time-limit.ts'
+import type { Log } from '../../telemetry/log.ts'
+import type { LocalEmbedder } from '../embedder.ts'
+import { startModelProcess } from './model-process.ts'
+
+/** More than that does not fit into the tokens that a model reads of a text; and it need not be sent to learn it. */
+const MOST_CHARACTERS = 2_000
+/** Texts that may wait for the model. */
+const MOST_WAITING = 256
+/** Who would have to wait longer for others' texts does not wait at all. */
+const PATIENCE_MS = 250
+/** Nobody waits longer, whatever was expected. */
+const TIME_LIMIT_MS = 500
+const MOST_REMEMBERED = 4_096
+
+/** Rejects, with a reason for the operator, where the folder's model does not load. */
+export async function openLocalEmbedder(folder: string, log: Log): Promise<LocalEmbedder> {
+  const model = await startModelProcess(folder, log)
+  const recent = new Map<string, Promise<Float32Array | null>>()
+  const withinLimit = createTimeLimit(TIME_LIMIT_MS)
+
+  /** Goes on when nobody waits any more: an answer is stored later, and then its vector is at hand. */
+  function askOnce(text: string, owner: string): Promise<Float32Array | null> {
+    const name = createHash('sha256').update(`${owner}\n${text}`).digest('base64')
+    const known = recent.get(name)
+    if (known) return known
+    if (model.texts.length >= MOST_WAITING) return Promise.resolve(null)
+    const asked = model.texts.add(text)
+    recent.set(name, asked)
+    asked.then(vector => vector ?? recent.delete(name))
+    const [oldest] = recent.size > MOST_REMEMBERED ? recent.keys() : []
+    if (oldest !== undefined) recent.delete(oldest)
+    return asked
+  }
+
+  return {
+    space: { model: model.name, dimensions: model.dimensions },
+    isFree: false,
+    asks: null,
+    async embed(text, owner) {
+      if (text.length > MOST_CHARACTERS) return null
+      const waitMs = model.texts.waitMs()
+      const asked = askOnce(text, owner)
+      // One that is remembered is there at once all the same.
+      return waitMs > PATIENCE_MS ? Promise.race([asked, null]) : withinLimit(asked).catch(() => null)
+    },
+    close: model.close,
+  }
+}

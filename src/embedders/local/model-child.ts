@@ -1,0 +1,53 @@
+/** One process that runs a model, from its start to its end. */
+import { fileURLToPath } from 'node:url'
+import { startTimeLimit } from '../../event-loop/time-limit.ts'
+import type { EmbedRequest, ModelMessage } from './model-protocol.ts'
+
+const MAIN = fileURLToPath(new URL('./model-main.ts', import.meta.url))
+/** A model that takes longer to load hangs. */
+const LOAD_TIME_LIMIT_MS = 60_000
+
+export type ModelAnswer = Extract<ModelMessage, { id: number }>
+
+export interface ModelChild {
+  /** Resolves with what the model says of itself; rejects, with a reason for the operator, where it does not load. */
+  readonly loaded: Promise<{ name: string; dimensions: number }>
+  /** Resolves when the process has ended, with its exit code or signal. */
+  readonly ended: Promise<string>
+  send(request: EmbedRequest): void
+  kill(): void
+}
+
+export function spawnModel(folder: string, onAnswer: (answer: ModelAnswer) => void): ModelChild {
+  const { promise: loaded, resolve, reject } = Promise.withResolvers<{ name: string; dimensions: number }>()
+  const child = Bun.spawn([process.execPath, '--no-env-file', MAIN, folder], {
+    // Nothing of the proxy's secrets.
+    env: {},
+    stdin: 'ignore',
+    stdout: 'ignore',
+    stderr: 'ignore',
+    serialization: 'advanced',
+    ipc(message: ModelMessage) {
+      if (message.kind === 'ready') resolve(message)
+      else if (message.kind === 'failed') reject(new Error(message.reason))
+      else onAnswer(message)
+    },
+  })
+  const endLimit = startTimeLimit(LOAD_TIME_LIMIT_MS, () => child.kill('SIGKILL'))
+  const ended = child.exited.then(code => {
+    const how = child.signalCode ? String(child.signalCode) : `code ${code}`
+    reject(new Error(`its process ended while it was loading (${how})`))
+    return how
+  })
+  // Whoever only waits for the end has no use for it.
+  loaded.catch(() => {}).finally(endLimit)
+  return {
+    loaded,
+    ended,
+    send(request) {
+      // One that has ended cannot be sent to; that it has is told by `ended`.
+      if (child.exitCode === null && child.signalCode === null) child.send(request)
+    },
+    kill: () => child.kill('SIGKILL'),
+  }
+}

@@ -1,0 +1,103 @@
+/** A folder with an ONNX model: which files count, and how its makers say a text becomes a vector. */
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { basename, join } from 'node:path'
+
+/** Longer texts get no vector: a question of this length costs a small model a tenth of a second already. */
+const MOST_TOKENS = 256
+
+export interface ModelFolder {
+  modelFile: string
+  tokenizerFile: string
+  /** Null where there is none. */
+  tokenizerConfigFile: string | null
+  recipe: VectorRecipe
+}
+
+/** All that decides a vector besides the weights and the tokenizer. */
+export interface VectorRecipe {
+  /** Of the tokens' vectors: their mean, or the first one. */
+  pooling: 'mean' | 'cls'
+  /** Stands before every text. */
+  prefix: string
+  /** Special tokens included. */
+  maxTokens: number
+}
+
+/** In the order of preference; an int8 model is as good for this and a quarter of the size. */
+const MODEL_NAMES = ['model.onnx', 'model_int8.onnx', 'model_quantized.onnx', 'model_uint8.onnx']
+
+/** What a folder lacks to be a model's, in words that follow "it"; null where it lacks nothing. */
+export function findFault(folder: string): string | null {
+  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return 'is not a folder'
+  if (!findModelFile(folder)) return 'holds no .onnx file'
+  return existsSync(join(folder, 'tokenizer.json')) ? null : 'holds no tokenizer.json'
+}
+
+/** Throws where `findFault` finds one, or a file is not JSON. */
+export function readModelFolder(folder: string): ModelFolder {
+  const fault = findFault(folder)
+  const modelFile = findModelFile(folder)
+  if (fault !== null || modelFile === null) throw new Error(`The folder ${fault}`)
+  const tokenizerConfigFile = join(folder, 'tokenizer_config.json')
+  return {
+    modelFile,
+    tokenizerFile: join(folder, 'tokenizer.json'),
+    tokenizerConfigFile: existsSync(tokenizerConfigFile) ? tokenizerConfigFile : null,
+    recipe: { pooling: readPooling(folder), prefix: readPrefix(folder), maxTokens: readMaxTokens(folder) },
+  }
+}
+
+function findModelFile(folder: string): string | null {
+  const places = [folder, join(folder, 'onnx')]
+  for (const name of MODEL_NAMES) {
+    const found = places.map(place => join(place, name)).find(file => existsSync(file))
+    if (found) return found
+  }
+  const others = places.filter(place => existsSync(place)).flatMap(place => readdirSync(place).map(n => join(place, n)))
+  return others.toSorted().find(file => file.endsWith('.onnx')) ?? null
+}
+
+/** Sentence-transformers says it in a file of its own; of models without one, BGE's take the first token. */
+function readPooling(folder: string): VectorRecipe['pooling'] {
+  const said = readObject(join(folder, '1_Pooling', 'config.json'))
+  if (said.pooling_mode_cls_token === true) return 'cls'
+  if (said.pooling_mode_mean_tokens === true) return 'mean'
+  return namesOf(folder).some(name => /\bbge\b/.test(name)) ? 'cls' : 'mean'
+}
+
+/** The default prompt of sentence-transformers where one is set. E5's models, which seldom say so, need theirs. */
+function readPrefix(folder: string): string {
+  const { default_prompt_name: chosen, prompts } = readObject(join(folder, 'config_sentence_transformers.json'))
+  if (typeof chosen === 'string' && isObject(prompts) && typeof prompts[chosen] === 'string') return prompts[chosen]
+  return namesOf(folder).some(name => /\be5\b/.test(name)) ? 'query: ' : ''
+}
+
+function readMaxTokens(folder: string): number {
+  const said = [
+    readObject(join(folder, 'sentence_bert_config.json')).max_seq_length,
+    readObject(join(folder, 'tokenizer_config.json')).model_max_length,
+    readObject(join(folder, 'config.json')).max_position_embeddings,
+  ]
+  return Math.min(MOST_TOKENS, ...said.filter((limit): limit is number => typeof limit === 'number' && limit > 0))
+}
+
+/** What the model may be called, in lower case. */
+function namesOf(folder: string): string[] {
+  const { _name_or_path: name } = readObject(join(folder, 'config.json'))
+  return [basename(folder), name].filter((name): name is string => typeof name === 'string').map(n => n.toLowerCase())
+}
+
+/** Empty where there is no such file. Throws where it is not JSON. */
+function readObject(file: string): Record<string, unknown> {
+  if (!existsSync(file)) return {}
+  try {
+    const value: unknown = JSON.parse(readFileSync(file, 'utf8'))
+    return isObject(value) ? value : {}
+  } catch (error) {
+    throw new Error(`${file} cannot be read`, { cause: error })
+  }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,78 @@
+/** A model in a process of its own: neither its work nor its crash is felt in the proxy's. A process that ends is replaced. */
+import type { Log } from '../../telemetry/log.ts'
+import { type ModelAnswer, type ModelChild, spawnModel } from './model-child.ts'
+import { createTextQueue, type TextQueue } from './text-queue.ts'
+
+/** Before a process that ended is replaced; doubled as long as the new one does not last either. */
+const LEAST_PAUSE_MS = 200
+const MOST_PAUSE_MS = 10_000
+const LASTING_MS = 10_000
+
+export interface ModelProcess {
+  readonly name: string
+  readonly dimensions: number
+  readonly texts: Pick<TextQueue, 'add' | 'length' | 'waitMs'>
+  /** Resolves when the process has ended. */
+  close(): Promise<void>
+}
+
+/** Rejects, with a reason for the operator, where the folder's model does not load. */
+export async function startModelProcess(folder: string, log: Log): Promise<ModelProcess> {
+  const texts = createTextQueue()
+  let child = spawnModel(folder, onAnswer)
+  let isClosed = false
+
+  function onAnswer(answer: ModelAnswer): void {
+    if (answer.kind === 'error') log.warn({ reason: answer.reason }, 'the model failed over a text')
+    texts.answer(answer.id, answer.kind === 'vector' ? answer.vector : null)
+  }
+
+  /** Returns when it is closed. */
+  async function keepServing(first: ModelChild, name: string): Promise<void> {
+    let pauseMs = LEAST_PAUSE_MS
+    for (let current = first; ; current = child = spawnModel(folder, onAnswer)) {
+      const startedAtMs = performance.now()
+      if (await loads(current, name)) texts.serveFrom(current)
+      const how = await current.ended
+      texts.serveFrom(null)
+      if (isClosed) return
+      if (performance.now() - startedAtMs > LASTING_MS) pauseMs = LEAST_PAUSE_MS
+      log.error({ how, pauseMs }, 'the model’s process ended; another takes its place')
+      await Bun.sleep(pauseMs)
+      if (isClosed) return
+      pauseMs = Math.min(pauseMs * 2, MOST_PAUSE_MS)
+    }
+  }
+
+  /** Ends a process that is of no use. */
+  async function loads(current: ModelChild, name: string): Promise<boolean> {
+    try {
+      const loaded = await current.loaded
+      // Its vectors must not pass for those of the model that the proxy was started with.
+      if (loaded.name !== name) throw new Error('the folder holds another model now; restart the proxy to use it')
+      return true
+    } catch (error) {
+      if (!isClosed)
+        log.error({ reason: error instanceof Error ? error.message : String(error) }, 'the model does not load')
+      current.kill()
+      return false
+    }
+  }
+
+  const { name, dimensions } = await child.loaded.catch(error => {
+    child.kill()
+    throw error
+  })
+  const serving = keepServing(child, name)
+  return {
+    name,
+    dimensions,
+    texts,
+    async close() {
+      isClosed = true
+      texts.clear()
+      child.kill()
+      await Promise.race([serving, child.ended])
+    },
+  }
+}
