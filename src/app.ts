@@ -7,7 +7,7 @@ import { loadCatalogue } from './catalogue/catalogue.ts'
 import { createLeads } from './coalescing/leads.ts'
 import { SharedCalls } from './coalescing/shared-calls.ts'
 import type { Config } from './config.ts'
-import { createEmbedder } from './embedders/create-embedder.ts'
+import type { Embedder } from './embedders/embedder.ts'
 import { checkHealth } from './http/health.ts'
 import { createHttp } from './http/routes.ts'
 import { createAccounting } from './pipeline/accounting.ts'
@@ -31,6 +31,7 @@ export interface AppOptions {
   /** Migrated. */
   database: Database
   store: FastStore
+  embedder: Embedder
   /** To share upstream calls with other processes; null where there is only this one. */
   bus?: ProcessBus | null
   log: Log
@@ -42,10 +43,9 @@ export interface App {
   drain(timeLimitMs: number): Promise<void>
 }
 
-export async function createApp({ config, database, store, bus = null, log }: AppOptions): Promise<App> {
+export async function createApp({ config, database, store, embedder, bus = null, log }: AppOptions): Promise<App> {
   const catalogue = await loadCatalogue(database)
   const vectors = createVectorStore({ database, store, log })
-  const embedder = createEmbedder(config.embedder)
   const nameVector = nameEmbedderVectors(embedder, config, catalogue.directProvidersOf)
   const promptVectors = await createPromptVectors({ database, embedder, vectors, nameVector, log })
   const recorder = createUsageRecorder(database, log)

@@ -1,5 +1,7 @@
 /** The only reader of the environment: every setting, its default, and what is wrong with a bad one. */
 import { availableParallelism } from 'node:os'
+import { fileURLToPath } from 'node:url'
+import { findFault } from './embedders/local/model-folder.ts'
 
 export interface Config {
   port: number
@@ -49,6 +51,11 @@ export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent'
 export type EmbedderConfig =
   | { kind: 'builtin' }
   | { kind: 'api'; baseUrl: string; apiKey: string; model: string; dimensions: number }
+  /** `isAskedFor`: by EMBEDDER or EMBEDDINGS_PATH, so that the proxy does not start without it. */
+  | { kind: 'local'; path: string; isAskedFor: boolean }
+
+/** The model that comes with the proxy. */
+const OWN_MODEL = fileURLToPath(new URL('../vendor/all-minilm-l6-v2', import.meta.url))
 
 type Environment = Record<string, string | undefined>
 
@@ -121,15 +128,28 @@ function readEmbedder(read: Readers, problems: string[]): EmbedderConfig {
     model: read.text('EMBEDDINGS_MODEL', 'text-embedding-3-small'),
     dimensions: read.integer('EMBEDDINGS_DIMENSIONS', 512, 1, 4_000),
   }
-  if (choice === 'local') {
-    problems.push(
-      'EMBEDDER: local is not available in this version; use api (any OpenAI-compatible address, also one on this machine) or builtin. Example: EMBEDDER=builtin',
-    )
-  }
   if (choice === 'api' && apiKey === null) {
     problems.push('EMBEDDINGS_API_KEY must be set when EMBEDDER=api. Example: EMBEDDINGS_API_KEY=sk-...')
   }
-  return apiKey !== null && choice !== 'builtin' ? { kind: 'api', apiKey, ...api } : { kind: 'builtin' }
+  if (apiKey !== null && (choice === 'auto' || choice === 'api')) return { kind: 'api', apiKey, ...api }
+  return choice === 'auto' || choice === 'local' ? readLocal(choice, read, problems) : { kind: 'builtin' }
+}
+
+/** Of a folder that is named; else of the proxy's own, which `auto` can do without. */
+function readLocal(choice: 'auto' | 'local', read: Readers, problems: string[]): EmbedderConfig {
+  const named = read.optionalText('EMBEDDINGS_PATH')
+  const path = named ?? OWN_MODEL
+  const fault = findFault(path)
+  const isAskedFor = choice === 'local' || named !== null
+  if (fault === null) return { kind: 'local', path, isAskedFor }
+  if (isAskedFor) {
+    problems.push(
+      named === null
+        ? `EMBEDDINGS_PATH must be set when EMBEDDER=local, as the proxy's own model is not there; \`bun run embedder:install\` brings it. Example: EMBEDDINGS_PATH=./models/bge-small-en-v1.5`
+        : `EMBEDDINGS_PATH must be a folder with an ONNX model (model.onnx) and its tokenizer.json; it ${fault}. Example: EMBEDDINGS_PATH=./models/bge-small-en-v1.5`,
+    )
+  }
+  return { kind: 'builtin' }
 }
 
 type Readers = ReturnType<typeof readersOf>

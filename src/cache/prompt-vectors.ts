@@ -40,6 +40,15 @@ export async function createPromptVectors(options: PromptVectorsOptions): Promis
   const spaceId = await registerEmbeddingSpace(database, embedder.space)
   const toPromptVector = (values: Float32Array): PromptVector => ({ spaceId, text: formatVector(values) })
   if (embedder.isFree) return { isFree: true, make: normalized => toPromptVector(embedder.embed(normalized)) }
+  if (embedder.asks === null) {
+    return {
+      isFree: false,
+      async find(account, normalized) {
+        const values = await embedder.embed(normalized, String(account.project_id))
+        return values && toPromptVector(values)
+      },
+    }
+  }
   const embedText = embedOnce(embedder, options)
   return {
     isFree: false,

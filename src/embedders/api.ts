@@ -32,6 +32,7 @@ export function createApiEmbedder({ baseUrl, apiKey, model, dimensions }: ApiCon
       if (!response.ok) throw new Error(`The embeddings address answered with status ${response.status}`)
       return readAnswer(parse(await response.text()), { model, dimensions })
     },
+    close: async () => {},
   }
 }
 

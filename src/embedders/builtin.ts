@@ -34,7 +34,7 @@ const onlyLetters = /^[\p{L}\p{M}']+$/u
 
 /** Creates the embedder. It expects normalized prompts, in lower case; vectors are unit vectors for any text, the empty one too. */
 export function createBuiltinEmbedder(): FreeEmbedder {
-  return { space: { model, dimensions }, isFree: true, embed }
+  return { space: { model, dimensions }, isFree: true, embed, close: async () => {} }
 }
 
 function embed(text: string): Float32Array {

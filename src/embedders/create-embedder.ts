@@ -1,9 +1,25 @@
 /** The embedder that the configuration names. */
-import type { EmbedderConfig } from '../config.ts'
+import { ConfigError, type EmbedderConfig } from '../config.ts'
+import type { Log } from '../telemetry/log.ts'
 import { createApiEmbedder } from './api.ts'
 import { createBuiltinEmbedder } from './builtin.ts'
 import type { Embedder } from './embedder.ts'
+import { openLocalEmbedder } from './local/local.ts'
 
-export function createEmbedder(config: EmbedderConfig): Embedder {
-  return config.kind === 'api' ? createApiEmbedder(config) : createBuiltinEmbedder()
+/** Throws ConfigError where a local model that was asked for does not load; one that only happened to be there is done without. */
+export async function createEmbedder(config: EmbedderConfig, log: Log): Promise<Embedder> {
+  if (config.kind === 'api') return createApiEmbedder(config)
+  if (config.kind === 'builtin') return createBuiltinEmbedder()
+  try {
+    return await openLocalEmbedder(config.path, log)
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    if (config.isAskedFor) {
+      throw new ConfigError([
+        `EMBEDDINGS_PATH must be a folder with a model that loads; the one in ${config.path} does not: ${reason}. Example: EMBEDDER=builtin`,
+      ])
+    }
+    log.warn({ reason }, 'the local embedder does not start; the builtin one takes its place')
+    return createBuiltinEmbedder()
+  }
 }

@@ -12,6 +12,7 @@ export interface FreeEmbedder {
   readonly isFree: true
   /** The unit vector of a text, `space.dimensions` long. */
   embed(text: string): Float32Array
+  close(): Promise<void>
 }
 
 /** Asks a network. */
@@ -22,6 +23,7 @@ export interface PaidEmbedder {
   readonly asks: { baseUrl: string; model: string; dimensions: number | null }
   /** Rejects when it fails or when `signal` aborts; the caller then does without. */
   embed(text: string, signal: AbortSignal): Promise<EmbeddedText>
+  close(): Promise<void>
 }
 
 export interface EmbeddedText {
@@ -32,4 +34,19 @@ export interface EmbeddedText {
   answeredAs: string
 }
 
-export type Embedder = FreeEmbedder | PaidEmbedder
+/** Computes on this machine, in a process of its own: for no money, but for milliseconds of a processor. */
+export interface LocalEmbedder {
+  readonly space: EmbeddingSpace
+  readonly isFree: false
+  /** Nobody. */
+  readonly asks: null
+  /**
+   * The unit vector of a text; null where there is none in time, or none at all. Never rejects. What was asked for lately is
+   * remembered for each owner apart: that somebody else has asked must not show.
+   */
+  embed(text: string, owner: string): Promise<Float32Array | null>
+  /** Resolves when its process has ended. */
+  close(): Promise<void>
+}
+
+export type Embedder = FreeEmbedder | PaidEmbedder | LocalEmbedder

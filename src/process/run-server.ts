@@ -1,6 +1,7 @@
 /** One serving process, from its stores to its open port. */
 import { type App, createApp } from '../app.ts'
 import { type Config, ConfigError } from '../config.ts'
+import { createEmbedder } from '../embedders/create-embedder.ts'
 import { withinTimeLimit } from '../event-loop/time-limit.ts'
 import type { Database } from '../postgres/database.ts'
 import { openEmbeddedDatabase } from '../postgres/embedded/embedded.ts'
@@ -35,24 +36,24 @@ export interface RunOptions {
 /** Resolves when the process is serving; it ends itself on SIGTERM and SIGINT. */
 export async function runServer(config: Config, { isWorker }: RunOptions): Promise<void> {
   const log = createLog(config.logLevel)
-  const database = await openDatabase(config)
+  const [database, embedder] = await Promise.all([openDatabase(config), createEmbedder(config.embedder, log)])
   if (!isWorker) await migrate(database)
   const { store, bus } =
     config.redisUrl === null ? { store: createInProcessStore(), bus: null } : await openRedis(config.redisUrl, log)
-  const app = await createApp({ config, database, store, bus, log })
+  const app = await createApp({ config, database, store, embedder, bus, log })
 
   // Loading its vocabulary blocks for a third of a second: now, rather than in somebody's request.
   warmTokenizer()
 
   const server = listen(app, config)
-  stopOnSignals({ server, app, store, database, log, timeLimitMs: config.shutdownTimeoutMs })
+  stopOnSignals({ server, app, store, database, embedder, log, timeLimitMs: config.shutdownTimeoutMs })
   log.info(
     {
       host: config.host,
       port: server.port,
       postgres: database.footing,
       redis: store.kind,
-      embedder: config.embedder.kind,
+      embedder: embedder.space.model,
     },
     'listening',
   )

@@ -1,5 +1,6 @@
 /** The end of a serving process: what runs is finished, what is not yet written is written, and the stores are left in order. */
 import type { App } from '../app.ts'
+import type { Embedder } from '../embedders/embedder.ts'
 import type { Database } from '../postgres/database.ts'
 import type { FastStore } from '../stores/fast-store.ts'
 import type { Log } from '../telemetry/log.ts'
@@ -23,6 +24,7 @@ export interface Serving {
   app: App
   store: FastStore
   database: Database
+  embedder: Embedder
   log: Log
   /** How long requests that are under way may take to end. */
   timeLimitMs: number
@@ -44,12 +46,15 @@ export function stopOnSignals(serving: Serving): void {
   process.on('disconnect', stop)
 }
 
-async function stopServing({ server, app, store, database, log, timeLimitMs }: Serving): Promise<void> {
+async function stopServing({ server, app, store, database, embedder, log, timeLimitMs }: Serving): Promise<void> {
   log.info({ pending: server.pendingRequests }, 'stopping')
   await Promise.race([server.stop(), Bun.sleep(timeLimitMs)])
   await cutRequests(server, log)
   await app.drain(FLUSH_TIME_LIMIT_MS)
-  await Promise.race([Promise.allSettled([store.close(), database.close()]), Bun.sleep(CLOSE_TIME_LIMIT_MS)])
+  await Promise.race([
+    Promise.allSettled([store.close(), database.close(), embedder.close()]),
+    Bun.sleep(CLOSE_TIME_LIMIT_MS),
+  ])
   log.info({}, 'stopped')
   await log.flush()
 }

@@ -14,7 +14,8 @@ export function nameEmbedderVectors(
   { aggregator, direct }: Addresses,
   directProvidersOf: (model: string) => readonly string[],
 ): NameVector {
-  const { baseUrl, model, dimensions } = embedder.isFree ? { baseUrl: 'in-process', ...embedder.space } : embedder.asks
+  const asks = embedder.isFree ? null : embedder.asks
+  const { baseUrl, model, dimensions } = asks ?? { baseUrl: 'in-process', ...embedder.space }
   const shared = { namespace: '', dimensions, otherFields: {} }
   if (baseUrl === aggregator.baseUrl) {
     const [vendor] = model.includes('/') ? [] : directProvidersOf(model)

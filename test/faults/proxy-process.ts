@@ -40,7 +40,7 @@ export async function startProxyProcess(environment: Record<string, string>): Pr
 /** Starts it and looks no further: for starts that are to fail. */
 export function spawnProxy(environment: Record<string, string>, args: readonly string[] = []) {
   const child = Bun.spawn(tieToTests([process.execPath, SERVER, ...args]), {
-    env: { ...bareEnvironment(), LOG_LEVEL: 'info', ...environment },
+    env: { ...bareEnvironment(), LOG_LEVEL: 'info', EMBEDDER: 'builtin', ...environment },
     stdin: 'ignore',
     stdout: 'pipe',
     stderr: 'pipe',

@@ -2,6 +2,7 @@
 import { sql } from 'kysely'
 import { createApp } from '../../src/app.ts'
 import { type Config, readConfig } from '../../src/config.ts'
+import { createEmbedder } from '../../src/embedders/create-embedder.ts'
 import { createProject, issueKey } from '../../src/postgres/projects.ts'
 import type { ProcessBus } from '../../src/redis/process-bus.ts'
 import { createLog, type Log } from '../../src/telemetry/log.ts'
@@ -39,8 +40,10 @@ export async function startProxy({
   log = createLog('silent'),
 }: ProxyOptions): Promise<TestProxy> {
   const { database, store } = stores
-  const config: Config = readConfig({ PORT: '0', ...environment })
-  const app = await createApp({ config, database, store, bus: bus ?? null, log })
+  // A model in a process of its own, for each proxy of each test, would take longer than most tests.
+  const config: Config = readConfig({ PORT: '0', EMBEDDER: 'builtin', ...environment })
+  const embedder = await createEmbedder(config.embedder, log)
+  const app = await createApp({ config, database, store, embedder, bus: bus ?? null, log })
   app.http.listen({ port: 0, hostname: '127.0.0.1' })
   const { server } = app.http
   if (!server?.port) throw new Error('The proxy did not start')
@@ -66,6 +69,7 @@ export async function startProxy({
     async stop() {
       await server.stop(true)
       await app.drain(5_000)
+      await embedder.close()
     },
   }
 }

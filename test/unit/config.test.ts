@@ -1,5 +1,8 @@
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { ConfigError, readConfig } from '../../src/config.ts'
+import { temporaryFolder } from '../harness/temporary-folder.ts'
+import { writeTinyModel } from '../harness/tiny-model.ts'
 
 test('an empty environment gives the documented defaults', () => {
   expect(readConfig({})).toMatchObject({
@@ -11,7 +14,7 @@ test('an empty environment gives the documented defaults', () => {
     embeddedPgPort: 5433,
     workers: 1,
     aggregator: { name: 'openrouter', baseUrl: 'https://openrouter.ai/api/v1', apiKey: null },
-    embedder: { kind: 'builtin' },
+    embedder: { kind: 'local', path: expect.stringMatching(/vendor.all-minilm-l6-v2$/), isAskedFor: false },
     trustedProxies: 0,
     upstream: { connectTimeoutMs: 5000, firstByteTimeoutMs: 600_000, idleTimeoutMs: 300_000 },
     maxBodyBytes: 33_554_432,
@@ -34,7 +37,7 @@ test.each([
   ['AGGREGATOR_BASE_URL', 'ftp://x', 'https://'],
   ['AGGREGATOR_NAME', 'Open Router', 'lowercase'],
   ['EMBEDDER', 'magic', 'auto, api, local, builtin'],
-  ['EMBEDDER', 'local', 'not available'],
+  ['EMBEDDINGS_PATH', '/nowhere', 'tokenizer.json; it is not a folder'],
   ['ENCRYPTION_KEY', 'c2hvcnQ=', '32 bytes'],
   ['TRUST_PROXY', '-1', 'whole number'],
   ['MAX_BODY_BYTES', '1', '1024'],
@@ -53,6 +56,21 @@ test('an embeddings key alone switches to the api embedder', () => {
   expect(readConfig({ EMBEDDINGS_API_KEY: 'k' }).embedder).toMatchObject({ kind: 'api', dimensions: 512 })
   expect(readConfig({ EMBEDDINGS_API_KEY: 'k', EMBEDDER: 'builtin' }).embedder).toEqual({ kind: 'builtin' })
   expect(() => readConfig({ EMBEDDER: 'api' })).toThrow('EMBEDDINGS_API_KEY')
+})
+
+test('a folder with a model is asked for by EMBEDDER=local, or by its name alone', async () => {
+  const folder = temporaryFolder()
+  expect(() => readConfig({ EMBEDDER: 'local', EMBEDDINGS_PATH: folder })).toThrow(
+    /EMBEDDINGS_PATH must be .* it holds no \.onnx file\. Example: EMBEDDINGS_PATH=/,
+  )
+  const path = join(folder, 'tiny')
+  await writeTinyModel(path, { words: [] })
+  const local = { kind: 'local', path, isAskedFor: true }
+  expect(readConfig({ EMBEDDINGS_PATH: path }).embedder).toEqual(local)
+  expect(readConfig({ EMBEDDINGS_PATH: path, EMBEDDER: 'local', EMBEDDINGS_API_KEY: 'k' }).embedder).toEqual(local)
+  expect(readConfig({ EMBEDDINGS_PATH: path, EMBEDDINGS_API_KEY: 'k' }).embedder).toMatchObject({ kind: 'api' })
+  expect(readConfig({ EMBEDDINGS_PATH: '/nowhere', EMBEDDER: 'builtin' }).embedder).toEqual({ kind: 'builtin' })
+  expect(readConfig({ EMBEDDER: 'local' }).embedder).toMatchObject({ kind: 'local', isAskedFor: true })
 })
 
 test('several workers need stores that can be shared', () => {
