@@ -8,7 +8,9 @@ import { createLeads } from './coalescing/leads.ts'
 import { SharedCalls } from './coalescing/shared-calls.ts'
 import type { Config } from './config.ts'
 import type { Embedder } from './embedders/embedder.ts'
-import { checkHealth } from './http/health.ts'
+import { type ConnectionRoom, createConnectionRoom } from './http/connection-room.ts'
+import { createEdgeWindows } from './http/edge-windows.ts'
+import { createHealthCheck } from './http/health.ts'
 import { createHttp } from './http/routes.ts'
 import { createAccounting } from './pipeline/accounting.ts'
 import { VectorCalls } from './pipeline/embeddings/vector-calls.ts'
@@ -21,7 +23,9 @@ import { createRoutes } from './providers/routes.ts'
 import { createSandboxProvider } from './providers/sandbox-provider.ts'
 import type { ProcessBus } from './redis/process-bus.ts'
 import type { FastStore } from './stores/fast-store.ts'
+import { createInProcessStore } from './stores/in-process-store.ts'
 import type { Log } from './telemetry/log.ts'
+import { createRefusals } from './telemetry/refusals.ts'
 import { createUsageRecorder } from './telemetry/usage-recorder.ts'
 import { nameEmbedderVectors } from './vector-cache/embedder-space.ts'
 import { createVectorStore } from './vector-cache/vector-store.ts'
@@ -39,8 +43,12 @@ export interface AppOptions {
 
 export interface App {
   http: ReturnType<typeof createHttp>
-  /** Writes what is not yet written: usage records, refunds and vectors. */
-  drain(timeLimitMs: number): Promise<void>
+  /** To be watched by whoever listens. */
+  connections: ConnectionRoom
+  /** Writes what waits to be written: usage records, refunds and vectors. Resolves when that is done, or the time is up. */
+  flush(timeLimitMs: number): Promise<void>
+  /** Ends what runs beside requests. Flush first: what is not yet written then is lost. */
+  close(): Promise<void>
 }
 
 export async function createApp({ config, database, store, embedder, bus = null, log }: AppOptions): Promise<App> {
@@ -67,13 +75,29 @@ export async function createApp({ config, database, store, embedder, bus = null,
     vectors,
   })
   const maintenance = await startMaintenance(database, log)
+  const connections = createConnectionRoom()
+  const ownWindows = createInProcessStore()
+  const http = createHttp({
+    config,
+    pipeline,
+    models,
+    checkHealth: createHealthCheck({ database, store, circuits }),
+    connections,
+    edge: createEdgeWindows(ownWindows),
+    refusals: createRefusals(log),
+    log,
+  })
   return {
-    http: createHttp({ config, pipeline, models, checkHealth: () => checkHealth({ database, store, circuits }), log }),
-    async drain(timeLimitMs) {
+    http,
+    connections,
+    async flush(timeLimitMs) {
+      await Promise.all([recorder.drain(timeLimitMs), reservations.drain(timeLimitMs), vectors.drain(timeLimitMs)])
+    },
+    async close() {
       maintenance.stop()
       catalogue.close()
       providers.close()
-      await Promise.all([recorder.drain(timeLimitMs), reservations.drain(timeLimitMs), vectors.drain(timeLimitMs)])
+      await ownWindows.close()
     },
   }
 }

@@ -38,6 +38,8 @@ export interface Config {
     /** How long it stays open at first. */
     circuitOpenMs: number
   }
+  /** Origins whose pages may call from a browser; empty: none. */
+  corsOrigins: '*' | readonly string[]
   maxBodyBytes: number
   /** From a request's headers to the last byte of its body. */
   bodyTimeoutMs: number
@@ -111,6 +113,7 @@ export function readConfig(environment: Environment = process.env): Config {
       circuitFailures: read.integer('UPSTREAM_CIRCUIT_FAILURES', 10, 1, 1_000_000),
       circuitOpenMs: read.integer('UPSTREAM_CIRCUIT_OPEN_MS', 5_000, 1, 60_000),
     },
+    corsOrigins: read.origins('CORS_ORIGINS'),
     maxBodyBytes: read.integer('MAX_BODY_BYTES', 33_554_432, 1_024, 1_073_741_824),
     bodyTimeoutMs: read.integer('BODY_TIMEOUT_MS', 30_000, 1, 3_600_000),
     logLevel: read.choice('LOG_LEVEL', 'info', ['debug', 'info', 'warn', 'error', 'silent']),
@@ -201,6 +204,15 @@ function readersOf(environment: Environment, problems: string[]) {
         'redis://127.0.0.1:6379',
       )
       return null
+    },
+    origins(name: string): '*' | readonly string[] {
+      // Set and empty says something else than not set.
+      const given = (environment[name] ?? '*').split(',').map(origin => origin.trim())
+      const origins = given.filter(origin => origin !== '')
+      if (origins.length === 1 && origins[0] === '*') return '*'
+      if (origins.every(origin => URL.canParse(origin) && new URL(origin).origin === origin)) return origins
+      problem(name, '*, or a comma-separated list of origins, or empty', 'https://app.example.com')
+      return []
     },
     workers(name: string, canShare: boolean): number {
       const value = optionalText(name)

@@ -23,6 +23,8 @@ export interface Admitted {
 export interface Admission {
   /** The key's account as last seen: a guess, never a verdict. Null where it was not seen to be good. */
   lastKnown(keyHash: string): Account | null
+  /** Validates the key, and counts nothing. Throws 401, 403, 429 or 503. */
+  identify(keyHash: string, address: string): Promise<Account>
   /** Validates the key and counts one request in its windows, but not in its month. Throws 401, 403, 429 or 503. */
   authenticate(keyHash: string, address: string): Promise<Account>
   /**
@@ -83,8 +85,12 @@ export function createAdmission(store: FastStore, reservations: Reservations): A
     return null
   }
 
+  function identify(keyHash: string, address: string): Promise<Account> {
+    return memory.find(keyHash) ? validate(keyHash) : validateUnknown(keyHash, address)
+  }
+
   async function authenticate(keyHash: string, address: string): Promise<Account> {
-    const account = memory.find(keyHash) ? await validate(keyHash) : await validateUnknown(keyHash, address)
+    const account = await identify(keyHash, address)
     const pass = await passWindows({ account, address, entry: null })
     if (!pass.passed) throw rateLimitExceeded(pass.fullWindow.limit, pass.waitMs)
     return account
@@ -108,7 +114,7 @@ export function createAdmission(store: FastStore, reservations: Reservations): A
     }
   }
 
-  return { lastKnown: memory.find, authenticate, admit }
+  return { lastKnown: memory.find, identify, authenticate, admit }
 }
 
 /** 401 or 403 for a key that may not pass. */

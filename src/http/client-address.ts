@@ -18,3 +18,19 @@ export function readClientAddress(socketAddress: string, forwardedFor: string | 
 function unmapAddress(address: string): string {
   return MAPPED_IPV4.exec(address)?.[1] ?? address
 }
+
+/** What an address is counted by: itself, or an IPv6 address's /64, all of which one customer has. */
+export function addressPrefix(address: string): string {
+  if (isIP(address) !== 6) return address
+  const [head = '', tail] = (address.split('%')[0] ?? '').split('::')
+  const groups = head === '' ? [] : head.split(':')
+  // The :: stands for as many zeros as are missing; the tail counts only as far as it reaches into the first half.
+  if (tail !== undefined) {
+    const rest = tail === '' ? [] : tail.split(':')
+    const restLength = rest.length + (rest.at(-1)?.includes('.') ? 1 : 0)
+    while (groups.length + restLength < 8) groups.push('0')
+    groups.push(...rest)
+  }
+  const network = groups.slice(0, 4).map(group => Number.parseInt(group, 16).toString(16))
+  return `${network.join(':')}::/64`
+}

@@ -8,6 +8,8 @@ import type { FastStore } from '../stores/fast-store.ts'
 
 const POSTGRES_TIME_LIMIT_MS = 800
 const REDIS_TIME_LIMIT_MS = 400
+/** Whoever asks within it gets the same answer: health needs no key, and must not be a way to load the stores. */
+const PROBE_EVERY_MS = 1_000
 
 export interface DependencyHealth {
   status: 'up' | 'down'
@@ -30,13 +32,30 @@ export interface HealthOptions {
   circuits: Pick<Circuits, 'summarize'>
 }
 
-export async function checkHealth({ database, store, circuits }: HealthOptions): Promise<Health> {
-  const [postgres, redis] = await Promise.all([
-    probe(database.footing, POSTGRES_TIME_LIMIT_MS, () => pingDatabase(database)),
-    probe(store.kind, REDIS_TIME_LIMIT_MS, () => store.ping()),
-  ])
-  const status = postgres.status === 'down' ? 'down' : redis.status === 'down' ? 'degraded' : 'ok'
-  return { status, dependencies: { postgres, redis }, upstreams: circuits.summarize() }
+/** Returns a function that answers from a probe of the stores, made once a second at most for all who ask. */
+export function createHealthCheck({ database, store, circuits }: HealthOptions): () => Promise<Health> {
+  let probing: Promise<Health['dependencies']> | null = null
+  let probedAtMs = 0
+
+  async function probeStores(): Promise<Health['dependencies']> {
+    const [postgres, redis] = await Promise.all([
+      probe(database.footing, POSTGRES_TIME_LIMIT_MS, () => pingDatabase(database)),
+      probe(store.kind, REDIS_TIME_LIMIT_MS, () => store.ping()),
+    ])
+    return { postgres, redis }
+  }
+
+  return async () => {
+    const nowMs = performance.now()
+    if (probing === null || nowMs - probedAtMs >= PROBE_EVERY_MS) {
+      probedAtMs = nowMs
+      probing = probeStores()
+    }
+    const dependencies = await probing
+    const { postgres, redis } = dependencies
+    const status = postgres.status === 'down' ? 'down' : redis.status === 'down' ? 'degraded' : 'ok'
+    return { status, dependencies, upstreams: circuits.summarize() }
+  }
 }
 
 async function probe(kind: string, limitMs: number, ask: () => Promise<unknown>): Promise<DependencyHealth> {

@@ -1,6 +1,8 @@
-/** Reads a request's body within its limits of size and time. */
+/** Reads a request's body within its limits of size and time, and within the room that all bodies share. */
 import { invalidRequest, ProxyError } from '../errors.ts'
 import { createTimeLimit } from '../event-loop/time-limit.ts'
+import type { RequestBody } from '../pipeline/exchange.ts'
+import { createBodyRoom } from './body-room.ts'
 
 export interface BodyLimits {
   maxBodyBytes: number
@@ -8,43 +10,95 @@ export interface BodyLimits {
   bodyTimeoutMs: number
 }
 
+/** An announced body up to this size may be read before its key is looked up. */
+const SMALL_BODY_BYTES = 65_536
+
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true })
 
-/** Returns a function that reads a request's body, and throws 408, 413, 415, or 400 where it is not UTF-8. */
-export function createBodyReader({ maxBodyBytes, bodyTimeoutMs }: BodyLimits): (request: Request) => Promise<string> {
+/** A request's body, and what becomes of its connection and its room. */
+export interface ReceivedBody extends RequestBody {
+  /** Whether bytes of it may still be on their way: its connection can take no other request. */
+  isLeftOver(): boolean
+  /** Gives its room back, once the request is answered. */
+  release(): void
+}
+
+/** The function it returns opens a request's body; reading that throws 408, 413, 415, 503, or 400 where it is not UTF-8. */
+export function createBodyReader({ maxBodyBytes, bodyTimeoutMs }: BodyLimits): (request: Request) => ReceivedBody {
   const withinBodyTimeout = createTimeLimit(bodyTimeoutMs)
+  const room = createBodyRoom(maxBodyBytes)
 
-  async function readBytes(request: Request): Promise<Uint8Array> {
-    const length = request.headers.get('content-length')
-    if (Number(length ?? 0) > maxBodyBytes) throw tooLarge(maxBodyBytes)
-    try {
-      return await withinBodyTimeout(length === null ? countBytes(request, maxBodyBytes) : request.bytes())
-    } catch (error) {
-      throw error instanceof ProxyError ? error : tooSlow(bodyTimeoutMs, error)
+  return request => {
+    const { headers } = request
+    const announcedBytes = readLength(headers)
+    const isSmall = announcedBytes !== null && announcedBytes <= SMALL_BODY_BYTES
+    let held = 0
+    let isRead = false
+    let isReleased = false
+
+    function take(bytes: number): void {
+      // Nobody waits any more for what still comes.
+      if (isReleased) throw new Error('The request has been answered')
+      room.take(bytes)
+      held += bytes
     }
-  }
 
-  return async request => {
-    checkType(request.headers)
-    const bytes = await readBytes(request)
-    try {
-      return strictUtf8.decode(bytes)
-    } catch {
-      throw invalidRequest('The body of your request must be UTF-8 text.')
+    async function receive(): Promise<Uint8Array> {
+      if (announcedBytes !== null) {
+        take(announcedBytes)
+        return request.bytes()
+      }
+      const parts: Uint8Array[] = []
+      let length = 0
+      for await (const part of request.body ?? []) {
+        length += part.length
+        if (length > maxBodyBytes) throw tooLarge(maxBodyBytes)
+        take(part.length)
+        parts.push(part)
+      }
+      return Buffer.concat(parts, length)
+    }
+
+    async function readBytes(): Promise<Uint8Array> {
+      checkType(headers)
+      if (announcedBytes !== null && announcedBytes > maxBodyBytes) throw tooLarge(maxBodyBytes)
+      try {
+        const bytes = await withinBodyTimeout(receive())
+        isRead = true
+        return bytes
+      } catch (error) {
+        throw error instanceof ProxyError ? error : tooSlow(bodyTimeoutMs, error)
+      }
+    }
+
+    return {
+      announcedBytes,
+      isSmall,
+      readBytes,
+      read: async () => decode(await readBytes()),
+      // Bun passes over a small one by itself.
+      isLeftOver: () => !isRead && !isSmall,
+      release() {
+        isReleased = true
+        room.giveBack(held)
+        held = 0
+      },
     }
   }
 }
 
-/** A body whose length nobody declared is counted as it comes. */
-async function countBytes(request: Request, maxBytes: number): Promise<Uint8Array> {
-  const parts: Uint8Array[] = []
-  let length = 0
-  for await (const part of request.body ?? []) {
-    length += part.length
-    if (length > maxBytes) throw tooLarge(maxBytes)
-    parts.push(part)
+/** Bytes that the headers announce, 0 where they announce none; null where they come in chunks, uncounted. */
+function readLength(headers: Headers): number | null {
+  if (headers.has('transfer-encoding')) return null
+  return Number(headers.get('content-length') ?? 0)
+}
+
+function decode(bytes: Uint8Array): string {
+  try {
+    return strictUtf8.decode(bytes)
+  } catch {
+    throw invalidRequest('The body of your request must be UTF-8 text.')
   }
-  return Buffer.concat(parts, length)
 }
 
 function checkType(headers: Headers): void {

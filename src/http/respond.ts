@@ -6,12 +6,19 @@ export interface Arrival {
   requestId: string
   /** `performance.now()` when the request came in. */
   atMs: number
+  /** For the page that asks, where one does. */
+  corsHeaders: Record<string, string>
 }
 
 export function respond({ status, headers, body }: ProxyResponse, arrival: Arrival): Response {
+  Object.assign(headers, arrival.corsHeaders)
   headers['x-request-id'] = arrival.requestId
   headers['x-proxy-latency-ms'] = (performance.now() - arrival.atMs).toFixed(3)
   return new Response(body, { status, headers })
+}
+
+export function respondWithJson(value: unknown, arrival: Arrival, status = 200): Response {
+  return respond({ status, headers: { 'content-type': 'application/json' }, body: JSON.stringify(value) }, arrival)
 }
 
 export function respondWithError(error: ProxyError, arrival: Arrival): Response {

@@ -10,14 +10,27 @@ export interface ProxyRequest {
   /** The client's address, as far as it can be trusted. */
   address: string
   headers: Headers
-  /** Whether the body is announced to be so small that it may be read before the key is known to be good. */
-  isSmall: boolean
+  body: RequestBody
   /** Reads the body; throws a ProxyError where it is too large, too slow, or not text. */
   readBody(): Promise<string>
+  /** Whether the body is announced, and small enough to be read before the request may pass. */
+  isSmall: boolean
   /** Aborted when the client goes away. */
   signal: AbortSignal
   /** `performance.now()` at arrival. */
   arrivedAtMs: number
+}
+
+/** A body before it is read. */
+export interface RequestBody {
+  /** By its Content-Length; 0 where there is none, null where it comes in chunks. */
+  announcedBytes: number | null
+  /** Announced, with 64 KiB at most. */
+  isSmall: boolean
+  /** Throws a ProxyError where it is too large, too slow, or not text. Once. */
+  read(): Promise<string>
+  /** The same before it is decoded, for a worker to take over. */
+  readBytes(): Promise<Uint8Array>
 }
 
 export interface ProxyResponse {

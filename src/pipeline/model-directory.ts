@@ -35,17 +35,16 @@ export interface ModelDirectory {
 }
 
 export function createModelDirectory(admission: Admission, routes: Routes): ModelDirectory {
-  const authenticate = ({ authorization, address }: Caller) =>
-    admission.authenticate(hashBearerKey(authorization), address)
+  const identify = ({ authorization, address }: Caller) => admission.identify(hashBearerKey(authorization), address)
 
   return {
     async list(caller) {
-      const models = routes.listModels(await authenticate(caller))
+      const models = routes.listModels(await identify(caller))
       return { object: 'list', data: models.map(describe) }
     },
 
     async find(caller, id) {
-      const account = await authenticate(caller)
+      const account = await identify(caller)
       const model = routes.listModels(account).find(listed => listed.model === id)
       if (model) return describe(model)
       const provider = routes.resolve(id, account)

@@ -3,6 +3,7 @@ import { type App, createApp } from '../app.ts'
 import { type Config, ConfigError } from '../config.ts'
 import { createEmbedder } from '../embedders/create-embedder.ts'
 import { withinTimeLimit } from '../event-loop/time-limit.ts'
+import { IDLE_TIMEOUT_SECONDS } from '../http/answer.ts'
 import type { Database } from '../postgres/database.ts'
 import { openEmbeddedDatabase } from '../postgres/embedded/embedded.ts'
 import { migrate } from '../postgres/migrate.ts'
@@ -20,8 +21,6 @@ import { lockDataDir } from './data-dir.ts'
 import { stopOnSignals } from './stop-server.ts'
 import { welcome } from './welcome.ts'
 
-/** Bun's connections may idle this long, in seconds; requests that wait for an upstream are exempt. */
-const IDLE_TIMEOUT_SECONDS = 60
 /** Requests before the first contact with Redis would be counted by this process alone. */
 const REDIS_WAIT_MS = 1_000
 
@@ -46,6 +45,7 @@ export async function runServer(config: Config, { isWorker }: RunOptions): Promi
   warmTokenizer()
 
   const server = listen(app, config)
+  app.connections.watch(server, closed => log.warn({ closed }, 'connections run short; idle ones were closed'))
   stopOnSignals({ server, app, store, database, embedder, log, timeLimitMs: config.shutdownTimeoutMs })
   log.info(
     {

@@ -50,9 +50,9 @@ async function stopServing({ server, app, store, database, embedder, log, timeLi
   log.info({ pending: server.pendingRequests }, 'stopping')
   await Promise.race([server.stop(), Bun.sleep(timeLimitMs)])
   await cutRequests(server, log)
-  await app.drain(FLUSH_TIME_LIMIT_MS)
+  await app.flush(FLUSH_TIME_LIMIT_MS)
   await Promise.race([
-    Promise.allSettled([store.close(), database.close(), embedder.close()]),
+    Promise.allSettled([app.close(), store.close(), database.close(), embedder.close()]),
     Bun.sleep(CLOSE_TIME_LIMIT_MS),
   ])
   log.info({}, 'stopped')

@@ -9,6 +9,9 @@ interface Scripted {
   uncount(keyCount: number, ...keysAndArguments: (string | number)[]): Promise<number>
 }
 
+const PROBE_NAME = 'mp:probe'
+const PROBE_LIVES_MS = 60_000
+
 /** Closes the connection when it is closed itself. Calls have no time limit but the connection's; the guard has one. */
 export function openRedisStore(connection: RedisConnection): FastStore {
   const redis = connection as RedisConnection & Scripted
@@ -58,7 +61,8 @@ export function openRedisStore(connection: RedisConnection): FastStore {
       return true
     },
     async ping() {
-      await redis.ping()
+      // One that takes no writes, full or read-only, would count nothing.
+      await redis.set(PROBE_NAME, '', 'PX', PROBE_LIVES_MS)
     },
     async close() {
       redis.disconnect()

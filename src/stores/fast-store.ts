@@ -49,7 +49,7 @@ export interface FastStore {
   readEntries(names: readonly string[]): Promise<(Uint8Array | null)[]>
   /** Resolves with whether they were written. */
   writeEntries(entries: readonly EntryToWrite[]): Promise<boolean>
-  /** Resolves when the store answers, rejects when it does not. */
+  /** Resolves when the store takes a write, rejects when it does not. */
   ping(): Promise<void>
   close(): Promise<void>
 }

@@ -65,10 +65,11 @@ export async function startProxy({
       const { rows } = await sql.raw<Row>(text).execute(database.queries)
       return rows
     },
-    settle: () => app.drain(5_000),
+    settle: () => app.flush(5_000),
     async stop() {
       await server.stop(true)
-      await app.drain(5_000)
+      await app.flush(5_000)
+      await app.close()
       await embedder.close()
     },
   }

@@ -41,6 +41,8 @@ test.each([
   ['ENCRYPTION_KEY', 'c2hvcnQ=', '32 bytes'],
   ['TRUST_PROXY', '-1', 'whole number'],
   ['MAX_BODY_BYTES', '1', '1024'],
+  ['CORS_ORIGINS', 'app.example.com', 'list of origins'],
+  ['CORS_ORIGINS', 'https://app.example.com/', 'list of origins'],
 ])('a bad %s says what it must be (%s)', (name, value, must) => {
   expect(() => readConfig({ [name]: value })).toThrow(ConfigError)
   expect(() => readConfig({ [name]: value })).toThrow(new RegExp(`${name}.*${must.replace(/[/.]/g, '\\$&')}`))
@@ -78,4 +80,13 @@ test('several workers need stores that can be shared', () => {
   expect(readConfig({ ...stores, WORKERS: '4' }).workers).toBe(4)
   expect(readConfig({ ...stores, WORKERS: 'auto' }).workers).toBeGreaterThan(0)
   expect(readConfig({ WORKERS: 'auto' }).workers).toBe(1)
+})
+
+test('origins that browsers may call from: all, some, none', () => {
+  expect(readConfig({}).corsOrigins).toBe('*')
+  expect(readConfig({ CORS_ORIGINS: 'https://a.example, http://localhost:5173' }).corsOrigins).toEqual([
+    'https://a.example',
+    'http://localhost:5173',
+  ])
+  expect(readConfig({ CORS_ORIGINS: '' }).corsOrigins).toEqual([])
 })

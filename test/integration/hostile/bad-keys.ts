@@ -5,7 +5,7 @@ const MISSING: Record<string, string | null> = {
   'no header': null,
   'an empty header': 'Authorization:',
   'a header of spaces': 'Authorization:    ',
-  'another header': `X-Api-Key: lgw_test_${MARKER}`,
+  'another header': `X-Key: lgw_test_${MARKER}`,
 }
 
 /** `KEY` stands for the good key. */
@@ -29,6 +29,8 @@ const INVALID: Record<string, string> = {
   'a prefix in capitals': `Authorization: Bearer LGW_TEST_${MARKER}`,
   'an unknown kind': `Authorization: Bearer lgw_admin_${MARKER}`,
   'a short key': 'Authorization: Bearer lgw_test_abc',
+  'a stranger in X-Api-Key': `X-Api-Key: lgw_test_${MARKER}`,
+  'a stranger in Api-Key': `Api-Key: lgw_test_${MARKER}`,
   'a well-formed stranger': `Authorization: Bearer lgw_test_${MARKER}`,
   'a stranger of the other kind': `Authorization: Bearer lgw_proj_${MARKER}`,
   'the good key and a letter': 'Authorization: Bearer KEYx',

@@ -7,13 +7,10 @@ const NOWHERE = [
   '/v1/',
   '/v2/chat/completions',
   '/V1/chat/completions',
-  '/chat/completions',
   '/v1/chat',
   '/v1/chat/completion',
   '/v1/responses',
   `/v1/${MARKER}`,
-  '//v1/chat/completions',
-  '/v1//chat/completions',
   '/v1/%63hat/completions',
   '/v1/chat%2Fcompletions',
   '/v1/chat/completions%00',
@@ -33,7 +30,6 @@ const NOWHERE = [
   '/*',
   '/:path',
   '/.env',
-  '/health',
 ]
 
 /** The same place by another spelling: answered as if spelt well. */
@@ -43,6 +39,11 @@ const SAME_PLACE = [
   '/v1/chat/completions?',
   `/v1/chat/completions?${'a[]='.repeat(500)}`,
   '/v1/../v1/chat/completions',
+  '/chat/completions',
+  '/v1/v1/chat/completions',
+  '//v1/chat/completions',
+  '/v1//chat/completions',
+  '/openai/deployments/openai%2Fgpt-4o-mini/chat/completions?api-version=2024-10-21',
 ]
 
 const METHODS = ['GET', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'CONNECT', 'PROPFIND', 'QUERY']
@@ -57,6 +58,7 @@ const WEBSOCKET = [
 const refusedMethod = { statuses: [405], error: { code: 'method_not_allowed' } }
 
 export const BAD_PATHS: HostileRequest[] = [
+  { name: 'POST /health', send: write({ path: '/health' }), ...refusedMethod },
   ...NOWHERE.map(path => ({
     name: `nowhere: ${path.replaceAll(MARKER, '…')}`,
     send: write({ path }),

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { readClientAddress } from '../../../src/http/client-address.ts'
+import { addressPrefix, readClientAddress } from '../../../src/http/client-address.ts'
 
 test.each([
   ['no proxy is trusted', '192.0.2.9', '203.0.113.7', 0, '192.0.2.9'],
@@ -13,4 +13,19 @@ test.each([
   ['it is IPv6', '2001:db8::1', '2001:db8::2', 1, '2001:db8::2'],
 ])('%s', (_, socket, forwardedFor, trusted, expected) => {
   expect(readClientAddress(socket, forwardedFor, trusted)).toBe(expected)
+})
+
+test.each([
+  ['192.0.2.9', '192.0.2.9'],
+  ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
+  ['2001:0DB8:0001:0002::9', '2001:db8:1:2::/64'],
+  ['2001:db8::1', '2001:db8:0:0::/64'],
+  ['::1', '0:0:0:0::/64'],
+  ['::', '0:0:0:0::/64'],
+  ['1:2:3:4:5:6:7::', '1:2:3:4::/64'],
+  ['fe80::1%eth0', 'fe80:0:0:0::/64'],
+  ['64:ff9b::192.0.2.1', '64:ff9b:0:0::/64'],
+  ['1:2:3:4:5:6:192.0.2.1', '1:2:3:4::/64'],
+])('%s is counted as %s', (address, prefix) => {
+  expect(addressPrefix(address)).toBe(prefix)
 })

@@ -1,0 +1,196 @@
+/** One request from the wire to the pipeline, and its answer back: key, address, body, time limits of its connection. */
+import type { Config } from '../config.ts'
+import { ClientGone, ProxyError } from '../errors.ts'
+import type { ProxyRequest, ProxyResponse } from '../pipeline/exchange.ts'
+import type { ModelDirectory } from '../pipeline/model-directory.ts'
+import type { Pipeline } from '../pipeline/pipeline.ts'
+import type { Endpoint } from '../providers/upstream.ts'
+import { describeCause } from '../telemetry/describe-cause.ts'
+import type { Log } from '../telemetry/log.ts'
+import type { Refusals } from '../telemetry/refusals.ts'
+import { addressPrefix, readClientAddress } from './client-address.ts'
+import type { ConnectionRoom } from './connection-room.ts'
+import { createCors } from './cors.ts'
+import type { EdgeWindows } from './edge-windows.ts'
+import type { Health } from './health.ts'
+import { readAuthorization } from './key-carrier.ts'
+import { nameModel } from './name-model.ts'
+import { createBodyReader, type ReceivedBody } from './read-body.ts'
+import { readRequestId } from './request-id.ts'
+import { type Arrival, internalError, respond, respondWithError, respondWithJson } from './respond.ts'
+import { streamBody } from './stream-body.ts'
+
+/** Bun's connections may idle this long, in seconds; requests that wait for an upstream are exempt. */
+export const IDLE_TIMEOUT_SECONDS = 60
+
+export interface AnswerOptions {
+  config: Pick<Config, 'maxBodyBytes' | 'bodyTimeoutMs' | 'trustedProxies' | 'corsOrigins'>
+  pipeline: Pipeline
+  models: ModelDirectory
+  checkHealth(): Promise<Health>
+  connections: ConnectionRoom
+  edge: EdgeWindows
+  refusals: Refusals
+  log: Log
+}
+
+/** The part of Bun's server that handlers use. */
+export interface Server {
+  readonly pendingRequests: number
+  closeIdleConnections(): number
+  requestIP(request: Request): { address: string } | null
+  timeout(request: Request, seconds: number): void
+}
+
+/** Where a request came in. */
+export interface Incoming {
+  request: Request
+  server: Server | null
+}
+
+export type Answers = ReturnType<typeof createAnswers>
+
+export function createAnswers(options: AnswerOptions) {
+  const { config, pipeline, models, checkHealth, connections, edge, refusals, log } = options
+  const openBody = createBodyReader(config)
+  const cors = createCors(config.corsOrigins)
+
+  function arrive(request: Request): Arrival {
+    return {
+      requestId: readRequestId(request.headers),
+      atMs: performance.now(),
+      corsHeaders: cors.headersFor(request),
+    }
+  }
+
+  /** What is counted: an IPv6 client is its /64. */
+  function addressOf({ request, server }: Incoming): string {
+    const socketAddress = server?.requestIP(request)?.address ?? '127.0.0.1'
+    const forwardedFor = request.headers.get('x-forwarded-for')
+    return addressPrefix(readClientAddress(socketAddress, forwardedFor, config.trustedProxies))
+  }
+
+  function fail(error: unknown, incoming: Incoming, arrival: Arrival): Response {
+    const told = asProxyError(error, arrival)
+    if (told.status === 401 || told.status === 403 || told.status === 429) refusals.note(told.code, addressOf(incoming))
+    return respondWithError(told, arrival)
+  }
+
+  function asProxyError(error: unknown, { requestId }: Arrival): ProxyError {
+    if (error instanceof ProxyError) {
+      if (error.status >= 500)
+        log.warn({ id: requestId, code: error.code, cause: describeCause(error.cause) }, 'request failed')
+      return error
+    }
+    if (error instanceof ClientGone) return internalError(error)
+    const where = error instanceof Error ? error.stack?.split('\n').slice(1, 4).join('\n') : undefined
+    log.error({ id: requestId, cause: describeCause(error), where }, 'unexpected error')
+    return internalError(error)
+  }
+
+  /** A request of the pipeline's. `model`: as the path names it, where it does. */
+  async function answerEndpoint(incoming: Incoming, endpoint: Endpoint, model: string | null): Promise<Response> {
+    const { request, server } = incoming
+    const arrival = arrive(request)
+    const body = openBody(request)
+    let isStreaming = false
+    // An upstream may think for minutes; its own limits apply then, not the connection's.
+    server?.timeout(request, 0)
+    // The connection keeps the limit it was given last: else it would idle for ever.
+    const restoreLimit = () => server?.timeout(request, IDLE_TIMEOUT_SECONDS)
+    try {
+      if (server) connections.check(server)
+      const proxied = toProxyRequest(incoming, { endpoint, model, body, arrival })
+      const response = await pipeline(proxied)
+      if (response.body instanceof ReadableStream) {
+        isStreaming = true
+        passStream(response, response.body, restoreLimit)
+      }
+      return endWith(respond(response, arrival), body)
+    } catch (error) {
+      return endWith(fail(error, incoming, arrival), body)
+    } finally {
+      body.release()
+      if (!isStreaming) restoreLimit()
+    }
+  }
+
+  function toProxyRequest(
+    incoming: Incoming,
+    {
+      endpoint,
+      model,
+      body,
+      arrival,
+    }: { endpoint: Endpoint; model: string | null; body: ReceivedBody; arrival: Arrival },
+  ): ProxyRequest {
+    const { headers, signal } = incoming.request
+    const read = model === null ? body.read : async () => nameModel(await body.read(), model)
+    return {
+      id: arrival.requestId,
+      endpoint,
+      authorization: readAuthorization(headers),
+      address: addressOf(incoming),
+      headers,
+      body: { ...body, read },
+      readBody: read,
+      isSmall: body.isSmall,
+      signal,
+      arrivedAtMs: arrival.atMs,
+    }
+  }
+
+  /** What a key can use; `id`: of one model, null for all. */
+  async function answerModels(incoming: Incoming, id: string | null): Promise<Response> {
+    const { request, server } = incoming
+    const arrival = arrive(request)
+    try {
+      if (server) connections.check(server)
+      const address = addressOf(incoming)
+      await edge.passModels(address)
+      const caller = { authorization: readAuthorization(request.headers), address }
+      return respondWithJson(id === null ? await models.list(caller) : await models.find(caller, id), arrival)
+    } catch (error) {
+      return fail(error, incoming, arrival)
+    }
+  }
+
+  async function answerHealth(incoming: Incoming): Promise<Response> {
+    const arrival = arrive(incoming.request)
+    try {
+      await edge.passHealth(addressOf(incoming))
+      const health = await checkHealth()
+      return respondWithJson(health, arrival, health.status === 'down' ? 503 : 200)
+    } catch (error) {
+      return fail(error, incoming, arrival)
+    }
+  }
+
+  /** A browser's question before a request; else undefined. */
+  function answerPreflight(request: Request): Response | undefined {
+    const headers = cors.preflight(request)
+    return headers === null ? undefined : respond({ status: 204, headers, body: '' }, arrive(request))
+  }
+
+  return {
+    answerEndpoint,
+    answerModels,
+    answerHealth,
+    answerPreflight,
+    answerError: (error: unknown, incoming: Incoming) => fail(error, incoming, arrive(incoming.request)),
+  }
+}
+
+/** The client hears of a stream's life in its silence; its connection gets its limit back at the end. */
+function passStream(response: ProxyResponse, body: ReadableStream<Uint8Array>, onEnd: () => void): void {
+  const hasEvents = response.headers['content-type']?.startsWith('text/event-stream') ?? false
+  // Else nginx holds back what comes piece by piece.
+  if (hasEvents) response.headers['x-accel-buffering'] = 'no'
+  response.body = streamBody(body, { hasEvents, onEnd })
+}
+
+/** A connection on which a body may still be coming takes no further request. */
+function endWith(response: Response, body: ReceivedBody): Response {
+  if (body.isLeftOver()) response.headers.set('connection', 'close')
+  return response
+}

@@ -1,0 +1,63 @@
+/** Cross-origin requests of browsers: who may call, and which of our headers a page may read. https://fetch.spec.whatwg.org/#http-cors-protocol */
+
+/** `*` for every origin; else the origins that may call, none where it is empty. */
+export type AllowedOrigins = '*' | readonly string[]
+
+/** What a page may read beyond the few headers that every page may. */
+const EXPOSED = [
+  'X-Request-Id',
+  'X-Proxy-Cache',
+  'X-Proxy-Cache-Age',
+  'X-Proxy-Cache-Similarity',
+  'X-Proxy-Cache-Id',
+  'X-Proxy-Cache-Reason',
+  'X-Proxy-Cost-USD',
+  'X-Proxy-Latency-Ms',
+  'X-Proxy-Provider',
+  'X-Proxy-Tokens-Saved',
+  'Retry-After',
+  'X-Should-Retry',
+  'X-RateLimit-Limit-Requests',
+  'X-RateLimit-Remaining-Requests',
+  'X-RateLimit-Reset-Requests',
+].join(', ')
+
+const METHODS = 'GET, POST, DELETE'
+/** How long a browser need not ask again: as long as any of them remembers. */
+const REMEMBERED_SECONDS = '7200'
+
+export interface Cors {
+  /** For the answer to this request; none where it comes from no page, or from one that may not call. */
+  headersFor(request: Request): Record<string, string>
+  /** For the answer to a browser's question before the request; null where this is none. */
+  preflight(request: Request): Record<string, string> | null
+}
+
+/** Keys travel in a header that the page sets itself: never with a browser's credentials. */
+export function createCors(allowed: AllowedOrigins): Cors {
+  function allow(request: Request): Record<string, string> {
+    const origin = request.headers.get('origin')
+    if (origin === null || allowed.length === 0) return {}
+    if (allowed === '*') return { 'access-control-allow-origin': '*' }
+    return allowed.includes(origin) ? { 'access-control-allow-origin': origin, vary: 'Origin' } : { vary: 'Origin' }
+  }
+
+  return {
+    headersFor(request) {
+      const headers = allow(request)
+      if ('access-control-allow-origin' in headers) headers['access-control-expose-headers'] = EXPOSED
+      return headers
+    },
+    preflight(request) {
+      if (request.method !== 'OPTIONS' || !request.headers.has('access-control-request-method')) return null
+      const headers = allow(request)
+      if (!('access-control-allow-origin' in headers)) return Object.keys(headers).length === 0 ? null : headers
+      // `*` would leave out Authorization: what is asked for is what is allowed.
+      headers['access-control-allow-headers'] =
+        request.headers.get('access-control-request-headers') ?? 'Authorization, Content-Type'
+      headers['access-control-allow-methods'] = METHODS
+      headers['access-control-max-age'] = REMEMBERED_SECONDS
+      return headers
+    },
+  }
+}

@@ -1,0 +1,64 @@
+/** Connections that ask nothing, on a process that may hold few of them. */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { connect, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Subprocess } from 'bun'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { findFreePort } from '../../scripts/bench/processes.ts'
+import { tieToTests } from './servers.ts'
+import { waitUntil } from './wait-until.ts'
+
+const SERVER = fileURLToPath(new URL('../../src/process/server.ts', import.meta.url))
+const DESCRIPTORS = 256
+
+let dataDir: string
+let proxy: Subprocess
+let port: number
+const sockets: Socket[] = []
+
+beforeAll(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'model-proxy-connections-'))
+  port = findFreePort()
+  const command = ['sh', '-c', `ulimit -n ${DESCRIPTORS}; exec ${process.execPath} ${SERVER}`]
+  proxy = Bun.spawn(tieToTests(command), {
+    env: {
+      ...process.env,
+      DATABASE_URL: '',
+      REDIS_URL: '',
+      DATA_DIR: dataDir,
+      EMBEDDED_PG_PORT: '0',
+      PORT: String(port),
+    },
+    stdout: 'ignore',
+    stderr: 'ignore',
+  })
+  await waitUntil('it serves', 20_000, async () => (await health()) === 200)
+})
+afterAll(async () => {
+  for (const socket of sockets) socket.destroy()
+  proxy.kill('SIGKILL')
+  await proxy.exited
+  await rm(dataDir, { recursive: true, force: true })
+})
+
+async function health(): Promise<number | null> {
+  const options = { headers: { connection: 'close' }, signal: AbortSignal.timeout(1_000) }
+  return fetch(`http://127.0.0.1:${port}/v1/health`, options).then(
+    ({ status }) => status,
+    () => null,
+  )
+}
+
+test('a thousand connections, silent or idle after an answer, leave room for health', async () => {
+  for (let i = 0; i < 1_000; i++) {
+    const socket = connect(port, '127.0.0.1')
+    socket.on('error', () => {})
+    if (i % 2 === 0) socket.write('POST /v1/chat/completions HTTP/1.1\r\nHost: proxy\r\nContent-Length: 2\r\n\r\n{}')
+    sockets.push(socket)
+  }
+  await waitUntil('health is told', 10_000, async () => (await health()) === 200)
+  await Bun.sleep(1_000)
+  expect(await health()).toBe(200)
+})

@@ -1,0 +1,65 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { describeFootings } from '../../harness/footings.ts'
+import { startProxy, type TestProxy } from '../../harness/proxy.ts'
+import { sendRaw } from '../hostile/raw-http.ts'
+
+const MIB = 1024 * 1024
+
+describeFootings('request bodies on the wire', footing => {
+  let proxy: TestProxy
+  let key: string
+
+  beforeAll(async () => {
+    proxy = await startProxy({ stores: await footing.open(), environment: { MAX_BODY_BYTES: String(MIB) } })
+    key = await proxy.createKey()
+  })
+  afterAll(() => proxy.stop())
+
+  const head = (headers: readonly string[], authorization = key) =>
+    `POST /v1/chat/completions HTTP/1.1\r\nHost: proxy\r\nAuthorization: Bearer ${authorization}\r\n${headers.map(header => `${header}\r\n`).join('')}\r\n`
+
+  /** Until two answers have come, where not so many are asked for, or the proxy hangs up. */
+  const send = (parts: (string | Uint8Array | number)[], responses = 2) =>
+    sendRaw({ port: proxy.port, parts, responses, timeLimitMs: 10_000 })
+
+  test('one that is announced as too large is refused before a byte of it was sent, and the connection ends', async () => {
+    const { responses, hungUp } = await send([head([`Content-Length: ${MIB + 1}`])])
+    expect(responses.map(({ status, headers }) => [status, headers.get('connection')])).toEqual([[413, 'close']])
+    expect(JSON.parse(responses[0]?.body ?? '')).toMatchObject({ error: { code: 'request_too_large' } })
+    expect(hungUp).toBe(true)
+  })
+
+  test('one in chunks is refused as soon as it has grown too large', async () => {
+    const chunk = `10000\r\n${'x'.repeat(65_536)}\r\n`
+    const { responses, hungUp } = await send([head(['Transfer-Encoding: chunked']), ...Array(18).fill(chunk)])
+    expect(responses.map(({ status, headers }) => [status, headers.get('connection')])).toEqual([[413, 'close']])
+    expect(hungUp).toBe(true)
+  })
+
+  test('a large one that is refused unread ends its connection and says so', async () => {
+    const { responses, hungUp } = await send([head([`Content-Length: ${MIB}`, 'Content-Type: text/plain'])])
+    expect(responses.map(({ status, headers }) => [status, headers.get('connection')])).toEqual([[415, 'close']])
+    expect(hungUp).toBe(true)
+  })
+
+  test('a small one that is refused leaves its connection to the next request', async () => {
+    const request = `${head(['Content-Length: 2'], 'no-key')}{}`
+    const { responses } = await send([request, 50, request])
+    expect(responses.map(({ status }) => status)).toEqual([401, 401])
+  })
+
+  test('those in memory together are bounded; who comes too late is told when to come again', async () => {
+    const started = `${head([`Content-Length: ${MIB}`])}{`
+    const waiting = Array.from({ length: 8 }, () => send([started, 1_000, ' '.repeat(MIB - 1)], 1))
+    await Bun.sleep(300)
+    const late = await send([started])
+    expect(late.responses.map(({ status, headers }) => [status, headers.get('retry-after')])).toEqual([[503, '1']])
+    expect(JSON.parse(late.responses[0]?.body ?? '')).toMatchObject({ error: { code: 'too_many_large_requests' } })
+    expect(late.hungUp).toBe(true)
+    // They are read, and are no JSON.
+    const answered = await Promise.all(waiting)
+    expect(answered.map(({ responses }) => responses[0]?.status)).toEqual(Array(8).fill(400))
+    const after = await send([`${head([`Content-Length: ${MIB}`])}${' '.repeat(MIB)}`, 50, head(['Content-Length: 0'])])
+    expect(after.responses.map(({ status }) => status)).toEqual([400, 400])
+  })
+})

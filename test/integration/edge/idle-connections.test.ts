@@ -1,0 +1,65 @@
+import { connect } from 'node:net'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { IDLE_TIMEOUT_SECONDS } from '../../../src/http/answer.ts'
+import { describeFootings } from '../../harness/footings.ts'
+import { startProxy, type TestProxy } from '../../harness/proxy.ts'
+
+/** Bun looks at its timers every four seconds. */
+const SLACK_MS = 8_000
+
+describeFootings('connections that idle after an answer', footing => {
+  let proxy: TestProxy
+  let key: string
+
+  beforeAll(async () => {
+    proxy = await startProxy({ stores: await footing.open() })
+    key = await proxy.createKey()
+  })
+  afterAll(() => proxy.stop())
+
+  /** Asks, reads what comes, asks nothing more; resolves with how long the connection stood open. */
+  function askAndIdle(body: string, times: number): Promise<{ received: string; openMs: number }> {
+    const { promise, resolve } = Promise.withResolvers<{ received: string; openMs: number }>()
+    const request = `POST /v1/chat/completions HTTP/1.1\r\nHost: proxy\r\nAuthorization: Bearer ${key}\r\nContent-Length: ${body.length}\r\n\r\n${body}`
+    let received = ''
+    let asked = 1
+    let answeredAtMs = 0
+    const socket = connect(proxy.port, '127.0.0.1', () => socket.write(request))
+    socket.on('data', data => {
+      received += data.toString('latin1')
+      answeredAtMs = performance.now()
+      if (received.split('HTTP/1.1 ').length - 1 === asked && isWhole(received) && asked++ < times)
+        socket.write(request)
+    })
+    socket.on('close', () => resolve({ received, openMs: performance.now() - answeredAtMs }))
+    return promise
+  }
+
+  test(
+    'are closed after the idle limit, whatever the answer was; until then they serve again',
+    async () => {
+      const chat = { model: 'openai/gpt-4o-mini', messages: [{ role: 'user', content: 'Are connections free?' }] }
+      const ends = await Promise.all([
+        askAndIdle(JSON.stringify(chat), 2),
+        askAndIdle(JSON.stringify({ ...chat, stream: true }), 2),
+        askAndIdle('{}', 2),
+      ])
+      expect(ends.map(({ received }) => received.match(/HTTP\/1.1 \d+/g))).toEqual([
+        ['HTTP/1.1 200', 'HTTP/1.1 200'],
+        ['HTTP/1.1 200', 'HTTP/1.1 200'],
+        ['HTTP/1.1 400', 'HTTP/1.1 400'],
+      ])
+      expect(ends[1]?.received).toContain('X-Accel-Buffering: no')
+      for (const { openMs } of ends) expect(openMs).toBeLessThan(IDLE_TIMEOUT_SECONDS * 1000 + SLACK_MS)
+    },
+    IDLE_TIMEOUT_SECONDS * 1000 + 4 * SLACK_MS,
+  )
+})
+
+/** The last answer has all come. */
+function isWhole(received: string): boolean {
+  const last = received.slice(received.lastIndexOf('HTTP/1.1 '))
+  const length = /content-length: (\d+)/i.exec(last)?.[1]
+  if (length === undefined) return last.endsWith('0\r\n\r\n')
+  return last.length - last.indexOf('\r\n\r\n') - 4 >= Number(length)
+}

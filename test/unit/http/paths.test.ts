@@ -1,0 +1,45 @@
+import { describe, expect, test } from 'vitest'
+import { notFound, readPath } from '../../../src/http/paths.ts'
+
+const CHAT = { kind: 'endpoint', endpoint: 'chat', model: null }
+
+test.each([
+  ['/v1/chat/completions', CHAT],
+  ['/chat/completions', CHAT],
+  ['/v1/v1/chat/completions', CHAT],
+  ['//v1//chat/completions/', CHAT],
+  ['/embeddings', { kind: 'endpoint', endpoint: 'embeddings', model: null }],
+  ['/health', { kind: 'health' }],
+  ['/v1/models/', { kind: 'models' }],
+  ['/models/openai/gpt-4o', { kind: 'model', id: 'openai/gpt-4o' }],
+  ['/openai/deployments/gpt-4o/chat/completions', { kind: 'endpoint', endpoint: 'chat', model: 'gpt-4o' }],
+  [
+    '/v1/openai/deployments/openai%2Fgpt-4o/embeddings',
+    { kind: 'endpoint', endpoint: 'embeddings', model: 'openai/gpt-4o' },
+  ],
+  ['/openai/deployments/%ff/chat/completions', null],
+  ['/openai/deployments/a/b/chat/completions', null],
+  ['/v1', null],
+  ['/v10/chat/completions', null],
+  ['/v1/responses', null],
+  ['/', null],
+  ['/v1/__proto__', null],
+])('%s', (path, target) => {
+  expect(readPath(path)).toEqual(target)
+})
+
+describe('a 404 says what to change', () => {
+  test.each([
+    ['/v1/responses', '/v1/responses', 'use_responses_api=False'],
+    ['/v1/responses/resp_1', '/v1/responses', 'wire_api'],
+    ['/v1/messages', '/v1/messages', 'POST /v1/chat/completions'],
+    ['/v1/images/generations', '/v1/images', 'vendor’s own address'],
+    ['/v1/threads', '/v1/threads', 'Assistants'],
+    ['/v2/chat/completions', 'base address', '/v1'],
+  ])('%s', (path, named, advice) => {
+    const { status, code, message } = notFound(path)
+    expect([status, code]).toEqual([404, 'not_found'])
+    expect(message).toContain(named)
+    expect(message).toContain(advice)
+  })
+})
