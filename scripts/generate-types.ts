@@ -5,7 +5,7 @@ import { openEmbeddedDatabase } from '../src/postgres/embedded/embedded.ts'
 import { migrate } from '../src/postgres/migrate.ts'
 
 const outFile = fileURLToPath(new URL('../src/postgres/types.generated.ts', import.meta.url))
-const database = await openEmbeddedDatabase({ directory: null, port: null })
+const database = await openEmbeddedDatabase({ directory: null, psql: null })
 await migrate(database)
 await generate({
   db: database.queries,

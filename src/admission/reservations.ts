@@ -7,6 +7,8 @@ import { databaseUnavailable } from './refusals.ts'
 
 /** A client is told within a second that the database is gone; this leaves the rest of the second to everything else. */
 const TIME_LIMIT_MS = 850
+/** The embedded database does one thing at a time: a burst is answered late rather than refused. */
+const EMBEDDED_TIME_LIMIT_MS = 30_000
 const MAX_BATCH = 1_000
 const REFUND_RETRY_MS = 250
 
@@ -39,7 +41,7 @@ export function createReservations(database: Database): Reservations {
   const ask = createBatcher<Ask, Reservation>({
     run: asks => runBatch(database, asks),
     maxItems: MAX_BATCH,
-    timeLimitMs: TIME_LIMIT_MS,
+    timeLimitMs: database.footing === 'embedded' ? EMBEDDED_TIME_LIMIT_MS : TIME_LIMIT_MS,
     timeLimitError: databaseUnavailable,
     onLateResult: (_, late) => {
       if (late.reserved) refund(late.row)

@@ -41,7 +41,7 @@ const ADMIT = 'select * from admit($1::text[], $2::integer[])'
 export function admit(database: Database, asks: readonly AdmitAsk[]): Promise<AdmitRow[]> {
   const hashes = asks.map(ask => ask.keyHash)
   const wanted = asks.map(ask => ask.wanted)
-  return database.call<AdmitRow>(ADMIT, [hashes, wanted])
+  return database.call<AdmitRow>(ADMIT, [hashes, wanted], { isUrgent: true })
 }
 
 /** Whose a request is: key, project, limits and settings, as the database had them when it was last asked. */

@@ -2,6 +2,11 @@
 import type { Kysely } from 'kysely'
 import type { DB } from './types.generated.ts'
 
+export interface CallOptions {
+  /** Comes before other calls where there is one session for all, as in the embedded database. */
+  isUrgent?: boolean
+}
+
 export interface Database {
   /** Typed queries; every value from outside travels as a parameter. */
   readonly queries: Kysely<DB>
@@ -9,7 +14,7 @@ export interface Database {
    * Runs a statement that requests wait for, by the shortest way: `text`, put together once, has `$1` and so on for `values`.
    * The type of its rows is the caller's to know.
    */
-  call<Row>(text: string, values: readonly unknown[]): Promise<Row[]>
+  call<Row>(text: string, values: readonly unknown[], options?: CallOptions): Promise<Row[]>
   /** embedded: PGlite in a worker of this process. real: a server at `DATABASE_URL`. */
   readonly footing: 'embedded' | 'real'
   /** Loopback port where psql reaches the embedded database; null for a real one, and where none was asked for. */

@@ -1,39 +1,89 @@
-/** The folder of the embedded database, which one process at a time may use. */
-import { rmSync } from 'node:fs'
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+/** The folder of the embedded database, which one process at a time may use, and nobody else on this machine may read. */
+import { randomBytes } from 'node:crypto'
+import { readFileSync, rmSync } from 'node:fs'
+import { chmod, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 
 const LOCK = 'lock'
+const PASSWORD = 'psql.pgpass'
+/** Who comes between the removal of a stale lock and the making of a new one has it. */
+const LOCK_ATTEMPTS = 3
 
 /** Folder of the database's files, made if need be. Throws when another living process holds it. */
 export async function lockDataDir(dataDir: string): Promise<string> {
   const directory = resolve(dataDir)
+  // PGlite makes its files as it likes.
+  process.umask(0o077)
   await mkdir(directory, { recursive: true })
-  const lockFile = join(directory, LOCK)
-  const holder = await findHolder(dataDir)
-  if (holder !== null) {
-    throw new Error(
-      `Process ${holder} already uses ${directory}. Stop it, set DATA_DIR to another folder, or set DATABASE_URL to share a real PostgreSQL.`,
-    )
-  }
-  await writeFile(lockFile, String(process.pid))
-  process.on('exit', () => {
-    rmSync(lockFile, { force: true })
-  })
+  await chmod(directory, 0o700)
+  await lock(join(directory, LOCK), dataDir)
   return join(directory, 'postgres')
+}
+
+async function lock(file: string, dataDir: string): Promise<void> {
+  for (let attempt = 0; attempt < LOCK_ATTEMPTS; attempt++) {
+    try {
+      await writeFile(file, `${process.pid} ${startOf(process.pid)}`, { flag: 'wx' })
+      process.on('exit', () => rmSync(file, { force: true }))
+      return
+    } catch (error) {
+      if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
+    }
+    if ((await findHolder(dataDir)) !== null) break
+    // What a process left that was killed.
+    await rm(file, { force: true })
+  }
+  throw new Error(
+    `Process ${await findHolder(dataDir)} already uses ${resolve(dataDir)}. Stop it, set DATA_DIR to another folder, or set DATABASE_URL to share a real PostgreSQL.`,
+  )
 }
 
 /** Process id of another living process that holds the folder; null where there is none. */
 export async function findHolder(dataDir: string): Promise<number | null> {
-  const holder = Number(await readFile(join(resolve(dataDir), LOCK), 'utf8').catch(() => ''))
-  return holder > 0 && holder !== process.pid && isAlive(holder) ? holder : null
+  const [pid, start] = (await readFile(join(resolve(dataDir), LOCK), 'utf8').catch(() => '')).split(' ')
+  const holder = Number(pid)
+  if (!(holder > 0) || holder === process.pid || !isAlive(holder)) return null
+  // The number may have gone to another process since.
+  return start === undefined || start === startOf(holder) ? holder : null
 }
 
 function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0)
     return true
-  } catch {
-    return false
+  } catch (error) {
+    // Somebody else's is alive too.
+    return error instanceof Error && 'code' in error && error.code === 'EPERM'
   }
+}
+
+/** When a process started, in ticks since the machine did: field 22 of its stat. Empty where nobody tells. */
+function startOf(pid: number): string {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? ''
+  } catch {
+    return ''
+  }
+}
+
+/** Password of the embedded database, made at first need, and the file that psql finds it in. */
+export async function keepPsqlPassword(dataDir: string): Promise<string> {
+  const kept = await readPsqlPassword(dataDir)
+  if (kept !== null) return kept
+  const password = randomBytes(24).toString('base64url')
+  const lines = ['127.0.0.1', 'localhost'].map(host => `${host}:*:*:postgres:${password}\n`)
+  await writeFile(psqlPasswordFile(dataDir), lines.join(''), { mode: 0o600 })
+  return password
+}
+
+/** Null where none has been made. */
+export async function readPsqlPassword(dataDir: string): Promise<string | null> {
+  const text = await readFile(psqlPasswordFile(dataDir), 'utf8').catch(() => '')
+  return /^127\.0\.0\.1:\*:\*:postgres:([\w-]+)$/m.exec(text)?.[1] ?? null
+}
+
+/** In the form of libpq's password files. */
+export function psqlPasswordFile(dataDir: string): string {
+  return join(resolve(dataDir), PASSWORD)
 }

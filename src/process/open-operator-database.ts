@@ -2,7 +2,7 @@
 import type { Config } from '../config.ts'
 import { type Database, sqlStateOf } from '../postgres/database.ts'
 import { openRealDatabase } from '../postgres/real.ts'
-import { findHolder } from './data-dir.ts'
+import { findHolder, readPsqlPassword } from './data-dir.ts'
 import { openDatabase } from './run-server.ts'
 
 /** Runs the command and disconnects. Throws an error of one clear line where there is no database, or an unmigrated one. */
@@ -23,7 +23,8 @@ async function openOperatorDatabase(config: Config): Promise<Database> {
   if (config.embeddedPgPort === 0) {
     throw new Error('EMBEDDED_PG_PORT must be the port that the running proxy printed for psql. Example: 5433')
   }
-  const url = `postgres://postgres@127.0.0.1:${config.embeddedPgPort}/postgres`
+  const password = await readPsqlPassword(config.dataDir)
+  const url = `postgres://postgres:${password ?? ''}@127.0.0.1:${config.embeddedPgPort}/postgres`
   return openRealDatabase({ url, maxConnections: 1 })
 }
 

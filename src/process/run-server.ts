@@ -17,7 +17,7 @@ import { guardStore } from '../stores/guarded-store.ts'
 import { createInProcessStore } from '../stores/in-process-store.ts'
 import { createLog, type Log } from '../telemetry/log.ts'
 import { warmTokenizer } from '../tokens/encodings.ts'
-import { lockDataDir } from './data-dir.ts'
+import { keepPsqlPassword, lockDataDir } from './data-dir.ts'
 import { stopOnSignals } from './stop-server.ts'
 import { welcome } from './welcome.ts'
 
@@ -65,7 +65,8 @@ export async function runServer(config: Config, { isWorker }: RunOptions): Promi
 export async function openDatabase(config: Config): Promise<Database> {
   if (config.databaseUrl === null) {
     const directory = await lockDataDir(config.dataDir)
-    return openEmbeddedDatabase({ directory, port: config.embeddedPgPort })
+    const password = await keepPsqlPassword(config.dataDir)
+    return openEmbeddedDatabase({ directory, psql: { port: config.embeddedPgPort, password } })
   }
   const database = openRealDatabase({ url: config.databaseUrl })
   try {

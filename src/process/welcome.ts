@@ -2,6 +2,7 @@
 import type { Config } from '../config.ts'
 import type { Database } from '../postgres/database.ts'
 import { createProject, issueKey, listProjectNames } from '../postgres/projects.ts'
+import { psqlPasswordFile } from './data-dir.ts'
 
 const DEMO_PROJECT = 'demo'
 
@@ -13,7 +14,8 @@ export async function welcome(config: Config, database: Database, baseUrl: strin
 }
 
 async function introduceEmbedded(config: Config, database: Database, baseUrl: string): Promise<string[]> {
-  const psql = `psql postgres://postgres@127.0.0.1:${database.psqlPort}/postgres`
+  const passwordFile = encodeURI(psqlPasswordFile(config.dataDir))
+  const psql = `psql postgres://postgres@127.0.0.1:${database.psqlPort}/postgres?passfile=${passwordFile}`
   const projects = await listProjectNames(database)
   if (projects.length > 0) {
     return [

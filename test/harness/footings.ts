@@ -64,7 +64,7 @@ const EMPTY = `
 
 async function openEmbedded(): Promise<OpenStores> {
   const template = new Blob([await Bun.file(inject('embeddedTemplate')).bytes()])
-  const database = await openEmbeddedDatabase({ directory: null, port: null, template })
+  const database = await openEmbeddedDatabase({ directory: null, psql: null, template })
   const store = createInProcessStore()
   return {
     database,

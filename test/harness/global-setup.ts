@@ -19,7 +19,7 @@ declare module 'vitest' {
 export default async function setUp(project: TestProject) {
   const folder = await mkdtemp(join(tmpdir(), 'model-proxy-test-'))
   const embeddedTemplate = join(folder, 'template.tar')
-  const embedded = await openEmbeddedDatabase({ directory: null, port: null })
+  const embedded = await openEmbeddedDatabase({ directory: null, psql: null })
   await migrate(embedded)
   await Bun.write(embeddedTemplate, await embedded.dump())
   await embedded.close()

@@ -36,7 +36,7 @@ describe('model catalogue', () => {
 
   beforeAll(async () => {
     const template = new Blob([await Bun.file(inject('embeddedTemplate')).bytes()])
-    database = await openEmbeddedDatabase({ directory: null, port: null, template })
+    database = await openEmbeddedDatabase({ directory: null, psql: null, template })
     rows = await readRows()
   })
   afterAll(() => database.close())

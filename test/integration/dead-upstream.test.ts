@@ -8,6 +8,7 @@ import { createProject, issueKey } from '../../src/postgres/projects.ts'
 import { openRealDatabase } from '../../src/postgres/real.ts'
 import { type ProxyProcess, startProxyProcess } from '../faults/proxy-process.ts'
 import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
+import { embeddedUrl } from '../harness/embedded-url.ts'
 import { ask } from '../harness/proxy.ts'
 
 const WAITING = 500
@@ -35,7 +36,7 @@ describe('requests that wait for a dead upstream', () => {
       LOG_LEVEL: 'warn',
     }
     proxy = await startProxyProcess({ ...settings, ...upstreams.environment })
-    const database = openRealDatabase({ url: `postgres://postgres@127.0.0.1:${port}/postgres`, maxConnections: 1 })
+    const database = openRealDatabase({ url: await embeddedUrl(dataDir, port), maxConnections: 1 })
     await createProject(database, 'acme', 'enterprise')
     key = await issueKey(database, 'acme', 'project', 'test')
     await storeKey({ database }, 'acme', 'openai', 'sk-own')

@@ -1,18 +1,15 @@
+import { mkdtemp, rm } from 'node:fs/promises'
 import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { sql } from 'kysely'
 import postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { type EmbeddedDatabase, openEmbeddedDatabase } from '../../src/postgres/embedded/embedded.ts'
+import { openRealDatabase } from '../../src/postgres/real.ts'
 import { bareFlags, psqlPath, runPsql } from './run-psql.ts'
 
-const message = (type: string, content: string) => `${type}\0\0\0${String.fromCharCode(content.length + 4)}${content}`
-const startup = '\0\0\0\x17\0\x03\0\0user\0postgres\0\0'
-const parse = (text: string) => message('P', `\0${text}\0\0\0`)
-const bind = message('B', '\0'.repeat(8))
-const execute = message('E', '\0'.repeat(5))
-const sync = message('S', '')
-const readyForQuery = message('Z', 'I')
-const terminate = message('X', '')
+const PASSWORD = 'correct-horse'
 
 const title = psqlPath ? 'psql on the embedded database' : 'skipped: psql is not installed'
 
@@ -22,14 +19,14 @@ describe.skipIf(!psqlPath)(title, () => {
 
   beforeAll(async () => {
     database = await open(0)
-    url = `postgres://postgres@127.0.0.1:${database.psqlPort}/postgres`
+    url = `postgres://postgres:${PASSWORD}@127.0.0.1:${database.psqlPort}/postgres`
     await database.runScript('create table notes (note text primary key)')
   })
   afterAll(() => database.close())
 
-  async function open(port: number): Promise<EmbeddedDatabase> {
+  async function open(port: number, directory: string | null = null): Promise<EmbeddedDatabase> {
     const template = new Blob([await Bun.file(inject('embeddedTemplate')).bytes()])
-    return openEmbeddedDatabase({ directory: null, port, template })
+    return openEmbeddedDatabase({ directory, psql: { port, password: PASSWORD }, template })
   }
 
   async function query<T>(text: string): Promise<T[]> {
@@ -154,11 +151,54 @@ describe.skipIf(!psqlPath)(title, () => {
     const refused = await runPsql(url, [...bareFlags, '-c', 'copy notes from stdin'], 'copied\n')
     expect(refused.exitCode).toBe(1)
     expect(refused.stderr).toContain('not available on the embedded database; use INSERT')
-    const extended = await exchange([startup, parse('copy notes from stdin'), bind, execute, sync, terminate])
-    expect(extended).toContain('not available on the embedded database')
-    expect(extended.slice(-6)).toBe(readyForQuery)
+    const extended = openRealDatabase({ url, maxConnections: 1 })
+    await expect(extended.call('copy notes from stdin', [])).rejects.toThrow()
+    expect(await extended.call('select $1::int as one', [1])).toEqual([{ one: 1 }])
+    await extended.close()
     expect(await psql("copy (values ('out')) to stdout")).toMatchObject({ exitCode: 0, stdout: 'out\n' })
     expect(await notes()).not.toContain('copied')
+  })
+
+  test('COPY starts no program', async () => {
+    for (const command of ["copy notes from program 'locale -a'", "copy (select 1) to program 'cat'"]) {
+      const refused = await psql(command)
+      expect(refused.exitCode).toBe(1)
+      expect(refused.stderr).toContain('could not execute command')
+    }
+    expect(await psql('select 1')).toMatchObject({ exitCode: 0 })
+  })
+
+  test('nobody is let in without the password', async () => {
+    const wrong = url.replace(PASSWORD, 'wrong-horse')
+    expect(await runPsql(wrong, [...bareFlags, '-c', 'select 1'])).toMatchObject({ exitCode: 2, stdout: '' })
+    expect((await runPsql(wrong, [...bareFlags, '-c', 'select 1'])).stderr).toContain('password authentication failed')
+    const none = await runPsql(url.replace(`:${PASSWORD}`, ''), [...bareFlags, '-w', '-c', 'select 1'])
+    expect(none).toMatchObject({ exitCode: 2, stdout: '' })
+    const startup = '\0\0\0\x17\0\x03\0\0user\0postgres\0\0'
+    const query = 'Q\0\0\0\x0dselect 1\0'
+    expect(await exchange([startup + query])).toContain('a password was expected')
+  })
+
+  test('a statement that keeps the server waiting is ended; the server waits for a moment, and loses nothing', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'model-proxy-embedded-'))
+    const other = await open(0, directory)
+    const otherUrl = url.replace(`:${database.psqlPort}/`, `:${other.psqlPort}/`)
+    const own = async <T>(text: string) => (await sql.raw<T>(text).execute(other.queries)).rows
+    await own('create table counts (n int)')
+    await own('set synchronous_commit = off')
+    await own('insert into counts select generate_series(1, 100)')
+    const long = runPsql(otherUrl, [...bareFlags, '-c', 'select count(*) from generate_series(1, 200000000)'])
+    await Bun.sleep(700)
+    const asked = Array.from({ length: 5 }, (_, n) =>
+      own<{ n: number }>(`insert into counts values (${n}) returning n`),
+    )
+    expect((await Promise.all(asked)).map(([row]) => row?.n)).toEqual([0, 1, 2, 3, 4])
+    expect(await long).toMatchObject({ exitCode: 2 })
+    expect((await long).stderr).toContain('kept the proxy’s requests waiting')
+    expect(await own('select count(*)::int as n from counts')).toEqual([{ n: 105 }])
+    expect(await runPsql(otherUrl, [...bareFlags, '-c', 'select 1'])).toMatchObject({ exitCode: 0, stdout: '1\n' })
+    await other.close()
+    await rm(directory, { recursive: true })
   })
 
   test('a driver’s parse, bind and execute are not torn apart by other statements', async () => {
@@ -206,11 +246,14 @@ describe.skipIf(!psqlPath)(title, () => {
 
   test('closing does not wait for a session’s open transaction', async () => {
     const other = await open(0)
-    const session = Bun.spawn([psqlPath ?? 'psql', `postgres://postgres@127.0.0.1:${other.psqlPort}/postgres`, '-Xq'], {
-      stdin: 'pipe',
-      stdout: 'pipe',
-      stderr: 'pipe',
-    })
+    const session = Bun.spawn(
+      [psqlPath ?? 'psql', `postgres://postgres:${PASSWORD}@127.0.0.1:${other.psqlPort}/postgres`, '-Xq'],
+      {
+        stdin: 'pipe',
+        stdout: 'pipe',
+        stderr: 'pipe',
+      },
+    )
     session.stdin.write('begin; select 1;\n')
     session.stdin.flush()
     await session.stdout.getReader().read()

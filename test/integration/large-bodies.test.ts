@@ -7,6 +7,7 @@ import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { findFreePort, startProxyProcess, stop } from '../../scripts/bench/processes.ts'
 import { createProject, issueKey } from '../../src/postgres/projects.ts'
 import { openRealDatabase } from '../../src/postgres/real.ts'
+import { embeddedUrl } from '../harness/embedded-url.ts'
 import { describeFootings } from '../harness/footings.ts'
 import { type Answer, ask, startProxy, type TestProxy } from '../harness/proxy.ts'
 import { type Standin, startStandin } from '../standin/server.ts'
@@ -161,7 +162,7 @@ describeFootings('the memory of a proxy', footing => {
     }
     child = await startProxyProcess(environment, port)
     baseUrl = `http://127.0.0.1:${port}/v1`
-    const own = databaseUrl ? null : openRealDatabase({ url: `postgres://postgres@127.0.0.1:${psqlPort}/postgres` })
+    const own = databaseUrl ? null : openRealDatabase({ url: await embeddedUrl(folder, psqlPort) })
     await createProject(own ?? database, 'large', 'enterprise')
     key = await issueKey(own ?? database, 'large', 'project', 'large')
     await own?.close()

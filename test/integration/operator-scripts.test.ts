@@ -16,10 +16,10 @@ const scriptsFolder = fileURLToPath(new URL('../../scripts/', import.meta.url))
 
 async function openEmbedded(): Promise<Footing> {
   const template = new Blob([await Bun.file(inject('embeddedTemplate')).bytes()])
-  const database = await openEmbeddedDatabase({ directory: null, port: 0, template })
+  const database = await openEmbeddedDatabase({ directory: null, psql: { port: 0, password: 'test' }, template })
   return {
     database,
-    url: `postgres://postgres@127.0.0.1:${database.psqlPort}/postgres`,
+    url: `postgres://postgres:test@127.0.0.1:${database.psqlPort}/postgres`,
     drop: () => database.close(),
   }
 }

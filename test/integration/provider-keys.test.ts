@@ -9,6 +9,7 @@ import { createProject, issueKey } from '../../src/postgres/projects.ts'
 import { openRealDatabase } from '../../src/postgres/real.ts'
 import { startProxyProcess } from '../faults/proxy-process.ts'
 import { startUpstreams, storeKey, TEST_ENCRYPTION_KEY, type Upstreams } from '../harness/direct-upstreams.ts'
+import { embeddedUrl } from '../harness/embedded-url.ts'
 import { describeFootings, describeReal, type Stores } from '../harness/footings.ts'
 import { ask, startProxy, type TestProxy } from '../harness/proxy.ts'
 import { createMemoryLog } from './hostile/memory-log.ts'
@@ -323,7 +324,7 @@ describe('provider keys with nothing configured (embedded)', () => {
     const start = () => startProxyProcess({ ...settings, ...reached })
     try {
       let proxy = await start()
-      const database = openRealDatabase({ url: `postgres://postgres@127.0.0.1:${port}/postgres`, maxConnections: 1 })
+      const database = openRealDatabase({ url: await embeddedUrl(dataDir, port), maxConnections: 1 })
       await createProject(database, 'acme', 'pro')
       const key = await issueKey(database, 'acme', 'project', 'test')
       await database.close()

@@ -3,15 +3,14 @@
 export interface EmbeddedStart {
   /** Folder of the database's files; null keeps them in memory. */
   directory: string | null
-  /** Loopback port on which psql reaches the database; null opens none, 0 picks a free one. */
-  port: number | null
   /** A dump to start a new database from. */
   template?: Blob
 }
 
 export type EmbeddedRequest =
   | { kind: 'start'; start: EmbeddedStart }
-  | { kind: 'query'; sql: string; params: readonly unknown[] }
+  /** `isUrgent`: comes before all that is not. */
+  | { kind: 'query'; sql: string; params: readonly unknown[]; isUrgent: boolean }
   | { kind: 'script'; sql: string }
   | { kind: 'dump' }
   | { kind: 'close' }
@@ -21,8 +20,19 @@ export interface EmbeddedReply {
   rows?: unknown[]
   affectedRows?: number
   dump?: Blob
-  /** Where psql reaches the database. */
-  port?: number
   /** Error message and SQLSTATE. */
   error?: { message: string; code: string | null }
 }
+
+/** What becomes of psql's sessions, each known by a number; none of it has a reply. */
+export type PsqlRequest =
+  /** The password was right; `bytes` are PostgreSQL's startup message. */
+  | { kind: 'psql-open'; session: number; bytes: Uint8Array }
+  | { kind: 'psql-message'; session: number; type: string; bytes: Uint8Array }
+  | { kind: 'psql-end'; session: number }
+
+export type PsqlNews =
+  | { kind: 'psql-bytes'; session: number; bytes: Uint8Array }
+  | { kind: 'psql-ended'; session: number }
+  /** Whether the database is at work for a session, and deaf to all else. */
+  | { kind: 'psql-runs'; runs: boolean }

@@ -1,30 +1,37 @@
-/** Whose turn it is with the one session of the embedded database: one owner at a time, first come, first served. */
+/** Whose turn it is with the one session of the embedded database: one owner at a time; the urgent before the others, each first come, first served. */
+
+export interface TurnWish {
+  /** How long to wait (`Infinity`: for as long as it takes). */
+  limitMs: number
+  /** Comes before all that is not. */
+  isUrgent?: boolean
+}
 
 export interface Turns {
-  /**
-   * Resolves, once the turn has come, with the function that ends it.
-   * Rejects when it has not come within `limitMs` (`Infinity`: waits for as long as it takes).
-   */
-  take(limitMs: number): Promise<() => void>
-  /** Whether anyone waits for the present owner. */
-  isAwaited(): boolean
+  /** Resolves, once the turn has come, with the function that ends it. Rejects when it has not come in time. */
+  take(wish: TurnWish): Promise<() => void>
+  /** How long the first of those who wait for the present owner has waited; 0 where nobody does. */
+  awaitedMs(): number
 }
 
 /** PostgreSQL's SQLSTATE for a lock that did not come in time. */
 const LOCK_NOT_AVAILABLE = '55P03'
 
 interface Waiter {
+  sinceMs: number
   begin(): void
 }
 
 export function createTurns(): Turns {
-  const waiters = new Set<Waiter>()
+  const urgent = new Set<Waiter>()
+  const others = new Set<Waiter>()
   let taken = false
 
   function passOn() {
-    const [next] = waiters
+    const queue = urgent.size > 0 ? urgent : others
+    const [next] = queue
     taken = next !== undefined
-    if (next) waiters.delete(next)
+    if (next) queue.delete(next)
     next?.begin()
   }
 
@@ -37,14 +44,19 @@ export function createTurns(): Turns {
   }
 
   return {
-    isAwaited: () => waiters.size > 0,
-    take(limitMs) {
+    awaitedMs() {
+      const since = [urgent, others].flatMap(([first]) => (first ? [first.sinceMs] : []))
+      return since.length === 0 ? 0 : performance.now() - Math.min(...since)
+    },
+    take({ limitMs, isUrgent = false }) {
       if (!taken) {
         taken = true
         return Promise.resolve(endOnce())
       }
+      const queue = isUrgent ? urgent : others
       return new Promise((resolve, reject) => {
         const waiter = {
+          sinceMs: performance.now(),
           begin() {
             clearTimeout(timer)
             resolve(endOnce())
@@ -52,12 +64,14 @@ export function createTurns(): Turns {
         }
         const timer = Number.isFinite(limitMs) ? setTimeout(giveUp, limitMs) : undefined
         function giveUp() {
-          waiters.delete(waiter)
+          queue.delete(waiter)
           reject(
-            Object.assign(new Error('A psql session holds a transaction open; end it'), { code: LOCK_NOT_AVAILABLE }),
+            Object.assign(new Error('The embedded database is busy; end what keeps it so'), {
+              code: LOCK_NOT_AVAILABLE,
+            }),
           )
         }
-        waiters.add(waiter)
+        queue.add(waiter)
       })
     },
   }

@@ -1,23 +1,35 @@
-/** Worker: owns the PGlite instance, answers the server's queries, and lets psql in through a socket. */
+/** Worker: owns the PGlite instance, answers the server's queries, and runs what psql's sessions send. */
 import { PGlite } from '@electric-sql/pglite'
 import { vector } from '@electric-sql/pglite-pgvector'
-import type { EmbeddedReply, EmbeddedRequest, EmbeddedStart } from './embedded-protocol.ts'
+import type { EmbeddedReply, EmbeddedRequest, EmbeddedStart, PsqlNews, PsqlRequest } from './embedded-protocol.ts'
 import { createTurns } from './embedded-turns.ts'
-import { openPsqlSocket, type PsqlSocket } from './psql-socket.ts'
+import { createPsqlSessions, type PsqlSessions } from './psql-sessions.ts'
 
 declare const self: Worker
 
 /**
  * The embedded database has one session. A statement of ours in the midst of a psql session's transaction would join it, and
- * be rolled back with it; so it waits for its turn, within this limit.
+ * be rolled back with it; so it waits for its turn. Whoever asks has a limit of its own; a burst may take this long.
  */
-const TURN_WAIT_MS = 5_000
+const TURN_WAIT_MS = 60_000
+/** How much a killed process may lose of what is written without waiting for the disk, counters and records. */
+const FLUSH_EVERY_MS = 500
+
+/**
+ * A single-user PostgreSQL has no process that writes its log behind asynchronous commits: they wait for a checkpoint, which
+ * never comes without one. A synchronous message takes all before it along.
+ */
+const FLUSH = `
+select set_config('synchronous_commit', 'on', true), pg_logical_emit_message(true, 'flush', '')
+ where pg_current_wal_insert_lsn() > pg_current_wal_flush_lsn()`
 
 const turns = createTurns()
 let db: PGlite | undefined
-let socket: PsqlSocket | undefined
+let sessions: PsqlSessions | undefined
+let hasWritten = false
 
-self.onmessage = async ({ data }: MessageEvent<EmbeddedRequest & { id: number }>) => {
+self.onmessage = async ({ data }: MessageEvent<PsqlRequest | (EmbeddedRequest & { id: number })>) => {
+  if (!('id' in data)) return sessions?.handle(data)
   const reply = await answer(data).catch(describeError)
   self.postMessage({ ...reply, id: data.id } satisfies EmbeddedReply)
 }
@@ -26,8 +38,10 @@ async function answer(request: EmbeddedRequest): Promise<Omit<EmbeddedReply, 'id
   if (request.kind === 'start') return await start(request.start)
   if (!db) throw new Error('The embedded database has not started')
   if (request.kind === 'close') return await close(db)
-  const endTurn = await turns.take(TURN_WAIT_MS)
+  const isUrgent = request.kind === 'query' && request.isUrgent
+  const endTurn = await turns.take({ limitMs: TURN_WAIT_MS, isUrgent })
   try {
+    hasWritten = true
     return await run(db, request)
   } finally {
     endTurn()
@@ -52,13 +66,14 @@ async function run(
 }
 
 async function close(database: PGlite): Promise<Omit<EmbeddedReply, 'id'>> {
-  await socket?.close()
+  await sessions?.close()
   await database.close()
+  db = undefined
   return {}
 }
 
-async function start({ directory, port, template }: EmbeddedStart): Promise<Omit<EmbeddedReply, 'id'>> {
-  db = await PGlite.create({
+async function start({ directory, template }: EmbeddedStart): Promise<Omit<EmbeddedReply, 'id'>> {
+  const database = await PGlite.create({
     ...(directory === null ? {} : { dataDir: directory }),
     ...(template === undefined ? {} : { loadDataDir: template }),
     extensions: { vector },
@@ -66,9 +81,33 @@ async function start({ directory, port, template }: EmbeddedStart): Promise<Omit
     parsers: { 20: Number, 1082: text => text },
     relaxedDurability: false,
   })
-  if (port === null) return {}
-  socket = await openPsqlSocket(db, turns, port)
-  return { port: socket.port }
+  // COPY … PROGRAM: no statement starts a program on this machine, nor reads what PGlite has in store for one.
+  database.handleExternalCmd = () => 0
+  const tell = (news: PsqlNews) => self.postMessage(news)
+  sessions = createPsqlSessions({ db: database, turns, tell, flush: () => flush(database) })
+  if (directory !== null) setInterval(flushInTurn, FLUSH_EVERY_MS, database)
+  db = database
+  return {}
+}
+
+/** For the owner of the turn. */
+async function flush(database: PGlite): Promise<void> {
+  if (!hasWritten) return
+  hasWritten = false
+  await database.query(FLUSH)
+}
+
+async function flushInTurn(database: PGlite): Promise<void> {
+  if (!hasWritten || db === undefined) return
+  const endTurn = await turns.take({ limitMs: Number.POSITIVE_INFINITY, isUrgent: true })
+  try {
+    if (db !== undefined) await flush(database)
+  } catch {
+    // The next one tries again.
+    hasWritten = true
+  } finally {
+    endTurn()
+  }
 }
 
 function describeError(error: unknown): Omit<EmbeddedReply, 'id'> {

@@ -2,78 +2,75 @@
 import { Kysely, PGliteDialect } from 'kysely'
 import type { Database } from '../database.ts'
 import type { DB } from '../types.generated.ts'
-import type { EmbeddedReply, EmbeddedRequest, EmbeddedStart } from './embedded-protocol.ts'
+import { startEmbeddedProcess } from './embedded-process.ts'
+import type { EmbeddedRequest, EmbeddedStart } from './embedded-protocol.ts'
+import { openPsqlDoor, type PsqlDoor } from './psql-door.ts'
+
+export interface EmbeddedOptions extends EmbeddedStart {
+  /** Loopback port on which psql reaches the database, 0 for any free one, and the password it is asked for; null opens none. */
+  psql: { port: number; password: string } | null
+}
 
 export interface EmbeddedDatabase extends Database {
   /** The whole database directory as a tar archive, to start others from. */
   dump(): Promise<Blob>
 }
 
-interface Pending {
-  resolve(reply: EmbeddedReply): void
-  reject(error: Error): void
-}
+/** For a session whose statement kept requests waiting. */
+const TOO_LONG =
+  'terminating connection: its statement kept the proxy’s requests waiting; run long ones while the proxy is stopped, or on a real PostgreSQL'
 
 /** Starts the worker and resolves once the database answers. A failing start rejects with PGlite's own error. */
-export async function openEmbeddedDatabase(start: EmbeddedStart): Promise<EmbeddedDatabase> {
-  const worker = new Worker(new URL('./embedded-worker.ts', import.meta.url))
-  const pending = new Map<number, Pending>()
-  let lastId = 0
-  let closed = false
-
-  worker.onmessage = ({ data }: MessageEvent<EmbeddedReply>) => {
-    const waiting = pending.get(data.id)
-    pending.delete(data.id)
-    if (!waiting) return
-    if (data.error) waiting.reject(Object.assign(new Error(data.error.message), { code: data.error.code }))
-    else waiting.resolve(data)
-  }
-  worker.onerror = event => {
-    for (const waiting of pending.values()) waiting.reject(new Error(`Embedded database failed: ${event.message}`))
-    pending.clear()
-  }
-
-  function ask(request: EmbeddedRequest): Promise<EmbeddedReply> {
-    if (closed) return Promise.reject(new Error('The embedded database is closed'))
-    return new Promise((resolve, reject) => {
-      const id = ++lastId
-      pending.set(id, { resolve, reject })
-      worker.postMessage({ ...request, id })
+export async function openEmbeddedDatabase({ psql, ...start }: EmbeddedOptions): Promise<EmbeddedDatabase> {
+  let door: PsqlDoor | null = null
+  const embedded = await startEmbeddedProcess({
+    start,
+    onNews: news => door?.hear(news),
+    onReplaced: () => door?.endSessions('57014', TOO_LONG),
+  })
+  if (psql) {
+    door = await openPsqlDoor({ ...psql, tell: embedded.tell }).catch(error => {
+      embedded.terminate()
+      throw error
     })
   }
+  let closed = false
 
-  const { port: psqlPort = null } = await ask({ kind: 'start', start }).catch(error => {
-    worker.terminate()
-    throw error
-  })
+  function ask(request: EmbeddedRequest) {
+    return closed ? Promise.reject(new Error('The embedded database is closed')) : embedded.ask(request)
+  }
+
+  async function query<Row>(sql: string, params: readonly unknown[], isUrgent: boolean) {
+    const reply = await ask({ kind: 'query', sql, params, isUrgent })
+    return { rows: (reply.rows ?? []) as Row[], fields: [], affectedRows: reply.affectedRows ?? 0 }
+  }
+
+  async function close() {
+    if (closed) return
+    door?.close()
+    await ask({ kind: 'close' })
+    closed = true
+    embedded.terminate()
+  }
 
   const client = {
     closed: false,
     ready: true,
     waitReady: Promise.resolve(),
-    async query<T>(sql: string, params: readonly unknown[] = []) {
-      const reply = await ask({ kind: 'query', sql, params })
-      return { rows: (reply.rows ?? []) as T[], fields: [], affectedRows: reply.affectedRows ?? 0 }
-    },
+    query: <Row>(sql: string, params: readonly unknown[] = []) => query<Row>(sql, params, false),
     transaction(): Promise<never> {
       return Promise.reject(new Error('What must happen together belongs in one SQL function'))
     },
     close,
   }
 
-  async function close() {
-    if (closed) return
-    await ask({ kind: 'close' })
-    closed = true
-    worker.terminate()
-  }
-
   return {
     queries: new Kysely<DB>({ dialect: new PGliteDialect({ pglite: client }) }),
-    call: async <Row>(text: string, values: readonly unknown[]) => (await client.query<Row>(text, values)).rows,
+    call: async <Row>(text: string, values: readonly unknown[], { isUrgent = false } = {}) =>
+      (await query<Row>(text, values, isUrgent)).rows,
     footing: 'embedded',
     buildsGraphs: false,
-    psqlPort,
+    psqlPort: door?.port ?? null,
     async runScript(text) {
       await ask({ kind: 'script', sql: text })
     },

@@ -65,13 +65,20 @@ export function encodeCopyFail(reason: string): Buffer {
   return encodeMessage('f', `${reason}\0`)
 }
 
+/** A step of asking who it is: https://www.postgresql.org/docs/current/sasl-authentication.html */
+export function encodeAuthentication(step: number, content: string): Buffer {
+  const code = Buffer.alloc(4)
+  code.writeInt32BE(step)
+  return encodeMessage('R', Buffer.concat([code, Buffer.from(content)]))
+}
+
 /** The error after which a server closes the connection. */
 export function encodeFatal(sqlState: string, message: string): Buffer {
   return encodeMessage('E', `SFATAL\0VFATAL\0C${sqlState}\0M${message}\0\0`)
 }
 
-function encodeMessage(type: string, content: string): Buffer {
-  const body = Buffer.from(content)
+function encodeMessage(type: string, content: string | Buffer): Buffer {
+  const body = typeof content === 'string' ? Buffer.from(content) : content
   const head = Buffer.alloc(5)
   head.write(type, 0, 'latin1')
   head.writeInt32BE(body.length + 4, 1)

@@ -1,11 +1,13 @@
 /** One psql session on the embedded database: takes its turn for each statement, and keeps it through a transaction. */
 import type { PGlite } from '@electric-sql/pglite'
 import type { Turns } from './embedded-turns.ts'
-import { encodeCopyFail, encodeFatal, type Frame, SYNC } from './psql-frames.ts'
+import { encodeCopyFail, encodeFatal, SYNC } from './psql-frames.ts'
 
 export interface PsqlSession {
+  /** Begins it with PostgreSQL's startup message. */
+  open(startup: Uint8Array): Promise<'open' | 'ended'>
   /** Handles one message. Rejects when the session cannot go on. */
-  handle(frame: Frame): Promise<'open' | 'ended'>
+  handle(type: string, bytes: Uint8Array): Promise<'open' | 'ended'>
   /** Rolls back what is open and forgets what the session left behind. Later calls wait for the first. */
   end(): Promise<void>
 }
@@ -14,6 +16,10 @@ export interface PsqlSessionOptions {
   db: PGlite
   turns: Turns
   send(bytes: Uint8Array): void
+  /** Writes what is not yet on disk: a statement that never ends may cost the database its process. */
+  flush(): Promise<void>
+  /** Told before and after the database works for this session. */
+  onRuns(runs: boolean): void
   /** Called when the session kept others waiting too long; what it began is to be ended. */
   onOverstay(): void
 }
@@ -21,9 +27,9 @@ export interface PsqlSessionOptions {
 /** How long a statement waits for another session's transaction. */
 const TURN_WAIT_MS = 10_000
 
-/** How long a session may think inside a transaction while somebody waits for it. */
-const IDLE_IN_TRANSACTION_MS = 3_000
-const OVERSTAY_CHECK_MS = 250
+/** How long others may wait for a session's transaction; a statement that runs too long is for others to end. */
+const AWAITED_LIMIT_MS = 700
+const OVERSTAY_CHECK_MS = 100
 
 /** PGlite reads a message to its end before it answers; rows that would come after the answer cannot be taken. */
 const COPY_FAIL = encodeCopyFail('not available on the embedded database; use INSERT')
@@ -34,25 +40,22 @@ select name, setting from pg_settings where source = 'session'
 union all
 select 'role', current_setting('role') where current_setting('role') <> 'none'`
 
-export function createPsqlSession({ db, turns, send, onOverstay }: PsqlSessionOptions): PsqlSession {
+export function createPsqlSession({ db, turns, send, flush, onRuns, onOverstay }: PsqlSessionOptions): PsqlSession {
   let endTurn: (() => void) | null = null
   let settings: { name: string; setting: string }[] = []
   const batch: Uint8Array[] = []
   let unsynced = false
-  let idleSince = 0
   let ended: Promise<void> | null = null
   let overstayTimer: NodeJS.Timeout | undefined
 
-  async function handle(frame: Frame): Promise<'open' | 'ended'> {
+  async function open(startup: Uint8Array): Promise<'open' | 'ended'> {
     if (ended) return 'ended'
-    if (frame.kind === 'encryption') send(Buffer.from('N'))
-    else if (frame.kind === 'startup') await runBatch([frame.bytes])
-    else if (frame.kind === 'cancel') return 'ended'
-    else return await handleMessage(frame.type, frame.bytes)
+    await runBatch([startup])
     return 'open'
   }
 
-  async function handleMessage(type: string, bytes: Uint8Array): Promise<'open' | 'ended'> {
+  async function handle(type: string, bytes: Uint8Array): Promise<'open' | 'ended'> {
+    if (ended) return 'ended'
     switch (type) {
       case 'X':
         return 'ended'
@@ -84,9 +87,14 @@ export function createPsqlSession({ db, turns, send, onOverstay }: PsqlSessionOp
   async function runBatch(messages: Uint8Array[]): Promise<void> {
     clearInterval(overstayTimer)
     await beginTurn()
-    const answered = await run(Buffer.concat(messages), send)
-    // A refused COPY swallows the Sync behind it.
-    if (!answered && !unsynced) await run(SYNC, send)
+    onRuns(true)
+    try {
+      const answered = await run(Buffer.concat(messages), send)
+      // A refused COPY swallows the Sync behind it.
+      if (!answered && !unsynced) await run(SYNC, send)
+    } finally {
+      onRuns(false)
+    }
     if (unsynced || db.isInTransaction()) watchForOverstay()
     else await giveTurnBack()
   }
@@ -107,7 +115,8 @@ export function createPsqlSession({ db, turns, send, onOverstay }: PsqlSessionOp
 
   async function beginTurn(): Promise<void> {
     if (endTurn) return
-    endTurn = await turns.take(TURN_WAIT_MS)
+    endTurn = await turns.take({ limitMs: TURN_WAIT_MS })
+    await flush()
     if (settings.length === 0) return
     const values = JSON.stringify(settings)
     await db
@@ -129,18 +138,20 @@ export function createPsqlSession({ db, turns, send, onOverstay }: PsqlSessionOp
   }
 
   function watchForOverstay() {
-    idleSince = performance.now()
-    overstayTimer = setInterval(() => {
-      if (!turns.isAwaited() || performance.now() - idleSince < IDLE_IN_TRANSACTION_MS) return
+    const check = () => {
+      if (turns.awaitedMs() < AWAITED_LIMIT_MS) return
       clearInterval(overstayTimer)
       send(encodeFatal('25P03', 'terminating connection: its open transaction keeps the proxy waiting'))
       onOverstay()
-    }, OVERSTAY_CHECK_MS)
+    }
+    overstayTimer = setInterval(check, OVERSTAY_CHECK_MS)
+    // Statements in quick succession leave the timer no time.
+    check()
   }
 
   async function cleanUp(): Promise<void> {
     clearInterval(overstayTimer)
-    endTurn ??= await turns.take(Number.POSITIVE_INFINITY)
+    endTurn ??= await turns.take({ limitMs: Number.POSITIVE_INFINITY })
     try {
       if (unsynced) await run(SYNC, () => {})
       if (db.isInTransaction()) await db.exec('rollback')
@@ -151,6 +162,7 @@ export function createPsqlSession({ db, turns, send, onOverstay }: PsqlSessionOp
   }
 
   return {
+    open,
     handle,
     end() {
       ended ??= cleanUp()

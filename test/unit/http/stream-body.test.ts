@@ -7,7 +7,12 @@ const encode = (text: string) => new TextEncoder().encode(text)
 function openSource() {
   let controller: ReadableStreamDefaultController<Uint8Array> | undefined
   const cancel = vi.fn()
-  const stream = new ReadableStream<Uint8Array>({ start: given => void (controller = given), cancel })
+  const stream = new ReadableStream<Uint8Array>({
+    start(given) {
+      controller = given
+    },
+    cancel,
+  })
   return { stream, cancel, send: (text: string) => controller?.enqueue(encode(text)), close: () => controller?.close() }
 }
 

@@ -5,40 +5,60 @@ describe('turns', () => {
   test('come one at a time, first come, first served', async () => {
     const turns = createTurns()
     const order: string[] = []
-    const end = await turns.take(100)
+    const end = await turns.take({ limitMs: 100 })
     const others = ['a', 'b', 'c'].map(async name => {
-      const endOther = await turns.take(1_000)
+      const endOther = await turns.take({ limitMs: 1_000 })
       order.push(name)
       await Bun.sleep(1)
       order.push(`${name} ended`)
       endOther()
     })
-    expect(turns.isAwaited()).toBe(true)
+    expect(turns.awaitedMs()).toBeGreaterThan(0)
     end()
     await Promise.all(others)
     expect(order).toEqual(['a', 'a ended', 'b', 'b ended', 'c', 'c ended'])
-    expect(turns.isAwaited()).toBe(false)
+    expect(turns.awaitedMs()).toBe(0)
+  })
+
+  test('come to the urgent before the others', async () => {
+    const turns = createTurns()
+    const order: string[] = []
+    const end = await turns.take({ limitMs: 100 })
+    const wishes = [
+      ['a', false],
+      ['b', false],
+      ['c', true],
+      ['d', true],
+    ] as const
+    const others = wishes.map(async ([name, isUrgent]) => {
+      const endOther = await turns.take({ limitMs: 1_000, isUrgent })
+      order.push(name)
+      endOther()
+    })
+    end()
+    await Promise.all(others)
+    expect(order).toEqual(['c', 'd', 'a', 'b'])
   })
 
   test('are not waited for longer than the limit', async () => {
     const turns = createTurns()
-    const end = await turns.take(100)
-    await expect(turns.take(10)).rejects.toMatchObject({ code: '55P03' })
-    expect(turns.isAwaited()).toBe(false)
-    const patient = turns.take(Number.POSITIVE_INFINITY)
+    const end = await turns.take({ limitMs: 100 })
+    await expect(turns.take({ limitMs: 10 })).rejects.toMatchObject({ code: '55P03' })
+    expect(turns.awaitedMs()).toBe(0)
+    const patient = turns.take({ limitMs: Number.POSITIVE_INFINITY })
     end()
     ;(await patient)()
-    ;(await turns.take(0))()
+    ;(await turns.take({ limitMs: 0 }))()
   })
 
   test('end once, however often that is said', async () => {
     const turns = createTurns()
-    const end = await turns.take(100)
-    const second = turns.take(100)
+    const end = await turns.take({ limitMs: 100 })
+    const second = turns.take({ limitMs: 100 })
     end()
     end()
     const endSecond = await second
-    await expect(turns.take(10)).rejects.toThrow('A psql session holds a transaction open')
+    await expect(turns.take({ limitMs: 10 })).rejects.toThrow('The embedded database is busy')
     endSecond()
   })
 })

@@ -1,0 +1,139 @@
+/** Lets psql into the embedded database: a loopback listener that asks for the password and hands on what sessions say. */
+import { createServer, type Socket } from 'node:net'
+import type { PsqlNews, PsqlRequest } from './embedded-protocol.ts'
+import { createFrameReader, encodeFatal } from './psql-frames.ts'
+import { createPsqlLogin } from './psql-login.ts'
+import { createScramVerifier, type ScramVerifier } from './scram.ts'
+
+export interface PsqlDoor {
+  port: number
+  /** News of the worker's about a session. */
+  hear(news: PsqlNews): void
+  /** Ends every session, telling each why. */
+  endSessions(sqlState: string, message: string): void
+  /** Listens no more. */
+  close(): void
+}
+
+export interface PsqlDoorOptions {
+  /** Loopback port, 0 for any free one. */
+  port: number
+  password: string
+  tell(request: PsqlRequest): void
+}
+
+const MAX_SESSIONS = 10
+/** For a client to send its password. */
+const LOGIN_TIME_LIMIT_MS = 30_000
+
+/** Rejects, saying what to set, where the port is taken. */
+export async function openPsqlDoor({ port, password, tell }: PsqlDoorOptions): Promise<PsqlDoor> {
+  const verifier = createScramVerifier(password)
+  const open = new Map<number, Socket>()
+  let lastSession = 0
+
+  const server = createServer(socket => {
+    socket.setNoDelay(true)
+    socket.on('error', () => socket.destroy())
+    if (open.size >= MAX_SESSIONS) return refuseSession(socket)
+    const session = ++lastSession
+    open.set(session, socket)
+    const hasOpened = serveSession({ session, socket, verifier, tell })
+    socket.on('close', () => {
+      // The worker says when what the session left behind has been cleared away.
+      if (hasOpened()) tell({ kind: 'psql-end', session })
+      else open.delete(session)
+    })
+  })
+
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', cause => {
+      reject(
+        new Error(`Port ${port}, for psql, cannot be had; set EMBEDDED_PG_PORT to another, or 0 for any`, { cause }),
+      )
+    })
+    server.listen(port, '127.0.0.1', resolve)
+  })
+  const address = server.address()
+
+  return {
+    port: typeof address === 'object' && address ? address.port : port,
+    hear(news) {
+      if (news.kind === 'psql-runs') return
+      const socket = open.get(news.session)
+      if (news.kind === 'psql-bytes') {
+        if (socket?.writable) socket.write(news.bytes)
+        return
+      }
+      open.delete(news.session)
+      socket?.destroySoon()
+    },
+    endSessions(sqlState, message) {
+      for (const socket of open.values()) {
+        if (socket.writable) socket.write(encodeFatal(sqlState, message))
+        socket.destroySoon()
+      }
+      open.clear()
+    },
+    close: () => void server.close(),
+  }
+}
+
+interface SessionOptions {
+  session: number
+  socket: Socket
+  verifier: ScramVerifier
+  tell(request: PsqlRequest): void
+}
+
+/** Hands one connection's messages on, in order; returns whether the worker knows of it by now. */
+function serveSession({ session, socket, verifier, tell }: SessionOptions): () => boolean {
+  const reader = createFrameReader()
+  const login = createPsqlLogin(verifier, bytes => socket.write(bytes))
+  const timer = setTimeout(() => socket.destroy(), LOGIN_TIME_LIMIT_MS)
+  let isIn = false
+
+  function end(sqlState: string, message: string): void {
+    socket.end(encodeFatal(sqlState, message))
+  }
+
+  function logIn(frame: Parameters<typeof login.handle>[0]): void {
+    const outcome = login.handle(frame)
+    if (outcome === 'waiting') return
+    if (outcome === 'ended') return void socket.end()
+    if (outcome === 'refused') {
+      end('28P01', 'password authentication failed; the file psql.pgpass in DATA_DIR has the password')
+      return
+    }
+    clearTimeout(timer)
+    isIn = true
+    tell({ kind: 'psql-open', session, bytes: outcome.startup })
+  }
+
+  socket.on('close', () => clearTimeout(timer))
+  socket.on('data', chunk => {
+    try {
+      for (const frame of reader.read(Buffer.from(chunk))) {
+        if (!socket.writable) return
+        if (!isIn) logIn(frame)
+        else if (frame.kind === 'message') {
+          tell({ kind: 'psql-message', session, type: frame.type, bytes: Buffer.from(frame.bytes) })
+        }
+      }
+    } catch (error) {
+      end('08P01', error instanceof Error ? error.message : String(error))
+    }
+  })
+  return () => isIn
+}
+
+/** libpq shows an error only as the answer to its startup message. */
+function refuseSession(socket: Socket): void {
+  const reader = createFrameReader()
+  socket.on('data', chunk => {
+    const [frame] = reader.read(Buffer.from(chunk))
+    if (frame?.kind === 'encryption') socket.write('N')
+    else if (frame)
+      socket.end(encodeFatal('53300', `the embedded database takes ${MAX_SESSIONS} psql sessions at most`))
+  })
+}

@@ -1,0 +1,52 @@
+/** A psql session before it is let in: encryption is declined, and the password asked for. */
+import { encodeAuthentication, type Frame } from './psql-frames.ts'
+import { SCRAM_MECHANISM, type ScramVerifier, startScram } from './scram.ts'
+
+const SASL = 10
+const SASL_CONTINUE = 11
+const SASL_FINAL = 12
+
+export interface PsqlLogin {
+  /**
+   * Handles one message: `waiting` for more, `refused` for a wrong password, `ended` where the client wants no session,
+   * or the startup message that PostgreSQL is to get. Throws on what is not the protocol.
+   */
+  handle(frame: Frame): 'waiting' | 'refused' | 'ended' | { startup: Buffer }
+}
+
+export function createPsqlLogin(verifier: ScramVerifier, send: (bytes: Uint8Array) => void): PsqlLogin {
+  const scram = startScram(verifier)
+  let startup: Buffer | null = null
+  let hasBegun = false
+
+  function answerProof(bytes: Buffer): ReturnType<PsqlLogin['handle']> {
+    const content = bytes.subarray(5)
+    if (!hasBegun) {
+      const nameEnd = content.indexOf(0)
+      if (content.toString('latin1', 0, nameEnd) !== SCRAM_MECHANISM) throw new Error('unsupported authentication')
+      const challenge = scram.begin(content.toString('utf8', nameEnd + 5))
+      if (challenge === null) throw new Error('invalid authentication message')
+      hasBegun = true
+      send(encodeAuthentication(SASL_CONTINUE, challenge))
+      return 'waiting'
+    }
+    const proof = scram.finish(content.toString('utf8'))
+    if (proof === null || startup === null) return 'refused'
+    send(encodeAuthentication(SASL_FINAL, proof))
+    return { startup }
+  }
+
+  return {
+    handle(frame) {
+      if (frame.kind === 'cancel') return 'ended'
+      if (frame.kind === 'encryption') send(Buffer.from('N'))
+      else if (frame.kind === 'startup') {
+        startup = frame.bytes
+        send(encodeAuthentication(SASL, `${SCRAM_MECHANISM}\0\0`))
+      } else if (frame.type === 'p') return answerProof(frame.bytes)
+      else if (frame.type === 'X') return 'ended'
+      else throw new Error('a password was expected')
+      return 'waiting'
+    },
+  }
+}

@@ -1,0 +1,82 @@
+/** The psql sessions that are open on the embedded database: hands each its messages, in order. */
+import type { PGlite } from '@electric-sql/pglite'
+import { sqlStateOf } from '../database.ts'
+import type { PsqlNews, PsqlRequest } from './embedded-protocol.ts'
+import type { Turns } from './embedded-turns.ts'
+import { encodeFatal } from './psql-frames.ts'
+import { createPsqlSession, type PsqlSession } from './psql-session.ts'
+
+export interface PsqlSessions {
+  handle(request: PsqlRequest): void
+  /** Ends every session, rolling back what is open. */
+  close(): Promise<void>
+}
+
+export interface PsqlSessionsOptions {
+  db: PGlite
+  turns: Turns
+  tell(news: PsqlNews): void
+  /** Writes what is not yet on disk. */
+  flush(): Promise<void>
+}
+
+interface Open {
+  session: PsqlSession
+  work: Promise<void>
+}
+
+export function createPsqlSessions({ db, turns, tell, flush }: PsqlSessionsOptions): PsqlSessions {
+  const open = new Map<number, Open>()
+
+  function start(id: number): Open {
+    const send = (bytes: Uint8Array) => tell({ kind: 'psql-bytes', session: id, bytes })
+    const session = createPsqlSession({
+      db,
+      turns,
+      send,
+      flush,
+      onRuns: runs => tell({ kind: 'psql-runs', runs }),
+      onOverstay: () => void end(id),
+    })
+    const started = { session, work: Promise.resolve() }
+    open.set(id, started)
+    return started
+  }
+
+  function end(id: number): Promise<void> {
+    const ending = open.get(id)
+    if (!ending) return Promise.resolve()
+    open.delete(id)
+    return ending.work.then(() => ending.session.end()).finally(() => tell({ kind: 'psql-ended', session: id }))
+  }
+
+  function run(id: number, { session, work }: Open, step: () => Promise<'open' | 'ended'>): Promise<void> {
+    return work.then(step).then(
+      outcome => {
+        if (outcome === 'ended') void end(id)
+      },
+      error => {
+        const message = error instanceof Error ? error.message : String(error)
+        tell({ kind: 'psql-bytes', session: id, bytes: encodeFatal(sqlStateOf(error) ?? '08P01', message) })
+        void session.end().finally(() => end(id))
+      },
+    )
+  }
+
+  return {
+    handle(request) {
+      const { session: id } = request
+      if (request.kind === 'psql-end') return void end(id)
+      const found = request.kind === 'psql-open' ? start(id) : open.get(id)
+      if (!found) return
+      found.work = run(id, found, () =>
+        request.kind === 'psql-open'
+          ? found.session.open(request.bytes)
+          : found.session.handle(request.type, request.bytes),
+      )
+    },
+    async close() {
+      await Promise.all([...open.keys()].map(end))
+    },
+  }
+}

@@ -1,0 +1,96 @@
+/** The embedded default as its own process: killed, and under a burst. */
+import { mkdtemp, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { findFreePort } from '../../scripts/bench/processes.ts'
+import { createProject, issueKey } from '../../src/postgres/projects.ts'
+import { openRealDatabase } from '../../src/postgres/real.ts'
+import { embeddedUrl } from '../harness/embedded-url.ts'
+import { ask } from '../harness/proxy.ts'
+import { bareFlags, psqlPath, runPsql } from '../integration/run-psql.ts'
+import { type ProxyProcess, startProxyProcess } from './proxy-process.ts'
+
+let dataDir: string
+let settings: { DATA_DIR: string; EMBEDDED_PG_PORT: string }
+let proxy: ProxyProcess
+let key: string
+
+beforeAll(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'model-proxy-embedded-'))
+  settings = { DATA_DIR: dataDir, EMBEDDED_PG_PORT: String(findFreePort()) }
+  proxy = await startProxyProcess(settings)
+  await withDatabase(async database => {
+    await createProject(database, 'acme', 'enterprise')
+    key = await issueKey(database, 'acme', 'project', 'ci')
+    await createProject(database, 'many', 'enterprise')
+    await database.runScript('update plans set test_requests_per_minute = 1000000, test_requests_per_month = 1000000')
+    key = await issueKey(database, 'many', 'test', 'ci')
+  })
+})
+afterAll(async () => {
+  proxy.signal('SIGKILL')
+  await proxy.ended(5_000)
+  await rm(dataDir, { recursive: true, force: true })
+})
+
+async function withDatabase<T>(run: (database: ReturnType<typeof openRealDatabase>) => Promise<T>): Promise<T> {
+  const database = openRealDatabase({ url: await embeddedUrl(dataDir, settings.EMBEDDED_PG_PORT), maxConnections: 1 })
+  try {
+    return await run(database)
+  } finally {
+    await database.close()
+  }
+}
+
+const count = (text: string) =>
+  withDatabase(async database => Number((await database.call<{ n: number }>(`${text}`, []))[0]?.n))
+const COUNTED = `select coalesce(sum(requests), 0)::int as n from monthly_counters c join projects p on p.id = c.project_id where p.name = 'many'`
+const RECORDED = 'select count(*)::int as n from usage_records'
+
+test.skipIf(!psqlPath)('the line for psql that it prints works as printed', async () => {
+  const url = /reach it with: psql (\S+)/.exec(proxy.output())?.[1] ?? ''
+  expect(await runPsql(url, [...bareFlags, '-w', '-c', 'select 1'])).toEqual({ exitCode: 0, stdout: '1\n', stderr: '' })
+})
+
+test('its files are nobody else’s to read', async () => {
+  const modes = await Promise.all(
+    ['', 'lock', 'psql.pgpass', 'postgres', 'postgres/PG_VERSION'].map(async file => [
+      file,
+      (await stat(join(dataDir, file))).mode & 0o077,
+    ]),
+  )
+  expect(modes).toEqual([
+    ['', 0],
+    ['lock', 0],
+    ['psql.pgpass', 0],
+    ['postgres', 0],
+    ['postgres/PG_VERSION', 0],
+  ])
+})
+
+test('200 different questions at once are all answered, and so are those that come behind them', async () => {
+  const before = await count(COUNTED)
+  const burst = Array.from({ length: 200 }, (_, n) => ask(proxy, key, `What is the capital of country number ${n}?`))
+  const behind = Bun.sleep(200).then(() =>
+    Promise.all(Array.from({ length: 20 }, (_, n) => ask(proxy, key, `Who wrote book number ${n}?`))),
+  )
+  const answers = [...(await Promise.all(burst)), ...(await behind)]
+  expect(answers.filter(({ status }) => status !== 200).map(({ status, text }) => `${status} ${text}`)).toEqual([])
+  expect((await count(COUNTED)) - before).toBe(220)
+})
+
+test('killed, it loses a second of what it counted and recorded at most', async () => {
+  await Bun.sleep(1_500)
+  const [counted, recorded] = [await count(COUNTED), await count(RECORDED)]
+  expect(recorded).toBeGreaterThanOrEqual(220)
+  for (let n = 0; n < 5; n++) expect((await ask(proxy, key, `Once more, number ${n}?`)).status).toBe(200)
+  // Records are written after half a second, and flushed within another.
+  await Bun.sleep(1_600)
+  proxy.signal('SIGKILL')
+  await proxy.ended(5_000)
+  // Its lock file is still there, and holds nobody up.
+  proxy = await startProxyProcess(settings)
+  expect(await count(COUNTED)).toBe(counted + 5)
+  expect(await count(RECORDED)).toBe(recorded + 5)
+})

@@ -1,0 +1,6 @@
+/** How a test reaches the embedded database of a proxy that runs as a process of its own. */
+import { readPsqlPassword } from '../../src/process/data-dir.ts'
+
+export async function embeddedUrl(dataDir: string, port: number | string): Promise<string> {
+  return `postgres://postgres:${await readPsqlPassword(dataDir)}@127.0.0.1:${port}/postgres`
+}
