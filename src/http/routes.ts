@@ -49,25 +49,26 @@ export function createHttp(options: AnswerOptions) {
   })
     .onRequest(({ request }) => (request.method === 'OPTIONS' ? answerPreflight(request) : undefined))
     .get(HEALTH, answerHealth)
-    .all(HEALTH, incoming => wrongMethod(incoming, 'GET'))
+    .all(HEALTH, incoming => wrongMethod(incoming, 'GET'), NOT_READ)
     .get(MODELS, incoming => answerModels(incoming, null))
-    .all(MODELS, incoming => wrongMethod(incoming, 'GET'))
+    .all(MODELS, incoming => wrongMethod(incoming, 'GET'), NOT_READ)
     // A model's name may have slashes.
     .get(`${MODELS}/*`, incoming =>
       answerModel(incoming, new URL(incoming.request.url).pathname.slice(MODELS.length + 1)),
     )
-    .all(`${MODELS}/*`, incoming => wrongMethod(incoming, 'GET'))
-    .onError(({ code, error, request, server }) => {
-      const incoming = { request, server }
-      return code === 'NOT_FOUND' ? answerElsewhere(incoming) : answerError(error, incoming)
-    })
+    .all(`${MODELS}/*`, incoming => wrongMethod(incoming, 'GET'), NOT_READ)
+    .all('/*', answerElsewhere, NOT_READ)
+    .onError(({ error, request, server }) => answerError(error, { request, server }))
   for (const [path, endpoint] of Object.entries(ENDPOINTS)) {
     app
-      .post(path, incoming => answerEndpoint(incoming, endpoint, null), { parse: 'none' })
-      .all(path, incoming => wrongMethod(incoming, 'POST'), { parse: 'none' })
+      .post(path, incoming => answerEndpoint(incoming, endpoint, null), NOT_READ)
+      .all(path, incoming => wrongMethod(incoming, 'POST'), NOT_READ)
   }
   return app
 }
+
+/** The body is read by the pipeline, or not at all. */
+const NOT_READ = { parse: 'none' } as const
 
 function methodNotAllowed(allowed: string): ProxyError {
   return new ProxyError({

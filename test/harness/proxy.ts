@@ -41,7 +41,11 @@ export async function startProxy({
 }: ProxyOptions): Promise<TestProxy> {
   const { database, store } = stores
   // A model in a process of its own, for each proxy of each test, would take longer than most tests.
-  const config: Config = readConfig({ PORT: '0', EMBEDDER: 'builtin', ...environment })
+  const config: Config = readConfig({
+    PORT: '0',
+    ...('EMBEDDINGS_API_KEY' in environment ? {} : { EMBEDDER: 'builtin' }),
+    ...environment,
+  })
   const embedder = await createEmbedder(config.embedder, log)
   const app = await createApp({ config, database, store, embedder, bus: bus ?? null, log })
   app.http.listen({ port: 0, hostname: '127.0.0.1' })

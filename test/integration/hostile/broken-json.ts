@@ -22,6 +22,7 @@ const NOT_JSON: Record<string, string | Uint8Array> = {
   'two objects': GOOD + GOOD,
   'two lines of JSON': `${GOOD}\n${GOOD}\n`,
   'a word after it': `${GOOD} ${MARKER}`,
+  'one key twice': `{"model":"x","model":"${MODEL}",${MESSAGES}}`,
   'a trailing comma': `{"model":"${MODEL}",${MESSAGES},}`,
   'a trailing comma in an array': `{"model":"${MODEL}","messages":[{"role":"user","content":"${MARKER}"},]}`,
   'a doubled comma': `{"model":"${MODEL}",,${MESSAGES}}`,

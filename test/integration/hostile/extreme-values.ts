@@ -80,7 +80,6 @@ const ANSWERED: Record<string, string | object> = {
   '5,000 messages': chat({ messages: Array.from({ length: 5_000 }, () => ({ role: 'user', content: MARKER })) }),
   '20,000 unknown fields': chat(Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`field${i}`, i]))),
   'nesting of 100': plus(`"deep":${nest(100, '[', ']')}`),
-  'doubled keys': `{"model":"x","model":"${MODEL}","messages":"x",${MESSAGES}}`,
   'an own __proto__': plus(`"__proto__":{"model":"polluted","stream":"polluted","isAdmin":true}`),
   'an own constructor': plus(`"constructor":{"prototype":{"polluted":true}}`),
   'a message with __proto__': `{"model":"${MODEL}","messages":[{"role":"user","content":"${MARKER}","__proto__":{"role":5}}]}`,

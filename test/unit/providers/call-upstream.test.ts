@@ -93,7 +93,7 @@ describe('an answer without an end', () => {
 
 describe('a status that no client can be told', () => {
   test.each([999, 600, 204, 301])('%i', async status => {
-    await expect(callRaw(head(status, 'application/json', whole('{}')) + '{}')).rejects.toMatchObject({
+    await expect(callRaw(`${head(status, 'application/json', whole('{}'))}{}`)).rejects.toMatchObject({
       status: 502,
       code: 'upstream_error',
       message: expect.stringContaining(`(status ${status})`),
