@@ -57,7 +57,7 @@ export type EmbedderConfig =
   | { kind: 'local'; path: string; isAskedFor: boolean }
 
 /** The model that comes with the proxy. */
-const OWN_MODEL = fileURLToPath(new URL('../vendor/all-minilm-l6-v2', import.meta.url))
+export const OWN_MODEL = fileURLToPath(new URL('../vendor/all-minilm-l6-v2', import.meta.url))
 
 type Environment = Record<string, string | undefined>
 
