@@ -1,4 +1,4 @@
-/** Embeds with a model on this machine. What cannot be had in time is done without, and is there for the next who asks. */
+/** Embeds with a model on this machine. What cannot be had in time is done without. */
 import { createHash } from 'node:crypto'
 import { createTimeLimit } from '../../event-loop/time-limit.ts'
 import type { Log } from '../../telemetry/log.ts'
@@ -7,10 +7,11 @@ import { startModelProcess } from './model-process.ts'
 
 /** More than that does not fit into the tokens that a model reads of a text; and it need not be sent to learn it. */
 const MOST_CHARACTERS = 2_000
-/** Texts that may wait for the model. */
-const MOST_WAITING = 256
-/** Who would have to wait longer for others' texts does not wait at all. */
-const PATIENCE_MS = 250
+/**
+ * Who would have to wait longer for others' texts is refused: so the queue stays short, and no text is computed that nobody waits
+ * for. An answer that is stored without a vector asks again first.
+ */
+const PATIENCE_MS = 150
 /** Nobody waits longer, whatever was expected. */
 const TIME_LIMIT_MS = 500
 const MOST_REMEMBERED = 4_096
@@ -21,12 +22,11 @@ export async function openLocalEmbedder(folder: string, log: Log): Promise<Local
   const recent = new Map<string, Promise<Float32Array | null>>()
   const withinLimit = createTimeLimit(TIME_LIMIT_MS)
 
-  /** Goes on when nobody waits any more: an answer is stored later, and then its vector is at hand. */
   function askOnce(text: string, owner: string): Promise<Float32Array | null> {
     const name = createHash('sha256').update(`${owner}\n${text}`).digest('base64')
     const known = recent.get(name)
     if (known) return known
-    if (model.texts.length >= MOST_WAITING) return Promise.resolve(null)
+    if (model.texts.waitMs() > PATIENCE_MS) return Promise.resolve(null)
     const asked = model.texts.add(text)
     recent.set(name, asked)
     asked.then(vector => vector ?? recent.delete(name))
@@ -41,10 +41,7 @@ export async function openLocalEmbedder(folder: string, log: Log): Promise<Local
     asks: null,
     async embed(text, owner) {
       if (text.length > MOST_CHARACTERS) return null
-      const waitMs = model.texts.waitMs()
-      const asked = askOnce(text, owner)
-      // One that is remembered is there at once all the same.
-      return waitMs > PATIENCE_MS ? Promise.race([asked, null]) : withinLimit(asked).catch(() => null)
+      return withinLimit(askOnce(text, owner)).catch(() => null)
     },
     close: model.close,
   }

@@ -11,7 +11,7 @@ const LASTING_MS = 10_000
 export interface ModelProcess {
   readonly name: string
   readonly dimensions: number
-  readonly texts: Pick<TextQueue, 'add' | 'length' | 'waitMs'>
+  readonly texts: Pick<TextQueue, 'add' | 'waitMs'>
   /** Resolves when the process has ended. */
   close(): Promise<void>
 }

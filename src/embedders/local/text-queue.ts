@@ -23,7 +23,6 @@ export interface TextQueue {
   serveFrom(next: ModelChild | null): void
   /** Gives up all that wait. */
   clear(): void
-  readonly length: number
   /** How long a text that came now would wait for the others, by what the latest took. */
   waitMs(): number
 }
@@ -76,9 +75,6 @@ export function createTextQueue(): TextQueue {
     clear() {
       for (const job of waiting.splice(0)) job.settle(null)
       this.serveFrom(null)
-    },
-    get length() {
-      return waiting.length + sent.size
     },
     waitMs: () => (waiting.length + sent.size) * averageMs,
   }
