@@ -38,7 +38,7 @@ export const FIELD_RULES = {
   messages: {
     treatment: 'translated',
     reason:
-      'System and developer messages become `system`, wherever they stand; consecutive messages of one side become one turn; tool results open the user turn that follows their calls; a user turn is put before a conversation that the assistant opens.',
+      'System and developer messages become `system`, wherever they stand; consecutive messages of one side become one turn; tool results open the user turn that follows their calls; a user turn is put before a conversation that the assistant opens, and after instructions alone; arguments of old calls that are no JSON object are passed as their text.',
   },
   stream: { treatment: 'translated', reason: 'Anthropic’s events become chunks.' },
   stream_options: { treatment: 'dropped', reason: 'Anthropic always reports usage, and pads nothing.' },
@@ -49,7 +49,8 @@ export const FIELD_RULES = {
   max_tokens: { treatment: 'translated', reason: 'The same, where `max_completion_tokens` is not given.' },
   stop: {
     treatment: 'translated',
-    reason: 'Becomes `stop_sequences`; one of white space alone is refused, as Anthropic has no such.',
+    reason:
+      'Becomes `stop_sequences`; at one of white space alone, which Anthropic does not take, the answer is ended here.',
   },
   temperature: {
     treatment: 'translated',
@@ -61,7 +62,10 @@ export const FIELD_RULES = {
     reason: 'Like `temperature`; refused beside another temperature, as Anthropic takes one of the two.',
   },
   top_k: { treatment: 'translated', reason: 'Sent under the API version that still has it.' },
-  tools: { treatment: 'translated', reason: 'Functions become tools, their `parameters` the `input_schema`.' },
+  tools: {
+    treatment: 'translated',
+    reason: 'Functions become tools, their `parameters` the `input_schema`; Anthropic’s own tools pass as they are.',
+  },
   tool_choice: {
     treatment: 'translated',
     reason:
@@ -80,8 +84,12 @@ export const FIELD_RULES = {
     reason:
       'Becomes adaptive thinking and `output_config.effort`, or a thinking budget on models before 4.6, at the nearest level the model has; `none` is refused where a model always thinks.',
   },
-  user: { treatment: 'translated', reason: 'Becomes `metadata.user_id`, where `safety_identifier` is not given.' },
-  safety_identifier: { treatment: 'translated', reason: 'Becomes `metadata.user_id`.' },
+  user: {
+    treatment: 'translated',
+    reason:
+      'Becomes `metadata.user_id`, where `safety_identifier` is not given; an e-mail address or phone number as its SHA-256.',
+  },
+  safety_identifier: { treatment: 'translated', reason: 'Becomes `metadata.user_id`, like `user`.' },
   metadata: {
     treatment: 'translated',
     reason: 'Its `user_id` becomes Anthropic’s, where neither of the above is given; other tags are dropped.',

@@ -7,6 +7,7 @@ import { type AnswerEnvelope, writeEnvelope } from './answer-envelope.ts'
 import { type CallWriter, createCallWriter } from './call-writer.ts'
 import { describeRefusal, translateStopReason } from './finish-reason.ts'
 import { createTextJoiner } from './join-texts.ts'
+import { createTextStopper } from './stop-text.ts'
 import { type KeptThought, keepThought } from './thinking-blocks.ts'
 import { translateError } from './translate-error.ts'
 import { mergeUsage, type ReportedUsage, translateUsage } from './translate-usage.ts'
@@ -28,6 +29,7 @@ export function createStreamTranslator(context: AnswerContext): StreamTranslator
   const text = createTextJoiner()
   const thinking = createTextJoiner()
   const unfencer = context.isJsonObject ? createUnfencer() : null
+  const stopper = createTextStopper(context.ownStops)
   const calls: CallWriter = createCallWriter(context)
   /** Thoughts, by their blocks' numbers, while they grow. */
   const thoughts = new Map<number, KeptThought>()
@@ -41,7 +43,8 @@ export function createStreamTranslator(context: AnswerContext): StreamTranslator
   }
 
   function say(piece: string): string[] {
-    const passed = unfencer ? unfencer.push(text.add(piece)) : text.add(piece)
+    const added = text.add(piece)
+    const passed = stopper.push(unfencer ? unfencer.push(added) : added)
     return passed === '' ? [] : [writeChunk({ content: passed })]
   }
 
@@ -81,10 +84,11 @@ export function createStreamTranslator(context: AnswerContext): StreamTranslator
 
   function endMessage({ delta, usage: counted }: RawMessageStreamEvent & { type: 'message_delta' }): string[] {
     usage = mergeUsage(usage, counted)
-    const reason = translateStopReason(delta.stop_reason, context)
-    if (reason === null) return []
+    const told = translateStopReason(delta.stop_reason, context)
+    if (told === null) return []
     const refusal = describeRefusal(delta.stop_reason, delta.stop_details)
-    const held = unfencer?.end() ?? ''
+    const held = stopper.push(unfencer?.end() ?? '') + stopper.end()
+    const reason = stopper.isStopped ? 'stop' : told
     return [
       ...(held === '' ? [] : [writeChunk({ content: held })]),
       ...(refusal === null ? [] : [writeChunk({ refusal })]),
@@ -95,6 +99,8 @@ export function createStreamTranslator(context: AnswerContext): StreamTranslator
   }
 
   function translate(event: Event): string[] {
+    // What Anthropic went on to say is counted, and is no part of the answer.
+    if (stopper.isStopped && event.type.startsWith('content_block')) return []
     switch (event.type) {
       case 'message_start':
         envelope = writeEnvelope(event.message, 'chat.completion.chunk', context)

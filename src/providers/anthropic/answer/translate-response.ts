@@ -5,56 +5,69 @@ import type { AnswerContext } from './answer-context.ts'
 import { writeEnvelope } from './answer-envelope.ts'
 import { describeRefusal, translateStopReason } from './finish-reason.ts'
 import { createTextJoiner } from './join-texts.ts'
+import { createTextStopper } from './stop-text.ts'
 import { keepThought } from './thinking-blocks.ts'
 import { translateUsage } from './translate-usage.ts'
-import { unfence } from './unfence.ts'
+import { createUnfencer } from './unfence.ts'
 
-/** A `chat.completion`. Blocks of tools that Anthropic runs itself, which no request of ours asks for, are left out. */
+/** A `chat.completion`. Blocks of tools that Anthropic ran itself are left out: what they found is in the text. */
 export function translateResponse(message: Message, context: AnswerContext): JsonObject {
+  const read = readBlocks(message.content, context)
+  const finishReason = read.isStopped ? 'stop' : translateStopReason(message.stop_reason, context)
   return {
     ...writeEnvelope(message, 'chat.completion', context),
-    choices: [
-      {
-        index: 0,
-        message: writeMessage(message, context),
-        logprobs: null,
-        finish_reason: translateStopReason(message.stop_reason, context),
-      },
-    ],
+    choices: [{ index: 0, message: writeMessage(message, read, context), logprobs: null, finish_reason: finishReason }],
     usage: translateUsage(message.usage),
   }
 }
 
-function writeMessage({ content, stop_reason, stop_details }: Message, context: AnswerContext): JsonObject {
-  const { said, thought } = joinTexts(content)
-  const kept = content.flatMap((block, index) => keepThought(block, index) ?? [])
-  const text = context.isJsonObject ? unfence(said) : said
+interface ReadBlocks {
+  said: string
+  thought: string
+  /** Those that belong to the answer. */
+  blocks: readonly ContentBlock[]
+  /** One of our own stop sequences ended it. */
+  isStopped: boolean
+}
+
+function writeMessage(
+  { stop_reason, stop_details }: Message,
+  { said, thought, blocks }: ReadBlocks,
+  context: AnswerContext,
+): JsonObject {
+  const kept = blocks.flatMap((block, index) => keepThought(block, index) ?? [])
   return {
     role: 'assistant',
-    content: text === '' ? null : text,
+    content: said === '' ? null : said,
     refusal: describeRefusal(stop_reason, stop_details),
     ...(thought === '' ? {} : { reasoning_content: thought }),
     ...(kept.length === 0 ? {} : { thinking_blocks: kept }),
     ...writeCalls(
-      content.filter(block => block.type === 'tool_use'),
+      blocks.filter(block => block.type === 'tool_use'),
       context,
     ),
   }
 }
 
-function joinTexts(content: readonly ContentBlock[]): { said: string; thought: string } {
+function readBlocks(content: readonly ContentBlock[], { isJsonObject, ownStops }: AnswerContext): ReadBlocks {
   const text = createTextJoiner()
   const thinking = createTextJoiner()
+  const unfencer = isJsonObject ? createUnfencer() : null
+  const stopper = createTextStopper(ownStops)
   let said = ''
   let thought = ''
-  for (const block of content) {
+  for (const [index, block] of content.entries()) {
     // Text is cut into blocks where a citation begins; a thought is whole by itself.
-    if (block.type === 'text') said += text.add(block.text)
-    else text.part()
+    if (block.type === 'text') {
+      const added = text.add(block.text)
+      said += stopper.push(unfencer ? unfencer.push(added) : added)
+    } else text.part()
+    if (stopper.isStopped) return { said, thought, blocks: content.slice(0, index + 1), isStopped: true }
     thinking.part()
     if (block.type === 'thinking') thought += thinking.add(block.thinking)
   }
-  return { said, thought }
+  said += stopper.push(unfencer?.end() ?? '') + stopper.end()
+  return { said, thought, blocks: content, isStopped: stopper.isStopped }
 }
 
 function writeCalls(blocks: readonly ToolUseBlock[], { usesLegacyFunctions }: AnswerContext): JsonObject {

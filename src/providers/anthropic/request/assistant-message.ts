@@ -5,7 +5,6 @@ import type {
   ThinkingBlockParam,
   ToolUseBlockParam,
 } from '@anthropic-ai/sdk/resources/messages'
-import { invalidRequest } from '../../../errors.ts'
 import { isJsonObject, type JsonObject } from '../../../json/json-object.ts'
 import { parseExactly } from '../exact-json.ts'
 import { refusal } from './check-fields.ts'
@@ -65,18 +64,18 @@ function readLegacyCall(value: unknown, param: string): Call {
 function readFunction(value: unknown, param: string): Omit<Call, 'clientId'> {
   const called = readObject(value, param)
   const text = readText(called.arguments ?? '', `${param}.arguments`)
-  return { name: readText(called.name, `${param}.name`), input: parseArguments(text, `${param}.arguments`) }
+  return { name: readText(called.name, `${param}.name`), input: parseArguments(text) }
 }
 
-function parseArguments(text: string, param: string): JsonObject {
+/** What a model once wrote and nobody can parse, cut off for example, is passed as its text: Anthropic takes objects alone. */
+function parseArguments(text: string): JsonObject {
   try {
     // A function without parameters may be called without arguments.
     const input = text.trim() === '' ? {} : parseExactly(text)
-    if (isJsonObject(input)) return input
+    return isJsonObject(input) ? input : { arguments: text }
   } catch {
-    // Told below; the parser's own message would quote them.
+    return { arguments: text }
   }
-  throw invalidRequest(`${param} must be the text of a JSON object.`, param)
 }
 
 /** Blocks that are not Anthropic's own are left out: another vendor's thoughts have no signature. */

@@ -2,7 +2,7 @@
 import type { Base64ImageSource, DocumentBlockParam, ImageBlockParam } from '@anthropic-ai/sdk/resources/messages'
 import { invalidRequest } from '../../../errors.ts'
 import type { JsonObject } from '../../../json/json-object.ts'
-import { parseDataUrl } from './data-url.ts'
+import { type DataUrl, parseDataUrl } from './data-url.ts'
 import { readGiven, readObject, readText } from './read-fields.ts'
 
 type ImageType = Base64ImageSource['media_type']
@@ -11,7 +11,16 @@ type DocumentSource = DocumentBlockParam['source']
 const IMAGE_TYPES: readonly ImageType[] = ['image/jpeg', 'image/png', 'image/gif', 'image/webp']
 /** Text in all but name. */
 const TEXT_TYPE = /^(?:text\/.+|application\/(?:json|xml|x-ndjson|yaml))$/
-const HTTP = /^https?:\/\//i
+const HTTPS = /^https:\/\//i
+const HTTP = /^http:\/\//i
+/** How the bytes of each begin, as Latin-1. */
+const IMAGE_BYTES: readonly [RegExp, ImageType][] = [
+  [/^\x89PNG\r\n/, 'image/png'],
+  [/^\xff\xd8\xff/, 'image/jpeg'],
+  [/^GIF8[79]a/, 'image/gif'],
+  [/^RIFF[\s\S]{4}WEBP/, 'image/webp'],
+]
+const SNIFFED_CHARS = 24
 /** How `%PDF-` begins in base64. */
 const PDF_BASE64 = /^JVBERi0/
 
@@ -21,13 +30,30 @@ export function translateImage(part: JsonObject, param: string): ImageBlockParam
   // OpenAI's form is an object; some clients write the address alone.
   const image = part.image_url
   const url = typeof image === 'string' ? image : readText(readObject(image, at).url, `${at}.url`)
-  if (HTTP.test(url)) return { type: 'image', source: { type: 'url', url } }
+  if (HTTPS.test(url)) return { type: 'image', source: { type: 'url', url } }
+  refuseHttp(url, `${at}.url`)
   const data = parseDataUrl(url)
-  if (!data) throw invalidRequest(`${at}.url must be an http(s) address or a data URL in base64.`, `${at}.url`)
-  const named = data.mediaType === 'image/jpg' ? 'image/jpeg' : data.mediaType
-  const mediaType = IMAGE_TYPES.find(type => type === named)
+  if (!data) throw invalidRequest(`${at}.url must be an https address or a data URL in base64.`, `${at}.url`)
+  const mediaType = findImageType(data)
   if (!mediaType) throw invalidRequest(`${at}.url must be one of ${IMAGE_TYPES.join(', ')}.`, `${at}.url`)
   return { type: 'image', source: { type: 'base64', media_type: mediaType, data: data.base64 } }
+}
+
+/** By its bytes: what clients write in front is a guess from a file's name more often than not. */
+function findImageType({ mediaType, base64 }: DataUrl): ImageType | undefined {
+  const begin = Buffer.from(base64.slice(0, SNIFFED_CHARS), 'base64').toString('latin1')
+  const found = IMAGE_BYTES.find(([pattern]) => pattern.test(begin))
+  const named = mediaType === 'image/jpg' ? 'image/jpeg' : mediaType
+  return found?.[1] ?? IMAGE_TYPES.find(type => type === named)
+}
+
+/** Anthropic fetches by https alone, and nobody here fetches for it. */
+function refuseHttp(url: string, param: string): void {
+  if (!HTTP.test(url)) return
+  throw invalidRequest(
+    `${param} is an http:// address, which Anthropic does not fetch; use https:// or a data URL.`,
+    param,
+  )
 }
 
 /** A `file` part. */
@@ -47,7 +73,8 @@ function readSource(file: JsonObject, param: string): DocumentSource {
   if (id !== undefined) return { type: 'file', file_id: readText(id, `${param}.file_id`) }
   const at = `${param}.file_data`
   const text = readText(file.file_data, at)
-  if (HTTP.test(text)) return { type: 'url', url: text }
+  if (HTTPS.test(text)) return { type: 'url', url: text }
+  refuseHttp(text, at)
   if (PDF_BASE64.test(text)) return { type: 'base64', media_type: 'application/pdf', data: text }
   const data = parseDataUrl(text)
   if (data?.mediaType === 'application/pdf') return { type: 'base64', media_type: data.mediaType, data: data.base64 }

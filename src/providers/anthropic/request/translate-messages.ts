@@ -25,7 +25,7 @@ export interface Conversation {
   lastSystemAt: number
 }
 
-/** Anthropic's conversations begin with the user; OpenAI's may begin with a greeting. */
+/** Anthropic's conversations begin with the user; OpenAI's may begin with a greeting, or hold instructions alone. */
 const OPENING: TextBlockParam = { type: 'text', text: '(The conversation begins.)' }
 
 /** Throws a 400 that names the message at fault. */
@@ -47,8 +47,10 @@ export function translateMessages(messages: readonly unknown[]): Conversation {
     }
   }
   calls.checkAllClosed()
-  if (turns.length === 0) throw invalidRequest('messages must hold something said by the user.', 'messages')
-  if (turns[0]?.role === 'assistant') turns.unshift({ role: 'user', content: [OPENING], startsAt: 0 })
+  if (turns.length + system.length === 0) {
+    throw invalidRequest('messages must hold something that is said.', 'messages')
+  }
+  if (turns[0]?.role !== 'user') turns.unshift({ role: 'user', content: [OPENING], startsAt: 0 })
   return { system, turns, calledNames: calls.names, lastSystemAt }
 }
 

@@ -5,6 +5,7 @@ import type { JsonObject } from '../../../json/json-object.ts'
 import type { MessagesRequest } from '../messages-request.ts'
 import { type ModelTraits, traitsOf } from '../model-traits.ts'
 import { takeUnknownFields } from './check-fields.ts'
+import { hidePerson } from './hide-person.ts'
 import { beginsWithThought, keepCurrentThoughts } from './keep-thoughts.ts'
 import { readChoice, readGiven, readList, readObject, readText } from './read-fields.ts'
 import { type Thinking, translateEffort } from './translate-effort.ts'
@@ -28,13 +29,13 @@ export function translateRequest(body: JsonObject, limits: ModelLimits): Message
   const conversation = translateMessages(readList(body.messages, 'messages'))
   const thought = translateThinking(body, unknown, traits, maxTokens, conversation)
   const format = translateFormat(body)
-  const stop = translateStop(body)
+  const { sent: stops } = translateStop(body)
   const request: MessagesRequest = {
     model,
     max_tokens: maxTokens,
     ...translateSystem(conversation, format),
     messages: thought.turns.map(({ role, content }) => ({ role, content })),
-    ...(stop.length === 0 ? {} : { stop_sequences: stop }),
+    ...(stops.length === 0 ? {} : { stop_sequences: stops }),
     ...translateSampling(body, asksForThinking(thought.thinking)),
     ...translateToolUse(body, conversation, thought.thinking),
     ...(thought.thinking === undefined ? {} : { thinking: thought.thinking }),
@@ -110,10 +111,10 @@ function translateOutput({ effort }: Thinking, { format }: AnswerFormat): Pick<M
 function translateMetadata(body: JsonObject): { metadata?: Metadata } {
   for (const field of ['safety_identifier', 'user']) {
     const given = readGiven(body, field)
-    if (given !== undefined) return { metadata: { user_id: readText(given, field) } }
+    if (given !== undefined) return { metadata: { user_id: hidePerson(readText(given, field)) } }
   }
   const tagged = readGiven(readObject(readGiven(body, 'metadata') ?? {}, 'metadata'), 'user_id')
-  return tagged === undefined ? {} : { metadata: { user_id: readText(tagged, 'metadata.user_id') } }
+  return tagged === undefined ? {} : { metadata: { user_id: hidePerson(readText(tagged, 'metadata.user_id')) } }
 }
 
 function translateTier(body: JsonObject): Pick<MessagesRequest, 'service_tier'> {

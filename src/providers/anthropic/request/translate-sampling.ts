@@ -17,11 +17,19 @@ export function readMaxTokens(body: JsonObject, limit: number | null): number {
   return limit ?? DEFAULT_MAX_TOKENS
 }
 
-export function translateStop(body: JsonObject): string[] {
+export interface StopSequences {
+  /** Told to Anthropic, which takes none of white space alone. */
+  sent: string[]
+  /** Ours to stop at. */
+  own: string[]
+}
+
+export function translateStop(body: JsonObject): StopSequences {
   const stop = readGiven(body, 'stop') ?? []
   const sequences = (Array.isArray(stop) ? stop : [stop]).map(sequence => readText(sequence, 'stop'))
-  if (sequences.every(sequence => sequence.trim() !== '')) return sequences
-  throw invalidRequest('stop: Anthropic cannot stop at white space alone; use a sequence with a letter in it.', 'stop')
+  if (sequences.includes('')) throw invalidRequest('stop must not be an empty string.', 'stop')
+  const { sent = [], own = [] } = Object.groupBy(sequences, sequence => (sequence.trim() === '' ? 'own' : 'sent'))
+  return { sent, own }
 }
 
 type Sampling = Pick<MessagesRequest, 'temperature' | 'top_p' | 'top_k'>

@@ -25,8 +25,14 @@ export function describeCalledTools(names: ReadonlySet<string>): Tool[] {
 
 function translateTool(value: unknown, param: string): Tool {
   const tool = readObject(value, param)
+  if (isNative(tool)) return tool as unknown as Tool
   if (tool.type === 'custom') throw refusal('tools[].custom', param)
   return { ...translateFunction(tool.function, `${param}.function`), ...readCacheMark(tool, param) }
+}
+
+/** A tool as Anthropic has it: one that it runs itself, by a type of its own, or one that brings its `input_schema`. */
+function isNative({ type, input_schema }: JsonObject): boolean {
+  return input_schema !== undefined || (typeof type === 'string' && type !== 'function' && type !== 'custom')
 }
 
 function translateFunction(value: unknown, param: string): Tool {

@@ -3,7 +3,7 @@ import { translateAnswer } from '../../../../src/providers/anthropic/answer/tran
 import { translateError } from '../../../../src/providers/anthropic/answer/translate-error.ts'
 import type { UpstreamAnswer } from '../../../../src/providers/upstream.ts'
 
-const CONTEXT = { createdSeconds: 0, isJsonObject: false, usesLegacyFunctions: false }
+const CONTEXT = { createdSeconds: 0, isJsonObject: false, usesLegacyFunctions: false, ownStops: [] }
 
 function answer(status: number, body: string, headers: Record<string, string> = {}): UpstreamAnswer {
   return {

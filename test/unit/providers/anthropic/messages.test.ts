@@ -95,6 +95,11 @@ describe('turns', () => {
       [user(text('(The conversation begins.)')), ...[assistant(text('Welcome!')), user(text('Hi'))]],
     ],
     [
+      'of instructions alone are answered',
+      [{ role: 'system', content: 's' }],
+      [user(text('(The conversation begins.)'))],
+    ],
+    [
       'of refusals tell them',
       [
         { role: 'user', content: 'a' },
@@ -117,7 +122,7 @@ describe('turns', () => {
 
   test.each<[Message[], string]>([
     [[{ role: 'user', content: '' }], 'messages'],
-    [[{ role: 'system', content: 'x' }], 'messages'],
+    [[], 'messages'],
     [[{ role: 'critic', content: 'x' }], 'messages[0].role'],
     [[{ role: 'constructor', content: 'x' }], 'messages[0].role'],
     [[{ role: 'user', content: [{ type: 'video' }] }], 'messages[0].content[0].type'],
@@ -128,9 +133,9 @@ describe('turns', () => {
 })
 
 describe('images and files', () => {
-  test.each([
+  test.each<[string, object, object]>([
     ['an address', { image_url: { url: 'https://x.test/a.png' } }, { type: 'url', url: 'https://x.test/a.png' }],
-    ['an address by itself', { image_url: 'http://x.test/a.png' }, { type: 'url', url: 'http://x.test/a.png' }],
+    ['an address by itself', { image_url: 'https://x.test/a.png' }, { type: 'url', url: 'https://x.test/a.png' }],
     [
       'base64',
       { image_url: { url: `data:image/png;base64,${PIXEL}` } },
@@ -138,9 +143,23 @@ describe('images and files', () => {
     ],
     [
       'base64 with a parameter, in capitals, of a type that is none',
-      { image_url: { url: `DATA:image/JPG;name=x;BASE64,${PIXEL}` } },
-      { type: 'base64', media_type: 'image/jpeg', data: PIXEL },
+      { image_url: { url: 'DATA:image/JPG;name=x;BASE64,AAAA' } },
+      { type: 'base64', media_type: 'image/jpeg', data: 'AAAA' },
     ],
+    ...[
+      ['image/png', PIXEL],
+      ['image/jpeg', '/9j/4AAQSkZJRg=='],
+      ['image/gif', btoa('GIF89a..........')],
+      ['image/webp', btoa('RIFF\x24\x00\x00\x00WEBPVP8 ')],
+    ].map(([media_type, data]): [string, object, object] => [
+      `base64 that says another type than its bytes: ${media_type}`,
+      {
+        image_url: {
+          url: `data:${media_type === 'image/png' ? 'image/jpeg' : 'application/octet-stream'};base64,${data}`,
+        },
+      },
+      { type: 'base64', media_type, data },
+    ]),
   ])('an image by %s', (_name, part, source) => {
     const { messages } = translate([{ role: 'user', content: [{ type: 'image_url', ...part }] }])
     expect(messages).toEqual([user({ type: 'image', source })])
@@ -153,6 +172,7 @@ describe('images and files', () => {
     'ftp://x.test/a.png',
     'AAAA',
     '',
+    'http://x.test/a.png',
   ])('refuses %s for an image', url => {
     refused(
       [{ role: 'user', content: [{ type: 'image_url', image_url: { url } }] }],
@@ -199,6 +219,15 @@ describe('images and files', () => {
 
 describe('calls and their results', () => {
   const ask = { role: 'user', content: 'a' }
+
+  test.each(['{"n":', '[1]', '"x"', 'null'])('old arguments that are no object are passed as their text: %s', args => {
+    const { messages } = translate([
+      ask,
+      { role: 'assistant', tool_calls: [call('x', 'f', args)] },
+      { role: 'tool', tool_call_id: 'x', content: '1' },
+    ])
+    expect(messages[1]?.content).toMatchObject([{ type: 'tool_use', name: 'f', input: { arguments: args } }])
+  })
 
   test('become one user turn, results first', () => {
     const { messages } = translate([
@@ -286,11 +315,6 @@ describe('calls and their results', () => {
     ['a result given twice', [ask, called, answered, answered], 'messages[3].tool_call_id'],
     ['a result without an id', [ask, called, { role: 'tool', content: '1' }], 'messages[2].tool_call_id'],
     ['a legacy result of another', [ask, called, { role: 'function', name: 'z', content: '1' }], 'messages[2].name'],
-    ...['{"n":', '[1]', '"x"', 'null'].map((args): [string, Message[], string] => [
-      `the arguments ${args}`,
-      [ask, { role: 'assistant', tool_calls: [call('x', 'f', args)] }],
-      'messages[1].tool_calls[0].function.arguments',
-    ]),
     [
       'arguments that are no text',
       [ask, { role: 'assistant', tool_calls: [call('x', 'f', {})] }],

@@ -66,7 +66,47 @@ describe('stop', () => {
 
   test.each([null, []])('%j asks for nothing', stop => expect(translate({ stop })).not.toHaveProperty('stop_sequences'))
 
-  test.each(['', '\n', ['END', ' \n'], [1], 7])('refuses %j', stop => refused({ stop }, 'stop'))
+  test('of white space alone is not sent: the answer is ended here', () => {
+    expect(translate({ stop: '\n' })).not.toHaveProperty('stop_sequences')
+    expect(translate({ stop: ['END', ' \n'] }).stop_sequences).toEqual(['END'])
+  })
+
+  test.each(['', ['END', ''], [1], 7])('refuses %j', stop => refused({ stop }, 'stop'))
+})
+
+describe('an id of the end user', () => {
+  test.each(['ann@example.com', '+49 30 901820', '030 901 8200', '(555) 010-4477', '4930901820'])(
+    '%s is hashed, for it names a person',
+    user => {
+      expect(translate({ user }).metadata).toEqual({ user_id: expect.stringMatching(/^[0-9a-f]{64}$/) })
+      expect(translate({ metadata: { user_id: user } }).metadata).toEqual(translate({ user }).metadata)
+    },
+  )
+
+  test.each(['user-123', '7', '5a4db0c5-0000-4000-8000-000000000001', 'a1b2', '12345678901234567890'])(
+    '%s passes as it is',
+    user => expect(translate({ safety_identifier: user }).metadata).toEqual({ user_id: user }),
+  )
+
+  test('is the same however the same person is written', () => {
+    expect(translate({ user: ' Ann@Example.com' })).toEqual(translate({ user: 'ann@example.com' }))
+    expect(translate({ user: '+4930901820' })).toEqual(translate({ user: '+49 30 90 18 20' }))
+  })
+})
+
+describe('Anthropic’s own tools', () => {
+  test.each([
+    { type: 'web_search_20250305', name: 'web_search', max_uses: 3 },
+    { type: 'mcp_toolset', mcp_server_name: 'm' },
+    { name: 'mine', input_schema: { type: 'object' }, cache_control: { type: 'ephemeral' } },
+    { type: 'custom', name: 'mine', input_schema: { type: 'object' } },
+  ])('pass as they are: %j', tool => expect(translate({ tools: [tool] }).tools).toEqual([tool]))
+
+  test('may be chosen by name', () => {
+    const tools = [{ type: 'web_search_20250305', name: 'web_search' }]
+    const tool_choice = { type: 'function', function: { name: 'web_search' } }
+    expect(translate({ tools, tool_choice }).tool_choice).toEqual({ type: 'tool', name: 'web_search' })
+  })
 })
 
 describe('tool_choice', () => {

@@ -9,7 +9,7 @@ import { translateStream } from '../../../../src/providers/anthropic/answer/tran
 import { assembleBytes, cutBytes } from '../../../standin/assemble-bytes.ts'
 import { writeEvent, writeEvents } from '../../../standin-anthropic/write-events.ts'
 
-const CONTEXT: AnswerContext = { createdSeconds: 5, isJsonObject: false, usesLegacyFunctions: false }
+const CONTEXT: AnswerContext = { createdSeconds: 5, isJsonObject: false, usesLegacyFunctions: false, ownStops: [] }
 const encoder = new TextEncoder()
 
 function message(content: ContentBlock[], stop_reason: StopReason = 'end_turn'): Message {
@@ -125,6 +125,7 @@ const context = fc.record({
   createdSeconds: fc.nat(),
   isJsonObject: fc.boolean(),
   usesLegacyFunctions: fc.boolean(),
+  ownStops: fc.subarray([' ', '\n', '\n\n']),
 })
 
 describe('a translated stream', () => {

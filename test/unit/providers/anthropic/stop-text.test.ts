@@ -1,0 +1,41 @@
+import { describe, expect, test } from 'vitest'
+import { readAnswerContext } from '../../../../src/providers/anthropic/answer/answer-context.ts'
+import { createTextStopper } from '../../../../src/providers/anthropic/answer/stop-text.ts'
+import { translateResponse } from '../../../../src/providers/anthropic/answer/translate-response.ts'
+
+function stop(sequences: string[], ...pieces: string[]) {
+  const stopper = createTextStopper(sequences)
+  const passed = pieces.map(piece => stopper.push(piece)).join('')
+  return [passed + stopper.end(), stopper.isStopped]
+}
+
+describe('a text ends', () => {
+  test.each<[string, string[], string[], [string, boolean]]>([
+    ['before a sequence', ['\n'], ['a b\nc'], ['a b', true]],
+    ['before the first of several', ['\n\n', '\t'], ['a\tb\n\nc'], ['a', true]],
+    ['where pieces make a sequence together', ['\n\n'], ['a\n', '\nb', 'c'], ['a', true]],
+    ['of itself, with what looked like the beginning of one', ['\n\n'], ['a\n', 'b\n'], ['a\nb\n', false]],
+    ['as it is where there is none', [], ['a\n', 'b'], ['a\nb', false]],
+  ])('%s', (_name, sequences, pieces, expected) => expect(stop(sequences, ...pieces)).toEqual(expected))
+})
+
+test('an answer that Anthropic was not told to stop is stopped here, and what came after is no part of it', () => {
+  const message = {
+    id: 'm',
+    type: 'message',
+    role: 'assistant',
+    model: 'claude',
+    content: [
+      { type: 'text', text: 'one line\nand another' },
+      { type: 'tool_use', id: 't', name: 'f', input: {} },
+    ],
+    stop_reason: 'tool_use',
+    usage: { input_tokens: 1, output_tokens: 9 },
+  }
+  const answer = translateResponse(message as never, readAnswerContext({ stop: ['\n', 'END'] }, 0))
+  expect(answer).toMatchObject({
+    choices: [{ finish_reason: 'stop', message: { content: 'one line' } }],
+    usage: { completion_tokens: 9 },
+  })
+  expect(JSON.stringify(answer)).not.toContain('tool_calls')
+})
