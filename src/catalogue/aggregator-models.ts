@@ -1,4 +1,5 @@
 /** Reads the aggregator's list of models, in OpenRouter's form, into rows of the catalogue. */
+import { isJsonObject } from '../json/json-object.ts'
 
 /** Prices in US dollars per million tokens. */
 export interface OfferedModel {
@@ -22,29 +23,27 @@ export interface ModelPage {
   next: string | null
 }
 
-type JsonObject = Record<string, unknown>
-
 const MAX_INTEGER = 2_147_483_647
 /** More is no price, but a mistake in the unit. */
 const MAX_USD_PER_MILLION = 100_000
 
 /** Throws where the body is not a list of models. */
 export function readModelPage(body: unknown): ModelPage {
-  if (!isObject(body) || !Array.isArray(body.data)) throw new Error('the answer has no list of models in `data`')
+  if (!isJsonObject(body) || !Array.isArray(body.data)) throw new Error('the answer has no list of models in `data`')
   const models = body.data.flatMap((item: unknown) => readModel(item) ?? [])
-  const next = isObject(body.links) && typeof body.links.next === 'string' ? body.links.next : null
+  const next = isJsonObject(body.links) && typeof body.links.next === 'string' ? body.links.next : null
   return { models, skipped: body.data.length - models.length, next }
 }
 
 function readModel(item: unknown): OfferedModel | null {
-  if (!isObject(item) || !isObject(item.pricing)) return null
+  if (!isJsonObject(item) || !isJsonObject(item.pricing)) return null
   const { id, pricing } = item
   if (typeof id !== 'string' || !/^[^/\s]+\/\S{1,200}$/.test(id)) return null
   const input = readPrice(pricing.prompt)
   const output = readPrice(pricing.completion)
   if (input === null || output === null) return null
-  const architecture = isObject(item.architecture) ? item.architecture : {}
-  const provider = isObject(item.top_provider) ? item.top_provider : {}
+  const architecture = isJsonObject(item.architecture) ? item.architecture : {}
+  const provider = isJsonObject(item.top_provider) ? item.top_provider : {}
   return {
     model: id,
     kind: listsOne(architecture.output_modalities, 'embeddings') ? 'embedding' : 'chat',
@@ -84,8 +83,4 @@ function readPrice(usdPerToken: unknown): number | null {
 
 function readCount(value: unknown): number | null {
   return typeof value === 'number' && Number.isInteger(value) && value > 0 && value <= MAX_INTEGER ? value : null
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,4 +1,5 @@
 /** What an answer cost, or is going to cost. */
+import { isJsonObject } from '../json/json-object.ts'
 import type { CatalogueModel } from '../postgres/list-models.ts'
 
 export interface TokenUsage {
@@ -21,8 +22,8 @@ export const NO_USAGE: TokenUsage = {
 
 /** Reads OpenAI's `usage` object, and the aggregator's `usage.cost` in it. Null when there is none. */
 export function readUsage(usage: unknown): TokenUsage | null {
-  if (!isObject(usage)) return null
-  const details = isObject(usage.prompt_tokens_details) ? usage.prompt_tokens_details : {}
+  if (!isJsonObject(usage)) return null
+  const details = isJsonObject(usage.prompt_tokens_details) ? usage.prompt_tokens_details : {}
   return {
     promptTokens: count(usage.prompt_tokens),
     cachedPromptTokens: count(details.cached_tokens),
@@ -75,8 +76,4 @@ function count(value: unknown): number {
   return typeof value === 'number' && Number.isFinite(value) && value > 0
     ? Math.min(Math.round(value), 2_000_000_000)
     : 0
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null
 }

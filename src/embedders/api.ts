@@ -2,6 +2,7 @@
 
 import { readUsage } from '../catalogue/cost.ts'
 import type { EmbedderConfig } from '../config.ts'
+import { isJsonObject } from '../json/json-object.ts'
 import type { EmbeddedText, PaidEmbedder } from './embedder.ts'
 
 type ApiConfig = Extract<EmbedderConfig, { kind: 'api' }>
@@ -46,7 +47,7 @@ function parse(text: string): unknown {
 }
 
 function readAnswer(body: unknown, asked: { model: string; dimensions: number }): EmbeddedText {
-  const answer = isObject(body) ? body : {}
+  const answer = isJsonObject(body) ? body : {}
   return {
     numbers: readVector(answer, asked.dimensions),
     promptTokens: readUsage(answer.usage)?.promptTokens ?? 0,
@@ -56,15 +57,11 @@ function readAnswer(body: unknown, asked: { model: string; dimensions: number })
 
 function readVector({ data }: Record<string, unknown>, dimensions: number): number[] {
   const datum: unknown = Array.isArray(data) ? data[0] : undefined
-  const embedding = isObject(datum) ? datum.embedding : undefined
+  const embedding = isJsonObject(datum) ? datum.embedding : undefined
   if (!Array.isArray(embedding)) throw new Error('The embeddings address answered without a vector')
   if (embedding.length !== dimensions) {
     throw new Error(`The embeddings address gave ${embedding.length} dimensions; set EMBEDDINGS_DIMENSIONS to that`)
   }
   if (embedding.every(Number.isFinite)) return embedding
   throw new Error('The embeddings address gave a vector that is not all numbers')
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null
 }

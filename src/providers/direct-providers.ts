@@ -1,9 +1,9 @@
 /** Direct providers as a project reaches them: with its own stored key, opened when it is needed and held briefly. */
+import { LRUCache } from 'lru-cache'
 import type { DirectProvider } from '../config.ts'
 import { ProxyError } from '../errors.ts'
 import type { Account } from '../postgres/admit.ts'
 import type { KeyOwner } from './keys/seal.ts'
-import { createRecentMap } from './recent-map.ts'
 import type { Provider } from './upstream.ts'
 
 export interface DirectProviders {
@@ -23,39 +23,39 @@ export interface DirectProvidersOptions {
 
 /** How long an opened key stays in memory; then it is opened again. */
 const HOLD_MS = 60_000
-const SWEEP_EVERY_MS = 15_000
 const MAX_ROUTES = 30_000
 
 /** One project's way to one provider under one version of its keys. */
 interface Route {
   version: number
   provider: Provider
-  drop(): void
+  forgetKey(): void
 }
 
 export function createDirectProviders({ openKey, connect, protect }: DirectProvidersOptions): DirectProviders {
-  const routes = createRecentMap<Route>(MAX_ROUTES)
-  const held = new Map<Route, number>()
+  const routes = new LRUCache<string, Route>({ max: MAX_ROUTES })
+  /** With their keys. A timer each takes them out, whether or not anybody asks again. */
+  const opened = new LRUCache<Provider, Promise<Provider>>({
+    max: MAX_ROUTES,
+    ttl: HOLD_MS,
+    ttlAutopurge: true,
+    // Looked up at each call, so that a test can set it.
+    perf: { now: () => performance.now() },
+  })
 
   function createRoute(name: DirectProvider, projectId: number, version: number): Route {
     const owner = { projectId, provider: name }
-    let opened: Promise<Provider> | null = null
 
     function open(): Promise<Provider> {
-      if (opened) return opened
+      const held = opened.get(withKey)
+      if (held) return held
       const opening = openKey(owner).then(apiKey => {
         if (apiKey === null) throw keyRemoved(name)
         return connect(name, apiKey, projectId)
       })
-      opened = opening
-      held.set(route, performance.now() + HOLD_MS)
-      opening.catch(drop)
+      opened.set(withKey, opening)
+      opening.catch(() => opened.delete(withKey))
       return opening
-    }
-
-    function drop(): void {
-      opened = null
-      held.delete(route)
     }
 
     const withKey: Provider = {
@@ -64,15 +64,8 @@ export function createDirectProviders({ openKey, connect, protect }: DirectProvi
       pricedAs: name,
       ask: async request => (await open()).ask(request),
     }
-    const route: Route = { version, provider: protect(withKey, owner), drop }
-    return route
+    return { version, provider: protect(withKey, owner), forgetKey: () => opened.delete(withKey) }
   }
-
-  const sweep = setInterval(() => {
-    const now = performance.now()
-    for (const [route, untilMs] of held) if (untilMs <= now) route.drop()
-  }, SWEEP_EVERY_MS)
-  sweep.unref()
 
   return {
     of(name, { project_id, provider_keys_version }) {
@@ -80,12 +73,12 @@ export function createDirectProviders({ openKey, connect, protect }: DirectProvi
       const known = routes.get(at)
       // Versions only grow: what was remembered before the last change must not bring an older key back.
       if (known && known.version >= provider_keys_version) return known.provider
-      known?.drop()
+      known?.forgetKey()
       const route = createRoute(name, project_id, provider_keys_version)
       routes.set(at, route)
       return route.provider
     },
-    close: () => clearInterval(sweep),
+    close: () => opened.clear(),
   }
 }
 

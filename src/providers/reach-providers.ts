@@ -1,5 +1,6 @@
 /** Puts providers together: what speaks their format, behind retries and a circuit for each key. */
 
+import { LRUCache } from 'lru-cache'
 import { AGGREGATOR, type Catalogue } from '../catalogue/catalogue.ts'
 import type { Config } from '../config.ts'
 import type { Database } from '../postgres/database.ts'
@@ -13,7 +14,6 @@ import { openStoredKey } from './keys/open-stored-key.ts'
 import { createVault } from './keys/vault.ts'
 import { createOpenAiCompatibleProvider } from './openai-compatible.ts'
 import { createOperatorKeyGuard } from './operator-key.ts'
-import { createRecentMap } from './recent-map.ts'
 import type { RoutesOptions } from './routes.ts'
 import type { Provider } from './upstream.ts'
 import { withRetries } from './with-retries.ts'
@@ -69,13 +69,13 @@ export function reachProviders({ config, database, catalogue, log }: ReachOption
     if (apiKey === null) return null
     const shared = { name, kind: AGGREGATOR, pricedAs: AGGREGATOR, baseUrl, apiKey, limits, probe } as const
     const guard = createOperatorKeyGuard({ setting: 'AGGREGATOR_API_KEY', log })
-    const byProject = createRecentMap<Provider>(MAX_PROJECTS)
+    const byProject = new LRUCache<number, Provider>({ max: MAX_PROJECTS })
     return projectId => {
-      const known = byProject.get(String(projectId))
+      const known = byProject.get(projectId)
       if (known) return known
       // Outside the circuit: a key that is refused says nothing of whether upstream is well.
       const provider = guard(protect(createOpenAiCompatibleProvider({ ...shared, projectId }), projectId))
-      byProject.set(String(projectId), provider)
+      byProject.set(projectId, provider)
       return provider
     }
   }

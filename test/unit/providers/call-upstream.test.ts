@@ -103,7 +103,7 @@ describe('a status that no client can be told', () => {
 
 test('an error that shows the key that was sent shows it no more', async () => {
   const text = `{"error":{"message":"Incorrect API key provided: ${SECRET}."}}`
-  const answer = await callRaw(head(401, 'application/json', whole(text)) + text)
+  const answer = await callRaw(`${head(401, 'application/json', whole(text))}${text}`)
   expect(answer.status).toBe(401)
   expect(await new Response(answer.body).text()).toBe('{"error":{"message":"Incorrect API key provided: [redacted]."}}')
 })

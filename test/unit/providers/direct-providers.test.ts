@@ -11,7 +11,9 @@ let asked: string[]
 let direct: DirectProviders
 
 beforeEach(() => {
-  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] })
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+  // No clock stands at 0, which the cache takes for no time at all.
+  vi.advanceTimersByTime(1)
   stored = new Map([[1, 'sk-one']])
   openKey = vi.fn(async ({ projectId }) => stored.get(projectId) ?? null)
   protectedOnes = 0
