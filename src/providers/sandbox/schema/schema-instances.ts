@@ -1,5 +1,6 @@
 /** Owns the worker that satisfies schemas: made at first need, kept warm, replaced where a schema holds it up. */
 import { createHash } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
 import { ProxyError } from '../../../errors.ts'
 import type { SchemaJob, WorkerMessage } from './schema-job.ts'
 import { SchemaRefusal, toInvalidRequest } from './schema-refusal.ts'
@@ -9,6 +10,8 @@ const LONGEST_SCHEMA_CHARS = 262_144
 const TIME_LIMIT_MS = 250
 /** Schemas that may wait for the worker; it is busy with one for as long as the limit allows. */
 const MOST_WAITING = 64
+/** Of all texts that are remembered. */
+const REMEMBERED_CHARS = 4_194_304
 
 export interface SchemaInstances {
   /**
@@ -26,6 +29,8 @@ interface Waiting {
 }
 
 export function createSchemaInstances(timeLimitMs = TIME_LIMIT_MS): SchemaInstances {
+  /** By schema: clients send the same ones again and again. */
+  const known = new LRUCache<string, string>({ maxSize: REMEMBERED_CHARS, sizeCalculation: text => text.length + 128 })
   const waiting: Waiting[] = []
   let worker: Worker | null = null
   /** Null while the worker is starting or has nothing to do. */
@@ -92,7 +97,11 @@ export function createSchemaInstances(timeLimitMs = TIME_LIMIT_MS): SchemaInstan
     async write(schema, param, mustBeObject = false) {
       try {
         const schemaText = writeSchema(schema)
-        return await ask({ schemaText, seed: seedOf(schemaText), mustBeObject })
+        const digest = createHash('sha256').update(schemaText).digest()
+        const at = `${digest.toString('base64')} ${mustBeObject}`
+        const text = known.get(at) ?? (await ask({ schemaText, seed: digest.readInt32LE(), mustBeObject }))
+        known.set(at, text)
+        return text
       } catch (error) {
         throw error instanceof SchemaRefusal ? toInvalidRequest(error, param) : error
       }
@@ -113,11 +122,6 @@ function tryToWrite(schema: unknown): string {
   } catch {
     throw new SchemaRefusal('is nested too deeply')
   }
-}
-
-/** The same for the same schema, in whatever request. */
-function seedOf(schemaText: string): number {
-  return createHash('sha256').update(schemaText).digest().readInt32LE()
 }
 
 function busyNow(): ProxyError {
