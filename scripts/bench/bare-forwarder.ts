@@ -3,14 +3,14 @@
  * Redis and to PostgreSQL, with nothing asked there and nothing done in between. Prints its port.
  */
 import { Redis } from 'ioredis'
-import pg from 'pg'
+import postgres from 'postgres'
 
 const [upstreamOrigin] = process.argv.slice(2)
 const redis = new Redis(process.env.REDIS_URL ?? '')
-const database = new pg.Pool({ connectionString: process.env.DATABASE_URL })
+const database = postgres(process.env.DATABASE_URL ?? '')
 
 const askRedis = () => redis.get('nothing')
-const askPostgres = () => database.query({ name: 'nothing', text: 'select $1::integer', values: [1] })
+const askPostgres = () => database`select ${1}::integer`
 
 const server = Bun.serve({
   port: 0,

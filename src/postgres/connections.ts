@@ -1,151 +1,158 @@
-/** Connections to a PostgreSQL server: a few, kept open, and dropped when they fail or fall silent. */
-import type { PostgresPool, PostgresPoolClient } from 'kysely'
-import pg, { type PoolClient } from 'pg'
+/** Connections to a PostgreSQL server: a few, kept open and shared, and dropped when they fail or fall silent. */
+import { withinTimeLimit } from '../event-loop/time-limit.ts'
+import type { DatabaseAddress } from './address.ts'
+import { type Connection, openConnection } from './connection.ts'
 import { sqlStateOf } from './database.ts'
+import { isStale, READ_ONLY } from './driver.ts'
 
 export interface ConnectionsOptions {
-  url: string
+  address: DatabaseAddress
   /** Most connections of this process. */
   maxConnections: number
 }
 
 export interface Connections {
-  /** For Kysely. */
-  pool: PostgresPool
   /** Runs one statement and resolves to its rows. */
   call<Row>(text: string, values: readonly unknown[]): Promise<Row[]>
-  /** Runs text of several statements; no time limit but the server's own. */
-  runScript(text: string): Promise<void>
   /** Disconnects; work under way is given a moment to end. */
   close(): Promise<void>
 }
 
 /** The server ends what takes longer. */
 const STATEMENT_TIME_LIMIT_MS = 10_000
-/**
- * A connection on which nothing came back by then leads to a server that is gone or hangs. Until then a late answer is still
- * heard; after it nobody knows what a server that goes on will have done: counted, or recorded, once too often.
- */
+/** A connection on which nothing came back by then leads to a server that is gone or hangs. Until then a late answer is heard. */
 const SILENCE_LIMIT_MS = STATEMENT_TIME_LIMIT_MS + 2_000
-/** For a free connection, or a new one. */
-const CONNECT_TIME_LIMIT_MS = 2_000
+/** One that owes an answer for so long gets no more to do while there are others. */
+const STALLED_AFTER_MS = 1_000
 /** After a refusal the next try waits: a server that is starting must not be knocked down at the door. */
 const RETRY_AFTER_MS = 100
 const CLOSE_TIME_LIMIT_MS = 2_000
-const LIFETIME_SECONDS = 3_600
+const WATCH_EVERY_MS = 250
+/** An hour, give or take, so that they are not all renewed at once. */
+const LIFETIME_MS = 3_600_000
 
-export function openConnections({ url, maxConnections }: ConnectionsOptions): Connections {
-  const pool = new pg.Pool({
-    connectionString: withLibpqMeaning(url),
-    max: maxConnections,
-    application_name: 'model-proxy',
-    statement_timeout: STATEMENT_TIME_LIMIT_MS,
-    connectionTimeoutMillis: CONNECT_TIME_LIMIT_MS,
-    idleTimeoutMillis: 0,
-    maxLifetimeSeconds: LIFETIME_SECONDS,
-    keepAlive: true,
-    types: { getTypeParser },
-  })
-  // Whoever uses the connection is told by the query that fails. Without a listener, a lost connection would end the process.
-  pool.on('error', () => {})
-  pool.on('connect', client => client.on('error', () => {}))
-  const nameStatement = createStatementNames()
+interface Open {
+  connection: Connection
+  bestBeforeMs: number
+  isStalled: boolean
+}
+
+export function openConnections({ address, maxConnections }: ConnectionsOptions): Connections {
+  let open: Open[] = []
+  /** Get no more to do, but are still heard. */
+  const leaving = new Set<Connection>()
+  let opening: Promise<void> | null = null
   let refused: { error: unknown; untilMs: number } | null = null
+  let isClosed = false
+  const watching = setInterval(watch, WATCH_EVERY_MS)
+  watching.unref()
 
-  async function take(): Promise<PoolClient> {
-    if (refused && performance.now() < refused.untilMs) throw refused.error
-    refused = null
+  /** The one with the least to do; of two, the one that was heard of last. */
+  function pick(): Open | null {
+    let best: Open | null = null
+    for (const each of open) if (!best || isBetter(each, best)) best = each
+    return best
+  }
+
+  function forget(connection: Connection): void {
+    open = open.filter(each => each.connection !== connection)
+    leaving.delete(connection)
+  }
+
+  function leave({ connection }: Open): void {
+    forget(connection)
+    leaving.add(connection)
+    connection.retire()
+  }
+
+  /** One at a time; rejects when no server can be had, and then for a moment at once. */
+  function grow(): Promise<void> {
+    if (opening) return opening
+    if (refused && performance.now() < refused.untilMs) return Promise.reject(refused.error)
+    opening = openConnection({ address, statementTimeLimitMs: STATEMENT_TIME_LIMIT_MS, onEnd: forget })
+      .then(
+        connection => {
+          refused = null
+          if (isClosed) return connection.end()
+          const stalled = open.length >= maxConnections ? open.find(each => each.isStalled) : undefined
+          if (stalled) leave(stalled)
+          const bestBeforeMs = performance.now() + LIFETIME_MS * (0.9 + Math.random() / 5)
+          open.push({ connection, bestBeforeMs, isStalled: false })
+        },
+        error => {
+          refused = { error, untilMs: performance.now() + RETRY_AFTER_MS }
+          throw error
+        },
+      )
+      .finally(() => {
+        opening = null
+      })
+    // Heard by whoever waits for it, or of no interest.
+    opening.catch(() => {})
+    return opening
+  }
+
+  function watch(): void {
+    const nowMs = performance.now()
+    for (const each of open) {
+      const { connection, bestBeforeMs } = each
+      const quietMs = connection.waiting === 0 ? 0 : nowMs - connection.quietSinceMs
+      each.isStalled = quietMs > STALLED_AFTER_MS
+      if (quietMs > SILENCE_LIMIT_MS) connection.end()
+      else if (nowMs > bestBeforeMs) leave(each)
+    }
+    for (const connection of leaving) {
+      if (nowMs - connection.quietSinceMs > SILENCE_LIMIT_MS) connection.end()
+    }
+  }
+
+  function call<Row>(text: string, values: readonly unknown[]): Promise<Row[]> {
+    const best = pick()
+    const isIdle = best?.connection.waiting === 0
+    if (!best || best.isStalled) return callOnNew(text, values)
+    if (!isIdle && open.length < maxConnections) grow().catch(() => {})
+    return callOn(best, text, values)
+  }
+
+  async function callOnNew<Row>(text: string, values: readonly unknown[]): Promise<Row[]> {
+    if (isClosed) throw new Error('The database is closed')
+    await grow()
+    const best = pick()
+    if (!best) throw new Error('The connection was lost')
+    return callOn(best, text, values)
+  }
+
+  async function callOn<Row>(on: Open, text: string, values: readonly unknown[]): Promise<Row[]> {
     try {
-      return await pool.connect()
+      return await on.connection.run<Row>(text, values)
     } catch (error) {
-      // Without a code, it was the wait for one of many busy connections that took too long.
-      if (hasCode(error)) refused = { error, untilMs: performance.now() + RETRY_AFTER_MS }
+      if (isStale(error)) {
+        // A deploy replaced what the statement calls: on the others, older than that, it is no better.
+        for (const each of open) leave(each)
+        return callOnNew(text, values)
+      }
+      // The primary has become a standby: another server of the list may be it now.
+      if (sqlStateOf(error) === READ_ONLY) leave(on)
       throw error
     }
   }
 
-  async function connect(): Promise<PostgresPoolClient> {
-    const client = await take()
-    let unusable = false
-    const query = async (text: string, values: readonly unknown[]) => {
-      const statement = { text, values: [...values], query_timeout: SILENCE_LIMIT_MS }
-      try {
-        return await client.query(values.length > 0 ? { ...statement, name: nameStatement(text) } : statement)
-      } catch (error) {
-        unusable = !isUsableAfter(error)
-        throw error
-      }
-    }
-    // Kysely's other form of query(), for cursors, has no user here.
-    return { query: query as unknown as PostgresPoolClient['query'], release: () => client.release(unusable) }
-  }
-
-  async function call<Row>(text: string, values: readonly unknown[]): Promise<Row[]> {
-    const client = await connect()
-    try {
-      return (await client.query<Row>(text, values)).rows
-    } finally {
-      client.release()
-    }
-  }
-
   return {
-    pool: { connect, end: () => pool.end(), options: pool.options },
     call,
-    async runScript(text) {
-      const client = await take()
-      try {
-        await client.query(text)
-      } finally {
-        // Whatever it set for its session goes with it.
-        client.release(true)
-      }
-    },
     async close() {
-      await Promise.race([pool.end(), Bun.sleep(CLOSE_TIME_LIMIT_MS)])
+      isClosed = true
+      clearInterval(watching)
+      for (const each of open) leave(each)
+      const deadlineMs = performance.now() + CLOSE_TIME_LIMIT_MS
+      if (opening) await withinTimeLimit(CLOSE_TIME_LIMIT_MS, opening).catch(() => {})
+      while (leaving.size > 0 && performance.now() < deadlineMs) await Bun.sleep(5)
+      for (const connection of leaving) connection.end()
     },
   }
 }
 
-/** Ids and counters stay far below 2^53; a date has no time zone, and kept as text it cannot shift. */
-function getTypeParser(oid: number, format?: 'text' | 'binary') {
-  if (format !== 'binary') {
-    if (oid === pg.types.builtins.INT8) return Number
-    if (oid === pg.types.builtins.DATE) return String
-  }
-  return pg.types.getTypeParser(oid, format)
-}
-
-/** A name makes the server parse and plan a statement once a connection. The product has a few dozen texts. */
-function createStatementNames(): (text: string) => string {
-  const names = new Map<string, string>()
-  return text => {
-    let name = names.get(text)
-    if (name === undefined) {
-      name = `mp${names.size}`
-      names.set(text, name)
-    }
-    return name
-  }
-}
-
-/** `sslmode` as psql understands it, who is given the same address. */
-function withLibpqMeaning(url: string): string {
-  const parsed = new URL(url)
-  if (parsed.searchParams.has('sslmode')) parsed.searchParams.set('uselibpqcompat', 'true')
-  return parsed.href
-}
-
-/** The server said what is wrong with the statement, and waits for the next; but one that it prepared may have gone stale. */
-function isUsableAfter(error: unknown): boolean {
-  const state = sqlStateOf(error)
-  return state !== null && state !== FEATURE_NOT_SUPPORTED && state !== INVALID_STATEMENT_NAME
-}
-
-/** "cached plan must not change result type": a deploy replaced what the statement calls. */
-const FEATURE_NOT_SUPPORTED = '0A000'
-const INVALID_STATEMENT_NAME = '26000'
-
-function hasCode(error: unknown): boolean {
-  return error instanceof Error && 'code' in error
+function isBetter(a: Open, b: Open): boolean {
+  if (a.isStalled !== b.isStalled) return b.isStalled
+  if (a.connection.waiting !== b.connection.waiting) return a.connection.waiting < b.connection.waiting
+  return a.connection.quietSinceMs > b.connection.quietSinceMs
 }

@@ -12,7 +12,7 @@ export interface Database {
   readonly queries: Kysely<DB>
   /**
    * Runs a statement that requests wait for, by the shortest way: `text`, put together once, has `$1` and so on for `values`.
-   * The type of its rows is the caller's to know.
+   * The type of its rows is the caller's to know. Rejects with AnswerLost where nobody knows whether it ran.
    */
   call<Row>(text: string, values: readonly unknown[], options?: CallOptions): Promise<Row[]>
   /** embedded: PGlite in a worker of this process. real: a server at `DATABASE_URL`. */
@@ -21,10 +21,37 @@ export interface Database {
   readonly psqlPort: number | null
   /** Whether HNSW graphs may be built: embedded, building one is a hundred times slower. */
   readonly buildsGraphs: boolean
-  /** Runs SQL text of several statements in one transaction. For migrations: it takes no parameters. */
+  /** Runs SQL text of several statements in one transaction; it takes no parameters. */
   runScript(text: string): Promise<void>
+  /** Runs several such texts in one transaction; a failure rejects with ScriptFailed. For migrations. */
+  runScripts(scripts: readonly Script[]): Promise<void>
   /** Ends what runs and disconnects. */
   close(): Promise<void>
+}
+
+export interface Script {
+  /** For whoever has to read of its failure. */
+  name: string
+  text: string
+}
+
+/** One of several scripts failed, and none of them has done anything. */
+export class ScriptFailed extends Error {
+  constructor(
+    readonly script: string,
+    cause: unknown,
+  ) {
+    super(`${script} failed`, { cause })
+    this.name = 'ScriptFailed'
+  }
+}
+
+/** A statement was sent and no answer came: it may have run, may run yet, or may never. */
+export class AnswerLost extends Error {
+  constructor(cause: unknown) {
+    super('The database did not answer', { cause })
+    this.name = 'AnswerLost'
+  }
 }
 
 /** PostgreSQL's SQLSTATE of an error, where it has one. */

@@ -1,7 +1,10 @@
-/** A real PostgreSQL server, through node-postgres. */
-import { Kysely, PostgresDialect } from 'kysely'
+/** A real PostgreSQL server, through porsager's `postgres`. */
+import { Kysely } from 'kysely'
+import { parseDatabaseUrl } from './address.ts'
 import { openConnections } from './connections.ts'
 import type { Database } from './database.ts'
+import { createDialect } from './dialect.ts'
+import { runScript, runScripts } from './scripts.ts'
 import type { DB } from './types.generated.ts'
 
 export interface RealDatabaseOptions {
@@ -11,14 +14,17 @@ export interface RealDatabaseOptions {
 }
 
 export function openRealDatabase({ url, maxConnections = 10 }: RealDatabaseOptions): Database {
-  const connections = openConnections({ url, maxConnections })
+  const address = parseDatabaseUrl(url)
+  if (!address) throw new Error('DATABASE_URL is not an address that PostgreSQL can be reached at')
+  const { call, close } = openConnections({ address, maxConnections })
   return {
-    queries: new Kysely<DB>({ dialect: new PostgresDialect({ pool: connections.pool }) }),
-    call: connections.call,
+    queries: new Kysely<DB>({ dialect: createDialect(call) }),
+    call,
     footing: 'real',
     buildsGraphs: true,
     psqlPort: null,
-    runScript: connections.runScript,
-    close: connections.close,
+    runScript: text => runScript(address, text),
+    runScripts: scripts => runScripts(address, scripts),
+    close,
   }
 }

@@ -12,6 +12,8 @@ export type EmbeddedRequest =
   /** `isUrgent`: comes before all that is not. */
   | { kind: 'query'; sql: string; params: readonly unknown[]; isUrgent: boolean }
   | { kind: 'script'; sql: string }
+  /** In one transaction. */
+  | { kind: 'scripts'; texts: readonly string[] }
   | { kind: 'dump' }
   | { kind: 'close' }
 
@@ -20,6 +22,8 @@ export interface EmbeddedReply {
   rows?: unknown[]
   affectedRows?: number
   dump?: Blob
+  /** Which of several scripts failed, and why. */
+  failed?: { script: number; message: string; code: string | null }
   /** Error message and SQLSTATE. */
   error?: { message: string; code: string | null }
 }

@@ -60,8 +60,26 @@ async function run(
     case 'script':
       await database.exec(request.sql)
       return {}
+    case 'scripts':
+      return await runScripts(database, request.texts)
     case 'dump':
       return { dump: await database.dumpDataDir('none') }
+  }
+}
+
+async function runScripts(database: PGlite, texts: readonly string[]): Promise<Omit<EmbeddedReply, 'id'>> {
+  let script = -1
+  try {
+    await database.transaction(async transaction => {
+      for (const text of texts) {
+        script++
+        await transaction.exec(text)
+      }
+    })
+    return {}
+  } catch (error) {
+    const { message = '', code = null } = describeError(error).error ?? {}
+    return { failed: { script, message, code } }
   }
 }
 

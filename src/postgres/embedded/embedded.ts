@@ -1,6 +1,7 @@
 /** The embedded PostgreSQL: PGlite in a worker, so that a slow query does not stall the server. */
-import { Kysely, PGliteDialect } from 'kysely'
-import type { Database } from '../database.ts'
+import { Kysely } from 'kysely'
+import { type Database, ScriptFailed } from '../database.ts'
+import { createDialect } from '../dialect.ts'
 import type { DB } from '../types.generated.ts'
 import { startEmbeddedProcess } from './embedded-process.ts'
 import type { EmbeddedRequest, EmbeddedStart } from './embedded-protocol.ts'
@@ -40,11 +41,6 @@ export async function openEmbeddedDatabase({ psql, ...start }: EmbeddedOptions):
     return closed ? Promise.reject(new Error('The embedded database is closed')) : embedded.ask(request)
   }
 
-  async function query<Row>(sql: string, params: readonly unknown[], isUrgent: boolean) {
-    const reply = await ask({ kind: 'query', sql, params, isUrgent })
-    return { rows: (reply.rows ?? []) as Row[], fields: [], affectedRows: reply.affectedRows ?? 0 }
-  }
-
   async function close() {
     if (closed) return
     door?.close()
@@ -53,26 +49,25 @@ export async function openEmbeddedDatabase({ psql, ...start }: EmbeddedOptions):
     embedded.terminate()
   }
 
-  const client = {
-    closed: false,
-    ready: true,
-    waitReady: Promise.resolve(),
-    query: <Row>(sql: string, params: readonly unknown[] = []) => query<Row>(sql, params, false),
-    transaction(): Promise<never> {
-      return Promise.reject(new Error('What must happen together belongs in one SQL function'))
-    },
-    close,
+  async function call<Row>(text: string, values: readonly unknown[], { isUrgent = false } = {}): Promise<Row[]> {
+    const { rows } = await ask({ kind: 'query', sql: text, params: values, isUrgent })
+    return (rows ?? []) as Row[]
   }
 
   return {
-    queries: new Kysely<DB>({ dialect: new PGliteDialect({ pglite: client }) }),
-    call: async <Row>(text: string, values: readonly unknown[], { isUrgent = false } = {}) =>
-      (await query<Row>(text, values, isUrgent)).rows,
+    queries: new Kysely<DB>({ dialect: createDialect(call) }),
+    call,
     footing: 'embedded',
     buildsGraphs: false,
     psqlPort: door?.port ?? null,
     async runScript(text) {
       await ask({ kind: 'script', sql: text })
+    },
+    async runScripts(scripts) {
+      const { failed } = await ask({ kind: 'scripts', texts: scripts.map(script => script.text) })
+      if (!failed) return
+      const cause = Object.assign(new Error(failed.message), { code: failed.code })
+      throw new ScriptFailed(scripts[failed.script]?.name ?? 'a script', cause)
     },
     async dump() {
       const { dump } = await ask({ kind: 'dump' })

@@ -1,0 +1,67 @@
+/** One connection to a PostgreSQL server: a statement is sent without waiting for the answers to those before it. */
+import { AnswerLost } from './database.ts'
+import { type DriverOptions, endDriver, isServerError, openDriver, PREPARED } from './driver.ts'
+import { encodeValue } from './wire-values.ts'
+
+export interface Connection {
+  /** Rejects with the server's error, or with AnswerLost. */
+  run<Row>(text: string, values: readonly unknown[]): Promise<Row[]>
+  /** Statements whose answer is to come. */
+  readonly waiting: number
+  /** `performance.now()` when the last answer came, or the first statement was sent after it. */
+  readonly quietSinceMs: number
+  /** Ends once the last answer has come. */
+  retire(): void
+  /** Ends now; statements under way reject. */
+  end(): void
+}
+
+export interface ConnectionOptions extends Omit<DriverOptions, 'onClose'> {
+  /** Called once, whoever ended it. */
+  onEnd(connection: Connection): void
+}
+
+export async function openConnection(options: ConnectionOptions): Promise<Connection> {
+  let hasEnded = false
+  let onClose = () => {
+    hasEnded = true
+  }
+  const driver = await openDriver({ ...options, onClose: () => onClose() })
+  if (hasEnded) throw new Error('The connection was lost')
+  onClose = end
+  let isRetired = false
+  const connection = { run, waiting: 0, quietSinceMs: performance.now(), retire, end }
+
+  function note(): void {
+    connection.waiting--
+    connection.quietSinceMs = performance.now()
+    if (isRetired) retire()
+  }
+
+  function run<Row>(text: string, values: readonly unknown[]): Promise<Row[]> {
+    if (connection.waiting++ === 0) connection.quietSinceMs = performance.now()
+    return driver.unsafe(text, values.map(encodeValue), PREPARED).then(
+      rows => {
+        note()
+        return rows as unknown as Row[]
+      },
+      error => {
+        note()
+        throw isServerError(error) ? error : new AnswerLost(error)
+      },
+    )
+  }
+
+  function retire(): void {
+    isRetired = true
+    if (connection.waiting === 0) end()
+  }
+
+  function end(): void {
+    if (hasEnded) return
+    hasEnded = true
+    endDriver(driver)
+    options.onEnd(connection)
+  }
+  return connection
+}

@@ -1,0 +1,36 @@
+/** Kysely over either footing, for typed queries of one statement. */
+import {
+  type CompiledQuery,
+  type DatabaseConnection,
+  type Dialect,
+  type Driver,
+  PostgresAdapter,
+  PostgresIntrospector,
+  PostgresQueryCompiler,
+} from 'kysely'
+import type { Database } from './database.ts'
+
+export function createDialect(call: Database['call']): Dialect {
+  const connection: DatabaseConnection = {
+    executeQuery: async <Row>({ sql, parameters }: CompiledQuery) => ({ rows: await call<Row>(sql, parameters) }),
+    streamQuery: () => {
+      throw new Error('Queries are not streamed here')
+    },
+  }
+  const refuse = () => Promise.reject(new Error('What must happen together belongs in one SQL function'))
+  const driver: Driver = {
+    init: async () => {},
+    acquireConnection: async () => connection,
+    releaseConnection: async () => {},
+    beginTransaction: refuse,
+    commitTransaction: refuse,
+    rollbackTransaction: refuse,
+    destroy: async () => {},
+  }
+  return {
+    createDriver: () => driver,
+    createAdapter: () => new PostgresAdapter(),
+    createQueryCompiler: () => new PostgresQueryCompiler(),
+    createIntrospector: db => new PostgresIntrospector(db),
+  }
+}

@@ -1,0 +1,34 @@
+/** SQL texts of several statements, each over a connection of its own: whatever they set for their session goes with it. */
+import type { DatabaseAddress } from './address.ts'
+import { type Script, ScriptFailed } from './database.ts'
+import { type Driver, endDriver, openDriver } from './driver.ts'
+
+/** What the server makes one transaction, unless it is a single statement that cannot be in one. */
+export async function runScript(address: DatabaseAddress, text: string): Promise<void> {
+  await withDriver(address, driver => driver.unsafe(text))
+}
+
+/** All in one transaction. */
+export async function runScripts(address: DatabaseAddress, scripts: readonly Script[]): Promise<void> {
+  await withDriver(address, driver =>
+    driver.begin(async transaction => {
+      for (const { name, text } of scripts) {
+        await transaction.unsafe(text).catch(error => {
+          throw new ScriptFailed(name, error)
+        })
+      }
+    }),
+  )
+}
+
+async function withDriver(address: DatabaseAddress, run: (driver: Driver) => Promise<unknown>): Promise<void> {
+  const driver = await openDriver({ address, statementTimeLimitMs: STATEMENT_TIME_LIMIT_MS, onClose: () => {} })
+  try {
+    await run(driver)
+  } finally {
+    endDriver(driver)
+  }
+}
+
+/** A script that takes longer says so itself: `set local statement_timeout`. */
+const STATEMENT_TIME_LIMIT_MS = 10_000

@@ -1,0 +1,60 @@
+/** Values as PostgreSQL's text format has them, and back: the same through this driver as through the embedded one. */
+import type { PostgresType } from 'postgres'
+
+/**
+ * A parameter's text. The driver would guess at types by what the values look like, a list's by its first; statements here
+ * cast each parameter, and the server reads the text as what they say.
+ */
+export function encodeValue(value: unknown): string | null {
+  if (typeof value === 'string') return value
+  if (value === null || value === undefined) return null
+  if (Array.isArray(value)) return `{${value.map(encodeElement).join(',')}}`
+  if (value instanceof Uint8Array)
+    return `\\x${Buffer.from(value.buffer, value.byteOffset, value.length).toString('hex')}`
+  if (value instanceof Date) return value.toISOString()
+  return String(value)
+}
+
+function encodeElement(element: unknown): string {
+  const text = encodeValue(element)
+  if (text === null) return 'null'
+  return typeof element === 'number' || Array.isArray(element) ? text : `"${text.replace(/["\\]/g, '\\$&')}"`
+}
+
+const asItIs = (text: unknown) => text
+
+/** OIDs of pg_type. */
+const BOOLEAN = 16
+const BYTEA = 17
+const INT8 = 20
+const JSON_TYPES = [114, 3802]
+const DATE = 1082
+const TIMESTAMPS = [1114, 1184]
+const TEXT_LISTS = [1009, 1015]
+const NUMBER_LISTS = [1005, 1007, 1016, 1021, 1022]
+
+/** For the driver: parameters are sent as they were encoded, and columns come as what they are. */
+export const wireTypes: Record<string, PostgresType> = {
+  boolean: reading([BOOLEAN], text => text === 't'),
+  bytea: reading([BYTEA], text => Buffer.from(text.slice(2), 'hex')),
+  // Ids and counters stay far below 2^53.
+  int8: reading([INT8], Number),
+  json: reading(JSON_TYPES, text => JSON.parse(text)),
+  // A date has no time zone, and kept as text it cannot shift.
+  date: reading([DATE], text => text),
+  timestamp: reading(TIMESTAMPS, text => new Date(text)),
+  texts: reading(TEXT_LISTS, text => parseList(text)),
+  numbers: reading(NUMBER_LISTS, text => parseList(text).map(item => (item === null ? null : Number(item)))),
+}
+
+function reading(oids: number[], parse: (text: string) => unknown): PostgresType {
+  return { to: oids[0] ?? 0, from: oids, serialize: asItIs, parse }
+}
+
+/** A one-dimensional array's elements: quoted, with backslashes, or bare. */
+export function parseList(text: string): (string | null)[] {
+  const elements = text.slice(1, -1).matchAll(/"((?:[^"\\]|\\.)*)"|([^,]+)/gs)
+  return Array.from(elements, ([, quoted, bare]) =>
+    quoted !== undefined ? quoted.replace(/\\(.)/gs, '$1') : bare === undefined || bare === 'NULL' ? null : bare,
+  )
+}
