@@ -1,9 +1,18 @@
-/** Brings a database to this version's schema: migrations once each, then views, functions and seeds whenever they changed. */
+/**
+ * Brings a database to this version's schema: migrations once each, then views, functions and seeds whenever they changed. All
+ * that a deploy brings is one transaction.
+ *
+ * The release before goes on serving beside a new one while it is deployed. So what it calls keeps its name, its arguments and
+ * its result for one more release: a function whose arguments or result change gets another list of arguments, and the former
+ * one stays in sql/compatibility, in terms of the new. At the next release that folder is emptied, and a migration drops
+ * what was in it. Tables lose no column, and get none without a default, that the release before writes.
+ */
 import { readdir } from 'node:fs/promises'
-import { sql } from 'kysely'
-import { type Database, sqlStateOf } from './database.ts'
+import { type Database, type Script, ScriptFailed, sqlStateOf } from './database.ts'
 
 const sqlFolder = new URL('../../sql/', import.meta.url)
+/** In the order in which one may need another. */
+const REPLAYED = ['views', 'functions', 'compatibility', 'seed']
 
 const LEDGER = `
 create table if not exists schema_migrations (
@@ -12,61 +21,128 @@ create table if not exists schema_migrations (
     applied_at timestamptz not null default now()
 );
 comment on table schema_migrations is 'Ledger of what of sql/ this database has seen.';
-comment on column schema_migrations.name is 'File of sql/migrations, or views, functions, seed.';
+comment on column schema_migrations.name is 'File of sql/migrations, or a folder that is replayed whole.';
 comment on column schema_migrations.checksum is 'SHA-256 of its text when it was applied.';
 comment on column schema_migrations.applied_at is 'When it was last applied.';
 `
 
-/** Held by whoever migrates, so that proxies that start together take turns. */
-const TAKE_TURN = `select pg_advisory_xact_lock(hashtext('model-proxy migrate'));
+/** Held by whoever migrates. */
+const TURN = `hashtext('model-proxy migrate')`
+const TAKE_TURN = `
 set local lock_timeout = '10s';
-set local statement_timeout = '30min';`
+set local statement_timeout = '30min';
+set local check_function_bodies = off;
+do $$ begin
+    if not pg_try_advisory_xact_lock(${TURN}) then
+        raise exception 'another proxy is migrating' using errcode = 'lock_not_available';
+    end if;
+end $$;`
+const NOT_OUR_TURN = '55P03'
+/** The ledger is not as it was read. */
+const OVERTAKEN = '40001'
+
+const ASK_AGAIN_AFTER_MS = 250
+const TELL_EVERY_MS = 10_000
+const WAIT_LIMIT_MS = 30 * 60_000
 
 export interface MigrationReport {
   /** What was applied, in order; empty when the database was up to date. */
   applied: string[]
 }
 
-/** Throws when a migration that was applied has since been edited, and when one fails; a failed one leaves nothing behind. */
-export async function migrate(database: Database): Promise<MigrationReport> {
-  await database.runScript(`${TAKE_TURN}${LEDGER}`)
-  const ledger = await readLedger(database)
-  const applied: string[] = []
+export interface MigrateOptions {
+  /** Called now and then while another proxy migrates, and this one waits. */
+  onWait?(seconds: number): void
+  waitLimitMs?: number
+}
 
+/** Throws when a migration that was applied has since been edited, and when one fails; a failed deploy leaves nothing behind. */
+export async function migrate(
+  database: Database,
+  { onWait = () => {}, waitLimitMs = WAIT_LIMIT_MS }: MigrateOptions = {},
+): Promise<MigrationReport> {
+  const startedAtMs = performance.now()
+  let toldAtMs = Number.NEGATIVE_INFINITY
+  for (;;) {
+    const applied = await tryMigrate(database)
+    if (applied) return { applied }
+    const waitedMs = performance.now() - startedAtMs
+    if (waitedMs > waitLimitMs)
+      throw new Error(`Another proxy has been migrating for ${Math.round(waitedMs / 1_000)} s`)
+    if (performance.now() - toldAtMs > TELL_EVERY_MS) {
+      toldAtMs = performance.now()
+      onWait(Math.round(waitedMs / 1_000))
+    }
+    await Bun.sleep(ASK_AGAIN_AFTER_MS)
+  }
+}
+
+/** What was applied; null while another proxy migrates. */
+async function tryMigrate(database: Database): Promise<string[] | null> {
+  const ledger = await readLedger(database)
+  const pending = await listPending(ledger)
+  // Up to date or not: what is being migrated now cannot be served from.
+  if (pending.length === 0) return (await isMigrating(database)) ? null : []
+  const prepare = { name: 'The ledger of migrations', text: `${TAKE_TURN}${LEDGER}${refuseUnlessLike(ledger)}` }
+  try {
+    await database.runScripts([prepare, ...pending.flatMap(({ scripts }) => scripts)])
+    return pending.map(({ name }) => name)
+  } catch (error) {
+    const state = error instanceof ScriptFailed && error.script === prepare.name ? sqlStateOf(error.cause) : null
+    if (state === NOT_OUR_TURN || state === OVERTAKEN) return null
+    throw error
+  }
+}
+
+interface Pending {
+  name: string
+  scripts: Script[]
+}
+
+async function listPending(ledger: ReadonlyMap<string, string>): Promise<Pending[]> {
+  const pending: Pending[] = []
   for (const file of await listFiles('migrations')) {
     const text = await readSql('migrations', file)
     const checksum = digest(text)
     const known = ledger.get(file)
     if (known === checksum) continue
     if (known) throw new Error(`Migration ${file} was changed after it was applied; add a new migration instead`)
-    if (await applyMigration(database, file, checksum, text)) applied.push(file)
+    pending.push({
+      name: file,
+      scripts: [{ name: `Migration ${file}`, text: `${text}${noteApplied(file, checksum)}` }],
+    })
   }
-  // A view that gains columns is replaced; one that loses any, or changes their type, is dropped by a migration first.
-  for (const folder of ['views', 'functions', 'seed']) {
-    const files = await listFiles(folder)
-    const text = (await Promise.all(files.map(file => readSql(folder, file)))).join('\n')
-    const checksum = digest(text)
-    if (ledger.get(folder) === checksum) continue
-    await database.runScript(
-      `${TAKE_TURN} set local check_function_bodies = off; ${text}; ${noteApplied(folder, checksum)}`,
-    )
-    applied.push(folder)
+  const replays = await Promise.all(REPLAYED.map(readFolder))
+  const firstChanged = replays.findIndex(({ name, checksum }) => ledger.get(name) !== checksum)
+  // What comes after may have gone with a view that was dropped.
+  for (const { name, scripts, checksum } of firstChanged < 0 ? [] : replays.slice(firstChanged)) {
+    pending.push({ name, scripts: [...scripts, { name: `sql/${name}`, text: noteApplied(name, checksum) }] })
   }
-  return { applied }
+  return pending
 }
 
-/** False when another proxy applied it first. */
-async function applyMigration(database: Database, file: string, checksum: string, text: string): Promise<boolean> {
-  try {
-    await database.runScript(
-      `${TAKE_TURN} insert into schema_migrations (name, checksum) values ('${file}', '${checksum}'); ${text}`,
-    )
-    return true
-  } catch (error) {
-    const raced = sqlStateOf(error) === '23505' && (await readLedger(database)).get(file) === checksum
-    if (raced) return false
-    throw new Error(`Migration ${file} failed`, { cause: error })
-  }
+async function readFolder(folder: string) {
+  const files = await listFiles(folder)
+  const texts = await Promise.all(files.map(file => readSql(folder, file)))
+  const scripts = texts.map((text, i) => ({ name: `sql/${folder}/${files[i]}`, text: replaceable(text) }))
+  return { name: folder, scripts, checksum: digest(texts.join('\n')) }
+}
+
+/**
+ * A view whose columns have changed, or a function whose result has, cannot be replaced: it goes, with all that depends on it
+ * and is made anew after it, and comes again. Only where it must: whoever uses a view waits until the deploy is through.
+ */
+function replaceable(text: string): string {
+  const view = /^create or replace view (\w+) as$/m.exec(text)
+  const func = /^comment on function (\w+\([^)]*\)) is/m.exec(text)
+  const drop = view ? `drop view ${view[1]} cascade` : func ? `drop function ${func[1]} cascade` : null
+  if (drop === null) return text
+  return `do $deploy$ begin
+    execute $text$${text}$text$;
+exception when invalid_table_definition or invalid_function_definition then
+    ${drop};
+    execute $text$${text}$text$;
+end $deploy$;`
 }
 
 function noteApplied(name: string, checksum: string): string {
@@ -74,15 +150,38 @@ function noteApplied(name: string, checksum: string): string {
     on conflict (name) do update set checksum = excluded.checksum, applied_at = now();`
 }
 
+/** Another may have migrated between the reading and the turn. */
+function refuseUnlessLike(ledger: ReadonlyMap<string, string>): string {
+  const read = Array.from(ledger, ([name, checksum]) => `${name} ${checksum}`)
+  return `do $$ begin
+    if (select coalesce(array_agg(name || ' ' || checksum order by name collate "C"), '{}') from schema_migrations)
+        <> '{${read.map(line => `"${line}"`).join(',')}}'::text[]
+    then
+        raise exception 'another proxy has migrated' using errcode = 'serialization_failure';
+    end if;
+end $$;`
+}
+
 async function readLedger(database: Database): Promise<Map<string, string>> {
-  const { rows } = await sql<{ name: string; checksum: string }>`select name, checksum from schema_migrations`.execute(
-    database.queries,
+  const [found] = await database.call<{ known: boolean }>(
+    `select to_regclass('public.schema_migrations') is not null as known`,
+    [],
+  )
+  if (!found?.known) return new Map()
+  const rows = await database.call<{ name: string; checksum: string }>(
+    `select name, checksum from schema_migrations order by name collate "C"`,
+    [],
   )
   return new Map(rows.map(row => [row.name, row.checksum]))
 }
 
+async function isMigrating(database: Database): Promise<boolean> {
+  const [turn] = await database.call<{ free: boolean }>(`select pg_try_advisory_xact_lock_shared(${TURN}) as free`, [])
+  return turn?.free === false
+}
+
 async function listFiles(folder: string): Promise<string[]> {
-  const names = await readdir(new URL(`${folder}/`, sqlFolder))
+  const names = await readdir(new URL(`${folder}/`, sqlFolder)).catch(() => [])
   return names.filter(name => name.endsWith('.sql')).sort()
 }
 
