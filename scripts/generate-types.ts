@@ -11,6 +11,8 @@ await generate({
   db: database.queries,
   dialect: getDialect('postgres'),
   outFile,
+  // As both drivers read them.
+  typeMapping: { int8: 'number', date: 'string' },
   verify: process.argv.includes('--check'),
   excludePattern: 'usage_records_*',
 })

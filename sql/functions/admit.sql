@@ -1,24 +1,10 @@
-create or replace function admit(key_hashes text[], wanted integer[])
+create or replace function admit(key_hashes text[], wanted integer[], in_slot uuid, this_batch bigint)
 returns table (
     ordinal integer,
     verdict text,
     granted integer,
-    key_id bigint,
-    key_type text,
-    key_prefix text,
-    project_id bigint,
-    project_name text,
     month date,
-    requests_per_minute integer,
-    requests_per_minute_per_address integer,
-    semantic_enabled boolean,
-    semantic_threshold double precision,
-    semantic_guards boolean,
-    cache_ttl_seconds integer,
-    cache_generation integer,
-    direct_providers text[],
-    provider_keys_version bigint,
-    fallbacks text[]
+    account key_accounts
 )
 language plpgsql
 volatile
@@ -34,6 +20,27 @@ begin
     -- A crash may forget the last fraction of a second of counting; waiting for the disk on every batch would cost far more.
     perform set_config('synchronous_commit', 'off', true);
 
+    -- Whoever asks again, because no answer came, is told what was granted then. A batch that others have overtaken was settled.
+    if in_slot is not null then
+        insert into admission_slots as s (slot, batch, month, granted)
+        values (in_slot, this_batch, this_month, wanted)
+        on conflict (slot) do update
+        set batch = excluded.batch,
+            month = excluded.month,
+            granted = excluded.granted,
+            used_at = excluded.used_at
+        where s.batch < excluded.batch;
+        if not found then
+            return query
+            select a.ordinal::integer, coalesce(k.verdict, 'unknown'), coalesce(s.granted[a.ordinal], 0), coalesce(s.month, this_month), k
+            from unnest(key_hashes) with ordinality as a (key_hash, ordinal)
+            left join key_accounts k on k.key_hash = decode(a.key_hash, 'hex')
+            left join admission_slots s on s.slot = in_slot and s.batch = this_batch
+            order by a.ordinal;
+            return;
+        end if;
+    end if;
+
     -- Nearly every batch: one key, active, in a month that has room. Whoever waited for the counter weighs it anew.
     if cardinality(key_hashes) = 1 and wanted[1] > 0 then
         return query
@@ -46,26 +53,7 @@ begin
             and c.key_type = k.key_type
             and c.month = this_month
             and c.requests + wanted[1] <= k.requests_per_month
-        returning
-            1,
-            k.verdict,
-            wanted[1],
-            k.key_id,
-            k.key_type,
-            k.key_prefix,
-            k.project_id,
-            k.project_name,
-            c.month,
-            k.requests_per_minute,
-            k.requests_per_minute_per_address,
-            k.semantic_enabled,
-            k.semantic_threshold,
-            k.semantic_guards,
-            k.cache_ttl_seconds,
-            k.cache_generation,
-            k.direct_providers,
-            k.provider_keys_version,
-            k.fallbacks;
+        returning 1, k.verdict, wanted[1], c.month, k;
         if found then
             return;
         end if;
@@ -144,38 +132,32 @@ begin
             and c.key_type = b.key_type
             and c.month = this_month
             and b.granted > 0
+    ),
+    answered as (
+        select
+            a.ordinal,
+            a.verdict,
+            -- What the project may still have goes to its keys in the order they were asked for.
+            case
+                when a.verdict = 'active' then greatest(0, least(a.wanted, coalesce(b.granted, 0) - (
+                    sum(a.wanted) over (partition by (a.k).project_id, (a.k).key_type, a.verdict order by a.ordinal) - a.wanted
+                )))::integer
+                else 0
+            end as granted,
+            a.k
+        from asked a
+        left join budgets b on b.project_id = (a.k).project_id and b.key_type = (a.k).key_type
+    ),
+    noted as (
+        update admission_slots s
+        set granted = (select array_agg(a.granted order by a.ordinal) from answered a)
+        where s.slot = in_slot
     )
-    select
-        a.ordinal,
-        a.verdict,
-        -- What the project may still have goes to its keys in the order they were asked for.
-        case
-            when a.verdict = 'active' then greatest(0, least(a.wanted, coalesce(b.granted, 0) - (
-                sum(a.wanted) over (partition by (a.k).project_id, (a.k).key_type, a.verdict order by a.ordinal) - a.wanted
-            )))::integer
-            else 0
-        end as granted,
-        (a.k).key_id,
-        (a.k).key_type,
-        (a.k).key_prefix,
-        (a.k).project_id,
-        (a.k).project_name,
-        this_month,
-        (a.k).requests_per_minute,
-        (a.k).requests_per_minute_per_address,
-        (a.k).semantic_enabled,
-        (a.k).semantic_threshold,
-        (a.k).semantic_guards,
-        (a.k).cache_ttl_seconds,
-        (a.k).cache_generation,
-        coalesce((a.k).direct_providers, '{}'),
-        coalesce((a.k).provider_keys_version, 0),
-        coalesce((a.k).fallbacks, '{}')
-    from asked a
-    left join budgets b on b.project_id = (a.k).project_id and b.key_type = (a.k).key_type
+    select a.ordinal, a.verdict, a.granted, this_month, a.k
+    from answered a
     order by a.ordinal;
 end;
 $$;
 
-comment on function admit(text[], integer[]) is
-    'Validates a batch of distinct keys (hex SHA-256) and reserves up to wanted requests for each against its month. wanted 0 validates alone. verdict: active, expired, disabled, unknown; granted < wanted: the quota is used up.';
+comment on function admit(text[], integer[], uuid, bigint) is
+    'Validates a batch of distinct keys (hex SHA-256) and reserves up to wanted requests for each against its month. wanted 0 validates alone. verdict: active, expired, disabled, unknown (no account); granted < wanted: the quota is used up. The same batch of the same slot, sent again, reserves nothing and is granted what it was; a null slot is not remembered.';

@@ -16,7 +16,8 @@ create or replace function record_usage(
     costs_usd numeric[],
     saved_usd numeric[],
     latencies_ms real[],
-    durations_ms real[]
+    durations_ms real[],
+    batch uuid
 )
 returns void
 language plpgsql
@@ -26,7 +27,12 @@ as $$
 begin
     perform set_config('synchronous_commit', 'off', true);
 
-    -- Columns in the order of the table. Arrays rather than JSON: half the work for the same rows.
+    insert into batch_ledger (id) values (batch) on conflict do nothing;
+    if not found then
+        return;
+    end if;
+
+    -- Columns in the order of the table, up to its id. Arrays rather than JSON: half the work for the same rows.
     insert into usage_records
     select *
     from unnest(
@@ -65,5 +71,5 @@ $$;
 
 comment on function record_usage(
     timestamptz[], text[], bigint[], bigint[], text[], text[], text[], text[], smallint[], boolean[], integer[], integer[], integer[], integer[],
-    numeric[], numeric[], real[], real[]
-) is 'Appends a batch of usage records, one array a column of usage_records, and notes when each key was last used.';
+    numeric[], numeric[], real[], real[], uuid
+) is 'Appends a batch of usage records, one array a column of usage_records, and notes when each key was last used. A batch that comes again appends nothing.';

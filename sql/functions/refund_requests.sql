@@ -1,4 +1,4 @@
-create or replace function refund_requests(project_ids bigint[], key_types text[], months date[], counts integer[])
+create or replace function refund_requests(project_ids bigint[], key_types text[], months date[], counts integer[], batch uuid)
 returns void
 language plpgsql
 volatile
@@ -8,6 +8,11 @@ set plan_cache_mode = force_generic_plan
 as $$
 begin
     perform set_config('synchronous_commit', 'off', true);
+
+    insert into batch_ledger (id) values (batch) on conflict do nothing;
+    if not found then
+        return;
+    end if;
 
     -- The same order as in admit, for the same reason.
     perform 1
@@ -29,5 +34,5 @@ begin
 end;
 $$;
 
-comment on function refund_requests(bigint[], text[], date[], integer[]) is
-    'Gives back reserved requests that were refused after admission or failed, to the month they were reserved in.';
+comment on function refund_requests(bigint[], text[], date[], integer[], uuid) is
+    'Gives back reserved requests that were refused after admission or failed, to the month they were reserved in. A batch that comes again gives nothing back.';

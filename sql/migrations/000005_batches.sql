@@ -1,50 +1,33 @@
--- What admission says of a key, in one place for all of its statements.
+-- What makes a batch that is sent again, because no answer came, count once; and a name of its own for every usage record.
 
-create view key_accounts as
-select
-    k.id as key_id,
-    k.key_hash,
-    k.type as key_type,
-    k.prefix as key_prefix,
-    case
-        when k.deactivated_at is not null then 'disabled'
-        when k.expires_at <= now() then 'expired'
-        else 'active'
-    end as verdict,
-    k.project_id,
-    p.name as project_name,
-    case k.type when 'test' then pl.test_requests_per_month else pl.requests_per_month end as requests_per_month,
-    case k.type when 'test' then pl.test_requests_per_minute else pl.requests_per_minute_per_key end as requests_per_minute,
-    pl.requests_per_minute_per_address,
-    p.semantic_enabled,
-    p.semantic_threshold,
-    p.semantic_guards,
-    p.cache_ttl_seconds,
-    p.cache_generation,
-    coalesce((select array_agg(pk.provider order by pk.provider) from provider_keys pk where pk.project_id = k.project_id), '{}') as direct_providers,
-    -- Versions only grow: the highest changes with every key that is replaced, the providers with every one that comes or goes.
-    coalesce((select max(pk.version) from provider_keys pk where pk.project_id = k.project_id), 0) as provider_keys_version,
-    p.fallbacks
-from api_keys k
-join projects p on p.id = k.project_id
-join plans pl on pl.name = p.plan;
+create table batch_ledger (
+    id uuid primary key,
+    taken_at timestamptz not null default now()
+);
 
-comment on view key_accounts is 'Every key that was ever issued, with whether it opens anything now, its project''s settings and its plan''s limits.';
-comment on column key_accounts.key_id is 'api_keys.id.';
-comment on column key_accounts.key_hash is 'SHA-256 of the whole key.';
-comment on column key_accounts.key_type is 'project or test.';
-comment on column key_accounts.key_prefix is 'The first characters of the key.';
-comment on column key_accounts.verdict is 'active, expired or disabled, as of now.';
-comment on column key_accounts.project_id is 'The one project that the key opens.';
-comment on column key_accounts.project_name is 'What operators call the project.';
-comment on column key_accounts.requests_per_month is 'The plan''s quota for keys of this type together.';
-comment on column key_accounts.requests_per_minute is 'The plan''s limit for this one key.';
-comment on column key_accounts.requests_per_minute_per_address is 'The plan''s limit for one client address in the project.';
-comment on column key_accounts.semantic_enabled is 'Whether a differently worded question may be answered from the cache.';
-comment on column key_accounts.semantic_threshold is 'Cosine similarity above which two questions may count as the same.';
-comment on column key_accounts.semantic_guards is 'Whether guards veto similar but different questions.';
-comment on column key_accounts.cache_ttl_seconds is 'How long an answer stays in the cache unless the request says otherwise.';
-comment on column key_accounts.cache_generation is 'Raised by every purge.';
-comment on column key_accounts.direct_providers is 'Providers that the project has stored a key of its own for.';
-comment on column key_accounts.provider_keys_version is 'Higher after every such key that was stored; 0: none is.';
-comment on column key_accounts.fallbacks is 'Models that stand in, in this order, for one that cannot be reached.';
+create index batch_ledger_taken_at_idx on batch_ledger (taken_at);
+
+comment on table batch_ledger is 'Refunds and usage records that have been taken, by batch: one that comes again does nothing. Kept for a day.';
+comment on column batch_ledger.id is 'Made by the proxy that sent the batch.';
+comment on column batch_ledger.taken_at is 'When it came first.';
+
+create table admission_slots (
+    slot uuid primary key,
+    batch bigint not null,
+    month date not null,
+    granted integer[] not null,
+    used_at timestamptz not null default now()
+) with (fillfactor = 20);
+
+comment on table admission_slots is 'The last batch of admissions of each that a proxy has under way, and what it was granted: for when its answer is lost. A row that is written in place costs less than one for every batch.';
+comment on column admission_slots.slot is 'Made by the proxy; one batch at a time has it.';
+comment on column admission_slots.batch is 'Counted up with every batch of the slot.';
+comment on column admission_slots.month is 'The month it was counted in.';
+comment on column admission_slots.granted is 'Requests reserved for each key, in the order they were asked for.';
+comment on column admission_slots.used_at is 'When the batch came. Slots that nobody has used for a day go.';
+
+-- No default for the rows that are there, which would be rewritten; those to come get one.
+alter table usage_records add column id uuid;
+alter table usage_records alter column id set default gen_random_uuid();
+
+comment on column usage_records.id is 'The record''s own name; a client may send the same X-Request-Id twice. Null before version 5 of the schema.';

@@ -1,6 +1,6 @@
 /** Who may pass: key, rate windows, monthly quota, in that order of refusal. */
 
-import type { Account } from '../postgres/admit.ts'
+import type { Account, AdmitReply } from '../postgres/admit.ts'
 import type { FastStore } from '../stores/fast-store.ts'
 import { unknownKeyWindowName } from '../stores/fast-store.ts'
 import { createAccountMemory } from './account-memory.ts'
@@ -118,13 +118,13 @@ export function createAdmission(store: FastStore, reservations: Reservations): A
 }
 
 /** 401 or 403 for a key that may not pass. */
-function refuseInactive({ verdict }: Account): void {
-  if (verdict === 'disabled') throw disabledKey()
-  if (verdict !== 'active') throw invalidKey()
+function refuseInactive(reply: AdmitReply): asserts reply is Account {
+  if (reply.verdict === 'disabled') throw disabledKey()
+  if (reply.verdict !== 'active') throw invalidKey()
 }
 
 /** Whether what was counted in the windows of the one was counted rightly for the other. */
-function sameLimits(guess: Account, account: Account): boolean {
+function sameLimits(guess: Account, account: AdmitReply): boolean {
   return (
     guess.verdict === account.verdict &&
     guess.requests_per_minute === account.requests_per_minute &&

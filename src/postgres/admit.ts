@@ -1,5 +1,8 @@
 /** Calls admit(): validates keys and reserves requests against their months. */
+import type { Selectable } from 'kysely'
 import type { Database } from './database.ts'
+import { date, defineStatement, integer, runStatement, type Statement, text } from './statement.ts'
+import type { KeyAccounts } from './types.generated.ts'
 
 export interface AdmitAsk {
   /** Hex SHA-256 of the key. */
@@ -8,40 +11,58 @@ export interface AdmitAsk {
   wanted: number
 }
 
-/** What admit() says of one key; all but `verdict`, `granted` and `month` are null where the key is unknown. */
-export interface AdmitRow {
-  verdict: 'active' | 'expired' | 'disabled' | 'unknown'
-  /** Requests reserved; fewer than wanted when the month's quota is used up. */
-  granted: number
-  key_id: number
-  key_type: 'project' | 'test'
-  key_prefix: string
-  project_id: number
-  project_name: string
-  /** First day of the month that was counted in, `YYYY-MM-DD`. */
-  month: string
-  requests_per_minute: number
-  requests_per_minute_per_address: number
-  semantic_enabled: boolean
-  semantic_threshold: number
-  semantic_guards: boolean
-  cache_ttl_seconds: number
-  cache_generation: number
-  /** Direct providers that the project has stored a key for. */
-  direct_providers: string[]
-  /** Higher after every key that was stored; 0: none is. */
-  provider_keys_version: number
-  /** Models that stand in, in this order, for one that cannot be reached. */
-  fallbacks: string[]
+/** A batch that may be sent again when its answer is lost: it reserves once. A slot has one batch under way at a time. */
+export interface AdmitBatch {
+  /** A UUID. */
+  slot: string
+  /** Counted up with every batch of the slot. */
+  sequence: number
 }
 
-const ADMIT = 'select * from admit($1::text[], $2::integer[])'
+/** Columns of the view that may be null; a test compares. */
+type NullableColumn = never
 
-/** One row for each ask, in order; the asked keys must be distinct. */
-export function admit(database: Database, asks: readonly AdmitAsk[]): Promise<AdmitRow[]> {
+/** Each column of the view key_accounts once. */
+type KeyAccount = {
+  [Name in Exclude<keyof KeyAccounts, 'verdict' | 'key_type'>]: Name extends NullableColumn
+    ? Selectable<KeyAccounts>[Name]
+    : NonNullable<Selectable<KeyAccounts>[Name]>
+} & { key_type: 'project' | 'test' }
+
+/** What admit() says of a key that was issued once. */
+export interface AdmitRow extends KeyAccount {
+  verdict: 'active' | 'expired' | 'disabled'
+  /** Requests reserved; fewer than wanted when the month's quota is used up. */
+  granted: number
+  /** First day of the month that was counted in, `YYYY-MM-DD`. */
+  month: string
+}
+
+/** What it says of any other: there is no account. */
+export interface UnknownKey {
+  verdict: 'unknown'
+  granted: 0
+  month: string
+}
+
+export type AdmitReply = AdmitRow | UnknownKey
+
+// The account first: what is said of a key without one stands, rather than its null.
+const ADMIT = defineStatement(
+  `select (a.account).*, a.ordinal, a.verdict, a.granted, a.month
+  from admit($1::text[], $2::integer[], $3::uuid, $4::bigint) a`,
+  { ordinal: integer, verdict: text(), granted: integer, month: date },
+) as Statement<AdmitReply>
+
+/** One row for each ask, in order; the asked keys must be distinct. Without a batch, what is lost may have been reserved. */
+export function admit(
+  database: Database,
+  asks: readonly AdmitAsk[],
+  batch: AdmitBatch | null = null,
+): Promise<AdmitReply[]> {
   const hashes = asks.map(ask => ask.keyHash)
   const wanted = asks.map(ask => ask.wanted)
-  return database.call<AdmitRow>(ADMIT, [hashes, wanted], { isUrgent: true })
+  return runStatement(database, ADMIT, [hashes, wanted, batch?.slot ?? null, batch?.sequence ?? null])
 }
 
 /** Whose a request is: key, project, limits and settings, as the database had them when it was last asked. */

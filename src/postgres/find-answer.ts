@@ -1,5 +1,15 @@
 /** Calls find_answer(): stored answers by hash, by normalized prompt, by similarity. */
 import type { Database } from './database.ts'
+import {
+  defineStatement,
+  double,
+  integer,
+  nullable,
+  runStatement,
+  type Statement,
+  text,
+  timestamp,
+} from './statement.ts'
 
 interface StoredAnswer {
   response: string
@@ -29,7 +39,8 @@ export interface AnswerAsk {
 export type SimilarAnswer = StoredAnswer & { match: 'normalized' | 'similar'; similarity: number; prompt: string }
 export type FoundAnswer = (StoredAnswer & { match: 'exact' }) | SimilarAnswer
 
-const FIND_ANSWER = `select * from find_answer(
+const FIND_ANSWER = defineStatement(
+  `select * from find_answer(
   $1::bigint,
   decode($2, 'hex'),
   decode($3, 'hex'),
@@ -38,13 +49,25 @@ const FIND_ANSWER = `select * from find_answer(
   $6::halfvec,
   $7::double precision,
   $8::integer
-)`
+)`,
+  {
+    match: text(),
+    similarity: nullable(double),
+    response: text(),
+    provider: text(),
+    prompt_tokens: integer,
+    completion_tokens: integer,
+    created_at: timestamp,
+    expires_at: timestamp,
+    prompt: nullable(text()),
+  },
+) as Statement<FoundAnswer>
 
 /** The exact answer alone, or those of equal context whose prompt is the same normalized or similar; in no order. */
 export function findAnswer(database: Database, ask: AnswerAsk): Promise<FoundAnswer[]> {
   const { semantic } = ask
   const vector = semantic?.vector
-  return database.call<FoundAnswer>(FIND_ANSWER, [
+  return runStatement(database, FIND_ANSWER, [
     ask.projectId,
     ask.requestHash,
     semantic?.contextHash ?? null,

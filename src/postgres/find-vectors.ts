@@ -1,7 +1,7 @@
 /** Calls find_vectors(): many vectors of a project at once, each by its name. */
-import { sql } from 'kysely'
 import type { Database } from './database.ts'
 import { joinHashes } from './join-hashes.ts'
+import { bytes, defineStatement, integer, runStatement, text, timestamp } from './statement.ts'
 
 export interface VectorsAsk {
   projectId: number
@@ -21,10 +21,16 @@ export interface VectorRow {
   expires_at: Date
 }
 
+const FIND_VECTORS = defineStatement('select * from find_vectors($1::bigint, $2::bytea, $3::integer)', {
+  place: integer,
+  vector: bytes,
+  prompt_tokens: integer,
+  answered_as: text(),
+  created_at: timestamp,
+  expires_at: timestamp,
+})
+
 /** One row for each name that is known. */
-export async function findVectors(database: Database, ask: VectorsAsk): Promise<VectorRow[]> {
-  const { rows } = await sql<VectorRow>`select * from find_vectors(
-    ${ask.projectId}::bigint, ${joinHashes(ask.names)}::bytea, ${ask.maxAgeSeconds}::integer
-  )`.execute(database.queries)
-  return rows
+export function findVectors(database: Database, ask: VectorsAsk): Promise<VectorRow[]> {
+  return runStatement(database, FIND_VECTORS, [ask.projectId, joinHashes(ask.names), ask.maxAgeSeconds])
 }

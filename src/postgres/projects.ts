@@ -1,6 +1,9 @@
 /** Calls create_project() and issue_key(): the same functions that operators' scripts use. */
-import { sql } from 'kysely'
 import type { Database } from './database.ts'
+import { bigint, defineStatement, readOne, runStatement, text } from './statement.ts'
+
+const CREATE_PROJECT = defineStatement('select create_project($1::text, $2::text) as id', { id: bigint })
+const ISSUE_KEY = defineStatement('select issue_key($1::text, $2::text, $3::text) as key', { key: text() })
 
 export async function listProjectNames(database: Database): Promise<string[]> {
   const rows = await database.queries.selectFrom('projects').select('name').orderBy('id').execute()
@@ -8,7 +11,7 @@ export async function listProjectNames(database: Database): Promise<string[]> {
 }
 
 export async function createProject(database: Database, name: string, plan: string): Promise<void> {
-  await sql`select create_project(${name}::text, ${plan}::text)`.execute(database.queries)
+  await runStatement(database, CREATE_PROJECT, [name, plan])
 }
 
 /** The key: the only time it is seen. */
@@ -18,10 +21,6 @@ export async function issueKey(
   type: 'project' | 'test',
   name: string,
 ): Promise<string> {
-  const { rows } = await sql<{
-    key: string
-  }>`select issue_key(${project}::text, ${type}::text, ${name}::text) as key`.execute(database.queries)
-  const key = rows[0]?.key
-  if (key === undefined) throw new Error('issue_key() returned nothing')
+  const { key } = await readOne(database, ISSUE_KEY, [project, type, name])
   return key
 }

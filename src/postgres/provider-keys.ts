@@ -1,6 +1,6 @@
 /** Projects' sealed keys for direct providers; in this process alone are they ever open. */
-import { sql } from 'kysely'
 import type { Database } from './database.ts'
+import { bigint, defineStatement, nothing, readOne, runStatement } from './statement.ts'
 
 export interface SealedKey {
   projectId: number
@@ -8,19 +8,21 @@ export interface SealedKey {
   sealed: Uint8Array
 }
 
+const FIND_PROJECT = defineStatement('select find_project($1::text) as id', { id: bigint })
+const STORE_PROVIDER_KEY = defineStatement(
+  'select store_provider_key($1::bigint, $2::text, $3::bytea, $4::text) as done',
+  { done: nothing },
+)
+
 /** Rejects, in one line, where there is no project of that name. */
 export async function findProjectId(database: Database, project: string): Promise<number> {
-  const { rows } = await sql<{ id: number }>`select find_project(${project}::text) as id`.execute(database.queries)
-  const id = rows[0]?.id
-  if (id === undefined) throw new Error('find_project() returned nothing')
+  const { id } = await readOne(database, FIND_PROJECT, [project])
   return id
 }
 
 /** In place of an earlier one. Rejects, in one line, where there is no such project or provider. */
 export async function storeProviderKey(database: Database, key: SealedKey & { lastFour: string }): Promise<void> {
-  await sql`select store_provider_key(
-    ${key.projectId}::bigint, ${key.provider}::text, decode(${hex(key.sealed)}, 'hex'), ${key.lastFour}::text
-  )`.execute(database.queries)
+  await runStatement(database, STORE_PROVIDER_KEY, [key.projectId, key.provider, key.sealed, key.lastFour])
 }
 
 export async function readProviderKey(
@@ -28,9 +30,13 @@ export async function readProviderKey(
   projectId: number,
   provider: string,
 ): Promise<Uint8Array | null> {
-  const { rows } = await sql<{ sealed: Uint8Array }>`select sealed from provider_keys
-    where project_id = ${projectId}::bigint and provider = ${provider}::text`.execute(database.queries)
-  return rows[0]?.sealed ?? null
+  const row = await database.queries
+    .selectFrom('provider_keys')
+    .select('sealed')
+    .where('project_id', '=', projectId)
+    .where('provider', '=', provider)
+    .executeTakeFirst()
+  return row?.sealed ?? null
 }
 
 export async function listSealedKeys(database: Database): Promise<(SealedKey & { project: string })[]> {
@@ -41,16 +47,16 @@ export async function listSealedKeys(database: Database): Promise<(SealedKey & {
     .orderBy('projects.name')
     .orderBy('provider')
     .execute()
-  return rows.map(row => ({ ...row, projectId: Number(row.project_id) }))
+  return rows.map(row => ({ ...row, projectId: row.project_id }))
 }
 
 /** The same secret in another sealed form; leaves alone a key that was replaced meanwhile. */
 export async function replaceSealedForm(database: Database, before: SealedKey, after: Uint8Array): Promise<void> {
-  await sql`update provider_keys set sealed = decode(${hex(after)}, 'hex')
-    where project_id = ${before.projectId}::bigint and provider = ${before.provider}::text
-      and sealed = decode(${hex(before.sealed)}, 'hex')`.execute(database.queries)
-}
-
-function hex(bytes: Uint8Array): string {
-  return Buffer.from(bytes).toString('hex')
+  await database.queries
+    .updateTable('provider_keys')
+    .set({ sealed: Buffer.from(after) })
+    .where('project_id', '=', before.projectId)
+    .where('provider', '=', before.provider)
+    .where('sealed', '=', Buffer.from(before.sealed))
+    .execute()
 }

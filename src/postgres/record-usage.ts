@@ -1,6 +1,6 @@
 /** Calls record_usage() and its upkeep. */
-import { sql } from 'kysely'
 import type { Database } from './database.ts'
+import { defineStatement, integer, nothing, readOne, runStatement } from './statement.ts'
 
 /** One answered, refused or failed request; the columns of usage_records. */
 export interface UsageRecord {
@@ -47,9 +47,17 @@ const COLUMNS: readonly [keyof UsageRecord, string][] = [
   ['duration_ms', 'real'],
 ]
 
-export async function recordUsage(database: Database, records: readonly UsageRecord[]): Promise<void> {
-  const columns = COLUMNS.map(([name, type]) => sql`${formatArray(records, name)}::text::${sql.raw(type)}[]`)
-  await sql`select record_usage(${sql.join(columns)})`.execute(database.queries)
+const RECORD_USAGE = defineStatement(
+  `select record_usage(${COLUMNS.map(([, type], i) => `$${i + 1}::text::${type}[]`).join(', ')}, $${COLUMNS.length + 1}::uuid) as done`,
+  { done: nothing },
+)
+const MAINTAIN_PARTITIONS = defineStatement('select maintain_usage_partitions() as done', { done: nothing })
+const FORGET_BATCHES = defineStatement('select forget_batches() as done', { done: nothing })
+const DELETE_EXPIRED = defineStatement('select delete_expired_entries($1::integer) as deleted', { deleted: integer })
+
+/** `batch`, a UUID, makes it safe to send the same records again: they are written once. */
+export async function recordUsage(database: Database, records: readonly UsageRecord[], batch: string): Promise<void> {
+  await runStatement(database, RECORD_USAGE, [...COLUMNS.map(([name]) => formatArray(records, name)), batch])
 }
 
 /**
@@ -63,13 +71,16 @@ function formatArray(records: readonly UsageRecord[], column: keyof UsageRecord)
 
 /** Makes partitions ahead of time and drops those past retention. */
 export async function maintainUsagePartitions(database: Database): Promise<void> {
-  await sql`select maintain_usage_partitions()`.execute(database.queries)
+  await runStatement(database, MAINTAIN_PARTITIONS)
+}
+
+/** Forgets batches so old that nobody sends them again. */
+export async function forgetBatches(database: Database): Promise<void> {
+  await runStatement(database, FORGET_BATCHES)
 }
 
 /** Deletes expired cache entries, at most so many; returns how many went. */
 export async function deleteExpiredEntries(database: Database, atMost: number): Promise<number> {
-  const { rows } = await sql<{ deleted: number }>`select delete_expired_entries(${atMost}::integer) as deleted`.execute(
-    database.queries,
-  )
-  return rows[0]?.deleted ?? 0
+  const { deleted } = await readOne(database, DELETE_EXPIRED, [atMost])
+  return deleted
 }

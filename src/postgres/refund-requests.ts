@@ -1,6 +1,6 @@
 /** Calls refund_requests(): gives back reserved requests that were not answered. */
-import { sql } from 'kysely'
 import type { Database } from './database.ts'
+import { defineStatement, nothing, runStatement } from './statement.ts'
 
 export interface Refund {
   projectId: number
@@ -10,11 +10,18 @@ export interface Refund {
   requests: number
 }
 
-export async function refundRequests(database: Database, refunds: readonly Refund[]): Promise<void> {
-  await sql`select refund_requests(
-    ${refunds.map(refund => refund.projectId)}::bigint[],
-    ${refunds.map(refund => refund.keyType)}::text[],
-    ${refunds.map(refund => refund.month)}::date[],
-    ${refunds.map(refund => refund.requests)}::integer[]
-  )`.execute(database.queries)
+const REFUND_REQUESTS = defineStatement(
+  'select refund_requests($1::bigint[], $2::text[], $3::date[], $4::integer[], $5::uuid) as done',
+  { done: nothing },
+)
+
+/** `batch`, a UUID, makes it safe to send the same refunds again: they are given once. */
+export async function refundRequests(database: Database, refunds: readonly Refund[], batch: string): Promise<void> {
+  await runStatement(database, REFUND_REQUESTS, [
+    refunds.map(refund => refund.projectId),
+    refunds.map(refund => refund.keyType),
+    refunds.map(refund => refund.month),
+    refunds.map(refund => refund.requests),
+    batch,
+  ])
 }

@@ -1,5 +1,6 @@
 /** Calls store_answer(): keeps a whole answer, findable by its request and, where wanted, by its prompt. */
 import type { Database } from './database.ts'
+import { bigint, defineStatement, runStatement } from './statement.ts'
 
 export interface AnswerToStore {
   projectId: number
@@ -23,7 +24,8 @@ export interface AnswerToStore {
   } | null
 }
 
-const STORE_ANSWER = `select store_answer(
+const STORE_ANSWER = defineStatement(
+  `select store_answer(
   $1::bigint,
   decode($2, 'hex'),
   $3::text,
@@ -39,11 +41,13 @@ const STORE_ANSWER = `select store_answer(
   $13::text,
   $14::integer,
   $15::halfvec
-)`
+) as id`,
+  { id: bigint },
+)
 
 export async function storeAnswer(database: Database, answer: AnswerToStore): Promise<void> {
   const { semantic } = answer
-  await database.call(STORE_ANSWER, [
+  await runStatement(database, STORE_ANSWER, [
     answer.projectId,
     answer.requestHash,
     answer.namespace,

@@ -1,7 +1,7 @@
 /** Calls store_vectors(): keeps many vectors of a project at once. */
-import { sql } from 'kysely'
 import type { Database } from './database.ts'
 import { joinHashes } from './join-hashes.ts'
+import { defineStatement, nothing, runStatement } from './statement.ts'
 
 export interface VectorsToStore {
   projectId: number
@@ -15,17 +15,22 @@ export interface VectorsToStore {
   ttlSeconds: number
 }
 
+const STORE_VECTORS = defineStatement(
+  'select store_vectors($1::bigint, $2::bytea, $3::bytea, $4::integer[], $5::integer[], $6::text[], $7::integer) as done',
+  { done: nothing },
+)
+
 export async function storeVectors(
   database: Database,
   { projectId, vectors, ttlSeconds }: VectorsToStore,
 ): Promise<void> {
-  await sql`select store_vectors(
-    ${projectId}::bigint,
-    ${joinHashes(vectors.map(vector => vector.name))}::bytea,
-    ${Buffer.concat(vectors.map(vector => vector.packed))}::bytea,
-    ${vectors.map(vector => vector.packed.length)}::integer[],
-    ${vectors.map(vector => vector.promptTokens)}::integer[],
-    ${vectors.map(vector => vector.answeredAs)}::text[],
-    ${ttlSeconds}::integer
-  )`.execute(database.queries)
+  await runStatement(database, STORE_VECTORS, [
+    projectId,
+    joinHashes(vectors.map(vector => vector.name)),
+    Buffer.concat(vectors.map(vector => vector.packed)),
+    vectors.map(vector => vector.packed.length),
+    vectors.map(vector => vector.promptTokens),
+    vectors.map(vector => vector.answeredAs),
+    ttlSeconds,
+  ])
 }

@@ -1,6 +1,6 @@
 /** Calls sync_aggregator_models(). */
-import { sql } from 'kysely'
 import type { Database } from './database.ts'
+import { defineStatement, runStatement, text } from './statement.ts'
 
 export interface ModelChange {
   change: 'added' | 'back' | 'changed' | 'gone' | 'left alone'
@@ -18,12 +18,15 @@ export interface ModelSync {
   dryRun: boolean
 }
 
-export async function syncAggregatorModels(
+const SYNC_MODELS = defineStatement('select * from sync_aggregator_models($1::text::json, $2::text, $3::boolean)', {
+  change: text<ModelChange['change']>(),
+  model: text(),
+  details: text(),
+})
+
+export function syncAggregatorModels(
   database: Database,
   { models, source, dryRun }: ModelSync,
 ): Promise<ModelChange[]> {
-  const { rows } = await sql<ModelChange>`select * from sync_aggregator_models(
-    ${JSON.stringify(models)}::text::json, ${source}::text, ${dryRun}::boolean
-  )`.execute(database.queries)
-  return rows
+  return runStatement(database, SYNC_MODELS, [JSON.stringify(models), source, dryRun])
 }

@@ -9,11 +9,32 @@ export type Generated<T> = T extends ColumnType<infer S, infer I, infer U>
   ? ColumnType<S, I | undefined, U>
   : ColumnType<T, T | undefined, T>;
 
-export type Int8 = ColumnType<string, bigint | number | string, bigint | number | string>;
-
 export type Numeric = ColumnType<string, number | string, number | string>;
 
 export type Timestamp = ColumnType<Date, Date | string, Date | string>;
+
+export interface AdmissionSlots {
+  /**
+   * Counted up with every batch of the slot.
+   */
+  batch: number;
+  /**
+   * Requests reserved for each key, in the order they were asked for.
+   */
+  granted: number[];
+  /**
+   * The month it was counted in.
+   */
+  month: string;
+  /**
+   * Made by the proxy; one batch at a time has it.
+   */
+  slot: string;
+  /**
+   * When the batch came. Slots that nobody has used for a day go.
+   */
+  used_at: Generated<Timestamp>;
+}
 
 export interface ApiKeys {
   /**
@@ -31,7 +52,7 @@ export interface ApiKeys {
   /**
    * Referred to by usage records.
    */
-  id: Generated<Int8>;
+  id: Generated<number>;
   /**
    * SHA-256 of the whole key.
    */
@@ -51,11 +72,22 @@ export interface ApiKeys {
   /**
    * The one project that the key opens.
    */
-  project_id: Int8;
+  project_id: number;
   /**
    * project: standard access. test: answered by the sandbox provider, counted apart, never forwarded.
    */
   type: string;
+}
+
+export interface BatchLedger {
+  /**
+   * Made by the proxy that sent the batch.
+   */
+  id: string;
+  /**
+   * When it came first.
+   */
+  taken_at: Generated<Timestamp>;
 }
 
 export interface CachedVectors {
@@ -78,7 +110,7 @@ export interface CachedVectors {
   /**
    * The only project that may be given the vector.
    */
-  project_id: Int8;
+  project_id: number;
   /**
    * What a hit saves: the input's tokens, as upstream counted them.
    */
@@ -109,7 +141,7 @@ export interface CacheEntries {
   /**
    * Referred to by cache_prompts.
    */
-  id: Generated<Int8>;
+  id: Generated<number>;
   /**
    * The model as the client asked for it.
    */
@@ -121,7 +153,7 @@ export interface CacheEntries {
   /**
    * The only project that may be answered from this entry.
    */
-  project_id: Int8;
+  project_id: number;
   /**
    * What a hit saves, as the provider counted it.
    */
@@ -156,7 +188,7 @@ export interface CachePrompts {
   /**
    * The answer.
    */
-  entry_id: Int8;
+  entry_id: number;
   /**
    * As in cache_entries, repeated so that expiry needs no join.
    */
@@ -172,7 +204,7 @@ export interface CachePrompts {
   /**
    * As in cache_entries, repeated for the index.
    */
-  project_id: Int8;
+  project_id: number;
   /**
    * The text as it was sent: guards compare it with the new question.
    */
@@ -230,7 +262,7 @@ export interface KeyAccounts {
   /**
    * api_keys.id.
    */
-  key_id: Int8 | null;
+  key_id: number | null;
   /**
    * The first characters of the key.
    */
@@ -242,7 +274,7 @@ export interface KeyAccounts {
   /**
    * The one project that the key opens.
    */
-  project_id: Int8 | null;
+  project_id: number | null;
   /**
    * What operators call the project.
    */
@@ -250,7 +282,7 @@ export interface KeyAccounts {
   /**
    * Higher after every such key that was stored; 0: none is.
    */
-  provider_keys_version: Int8 | null;
+  provider_keys_version: number | null;
   /**
    * The plan's limit for this one key.
    */
@@ -262,7 +294,7 @@ export interface KeyAccounts {
   /**
    * The plan's quota for keys of this type together.
    */
-  requests_per_month: Int8 | null;
+  requests_per_month: number | null;
   /**
    * Whether a differently worded question may be answered from the cache.
    */
@@ -285,7 +317,7 @@ export interface Models {
   /**
    * When it was read.
    */
-  as_of: Timestamp;
+  as_of: string;
   /**
    * US dollars per million prompt tokens written to the provider's cache; null: as input.
    */
@@ -344,15 +376,15 @@ export interface MonthlyCounters {
   /**
    * First day of the month, UTC.
    */
-  month: Timestamp;
+  month: string;
   /**
    * The project that is counted.
    */
-  project_id: Int8;
+  project_id: number;
   /**
    * Reserved on admission, given back when the request was refused later or failed.
    */
-  requests: Generated<Int8>;
+  requests: Generated<number>;
 }
 
 export interface Plans {
@@ -371,7 +403,7 @@ export interface Plans {
   /**
    * Most requests that all project keys of a project together get answered in a calendar month (UTC).
    */
-  requests_per_month: Int8;
+  requests_per_month: number;
   /**
    * Most requests that one test key gets answered in any 60 seconds.
    */
@@ -379,7 +411,7 @@ export interface Plans {
   /**
    * Most requests that all test keys of a project together get answered in a calendar month (UTC), apart from the project's own quota.
    */
-  test_requests_per_month: Generated<Int8>;
+  test_requests_per_month: Generated<number>;
 }
 
 export interface Projects {
@@ -402,7 +434,7 @@ export interface Projects {
   /**
    * Part of every cache key and of every row that belongs to the project.
    */
-  id: Generated<Int8>;
+  id: Generated<number>;
   /**
    * What operators call it: letters, digits, dot, dash, underscore.
    */
@@ -437,7 +469,7 @@ export interface ProviderKeys {
   /**
    * The project that pays the provider.
    */
-  project_id: Int8;
+  project_id: number;
   /**
    * openai, anthropic or groq.
    */
@@ -453,7 +485,7 @@ export interface ProviderKeys {
   /**
    * New with every replacement, across all projects: tells a proxy that what it opened earlier is out of date.
    */
-  version: Generated<Int8>;
+  version: Generated<number>;
 }
 
 export interface SchemaMigrations {
@@ -466,7 +498,7 @@ export interface SchemaMigrations {
    */
   checksum: string;
   /**
-   * File of sql/migrations, or views, functions, seed.
+   * File of sql/migrations, or a folder that is replayed whole.
    */
   name: string;
 }
@@ -512,9 +544,13 @@ export interface UsageRecords {
    */
   endpoint: string;
   /**
+   * The record's own name; a client may send the same X-Request-Id twice. Null before version 5 of the schema.
+   */
+  id: Generated<string | null>;
+  /**
    * The key.
    */
-  key_id: Int8;
+  key_id: number;
   /**
    * From the request's arrival to its response headers.
    */
@@ -526,7 +562,7 @@ export interface UsageRecords {
   /**
    * The project. No foreign key: records outlive what they speak of.
    */
-  project_id: Int8;
+  project_id: number;
   /**
    * Prompt tokens that the provider charged for; 0 on a hit.
    */
@@ -562,7 +598,9 @@ export interface UsageRecords {
 }
 
 export interface DB {
+  admission_slots: AdmissionSlots;
   api_keys: ApiKeys;
+  batch_ledger: BatchLedger;
   cache_entries: CacheEntries;
   cache_prompts: CachePrompts;
   cached_vectors: CachedVectors;

@@ -1,11 +1,11 @@
 /** Upkeep that runs beside requests: expired entries go, partitions come and go. */
 import type { Database } from '../postgres/database.ts'
-import { deleteExpiredEntries, maintainUsagePartitions } from '../postgres/record-usage.ts'
+import { deleteExpiredEntries, forgetBatches, maintainUsagePartitions } from '../postgres/record-usage.ts'
 import { describeCause } from '../telemetry/describe-cause.ts'
 import type { Log } from '../telemetry/log.ts'
 
 const SWEEP_EVERY_MS = 60_000
-const PARTITIONS_EVERY_MS = 3_600_000
+const UPKEEP_EVERY_MS = 3_600_000
 const ENTRIES_A_BITE = 1_000
 
 export interface Maintenance {
@@ -20,8 +20,9 @@ export async function startMaintenance(database: Database, log: Log): Promise<Ma
     setInterval(() => sweep(database).catch(tell('expired entries could not be deleted')), SWEEP_EVERY_MS),
     setInterval(
       () => maintainUsagePartitions(database).catch(tell('usage partitions could not be kept')),
-      PARTITIONS_EVERY_MS,
+      UPKEEP_EVERY_MS,
     ),
+    setInterval(() => forgetBatches(database).catch(tell('old batches could not be forgotten')), UPKEEP_EVERY_MS),
   ]
   for (const timer of timers) timer.unref()
   return {

@@ -19,6 +19,8 @@ export interface UsageRecorder {
 
 export function createUsageRecorder(database: Database, log: Log): UsageRecorder {
   let waiting: UsageRecord[] = []
+  /** Sent, and perhaps written: it goes again as it is, under its name, before any other. */
+  let inDoubt: { records: UsageRecord[]; batch: string } | null = null
   let dropped = 0
   let batchSize = MAX_BATCH
   let failing = false
@@ -41,24 +43,25 @@ export function createUsageRecorder(database: Database, log: Log): UsageRecorder
 
   /** What waits; what comes meanwhile waits for its turn, unless it fills a batch. */
   async function write(): Promise<void> {
-    if (waiting.length === 0) return
+    if (waiting.length === 0 && !inDoubt) return
     do {
-      const batch = waiting.splice(0, batchSize)
+      const { records, batch } = inDoubt ?? { records: waiting.splice(0, batchSize), batch: crypto.randomUUID() }
+      inDoubt = { records, batch }
       try {
-        await recordUsage(database, batch)
+        await recordUsage(database, records, batch)
+        inDoubt = null
         noteSuccess()
       } catch (error) {
         if (isRefusal(error)) {
-          divide(batch, error)
+          divide(records, error)
+          inDoubt = null
           continue
         }
-        waiting = batch.concat(waiting)
-        dropOverflow()
         noteFailure(error)
         break
       }
     } while (waiting.length >= batchSize)
-    if (waiting.length > 0) schedule()
+    if (waiting.length > 0 || inDoubt) schedule()
   }
 
   /** One record that the database will never take must not hold up the others: half a batch at a time finds it. */
@@ -80,8 +83,12 @@ export function createUsageRecorder(database: Database, log: Log): UsageRecorder
 
   function noteFailure(error: unknown): void {
     if (!failing)
-      log.warn({ cause: describeCause(error), waiting: waiting.length }, 'usage records wait for the database')
+      log.warn({ cause: describeCause(error), waiting: countWaiting() }, 'usage records wait for the database')
     failing = true
+  }
+
+  function countWaiting(): number {
+    return waiting.length + (inDoubt?.records.length ?? 0)
   }
 
   function dropOverflow(): void {
@@ -101,13 +108,13 @@ export function createUsageRecorder(database: Database, log: Log): UsageRecorder
     },
     async drain(timeLimitMs) {
       const deadline = performance.now() + timeLimitMs
-      while ((waiting.length > 0 || writing) && performance.now() < deadline) {
+      while ((countWaiting() > 0 || writing) && performance.now() < deadline) {
         await Promise.race([startWriting(), Bun.sleep(Math.max(1, deadline - performance.now()))])
-        if (waiting.length > 0) await Bun.sleep(20)
+        if (countWaiting() > 0) await Bun.sleep(20)
       }
       if (timer) clearTimeout(timer)
       timer = null
-      if (waiting.length > 0) log.error({ lost: waiting.length }, 'usage records could not be written in time')
+      if (countWaiting() > 0) log.error({ lost: countWaiting() }, 'usage records could not be written in time')
     },
   }
 }
@@ -115,10 +122,10 @@ export function createUsageRecorder(database: Database, log: Log): UsageRecorder
 /** A value does not fit its column, or is missing, however often it is tried. */
 function isRefusal(error: unknown): boolean {
   const state = sqlStateOf(error)
-  return state !== null && (state.startsWith(DATA_EXCEPTION) || state === NOT_NULL_VIOLATION)
+  return state !== null && (state.startsWith(DATA_EXCEPTION) || REFUSING_VIOLATIONS.includes(state))
 }
 
 /** A class of SQLSTATEs. */
 const DATA_EXCEPTION = '22'
-/** What is no number is written as null. */
-const NOT_NULL_VIOLATION = '23502'
+/** Of not null: what is no number is written as null. Of a check: there is no partition for the time, and none will come. */
+const REFUSING_VIOLATIONS = ['23502', '23514']

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
-import { type AdmitRow, admit } from '../../src/postgres/admit.ts'
+import { type AdmitAsk, type AdmitRow, admit } from '../../src/postgres/admit.ts'
 import type { Database } from '../../src/postgres/database.ts'
 import { createProject, issueKey } from '../../src/postgres/projects.ts'
 import { refundRequests } from '../../src/postgres/refund-requests.ts'
@@ -15,6 +15,12 @@ async function countedRequests(database: Database, keyType = 'project'): Promise
     select coalesce(sum(requests), 0)::integer as requests from monthly_counters where key_type = ${keyType}
   `.execute(database.queries)
   return rows[0]?.requests ?? 0
+}
+
+/** Of keys that were issued. */
+async function admitKnown(database: Database, asks: readonly AdmitAsk[]): Promise<AdmitRow[]> {
+  const rows = await admit(database, asks)
+  return rows.filter(row => row.verdict !== 'unknown')
 }
 
 describeFootings('admit()', footing => {
@@ -40,6 +46,75 @@ describeFootings('admit()', footing => {
     })
     expect(stranger).toMatchObject({ verdict: 'unknown', granted: 0 })
     expect(await countedRequests(database)).toBe(3)
+  })
+
+  test('a batch that is sent again reserves nothing more, and is granted what it was', async () => {
+    const { database } = await footing.open()
+    await database.runScript(`insert into plans values ('five', 1000, 1000, 5)`)
+    await createProject(database, 'acme', 'five')
+    const keyHash = hashOf(await issueKey(database, 'acme', 'project', 'ci'))
+    const asks = [{ keyHash, wanted: 2 }]
+    const both = [...asks, { keyHash: hashOf('lgw_proj_never_issued'), wanted: 4 }]
+    const slot = crypto.randomUUID()
+    for (const [sequence, batch, granted] of [
+      [1, asks, [2]],
+      [2, both, [2, 0]],
+      // Of two that were wanted, one was left.
+      [3, asks, [1]],
+      [4, both, [0, 0]],
+    ] as const) {
+      for (const _ of ['first', 'again', 'and again']) {
+        const rows = await admit(database, batch, { slot, sequence })
+        expect(rows.map(row => row.granted)).toEqual(granted)
+      }
+    }
+    expect(await countedRequests(database)).toBe(5)
+    // One that comes late, when others have taken its slot, was settled long ago.
+    expect(await admit(database, asks, { slot, sequence: 1 })).toMatchObject([{ verdict: 'active', granted: 0 }])
+    // Another slot is another batch.
+    await database.runScript('update monthly_counters set requests = 0')
+    expect(await admit(database, asks, { slot: crypto.randomUUID(), sequence: 1 })).toMatchObject([{ granted: 2 }])
+    expect(await countedRequests(database)).toBe(2)
+  })
+
+  test('a batch that comes twice at once is counted once', async () => {
+    const { database } = await footing.open()
+    await createProject(database, 'acme', 'pro')
+    const keyHash = hashOf(await issueKey(database, 'acme', 'project', 'ci'))
+    const slots = Array.from({ length: 20 }, () => crypto.randomUUID())
+    const twice = [...slots, ...slots, ...slots]
+    const rows = await Promise.all(twice.map(slot => admit(database, [{ keyHash, wanted: 3 }], { slot, sequence: 1 })))
+    expect(rows.map(([row]) => row?.granted)).toEqual(twice.map(() => 3))
+    expect(await countedRequests(database)).toBe(60)
+  })
+
+  test('columns of an account that is typed as never null never are', async () => {
+    const { database } = await footing.open()
+    await createProject(database, 'acme', 'free')
+    const keyHash = hashOf(await issueKey(database, 'acme', 'project', 'ci'))
+    const [row] = await admit(database, [{ keyHash, wanted: 0 }])
+    expect(Object.entries(row ?? {}).filter(([, value]) => value === null)).toEqual([])
+  })
+
+  test('the release before finds what it calls', async () => {
+    const { database } = await footing.open()
+    await createProject(database, 'acme', 'free')
+    const keyHash = hashOf(await issueKey(database, 'acme', 'project', 'ci'))
+    const admitted = await database.call<Record<string, unknown>>('select * from admit($1::text[], $2::integer[])', [
+      [keyHash, hashOf('lgw_proj_never_issued')],
+      [3, 1],
+    ])
+    expect(admitted).toMatchObject([
+      { ordinal: 1, verdict: 'active', granted: 3, key_type: 'project', project_name: 'acme', fallbacks: [] },
+      { ordinal: 2, verdict: 'unknown', granted: 0, key_id: null, direct_providers: [], provider_keys_version: 0 },
+    ])
+    await database.call('select refund_requests($1::bigint[], $2::text[], $3::date[], $4::integer[])', [
+      [admitted[0]?.project_id],
+      ['project'],
+      [admitted[0]?.month],
+      [2],
+    ])
+    expect(await countedRequests(database)).toBe(1)
   })
 
   test('says the same of a key that is asked for alone as of one among others, test keys too', async () => {
@@ -116,7 +191,7 @@ describeFootings('admit()', footing => {
       await issueKey(database, 'acme', 'project', 'p'),
       await issueKey(database, 'acme', 'test', 't'),
     ].map(hashOf)
-    const rows = await admit(
+    const rows = await admitKnown(
       database,
       hashes.map(keyHash => ({ keyHash, wanted: 2_000 })),
     )
@@ -152,14 +227,27 @@ describeFootings('admit()', footing => {
   test('a refund gives back to the month that was counted in, never below zero', async () => {
     const { database } = await footing.open()
     await createProject(database, 'acme', 'free')
-    const [row] = await admit(database, [
+    const [row] = await admitKnown(database, [
       { keyHash: hashOf(await issueKey(database, 'acme', 'project', 'ci')), wanted: 5 },
     ])
     if (!row) throw new Error('admit() returned nothing')
     const refund = { projectId: row.project_id, keyType: row.key_type, month: row.month, requests: 2 }
-    await refundRequests(database, [refund])
+    await refundRequests(database, [refund], crypto.randomUUID())
     expect(await countedRequests(database)).toBe(3)
-    await refundRequests(database, [refund, refund])
+    await refundRequests(database, [refund, refund], crypto.randomUUID())
     expect(await countedRequests(database)).toBe(0)
+  })
+
+  test('a batch of refunds that is sent again gives nothing back', async () => {
+    const { database } = await footing.open()
+    await createProject(database, 'acme', 'free')
+    const keyHash = hashOf(await issueKey(database, 'acme', 'project', 'ci'))
+    const [row] = await admitKnown(database, [{ keyHash, wanted: 5 }])
+    if (!row) throw new Error('admit() returned nothing')
+    const refund = { projectId: row.project_id, keyType: row.key_type, month: row.month, requests: 2 }
+    const batch = crypto.randomUUID()
+    await Promise.all([1, 2, 3].map(() => refundRequests(database, [refund], batch)))
+    await refundRequests(database, [refund], batch)
+    expect(await countedRequests(database)).toBe(3)
   })
 })

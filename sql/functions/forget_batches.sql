@@ -1,0 +1,10 @@
+create or replace function forget_batches() returns void
+language sql
+volatile
+set search_path = public, pg_temp
+as $$
+    delete from batch_ledger where taken_at < now() - interval '1 day';
+    delete from admission_slots where used_at < now() - interval '1 day';
+$$;
+
+comment on function forget_batches() is 'Deletes what was remembered of batches for a day: nobody sends them again.';

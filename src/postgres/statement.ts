@@ -1,0 +1,70 @@
+/** SQL statements with the columns that they return: the one way in which SQL functions are called. */
+import type { Database } from './database.ts'
+
+/** `Row` is what the declared columns come to. */
+export interface Statement<Row> {
+  text: string
+  /** PostgreSQL's name of each column's type; a test compares them with what the database says of the text. */
+  columns: Readonly<Record<string, string>>
+  /** Never there: tells the compiler what a row is. */
+  row?: Row
+}
+
+/** A column of this type of PostgreSQL's, which comes as a `T`. */
+export interface Column<T> {
+  type: string
+  /** Never there, as above. */
+  value?: T
+}
+
+type RowOf<Columns extends Record<string, Column<unknown>>> = {
+  [Name in keyof Columns]: Columns[Name] extends Column<infer T> ? T : never
+}
+
+/** Every statement that has been defined. */
+export const statements: Statement<unknown>[] = []
+
+/** `text` casts each of its parameters. A column that can be null is `nullable`: nothing else would tell. */
+export function defineStatement<const Columns extends Record<string, Column<unknown>>>(
+  text: string,
+  columns: Columns,
+): Statement<RowOf<Columns>> {
+  const types = Object.fromEntries(Object.entries(columns).map(([name, { type }]) => [name, type]))
+  const statement = { text, columns: types }
+  statements.push(statement)
+  return statement
+}
+
+export function runStatement<Row>(
+  database: Pick<Database, 'call'>,
+  statement: Statement<Row>,
+  values: readonly unknown[] = [],
+): Promise<Row[]> {
+  return database.call<Row>(statement.text, values)
+}
+
+/** For a statement that always returns one row. */
+export async function readOne<Row>(
+  database: Pick<Database, 'call'>,
+  statement: Statement<Row>,
+  values: readonly unknown[] = [],
+): Promise<Row> {
+  const [row] = await runStatement(database, statement, values)
+  if (row === undefined) throw new Error(`No row came of: ${statement.text}`)
+  return row
+}
+
+/** One of a few texts, where the function says so. */
+export const text = <T extends string = string>(): Column<T> => ({ type: 'text' })
+export const integer: Column<number> = { type: 'int4' }
+/** Ids and counters stay far below 2^53. */
+export const bigint: Column<number> = { type: 'int8' }
+export const double: Column<number> = { type: 'float8' }
+export const boolean: Column<boolean> = { type: 'bool' }
+export const timestamp: Column<Date> = { type: 'timestamptz' }
+/** `YYYY-MM-DD`. */
+export const date: Column<string> = { type: 'date' }
+export const bytes: Column<Uint8Array> = { type: 'bytea' }
+/** Of a function that returns nothing. */
+export const nothing: Column<unknown> = { type: 'void' }
+export const nullable = <T>(column: Column<T>): Column<T | null> => column
