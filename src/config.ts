@@ -2,12 +2,15 @@
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { findFault } from './embedders/local/model-folder.ts'
+import { parseDatabaseUrl } from './postgres/address.ts'
 
 export interface Config {
   port: number
   host: string
   /** Null: the embedded database. */
   databaseUrl: string | null
+  /** Over all workers of this machine; null: a share of what the server gives. */
+  databaseMaxConnections: number | null
   /** Null: the in-process store. */
   redisUrl: string | null
   dataDir: string
@@ -74,21 +77,18 @@ export function readConfig(environment: Environment = process.env): Config {
   const problems: string[] = []
   const read = readersOf(environment, problems)
 
-  const databaseUrl = read.url(
-    'DATABASE_URL',
-    null,
-    ['postgres:', 'postgresql:'],
-    'postgres://user:password@127.0.0.1:5432/model_proxy',
-  )
+  const databaseUrl = read.databaseUrl('DATABASE_URL')
   const redisUrl = read.redisUrl('REDIS_URL')
+  const workers = read.workers('WORKERS', databaseUrl !== null && redisUrl !== null)
   const config: Config = {
     port: read.integer('PORT', 3000, 0, 65_535),
     host: read.text('HOST', '127.0.0.1'),
     databaseUrl,
+    databaseMaxConnections: read.optionalInteger('DATABASE_MAX_CONNECTIONS', workers, 10_000, 20),
     redisUrl,
     dataDir: read.text('DATA_DIR', './data'),
     embeddedPgPort: read.integer('EMBEDDED_PG_PORT', 5433, 0, 65_535),
-    workers: read.workers('WORKERS', databaseUrl !== null && redisUrl !== null),
+    workers,
     aggregator: {
       name: read.name('AGGREGATOR_NAME', 'openrouter'),
       baseUrl: read.baseUrl('AGGREGATOR_BASE_URL', 'https://openrouter.ai/api/v1'),
@@ -177,6 +177,13 @@ function readersOf(environment: Environment, problems: string[]) {
     return fallback
   }
 
+  function optionalInteger(name: string, least: number, most: number, example: number): number | null {
+    if (optionalText(name) === null) return null
+    const before = problems.length
+    const number = integer(name, Math.max(least, example), least, most)
+    return problems.length > before ? null : number
+  }
+
   function url(name: string, fallback: string | null, protocols: readonly string[], example: string): string | null {
     const value = optionalText(name)
     if (value === null) return fallback
@@ -189,9 +196,17 @@ function readersOf(environment: Environment, problems: string[]) {
     text,
     optionalText,
     integer,
+    optionalInteger,
     url,
     baseUrl: (name: string, fallback: string): string =>
       (url(name, fallback, ['http:', 'https:'], fallback) ?? fallback).replace(/\/+$/, ''),
+    databaseUrl(name: string): string | null {
+      const value = optionalText(name)
+      if (value === null || parseDatabaseUrl(value) !== null) return value
+      const must = 'an address that begins with postgres:// or postgresql://, of one host or several, separated by commas'
+      problem(name, must, 'postgres://user:password@127.0.0.1:5432/model_proxy')
+      return null
+    },
     redisUrl(name: string): string | null {
       const value = optionalText(name)
       if (value === null) return null

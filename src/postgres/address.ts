@@ -23,7 +23,7 @@ const FORM = /^postgres(?:ql)?:\/\/(?:([^/?]*)@)?([^/?@]*)(?:\/([^?]*))?(?:\?(.*
 const HOST_FORM = /^(\[[^\]]+\]|[^:[\]]*)(?::(\d{1,5}))?$/
 const DEFAULT_PORT = '5432'
 
-/** Null where it is no address of PostgreSQL's form, or asks for what is not to be had. */
+/** Null where it is no address of PostgreSQL's form, names a file that cannot be read, or asks for what is not to be had. */
 export function parseDatabaseUrl(url: string): DatabaseAddress | null {
   const match = FORM.exec(url)
   if (!match) return null
@@ -32,10 +32,10 @@ export function parseDatabaseUrl(url: string): DatabaseAddress | null {
   // What writes needs a server that takes writes: any other wish cannot be met.
   if (!['any', 'read-write', 'primary'].includes(parameters.get('target_session_attrs') ?? 'any')) return null
   const hosts = parseHosts(parameters.get('host') ?? hostList, parameters.get('port'))
-  const tls = parseTls(parameters)
-  if (!hosts || tls === null) return null
   const colon = userinfo.indexOf(':')
   try {
+    const tls = parseTls(parameters)
+    if (!hosts || tls === null) return null
     const user = decodeURIComponent(colon < 0 ? userinfo : userinfo.slice(0, colon)) || parameters.get('user')
     const owner = user || userInfo().username
     return {

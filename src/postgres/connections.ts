@@ -26,6 +26,8 @@ const SILENCE_LIMIT_MS = STATEMENT_TIME_LIMIT_MS + 2_000
 const STALLED_AFTER_MS = 1_000
 /** After a refusal the next try waits: a server that is starting must not be knocked down at the door. */
 const RETRY_AFTER_MS = 100
+/** Of a statement that has gone stale. */
+const MOST_TRIES = 3
 const CLOSE_TIME_LIMIT_MS = 2_000
 const WATCH_EVERY_MS = 250
 /** An hour, give or take, so that they are not all renewed at once. */
@@ -114,22 +116,22 @@ export function openConnections({ address, maxConnections }: ConnectionsOptions)
     return callOn(best, text, values)
   }
 
-  async function callOnNew<Row>(text: string, values: readonly unknown[]): Promise<Row[]> {
+  async function callOnNew<Row>(text: string, values: readonly unknown[], tries = 1): Promise<Row[]> {
     if (isClosed) throw new Error('The database is closed')
     await grow()
     const best = pick()
     if (!best) throw new Error('The connection was lost')
-    return callOn(best, text, values)
+    return callOn(best, text, values, tries)
   }
 
-  async function callOn<Row>(on: Open, text: string, values: readonly unknown[]): Promise<Row[]> {
+  async function callOn<Row>(on: Open, text: string, values: readonly unknown[], tries = 1): Promise<Row[]> {
     try {
       return await on.connection.run<Row>(text, values)
     } catch (error) {
-      if (isStale(error)) {
+      if (isStale(error) && tries < MOST_TRIES) {
         // A deploy replaced what the statement calls: on the others, older than that, it is no better.
-        for (const each of open) leave(each)
-        return callOnNew(text, values)
+        if (open.includes(on)) for (const each of open) leave(each)
+        return callOnNew(text, values, tries + 1)
       }
       // The primary has become a standby: another server of the list may be it now.
       if (sqlStateOf(error) === READ_ONLY) leave(on)

@@ -96,9 +96,15 @@ Object.defineProperty(postgres.PostgresError.prototype, 'routine', {
   },
 })
 
-/** "cached plan must not change result type", "prepared statement does not exist": it has done nothing, and never will here. */
+const INTERNAL_ERROR = 'XX000'
+
+/**
+ * What the statement was prepared for has been replaced: "cached plan must not change result type", "prepared statement does
+ * not exist"; or was, in the midst of it. It has done nothing, and on this connection it never may.
+ */
 export function isStale(error: unknown): boolean {
   if (!(error instanceof postgres.PostgresError) || !('raisedBy' in error)) return false
+  if (error.code === INTERNAL_ERROR) return /^(cache lookup failed|could not open relation)/.test(error.message)
   return error.raisedBy === 'RevalidateCachedQuery' || error.raisedBy === 'FetchPreparedStatement'
 }
 

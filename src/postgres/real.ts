@@ -13,7 +13,7 @@ export interface RealDatabaseOptions {
   maxConnections?: number
 }
 
-export function openRealDatabase({ url, maxConnections = 10 }: RealDatabaseOptions): Database {
+export function openRealDatabase({ url, maxConnections = 5 }: RealDatabaseOptions): Database {
   const address = parseDatabaseUrl(url)
   if (!address) throw new Error('DATABASE_URL is not an address that PostgreSQL can be reached at')
   const { call, close } = openConnections({ address, maxConnections })

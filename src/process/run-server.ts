@@ -4,6 +4,8 @@ import { type Config, ConfigError } from '../config.ts'
 import { createEmbedder } from '../embedders/create-embedder.ts'
 import { withinTimeLimit } from '../event-loop/time-limit.ts'
 import { IDLE_TIMEOUT_SECONDS } from '../http/answer.ts'
+import { describeAddress, parseDatabaseUrl } from '../postgres/address.ts'
+import { shareConnections } from '../postgres/connection-budget.ts'
 import type { Database } from '../postgres/database.ts'
 import { openEmbeddedDatabase } from '../postgres/embedded/embedded.ts'
 import { migrate } from '../postgres/migrate.ts'
@@ -36,7 +38,7 @@ export interface RunOptions {
 export async function runServer(config: Config, { isWorker }: RunOptions): Promise<void> {
   const log = createLog(config.logLevel)
   const [database, embedder] = await Promise.all([openDatabase(config), createEmbedder(config.embedder, log)])
-  if (!isWorker) await migrate(database)
+  if (!isWorker) await migrate(database, { onWait: tellOfWait(log) })
   const { store, bus } =
     config.redisUrl === null ? { store: createInProcessStore(), bus: null } : await openRedis(config.redisUrl, log)
   const app = await createApp({ config, database, store, embedder, bus, log })
@@ -68,17 +70,25 @@ export async function openDatabase(config: Config): Promise<Database> {
     const password = await keepPsqlPassword(config.dataDir)
     return openEmbeddedDatabase({ directory, psql: { port: config.embeddedPgPort, password } })
   }
-  const database = openRealDatabase({ url: config.databaseUrl })
+  const url = config.databaseUrl
+  const first = openRealDatabase({ url, maxConnections: 1 })
   try {
-    await pingDatabase(database)
-    return database
+    await pingDatabase(first)
+    const maxConnections = await shareConnections(first, config.databaseMaxConnections, config.workers)
+    return openRealDatabase({ url, maxConnections })
   } catch (error) {
-    await database.close()
-    const { host, pathname } = new URL(config.databaseUrl)
+    const address = parseDatabaseUrl(url)
     throw new ConfigError([
-      `DATABASE_URL must lead to a PostgreSQL that answers; ${host}${pathname} does not: ${reasonOf(error)}. Example: DATABASE_URL=postgres://user:password@127.0.0.1:5432/model_proxy`,
+      `DATABASE_URL must lead to a PostgreSQL that answers; ${address && describeAddress(address)} does not: ${reasonOf(error)}. Example: DATABASE_URL=postgres://user:password@127.0.0.1:5432/model_proxy`,
     ])
+  } finally {
+    await first.close()
   }
+}
+
+/** A long migration of another proxy's holds up this start. */
+export function tellOfWait(log: Log) {
+  return (seconds: number) => log.info({ seconds }, 'waiting for another proxy, which is migrating the database')
 }
 
 /** The proxy starts without Redis too, and finds it later. */

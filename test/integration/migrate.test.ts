@@ -1,0 +1,158 @@
+import { randomBytes } from 'node:crypto'
+import { readdir } from 'node:fs/promises'
+import postgres from 'postgres'
+import { afterEach, expect, inject, test } from 'vitest'
+import { admit } from '../../src/postgres/admit.ts'
+import type { Database } from '../../src/postgres/database.ts'
+import { migrate } from '../../src/postgres/migrate.ts'
+import { createProject, issueKey } from '../../src/postgres/projects.ts'
+import { openRealDatabase } from '../../src/postgres/real.ts'
+import { describeFootings, describeReal } from '../harness/footings.ts'
+
+const MIGRATIONS = new URL('../../sql/migrations/', import.meta.url)
+
+async function issueAsk(database: Database) {
+  await createProject(database, 'acme', 'enterprise')
+  const key = await issueKey(database, 'acme', 'project', 'ci')
+  return { keyHash: new Bun.CryptoHasher('sha256').update(key).digest('hex'), wanted: 1 }
+}
+
+/** As if this deploy brought other columns: the view is another, and so is the ledger. */
+function changeView(columns: string): string {
+  return `drop view key_accounts cascade;
+    create view key_accounts as select ${columns} from api_keys k;
+    update schema_migrations set checksum = 'another' where name = 'views';`
+}
+
+describeFootings('a deploy', footing => {
+  test('replaces a view whatever its columns were, and what depends on it', async () => {
+    const { database } = await footing.open()
+    const ask = await issueAsk(database)
+    for (const columns of ['1 as other', 'k.id::text as key_id, k.key_hash']) {
+      await database.runScript(changeView(columns))
+      expect((await migrate(database)).applied).toEqual(['views', 'functions', 'compatibility', 'seed'])
+      expect(await admit(database, [ask])).toMatchObject([{ verdict: 'active', project_name: 'acme' }])
+      expect((await migrate(database)).applied).toEqual([])
+    }
+  })
+})
+
+describeReal('a deploy', footing => {
+  const drops: (() => Promise<void>)[] = []
+  afterEach(async () => {
+    for (const drop of drops.splice(0)) await drop()
+  })
+
+  async function openEmpty(): Promise<{ database: Database; url: string }> {
+    const { adminUrl = '' } = inject('real') ?? {}
+    const name = `mp_test_${randomBytes(6).toString('hex')}`
+    const admin = openRealDatabase({ url: adminUrl, maxConnections: 1 })
+    await admin.runScript(`create database ${name}`)
+    const url = new URL(adminUrl)
+    url.pathname = `/${name}`
+    const database = openRealDatabase({ url: url.href })
+    drops.push(async () => {
+      await database.close()
+      await admin.runScript(`drop database ${name} with (force)`)
+      await admin.close()
+    })
+    return { database, url: url.href }
+  }
+
+  test('of two that start at once on an empty database, each is served, and one migrates', async () => {
+    const { database } = await openEmpty()
+    const reports = await Promise.all([migrate(database), migrate(database), migrate(database)])
+    const applied = reports.map(report => report.applied.length).filter(count => count > 0)
+    expect(applied).toEqual([(await readdir(MIGRATIONS)).length + 4])
+    expect(await admit(database, [await issueAsk(database)])).toMatchObject([{ granted: 1 }])
+  })
+
+  test('brings a database of the release before up to date', async () => {
+    const { database } = await openEmpty()
+    await database.runScript('create table schema_migrations (name text primary key, checksum text not null, applied_at timestamptz not null default now())')
+    for (const file of (await readdir(MIGRATIONS)).sort().slice(0, 4)) {
+      const text = await Bun.file(new URL(file, MIGRATIONS)).text()
+      const checksum = new Bun.CryptoHasher('sha256').update(text).digest('hex')
+      await database.runScript(`${text}; insert into schema_migrations (name, checksum) values ('${file}', '${checksum}')`)
+    }
+    await migrate(database)
+    expect(await admit(database, [await issueAsk(database)])).toMatchObject([{ granted: 1 }])
+  })
+
+  test('waits while another migrates, and tells; not for ever', async () => {
+    const { database, url } = await openEmpty()
+    await migrate(database)
+    const other = postgres(url, { max: 1 })
+    const waits: number[] = []
+    let done: Promise<unknown> | null = null
+    await other.begin(async transaction => {
+      await transaction.unsafe(`select pg_advisory_xact_lock(hashtext('model-proxy migrate'))`)
+      // Up to date or not.
+      await expect(migrate(database, { waitLimitMs: 300 })).rejects.toThrow('Another proxy has been migrating')
+      await database.runScript(`update schema_migrations set checksum = 'another' where name = 'seed'`)
+      done = migrate(database, { onWait: seconds => waits.push(seconds) })
+      await Bun.sleep(600)
+    })
+    expect(await done).toEqual({ applied: ['seed'] })
+    expect(waits).toEqual([0])
+    await other.end()
+  })
+
+  test('costs no request, of this release or the one before, whatever it replaces', async () => {
+    const { database, databaseUrl } = await footing.open()
+    const ask = await issueAsk(database)
+    const deployer = openRealDatabase({ url: databaseUrl ?? '', maxConnections: 1 })
+    let running = true
+    let answered = 0
+    const failures: unknown[] = []
+    async function keepAsking(call: () => Promise<{ granted: number; key_id: number }[]>): Promise<void> {
+      while (running) {
+        const rows = await call().catch(error => {
+          failures.push(error)
+          return null
+        })
+        // Each its own answer, also where statements went stale in the midst of others.
+        if (rows) expect(rows).toMatchObject([{ verdict: 'active', granted: 1, project_name: 'acme' }])
+        answered++
+      }
+    }
+    const clients = Array.from({ length: 24 }, (_, i) =>
+      i % 3 === 0
+        ? keepAsking(() => database.call('select * from admit($1::text[], $2::integer[])', [[ask.keyHash], [1]]))
+        : keepAsking(async () => (await admit(database, [ask], { slot: crypto.randomUUID(), sequence: 1 })) as never),
+    )
+    const { keyHash } = ask
+    const others = Array.from({ length: 8 }, async (_, i) => {
+      while (running) {
+        const [row] = await database.call<{ said: string }>('select $1::text || $2::text as said', [keyHash, `${i}`])
+        expect(row?.said).toBe(`${keyHash}${i}`)
+      }
+    })
+    for (let deploy = 0; deploy < 4; deploy++) {
+      await Bun.sleep(500)
+      // The view as it is, and one column more: nothing in between is ever seen.
+      const text = await Bun.file(new URL('../../sql/views/key_accounts.sql', import.meta.url)).text()
+      const changed = deploy % 2 === 0 ? text.replace('    p.fallbacks\n', `    p.fallbacks,\n    ${deploy} as more\n`) : text
+      const functions = await readFunctions()
+      await deployer.runScripts([
+        { name: 'drop', text: 'drop view key_accounts cascade' },
+        { name: 'view', text: changed },
+        ...functions.map((text, i) => ({ name: `function ${i}`, text })),
+      ])
+    }
+    await Bun.sleep(100)
+    running = false
+    await Promise.all([...clients, ...others])
+    await deployer.close()
+    expect(failures).toEqual([])
+    expect(answered).toBeGreaterThan(100)
+  })
+})
+
+async function readFunctions(): Promise<string[]> {
+  const folders = ['functions', 'compatibility'].map(name => new URL(`../../sql/${name}/`, import.meta.url))
+  const files = await Promise.all(
+    folders.map(async folder => (await readdir(folder)).sort().map(file => new URL(file, folder))),
+  )
+  return Promise.all(files.flat().map(file => Bun.file(file).text()))
+}
