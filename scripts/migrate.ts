@@ -6,7 +6,8 @@ import { openDatabase } from '../src/process/run-server.ts'
 try {
   const database = await openDatabase(readConfig())
   const { applied } = await migrate(database, {
-    onWait: seconds => process.stderr.write(`Waiting for another proxy, which is migrating the database (${seconds} s)\n`),
+    onWait: seconds =>
+      process.stderr.write(`Waiting for another proxy, which is migrating the database (${seconds} s)\n`),
   })
   process.stdout.write(applied.length > 0 ? `Applied: ${applied.join(', ')}\n` : 'The database is up to date.\n')
   await database.close()

@@ -203,7 +203,8 @@ function readersOf(environment: Environment, problems: string[]) {
     databaseUrl(name: string): string | null {
       const value = optionalText(name)
       if (value === null || parseDatabaseUrl(value) !== null) return value
-      const must = 'an address that begins with postgres:// or postgresql://, of one host or several, separated by commas'
+      const must =
+        'an address that begins with postgres:// or postgresql://, of one host or several, separated by commas'
       problem(name, must, 'postgres://user:password@127.0.0.1:5432/model_proxy')
       return null
     },

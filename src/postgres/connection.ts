@@ -16,19 +16,16 @@ export interface Connection {
   end(): void
 }
 
-export interface ConnectionOptions extends Omit<DriverOptions, 'onClose'> {
+export interface ConnectionOptions extends DriverOptions {
   /** Called once, whoever ended it. */
   onEnd(connection: Connection): void
 }
 
 export async function openConnection(options: ConnectionOptions): Promise<Connection> {
+  const driver = await openDriver(options)
+  if (driver.isLost) throw new Error('The connection was lost')
+  driver.onLost = end
   let hasEnded = false
-  let onClose = () => {
-    hasEnded = true
-  }
-  const driver = await openDriver({ ...options, onClose: () => onClose() })
-  if (hasEnded) throw new Error('The connection was lost')
-  onClose = end
   let isRetired = false
   const connection = { run, waiting: 0, quietSinceMs: performance.now(), retire, end }
 
@@ -40,7 +37,7 @@ export async function openConnection(options: ConnectionOptions): Promise<Connec
 
   function run<Row>(text: string, values: readonly unknown[]): Promise<Row[]> {
     if (connection.waiting++ === 0) connection.quietSinceMs = performance.now()
-    return driver.unsafe(text, values.map(encodeValue), PREPARED).then(
+    return driver.sql.unsafe(text, values.map(encodeValue), PREPARED).then(
       rows => {
         note()
         return rows as unknown as Row[]

@@ -8,11 +8,15 @@ export interface DriverOptions {
   address: DatabaseAddress
   /** The server ends what takes longer. */
   statementTimeLimitMs: number
-  /** Called when the connection is gone. */
-  onClose(): void
 }
 
-export type Driver = ReturnType<typeof createDriver>
+export interface Driver {
+  sql: ReturnType<typeof createClient>
+  /** Whether the connection is gone. */
+  isLost: boolean
+  /** Called when it goes. */
+  onLost(): void
+}
 
 /** For a connection that can be used. */
 export const CONNECT_TIME_LIMIT_MS = 2_000
@@ -40,15 +44,19 @@ export async function openDriver(options: DriverOptions): Promise<Driver> {
 }
 
 export function endDriver(driver: Driver): void {
-  driver.end({ timeout: 0 }).catch(() => {})
+  driver.sql.end({ timeout: 0 }).catch(() => {})
 }
 
 async function connect(options: DriverOptions, host: DatabaseHost): Promise<Driver> {
-  const driver = createDriver(options, host)
+  const onClose = () => {
+    driver.isLost = true
+    driver.onLost()
+  }
+  const driver: Driver = { sql: createClient(options, host, onClose), isLost: false, onLost: () => {} }
   try {
     const [server] = await withinTimeLimit(
       CONNECT_TIME_LIMIT_MS,
-      driver.unsafe<{ read_only: boolean }[]>(GREETING, [], PREPARED),
+      driver.sql.unsafe<{ read_only: boolean }[]>(GREETING, [], PREPARED),
     )
     if (server?.read_only) throw Object.assign(new Error('the server takes no writes'), { code: READ_ONLY })
     return driver
@@ -59,7 +67,8 @@ async function connect(options: DriverOptions, host: DatabaseHost): Promise<Driv
 }
 
 /** Which host to use, when to try again and for how long to keep a connection is not left to it. */
-function createDriver({ address, statementTimeLimitMs, onClose }: DriverOptions, { host, port }: DatabaseHost) {
+function createClient(options: DriverOptions, { host, port }: DatabaseHost, onclose: () => void) {
+  const { address, statementTimeLimitMs } = options
   const { user, password, database, tls } = address
   return postgres({
     user,
@@ -81,7 +90,7 @@ function createDriver({ address, statementTimeLimitMs, onClose }: DriverOptions,
     types: wireTypes,
     connection: { application_name: 'model-proxy', statement_timeout: statementTimeLimitMs },
     onnotice: () => {},
-    onclose: onClose,
+    onclose,
   })
 }
 

@@ -5,13 +5,13 @@ import { type Driver, endDriver, openDriver } from './driver.ts'
 
 /** What the server makes one transaction, unless it is a single statement that cannot be in one. */
 export async function runScript(address: DatabaseAddress, text: string): Promise<void> {
-  await withDriver(address, driver => driver.unsafe(text))
+  await withDriver(address, ({ sql }) => sql.unsafe(text))
 }
 
 /** All in one transaction. */
 export async function runScripts(address: DatabaseAddress, scripts: readonly Script[]): Promise<void> {
-  await withDriver(address, driver =>
-    driver.begin(async transaction => {
+  await withDriver(address, ({ sql }) =>
+    sql.begin(async transaction => {
       for (const { name, text } of scripts) {
         await transaction.unsafe(text).catch(error => {
           throw new ScriptFailed(name, error)
@@ -22,7 +22,7 @@ export async function runScripts(address: DatabaseAddress, scripts: readonly Scr
 }
 
 async function withDriver(address: DatabaseAddress, run: (driver: Driver) => Promise<unknown>): Promise<void> {
-  const driver = await openDriver({ address, statementTimeLimitMs: STATEMENT_TIME_LIMIT_MS, onClose: () => {} })
+  const driver = await openDriver({ address, statementTimeLimitMs: STATEMENT_TIME_LIMIT_MS })
   try {
     await run(driver)
   } finally {

@@ -69,11 +69,15 @@ describeReal('a deploy', footing => {
 
   test('brings a database of the release before up to date', async () => {
     const { database } = await openEmpty()
-    await database.runScript('create table schema_migrations (name text primary key, checksum text not null, applied_at timestamptz not null default now())')
+    await database.runScript(
+      'create table schema_migrations (name text primary key, checksum text not null, applied_at timestamptz not null default now())',
+    )
     for (const file of (await readdir(MIGRATIONS)).sort().slice(0, 4)) {
       const text = await Bun.file(new URL(file, MIGRATIONS)).text()
       const checksum = new Bun.CryptoHasher('sha256').update(text).digest('hex')
-      await database.runScript(`${text}; insert into schema_migrations (name, checksum) values ('${file}', '${checksum}')`)
+      await database.runScript(
+        `${text}; insert into schema_migrations (name, checksum) values ('${file}', '${checksum}')`,
+      )
     }
     await migrate(database)
     expect(await admit(database, [await issueAsk(database)])).toMatchObject([{ granted: 1 }])
@@ -132,7 +136,8 @@ describeReal('a deploy', footing => {
       await Bun.sleep(500)
       // The view as it is, and one column more: nothing in between is ever seen.
       const text = await Bun.file(new URL('../../sql/views/key_accounts.sql', import.meta.url)).text()
-      const changed = deploy % 2 === 0 ? text.replace('    p.fallbacks\n', `    p.fallbacks,\n    ${deploy} as more\n`) : text
+      const changed =
+        deploy % 2 === 0 ? text.replace('    p.fallbacks\n', `    p.fallbacks,\n    ${deploy} as more\n`) : text
       const functions = await readFunctions()
       await deployer.runScripts([
         { name: 'drop', text: 'drop view key_accounts cascade' },

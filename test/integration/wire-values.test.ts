@@ -59,7 +59,9 @@ describeFootings('values on their way', footing => {
     if (database.footing === 'embedded') return
     await database.runScript(`set statement_timeout = '77s'`)
     const rows = await Promise.all(
-      Array.from({ length: 20 }, () => database.call<{ t: string }>(`select current_setting('statement_timeout') as t`, [])),
+      Array.from({ length: 20 }, () =>
+        database.call<{ t: string }>(`select current_setting('statement_timeout') as t`, []),
+      ),
     )
     expect(new Set(rows.map(([row]) => row?.t))).toEqual(new Set(['10s']))
   })

@@ -33,7 +33,9 @@ test.each([
 })
 
 test('verify-ca checks the authority and not the name', () => {
-  expect(parseDatabaseUrl('postgres://u@h/d?sslmode=verify-ca')?.tls).toEqual({ checkServerIdentity: expect.any(Function) })
+  expect(parseDatabaseUrl('postgres://u@h/d?sslmode=verify-ca')?.tls).toEqual({
+    checkServerIdentity: expect.any(Function),
+  })
 })
 
 test.each([

@@ -1,0 +1,108 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { shareConnections } from '../../src/postgres/connection-budget.ts'
+import type { Database } from '../../src/postgres/database.ts'
+import { pingDatabase } from '../../src/postgres/ping.ts'
+import { openRealDatabase } from '../../src/postgres/real.ts'
+import { describeFaults } from './describe-faults.ts'
+import { startProxyProcess } from './proxy-process.ts'
+import { type PrivateServer, startPostgres } from './servers.ts'
+import { waitUntil } from './wait-until.ts'
+
+describeFaults('a primary and a standby', () => {
+  let first: PrivateServer
+  let second: PrivateServer
+  let both: Database
+
+  beforeAll(async () => {
+    ;[first, second] = await Promise.all([startPostgres(), startPostgres()])
+    await setReadOnly(second, true)
+    const [a, b] = [new URL(first.url), new URL(second.url)]
+    both = openRealDatabase({ url: `postgres://postgres@${b.host},${a.host}/model_proxy`, maxConnections: 3 })
+  })
+  afterAll(async () => {
+    await both?.close()
+    await Promise.all([first?.remove(), second?.remove()])
+  })
+
+  /** As a standby is, to those who write: and as a primary that an operator has closed. */
+  async function setReadOnly({ url }: PrivateServer, readOnly: boolean): Promise<void> {
+    const text = `alter system set default_transaction_read_only = ${readOnly ? 'on' : 'off'}`
+    for (const statement of [text, 'select pg_reload_conf()']) {
+      const { exitCode } = Bun.spawnSync(['psql', url, '-qAtc', statement], { stdout: 'ignore' })
+      expect(exitCode).toBe(0)
+    }
+  }
+
+  async function portInUse(): Promise<string | undefined> {
+    const [row] = await both.call<{ port: string }>(`select current_setting('port') as port`, [])
+    return row?.port
+  }
+
+  const answers = (port: string) => async () => (await portInUse().catch(() => null)) === port
+
+  test('the one that takes writes is used, and found anew when it changes', async () => {
+    await Promise.all(Array.from({ length: 20 }, async () => expect(await portInUse()).toBe(new URL(first.url).port)))
+    await pingDatabase(both)
+    await first.stop()
+    await expect(pingDatabase(both)).rejects.toThrow()
+    await setReadOnly(second, false)
+    await waitUntil('the second answers', 3_000, answers(new URL(second.url).port))
+    await pingDatabase(both)
+  })
+
+  test('a primary that is closed to writes is seen, by those connected to it too, and left for another', async () => {
+    await first.start()
+    await setReadOnly(second, true)
+    await waitUntil('it is seen', 3_000, () =>
+      pingDatabase(both).then(
+        () => false,
+        () => true,
+      ),
+    )
+    // What is refused a write looks for another server.
+    await both.call('create table if not exists written ()', []).catch(() => {})
+    await waitUntil('the first answers', 3_000, async () => {
+      await both.call('create table if not exists written ()', []).catch(() => {})
+      return answers(new URL(first.url).port)()
+    })
+  })
+
+  test('health says so, and a start names it', async () => {
+    const proxy = await startProxyProcess({ DATABASE_URL: first.url })
+    await setReadOnly(first, true)
+    await waitUntil('health is down', 3_000, async () => (await fetch(`${proxy.baseUrl}/health`)).status === 503)
+    await setReadOnly(first, false)
+    await waitUntil('health is well', 3_000, async () => (await fetch(`${proxy.baseUrl}/health`)).status === 200)
+  })
+
+  test('processes share a quarter of what the server gives, or what they are told', async () => {
+    const database = openRealDatabase({ url: first.url, maxConnections: 1 })
+    const shares = (budget: number | null) =>
+      Promise.all([1, 4, 12, 200].map(workers => shareConnections(database, budget, workers)))
+    // Of 100, three are the superuser's.
+    expect(await shares(null)).toEqual([5, 5, 2, 1])
+    expect(await shares(40)).toEqual([40, 10, 3, 1])
+    await database.runScript('alter database model_proxy connection limit 8')
+    expect(await shares(null)).toEqual([2, 1, 1, 1])
+    await database.close()
+  })
+
+  test('a process has no more connections than it may, however many statements wait', async () => {
+    const database = openRealDatabase({ url: second.url, maxConnections: 2 })
+    await setReadOnly(second, false)
+    await waitUntil('it takes writes', 3_000, () =>
+      pingDatabase(database).then(
+        () => true,
+        () => false,
+      ),
+    )
+    const waits = Array.from({ length: 200 }, () => database.call('select pg_sleep(0.002)', []))
+    const [row] = await database.call<{ count: number }>(
+      `select count(*)::integer as count from pg_stat_activity where application_name = 'model-proxy' and datname = current_database()`,
+      [],
+    )
+    await Promise.all(waits)
+    expect(row?.count).toBeLessThanOrEqual(2)
+    await database.close()
+  })
+})
