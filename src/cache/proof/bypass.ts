@@ -1,0 +1,88 @@
+/** Tells prompts that are never matched by meaning: what they ask for changes with the moment, or they ask to do something. */
+import { actionObjects, actionVerbs, alwaysActed } from '../../text/english/action-words.ts'
+import {
+  freshCharacters,
+  freshPhrases,
+  freshWords,
+  timelessAfterCurrent,
+  timelessBeforeCurrent,
+  timelessNow,
+} from '../../text/freshness.ts'
+import type { PromptReading } from '../../text/read-prompt.ts'
+import { wordSet } from '../../text/token.ts'
+
+const phrasesByFirstWord = Map.groupBy(freshPhrases, phrase => phrase.split(' ', 1)[0] ?? '')
+const freshCharacter = new RegExp(freshCharacters.join('|'), 'u')
+const word = /[\p{L}\p{M}\p{N}']+/gu
+/** What is quoted or code is not said by the one who asks. */
+const spoken = /`[^`\n]*`|"[^"\n]*"|“[^“”\n]*”/g
+
+/**
+ * Why no answer to another wording may be served: `fresh` where the answer depends on when it is asked, `action` where something is
+ * to be done. Null for all else, and for texts too long to be matched by meaning at all.
+ */
+export function bypassReason({ text, isSemantic }: PromptReading): 'fresh' | 'action' | null {
+  if (!isSemantic) return null
+  const prose = text.replace(spoken, ' ').replaceAll('’', "'")
+  const words = prose.match(word) ?? []
+  if (isFresh(prose, words)) return 'fresh'
+  return isAction(prose.toLowerCase().match(/[\p{L}\p{N}#$€£'.-]+/gu) ?? []) ? 'action' : null
+}
+
+function isFresh(prose: string, words: readonly string[]): boolean {
+  const lower = words.map(each => each.toLowerCase())
+  const phrase = ` ${lower.join(' ')} `
+  return (
+    freshCharacter.test(prose) ||
+    [...new Set(lower)].some(each => phrasesByFirstWord.get(each)?.some(fresh => phrase.includes(` ${fresh} `))) ||
+    lower.some((each, at) => isFreshWord(each, at, lower) && !isPartOfName(words, at)) ||
+    lower.some((each, at) => each === 'now' && !isTimeless(lower, at) && !isPartOfName(words, at))
+  )
+}
+
+function isFreshWord(each: string, at: number, lower: readonly string[]): boolean {
+  if (each === 'current' || each === "current's") return isTimeCurrent(lower[at - 1], lower[at + 1])
+  return freshWords.has(each) || (each.endsWith("'s") && freshWords.has(each.slice(0, -2)))
+}
+
+function isTimeCurrent(before: string | undefined, after: string | undefined): boolean {
+  return after !== undefined && !timelessAfterCurrent.has(after) && !timelessBeforeCurrent.has(before ?? '')
+}
+
+function isTimeless(lower: readonly string[], at: number): boolean {
+  const around = ` ${lower.slice(Math.max(0, at - 2), at + 3).join(' ')} `
+  return timelessNow.some(phrase => around.includes(` ${phrase} `))
+}
+
+/** A capitalised word after another, in a text that does not capitalise everything: "USA Today", "Apocalypse Now". */
+function isPartOfName(words: readonly string[], at: number): boolean {
+  const before = words[at - 1]
+  if (at < 2 || before === undefined || !isCapitalised(words[at]) || !isCapitalised(before)) return false
+  return words.filter(isCapitalised).length <= words.length / 2
+}
+
+function isCapitalised(each: string | undefined): boolean {
+  const first = each?.[0] ?? ''
+  return first !== first.toLowerCase()
+}
+
+const openings = wordSet(
+  "please pls plz kindly hi hello hey ok okay now just go ahead and can could would will you i i'd want need like to immediately",
+)
+const permissions = wordSet('can could may might should would will must')
+const possessives = wordSet('my our me us this that it these those him her them')
+
+/** Whether the text opens with a verb that acts on the user's own things: "delete a file in Linux" asks how. */
+function isAction(words: readonly string[]): boolean {
+  const [first = '', second = ''] = words
+  if (permissions.has(first) && (second === 'i' || second === 'we')) return false
+  const at = words.findIndex(each => !openings.has(bare(each)))
+  const verb = bare(words[at] ?? '')
+  const rest = words.slice(at + 1).map(bare)
+  if (alwaysActed.has(verb) && rest.some(each => actionObjects.has(each))) return true
+  return actionVerbs.has(verb) && rest.some(each => possessives.has(each) || /\d/.test(each))
+}
+
+function bare(each: string): string {
+  return each.replace(/[.'-]$/, '')
+}

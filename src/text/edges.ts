@@ -1,0 +1,109 @@
+/** Takes courtesy off both ends of a prompt, where what is left is a question or a request of its own. */
+import { indexPhrases, lowerKey, matchPhrase, type PhraseIndex } from './phrases.ts'
+import type { Token } from './token.ts'
+
+export interface CourtesyTables {
+  /** "hi there": whatever follows. */
+  readonly greetings: PhraseIndex
+  /** "please", "could you please": before a request or a question. */
+  readonly requests: PhraseIndex
+  /** "could you tell me": before a question word alone. */
+  readonly inquiries: PhraseIndex
+  /** "thanks in advance": at the end, where a mark or a line end sets it off. */
+  readonly thanks: PhraseIndex
+  /** "please": at the end also where nothing sets it off, unless it follows one of `objectMakers`. */
+  readonly pleas: PhraseIndex
+  readonly objectMakers: ReadonlySet<string>
+  readonly questionWords: ReadonlySet<string>
+  /** First words of questions and requests: one of them must be left in front. */
+  readonly openers: ReadonlySet<string>
+}
+
+export function courtesyTables(
+  tables: Omit<CourtesyTables, 'greetings' | 'requests' | 'inquiries' | 'thanks' | 'pleas'> &
+    Record<'greetings' | 'requests' | 'inquiries' | 'thanks' | 'pleas', readonly string[]>,
+): CourtesyTables {
+  return {
+    ...tables,
+    greetings: indexPhrases(tables.greetings),
+    requests: indexPhrases(tables.requests),
+    inquiries: indexPhrases(tables.inquiries),
+    thanks: indexPhrases(tables.thanks),
+    pleas: indexPhrases(tables.pleas),
+  }
+}
+
+export interface Core {
+  readonly tokens: readonly Token[]
+  /** Whether what is left was the object of "tell me": "what the capital is". */
+  readonly isReported: boolean
+}
+
+const setOff = new Set([',', '.', '!'])
+
+/** What is left between the courtesies; the text as it is where that would not open like a question or a request. */
+export function trimCourtesy(tokens: readonly Token[], tables: CourtesyTables): Core {
+  let at = 0
+  let isReported = false
+  for (let opening = openingAt(tokens, at, tables); opening; opening = openingAt(tokens, at, tables)) {
+    at += opening.length
+    isReported = opening.isInquiry
+  }
+  const opens = tables.openers.has(lowerKey(tokens[at]))
+  const core = opens ? tokens.slice(at) : [...tokens]
+  return { tokens: trimThanks(core, tables), isReported: opens && isReported }
+}
+
+function openingAt(
+  tokens: readonly Token[],
+  at: number,
+  tables: CourtesyTables,
+): { length: number; isInquiry: boolean } | null {
+  const greeting = matchPhrase(tables.greetings, tokens, at)
+  if (greeting > 0) return { length: greeting + countMarks(tokens, at + greeting), isInquiry: false }
+  const inquiry = matchPhrase(tables.inquiries, tokens, at)
+  const asked = at + inquiry + countCommas(tokens, at + inquiry)
+  if (inquiry > 0 && tables.questionWords.has(lowerKey(tokens[asked]))) return { length: asked - at, isInquiry: true }
+  const request = matchPhrase(tables.requests, tokens, at)
+  return request > 0 ? { length: request + countCommas(tokens, at + request), isInquiry: false } : null
+}
+
+function countMarks(tokens: readonly Token[], at: number): number {
+  return tokens[at]?.kind === 'mark' && setOff.has(tokens[at].key) ? 1 : 0
+}
+
+function countCommas(tokens: readonly Token[], at: number): number {
+  return tokens[at]?.kind === 'mark' && tokens[at].key === ',' ? 1 : 0
+}
+
+function trimThanks(tokens: readonly Token[], tables: CourtesyTables): readonly Token[] {
+  const end = endWithoutMarks(tokens, setOff)
+  for (let start = Math.max(1, end - 6); start < end; start += 1) {
+    if (!closesAt(tokens, start, end, tables)) continue
+    // The comma before belongs to the courtesy; a question mark or a full stop to the sentence.
+    const before = tokens[start - 1]
+    const kept = before?.kind === 'mark' && before.key === ',' ? start - 1 : start
+    return trimThanks(tokens.slice(0, kept), tables)
+  }
+  return tokens
+}
+
+function closesAt(tokens: readonly Token[], start: number, end: number, tables: CourtesyTables): boolean {
+  const before = tokens[start - 1]
+  if (!before) return false
+  const isSetOff = before.kind === 'mark' || tokens[start]?.opensLine === true
+  if (matchPhrase(tables.thanks, tokens, start) === end - start) return isSetOff
+  if (matchPhrase(tables.pleas, tokens, start) !== end - start) return false
+  return isSetOff || (before.kind === 'word' && !tables.objectMakers.has(lowerKey(before)))
+}
+
+function endWithoutMarks(tokens: readonly Token[], marks: ReadonlySet<string>): number {
+  let end = tokens.length
+  while (
+    end > 0 &&
+    tokens[end - 1]?.kind === 'mark' &&
+    (marks.has(tokens[end - 1]?.key ?? '') || tokens[end - 1]?.key === '?')
+  )
+    end -= 1
+  return end
+}

@@ -1,0 +1,148 @@
+/** English courtesy: what stands around a question or a request and asks for nothing itself. */
+import { courtesyTables } from '../edges.ts'
+import { phraseList, wordSet } from '../token.ts'
+import { openers, questionWords } from './openers.ts'
+
+export const courtesy = courtesyTables({
+  greetings: phraseList(`
+    hi
+    hello
+    hey
+    hi there
+    hello there
+    hey there
+    hi all
+    hi everyone
+    hello everyone
+    greetings
+    dear assistant
+    hi assistant
+    hello assistant
+    good morning
+    good afternoon
+    good evening
+    good day
+    quick question
+    just a quick question
+    excuse me
+    sorry to bother you
+  `),
+  requests: phraseList(`
+    please
+    pls
+    plz
+    kindly
+    can you
+    could you
+    would you
+    will you
+    can you please
+    could you please
+    would you please
+    will you please
+    can you kindly
+    could you kindly
+    would you kindly
+    would you mind please
+    could you possibly
+    i want you to
+    i need you to
+    i would like you to
+    i'd like you to
+    would you be so kind as to
+    would you be kind enough to
+    i was wondering if you could
+    i wonder if you could
+    it would be great if you could
+  `),
+  inquiries: phraseList(`
+    tell me
+    please tell me
+    can you tell me
+    could you tell me
+    would you tell me
+    will you tell me
+    can you please tell me
+    could you please tell me
+    would you please tell me
+    can you kindly tell me
+    could you kindly tell me
+    could you possibly tell me
+    can anyone tell me
+    can someone tell me
+    could someone tell me
+    could anyone tell me
+    can you let me know
+    could you let me know
+    can you please let me know
+    could you please let me know
+    please let me know
+    let me know
+    do you know
+    do you happen to know
+    does anyone know
+    i want to know
+    i wanted to know
+    i need to know
+    i would like to know
+    i'd like to know
+    i would love to know
+    i'd love to know
+    i wonder
+    i was wondering
+    i am wondering
+    i'm wondering
+    i am curious
+    i'm curious
+    just curious
+    can i ask
+    may i ask
+    can i ask you
+    may i ask you
+    i would like to ask
+    i'd like to ask
+    i want to ask
+  `),
+  thanks: phraseList(`
+    thanks
+    thank you
+    thx
+    ty
+    cheers
+    thanks a lot
+    thanks a million
+    thanks so much
+    thanks very much
+    many thanks
+    thank you very much
+    thank you so much
+    thanks in advance
+    thank you in advance
+    many thanks in advance
+    thanks a lot in advance
+    thanks so much in advance
+    thank you very much in advance
+    thank you so much in advance
+    much appreciated
+    i appreciate it
+    i would appreciate it
+    thanks for your help
+    thank you for your help
+    thanks for the help
+    thanks for helping
+    kind regards
+    best regards
+  `),
+  pleas: phraseList(`
+    please
+    pls
+    plz
+  `),
+  /** "What rhymes with please": its object. */
+  objectMakers: wordSet(`
+    of with to for the a an and or is are was were be not as mean means meant called than like use uses using type types write about how
+    i you we they he she it that who which please say says word from into by
+  `),
+  questionWords,
+  openers,
+})

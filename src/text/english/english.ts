@@ -1,0 +1,147 @@
+/** English prose as proof writes it: short questions and requests, with what is harmless between two wordings written one way. */
+import { trimCourtesy } from '../edges.ts'
+import type { Language } from '../language.ts'
+import { indexPhrases, lowerKey, matchPhrase } from '../phrases.ts'
+import { rewrite, type Token, wordSet } from '../token.ts'
+import { expandAbbreviations } from './abbreviations.ts'
+import { expandContractions } from './contractions.ts'
+import { courtesy } from './courtesy.ts'
+import { writeAdvice, writeCost, writeExperience, writeMeaning, writeMethod, writeRelation } from './frames.ts'
+import { knownName } from './names.ts'
+import { writeCalculation, writeNumbers } from './numbers.ts'
+import { auxiliaries, foreignWords, functionWords, openers, questionWords } from './openers.ts'
+import { americanSpelling } from './spelling.ts'
+import { formWords, wordingWords } from './wording.ts'
+
+/** Longer texts are documents: what they say counts to the letter. */
+const MAX_WORDS = 60
+const sentenceEnds = new Set(['.', '?', '!'])
+
+export const english: Language = {
+  code: 'en',
+  write(tokens) {
+    if (tokens.length > 2 * MAX_WORDS || !isEnglish(tokens)) return null
+    const core = trimCourtesy(tokens, courtesy)
+    if (!isPlain(core.tokens)) return null
+    const sentences = splitSentences(core.tokens)
+    const [first] = sentences
+    if (!first || !(asks(first) || sentences.some(asks))) return null
+    const isTechnical = core.tokens.some(token => formWords.has(lowerKey(token)))
+    if (sentences.length === 1) return writeOnly(core.isReported ? writeReported(first) : first, isTechnical)
+    return sentences.flatMap(sentence => expandContractions(openInSmall(sentence)))
+  },
+}
+
+function isEnglish(tokens: readonly Token[]): boolean {
+  const words = tokens.filter(token => token.kind === 'word')
+  if (words.some(token => foreignWords.has(token.key) || /[^A-Za-z'-]/.test(token.key))) return false
+  const known = words.filter(token => functionWords.has(lowerKey(token)) || openers.has(lowerKey(token)))
+  return words.length <= MAX_WORDS && 5 * known.length >= words.length
+}
+
+/** Not about wording, nothing handed over after a colon, no line structure. */
+function isPlain(tokens: readonly Token[]): boolean {
+  return !tokens.some(
+    (token, at) =>
+      wordingWords.has(lowerKey(token)) ||
+      (token.kind === 'mark' && (token.key === ':' || token.key === ';')) ||
+      (token.opensLine && at > 0),
+  )
+}
+
+function splitSentences(tokens: readonly Token[]): Token[][] {
+  const sentences: Token[][] = []
+  let start = 0
+  for (const [at, token] of tokens.entries()) {
+    const next = tokens[at + 1]
+    const ends = token.kind === 'mark' && sentenceEnds.has(token.key) && next !== undefined && next.kind !== 'mark'
+    if (!ends) continue
+    sentences.push(tokens.slice(start, at + 1))
+    start = at + 1
+  }
+  return start < tokens.length ? [...sentences, tokens.slice(start)] : sentences
+}
+
+function asks(sentence: readonly Token[]): boolean {
+  return openers.has(lowerKey(sentence[0]))
+}
+
+function writeOnly(sentence: readonly Token[], isTechnical: boolean): readonly Token[] {
+  const spoken = expandContractions(openInSmall(trimClosingMark(sentence)))
+  const calculation = calculate(spoken)
+  if (calculation) return calculation
+  const meaning = writeMeaning(spoken)
+  if (meaning) return meaning
+  const named = expandAbbreviations(spoken.map(writeName))
+  const worded = isTechnical ? named : writeNumbers(named.map(writeSpelling))
+  return [writeMethod, writeExperience, writeAdvice, writeCost, writeRelation].reduce(
+    (written, frame) => frame(written),
+    worded as readonly Token[],
+  )
+}
+
+/** The first word in small letters, where that makes no other word of it. */
+function openInSmall(sentence: readonly Token[]): Token[] {
+  return sentence.map((token, at) => {
+    if (token.kind !== 'word') return token
+    if (token.key === 'I' || token.key.startsWith("I'"))
+      return rewrite(token, token.key.replace('I', 'i'), 'sentence-capital')
+    const lower = token.key.toLowerCase()
+    const isCapitalised = token.key[0] !== lower[0] && token.key.slice(1) === lower.slice(1)
+    const opens = at === 0 && isCapitalised && (openers.has(lower) || functionWords.has(lower))
+    return opens ? rewrite(token, lower, 'sentence-capital') : token
+  })
+}
+
+const markable = wordSet('of is the a an mean means called does do use using with and or to in for')
+
+/** Takes the last marks off a sentence that shows by itself that it asks; a mark that may be an operand or the subject stays. */
+function trimClosingMark(sentence: readonly Token[]): readonly Token[] {
+  if (!asks(sentence)) return sentence
+  let end = sentence.length
+  while (end > 1 && sentence[end - 1]?.kind === 'mark' && sentenceEnds.has(sentence[end - 1]?.key ?? '')) end -= 1
+  const last = sentence[end - 1]
+  if (!last || end === sentence.length) return sentence
+  const marks = sentence.slice(end)
+  const isLoose = last.kind === 'word' && !markable.has(lowerKey(last)) && last.key.length > 1
+  const isQuestion = marks.length === 1 && marks[0]?.key !== '!' && (last.kind !== 'operator' || last.key === 'x')
+  if (!isLoose && !isQuestion) return sentence
+  if (!isLoose && last.kind === 'word' && last.end !== marks[0]?.start) return sentence
+  return sentence.slice(0, end)
+}
+
+const calculations = indexPhrases(['what is', 'how much is', 'calculate', 'compute', 'solve'])
+
+/** "What is 12 × 9", and nothing else. */
+function calculate(sentence: readonly Token[]): readonly Token[] | null {
+  const length = matchPhrase(calculations, sentence, 0)
+  const written = length > 0 ? writeCalculation(sentence, length) : null
+  return written && [...sentence.slice(0, length), ...written]
+}
+
+/** "Tell me what the capital is": "what is the capital". */
+function writeReported(sentence: readonly Token[]): readonly Token[] {
+  const marks = sentence.findLastIndex(token => token.kind !== 'mark') + 1
+  const verb = sentence[marks - 1]
+  if (!verb || !/^(?:is|are|was|were)$/.test(verb.key) || !/^(?:what|who|where)$/.test(lowerKey(sentence[0])))
+    return sentence
+  const between = sentence.slice(1, marks - 1)
+  if (
+    between.length === 0 ||
+    between.some(
+      token => auxiliaries.has(lowerKey(token)) || token.kind === 'mark' || questionWords.has(lowerKey(token)),
+    )
+  )
+    return sentence
+  const moved: Token = { ...verb, rewritten: [...verb.rewritten, 'question-frame'] }
+  return [...sentence.slice(0, 1), moved, ...between, ...sentence.slice(marks)]
+}
+
+function writeName(token: Token): Token {
+  const name = token.kind === 'word' ? knownName(token.key) : null
+  return name === null ? token : rewrite(token, name, 'known-name')
+}
+
+function writeSpelling(token: Token): Token {
+  return token.kind === 'word' ? rewrite(token, americanSpelling(token.key), 'spelling') : token
+}

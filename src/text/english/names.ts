@@ -1,0 +1,65 @@
+/**
+ * English names that are no other word in small letters. Polish, Turkey, China, March, May, Reading, Nice, Apple, Java, Go, Swift, Rust,
+ * Ruby, Amazon, Meta, Oracle and their like are missing on purpose: in small letters they mean something else.
+ */
+import { wordSet } from '../token.ts'
+
+const places = `
+  Afghanistan Albania Algeria Angola Argentina Armenia Australia Austria Azerbaijan Bangladesh Belarus Belgium Bolivia Botswana Brazil
+  Bulgaria Cambodia Cameroon Canada Colombia Croatia Denmark Ecuador Egypt Estonia Ethiopia Finland France Germany Ghana
+  Greece Guatemala Haiti Honduras Hungary Iceland India Indonesia Iran Iraq Ireland Israel Italy Jamaica Kazakhstan Kenya
+  Korea Kuwait Laos Latvia Lebanon Libya Lithuania Luxembourg Malaysia Mexico Moldova Mongolia Morocco Mozambique Myanmar Namibia Nepal
+  Netherlands Nicaragua Nigeria Norway Pakistan Palestine Panama Paraguay Peru Philippines Poland Portugal Qatar Romania Russia Rwanda
+  Scotland Senegal Serbia Singapore Slovakia Slovenia Somalia Spain Sudan Sweden Switzerland Syria Taiwan Tanzania Thailand Tunisia
+  Uganda Ukraine Uruguay Uzbekistan Venezuela Vietnam Yemen Zambia Zimbabwe England Wales Europe Africa Asia America Antarctica
+  Amsterdam Athens Atlanta Baghdad Bangalore Bangkok Barcelona Beijing Berlin Bombay Boston Brussels Bucharest Budapest Cairo Calcutta
+  Chennai Chicago Copenhagen Dallas Delhi Denver Detroit Dubai Dublin Edinburgh Florence Frankfurt Geneva Hamburg Helsinki Houston
+  Hyderabad Istanbul Jakarta Jerusalem Johannesburg Karachi Kiev Kyiv Kolkata Lisbon London Madrid Manchester Melbourne Miami Milan
+  Montreal Moscow Mumbai Munich Nairobi Naples Oslo Paris Philadelphia Prague Pune Rome Seattle Seoul Shanghai Stockholm Sydney Tehran
+  Tokyo Toronto Vancouver Venice Vienna Warsaw Zurich California Texas Florida Virginia Ohio Illinois Alaska Hawaii Arizona Nevada
+  Colorado Massachusetts Pennsylvania Kerala Gujarat Punjab Maharashtra Kashmir
+`
+const peoples = `
+  French German Spanish Italian Portuguese Russian Japanese Korean Hindi Arabic Dutch Swedish Norwegian Greek Turkish Hungarian
+  Czech Ukrainian Vietnamese Hebrew Indonesian Malay Bengali Tamil Telugu Urdu Punjabi Swahili Latin English
+  American British Canadian Australian Indian Mexican Brazilian African European Asian Irish Scottish
+  Muslim Muslims Hindu Hindus Jewish Buddhist Christian Christians Catholic Americans Indians Europeans Italians Germans
+`
+const calendar = `
+  Monday Tuesday Wednesday Thursday Friday Saturday Sunday January February April June July September October November December
+  Christmas Halloween Thanksgiving Ramadan Diwali Hanukkah
+`
+const makers = `
+  Google Microsoft Facebook Instagram Netflix Spotify Samsung Toyota Nokia Sony Nvidia Intel Adobe Airbnb Reddit Quora Tumblr Pinterest
+  Wikipedia Android Ubuntu Debian Kubernetes Tinder Gmail Skype Dropbox Trump Obama Einstein Shakespeare
+`
+/** Names with a capital within: all ways to write them are one. */
+const inner = `
+  jQuery JavaScript TypeScript PostgreSQL MySQL SQLite MongoDB GitHub GitLab YouTube LinkedIn WhatsApp PayPal eBay iPhone iPhones iPad
+  iPads iOS macOS MacBook WordPress OpenAI ChatGPT PowerPoint GraphQL FastAPI NumPy PyTorch TensorFlow AutoCAD
+  TikTok IntelliJ DevOps WiFi PlayStation
+`
+
+const capitalised = wordSet(places + peoples + calendar + makers)
+const small: ReadonlyMap<string, string> = new Map(
+  [...capitalised].flatMap(name => [
+    [name, name.toLowerCase()],
+    [`${name}'s`, `${name.toLowerCase()}'s`],
+  ]),
+)
+const anyCase: ReadonlySet<string> = new Set([...wordSet(inner)].map(name => name.toLowerCase()))
+const innerForms: ReadonlySet<string> = new Set(
+  [...wordSet(inner)].flatMap(name => [
+    name,
+    name.toLowerCase(),
+    `${name[0]?.toUpperCase()}${name.slice(1)}`,
+    `${name[0]?.toUpperCase()}${name.slice(1).toLowerCase()}`,
+  ]),
+)
+
+/** The name in small letters, where it is known and written in one of its ways; in capitals throughout it may be an acronym. */
+export function knownName(written: string): string | null {
+  const lower = small.get(written)
+  if (lower !== undefined) return lower
+  return innerForms.has(written) && anyCase.has(written.toLowerCase()) ? written.toLowerCase() : null
+}

@@ -1,0 +1,50 @@
+/** English words that open a question or a request, and those that show whether a text is English prose at all. */
+import { wordSet } from '../token.ts'
+
+export const questionWords = wordSet(
+  "what which who whom whose when where why how what's who's where's when's why's how's whats what’s",
+)
+
+export const auxiliaries = wordSet(`
+  is are was were am do does did can could should would will shall may might must has have had
+  isn't aren't wasn't weren't don't doesn't didn't can't couldn't shouldn't wouldn't won't hasn't haven't hadn't
+  what's who's where's when's why's how's what're who're
+`)
+
+/** Requests whose words ask for something; those that hand a text over to be worked on are not among them. */
+export const requestVerbs = wordSet(`
+  explain describe list give show tell name define suggest recommend provide compare write create generate calculate compute
+  find discuss outline help teach solve
+`)
+
+/** Requests without a verb, as in a search box. */
+export const nounOpeners = wordSet('meaning definition difference')
+
+export const openers: ReadonlySet<string> = new Set([
+  ...questionWords,
+  ...auxiliaries,
+  ...requestVerbs,
+  ...nounOpeners,
+  'in',
+  'if',
+])
+
+/** Words that may open a sentence of prose and are the same there in small letters. */
+export const functionWords = wordSet(`
+  a an the this that these those my your his her its our their i you he she it we they there here
+  if when while because although though since as so but and or also then however in on at for from to with by of about after before
+  is are was were am be do does did can could should would will shall may might must has have had not no
+  what which who whom whose where why how than me him us them some any each every all both many much more most
+`)
+
+/** A text with one of these is in another language, or about one. */
+export const foreignWords = wordSet(`
+  der das den dem des ein eine einen einem einer eines ist sind und oder nicht ich du er sie wir ihr wie wo wann warum welche welcher
+  le la les une des du est sont et ou je tu il elle nous vous ils elles que qui quoi quel quelle comment pourquoi dans avec
+  el los las una es y yo ella nosotros usted ustedes que quien donde cuando por del
+  il gli e sono io lui lei noi voi che quando perché di della
+   os uma é são eu ele ela nós vocês que quem onde não
+  het een zijn niet ik jij hij zij wij wat waar wanneer waarom hoe
+  wat ist bin bist kann
+   jest nie jak gdzie kto czy się
+`)

@@ -1,0 +1,46 @@
+/** British spellings with their American ones; those that tell two words apart there (practise, tyre, storey, cheque) are left out. */
+
+const pairs = `
+  colour color|colours colors|coloured colored|colouring coloring|colourful colorful|favourite favorite|favourites favorites
+  favour favor|favours favors|flavour flavor|flavours flavors|honour honor|honours honors|labour labor|neighbour neighbor
+  neighbours neighbors|neighbourhood neighborhood|behaviour behavior|behaviours behaviors|harbour harbor|rumour rumor|rumours rumors
+  humour humor|odour odor|odours odors|vapour vapor|tumour tumor|tumours tumors|armour armor|endeavour endeavor|savoury savory
+  centre center|centres centers|theatre theater|theatres theaters|litre liter|litres liters|fibre fiber|fibres fibers
+  millilitre milliliter|millilitres milliliters|kilometre kilometer|kilometres kilometers|centimetre centimeter|centimetres centimeters
+  defence defense|offence offense|aluminium aluminum|jewellery jewelry|grey gray|maths math|mould mold|moustache mustache
+  travelling traveling|travelled traveled|traveller traveler|travellers travelers|cancelled canceled|cancelling canceling
+  modelling modeling|modelled modeled|labelled labeled|labelling labeling|fuelled fueled|marvellous marvelous|counselling counseling
+  counsellor counselor|fulfil fulfill|enrol enroll|skilful skillful|instalment installment|instalments installments
+  encyclopaedia encyclopedia|anaemia anemia|diarrhoea diarrhea|oestrogen estrogen|paediatric pediatric|paediatrician pediatrician
+  manoeuvre maneuver|catalogue catalog|analyse analyze|analysed analyzed|analysing analyzing|paralyse paralyze|pyjamas pajamas
+`
+/** Verbs in -ise, with their forms. */
+const verbs = `
+  organ real recogn apolog optim custom special minim maxim priorit visual normal author categor character critic emphas final general
+  hospital immun individual initial legal local memor mobil modern monet neutral penal popular privat public random rational
+  revolution serial social stabil standard steril symbol sympath synchron util vandal civil computer crystal digit econom energ equal
+  familiar fertil harmon ideal industrial internal item jeopard material personal polar scrutin victim
+`
+
+const american: ReadonlyMap<string, string> = new Map([
+  ...pairs
+    .split(/[|\n]/)
+    .map(pair => pair.trim().split(' '))
+    .flatMap(([british, other]) => (british && other ? [[british, other] as const] : [])),
+  ...verbs
+    .split(/\s+/)
+    .filter(Boolean)
+    .flatMap(stem =>
+      ['ise ize', 'ises izes', 'ised ized', 'ising izing', 'isation ization', 'isations izations', 'iser izer'].map(
+        pair => {
+          const [british, other] = pair.split(' ')
+          return [`${stem}${british}`, `${stem}${other}`] as const
+        },
+      ),
+    ),
+])
+
+/** The American spelling of a British one in small letters. */
+export function americanSpelling(word: string): string {
+  return american.get(word) ?? word
+}

@@ -1,0 +1,31 @@
+/** English words that make a prompt one about words: its own wording, or that of a text that goes with it, is then what is asked about. */
+import { wordSet } from '../token.ts'
+
+/** A prompt with one of these is compared as it stands. */
+export const wordingWords = wordSet(`
+  translate translates translated translating translation translations rewrite rewrites rewritten rewriting rephrase rephrased reword
+  reworded paraphrase paraphrased paraphrasing summarize summarise summarized summarised summarizing summarising summary summaries
+  proofread proofreading correct corrects corrected correcting correction corrections correctly incorrect incorrectly wrong error errors
+  mistake mistakes fix fixed grammar grammatical grammatically ungrammatical syntax
+  spell spells spelled spelt spelling misspelled misspelt pronounce pronounced pronounces pronunciation pronounciation
+  letter letters word words wording sentence sentences syllable syllables character characters vowel vowels consonant consonants
+  capital-letter capitalize capitalise capitalized capitalised capitalization capitalisation uppercase lowercase titlecase casing
+  punctuation punctuate punctuated comma commas apostrophe apostrophes hyphen hyphens hyphenated semicolon typo typos
+  rhyme rhymes rhyming anagram anagrams palindrome palindromes acronym acronyms abbreviation abbreviations abbreviate abbreviated abbreviates
+  contraction contractions synonym synonyms antonym antonyms homophone homophones homograph plural singular noun verb adjective adverb
+  tense conjugate conjugation
+  repeat repeats repeated echo say says saying quote quotes quoted quotation phrase phrases idiom idioms verbatim literally literal
+  text texts paragraph paragraphs passage passages excerpt following below above line lines
+  digit digits numeral numerals roman alphabet alphabetical alphabetically alphabetize sort sorted ascending descending order
+  string strings substring regex hash md5 sha256 sha1 base64 encode encoded decode decoded ascii unicode utf-8 tokens token tokenize
+  formal informal polite politely respond reply replies
+  exactly transcribe transcript caption captions continue completes
+`)
+
+/** A prompt that speaks of programs or of a kind of English: spelling and number words may be what it is about. */
+export const formWords = wordSet(`
+  british american americans canadian australian uk us english england
+  css html xml json yaml sql python javascript typescript java rust ruby php perl kotlin swift golang bash shell terminal
+  code coding program programming function functions property properties attribute attributes variable variables keyword keywords
+  api tag tags parameter parameters command commands class method field flag option selector git linux
+`)

@@ -1,0 +1,162 @@
+/** Words that ask for how things are at the moment of asking. */
+import { wordSet } from './token.ts'
+
+/** Fresh by themselves, wherever they stand. */
+export const freshWords = wordSet(`
+  today todays tonight tonights yesterday yesterdays tomorrow tomorrows currently presently nowadays latest newest
+  lately recently asap upcoming ongoing
+  hoy ahora ayer mañana aujourd'hui maintenant demain heute jetzt gestern morgen oggi adesso ieri domani hoje agora ontem amanhã
+  vandaag gisteren сегодня сейчас вчера завтра dziś dzisiaj teraz wczoraj jutro bugün şimdi dün yarın اليوم الآن आज अभी
+`)
+
+/** Fresh in scripts without spaces, found anywhere. */
+export const freshCharacters = [
+  '今天',
+  '今日',
+  '现在',
+  '現在',
+  '目前',
+  '昨天',
+  '昨日',
+  '明天',
+  '明日',
+  '最新',
+  '刚才',
+  '오늘',
+  '지금',
+  '어제',
+  '내일',
+  '최신',
+  '今の',
+  'วันนี้',
+  'ตอนนี้',
+]
+
+/** Fresh as phrases. */
+export const freshPhrases = [
+  'right now',
+  'at the moment',
+  'at this moment',
+  'at present',
+  'as of now',
+  'as of today',
+  'at this time',
+  'so far',
+  'this instant',
+  'just now',
+  'just happened',
+  'i just sent',
+  'i just made',
+  'i just placed',
+  'i just ordered',
+  'i just paid',
+  'this morning',
+  'this afternoon',
+  'this evening',
+  'this week',
+  "this week's",
+  'this weekend',
+  'this month',
+  "this month's",
+  'this quarter',
+  'this year',
+  "this year's",
+  'this season',
+  'last night',
+  "last night's",
+  'last week',
+  "last week's",
+  'last weekend',
+  'last month',
+  "last month's",
+  'last quarter',
+  'last year',
+  "last year's",
+  'next week',
+  'next weekend',
+  'next month',
+  'next quarter',
+  'next year',
+  'past week',
+  'past month',
+  'past year',
+  'past few days',
+  'last few days',
+  'last few weeks',
+  'days ago',
+  'hours ago',
+  'minutes ago',
+  'weeks ago',
+  'months ago',
+  'time is it',
+  'what is the time',
+  "what's the time",
+  'what day is it',
+  'what date is it',
+  'what year is it',
+  'what month is it',
+  'what is the date',
+  "what's the date",
+  'stock price',
+  'share price',
+  'exchange rate',
+  'stock market price',
+  'market cap of',
+  'weather in',
+  'weather like',
+  'weather forecast',
+  'the weather',
+  'live score',
+  'live scores',
+  'breaking news',
+  'the news',
+  'news about',
+  'news on',
+  'news headlines',
+  'still open',
+  'still alive',
+  'still available',
+  'is it raining',
+  'is it snowing',
+  'my balance',
+  'my account balance',
+  'my available balance',
+  'my available credit',
+  'when is the next',
+  'when does the next',
+  'next train',
+  'next bus',
+  'next flight',
+  'next game',
+  'next match',
+  'next election',
+  'days until',
+  'days till',
+  'days left',
+  'weeks until',
+  'how long until',
+  'how old am i',
+  'price of bitcoin',
+  'bitcoin price',
+  'price of gold',
+  'gold price',
+  'price of oil',
+  'oil price',
+  'gas price',
+  'gas prices',
+  'price of gas',
+]
+
+/** "Now" says nothing about time in these. */
+export const timelessNow = ['now that', 'from now on', 'until now', 'up to now', 'now and then', 'by now']
+
+/** Before these, "current" is what flows, a term of accounting, or a place in a program. */
+export const timelessAfterCurrent = wordSet(`
+  flow flows flowing in through or vs versus divider source sources meter transformer density limiting limiter carrying electricity
+  directory folder thread process line element node object context scope branch commit user
+  liabilities liability assets asset ratio account accounts yield
+`)
+export const timelessBeforeCurrent = wordSet(`
+  electric electrical alternating direct ocean water eddy induced residual leakage rated dc ac gulf rip river air circuit inrush
+  starting load phase collector emitter drain gate saturation reverse forward fault neutral voltage resistance
+`)

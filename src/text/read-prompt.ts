@@ -1,0 +1,56 @@
+/** Reads a prompt once: its tokens, and the one way in which proof writes all wordings that ask the same. */
+import { english } from './english/english.ts'
+import { german } from './german/german.ts'
+import type { Language } from './language.ts'
+import type { Token } from './token.ts'
+import { tokenize } from './tokenize.ts'
+
+/** Longer texts are never matched by meaning; reading them costs nothing. */
+export const MAX_SEMANTIC_CHARS = 4_000
+/** Prose that is a question is short; whatever is longer stands as it is. */
+const MAX_PROSE_CHARS = 600
+
+/** All languages with tables. To add one, write its folder and list it. */
+const languages: readonly Language[] = [english, german]
+
+export interface PromptReading {
+  /** As it was sent. */
+  readonly text: string
+  /** Equal for two texts only where proof holds between them: the prose written one way, or the text less outer white space. */
+  readonly normalized: string
+  /** What proof compares; null where the text is compared as it stands. */
+  readonly tokens: readonly Token[] | null
+  /** The language whose tables the tokens were written with. */
+  readonly language: string | null
+  /** Whether the text is short enough to be matched by more than its hash. */
+  readonly isSemantic: boolean
+}
+
+/** Takes any string, lone surrogates included, in linear time. */
+export function readPrompt(text: string): PromptReading {
+  // Not even trimmed: nothing looks at it.
+  if (text.length > MAX_SEMANTIC_CHARS)
+    return { text, normalized: text, tokens: null, language: null, isSemantic: false }
+  const trimmed = text.trim()
+  const tokens = trimmed.length > MAX_PROSE_CHARS ? null : tokenize(text)
+  const prose = tokens && tokens.length > 0 ? writeProse(tokens) : null
+  if (!prose) return { text, normalized: writeVerbatim(trimmed), tokens: null, language: null, isSemantic: true }
+  const normalized = prose.tokens.map(token => token.key).join(' ')
+  return { text, normalized, tokens: prose.tokens, language: prose.language, isSemantic: true }
+}
+
+function writeProse(read: readonly Token[]): { tokens: readonly Token[]; language: string } | null {
+  for (const { write, code } of languages) {
+    const tokens = write(read)
+    if (tokens && tokens.length > 0) return { tokens, language: code }
+  }
+  return null
+}
+
+/** A question in characters of full width ends in a mark of either width; nothing else of a text that stands as it is may change. */
+function writeVerbatim(trimmed: string): string {
+  const isQuestion = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]？$/u.test(
+    trimmed.slice(-3),
+  )
+  return isQuestion && !/[\n:："'“”「」『』`]/.test(trimmed) ? `${trimmed.slice(0, -1)}?` : trimmed
+}

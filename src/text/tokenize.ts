@@ -1,0 +1,126 @@
+/** Cuts prose into tokens; says when a text is no prose but code, data, markup or a formula. */
+import type { Token, TokenKind } from './token.ts'
+
+/** Latin letters, apostrophes and hyphens between them. */
+const word = /^[A-Za-zÀ-ÖØ-öø-ÿĀ-ɏ]+(?:['’-][A-Za-zÀ-ÖØ-öø-ÿĀ-ɏ]+)*$/
+/** A plural's apostrophe: "dogs'". */
+const possessive = /^[A-Za-zÀ-ÖØ-öø-ÿĀ-ɏ-]+s['’]$/
+const dotted = /^(?:[A-Za-z]\.){2,5}$|^(?:[A-Za-z]\.){1,4}[A-Za-z]$/
+const number = /^[-−+]?[$€£]?\d+(?:[.,]\d+)*%?$/
+/** A name, a measure or a reference with digits or signs in it: "B12", "C++", "5mW", "Node.js", "AT&T", "2004-14". */
+const name = /^[#$€£]?[\p{Script=Latin}\p{N}]+(?:[.\-/&:][\p{Script=Latin}\p{N}]+)*(?:\+\+|[#%])?$/u
+const operator = /^(?:[+×÷*/=−-]|x)$/
+const sum = /^\d+(?:\.\d+)?(?:[+×÷*]\d+(?:\.\d+)?)+$/
+const closingMarks = new Set('.,;:?!)？！')
+const shapes = new Map([
+  ['？', '?'],
+  ['！', '!'],
+])
+const quotePairs = new Map([
+  ['"', '"'],
+  ['“', '”'],
+  ["'", "'"],
+  ['‘', '’'],
+  ['`', '`'],
+])
+/** So many marks may follow one another; more are a drawing. */
+const MAX_CLOSING = 4
+
+interface Cursor {
+  readonly text: string
+  readonly tokens: Token[]
+  at: number
+  opensLine: boolean
+}
+
+/** The text's tokens; null where it is not plain prose. Linear: the text is walked once. */
+export function tokenize(text: string): readonly Token[] | null {
+  const cursor: Cursor = { text, tokens: [], at: 0, opensLine: false }
+  while (cursor.at < text.length) {
+    const character = text[cursor.at] ?? ''
+    if (/\s/.test(character)) {
+      if (character === '\n' || character === '\r' || character === '\u2028') cursor.opensLine = true
+      if (character === '\t' || character === '\v' || character === '\f') return null
+      cursor.at += 1
+    } else if (character === '(') {
+      add(cursor, 'mark', 1)
+    } else if (quotePairs.has(character)) {
+      if (!takeQuotation(cursor, character)) return null
+    } else if (!takeChunk(cursor)) return null
+  }
+  return cursor.tokens
+}
+
+function add(cursor: Cursor, kind: TokenKind, length: number, written?: string): void {
+  const raw = cursor.text.slice(cursor.at, cursor.at + length)
+  const key = written ?? raw
+  cursor.tokens.push({
+    kind,
+    key,
+    start: cursor.at,
+    end: cursor.at + length,
+    opensLine: cursor.opensLine && cursor.tokens.length > 0,
+    rewritten: key === raw ? [] : ['typography'],
+  })
+  cursor.at += length
+  cursor.opensLine = false
+}
+
+/** What is quoted stays as it is; only the marks around it have several shapes. */
+function takeQuotation(cursor: Cursor, open: string): boolean {
+  const { text, at } = cursor
+  const close = quotePairs.get(open) ?? open
+  const end = text.indexOf(close, at + 1)
+  if (end <= at + 1) return false
+  const content = text.slice(at + 1, end)
+  const after = text[end + 1] ?? ' '
+  if (content.includes('\n') || !(/\s/.test(after) || closingMarks.has(after))) return false
+  if (open === '`') {
+    add(cursor, 'code', end + 1 - at)
+    return takeClosing(cursor)
+  }
+  const inner = open === '"' || open === '“' ? /["“”`]/ : /["“”'‘’`]/
+  if (inner.test(content) || content.trim() !== content) return false
+  add(cursor, 'quotation', end + 1 - at, `"${content}"`)
+  return takeClosing(cursor)
+}
+
+function takeChunk(cursor: Cursor): boolean {
+  const { text, at } = cursor
+  let end = at
+  while (end < text.length && !/\s/.test(text[end] ?? '')) end += 1
+  const chunk = text.slice(at, end)
+  if (dotted.test(chunk)) return put(cursor, 'name', chunk)
+  let core = chunk.length
+  while (core > 0 && closingMarks.has(chunk[core - 1] ?? '') && chunk.length - core <= MAX_CLOSING) core -= 1
+  return (core === 0 || takeCore(cursor, chunk.slice(0, core))) && takeClosing(cursor)
+}
+
+function takeCore(cursor: Cursor, core: string): boolean {
+  if (operator.test(core)) return put(cursor, 'operator', core)
+  if (word.test(core) || possessive.test(core)) return put(cursor, 'word', core, core.replaceAll('’', "'"))
+  if (number.test(core)) return put(cursor, 'number', core)
+  if (sum.test(core)) return takeSum(cursor, core)
+  if (dotted.test(core) || core === '&' || name.test(core)) return put(cursor, 'name', core)
+  return false
+}
+
+function takeSum(cursor: Cursor, core: string): boolean {
+  for (const [part] of core.matchAll(/[+×÷*]|[\d.]+/g))
+    add(cursor, /\d/.test(part) ? 'number' : 'operator', part.length)
+  return true
+}
+
+function put(cursor: Cursor, kind: TokenKind, core: string, written?: string): true {
+  add(cursor, kind, core.length, written)
+  return true
+}
+
+function takeClosing(cursor: Cursor): boolean {
+  for (let count = 0; closingMarks.has(cursor.text[cursor.at] ?? ''); count += 1) {
+    if (count >= MAX_CLOSING) return false
+    const mark = cursor.text[cursor.at] ?? ''
+    add(cursor, 'mark', 1, shapes.get(mark) ?? mark)
+  }
+  return cursor.at >= cursor.text.length || /\s/.test(cursor.text[cursor.at] ?? '')
+}

@@ -1,0 +1,17 @@
+/** Reads the labelled pairs in `pairs/`: `label` 1 where both texts ask the same, 0 where one's answer would be wrong for the other. */
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+export interface LabelledPair {
+  a: string
+  b: string
+  label: 0 | 1
+  category: string
+}
+
+const directory = join(import.meta.dirname, 'pairs')
+
+export const pairs: readonly LabelledPair[] = readdirSync(directory)
+  .filter(file => file.endsWith('.jsonl'))
+  .flatMap(file => readFileSync(join(directory, file), 'utf8').split('\n').filter(Boolean))
+  .map(line => JSON.parse(line) as LabelledPair)
