@@ -10,33 +10,20 @@ export interface AskedText {
   contextBody: JsonObject
 }
 
-/** The last message's text where that message is a user's; null where the request can only be matched exactly. */
-export function takeAskedText(endpoint: string, body: JsonObject): AskedText | null {
-  const asked = endpoint === 'chat' ? takeFromMessages(body) : takeFromPrompt(body)
-  if (!asked) return null
-  // PostgreSQL's text holds neither.
-  const storable = !asked.text.includes('\0') && asked.text.isWellFormed()
-  return storable && asked.text.trim() !== '' && asked.text.length <= MAX_TEXT_LENGTH ? asked : null
-}
-
-function takeFromMessages(body: JsonObject): AskedText | null {
+/** The last message's text where that message of a chat is a user's; null where the request can only be matched exactly. */
+export function takeAskedText(body: JsonObject): AskedText | null {
   if (!Array.isArray(body.messages)) return null
   const last: unknown = body.messages.at(-1)
   if (!isJsonObject(last) || last.role !== 'user') return null
   const taken = takeContent(last.content)
-  if (!taken) return null
+  if (!taken || !isStorable(taken.text)) return null
   const messages = [...body.messages.slice(0, -1), { ...last, content: taken.rest }]
   return { text: taken.text, contextBody: { ...body, messages } }
 }
 
-/** A legacy completion's prompt, unless it is to be continued towards a suffix, or given back as part of the answer. */
-function takeFromPrompt(body: JsonObject): AskedText | null {
-  if (hasSuffix(body.suffix) || body.echo === true || typeof body.prompt !== 'string') return null
-  return { text: body.prompt, contextBody: { ...body, prompt: TAKEN } }
-}
-
-function hasSuffix(suffix: unknown): boolean {
-  return suffix !== undefined && suffix !== null && suffix !== ''
+/** PostgreSQL's text holds neither a zero character nor half a surrogate pair. */
+function isStorable(text: string): boolean {
+  return text.length <= MAX_TEXT_LENGTH && text.trim() !== '' && !text.includes('\0') && text.isWellFormed()
 }
 
 /** Marks where the text was; an object, because no content is one. */

@@ -1,44 +1,34 @@
-/** Stored answers: found exactly, by normalized text, by similarity, in that order; stored when whole. */
-
-import { withinTimeLimit } from '../event-loop/time-limit.ts'
-import type { Account } from '../postgres/admit.ts'
+/** Stored responses: found exactly, by equal normalized text, by meaning, in that order; stored when complete. */
+import { createTimeLimit, withinTimeLimit } from '../event-loop/time-limit.ts'
 import type { Database } from '../postgres/database.ts'
-import { type FoundAnswer, findAnswer, type SimilarAnswer } from '../postgres/find-answer.ts'
-import { storeAnswer } from '../postgres/store-answer.ts'
+import { type FoundAnswer, findAnswer } from '../postgres/find-answer.ts'
 import type { FastStore } from '../stores/fast-store.ts'
 import { describeCause } from '../telemetry/describe-cause.ts'
 import type { Log } from '../telemetry/log.ts'
+import { decodeAliasedEntry, encodeAlias, isAlias } from './alias.ts'
 import type { CacheQuery, SemanticQuery } from './cache-query.ts'
 import { ageSeconds, type CacheEntry, decodeEntry, encodeEntry } from './entry.ts'
-import { extractFeatures } from './guards/extract-features.ts'
-import { findVeto } from './guards/find-veto.ts'
-import type { Match } from './match.ts'
+import { cacheIdOf, type Match, type MissReason, type SemanticMatch } from './match.ts'
+import { pickCandidate, policyOf } from './policy.ts'
 import type { PromptVector, PromptVectors } from './prompt-vectors.ts'
+import { createResponseWriter, type NewResponse } from './response-writer.ts'
 
 /** A look into the database that takes longer is a miss: together with admission it stays under a second. */
 const LOOKUP_TIME_LIMIT_MS = 400
-/** How long a finished answer may be held back so that an immediate repeat already finds it. */
+/** How long a finished response may be held back so that an immediate repeat already finds it. */
 const STORE_TIME_LIMIT_MS = 250
 
 export interface Lookup {
   match: Match | null
-  /** Made on the way; kept for storing the answer. */
+  /** Why there is no match. */
+  missReason: MissReason
+  /** Made on the way; kept for storing the response. */
   vector: PromptVector | null
-}
-
-export interface NewAnswer {
-  /** The plain JSON body. */
-  body: string
-  provider: string
-  promptTokens: number
-  completionTokens: number
-  /** Whether it may be found by a similar prompt: an answer that calls tools may not. */
-  semantic: boolean
 }
 
 export interface Cache {
   /** The entry that came with admission, if it may be served. */
-  readExact(bytes: Uint8Array | null, query: Pick<CacheQuery, 'control'>): Match | null
+  readExact(bytes: Uint8Array | null, query: CacheQuery): Match | null
   /** An exact entry by its key; null for none, and where the fast store is out of reach. */
   readEntry(exactKey: string | null): Promise<Uint8Array | null>
   /** Whether `find` costs no money. */
@@ -46,7 +36,9 @@ export interface Cache {
   /** Looks in Postgres: exactly, then by normalized text, then by similarity. Never throws: a failing lookup is a miss. */
   find(query: CacheQuery): Promise<Lookup>
   /** Resolves when an immediate repeat would find it, or shortly after at the latest. Never throws. */
-  store(query: CacheQuery, answer: NewAnswer, vector: PromptVector | null): Promise<void>
+  store(query: CacheQuery, response: NewResponse, vector: PromptVector | null): Promise<void>
+  /** Resolves when all that was stored has reached Postgres. */
+  flush(): Promise<void>
 }
 
 export interface CacheOptions {
@@ -56,101 +48,68 @@ export interface CacheOptions {
   log: Log
 }
 
-const encoder = new TextEncoder()
-
 export function createCache({ database, store, vectors, log }: CacheOptions): Cache {
-  /** Those of a free embedder, made once for each query. */
-  const freeVectors = new WeakMap<SemanticQuery, PromptVector>()
+  const withinLookupTime = createTimeLimit(LOOKUP_TIME_LIMIT_MS)
+  const writer = createResponseWriter(database, log)
 
   /** A failure costs one more look into Postgres. */
-  async function refill(query: CacheQuery, entry: CacheEntry): Promise<void> {
-    const ttlMs = entry.expiresAtMs - Date.now()
-    if (ttlMs <= 0) return
-    await store.writeEntry(query.exactKey, encodeEntry(entry), ttlMs).catch(() => {})
+  async function copyToStore(exactKey: string, bytes: Uint8Array, expiresAtMs: number): Promise<void> {
+    const ttlMs = expiresAtMs - Date.now()
+    if (ttlMs > 0) await store.writeEntry(exactKey, bytes, ttlMs).catch(() => {})
   }
 
-  /** Null where a vector costs money. */
-  function makeFreeVector(semantic: SemanticQuery): PromptVector | null {
-    if (!vectors.isFree) return null
-    let vector = freeVectors.get(semantic)
-    if (!vector) {
-      vector = vectors.make(semantic.normalized)
-      freeVectors.set(semantic, vector)
-    }
-    return vector
+  /** From now on, who asks in these words is answered like an exact request. */
+  function nameWording(query: CacheQuery, match: SemanticMatch, row: FoundAnswer): void {
+    const { exactKey, requestHash } = query
+    const target = exactKey.replace(requestHash, row.request_hash)
+    const alias = encodeAlias({ ...match, target, settings: policyOf(query.account) })
+    void copyToStore(exactKey, alias, match.entry.expiresAtMs)
+    void copyToStore(target, encodeEntry(match.entry), match.entry.expiresAtMs)
   }
 
   /** A free embedder's vector goes along at once; one that is paid for is asked for when nothing else was found. */
   async function lookUp(query: CacheQuery): Promise<Lookup> {
     const semantic = query.semantic()
-    const early = semantic && makeFreeVector(semantic)
-    const first = await lookUpWith(query, early)
-    if (!semantic || vectors.isFree || first.match) return first
-    const vector = await vectors.find(query.account, semantic.normalized)
-    return vector ? lookUpWith(query, vector) : first
+    if (typeof semantic === 'string') return { ...(await lookUpWith(query, null, null)), missReason: semantic }
+    const early = vectors.isFree ? vectors.make(semantic.reading.normalized) : null
+    const first = await lookUpWith(query, semantic, early)
+    if (vectors.isFree || first.match) return first
+    const vector = await vectors.find(query.account, semantic.reading.normalized)
+    return vector ? lookUpWith(query, semantic, vector) : first
   }
 
-  async function lookUpWith(query: CacheQuery, vector: PromptVector | null): Promise<Lookup> {
+  async function lookUpWith(query: CacheQuery, semantic: SemanticQuery | null, vector: PromptVector | null): Promise<Lookup> {
     const { account, control, requestHash } = query
-    const semantic = query.semantic()
-    const threshold = control.threshold ?? account.semantic_threshold
     const asked = findAnswer(database, {
       projectId: account.project_id,
       requestHash,
-      semantic: semantic && { ...semantic, vector, threshold },
+      semantic: semantic && { ...semantic, vector },
       maxAgeSeconds: control.maxAgeSeconds,
     })
-    const found = await withinTimeLimit(LOOKUP_TIME_LIMIT_MS, asked)
+    const found = await withinLookupTime(asked)
     const exact = found.find(row => row.match === 'exact')
     if (exact) {
       const entry = readRow(exact)
-      void refill(query, entry)
-      return { match: { result: 'HIT', entry }, vector }
+      void copyToStore(query.exactKey, encodeEntry(entry), entry.expiresAtMs)
+      return { match: { result: 'HIT', reason: 'exact', id: cacheIdOf(requestHash), entry }, missReason: 'no-candidate', vector }
     }
-    return { match: pickUnvetoed(query, found, threshold), vector }
-  }
-
-  /** Stores in Postgres, with the prompt's vector: made now where the lookup did not need one. */
-  async function keep(
-    query: CacheQuery,
-    answer: NewAnswer,
-    vector: PromptVector | null,
-    ttlSeconds: number,
-  ): Promise<void> {
-    const { account, identity, requestHash, model } = query
-    const semantic = answer.semantic ? query.semantic() : null
-    const embedded = vector ?? (semantic && (await findVector(account, semantic)))
-    await storeAnswer(database, {
-      projectId: account.project_id,
-      requestHash,
-      namespace: identity.namespace,
-      endpoint: identity.endpoint,
-      model,
-      provider: answer.provider,
-      response: answer.body,
-      promptTokens: answer.promptTokens,
-      completionTokens: answer.completionTokens,
-      ttlSeconds,
-      semantic: semantic && {
-        contextHash: semantic.contextHash,
-        normalizedHash: semantic.normalizedHash,
-        prompt: semantic.text,
-        vector: embedded,
-      },
-    })
-  }
-
-  async function findVector(account: Account, semantic: SemanticQuery): Promise<PromptVector | null> {
-    return vectors.isFree ? makeFreeVector(semantic) : vectors.find(account, semantic.normalized)
+    const picked = semantic ? pickCandidate(semantic, found, policyOf(account)) : { missReason: 'no-candidate' as const }
+    if ('missReason' in picked) return { match: null, missReason: picked.missReason, vector }
+    const { row, reason, similarity } = picked
+    const match: SemanticMatch = { result: 'HIT-SEMANTIC', reason, similarity, id: cacheIdOf(row.request_hash), entry: readRow(row) }
+    if (control.store) nameWording(query, match, row)
+    return { match, missReason: 'no-candidate', vector }
   }
 
   return {
-    readExact(bytes, { control }) {
-      const entry = bytes ? decodeEntry(bytes) : null
+    readExact(bytes, { account, control, requestHash }) {
+      if (!bytes) return null
+      const match = isAlias(bytes) ? readAlias(bytes, policyOf(account)) : readStored(bytes, requestHash)
       const now = Date.now()
-      if (!entry || entry.expiresAtMs <= now) return null
-      if (control.maxAgeSeconds !== null && ageSeconds(entry, now) > control.maxAgeSeconds) return null
-      return { result: 'HIT', entry }
+      if (!match || match.entry.expiresAtMs <= now) return null
+      if (control.maxAgeSeconds !== null && ageSeconds(match.entry, now) > control.maxAgeSeconds) return null
+      const threshold = control.threshold ?? account.semantic_threshold
+      return match.result === 'HIT' || match.similarity > threshold || match.reason === 'judged' ? match : null
     },
 
     async readEntry(exactKey) {
@@ -164,47 +123,43 @@ export function createCache({ database, store, vectors, log }: CacheOptions): Ca
     find(query) {
       return lookUp(query).catch(error => {
         log.warn({ cause: describeCause(error) }, 'a cache lookup failed; treated as a miss')
-        return { match: null, vector: null }
+        return { match: null, missReason: 'no-candidate', vector: null }
       })
     },
 
-    async store(query, answer, vector) {
-      const { account, control } = query
+    async store(query, response, vector) {
+      const { account, control, exactKey } = query
       const ttlSeconds = control.ttlSeconds ?? account.cache_ttl_seconds
       if (!control.store || ttlSeconds <= 0) return
       const now = Date.now()
-      const refilled = refill(query, {
-        body: encoder.encode(answer.body),
-        provider: answer.provider,
-        promptTokens: answer.promptTokens,
-        completionTokens: answer.completionTokens,
-        createdAtMs: now,
-        expiresAtMs: now + ttlSeconds * 1000,
-      })
-      const stored = keep(query, answer, vector, ttlSeconds).catch(error => {
-        log.warn({ cause: describeCause(error) }, 'an answer could not be stored')
-      })
-      await withinTimeLimit(STORE_TIME_LIMIT_MS, Promise.all([refilled, stored])).catch(() => {})
+      const entry = { ...response, body: encoder.encode(response.body), createdAtMs: now, expiresAtMs: now + ttlSeconds * 1000 }
+      const copied = copyToStore(exactKey, encodeEntry(entry), entry.expiresAtMs)
+      const written = findVector(query, response, vector).then(made => writer.write(query, response, made, ttlSeconds))
+      await withinTimeLimit(STORE_TIME_LIMIT_MS, Promise.all([copied, written])).catch(() => {})
     },
+
+    flush: writer.flush,
+  }
+
+  /** Made now where the lookup did not need one. */
+  async function findVector(query: CacheQuery, response: NewResponse, made: PromptVector | null): Promise<PromptVector | null> {
+    const semantic = response.isSemantic ? query.semantic() : 'tools'
+    if (typeof semantic === 'string') return null
+    if (made) return made
+    const { normalized } = semantic.reading
+    return vectors.isFree ? vectors.make(normalized) : vectors.find(query.account, normalized)
   }
 }
 
-/** The most similar answer that no guard objects to. */
-function pickUnvetoed(query: CacheQuery, found: readonly FoundAnswer[], threshold: number): Match | null {
-  const semantic = query.semantic()
-  if (!semantic) return null
-  const candidates = found
-    .filter(row => row.match !== 'exact' && row.similarity > threshold)
-    .toSorted((a, b) => similarityOf(b) - similarityOf(a))
-  for (const candidate of candidates as SimilarAnswer[]) {
-    if (semantic.features && findVeto(semantic.features, extractFeatures(candidate.prompt))) continue
-    return { result: 'HIT-SEMANTIC', entry: readRow(candidate), similarity: Math.min(1, candidate.similarity) }
-  }
-  return null
+const encoder = new TextEncoder()
+
+function readStored(bytes: Uint8Array, requestHash: string): Match | null {
+  const entry = decodeEntry(bytes)
+  return entry && { result: 'HIT', reason: 'exact', id: cacheIdOf(requestHash), entry }
 }
 
-function similarityOf(row: FoundAnswer): number {
-  return row.match === 'exact' ? 1 : row.similarity
+function readAlias(bytes: Uint8Array, settings: string): Match | null {
+  return decodeAliasedEntry(bytes, settings)
 }
 
 function readRow(row: FoundAnswer): CacheEntry {

@@ -23,11 +23,10 @@ export function hashRequest({ namespace, endpoint, route, canonicalBody, bodyTex
   return sha256(parts.join('\n'))
 }
 
-/** Hex SHA-256 over everything but the asked text, which `contextBody` has been relieved of, and over what of the text must be equal. */
+/** Hex SHA-256 over everything but the asked text, which `contextBody` has been relieved of. */
 export function hashContext(
   { namespace, endpoint, route }: RequestIdentity,
   contextBody: JsonObject,
-  textKey: string,
 ): string {
-  return sha256(['context', namespace, endpoint, route, textKey, canonicalizeBody(contextBody)].join('\n'))
+  return sha256(['context', namespace, endpoint, route, canonicalizeBody(contextBody)].join('\n'))
 }

@@ -1,6 +1,48 @@
-/** A stored answer that may be served. */
+/** A stored response that may be served, and why; or why none may. */
 import type { CacheEntry } from './entry.ts'
 
-export type Match =
-  | { result: 'HIT'; entry: CacheEntry }
-  | { result: 'HIT-SEMANTIC'; entry: CacheEntry; similarity: number }
+export interface ExactMatch {
+  result: 'HIT'
+  /** `coalesced`: the response to the same request, which was under way. */
+  reason: 'exact' | 'coalesced'
+  id: string
+  entry: CacheEntry
+}
+
+/**
+ * `normalized`: written one way, the texts are equal. `proved`: every difference between them is harmless. `judged`: a judge or a
+ * person has confirmed the pair. `threshold`: similar enough, where the project asks for no more.
+ */
+export type SemanticReason = 'normalized' | 'proved' | 'judged' | 'threshold'
+
+export interface SemanticMatch {
+  result: 'HIT-SEMANTIC'
+  reason: SemanticReason
+  id: string
+  entry: CacheEntry
+  /** Cosine, 0.0 to 1.0. */
+  similarity: number
+}
+
+export type Match = ExactMatch | SemanticMatch
+
+/** Why nothing was served: for the X-Proxy-Cache-Reason of a miss. */
+export type MissReason =
+  | 'no-candidate'
+  | 'below-threshold'
+  | `unproved:${string}`
+  /** The question asks about the present, */
+  | 'fresh'
+  /** or for something to be done. */
+  | 'action'
+  /** The answer calls tools. */
+  | 'tools'
+  /** The request wants no stored response, */
+  | 'no-store'
+  /** or the project none that is not exact. */
+  | 'off'
+
+/** What clients, people's verdicts and operators know an entry by. */
+export function cacheIdOf(requestHash: string): string {
+  return `ce_${requestHash.slice(0, 24)}`
+}

@@ -32,7 +32,7 @@ const word = /[\p{L}\p{M}\p{N}_'+#]+|[^\p{L}\p{M}\p{N}\s.,;:!?"()]/gu
 const unspaced = /[\u0E00-\u0EFF\u1000-\u109F\u1780-\u17FF\u2E80-\u9FFF\uF900-\uFAFF\u{20000}-\u{3FFFF}]/u
 const onlyLetters = /^[\p{L}\p{M}']+$/u
 
-/** Creates the embedder. It expects normalized prompts, in lower case; vectors are unit vectors for any text, the empty one too. */
+/** Creates the embedder. Case makes no difference; vectors are unit vectors for any text, the empty one too. */
 export function createBuiltinEmbedder(): FreeEmbedder {
   return { space: { model, dimensions }, isFree: true, embed, close: async () => {} }
 }
@@ -40,7 +40,7 @@ export function createBuiltinEmbedder(): FreeEmbedder {
 function embed(text: string): Float32Array {
   const vector = new Float32Array(dimensions)
   let before: { hash: number; weight: number } | undefined
-  for (const [found] of text.matchAll(word)) {
+  for (const [found] of text.toLowerCase().matchAll(word)) {
     if (unspaced.test(found)) {
       addCharacters(vector, found)
       before = undefined

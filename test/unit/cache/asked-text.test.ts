@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { takeAskedText } from '../../../src/cache/asked-text.ts'
 
-const chat = (...messages: unknown[]) => takeAskedText('chat', { model: 'm', messages })
+const chat = (...messages: unknown[]) => takeAskedText({ model: 'm', messages })
 
 test("the last user message's text is what is asked; the rest is context", () => {
   const system = { role: 'system', content: 'Be brief.' }
@@ -35,10 +35,4 @@ test.each([
   ['half a surrogate pair is in it', [{ role: 'user', content: 'a\ud800b' }]],
 ])('nothing is matched by similarity where %s', (_, messages) => {
   expect(chat(...messages)).toBeNull()
-})
-
-test('a legacy prompt is asked, unless it leads to a suffix or is not one text', () => {
-  expect(takeAskedText('completions', { prompt: 'Say it' })?.text).toBe('Say it')
-  expect(takeAskedText('completions', { prompt: 'Say it', suffix: 'end' })).toBeNull()
-  expect(takeAskedText('completions', { prompt: ['Say it'] })).toBeNull()
 })

@@ -1,0 +1,80 @@
+/** Writes complete responses to Postgres: those that wait while a call is under way travel together in the next. */
+import { createBatcher } from '../event-loop/batcher.ts'
+import type { Database } from '../postgres/database.ts'
+import { type AnswerToStore, storeAnswers } from '../postgres/store-answers.ts'
+import { describeCause } from '../telemetry/describe-cause.ts'
+import type { Log } from '../telemetry/log.ts'
+import type { CacheQuery } from './cache-query.ts'
+import type { PromptVector } from './prompt-vectors.ts'
+
+export interface NewResponse {
+  /** The plain JSON body. */
+  body: string
+  provider: string
+  promptTokens: number
+  completionTokens: number
+  /** Whether it may be found by other words: a response that calls tools may not. */
+  isSemantic: boolean
+}
+
+export interface ResponseWriter {
+  /** Resolves when Postgres has it. Never rejects: what cannot be stored is asked for again. */
+  write(query: CacheQuery, response: NewResponse, vector: PromptVector | null, ttlSeconds: number): Promise<void>
+  /** Resolves when nothing is under way any more. */
+  flush(): Promise<void>
+}
+
+const MAX_BATCH = 50
+const TIME_LIMIT_MS = 10_000
+
+export function createResponseWriter(database: Database, log: Log): ResponseWriter {
+  const underWay = new Set<Promise<void>>()
+  const store = createBatcher<AnswerToStore, number | null>({
+    run: answers => storeAnswers(database, answers),
+    maxItems: MAX_BATCH,
+    timeLimitMs: TIME_LIMIT_MS,
+    timeLimitError: () => new Error('A response was not stored in time'),
+  })
+
+  return {
+    write(query, response, vector, ttlSeconds) {
+      const writing = store(toRow(query, response, vector, ttlSeconds)).then(
+        () => {},
+        error => log.warn({ cause: describeCause(error) }, 'a response could not be stored'),
+      )
+      underWay.add(writing)
+      return writing.finally(() => underWay.delete(writing))
+    },
+    async flush() {
+      await Promise.all(underWay)
+    },
+  }
+}
+
+function toRow(query: CacheQuery, response: NewResponse, vector: PromptVector | null, ttlSeconds: number): AnswerToStore {
+  const { account, identity, requestHash, model } = query
+  const semantic = response.isSemantic ? query.semantic() : 'tools'
+  return {
+    projectId: account.project_id,
+    cacheGeneration: account.cache_generation,
+    test: account.key_type === 'test',
+    requestHash,
+    namespace: identity.namespace,
+    endpoint: identity.endpoint,
+    model,
+    provider: response.provider,
+    response: response.body,
+    promptTokens: response.promptTokens,
+    completionTokens: response.completionTokens,
+    ttlSeconds,
+    semantic:
+      typeof semantic === 'string'
+        ? null
+        : {
+            contextHash: semantic.contextHash,
+            normalizedHash: semantic.normalizedHash,
+            prompt: semantic.reading.text,
+            vector,
+          },
+  }
+}
