@@ -8,7 +8,7 @@ import {
   type PassVerdict,
   type Window,
 } from '../stores/fast-store.ts'
-import { createBatcher } from './batcher.ts'
+import { createBatcher } from '../event-loop/batcher.ts'
 import { databaseUnavailable } from './refusals.ts'
 
 const MAX_BATCH = 1_000

@@ -2,8 +2,8 @@
 import type { AdmitReply, AdmitRow } from '../postgres/admit.ts'
 import type { Database } from '../postgres/database.ts'
 import { type Refund, refundRequests } from '../postgres/refund-requests.ts'
+import { createBatcher } from '../event-loop/batcher.ts'
 import { type AdmitOnce, createAdmitOnce } from './admit-once.ts'
-import { createBatcher } from './batcher.ts'
 import { databaseUnavailable } from './refusals.ts'
 
 /** A client is told within a second that the database is gone; this leaves the rest of the second to everything else. */

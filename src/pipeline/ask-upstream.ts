@@ -53,7 +53,7 @@ async function answerPlain(
   const text = new TextDecoder().decode(bytes)
   const body = parseAnswer(text, provider.name)
   const usage = readUsage(body.usage) ?? countUsage(query.endpoint, query.body, body)
-  const headers = { ...passedOn(answer), ...missHeaders(provider.name, priceOf(context, usage, stages)) }
+  const headers = { ...passedOn(answer), ...missHeaders(provider.name, priceOf(context, usage, stages), lookup.missReason) }
   const response: ProxyResponse = query.stream
     ? { status: 200, headers: { ...headers, ...SSE_TYPE }, body: replayStream(bytes, query.includeUsage) }
     : { status: 200, headers: { ...headers, ...JSON_TYPE }, body: bytes }

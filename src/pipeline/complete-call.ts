@@ -23,7 +23,7 @@ export async function storeResponse(
     provider: provider.name,
     promptTokens,
     completionTokens,
-    semantic: !hasToolCalls(body),
+    isSemantic: !hasToolCalls(body),
   }
   await cache.store(cacheQuery, response, lookup.vector)
 }

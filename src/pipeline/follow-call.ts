@@ -1,4 +1,5 @@
 /** Follows another request's call: the same response, heard live or taken whole, at no cost. */
+import { cacheIdOf, type Match } from '../cache/match.ts'
 import { NO_USAGE } from '../catalogue/cost.ts'
 import type { CallFailure, Settlement } from '../coalescing/shared-call.ts'
 import type { Joined } from '../coalescing/shared-calls.ts'
@@ -23,15 +24,16 @@ export async function followCall(
     const settlement = await Promise.race([call.settled, gone])
     subscriber.leave()
     if (settlement.kind === 'notShareable') return { failure: settlement.failure }
-    return { response: serveHit(context, matchOf(settlement)) }
+    return { response: serveHit(context, matchOf(settlement, context.cacheQuery.requestHash)) }
   } catch (error) {
     subscriber.leave()
     throw error
   }
 }
 
-function matchOf(settlement: Exclude<Settlement, { kind: 'notShareable' }>) {
-  return settlement.kind === 'cached' ? settlement.match : { result: 'HIT' as const, entry: settlement.entry }
+function matchOf(settlement: Exclude<Settlement, { kind: 'notShareable' }>, requestHash: string): Match {
+  if (settlement.kind === 'cached') return settlement.match
+  return { result: 'HIT', reason: 'coalesced', id: cacheIdOf(requestHash), entry: settlement.entry }
 }
 
 function followStream(

@@ -36,7 +36,7 @@ export function relayStream(
   accounting.noteHeaders()
   return {
     status: 200,
-    headers: { ...passedOn(answer), ...SSE_TYPE, ...missHeaders(provider.name, cost) },
+    headers: { ...passedOn(answer), ...SSE_TYPE, ...missHeaders(provider.name, cost, lookup.missReason) },
     body: streamEvents(subscriber, { includeUsage: query.includeUsage, onEnd: () => {} }),
   }
 }

@@ -1,11 +1,13 @@
 /** The headers that say what happened and what it cost: our own X-Proxy ones, and RFC 9211's Cache-Status. */
 
 import { ageSeconds } from '../cache/entry.ts'
-import type { Match } from '../cache/match.ts'
+import type { Match, MissReason } from '../cache/match.ts'
 import { formatUsd } from '../catalogue/cost.ts'
 
-export function missHeaders(provider: string, cost: number): Record<string, string> {
+/** `reason`: why nothing was served from the cache, where it was looked into. */
+export function missHeaders(provider: string, cost: number, reason?: MissReason): Record<string, string> {
   return {
+    ...(reason && { 'x-proxy-cache-reason': reason }),
     'cache-status': 'model-proxy; fwd=miss',
     'x-proxy-cache': 'MISS',
     'x-proxy-cache-age': '0',
@@ -24,6 +26,8 @@ export function hitHeaders(match: Match): Record<string, string> {
     'cache-status': `model-proxy; hit; ttl=${ttlSeconds}`,
     'x-proxy-cache': match.result,
     'x-proxy-cache-age': age,
+    'x-proxy-cache-id': match.id,
+    'x-proxy-cache-reason': match.reason,
     'x-proxy-cost-usd': '0',
     'x-proxy-provider': match.entry.provider,
     'x-proxy-tokens-saved': String(match.entry.promptTokens),
@@ -59,6 +63,7 @@ export function followHeaders(provider: string, estimatedPromptTokens: number): 
     'cache-status': 'model-proxy; fwd=miss; collapsed',
     'x-proxy-cache': 'HIT',
     'x-proxy-cache-age': '0',
+    'x-proxy-cache-reason': 'coalesced',
     'x-proxy-cost-usd': '0',
     'x-proxy-provider': provider,
     // The exact count comes at the end of the stream, too late for a header.

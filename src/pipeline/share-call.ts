@@ -72,7 +72,7 @@ async function lead(context: RequestContext, joined: Joined, lookup: Lookup, sta
   }
 }
 
-const NOTHING_FOUND: Lookup = { match: null, vector: null }
+const NOTHING_FOUND: Lookup = { match: null, missReason: 'no-store', vector: null }
 
 /** Who wants a fresh response, or leaves none behind, or would not wait for one, goes alone. */
 function mayShare(control: CacheControl): boolean {

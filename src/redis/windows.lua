@@ -14,9 +14,26 @@ local now = tonumber(clock[1])
 local wanted = tonumber(ARGV[1])
 local window_count = tonumber(ARGV[2])
 
+-- A key of another type, which no version of ours writes, is taken for none: it must not take the store away from everybody.
+local function get(key)
+    local stored = redis.pcall('GET', key)
+    return type(stored) == 'string' and stored or false
+end
+
+-- An entry may be an alias: its first line names the entry that has the response. Then both are given, one behind the other.
+local function read_entry(key)
+    local stored = get(key)
+    local target = stored and string.match(stored, '^%[2,"([^"]+)"')
+    if not target then
+        return stored
+    end
+    local entry = get(target)
+    return entry and stored .. entry
+end
+
 -- Total and counts of a window as of now: what is older than it is taken out.
 local function open_window(key)
-    local stored = redis.call('GET', key)
+    local stored = get(key)
     if not stored or #stored ~= 8 + #EMPTY then
         return { total = 0, counts = EMPTY }
     end
@@ -82,7 +99,7 @@ result[3] = wait
 
 if granted > 0 then
     for i = window_count + 1, #KEYS do
-        result[3 + i] = redis.call('GET', KEYS[i])
+        result[3 + i] = read_entry(KEYS[i])
     end
 end
 return result

@@ -41,8 +41,17 @@ export function createInProcessStore({
       countedAtSecond: second,
       waitMs: granted < batch.requests ? Math.max(0, ...waits) : 0,
       totals: states.map(state => state.total),
-      entries: batch.entries.map(name => (granted > 0 ? readEntry(name, nowMs) : null)),
+      entries: batch.entries.map(name => (granted > 0 ? readNamed(name, nowMs) : null)),
     }
+  }
+
+  /** As in windows.lua: an alias is given with the entry that it names. */
+  function readNamed(name: string, nowMs: number): Uint8Array | null {
+    const stored = readEntry(name, nowMs)
+    const target = stored && aliasTarget(stored)
+    if (!target) return stored
+    const entry = readEntry(target, nowMs)
+    return entry && Buffer.concat([stored, entry])
   }
 
   function readEntry(name: string, nowMs: number): Uint8Array | null {
@@ -103,6 +112,14 @@ export function createInProcessStore({
       clearInterval(sweep)
     },
   }
+}
+
+const ALIAS = Buffer.from('[2,"')
+
+function aliasTarget(bytes: Uint8Array): string | null {
+  const stored = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  if (!stored.subarray(0, ALIAS.length).equals(ALIAS)) return null
+  return stored.toString('latin1', ALIAS.length, stored.indexOf('"', ALIAS.length))
 }
 
 function openWindow(windows: Map<string, WindowState>, name: string, second: number): WindowState {

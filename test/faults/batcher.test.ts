@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createBatcher } from '../../src/admission/batcher.ts'
+import { createBatcher } from '../../src/event-loop/batcher.ts'
 
 interface Call {
   items: readonly string[]

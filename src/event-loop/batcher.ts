@@ -1,5 +1,5 @@
 /** Lets calls that arrive while one is in flight travel together in the next. */
-import { startTimeLimit } from '../event-loop/time-limit.ts'
+import { startTimeLimit } from './time-limit.ts'
 
 export interface BatcherOptions<Item, Result> {
   /** Answers a batch: one result for each item, in order. A rejection fails every item of the batch. */
