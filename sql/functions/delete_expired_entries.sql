@@ -4,32 +4,49 @@ volatile
 set search_path = public, pg_temp
 as $$
 declare
-    deleted integer;
+    expired bigint[];
     deleted_vectors integer;
 begin
     -- Small bites, skipping what another proxy is deleting: no long locks, and vacuum keeps up.
-    delete from cache_entries e
-    where e.id in (
+    expired := array(
         select x.id
-        from cache_entries x
-        where x.expires_at <= now()
-        order by x.expires_at
+        from projects p
+        cross join (values (false), (true)) as kinds (test)
+        cross join lateral (
+            select e.id
+            from cache_entries e
+            where e.project_id = p.id
+                and e.test = kinds.test
+                and e.expires_at <= now()
+            order by e.expires_at
+            limit at_most
+            for update skip locked
+        ) x
         limit at_most
-        for update skip locked
     );
-    get diagnostics deleted = row_count;
+    if cardinality(expired) > 0 then
+        perform delete_entries(expired);
+    end if;
 
     delete from cached_vectors v
-    where (v.project_id, v.name) in (
-        select x.project_id, x.name
-        from cached_vectors x
-        where x.expires_at <= now()
-        order by x.expires_at
+    where v.ctid = any (array(
+        select x.ctid
+        from projects p
+        cross join (values (false), (true)) as kinds (test)
+        cross join lateral (
+            select c.ctid
+            from cached_vectors c
+            where c.project_id = p.id
+                and c.test = kinds.test
+                and c.expires_at <= now()
+            order by c.expires_at
+            limit at_most
+            for update skip locked
+        ) x
         limit at_most
-        for update skip locked
-    );
+    ));
     get diagnostics deleted_vectors = row_count;
-    return greatest(deleted, deleted_vectors);
+    return greatest(cardinality(expired), deleted_vectors);
 end;
 $$;
 

@@ -7,9 +7,11 @@ declare
     owner_id bigint := find_project(project);
     purged bigint;
 begin
-    -- Redis is out of reach from here: a new generation makes every copy there unfindable, and they expire by themselves.
+    -- Redis is out of reach from here: a new generation makes every copy there unfindable, and they expire by themselves. It also
+    -- keeps out what is still on its way here.
     update projects p set cache_generation = p.cache_generation + 1 where p.id = owner_id;
     delete from cached_vectors v where v.project_id = owner_id;
+    delete from cache_groups g where g.project_id = owner_id;
     delete from cache_entries e where e.project_id = owner_id;
     get diagnostics purged = row_count;
     return purged;

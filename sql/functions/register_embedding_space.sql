@@ -16,14 +16,10 @@ begin
         insert into embedding_spaces (model, dimensions) values (model, dimensions) returning id into registered_id;
     end if;
     if build_graph then
-        execute format(
-            'create index if not exists cache_prompts_graph_%s_idx on cache_prompts'
-            ' using hnsw ((embedding::halfvec(%s)) halfvec_cosine_ops) where in_graph and space_id = %s',
-            registered_id, dimensions, registered_id
-        );
+        update embedding_spaces s set has_graphs = true where s.id = registered_id and not s.has_graphs;
     end if;
     return registered_id;
 end;
 $$;
 
-comment on function register_embedding_space(text, integer, boolean) is 'Id of the space of an embedding model at a number of dimensions, made at first use, with its own HNSW graph where asked.';
+comment on function register_embedding_space(text, integer, boolean) is 'Id of the space of an embedding model at a number of dimensions, made at first use; where asked, its large groups get graphs.';

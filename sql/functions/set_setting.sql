@@ -15,10 +15,12 @@ begin
             update projects p set semantic_threshold = value::double precision where p.id = owner_id;
         when 'cache_ttl_seconds' then
             update projects p set cache_ttl_seconds = value::integer where p.id = owner_id;
+        when 'cache_bytes' then
+            update projects p set cache_bytes = value::bigint where p.id = owner_id;
         when 'fallbacks' then
             update projects p set fallbacks = parse_model_names(value) where p.id = owner_id;
         else
-            raise exception 'setting % does not exist; settings are: semantic_enabled, semantic_threshold, semantic_guards, cache_ttl_seconds, fallbacks', quote_for_message(setting)
+            raise exception 'setting % does not exist; settings are: semantic_enabled, semantic_threshold, semantic_guards, cache_ttl_seconds, cache_bytes, fallbacks', quote_for_message(setting)
                 using errcode = 'invalid_parameter_value';
     end case;
 exception
@@ -27,6 +29,7 @@ exception
             case setting
                 when 'semantic_threshold' then 'a number from 0.0 to 1.0'
                 when 'cache_ttl_seconds' then 'whole seconds from 0 to 315360000'
+                when 'cache_bytes' then 'whole bytes from 0'
                 when 'fallbacks' then 'up to 5 different model names with commas between them, or nothing'
                 else 'true or false'
             end

@@ -12,6 +12,8 @@ import {
 } from './statement.ts'
 
 interface StoredAnswer {
+  /** `cache_entries.id`: the same for as long as the request's answer is kept, also when it is replaced. */
+  entry_id: number
   response: string
   provider: string
   prompt_tokens: number

@@ -13,16 +13,18 @@ export interface VectorsToStore {
     answeredAs: string
   }[]
   ttlSeconds: number
+  /** Whether a test key asked. */
+  test?: boolean
 }
 
 const STORE_VECTORS = defineStatement(
-  'select store_vectors($1::bigint, $2::bytea, $3::bytea, $4::integer[], $5::integer[], $6::text[], $7::integer) as done',
+  'select store_vectors($1::bigint, $2::bytea, $3::bytea, $4::integer[], $5::integer[], $6::text[], $7::integer, $8::boolean) as done',
   { done: nothing },
 )
 
 export async function storeVectors(
   database: Database,
-  { projectId, vectors, ttlSeconds }: VectorsToStore,
+  { projectId, vectors, ttlSeconds, test = false }: VectorsToStore,
 ): Promise<void> {
   await runStatement(database, STORE_VECTORS, [
     projectId,
@@ -32,5 +34,6 @@ export async function storeVectors(
     vectors.map(vector => vector.promptTokens),
     vectors.map(vector => vector.answeredAs),
     ttlSeconds,
+    test,
   ])
 }

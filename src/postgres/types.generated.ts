@@ -96,6 +96,10 @@ export interface CachedVectors {
    */
   answered_as: string;
   /**
+   * What the vector takes of its project's cache_bytes.
+   */
+  bytes: Generated<number>;
+  /**
    * When the vector was stored: its age counts from here.
    */
   created_at: Generated<Timestamp>;
@@ -116,12 +120,20 @@ export interface CachedVectors {
    */
   prompt_tokens: number;
   /**
+   * As in cache_entries.
+   */
+  test: Generated<boolean>;
+  /**
    * The numbers as upstream gave them, packed by the proxy: not for comparing, for giving back.
    */
   vector: Buffer;
 }
 
 export interface CacheEntries {
+  /**
+   * What the entry takes of its project's cache_bytes.
+   */
+  bytes: Generated<number>;
   /**
    * Completion tokens of the answer, as the provider counted them.
    */
@@ -170,6 +182,37 @@ export interface CacheEntries {
    * The plain (unstreamed) JSON body, as the provider gave it.
    */
   response: string;
+  /**
+   * Whether a test key asked: such entries live at most a day, and only the latest few of a project are kept.
+   */
+  test: Generated<boolean>;
+}
+
+export interface CacheGroups {
+  /**
+   * Number of the table that holds the group's graph; null: it has none.
+   */
+  graph: Int8 | null;
+  /**
+   * Prompts that were deleted since the graph was built, and are still in it.
+   */
+  graph_deleted: Generated<Int8>;
+  /**
+   * As in cache_prompts.
+   */
+  group_key: Int8;
+  /**
+   * The project whose group it is.
+   */
+  project_id: Int8;
+  /**
+   * How many of the prompts that are compared exactly have an id that 16 divides.
+   */
+  sampled: number;
+  /**
+   * The embedding space of the vectors counted.
+   */
+  space_id: number;
 }
 
 export interface CachePrompts {
@@ -194,9 +237,17 @@ export interface CachePrompts {
    */
   expires_at: Timestamp;
   /**
-   * False for the first few thousand prompts of a group, compared exactly; true for those beyond, found through the HNSW graph.
+   * Hash of project and context, to find a group by; equality of both decides.
+   */
+  group_key: Generated<Int8>;
+  /**
+   * Whether the prompt is found through the graph of its group. Small groups have none: their prompts are compared one by one.
    */
   in_graph: Generated<boolean>;
+  /**
+   * Hash of project, context and normalized text, to find a prompt by; equality of all three decides.
+   */
+  name_key: Generated<Int8>;
   /**
    * SHA-256 of the normalized text: equal means a hit without a vector.
    */
@@ -215,6 +266,52 @@ export interface CachePrompts {
   space_id: number | null;
 }
 
+export interface CacheSizeChanges {
+  /**
+   * How much more they take.
+   */
+  bytes: Int8;
+  /**
+   * How many more there are; below zero: fewer.
+   */
+  entries: Int8;
+  /**
+   * As in cache_sizes.
+   */
+  kind: string;
+  /**
+   * The project; no foreign key: it may be gone by now.
+   */
+  project_id: Int8;
+  /**
+   * As in cache_sizes.
+   */
+  test: boolean;
+}
+
+export interface CacheSizes {
+  /**
+   * How much they take.
+   */
+  bytes: Int8;
+  /**
+   * How many there are.
+   */
+  entries: Int8;
+  /**
+   * answers (cache_entries) or vectors (cached_vectors).
+   */
+  kind: string;
+  /**
+   * The project.
+   */
+  project_id: Int8;
+  /**
+   * Whether they are those of test keys.
+   */
+  test: boolean;
+}
+
 export interface EmbeddingSpaces {
   /**
    * When a proxy first used the space.
@@ -224,6 +321,10 @@ export interface EmbeddingSpaces {
    * Length of each vector.
    */
   dimensions: number;
+  /**
+   * Whether large groups get a graph; without, every prompt of a group is compared.
+   */
+  has_graphs: Generated<boolean>;
   /**
    * Referred to by every stored prompt vector.
    */
@@ -236,6 +337,17 @@ export interface EmbeddingSpaces {
    * How components are stored: half (16 bit).
    */
   precision: Generated<string>;
+}
+
+export interface Installation {
+  /**
+   * Made with the database. Give a physical copy of a running database a new one before a proxy starts on it.
+   */
+  id: Generated<string>;
+  /**
+   * Always true: there is no second row.
+   */
+  only_row: Generated<boolean>;
 }
 
 export interface KeyAccounts {
@@ -271,6 +383,10 @@ export interface KeyAccounts {
    * project or test.
    */
   key_type: string | null;
+  /**
+   * Longest that an answer to this key may stay in the cache, whatever the request says.
+   */
+  max_cache_ttl_seconds: number | null;
   /**
    * The one project that the key opens.
    */
@@ -389,6 +505,10 @@ export interface MonthlyCounters {
 
 export interface Plans {
   /**
+   * Longest that an answer may stay in the cache, whatever a project or a request asks for.
+   */
+  max_cache_ttl_seconds: Generated<number>;
+  /**
    * How operators and projects refer to the plan.
    */
   name: string;
@@ -415,6 +535,10 @@ export interface Plans {
 }
 
 export interface Projects {
+  /**
+   * How much the project may keep of answers and vectors; beyond it, what would expire first goes. Enforced once a minute.
+   */
+  cache_bytes: Generated<Int8>;
   /**
    * Part of every Redis key: counting it up orphans all that is cached there.
    */
@@ -602,9 +726,13 @@ export interface DB {
   api_keys: ApiKeys;
   batch_ledger: BatchLedger;
   cache_entries: CacheEntries;
+  cache_groups: CacheGroups;
   cache_prompts: CachePrompts;
+  cache_size_changes: CacheSizeChanges;
+  cache_sizes: CacheSizes;
   cached_vectors: CachedVectors;
   embedding_spaces: EmbeddingSpaces;
+  installation: Installation;
   key_accounts: KeyAccounts;
   models: Models;
   monthly_counters: MonthlyCounters;

@@ -44,27 +44,33 @@ async function fill(database: Database): Promise<(context: string, vector: strin
 }
 
 describeFootings('find_answer()', footing => {
-  for (const where of ['compared one by one', 'in the graph'] as const) {
-    test(`finds the similar prompt and no other, ${where}`, async () => {
-      const { database } = await footing.open()
-      const ask = await fill(database)
-      if (where === 'in the graph') await database.runScript('update cache_prompts set in_graph = true')
-      expect(await findAnswer(database, ask('context', '[10,9,0]'))).toEqual([
-        expect.objectContaining({ match: 'similar', prompt: 'near', response: '{"to":"near"}' }),
-      ])
-      expect(await findAnswer(database, ask('context', '[10,-9,0]'))).toEqual([])
-      expect(await findAnswer(database, ask('another context', '[10,9,0]'))).toEqual([])
-    })
-  }
-
-  test("the graph's options end with the lookup", async () => {
+  test('finds the similar prompt and no other', async () => {
     const { database } = await footing.open()
     const ask = await fill(database)
-    await database.runScript('update cache_prompts set in_graph = true')
-    await findAnswer(database, ask('context', '[10,9,0]'))
-    const { rows } = await sql<{ found: string }>`select current_setting('hnsw.ef_search') as found`.execute(
-      database.queries,
-    )
-    expect(rows[0]?.found).toBe('40')
+    expect(await findAnswer(database, ask('context', '[10,9,0]'))).toEqual([
+      expect.objectContaining({ match: 'similar', prompt: 'near', response: '{"to":"near"}' }),
+    ])
+    expect(await findAnswer(database, ask('context', '[10,-9,0]'))).toEqual([])
+    expect(await findAnswer(database, ask('another context', '[10,9,0]'))).toEqual([])
+  })
+
+  test('names the entry, however it was found', async () => {
+    const { database } = await footing.open()
+    const ask = await fill(database)
+    const similar = ask('context', '[10,9,0]')
+    const { rows } = await sql<{ id: string }>`
+      select id from cache_entries where response = '{"to":"near"}'`.execute(database.queries)
+    const id = Number(rows[0]?.id)
+    const normalized = similar.semantic && { ...similar.semantic, normalizedHash: sha256('near'), vector: null }
+    const found = [
+      ...(await findAnswer(database, similar)),
+      ...(await findAnswer(database, { ...similar, semantic: normalized })),
+      ...(await findAnswer(database, { ...similar, requestHash: sha256('near') })),
+    ]
+    expect(found.map(row => [row.match, Number(row.entry_id)])).toEqual([
+      ['similar', id],
+      ['normalized', id],
+      ['exact', id],
+    ])
   })
 })

@@ -1,0 +1,27 @@
+create or replace function drop_unused_cache_graphs() returns void
+language plpgsql
+volatile
+set search_path = public, pg_temp
+as $$
+declare
+    unused text;
+begin
+    for unused in
+        select c.relname
+        from pg_class c
+        where c.relnamespace = 'public'::regnamespace
+            and c.relkind = 'r'
+            and c.relname ~ '^cache_graph_\d+$'
+            and not exists (select 1 from cache_groups g where 'cache_graph_' || g.graph = c.relname)
+    loop
+        begin
+            execute format('drop table %I', unused);
+        exception
+            when lock_not_available then
+                raise warning '% is in use and will be dropped later', unused;
+        end;
+    end loop;
+end;
+$$;
+
+comment on function drop_unused_cache_graphs() is 'Drops the tables of graphs whose groups are gone, or have another by now.';

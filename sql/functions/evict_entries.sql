@@ -1,0 +1,81 @@
+create or replace function evict_entries(at_most integer) returns integer
+language plpgsql
+volatile
+set search_path = public, pg_temp
+as $$
+declare
+    -- Test keys answer from the sandbox: enough to try the cache with.
+    test_entries constant integer := 1000;
+    crowded record;
+    surplus bigint[];
+    evicted integer := 0;
+    evicted_vectors integer;
+begin
+    perform add_up_cache_sizes();
+    for crowded in
+        select
+            s.project_id,
+            s.kind,
+            s.test,
+            case when s.test then greatest(0, s.entries - test_entries) else 0 end as entries_over,
+            -- Answers and vectors make room in proportion to what they take.
+            greatest(0, ceil((t.bytes - t.cache_bytes) * s.bytes::numeric / nullif(t.bytes, 0))) as bytes_over
+        from (
+            select z.project_id, p.cache_bytes, sum(z.bytes) as bytes
+            from cache_sizes z
+            join projects p on p.id = z.project_id
+            group by z.project_id, p.cache_bytes
+        ) t
+        join cache_sizes s on s.project_id = t.project_id
+        where t.bytes > t.cache_bytes or s.test and s.entries > test_entries
+        order by s.project_id, s.kind, s.test
+    loop
+        exit when evicted >= at_most;
+        if crowded.kind = 'answers' then
+            surplus := array(
+                select f.id
+                from (
+                    select x.id, row_number() over w as nth, sum(x.bytes) over w - x.bytes as bytes_before
+                    from (
+                        select e.id, e.bytes, e.expires_at
+                        from cache_entries e
+                        where e.project_id = crowded.project_id
+                            and e.test = crowded.test
+                        order by e.expires_at
+                        limit at_most - evicted
+                        for update skip locked
+                    ) x
+                    window w as (order by x.expires_at, x.id)
+                ) f
+                where f.nth <= crowded.entries_over or f.bytes_before < crowded.bytes_over
+            );
+            perform delete_entries(surplus);
+            evicted := evicted + cardinality(surplus);
+        else
+            delete from cached_vectors v
+            where v.ctid = any (array(
+                select f.place
+                from (
+                    select x.ctid as place, row_number() over w as nth, sum(x.bytes) over w - x.bytes as bytes_before
+                    from (
+                        select c.ctid, c.bytes, c.expires_at
+                        from cached_vectors c
+                        where c.project_id = crowded.project_id
+                            and c.test = crowded.test
+                        order by c.expires_at
+                        limit at_most - evicted
+                        for update skip locked
+                    ) x
+                    window w as (order by x.expires_at, x.ctid)
+                ) f
+                where f.nth <= crowded.entries_over or f.bytes_before < crowded.bytes_over
+            ));
+            get diagnostics evicted_vectors = row_count;
+            evicted := evicted + evicted_vectors;
+        end if;
+    end loop;
+    return evicted;
+end;
+$$;
+
+comment on function evict_entries(integer) is 'Deletes up to that many entries and vectors of projects that keep more than their cache_bytes, or more than 1,000 of test keys: those first that would expire first. Less than asked for means that nobody is over.';

@@ -1,0 +1,56 @@
+create or replace function rebuild_cache_graphs() returns integer
+language plpgsql
+volatile
+set search_path = public, pg_temp
+as $$
+declare
+    -- Rebuilding costs less than half a millisecond for each prompt that stays.
+    worth_it constant integer := 256;
+    crowded record;
+    live bigint;
+    rebuilt integer := 0;
+    successor bigint;
+begin
+    -- One at a time: a second proxy has nothing to do.
+    if not pg_try_advisory_xact_lock(hashtext('rebuild_cache_graphs')) then
+        return 0;
+    end if;
+    perform set_config('lock_timeout', '2s', true);
+    perform drop_unused_cache_graphs();
+
+    for crowded in
+        select g.group_key, g.space_id, g.graph
+        from cache_groups g
+        where g.graph is not null and g.graph_deleted >= worth_it
+        order by g.graph_deleted desc
+    loop
+        begin
+            execute format(
+                'select count(*) from cache_graph_%s g join cache_prompts p on p.entry_id = g.entry_id where p.in_graph', crowded.graph
+            )
+            into live;
+            continue when live > (select g.graph_deleted from cache_groups g where g.group_key = crowded.group_key and g.space_id = crowded.space_id);
+            successor := null;
+            if live > 0 then
+                successor := create_cache_graph();
+                -- Built of what is there; what is stored meanwhile still goes into the old one, and is fetched after.
+                perform copy_cache_graph(crowded.graph, successor, crowded.group_key, crowded.space_id);
+                execute format('lock table cache_graph_%s in share mode', crowded.graph);
+                perform copy_cache_graph(crowded.graph, successor, crowded.group_key, crowded.space_id);
+            end if;
+            update cache_groups g
+            set graph = successor, graph_deleted = 0
+            where g.group_key = crowded.group_key and g.space_id = crowded.space_id;
+            rebuilt := rebuilt + 1;
+        exception
+            when lock_not_available then
+                raise warning 'graph % is in use and will be rebuilt later', crowded.graph;
+        end;
+        -- The rest in a transaction of its own: a lock held for one group must not be held while others are built.
+        exit;
+    end loop;
+    return rebuilt;
+end;
+$$;
+
+comment on function rebuild_cache_graphs() is 'Drops the graphs that no group has any more, and rebuilds at most one of which most is deleted; returns how many were rebuilt. It may take longer than the time limit of ordinary statements.';

@@ -1,0 +1,87 @@
+/** Answers to store and questions to ask, for tests of the cache's SQL. */
+import type { Database } from '../../src/postgres/database.ts'
+import { registerEmbeddingSpace } from '../../src/postgres/embedding-spaces.ts'
+import type { AnswerAsk } from '../../src/postgres/find-answer.ts'
+import { formatVector } from '../../src/postgres/format-vector.ts'
+import { createProject } from '../../src/postgres/projects.ts'
+import { type AnswerToStore, storeAnswers } from '../../src/postgres/store-answers.ts'
+
+export const DIMENSIONS = 64
+
+export const sha256 = (text: string) => new Bun.CryptoHasher('sha256').update(text).digest('hex')
+
+/** A vector of the text's own, unlike those of others; bent a little, it stays far more similar than that. */
+export function vectorOf(text: string, bend = 0): string {
+  let state = Bun.hash.xxHash32(text)
+  const next = () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
+    return state / 2 ** 32 - 0.5
+  }
+  const vector = Float32Array.from({ length: DIMENSIONS }, next)
+  for (let i = 0; i < DIMENSIONS; i += 8) vector[i] = (vector[i] as number) + bend
+  return formatVector(vector)
+}
+
+export async function makeProject(database: Database, name: string): Promise<number> {
+  await createProject(database, name, 'free')
+  const row = await database.queries
+    .selectFrom('projects')
+    .select('id')
+    .where('name', '=', name)
+    .executeTakeFirstOrThrow()
+  return Number(row.id)
+}
+
+export function makeSpace(database: Database): Promise<number> {
+  return registerEmbeddingSpace(database, { model: 'sixty-four', dimensions: DIMENSIONS })
+}
+
+export interface Place {
+  projectId: number
+  spaceId: number
+  context: string
+}
+
+export function answerTo(prompt: string, { projectId, spaceId, context }: Place): AnswerToStore {
+  return {
+    projectId,
+    requestHash: sha256(`${context} ${prompt}`),
+    namespace: '',
+    endpoint: 'chat',
+    model: 'm',
+    provider: 'p',
+    response: `{"to":"${prompt} – “quoted”"}`,
+    promptTokens: 1,
+    completionTokens: 1,
+    ttlSeconds: 600,
+    semantic: {
+      contextHash: sha256(context),
+      normalizedHash: sha256(prompt),
+      prompt,
+      vector: { spaceId, text: vectorOf(prompt) },
+    },
+  }
+}
+
+/** The same, asked a little differently. */
+export function rewordingOf(prompt: string, { projectId, spaceId, context }: Place): AnswerAsk {
+  return {
+    projectId,
+    requestHash: sha256(`never asked ${prompt}`),
+    semantic: {
+      contextHash: sha256(context),
+      normalizedHash: sha256(`never asked ${prompt}`),
+      vector: { spaceId, text: vectorOf(prompt, 0.05) },
+      threshold: 0.95,
+    },
+    maxAgeSeconds: null,
+  }
+}
+
+/** Prompts `from` to `to`, in batches. */
+export async function storePrompts(database: Database, place: Place, from: number, to: number): Promise<void> {
+  for (let start = from; start < to; start += 50) {
+    const batch = Array.from({ length: Math.min(50, to - start) }, (_, i) => answerTo(`prompt ${start + i}`, place))
+    await storeAnswers(database, batch)
+  }
+}

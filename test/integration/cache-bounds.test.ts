@@ -1,0 +1,168 @@
+import { sql } from 'kysely'
+import { expect, test } from 'vitest'
+import type { Database } from '../../src/postgres/database.ts'
+import { findAnswer } from '../../src/postgres/find-answer.ts'
+import { type AnswerToStore, storeAnswers } from '../../src/postgres/store-answers.ts'
+import { storeVectors } from '../../src/postgres/store-vectors.ts'
+import { evictEntries } from '../../src/postgres/tend-cache.ts'
+import { answerTo, makeProject, makeSpace, type Place, rewordingOf, sha256 } from '../harness/answers.ts'
+import { describeFootings } from '../harness/footings.ts'
+
+const DAY_SECONDS = 86_400
+
+async function prepare(database: Database): Promise<Place> {
+  return { projectId: await makeProject(database, 'acme'), spaceId: await makeSpace(database), context: 'none' }
+}
+
+async function listEntries(database: Database): Promise<{ id: number; hash: string; lives: number }[]> {
+  const { rows } = await sql<{ id: number; hash: string; lives: number }>`
+    select id::integer, encode(request_hash, 'hex') as hash, round(extract(epoch from expires_at - now()))::integer as lives
+    from cache_entries order by expires_at`.execute(database.queries)
+  return rows
+}
+
+async function readSizes(database: Database) {
+  await database.runScript('select add_up_cache_sizes()')
+  const { rows } = await sql`
+    select kind, test, entries::integer, bytes::integer as bytes from cache_sizes where entries <> 0 or bytes <> 0 order by kind, test
+  `.execute(database.queries)
+  return rows
+}
+
+async function measureSizes(database: Database) {
+  const { rows } = await sql`
+    select 'answers' as kind, test, count(*)::integer as entries, sum(bytes)::integer as bytes from cache_entries group by test
+    union all
+    select 'vectors', test, count(*)::integer, sum(bytes)::integer from cached_vectors group by test
+    order by kind, test`.execute(database.queries)
+  return rows
+}
+
+describeFootings('store_answers()', footing => {
+  test('stores a batch in one call and names each entry', async () => {
+    const { database } = await footing.open()
+    const place = await prepare(database)
+    const exactOnly: AnswerToStore = { ...answerTo('alone', place), semantic: null }
+    const withoutVector = answerTo('wordy', place)
+    if (withoutVector.semantic) withoutVector.semantic.vector = null
+    const batch = [answerTo('one', place), exactOnly, withoutVector, answerTo('one', place)]
+    const ids = await storeAnswers(database, batch)
+    expect(new Set(ids).size).toBe(3)
+    expect(ids[3]).toBe(ids[0])
+    for (const [i, answer] of batch.entries()) {
+      const found = await findAnswer(database, { ...rewordingOf('x', place), requestHash: answer.requestHash })
+      expect(found).toEqual([expect.objectContaining({ match: 'exact', response: answer.response })])
+      expect(Number(found[0]?.entry_id)).toBe(ids[i])
+    }
+    expect(await findAnswer(database, rewordingOf('one', place))).toHaveLength(1)
+    expect(await findAnswer(database, rewordingOf('alone', place))).toHaveLength(0)
+  })
+
+  test('replaces: the last of a batch stands, and an answer that may not be found by its prompt any more is not', async () => {
+    const { database } = await footing.open()
+    const place = await prepare(database)
+    const first = answerTo('one', place)
+    const [id] = await storeAnswers(database, [first, { ...first, response: '{"second":true}' }])
+    expect(await findAnswer(database, rewordingOf('one', place))).toEqual([
+      expect.objectContaining({ response: '{"second":true}' }),
+    ])
+    expect(await storeAnswers(database, [{ ...first, semantic: null }])).toEqual([id])
+    expect(await findAnswer(database, rewordingOf('one', place))).toEqual([])
+  })
+
+  test('keeps out what a purge has overtaken, and what is of no project', async () => {
+    const { database } = await footing.open()
+    const place = await prepare(database)
+    const answer = answerTo('one', place)
+    await database.runScript(`select purge_cache('acme')`)
+    expect(
+      await storeAnswers(database, [
+        { ...answer, cacheGeneration: 1 },
+        { ...answer, projectId: place.projectId + 1 },
+      ]),
+    ).toEqual([null, null])
+    expect(await storeAnswers(database, [{ ...answer, cacheGeneration: 2 }])).toEqual([expect.any(Number)])
+  })
+
+  test("lets no answer outlive the plan's maximum, and none of a test key the day", async () => {
+    const { database } = await footing.open()
+    const place = await prepare(database)
+    const forever = { ...answerTo('one', place), ttlSeconds: 315_360_000 }
+    await storeAnswers(database, [forever])
+    await storeAnswers(database, [{ ...forever, requestHash: sha256('other'), test: true }])
+    const [tested, kept] = await listEntries(database)
+    expect(tested?.lives).toBe(DAY_SECONDS)
+    expect(kept?.lives).toBe(30 * DAY_SECONDS)
+  })
+})
+
+describeFootings('what a project keeps', footing => {
+  test('is counted through storing, replacing and deleting', async () => {
+    const { database } = await footing.open()
+    const place = await prepare(database)
+    const vector = (name: string, length: number) => ({
+      name: sha256(name),
+      packed: new Uint8Array(length),
+      promptTokens: 1,
+      answeredAs: 'm',
+    })
+    await storeAnswers(database, [answerTo('one', place), answerTo('two', place)])
+    await storeAnswers(database, [{ ...answerTo('one', place), response: '{"longer":"by far"}'.repeat(20) }])
+    await storeAnswers(database, [{ ...answerTo('three', place), test: true }])
+    const { projectId } = place
+    await storeVectors(database, { projectId, vectors: [vector('a', 100), vector('b', 50)], ttlSeconds: 60 })
+    await storeVectors(database, { projectId, vectors: [vector('a', 300)], ttlSeconds: 60 })
+    expect(await readSizes(database)).toEqual(await measureSizes(database))
+    await database.runScript(`delete from cache_entries where id in (select min(id) from cache_entries)`)
+    expect(await readSizes(database)).toEqual(await measureSizes(database))
+    await database.runScript(`select purge_cache('acme')`)
+    expect(await readSizes(database)).toEqual([])
+  })
+
+  test('stays within cache_bytes: what would expire first goes first', async () => {
+    const { database } = await footing.open()
+    const place = await prepare(database)
+    const other = { ...place, projectId: await makeProject(database, 'other') }
+    const prompts = Array.from({ length: 40 }, (_, i) => `prompt ${i}`)
+    const answers = prompts.map((prompt, i) => ({ ...answerTo(prompt, place), ttlSeconds: 100 + i * 10 }))
+    await storeAnswers(database, answers.toReversed())
+    await storeAnswers(database, [answerTo('of another', other)])
+    const [row] = (await measureSizes(database)) as { bytes: number; entries: number }[]
+    const half = Math.floor(((row?.bytes ?? 0) / (row?.entries ?? 1)) * 20)
+    await database.runScript(`select set_setting('acme', 'cache_bytes', '${half}')`)
+    while ((await evictEntries(database, 7)) >= 7);
+    const left = await listEntries(database)
+    const expected = answers.slice(-19).map(answer => answer.requestHash)
+    expect(left.map(entry => entry.hash)).toEqual(expect.arrayContaining(expected))
+    expect(left.length).toBeGreaterThanOrEqual(20)
+    expect(left.length).toBeLessThanOrEqual(21)
+    const kept = (await readSizes(database)) as { entries: number }[]
+    expect(kept.reduce((sum, size) => sum + size.entries, 0)).toBe(left.length)
+  })
+
+  test('holds no more than a thousand entries of test keys', async () => {
+    const { database } = await footing.open()
+    const place = await prepare(database)
+    for (let i = 0; i < 1_100; i += 100) {
+      const batch = Array.from({ length: 100 }, (_, j) => ({ ...answerTo(`test ${i + j}`, place), test: true }))
+      await storeAnswers(database, batch)
+    }
+    await storeAnswers(database, [answerTo('of a project key', place)])
+    expect(await evictEntries(database, 1_000)).toBe(100)
+    expect(await evictEntries(database, 1_000)).toBe(0)
+    expect(await measureSizes(database)).toEqual([
+      expect.objectContaining({ test: false, entries: 1 }),
+      expect.objectContaining({ test: true, entries: 1_000 }),
+    ])
+  })
+})
+
+describeFootings('installation_id()', footing => {
+  test('is the same each time', async () => {
+    const { database } = await footing.open()
+    const read = async () =>
+      (await sql<{ id: string }>`select installation_id() as id`.execute(database.queries)).rows[0]?.id
+    expect(await read()).toMatch(/^[0-9a-f-]{36}$/)
+    expect(await read()).toBe(await read())
+  })
+})

@@ -1,0 +1,93 @@
+import { sql } from 'kysely'
+import pg from 'pg'
+import { expect, test } from 'vitest'
+import type { Database } from '../../src/postgres/database.ts'
+import { findAnswer } from '../../src/postgres/find-answer.ts'
+import { storeAnswers } from '../../src/postgres/store-answers.ts'
+import { answerTo, makeProject, makeSpace, type Place, rewordingOf, storePrompts } from '../harness/answers.ts'
+import { describeReal } from '../harness/footings.ts'
+
+const PROJECTS = 300
+const CONTEXTS = 10
+
+/** Many projects and contexts, and one group of a thousand: few rows a group make a planner swap indexes. */
+async function fill(database: Database): Promise<Place> {
+  const place = { projectId: await makeProject(database, 'acme'), spaceId: await makeSpace(database), context: 'none' }
+  await storePrompts(database, place, 0, 600)
+  await database.runScript(`
+    insert into projects (name, plan) select 'p' || i, 'free' from generate_series(1, ${PROJECTS}) i;
+    insert into cache_entries (project_id, request_hash, endpoint, model, provider, response, expires_at, bytes)
+    select p.id, sha256(convert_to(p.id || ' ' || i, 'utf8')), 'chat', 'm', 'p', '{}', now() + interval '1 h', 300
+    from projects p, generate_series(1, ${CONTEXTS * 5}) i where p.name like 'p%';
+    insert into cache_prompts (entry_id, project_id, context_hash, normalized_hash, prompt, space_id, embedding, created_at, expires_at)
+    select e.id, e.project_id, sha256(convert_to((e.id % ${CONTEXTS})::text, 'utf8')), e.request_hash, 'x', ${place.spaceId},
+      (select p.embedding from cache_prompts p where p.prompt = 'prompt 1'), e.created_at, e.expires_at
+    from cache_entries e join projects p on p.id = e.project_id where p.name like 'p%';
+    insert into cache_groups (group_key, space_id, project_id, sampled)
+    select i, ${place.spaceId}, ${place.projectId}, 1 from generate_series(1, 3000) i;
+    analyze;
+  `)
+  const [graph] = (
+    await sql<{ graph: string }>`select graph from cache_groups where graph is not null`.execute(database.queries)
+  ).rows
+  // A graph of a few hundred is read through in less time than it is walked.
+  await database.runScript(`
+    set local statement_timeout = 0;
+    insert into cache_graph_${graph?.graph}
+    select -i, ('x' || repeat(md5(i::text) || md5((-i)::text), 2))::bit(512) from generate_series(1, 1500) i
+  `)
+  return place
+}
+
+/** Runs calls on one connection and gives the plans of every statement within, as they were run. */
+async function explain(url: string, run: (database: Database) => Promise<unknown>): Promise<string[]> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  const plans: string[] = []
+  client.on('notice', notice => plans.push(notice.message ?? ''))
+  await client.query(`load 'auto_explain'`)
+  await client.query(
+    'set auto_explain.log_min_duration = 0; set auto_explain.log_nested_statements = on; set auto_explain.log_level = notice',
+  )
+  const call = async (text: string, values: unknown[]) => (await client.query(text, values)).rows
+  await run({ call } as unknown as Database)
+  await client.end()
+  return plans
+}
+
+/** Of all plans: by which indexes rows are found, and which tables are read from end to end. */
+function readScans(plans: readonly string[]): string[] {
+  const scans = plans
+    .join('\n')
+    .matchAll(/(?:Index (?:Only )?Scan using|Bitmap Index Scan on) (?<index>\w+)|Seq Scan on (?<whole>\w+)/g)
+  const names = [...scans].map(({ groups }) => groups?.index ?? `all of ${groups?.whole}`)
+  return [...new Set(names.map(name => name.replace(/cache_graph_\d+/, 'cache_graph_N')))].sort()
+}
+
+describeReal('plans of the cache', footing => {
+  test('a lookup in a large group goes from key to row, and through the graph', async () => {
+    const { database, databaseUrl } = await footing.open()
+    const place = await fill(database)
+    const plans = await explain(databaseUrl ?? '', one => findAnswer(one, rewordingOf('prompt 590', place)))
+    expect(readScans(plans)).toEqual([
+      'cache_entries_pkey',
+      'cache_entries_project_id_request_hash_key',
+      'cache_graph_N_idx',
+      'cache_groups_pkey',
+      'cache_prompts_compared_idx',
+      'cache_prompts_name_key_idx',
+      'cache_prompts_pkey',
+    ])
+  })
+
+  test('storing reads no more than the rows it is about', async () => {
+    const { database, databaseUrl } = await footing.open()
+    const place = await fill(database)
+    const plans = await explain(databaseUrl ?? '', one =>
+      storeAnswers(one, [answerTo('prompt 590', place), answerTo('prompt 1001', place)]),
+    )
+    const scans = readScans(plans).filter(name => name.includes('cache_'))
+    expect(scans.filter(name => name.startsWith('all of'))).toEqual([])
+    expect(scans).not.toContain('cache_prompts_compared_idx')
+  })
+})

@@ -1,0 +1,120 @@
+import { sql } from 'kysely'
+import { expect, test } from 'vitest'
+import type { Database } from '../../src/postgres/database.ts'
+import { findAnswer } from '../../src/postgres/find-answer.ts'
+import { makeProject, makeSpace, type Place, rewordingOf, storePrompts } from '../harness/answers.ts'
+import { describeFootings, describeReal } from '../harness/footings.ts'
+
+/** More than are compared one by one where there are graphs. */
+const PROMPTS = 700
+
+async function fill(database: Database): Promise<Place> {
+  const projectId = await makeProject(database, 'acme')
+  const place = { projectId, spaceId: await makeSpace(database), context: 'none' }
+  await storePrompts(database, place, 0, PROMPTS)
+  return place
+}
+
+async function findAll(database: Database, place: Place, numbers: readonly number[]): Promise<(string | undefined)[]> {
+  const found: (string | undefined)[] = []
+  for (const number of numbers) {
+    const rows = await findAnswer(database, rewordingOf(`prompt ${number}`, place))
+    found.push(rows.map(row => (row.match === 'similar' ? row.prompt : row.match)).join())
+  }
+  return found
+}
+
+const everyTenth = Array.from({ length: PROMPTS / 10 }, (_, i) => i * 10)
+const promptsOf = (numbers: readonly number[]) => numbers.map(number => `prompt ${number}`)
+
+async function listGraphs(database: Database): Promise<string[]> {
+  const { rows } = await sql<{ name: string }>`
+    select relname as name from pg_class where relkind = 'r' and relname like 'cache\\_graph\\_%' order by oid
+  `.execute(database.queries)
+  return rows.map(row => row.name)
+}
+
+describeFootings('a large group', footing => {
+  test('finds every similar prompt, and none for another project or context', async () => {
+    const { database } = await footing.open()
+    const place = await fill(database)
+    expect(await findAll(database, place, everyTenth)).toEqual(promptsOf(everyTenth))
+    const other = await makeProject(database, 'other')
+    expect(new Set(await findAll(database, { ...place, projectId: other }, everyTenth))).toEqual(new Set(['']))
+    expect(new Set(await findAll(database, { ...place, context: 'some' }, everyTenth))).toEqual(new Set(['']))
+  })
+})
+
+describeReal('the graph of a large group', footing => {
+  test('takes over all that was compared before', async () => {
+    const { database } = await footing.open()
+    const place = {
+      projectId: await makeProject(database, 'acme'),
+      spaceId: await makeSpace(database),
+      context: 'none',
+    }
+    await storePrompts(database, place, 0, 150)
+    expect(await listGraphs(database)).toEqual([])
+    await storePrompts(database, place, 150, 600)
+    const { rows } = await sql<{ compared: number }>`
+      select count(*)::integer as compared from cache_prompts where not in_graph`.execute(database.queries)
+    expect(rows[0]?.compared).toBe(0)
+    expect(await listGraphs(database)).toHaveLength(1)
+  })
+
+  test('does not grow by what is stored again', async () => {
+    const { database } = await footing.open()
+    const place = await fill(database)
+    const size = async () => {
+      const [graph] = await listGraphs(database)
+      const { rows } = await sql<{
+        size: number
+      }>`select count(*)::integer as size from ${sql.table(graph ?? '')}`.execute(database.queries)
+      return rows[0]?.size
+    }
+    const before = await size()
+    await storePrompts(database, place, 0, PROMPTS)
+    expect(await size()).toBe(before)
+  })
+
+  test('is rebuilt when most of it has expired, and gives its space back', async () => {
+    const { database } = await footing.open()
+    const place = await fill(database)
+    const [graph] = await listGraphs(database)
+    const kept = everyTenth
+    await database.runScript(`
+      update cache_entries set expires_at = now() - interval '1 s'
+      where id in (select entry_id from cache_prompts where substring(prompt from 8)::integer % 10 <> 0);
+      update cache_prompts p set expires_at = e.expires_at from cache_entries e where e.id = p.entry_id;
+      select delete_expired_entries(10000);
+      select rebuild_cache_graphs();
+    `)
+    await database.runScript('select rebuild_cache_graphs()')
+    const left = await listGraphs(database)
+    expect(left).toHaveLength(1)
+    expect(left).not.toContain(graph)
+    expect(await findAll(database, place, kept)).toEqual(promptsOf(kept))
+    expect(await findAll(database, place, [691])).toEqual([''])
+  })
+
+  test('goes with a purge', async () => {
+    const { database } = await footing.open()
+    const place = await fill(database)
+    await database.runScript(`select purge_cache('acme'); select rebuild_cache_graphs()`)
+    expect(await listGraphs(database)).toEqual([])
+    expect(await findAll(database, place, [10, 690])).toEqual(['', ''])
+    await storePrompts(database, place, 0, 100)
+    expect(await findAll(database, place, [10])).toEqual(['prompt 10'])
+  })
+
+  test('is one, however many begin it at once', async () => {
+    const { database } = await footing.open()
+    const projectId = await makeProject(database, 'acme')
+    const place = { projectId, spaceId: await makeSpace(database), context: 'none' }
+    await storePrompts(database, place, 0, 200)
+    await Promise.all([0, 1, 2, 3, 4, 5].map(i => storePrompts(database, place, 200 + i * 50, 250 + i * 50)))
+    expect(await listGraphs(database)).toHaveLength(1)
+    const last = [205, 305, 405, 495]
+    expect(await findAll(database, place, last)).toEqual(promptsOf(last))
+  })
+})
