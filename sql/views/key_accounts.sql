@@ -19,12 +19,13 @@ select
     p.semantic_enabled,
     p.semantic_threshold,
     p.semantic_guards,
-    p.cache_ttl_seconds,
+    least(p.cache_ttl_seconds, longest.cache_ttl_seconds) as cache_ttl_seconds,
     p.cache_generation,
     coalesce(direct.providers, '{}') as direct_providers,
     -- Versions only grow: the highest changes with every key that is replaced, the providers with every one that comes or goes.
     coalesce(direct.highest_version, 0) as provider_keys_version,
-    p.fallbacks
+    p.fallbacks,
+    longest.cache_ttl_seconds as max_cache_ttl_seconds
 from api_keys k
 join projects p on p.id = k.project_id
 join plans pl on pl.name = p.plan
@@ -32,7 +33,11 @@ left join lateral (
     select array_agg(pk.provider order by pk.provider) as providers, max(pk.version) as highest_version
     from provider_keys pk
     where pk.project_id = k.project_id
-) direct on true;
+) direct on true
+-- Entries of test keys live at most a day.
+cross join lateral (
+    select least(pl.max_cache_ttl_seconds, case k.type when 'test' then 86400 end) as cache_ttl_seconds
+) longest;
 
 comment on view key_accounts is 'Every key that was ever issued, with whether it opens anything now, its project''s settings and its plan''s limits.';
 comment on column key_accounts.key_id is 'api_keys.id.';
@@ -53,3 +58,4 @@ comment on column key_accounts.cache_generation is 'Raised by every purge.';
 comment on column key_accounts.direct_providers is 'Providers that the project has stored a key of its own for.';
 comment on column key_accounts.provider_keys_version is 'Higher after every such key that was stored; 0: none is.';
 comment on column key_accounts.fallbacks is 'Models that stand in, in this order, for one that cannot be reached.';
+comment on column key_accounts.max_cache_ttl_seconds is 'Longest that an answer to this key may stay in the cache, whatever the request says.';
