@@ -78,9 +78,3 @@ export async function maintainUsagePartitions(database: Database): Promise<void>
 export async function forgetBatches(database: Database): Promise<void> {
   await runStatement(database, FORGET_BATCHES)
 }
-
-/** Deletes expired cache entries, at most so many; returns how many went. */
-export async function deleteExpiredEntries(database: Database, atMost: number): Promise<number> {
-  const { deleted } = await readOne(database, DELETE_EXPIRED, [atMost])
-  return deleted
-}

@@ -1,10 +1,12 @@
-/** Upkeep that runs beside requests: expired entries go, partitions come and go. */
+/** Upkeep that runs beside requests: expired entries and what is too much go, graphs are rebuilt, partitions come and go. */
 import type { Database } from '../postgres/database.ts'
-import { deleteExpiredEntries, forgetBatches, maintainUsagePartitions } from '../postgres/record-usage.ts'
+import { forgetBatches, maintainUsagePartitions } from '../postgres/record-usage.ts'
+import { deleteExpiredEntries, evictEntries, rebuildCacheGraph } from '../postgres/tend-cache.ts'
 import { describeCause } from '../telemetry/describe-cause.ts'
 import type { Log } from '../telemetry/log.ts'
 
 const SWEEP_EVERY_MS = 60_000
+const GRAPHS_EVERY_MS = 60_000
 const UPKEEP_EVERY_MS = 3_600_000
 const ENTRIES_A_BITE = 1_000
 
@@ -17,7 +19,11 @@ export async function startMaintenance(database: Database, log: Log): Promise<Ma
   await maintainUsagePartitions(database)
   const tell = (what: string) => (error: unknown) => log.warn({ cause: describeCause(error) }, what)
   const timers = [
-    setInterval(() => sweep(database).catch(tell('expired entries could not be deleted')), SWEEP_EVERY_MS),
+    setInterval(() => sweep(database).catch(tell('the cache could not be swept')), SWEEP_EVERY_MS),
+    setInterval(
+      () => rebuildCacheGraph(database).catch(tell("the cache's graphs could not be rebuilt")),
+      GRAPHS_EVERY_MS,
+    ),
     setInterval(
       () => maintainUsagePartitions(database).catch(tell('usage partitions could not be kept')),
       UPKEEP_EVERY_MS,
@@ -34,4 +40,5 @@ export async function startMaintenance(database: Database, log: Log): Promise<Ma
 
 async function sweep(database: Database): Promise<void> {
   while ((await deleteExpiredEntries(database, ENTRIES_A_BITE)) === ENTRIES_A_BITE) await Bun.sleep(50)
+  while ((await evictEntries(database, ENTRIES_A_BITE)) >= ENTRIES_A_BITE) await Bun.sleep(50)
 }
