@@ -30,6 +30,7 @@ begin
                 into_graph
             )
             using of_group, in_space, entry;
+            perform index_cache_graph(into_graph);
             update cache_groups g set graph = into_graph where g.group_key = of_group and g.space_id = in_space;
         end if;
     end if;

@@ -10,9 +10,8 @@ begin
     -- dropped as a whole.
     execute format('create table cache_graph_%s (entry_id bigint not null, code bit(512) not null) with (autovacuum_enabled = false)', graph);
     execute format('comment on table cache_graph_%s is %L', graph, 'Codes of the prompts of one group that is too large to compare them all; see cache_groups.graph.');
-    execute format('create index cache_graph_%s_idx on cache_graph_%1$s using hnsw (code bit_hamming_ops) with (m = 16, ef_construction = 64)', graph);
     return graph;
 end;
 $$;
 
-comment on function create_cache_graph() is 'Makes the table and the empty graph of a group, and returns its number.';
+comment on function create_cache_graph() is 'Makes the table of a group''s graph, to be filled before index_cache_graph, and returns its number.';

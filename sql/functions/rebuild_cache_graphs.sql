@@ -35,6 +35,7 @@ begin
                 successor := create_cache_graph();
                 -- Built of what is there; what is stored meanwhile still goes into the old one, and is fetched after.
                 perform copy_cache_graph(crowded.graph, successor, crowded.group_key, crowded.space_id);
+                perform index_cache_graph(successor);
                 execute format('lock table cache_graph_%s in share mode', crowded.graph);
                 perform copy_cache_graph(crowded.graph, successor, crowded.group_key, crowded.space_id);
             end if;
