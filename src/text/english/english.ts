@@ -119,6 +119,8 @@ function calculate(sentence: readonly Token[]): readonly Token[] | null {
   return written && [...sentence.slice(0, length), ...written]
 }
 
+const subjects = wordSet('i you he she it we they who that')
+
 /** "Tell me what the capital is": "what is the capital". */
 function writeReported(sentence: readonly Token[]): readonly Token[] {
   const marks = sentence.findLastIndex(token => token.kind !== 'mark') + 1
@@ -129,7 +131,11 @@ function writeReported(sentence: readonly Token[]): readonly Token[] {
   if (
     between.length === 0 ||
     between.some(
-      token => auxiliaries.has(lowerKey(token)) || token.kind === 'mark' || questionWords.has(lowerKey(token)),
+      token =>
+        auxiliaries.has(lowerKey(token)) ||
+        subjects.has(lowerKey(token)) ||
+        token.kind === 'mark' ||
+        questionWords.has(lowerKey(token)),
     )
   )
     return sentence

@@ -1,6 +1,6 @@
 /** Fixed frames of English questions: different openings that ask the same, and the articles they can do without. */
 import { indexPhrases, lowerKey, matchPhrase, startsWith } from '../phrases.ts'
-import { phraseList, replaceWords, rewrite, type Token, wordSet } from '../token.ts'
+import { type HarmlessKind, phraseList, replaceWords, rewrite, type Token, wordSet } from '../token.ts'
 import { advisedNouns, doingVerbs, genericVerbs, relationNouns, unmeant } from './frame-words.ts'
 
 /** Ways to ask for a method; a verb of doing must follow. */
@@ -8,10 +8,8 @@ const methodFrames = indexPhrases(
   phraseList(`
   how do i
   how can i
-  how could i
   how do we
   how can we
-  how could we
   how does one
   how can one
   how can you
@@ -78,41 +76,70 @@ function isUnmeant(token: Token): boolean {
   return token.kind === 'mark' || unmeant.has(lowerKey(token))
 }
 
-const superlatives = wordSet('best')
 const beforeComplement = wordSet(
   'for to in of on at by with from that which you i we to ever under about near around and or when while if',
 )
 
-/** "Which is the best book", "what are some of the best books": a recommendation either way. */
+/** "Which is the best book", "what are some of the best books", "which book is the best": a recommendation either way. */
 export function writeAdvice(tokens: readonly Token[]): readonly Token[] {
   const [asked, verb] = tokens
-  if (!asked || !verb || !/^(?:what|which)$/.test(lowerKey(asked)) || !/^(?:is|are)$/.test(lowerKey(verb)))
-    return tokens
+  if (!asked || !verb || !/^(?:what|which)$/.test(lowerKey(asked))) return tokens
+  if (!/^(?:is|are)$/.test(lowerKey(verb))) return writeAdviceOf(tokens)
   const article = ['some of the', 'the'].map(phrase => phrase.split(' ')).find(words => startsWith(tokens, 2, words))
   const from = 2 + (article?.length ?? 0)
-  if (!superlatives.has(lowerKey(tokens[from])) || tokens.length < from + 2) return tokens
+  const best = tokens[from]
+  if (!best || lowerKey(best) !== 'best' || tokens.length < from + 2) return tokens
   const end = tokens.findIndex(
     (token, at) => at > from && (token.kind === 'mark' || beforeComplement.has(lowerKey(token))),
   )
   const head = (end === -1 ? tokens.length : end) - 1
   const noun = tokens[head]
   const single = noun && advisedNouns.get(noun.key)
-  if (!noun || single === undefined) return dropArticle(tokens, article)
+  const kept = markDropped([rewrite(best, 'best', 'sentence-capital')], article ? 'frame-word' : null)
+  if (!noun || single === undefined) {
+    return article?.length === 3 && lowerKey(verb) !== 'are'
+      ? tokens
+      : [asked, verb, ...kept, ...tokens.slice(from + 1)]
+  }
   return [
     rewrite(asked, 'what', 'question-frame'),
     rewrite(verb, 'is', 'inflection'),
-    ...markDropped(tokens.slice(from, head), article ? 'frame-word' : null),
+    ...kept,
+    ...tokens.slice(from + 1, head),
     rewrite(noun, single, 'inflection'),
-    ...tokens.slice(head + 1),
+    ...dropEver(tokens.slice(head + 1)),
   ]
 }
 
-function dropArticle(tokens: readonly Token[], article: readonly string[] | undefined): readonly Token[] {
-  if (article?.length !== 1) return tokens
-  return [...tokens.slice(0, 2), ...markDropped(tokens.slice(3), 'frame-word')]
+/** "Which book is (the) best …". */
+function writeAdviceOf(tokens: readonly Token[]): readonly Token[] {
+  const [asked, noun, verb] = tokens
+  const at = lowerKey(tokens[3]) === 'the' ? 4 : 3
+  const best = tokens[at]
+  const single = noun && advisedNouns.get(noun.key)
+  if (!asked || !noun || !verb || !best || single === undefined || lowerKey(best) !== 'best') return tokens
+  const rest = tokens.slice(at + 1)
+  const isAgreed = /^(?:is|are)$/.test(lowerKey(verb)) && rest.length > 0 && /^(?:for|to|in)$/.test(lowerKey(rest[0]))
+  if (!isAgreed) return tokens
+  return [
+    rewrite(asked, 'what', 'question-frame'),
+    rewrite(verb, 'is', 'inflection'),
+    ...markDropped([best], 'question-frame'),
+    rewrite(noun, single, 'inflection'),
+    ...rest,
+  ]
 }
 
-function markDropped(tokens: readonly Token[], kind: 'frame-word' | null): Token[] {
+/** "The best joke you have (ever) heard". */
+function dropEver(tokens: readonly Token[]): readonly Token[] {
+  return tokens.flatMap((token, at) => {
+    const isLoose = token.key === 'ever' && (at === 0 || lowerKey(tokens[at - 1]) === 'have')
+    if (isLoose) return []
+    return tokens[at - 1]?.key === 'ever' ? markDropped([token], 'frame-word') : [token]
+  })
+}
+
+function markDropped(tokens: readonly Token[], kind: HarmlessKind | null): Token[] {
   return tokens.map((token, at) => (at === 0 && kind ? { ...token, rewritten: [...token.rewritten, kind] } : token))
 }
 
@@ -129,8 +156,37 @@ export function writeRelation(tokens: readonly Token[]): readonly Token[] {
   return [
     ...tokens.slice(0, 1),
     ...tokens.slice(1, 2).map(verb => rewrite(verb, 'is', 'inflection')),
-    ...kept.map((token, place) => (place === 0 ? rewrite(token, 'difference', 'inflection') : token)),
+    ...kept.slice(0, 1).map(token => rewrite(token, 'difference', 'inflection')),
+    ...kept.slice(1, 2),
+    ...writeSides(kept.slice(2)),
   ]
+}
+
+/** "Between a CV and a resume", "between resume and CV": which comes first says nothing, but between numbers, or where more follows. */
+function writeSides(tokens: readonly Token[]): readonly Token[] {
+  const middle = tokens.findIndex(token => token.key === 'and')
+  const sides = [tokens.slice(0, middle), tokens.slice(middle + 1)].map(dropIndefinite)
+  const [one, other] = sides
+  const and = tokens[middle]
+  if (!one || !other || !and || !sides.every(isNamedSide)) return tokens
+  const [first, second] = [one, other].map(side => side.map(token => token.key).join(' '))
+  if ((first ?? '') <= (second ?? '')) return [...one, and, ...other]
+  return [...markDropped(other, 'question-frame'), and, ...markDropped(one, 'question-frame')]
+}
+
+function dropIndefinite(side: readonly Token[]): readonly Token[] {
+  const hasArticle =
+    side.length > 1 && /^an?$/.test(side[0]?.key ?? '') && !/^(?:few|little|lot)$/.test(side[1]?.key ?? '')
+  return hasArticle ? markDropped(side.slice(1), 'frame-word') : side
+}
+
+const notInSides = wordSet(
+  'and or in of for on to at by with from the when if as between versus vs me him her them us you it i',
+)
+
+function isNamedSide(side: readonly Token[]): boolean {
+  const isNamed = (token: Token) => (token.kind === 'word' || token.kind === 'name') && !notInSides.has(lowerKey(token))
+  return side.length > 0 && side.length <= 3 && side.every(isNamed)
 }
 
 const costFrame = indexPhrases(['what is the cost of', 'what is cost of'])

@@ -21,17 +21,17 @@ const places = `
 `
 const peoples = `
   French German Spanish Italian Portuguese Russian Japanese Korean Hindi Arabic Dutch Swedish Norwegian Greek Turkish Hungarian
-  Czech Ukrainian Vietnamese Hebrew Indonesian Malay Bengali Tamil Telugu Urdu Punjabi Swahili Latin English
+  Czech Ukrainian Vietnamese Hebrew Indonesian Malay Bengali Tamil Telugu Urdu Punjabi Swahili English
   American British Canadian Australian Indian Mexican Brazilian African European Asian Irish Scottish
-  Muslim Muslims Hindu Hindus Jewish Buddhist Christian Christians Catholic Americans Indians Europeans Italians Germans
+  Muslim Muslims Hindu Hindus Jewish Buddhist Americans Indians Europeans Italians Germans
 `
 const calendar = `
   Monday Tuesday Wednesday Thursday Friday Saturday Sunday January February April June July September October November December
-  Christmas Halloween Thanksgiving Ramadan Diwali Hanukkah
+  Christmas Halloween Ramadan Diwali Hanukkah
 `
 const makers = `
-  Google Microsoft Facebook Instagram Netflix Spotify Samsung Toyota Nokia Sony Nvidia Intel Adobe Airbnb Reddit Quora Tumblr Pinterest
-  Wikipedia Android Ubuntu Debian Kubernetes Tinder Gmail Skype Dropbox Trump Obama Einstein Shakespeare
+  Google Microsoft Facebook Instagram Netflix Spotify Samsung Toyota Nokia Sony Nvidia Airbnb Reddit Quora Tumblr Pinterest
+  Wikipedia Ubuntu Debian Kubernetes Gmail Skype Dropbox Obama Einstein Shakespeare
 `
 /** Names with a capital within: all ways to write them are one. */
 const inner = `
