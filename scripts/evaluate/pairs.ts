@@ -1,0 +1,30 @@
+/** Labelled pairs: JSONL with `a`, `b`, `label` (1: both ask the same; 0: one's answer is wrong for the other) and, if wanted, `category`. */
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+export interface LabelledPair {
+  a: string
+  b: string
+  label: 0 | 1
+  category: string
+}
+
+const OWN_PAIRS = join(import.meta.dirname, '../../test/unit/text/pairs')
+
+/** Those of the files; the project's own where none is named. A line that is no pair is an error with its place. */
+export function readPairs(files: readonly string[]): LabelledPair[] {
+  const sources = files.length > 0 ? files : readdirSync(OWN_PAIRS).map(file => join(OWN_PAIRS, file))
+  return sources.flatMap(file =>
+    readFileSync(file, 'utf8')
+      .split('\n')
+      .flatMap((line, at) => (line.trim() === '' ? [] : [readPair(line, `${file}:${at + 1}`)])),
+  )
+}
+
+function readPair(line: string, place: string): LabelledPair {
+  const { a, b, label, category } = JSON.parse(line)
+  if (typeof a !== 'string' || typeof b !== 'string' || (label !== 0 && label !== 1)) {
+    throw new Error(`${place}: a pair needs the texts a and b, and label 0 or 1`)
+  }
+  return { a, b, label, category: typeof category === 'string' ? category : 'none' }
+}
