@@ -93,6 +93,8 @@ function takeChunk(cursor: Cursor): boolean {
   if (dotted.test(chunk)) return put(cursor, 'name', chunk)
   let core = chunk.length
   while (core > 0 && closingMarks.has(chunk[core - 1] ?? '') && chunk.length - core <= MAX_CLOSING) core -= 1
+  // Marks that stand by themselves may be what is talked about: "cd ..".
+  if (core === 0 && chunk.length > 1) return false
   return (core === 0 || takeCore(cursor, chunk.slice(0, core))) && takeClosing(cursor)
 }
 

@@ -27,7 +27,8 @@ export const english: Language = {
     const [first] = sentences
     if (!first || !(asks(first) || sentences.some(asks))) return null
     const isTechnical = core.tokens.some(token => formWords.has(lowerKey(token)))
-    if (sentences.length === 1) return writeOnly(core.isReported ? writeReported(first) : first, isTechnical)
+    if (sentences.length === 1)
+      return writeOnly(core.isReported ? writeReported(trimClosingMark(first)) : first, isTechnical)
     return sentences.flatMap(sentence => expandContractions(openInSmall(sentence)))
   },
 }
@@ -103,6 +104,9 @@ function trimClosingMark(sentence: readonly Token[]): readonly Token[] {
   const last = sentence[end - 1]
   if (!last || end === sentence.length) return sentence
   const marks = sentence.slice(end)
+  const stops = marks.filter(mark => mark.key === '.').length
+  // Dots may stand for what was left out, or for a folder; only a question mark may stand apart.
+  if (stops > 1 || (marks[0]?.key !== '?' && marks[0]?.start !== last.end)) return sentence
   const isLoose = last.kind === 'word' && !markable.has(lowerKey(last)) && last.key.length > 1
   const isQuestion = marks.length === 1 && marks[0]?.key !== '!' && (last.kind !== 'operator' || last.key === 'x')
   if (!isLoose && !isQuestion) return sentence

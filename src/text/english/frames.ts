@@ -170,6 +170,8 @@ function writeSides(tokens: readonly Token[]): readonly Token[] {
   const and = tokens[middle]
   if (!one || !other || !and || !sides.every(isNamedSide)) return tokens
   const [first, second] = [one, other].map(side => side.map(token => token.key).join(' '))
+  // "A cold and cold": the article is what is asked about.
+  if (first?.toLowerCase() === second?.toLowerCase()) return tokens
   if ((first ?? '') <= (second ?? '')) return [...one, and, ...other]
   return [...markDropped(other, 'question-frame'), and, ...markDropped(one, 'question-frame')]
 }
