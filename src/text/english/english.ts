@@ -9,12 +9,13 @@ import { courtesy } from './courtesy.ts'
 import { writeAdvice, writeCost, writeExperience, writeMeaning, writeMethod, writeRelation } from './frames.ts'
 import { knownName } from './names.ts'
 import { writeCalculation, writeNumbers } from './numbers.ts'
-import { auxiliaries, foreignWords, functionWords, openers, questionWords } from './openers.ts'
+import { auxiliaries, foreignWords, functionWords, openers, questionWords, requestVerbs } from './openers.ts'
 import { americanSpelling } from './spelling.ts'
 import { formWords, wordingWords } from './wording.ts'
 
 /** Longer texts are documents: what they say counts to the letter. */
 const MAX_WORDS = 60
+const firstPersons = wordSet("i i'm i've i'll my we we're we've our")
 const sentenceEnds = new Set(['.', '?', '!'])
 
 export const english: Language = {
@@ -29,7 +30,7 @@ export const english: Language = {
     const isTechnical = core.tokens.some(token => formWords.has(lowerKey(token)))
     if (sentences.length === 1)
       return writeOnly(core.isReported ? writeReported(trimClosingMark(first)) : first, isTechnical)
-    return sentences.flatMap(sentence => expandContractions(openInSmall(sentence)))
+    return sentences.flatMap((sentence, at) => writeOneOf(sentence, sentences, at))
   },
 }
 
@@ -67,18 +68,34 @@ function asks(sentence: readonly Token[]): boolean {
   return openers.has(lowerKey(sentence[0]))
 }
 
+/**
+ * Of several sentences some may be what the others speak of ("Write a reply. It's late."): questions and what the asker says of
+ * himself before them are written one way, the rest stays.
+ */
+function writeOneOf(sentence: readonly Token[], all: readonly (readonly Token[])[], at: number): readonly Token[] {
+  if (all.some(each => requestVerbs.has(lowerKey(each[0])))) return at === 0 ? openInSmall(sentence) : sentence
+  const isOwn = firstPersons.has(lowerKey(sentence[0])) && all.slice(at).some(asks)
+  return asks(sentence) || isOwn ? expandContractions(openInSmall(sentence)) : sentence
+}
+
 function writeOnly(sentence: readonly Token[], isTechnical: boolean): readonly Token[] {
-  const spoken = expandContractions(openInSmall(trimClosingMark(sentence)))
+  const opened = openInSmall(trimClosingMark(sentence))
+  if (opened.some(token => meaningWords.has(lowerKey(token)))) return writeMeaningOf(opened)
+  const spoken = expandContractions(opened)
   const calculation = calculate(spoken)
   if (calculation) return calculation
-  const meaning = writeMeaning(spoken)
-  if (meaning) return meaning
   const named = expandAbbreviations(spoken.map(writeName))
   const worded = isTechnical ? named : writeNumbers(named.map(writeSpelling))
-  return [writeMethod, writeExperience, writeAdvice, writeCost, writeRelation].reduce(
-    (written, frame) => frame(written),
-    worded as readonly Token[],
-  )
+  const frames = [writeMethod, writeExperience, writeAdvice, writeCost, writeRelation]
+  return frames.reduce<readonly Token[]>((written, frame) => frame(written), worded)
+}
+
+const meaningWords = wordSet('mean means meaning meant define definition')
+
+/** What is asked about stays as it was written. */
+function writeMeaningOf(opened: readonly Token[]): readonly Token[] {
+  const spoken = [...expandContractions(opened.slice(0, 1)), ...opened.slice(1)]
+  return writeMeaning(spoken) ?? spoken
 }
 
 /** The first word in small letters, where that makes no other word of it. */
@@ -102,7 +119,8 @@ function trimClosingMark(sentence: readonly Token[]): readonly Token[] {
   let end = sentence.length
   while (end > 1 && sentence[end - 1]?.kind === 'mark' && sentenceEnds.has(sentence[end - 1]?.key ?? '')) end -= 1
   const last = sentence[end - 1]
-  if (!last || end === sentence.length) return sentence
+  // "What!" is not "What?".
+  if (!last || end === sentence.length || end === 1) return sentence
   const marks = sentence.slice(end)
   const stops = marks.filter(mark => mark.key === '.').length
   // Dots may stand for what was left out, or for a folder; only a question mark may stand apart.

@@ -58,7 +58,8 @@ export const relationNouns = wordSet(`
   advantage advantages application applications benefit benefits capital cause causes characteristic characteristics component components
   consequence consequences cost definition difference differences disadvantage disadvantages effect effects example examples feature features
   function functions future goal goals history impact importance limitation limitations objective objectives origin outcome population
-  process purpose qualities reason reasons requirement requirements responsibilities role scope side-effects sign signs significance
+  process purpose qualities reason reasons requirement requirements responsibilities role scope
+  problem problems challenge challenges factors methods principles phases stages steps elements ingredients duties pros side-effects sign signs significance
   structure successes symptom symptoms theory types use uses value weaknesses strengths
 `)
 

@@ -14,7 +14,7 @@ export const auxiliaries = wordSet(`
 /** Requests whose words ask for something; those that hand a text over to be worked on are not among them. */
 export const requestVerbs = wordSet(`
   explain describe list give show tell name define suggest recommend provide compare write create generate calculate compute
-  find discuss outline help teach solve
+  find discuss outline help teach solve make plan draft design state mention elaborate prove derive estimate
 `)
 
 /** Requests without a verb, as in a search box. */

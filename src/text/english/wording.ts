@@ -18,7 +18,7 @@ export const wordingWords = wordSet(`
   text texts paragraph paragraphs passage passages excerpt following below above line lines
   digit digits numeral numerals roman alphabet alphabetical alphabetically alphabetize sort sorted ascending descending order
   string strings substring regex hash md5 sha256 sha1 base64 encode encoded decode decoded ascii unicode utf-8 tokens token tokenize
-  formal informal polite politely respond reply replies
+  formal informal polite politely respond reply replies answer answers answered greeting greetings
   exactly transcribe transcript caption captions continue completes
 `)
 
