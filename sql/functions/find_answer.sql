@@ -10,6 +10,7 @@ create or replace function find_answer(
 )
 returns table (
     entry_id bigint,
+    request_hash text,
     match text,
     similarity double precision,
     response text,
@@ -33,7 +34,7 @@ declare
     through_graph bigint;
 begin
     return query
-    select e.id, 'exact', null::double precision, e.response, e.provider, e.prompt_tokens, e.completion_tokens, e.created_at, e.expires_at, null::text
+    select e.id, encode(e.request_hash, 'hex'), 'exact', null::double precision, e.response, e.provider, e.prompt_tokens, e.completion_tokens, e.created_at, e.expires_at, null::text
     from cache_entries e
     where e.project_id = of_project
         and e.request_hash = by_request_hash
@@ -57,7 +58,7 @@ begin
         order by p.created_at desc
         limit 5
     )
-    select e.id, 'normalized', 1::double precision, e.response, e.provider, e.prompt_tokens, e.completion_tokens, e.created_at, e.expires_at, n.prompt
+    select e.id, encode(e.request_hash, 'hex'), 'normalized', 1::double precision, e.response, e.provider, e.prompt_tokens, e.completion_tokens, e.created_at, e.expires_at, n.prompt
     from named n
     join cache_entries e on e.id = n.entry_id;
     if asked is null then
@@ -80,7 +81,7 @@ begin
         order by distance
         limit 5
     )
-    select e.id, 'similar', 1 - n.distance, e.response, e.provider, e.prompt_tokens, e.completion_tokens, e.created_at, e.expires_at, n.prompt
+    select e.id, encode(e.request_hash, 'hex'), 'similar', 1 - n.distance, e.response, e.provider, e.prompt_tokens, e.completion_tokens, e.created_at, e.expires_at, n.prompt
     from nearest n
     join cache_entries e on e.id = n.entry_id
     where 1 - n.distance > threshold;

@@ -9,6 +9,7 @@ create or replace function find_in_cache_graph(
 )
 returns table (
     entry_id bigint,
+    request_hash text,
     match text,
     similarity double precision,
     response text,
@@ -58,7 +59,7 @@ begin
         order by distance
         limit 5
     )
-    select e.id, 'similar', 1 - n.distance, e.response, e.provider, e.prompt_tokens, e.completion_tokens, e.created_at, e.expires_at, n.prompt
+    select e.id, encode(e.request_hash, 'hex'), 'similar', 1 - n.distance, e.response, e.provider, e.prompt_tokens, e.completion_tokens, e.created_at, e.expires_at, n.prompt
     from nearest n
     cross join lateral (
         select x.*

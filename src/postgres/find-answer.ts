@@ -1,6 +1,7 @@
 /** Calls find_answer(): stored answers by hash, by normalized prompt, by similarity. */
 import type { Database } from './database.ts'
 import {
+  bigint,
   defineStatement,
   double,
   integer,
@@ -14,6 +15,8 @@ import {
 interface StoredAnswer {
   /** `cache_entries.id`: the same for as long as the request's answer is kept, also when it is replaced. */
   entry_id: number
+  /** Hex SHA-256. */
+  request_hash: string
   response: string
   provider: string
   prompt_tokens: number
@@ -53,6 +56,8 @@ const FIND_ANSWER = defineStatement(
   $8::integer
 )`,
   {
+    entry_id: bigint,
+    request_hash: text(),
     match: text(),
     similarity: nullable(double),
     response: text(),

@@ -192,19 +192,19 @@ export interface CacheGroups {
   /**
    * Number of the table that holds the group's graph; null: it has none.
    */
-  graph: Int8 | null;
+  graph: number | null;
   /**
    * Prompts that were deleted since the graph was built, and are still in it.
    */
-  graph_deleted: Generated<Int8>;
+  graph_deleted: Generated<number>;
   /**
    * As in cache_prompts.
    */
-  group_key: Int8;
+  group_key: number;
   /**
    * The project whose group it is.
    */
-  project_id: Int8;
+  project_id: number;
   /**
    * How many of the prompts that are compared exactly have an id that 16 divides.
    */
@@ -239,7 +239,7 @@ export interface CachePrompts {
   /**
    * Hash of project and context, to find a group by; equality of both decides.
    */
-  group_key: Generated<Int8>;
+  group_key: Generated<number>;
   /**
    * Whether the prompt is found through the graph of its group. Small groups have none: their prompts are compared one by one.
    */
@@ -247,7 +247,7 @@ export interface CachePrompts {
   /**
    * Hash of project, context and normalized text, to find a prompt by; equality of all three decides.
    */
-  name_key: Generated<Int8>;
+  name_key: Generated<number>;
   /**
    * SHA-256 of the normalized text: equal means a hit without a vector.
    */
@@ -270,11 +270,11 @@ export interface CacheSizeChanges {
   /**
    * How much more they take.
    */
-  bytes: Int8;
+  bytes: number;
   /**
    * How many more there are; below zero: fewer.
    */
-  entries: Int8;
+  entries: number;
   /**
    * As in cache_sizes.
    */
@@ -282,7 +282,7 @@ export interface CacheSizeChanges {
   /**
    * The project; no foreign key: it may be gone by now.
    */
-  project_id: Int8;
+  project_id: number;
   /**
    * As in cache_sizes.
    */
@@ -293,11 +293,11 @@ export interface CacheSizes {
   /**
    * How much they take.
    */
-  bytes: Int8;
+  bytes: number;
   /**
    * How many there are.
    */
-  entries: Int8;
+  entries: number;
   /**
    * answers (cache_entries) or vectors (cached_vectors).
    */
@@ -305,7 +305,7 @@ export interface CacheSizes {
   /**
    * The project.
    */
-  project_id: Int8;
+  project_id: number;
   /**
    * Whether they are those of test keys.
    */
@@ -538,7 +538,7 @@ export interface Projects {
   /**
    * How much the project may keep of answers and vectors; beyond it, what would expire first goes. Enforced once a minute.
    */
-  cache_bytes: Generated<Int8>;
+  cache_bytes: Generated<number>;
   /**
    * Part of every Redis key: counting it up orphans all that is cached there.
    */

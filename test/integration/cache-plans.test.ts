@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import pg from 'pg'
+import postgres from 'postgres'
 import { expect, test } from 'vitest'
 import type { Database } from '../../src/postgres/database.ts'
 import { findAnswer } from '../../src/postgres/find-answer.ts'
@@ -41,15 +41,13 @@ async function fill(database: Database): Promise<Place> {
 
 /** Runs calls on one connection and gives the plans of every statement within, as they were run. */
 async function explain(url: string, run: (database: Database) => Promise<unknown>): Promise<string[]> {
-  const client = new pg.Client({ connectionString: url })
-  await client.connect()
   const plans: string[] = []
-  client.on('notice', notice => plans.push(notice.message ?? ''))
-  await client.query(`load 'auto_explain'`)
-  await client.query(
+  const client = postgres(url, { max: 1, onnotice: notice => plans.push(notice.message ?? '') })
+  await client.unsafe(`load 'auto_explain'`)
+  await client.unsafe(
     'set auto_explain.log_min_duration = 0; set auto_explain.log_nested_statements = on; set auto_explain.log_level = notice',
   )
-  const call = async (text: string, values: unknown[]) => (await client.query(text, values)).rows
+  const call = (text: string, values: unknown[]) => client.unsafe(text, values as never[])
   await run({ call } as unknown as Database)
   await client.end()
   return plans
