@@ -79,16 +79,15 @@ export function readConfig(environment: Environment = process.env): Config {
 
   const databaseUrl = read.databaseUrl('DATABASE_URL')
   const redisUrl = read.redisUrl('REDIS_URL')
-  const workers = read.workers('WORKERS', databaseUrl !== null && redisUrl !== null)
   const config: Config = {
     port: read.integer('PORT', 3000, 0, 65_535),
     host: read.text('HOST', '127.0.0.1'),
     databaseUrl,
-    databaseMaxConnections: read.optionalInteger('DATABASE_MAX_CONNECTIONS', workers, 10_000, 20),
+    databaseMaxConnections: null,
     redisUrl,
     dataDir: read.text('DATA_DIR', './data'),
     embeddedPgPort: read.integer('EMBEDDED_PG_PORT', 5433, 0, 65_535),
-    workers,
+    workers: read.workers('WORKERS', databaseUrl !== null && redisUrl !== null),
     aggregator: {
       name: read.name('AGGREGATOR_NAME', 'openrouter'),
       baseUrl: read.baseUrl('AGGREGATOR_BASE_URL', 'https://openrouter.ai/api/v1'),
@@ -119,6 +118,8 @@ export function readConfig(environment: Environment = process.env): Config {
     logLevel: read.choice('LOG_LEVEL', 'info', ['debug', 'info', 'warn', 'error', 'silent']),
     shutdownTimeoutMs: read.integer('SHUTDOWN_TIMEOUT_MS', 30_000, 0, 3_600_000),
   }
+  // One each at least.
+  config.databaseMaxConnections = read.optionalInteger('DATABASE_MAX_CONNECTIONS', config.workers, 10_000, 20)
   if (problems.length > 0) throw new ConfigError(problems)
   return config
 }
