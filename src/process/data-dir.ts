@@ -12,8 +12,6 @@ const LOCK_ATTEMPTS = 3
 /** Folder of the database's files, made if need be. Throws when another living process holds it. */
 export async function lockDataDir(dataDir: string): Promise<string> {
   const directory = resolve(dataDir)
-  // PGlite makes its files as it likes.
-  process.umask(0o077)
   await mkdir(directory, { recursive: true })
   await chmod(directory, 0o700)
   await lock(join(directory, LOCK), dataDir)
@@ -23,7 +21,7 @@ export async function lockDataDir(dataDir: string): Promise<string> {
 async function lock(file: string, dataDir: string): Promise<void> {
   for (let attempt = 0; attempt < LOCK_ATTEMPTS; attempt++) {
     try {
-      await writeFile(file, `${process.pid} ${startOf(process.pid)}`, { flag: 'wx' })
+      await writeFile(file, `${process.pid} ${startOf(process.pid)}`, { flag: 'wx', mode: 0o600 })
       process.on('exit', () => rmSync(file, { force: true }))
       return
     } catch (error) {

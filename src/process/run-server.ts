@@ -20,14 +20,13 @@ import { createInProcessStore } from '../stores/in-process-store.ts'
 import { createLog, type Log } from '../telemetry/log.ts'
 import { warmTokenizer } from '../tokens/encodings.ts'
 import { keepPsqlPassword, lockDataDir } from './data-dir.ts'
+import { tellSupervisor } from './heartbeat.ts'
+import { watchLoopDelay } from './loop-delay.ts'
 import { stopOnSignals } from './stop-server.ts'
 import { welcome } from './welcome.ts'
 
 /** Requests before the first contact with Redis would be counted by this process alone. */
 const REDIS_WAIT_MS = 1_000
-
-/** What a worker tells its supervisor once it serves. */
-export const LISTENING = 'listening'
 
 export interface RunOptions {
   /** One of several processes: the supervisor has migrated and greets. */
@@ -59,13 +58,16 @@ export async function runServer(config: Config, { isWorker }: RunOptions): Promi
     },
     'listening',
   )
-  if (isWorker) process.send?.(LISTENING)
+  watchLoopDelay(log)
+  if (isWorker) tellSupervisor()
   else await welcome(config, database, baseUrlOf(config.host, server.port ?? config.port))
 }
 
 /** Throws ConfigError where no database answers at DATABASE_URL. */
 export async function openDatabase(config: Config): Promise<Database> {
   if (config.databaseUrl === null) {
+    // PGlite makes its files with whatever mode the process lets it.
+    process.umask(0o077)
     const directory = await lockDataDir(config.dataDir)
     const password = await keepPsqlPassword(config.dataDir)
     return openEmbeddedDatabase({ directory, psql: { port: config.embeddedPgPort, password } })

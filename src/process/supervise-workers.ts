@@ -4,7 +4,8 @@ import type { Subprocess } from 'bun'
 import { type Config, ConfigError } from '../config.ts'
 import { migrate } from '../postgres/migrate.ts'
 import { createLog, type Log } from '../telemetry/log.ts'
-import { baseUrlOf, LISTENING, openDatabase, portUnavailable, tellOfWait } from './run-server.ts'
+import { watchPulse } from './heartbeat.ts'
+import { baseUrlOf, openDatabase, portUnavailable, tellOfWait } from './run-server.ts'
 import { welcome } from './welcome.ts'
 
 const SERVER = fileURLToPath(new URL('./server.ts', import.meta.url))
@@ -52,11 +53,16 @@ function createTeam(config: Config, log: Log) {
       stderr: 'inherit',
       // Also how a worker learns that its supervisor has gone.
       ipc: message => {
-        if (message === LISTENING) noteServing(true)
+        if (pulse.hear(message)) noteServing(true)
       },
+    })
+    const pulse = watchPulse(() => {
+      log.error({ pid: child.pid }, 'a worker has fallen silent; it is ended')
+      child.kill('SIGKILL')
     })
     running.add(child)
     const ended = child.exited.then(code => {
+      pulse.stop()
       running.delete(child)
       noteServing(false)
       return code

@@ -34,7 +34,7 @@ beforeAll(async () => {
     stdout: 'ignore',
     stderr: 'ignore',
   })
-  await waitUntil('it serves', 20_000, async () => (await health()) === 200)
+  await waitUntil('it serves', 60_000, async () => (await health()) === 200)
 })
 afterAll(async () => {
   for (const socket of sockets) socket.destroy()
@@ -58,7 +58,11 @@ test('a thousand connections, silent or idle after an answer, leave room for hea
     if (i % 2 === 0) socket.write('POST /v1/chat/completions HTTP/1.1\r\nHost: proxy\r\nContent-Length: 2\r\n\r\n{}')
     sockets.push(socket)
   }
-  await waitUntil('health is told', 10_000, async () => (await health()) === 200)
-  await Bun.sleep(1_000)
-  expect(await health()).toBe(200)
+  // Those behind them in the system's queue come in as others go.
+  const told: (number | null)[] = []
+  await waitUntil('health is told, and told again', 25_000, async () => {
+    told.push(await health())
+    return told.slice(-5).filter(status => status === 200).length === 5
+  })
+  expect(told.at(-1)).toBe(200)
 })

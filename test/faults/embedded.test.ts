@@ -29,8 +29,8 @@ beforeAll(async () => {
   })
 })
 afterAll(async () => {
-  proxy.signal('SIGKILL')
-  await proxy.ended(5_000)
+  proxy?.signal('SIGKILL')
+  await proxy?.ended(5_000)
   await rm(dataDir, { recursive: true, force: true })
 })
 
@@ -87,8 +87,8 @@ test('killed, it loses a second of what it counted and recorded at most', async 
   for (let n = 0; n < 5; n++) expect((await ask(proxy, key, `Once more, number ${n}?`)).status).toBe(200)
   // Records are written after half a second, and flushed within another.
   await Bun.sleep(1_600)
-  proxy.signal('SIGKILL')
-  await proxy.ended(5_000)
+  proxy?.signal('SIGKILL')
+  await proxy?.ended(5_000)
   // Its lock file is still there, and holds nobody up.
   proxy = await startProxyProcess(settings)
   expect(await count(COUNTED)).toBe(counted + 5)

@@ -6,7 +6,7 @@ import { findFreePort } from '../../scripts/bench/processes.ts'
 import { tieToTests } from './servers.ts'
 
 const SERVER = fileURLToPath(new URL('../../src/process/server.ts', import.meta.url))
-const READY_WITHIN_MS = 20_000
+const READY_WITHIN_MS = 60_000
 
 export interface ProxyProcess {
   /** Ends in /v1. */

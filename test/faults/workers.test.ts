@@ -71,6 +71,17 @@ describeFaults('WORKERS=2', () => {
     expect(now).not.toContain(victim)
   })
 
+  test('one that answers nobody is ended and replaced', async () => {
+    const listened = countLines(team, '"msg":"listening"')
+    const [victim] = workersOf(team)
+    if (victim === undefined) throw new Error('There is no worker')
+    process.kill(victim, 'SIGSTOP')
+    await waitUntil('it is ended', 15_000, async () => !isAlive(victim))
+    expect(team.output()).toContain('a worker has fallen silent')
+    await waitUntil('the place is filled', 20_000, async () => countLines(team, '"msg":"listening"') === listened + 1)
+    stray.push(...workersOf(team))
+  }, 60_000)
+
   test('one that cannot start is tried again ever more slowly, until it can', async () => {
     await postgres.stop()
     const [victim] = workersOf(team)
@@ -83,7 +94,7 @@ describeFaults('WORKERS=2', () => {
     expect(tries).toBeLessThanOrEqual(5)
     expect(team.output()).toContain('DATABASE_URL must lead to a PostgreSQL that answers')
     await postgres.start()
-    await waitUntil('the place is filled', 5_000, async () => countLines(team, '"msg":"listening"') === 4)
+    await waitUntil('the place is filled', 5_000, async () => countLines(team, '"msg":"listening"') === 5)
     stray.push(...workersOf(team))
   })
 

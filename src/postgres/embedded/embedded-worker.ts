@@ -1,4 +1,6 @@
 /** Worker: owns the PGlite instance, answers the server's queries, and runs what psql's sessions send. */
+import { chmod, readdir } from 'node:fs/promises'
+import { join } from 'node:path'
 import { PGlite } from '@electric-sql/pglite'
 import { vector } from '@electric-sql/pglite-pgvector'
 import type { EmbeddedReply, EmbeddedRequest, EmbeddedStart, PsqlNews, PsqlRequest } from './embedded-protocol.ts'
@@ -99,6 +101,7 @@ async function start({ directory, template }: EmbeddedStart): Promise<Omit<Embed
     parsers: { 20: Number, 1082: text => text },
     relaxedDurability: false,
   })
+  if (directory !== null) await keepToOwner(directory)
   // COPY … PROGRAM: no statement starts a program on this machine, nor reads what PGlite has in store for one.
   database.handleExternalCmd = () => 0
   const tell = (news: PsqlNews) => self.postMessage(news)
@@ -125,6 +128,13 @@ async function flushInTurn(database: PGlite): Promise<void> {
     hasWritten = true
   } finally {
     endTurn()
+  }
+}
+
+/** A new database's files come out of PGlite's archive writable for all; PostgreSQL makes later ones its owner's alone. */
+async function keepToOwner(directory: string): Promise<void> {
+  for (const entry of await readdir(directory, { recursive: true, withFileTypes: true })) {
+    if (entry.isFile()) await chmod(join(entry.parentPath, entry.name), 0o600)
   }
 }
 

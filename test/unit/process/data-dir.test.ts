@@ -1,0 +1,47 @@
+import { chmod, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { findHolder, keepPsqlPassword, lockDataDir, psqlPasswordFile } from '../../../src/process/data-dir.ts'
+
+let dataDir: string
+beforeEach(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'model-proxy-data-'))
+})
+afterEach(async () => {
+  await rm(dataDir, { recursive: true })
+})
+
+const lock = () => join(dataDir, 'lock')
+
+/** As /proc tells it. */
+async function startOf(pid: number): Promise<string> {
+  return (await readFile(`/proc/${pid}/stat`, 'latin1')).replace(/^.*\) /s, '').split(' ')[19] ?? ''
+}
+
+test('a folder that a living process holds is refused, naming it', async () => {
+  await writeFile(lock(), `${process.ppid} ${await startOf(process.ppid)}`)
+  expect(await findHolder(dataDir)).toBe(process.ppid)
+  await expect(lockDataDir(dataDir)).rejects.toThrow(`Process ${process.ppid} already uses ${dataDir}`)
+})
+
+test.each([
+  ['of a process that has ended', async () => `${Bun.spawnSync(['true']).pid} 1`],
+  ['whose number has gone to another process', async () => `${process.ppid} 1`],
+  ['that was never written', async () => ''],
+])('a lock file %s holds nobody up', async (_, content) => {
+  await writeFile(lock(), await content())
+  await chmod(dataDir, 0o777)
+  await lockDataDir(dataDir)
+  expect(await readFile(lock(), 'utf8')).toBe(`${process.pid} ${await startOf(process.pid)}`)
+  expect((await stat(dataDir)).mode & 0o777).toBe(0o700)
+})
+
+test('the password is made once, for its owner’s eyes', async () => {
+  const password = await keepPsqlPassword(dataDir)
+  expect(password).toMatch(/^[\w-]{32}$/)
+  expect(await keepPsqlPassword(dataDir)).toBe(password)
+  const file = psqlPasswordFile(dataDir)
+  expect((await stat(file)).mode & 0o777).toBe(0o600)
+  expect(await readFile(file, 'utf8')).toContain(`127.0.0.1:*:*:postgres:${password}\n`)
+})
