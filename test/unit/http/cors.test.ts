@@ -1,0 +1,49 @@
+import { expect, test } from 'vitest'
+import { createCors } from '../../../src/http/cors.ts'
+
+const from = (origin: string | null, method = 'POST', more: Record<string, string> = {}) =>
+  new Request('http://proxy/v1/chat/completions', {
+    method,
+    headers: { ...(origin === null ? {} : { origin }), ...more },
+  })
+const ASKING = {
+  'access-control-request-method': 'POST',
+  'access-control-request-headers': 'authorization,x-stainless-os',
+}
+
+test('every origin may call by default, without credentials', () => {
+  const cors = createCors('*')
+  const headers = cors.headersFor(from('https://a.example'))
+  expect(headers['access-control-allow-origin']).toBe('*')
+  expect(headers['access-control-expose-headers']).toContain('X-Proxy-Cache-Similarity')
+  expect(headers).not.toHaveProperty('access-control-allow-credentials')
+  expect(cors.headersFor(from(null))).toEqual({})
+})
+
+test('a preflight is told what it asks for', () => {
+  const cors = createCors('*')
+  expect(cors.preflight(from('https://a.example', 'OPTIONS', ASKING))).toEqual({
+    'access-control-allow-origin': '*',
+    'access-control-allow-headers': 'authorization,x-stainless-os',
+    'access-control-allow-methods': 'GET, POST, DELETE',
+    'access-control-max-age': '7200',
+  })
+  expect(cors.preflight(from('https://a.example', 'OPTIONS'))).toBe(null)
+  expect(cors.preflight(from('https://a.example', 'POST', ASKING))).toBe(null)
+})
+
+test('of a list, only its origins may, and caches keep them apart', () => {
+  const cors = createCors(['https://a.example'])
+  expect(cors.headersFor(from('https://a.example'))).toMatchObject({
+    'access-control-allow-origin': 'https://a.example',
+    vary: 'Origin',
+  })
+  expect(cors.headersFor(from('https://b.example'))).toEqual({ vary: 'Origin' })
+  expect(cors.preflight(from('https://b.example', 'OPTIONS', ASKING))).toEqual({ vary: 'Origin' })
+})
+
+test('of none, none', () => {
+  const cors = createCors([])
+  expect(cors.headersFor(from('https://a.example'))).toEqual({})
+  expect(cors.preflight(from('https://a.example', 'OPTIONS', ASKING))).toBe(null)
+})
