@@ -1,0 +1,33 @@
+/** Worker: decodes, checks, parses and hashes large bodies. */
+import { canonicalizeBody, sha256 } from '../json/canonical.ts'
+import { parseJsonObject } from '../json/json-object.ts'
+import { hasTooManyNames, MOST, MOST_NAMES, measureJson } from './json-size.ts'
+import type { LargeBodyReply, LargeBodyRequest } from './protocol.ts'
+
+declare const self: Worker
+
+const strictUtf8 = new TextDecoder('utf-8', { fatal: true })
+
+self.onmessage = ({ data }: MessageEvent<LargeBodyRequest>) => {
+  self.postMessage(read(data))
+}
+
+function read({ id, bytes }: LargeBodyRequest): LargeBodyReply {
+  const size = measureJson(bytes)
+  if (size.fields > MOST.fields) return { id, refusal: `The request has more than ${MOST.fields} fields.` }
+  if (size.items > MOST.items) return { id, refusal: `The request has more than ${MOST.items} array items.` }
+  let text: string
+  try {
+    text = strictUtf8.decode(bytes)
+  } catch {
+    return { id, refusal: 'The body of your request must be UTF-8 text.' }
+  }
+  const body = parseJsonObject(text)
+  if (body === undefined) return { id, refusal: 'The body of your request must be one valid JSON object.' }
+  if (hasTooManyNames(body)) return { id, refusal: `The request has more than ${MOST_NAMES} different field names.` }
+  try {
+    return { id, text, body, canonicalBody: `#${sha256(canonicalizeBody(body))}` }
+  } catch (error) {
+    return { id, refusal: error instanceof Error ? error.message : 'The request is nested too deeply.' }
+  }
+}

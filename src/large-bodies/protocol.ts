@@ -1,0 +1,12 @@
+/** Messages between the server and the worker that reads large bodies. */
+import type { JsonObject } from '../json/json-object.ts'
+
+export interface LargeBodyRequest {
+  id: number
+  bytes: Uint8Array
+}
+
+export type LargeBodyReply =
+  | { id: number; text: string; body: JsonObject; canonicalBody: string }
+  /** What is wrong with it; never quotes it. */
+  | { id: number; refusal: string }

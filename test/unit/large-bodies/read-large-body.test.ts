@@ -1,0 +1,64 @@
+import { afterAll, expect, test } from 'vitest'
+import { canonicalizeBody, sha256 } from '../../../src/json/canonical.ts'
+import { measureJson } from '../../../src/large-bodies/json-size.ts'
+import { createLargeBodyReader } from '../../../src/large-bodies/read-large-body.ts'
+
+const reader = createLargeBodyReader()
+afterAll(() => reader.close())
+
+const encode = (text: string) => new TextEncoder().encode(text)
+const read = (value: unknown) => reader.read(encode(JSON.stringify(value)))
+const messages = (count: number, length: number) =>
+  Array.from({ length: count }, (_, n) => ({
+    role: 'user',
+    content: `${n} ${'so "many", words: '.repeat(length / 18)}`,
+  }))
+
+test('comes back as it was sent, parsed, with the hash of what counts', async () => {
+  const sent = {
+    model: 'm',
+    stream: true,
+    messages: messages(300, 1_800),
+    schema: { properties: { b: 1, a: [1, 2.5] } },
+  }
+  const { text, body, canonicalBody } = await read(sent)
+  expect(text).toBe(JSON.stringify(sent))
+  expect(body).toEqual(sent)
+  expect(canonicalBody).toBe(`#${sha256(canonicalizeBody(sent))}`)
+})
+
+test('those that come at once are each answered with their own', async () => {
+  const answers = await Promise.all(Array.from({ length: 8 }, (_, n) => read({ n, messages: messages(10, 180) })))
+  expect(answers.map(({ body }) => body.n)).toEqual([0, 1, 2, 3, 4, 5, 6, 7])
+})
+
+test('part of a larger buffer is read as that part', async () => {
+  const whole = encode(`xx${JSON.stringify({ a: 1 })}xx`)
+  expect((await reader.read(whole.subarray(2, whole.length - 2))).body).toEqual({ a: 1 })
+})
+
+test.each([
+  ['no JSON', () => encode('{"a":'), 'must be one valid JSON object'],
+  ['no object', () => encode('[1]'), 'must be one valid JSON object'],
+  ['no UTF-8', () => new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x7d]), 'UTF-8'],
+  ['too many fields', () => encode(`{"a":[${'{"b":1},'.repeat(100_001)}0]}`), 'more than 100000 fields'],
+  ['too many items', () => encode(`{"a":[${'1,'.repeat(1_100_200)}1]}`), 'more than 1000000 array items'],
+  [
+    'too many names',
+    () => encode(JSON.stringify(Object.fromEntries(messages(10_001, 0).map((_, n) => [n, 1])))),
+    'names',
+  ],
+  ['too deep', () => encode(`{"a":${'['.repeat(200)}${']'.repeat(200)}}`), 'nested'],
+])('%s is refused with a 400 that says so', async (_, bytes, message) => {
+  await expect(reader.read(bytes())).rejects.toMatchObject({ status: 400, message: expect.stringContaining(message) })
+})
+
+test.each([
+  ['{}', 0, 0],
+  ['{"a":1,"b":[1,2,3]}', 2, 1],
+  ['{"a:,\\"":"\\\\"}', 1, 0],
+  ['["\\\\\\"",1]', 0, 1],
+  ['"unended \\"', 0, 0],
+])('%s is measured outside its strings', (text, fields, items) => {
+  expect(measureJson(encode(text))).toEqual({ fields, items })
+})
