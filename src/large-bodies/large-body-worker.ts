@@ -1,5 +1,6 @@
 /** Worker: decodes, checks, parses and hashes large bodies. */
 import { canonicalizeBody, sha256 } from '../json/canonical.ts'
+import { hasInexactNumber } from '../json/inexact-number.ts'
 import { parseJsonObject } from '../json/json-object.ts'
 import { hasTooManyNames, MOST, MOST_NAMES, measureJson } from './json-size.ts'
 import type { LargeBodyReply, LargeBodyRequest } from './protocol.ts'
@@ -9,7 +10,9 @@ declare const self: Worker
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true })
 
 self.onmessage = ({ data }: MessageEvent<LargeBodyRequest>) => {
-  self.postMessage(read(data))
+  const reply = read(data)
+  if ('refusal' in reply) self.postMessage(reply)
+  else self.postMessage(reply, [reply.bytes.buffer as ArrayBuffer])
 }
 
 function read({ id, bytes }: LargeBodyRequest): LargeBodyReply {
@@ -26,7 +29,8 @@ function read({ id, bytes }: LargeBodyRequest): LargeBodyReply {
   if (body === undefined) return { id, refusal: 'The body of your request must be one valid JSON object.' }
   if (hasTooManyNames(body)) return { id, refusal: `The request has more than ${MOST_NAMES} different field names.` }
   try {
-    return { id, text, body, canonicalBody: `#${sha256(canonicalizeBody(body))}` }
+    const canonicalBody = `#${sha256(canonicalizeBody(body))}`
+    return { id, bytes, hasInexactNumber: hasInexactNumber(text), body, canonicalBody }
   } catch (error) {
     return { id, refusal: error instanceof Error ? error.message : 'The request is nested too deeply.' }
   }

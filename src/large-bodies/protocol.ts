@@ -7,6 +7,6 @@ export interface LargeBodyRequest {
 }
 
 export type LargeBodyReply =
-  | { id: number; text: string; body: JsonObject; canonicalBody: string }
+  | { id: number; bytes: Uint8Array; hasInexactNumber: boolean; body: JsonObject; canonicalBody: string }
   /** What is wrong with it; never quotes it. */
   | { id: number; refusal: string }

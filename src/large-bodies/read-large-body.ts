@@ -7,8 +7,10 @@ import type { LargeBodyReply, LargeBodyRequest } from './protocol.ts'
 export const LARGE_BODY_BYTES = 262_144
 
 export interface LargeBody {
-  /** As it was sent. */
-  text: string
+  /** As it was sent: as bytes, for a string of this length would have to be copied between threads. */
+  bytes: Uint8Array
+  /** As `hasInexactNumber` has it: whether writing the parsed body anew could change a number. */
+  hasInexactNumber: boolean
   body: JsonObject
   /** Stands for the canonical body in hashes: `#` and its hex SHA-256. */
   canonicalBody: string
