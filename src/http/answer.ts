@@ -48,8 +48,6 @@ export interface Incoming {
   server: Server | null
 }
 
-export type Answers = ReturnType<typeof createAnswers>
-
 export function createAnswers(options: AnswerOptions) {
   const { config, pipeline, models, checkHealth, connections, edge, refusals, log } = options
   const openBody = createBodyReader(config)

@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from 'vitest'
 import { canonicalizeBody, sha256 } from '../../../src/json/canonical.ts'
 import { measureJson } from '../../../src/large-bodies/json-size.ts'
-import { createLargeBodyReader } from '../../../src/large-bodies/read-large-body.ts'
+import { createLargeBodyReader, LARGE_BODY_BYTES } from '../../../src/large-bodies/read-large-body.ts'
 
 const reader = createLargeBodyReader()
 afterAll(() => reader.close())
@@ -23,6 +23,7 @@ test('comes back as it was sent, parsed, with the hash of what counts', async ()
   }
   const { bytes, hasInexactNumber, body, canonicalBody } = await read(sent)
   expect(new TextDecoder().decode(bytes)).toBe(JSON.stringify(sent))
+  expect(bytes.length).toBeGreaterThan(LARGE_BODY_BYTES)
   expect(hasInexactNumber).toBe(false)
   expect(body).toEqual(sent)
   expect(canonicalBody).toBe(`#${sha256(canonicalizeBody(sent))}`)
