@@ -4,6 +4,9 @@ import { invalidRequest, ProxyError } from '../errors.ts'
 import { type AnswerOptions, createAnswers, type Incoming } from './answer.ts'
 import { ENDPOINTS, HEALTH, MODELS, notFound, readPath } from './paths.ts'
 
+/** Bodies are read by `read-body.ts`, once the request may pass. */
+const NO_PARSING = { parse: 'none' } as const
+
 export function createHttp(options: AnswerOptions) {
   const { answerEndpoint, answerModels, answerHealth, answerPreflight, answerError } = createAnswers(options)
 
@@ -48,21 +51,20 @@ export function createHttp(options: AnswerOptions) {
     },
   })
     .onRequest(({ request }) => (request.method === 'OPTIONS' ? answerPreflight(request) : undefined))
-    .get(HEALTH, answerHealth)
-    .all(HEALTH, incoming => wrongMethod(incoming, 'GET'), NOT_READ)
-    .get(MODELS, incoming => answerModels(incoming, null))
-    .all(MODELS, incoming => wrongMethod(incoming, 'GET'), NOT_READ)
-    // A model's name may have slashes.
-    .get(`${MODELS}/*`, incoming =>
-      answerModel(incoming, new URL(incoming.request.url).pathname.slice(MODELS.length + 1)),
-    )
-    .all(`${MODELS}/*`, incoming => wrongMethod(incoming, 'GET'), NOT_READ)
-    .all('/*', answerElsewhere, NOT_READ)
-    .onError(({ error, request, server }) => answerError(error, { request, server }))
+    // What a handler names is what Elysia makes ready for it: a whole context would be parsed for nothing.
+    .get(HEALTH, ({ request, server }) => answerHealth({ request, server }), NO_PARSING)
+    .all(HEALTH, ({ request, server }) => wrongMethod({ request, server }, 'GET'), NO_PARSING)
+    .get(MODELS, ({ request, server }) => answerModels({ request, server }, null), NO_PARSING)
+    .all(MODELS, ({ request, server }) => wrongMethod({ request, server }, 'GET'), NO_PARSING)
+    .all('/*', ({ request, server }) => answerElsewhere({ request, server }), NO_PARSING)
+    .onError(({ code, error, request, server }) => {
+      const incoming = { request, server }
+      return answerError(code === 'NOT_FOUND' ? notFound(new URL(request.url).pathname) : error, incoming)
+    })
   for (const [path, endpoint] of Object.entries(ENDPOINTS)) {
     app
-      .post(path, incoming => answerEndpoint(incoming, endpoint, null), NOT_READ)
-      .all(path, incoming => wrongMethod(incoming, 'POST'), NOT_READ)
+      .post(path, ({ request, server }) => answerEndpoint({ request, server }, endpoint, null), NO_PARSING)
+      .all(path, ({ request, server }) => wrongMethod({ request, server }, 'POST'), NO_PARSING)
   }
   return app
 }
