@@ -45,7 +45,7 @@ const questions = Array.from(
   { length: PROMPTS },
   (_, i) => `How do I replace the water filter of a coffee machine of series ${nameOf(i)}?`,
 )
-const reworded = questions.map(question => question.replace('replace the water filter', 'replace the water filters'))
+const reworded = questions.map(question => question.replace('How do I', 'What is the way to'))
 const scenarios: Scenario[] = [
   { name: 'floor (Elysia echo)', port: Number(floor.firstLine), bodies: questions.map(chat), expects: '-' },
   { name: 'exact hit', port, bodies: questions.map(chat), expects: 'HIT' },

@@ -2,7 +2,7 @@
 import { chat, type HostileRequest, MARKER, MODEL, nest, write } from './hostile-request.ts'
 
 const MESSAGES = `"messages":[{"role":"user","content":"${MARKER}"}]`
-/** Longer texts are matched exactly alone, so this is the longest that guards and normalizer ever see. */
+/** Longer texts are matched exactly alone, so this is the longest that is ever read as a prompt. */
 const LONGEST = 16_000
 
 const EMBEDDER = 'openai/text-embedding-3-small'
@@ -180,7 +180,7 @@ export const EXTREME_VALUES: HostileRequest[] = [
     send: write({ path, body }),
     statuses: [200],
   })),
-  // At threshold 0 the guards look at whatever was asked before, too.
+  // At threshold 0 proof looks at whatever was asked before, too.
   ...each(SLOW_PATTERNS, (pattern, name) => ({
     name: `a long prompt of ${name}`,
     send: write({ body: text(fill(pattern)), headers: ['X-Proxy-Cache-Threshold: 0'] }),
