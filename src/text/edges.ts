@@ -7,6 +7,9 @@ export interface CourtesyTables {
   readonly greetings: PhraseIndex
   /** "please", "could you please": before a request or a question. */
   readonly requests: PhraseIndex
+  /** "could you": only before what `isRequest` takes for a request; "could you swim" asks about you. */
+  readonly abilities: PhraseIndex
+  isRequest(tokens: readonly Token[], at: number): boolean
   /** "could you tell me": before a question word alone. */
   readonly inquiries: PhraseIndex
   /** "thanks in advance": at the end, where a mark or a line end sets it off. */
@@ -20,13 +23,14 @@ export interface CourtesyTables {
 }
 
 export function courtesyTables(
-  tables: Omit<CourtesyTables, 'greetings' | 'requests' | 'inquiries' | 'thanks' | 'pleas'> &
-    Record<'greetings' | 'requests' | 'inquiries' | 'thanks' | 'pleas', readonly string[]>,
+  tables: Omit<CourtesyTables, 'greetings' | 'requests' | 'abilities' | 'inquiries' | 'thanks' | 'pleas'> &
+    Record<'greetings' | 'requests' | 'abilities' | 'inquiries' | 'thanks' | 'pleas', readonly string[]>,
 ): CourtesyTables {
   return {
     ...tables,
     greetings: indexPhrases(tables.greetings),
     requests: indexPhrases(tables.requests),
+    abilities: indexPhrases(tables.abilities),
     inquiries: indexPhrases(tables.inquiries),
     thanks: indexPhrases(tables.thanks),
     pleas: indexPhrases(tables.pleas),
@@ -65,7 +69,9 @@ function openingAt(
   const asked = at + inquiry + countCommas(tokens, at + inquiry)
   if (inquiry > 0 && tables.questionWords.has(lowerKey(tokens[asked]))) return { length: asked - at, isInquiry: true }
   const request = matchPhrase(tables.requests, tokens, at)
-  return request > 0 ? { length: request + countCommas(tokens, at + request), isInquiry: false } : null
+  if (request > 0) return { length: request + countCommas(tokens, at + request), isInquiry: false }
+  const ability = matchPhrase(tables.abilities, tokens, at)
+  return ability > 0 && tables.isRequest(tokens, at + ability) ? { length: ability, isInquiry: false } : null
 }
 
 function countMarks(tokens: readonly Token[], at: number): number {

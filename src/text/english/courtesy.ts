@@ -1,7 +1,18 @@
 /** English courtesy: what stands around a question or a request and asks for nothing itself. */
 import { courtesyTables } from '../edges.ts'
+import { lowerKey } from '../phrases.ts'
 import { phraseList, wordSet } from '../token.ts'
 import { openers, questionWords } from './openers.ts'
+
+/** What nobody asks whether someone is able to. */
+const plainRequests = wordSet(
+  'explain describe define suggest recommend compare outline discuss elaborate calculate compute',
+)
+/** "Can you write a poem", but not "can you write Chinese". */
+const productRequests = wordSet('write list name create generate draft provide')
+const determiners = wordSet('a an the some my two three four five six seven eight nine ten')
+/** "Can you give me", but not "can you give blood". */
+const givingRequests = wordSet('give show tell teach help')
 
 export const courtesy = courtesyTables({
   greetings: phraseList(`
@@ -32,10 +43,6 @@ export const courtesy = courtesyTables({
     pls
     plz
     kindly
-    can you
-    could you
-    would you
-    will you
     can you please
     could you please
     would you please
@@ -55,6 +62,21 @@ export const courtesy = courtesyTables({
     i wonder if you could
     it would be great if you could
   `),
+  abilities: phraseList(`
+    can you
+    could you
+    would you
+    will you
+  `),
+  isRequest(tokens, at) {
+    const [verb, object] = [lowerKey(tokens[at]), tokens[at + 1]]
+    if (!object || object.kind === 'mark') return false
+    if (plainRequests.has(verb)) return true
+    const asksForOne = object.kind === 'number' || determiners.has(lowerKey(object))
+    return (
+      (productRequests.has(verb) && asksForOne) || (givingRequests.has(verb) && /^(?:me|us)$/.test(lowerKey(object)))
+    )
+  },
   inquiries: phraseList(`
     tell me
     please tell me

@@ -38,6 +38,8 @@ const courtesy = courtesyTables({
   requests: phraseList(`
     bitte
   `),
+  abilities: [],
+  isRequest: () => false,
   inquiries: [],
   thanks: phraseList(`
     danke
