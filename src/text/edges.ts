@@ -67,7 +67,11 @@ function openingAt(
   if (greeting > 0) return { length: greeting + countMarks(tokens, at + greeting), isInquiry: false }
   const inquiry = matchPhrase(tables.inquiries, tokens, at)
   const asked = at + inquiry + countCommas(tokens, at + inquiry)
-  if (inquiry > 0 && tables.questionWords.has(lowerKey(tokens[asked]))) return { length: asked - at, isInquiry: true }
+  // "Do you know how to swim" asks about you.
+  const isOwnSkill = /^do(?:es)?$/.test(lowerKey(tokens[at])) && lowerKey(tokens[asked + 1]) === 'to'
+  if (inquiry > 0 && !isOwnSkill && tables.questionWords.has(lowerKey(tokens[asked]))) {
+    return { length: asked - at, isInquiry: true }
+  }
   const request = matchPhrase(tables.requests, tokens, at)
   if (request > 0) return { length: request + countCommas(tokens, at + request), isInquiry: false }
   const ability = matchPhrase(tables.abilities, tokens, at)
