@@ -12,6 +12,8 @@ export type UnwholeReason =
   | 'error_in_choice'
   /** A choice holds neither a message nor a text. */
   | 'empty_choice'
+  /** A choice ended without a word, a call, a refusal, a picture or a sound: another attempt may well say something. */
+  | 'nothing_said'
   /** A choice has no `finish_reason`: it was still being written. */
   | 'unfinished_choice'
   /** A filter withheld the answer or broke it off: another attempt may well pass. */
@@ -83,8 +85,21 @@ function judgeChoice(choice: JsonObject, options: WholenessOptions): Wholeness {
     return 'empty_choice'
   if (typeof finishReason !== 'string' || finishReason === '') return 'unfinished_choice'
   if (isFiltered(choice, finishReason)) return 'content_filter'
-  if (LENGTH_ENDS.has(finishReason)) return options.clientSetOutputLimit ? 'whole' : 'provider_length_limit'
-  return REGULAR_ENDS.has(finishReason) ? 'whole' : 'unknown_finish_reason'
+  if (LENGTH_ENDS.has(finishReason) && !options.clientSetOutputLimit) return 'provider_length_limit'
+  if (!LENGTH_ENDS.has(finishReason) && !REGULAR_ENDS.has(finishReason)) return 'unknown_finish_reason'
+  return saysSomething(choice) ? 'whole' : 'nothing_said'
+}
+
+/** Where a message says what it says; thoughts about it say nothing yet. */
+const SAYING_FIELDS = ['content', 'refusal', 'tool_calls', 'function_call', 'audio', 'images']
+
+function saysSomething(choice: JsonObject): boolean {
+  const message = readField(choice, 'message')
+  if (!isJsonObject(message)) return readField(choice, 'text') !== ''
+  return SAYING_FIELDS.some(field => {
+    const said = readField(message, field)
+    return isSet(said) && said !== '' && !(Array.isArray(said) && said.length === 0)
+  })
 }
 
 /** An aggregator's `finish_reason` may say `stop` where the native one beside it names a filter. */

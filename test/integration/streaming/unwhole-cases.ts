@@ -29,6 +29,7 @@ export const UNWHOLE_CASES: Record<UnwholeReason, UnwholeCase> = {
     stream: events(choice({ finish_reason: 'stop' })),
     plain: body({ choices: [{ index: 0, finish_reason: 'stop' }] }),
   },
+  nothing_said: both({ kind: 'answer', content: '' }),
   unfinished_choice: {
     stream: events(choice({ delta: { content: 'Hel' } })),
     plain: body({ choices: [{ index: 0, message: { role: 'assistant', content: 'Hel' }, finish_reason: null }] }),

@@ -155,7 +155,7 @@ export const AGGREGATOR: CorpusEntry[] = [
         }),
       ],
     },
-    wholeness: 'whole',
+    wholeness: 'nothing_said',
   },
   {
     name: 'Aggregator: parallel tool calls, numbered in the plain answer too',

@@ -36,7 +36,34 @@ describe('judgeWholeness', () => {
 
   test('asks for a message or a text', () => {
     expect(judge({ message: null })).toBe('empty_choice')
-    expect(judge({ message: undefined, text: '' })).toBe('whole')
+    expect(judge({ message: undefined, text: 'x' })).toBe('whole')
+  })
+
+  test.each([
+    { content: '' },
+    { content: null },
+    { content: [], tool_calls: [] },
+    { content: '', refusal: null, reasoning_content: 'Let me think.' },
+  ])('knows that %j says nothing', said => {
+    expect(judge({ message: { role: 'assistant', ...said } })).toBe('nothing_said')
+    expect(judge({ message: said, finish_reason: 'length' }, {}, { clientSetOutputLimit: true })).toBe('nothing_said')
+  })
+
+  test('knows an empty text, and that one of several choices is empty', () => {
+    expect(judge({ message: undefined, text: '' })).toBe('nothing_said')
+    const second = { index: 1, message: { content: '' }, finish_reason: 'stop' }
+    expect(judgeWholeness({ choices: [{ message, finish_reason: 'stop' }, second] }, strict)).toBe('nothing_said')
+  })
+
+  test.each([
+    { content: ' ' },
+    { refusal: 'No.' },
+    { tool_calls: [{ id: 'call_1' }] },
+    { function_call: { name: 'f', arguments: '' } },
+    { audio: { id: 'a' } },
+    { images: [{ type: 'image_url' }] },
+  ])('knows that %j says something', said => {
+    expect(judge({ message: { role: 'assistant', content: null, ...said } })).toBe('whole')
   })
 
   test('knows what a filter did, by either reason', () => {
