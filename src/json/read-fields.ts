@@ -1,0 +1,41 @@
+/** Owns reading parts of a request that have to be of one type; `param` is where they stand, for the 400. */
+
+import { invalidRequest } from '../errors.ts'
+import { isJsonObject, type JsonObject } from './json-object.ts'
+
+/** The field; undefined where it is absent or null, which OpenAI takes for absent. */
+export function readGiven(object: JsonObject, field: string): unknown {
+  return (Object.hasOwn(object, field) ? object[field] : undefined) ?? undefined
+}
+
+export function readText(value: unknown, param: string): string {
+  if (typeof value === 'string') return value
+  throw invalidRequest(`${param} must be a string.`, param)
+}
+
+export function readObject(value: unknown, param: string): JsonObject {
+  if (isJsonObject(value)) return value
+  throw invalidRequest(`${param} must be an object.`, param)
+}
+
+export function readList(value: unknown, param: string): unknown[] {
+  if (Array.isArray(value)) return value
+  throw invalidRequest(`${param} must be an array.`, param)
+}
+
+export function readNumber(value: unknown, param: string, min: number, max: number): number {
+  if (typeof value === 'number' && value >= min && value <= max) return value
+  throw invalidRequest(`${param} must be a number from ${min} to ${max}.`, param)
+}
+
+export function readPositiveInteger(value: unknown, param: string): number {
+  if (typeof value === 'number' && Number.isSafeInteger(value) && value > 0) return value
+  throw invalidRequest(`${param} must be a whole number above 0.`, param)
+}
+
+/** One of a few words. */
+export function readChoice<Word extends string>(value: unknown, param: string, words: readonly Word[]): Word {
+  const found = words.find(word => word === value)
+  if (found !== undefined) return found
+  throw invalidRequest(`${param} must be one of: ${words.join(', ')}.`, param)
+}
