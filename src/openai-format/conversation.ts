@@ -1,0 +1,112 @@
+/** Builds the messages of a chat request from a conversation that another format tells in other pieces. */
+
+import type { JsonObject } from '../json/json-object.ts'
+
+/** A chat content part: text, image_url, file, input_audio. */
+export type Part = JsonObject & { type: string }
+
+export interface CalledFunction {
+  id: string
+  name: string
+  /** JSON text. */
+  arguments: string
+}
+
+export interface Conversation {
+  system(parts: Part[]): void
+  user(parts: Part[]): void
+  /** The assistant speaks. */
+  say(parts: Part[], refusal?: string): void
+  call(called: CalledFunction): void
+  /** Fields that the assistant's message bears beside what it says: proof of its thoughts. */
+  bear(fields: JsonObject): void
+  /** What a called function came to. Images and files follow in a user's message: a tool's holds text alone. */
+  answer(callId: string, parts: Part[]): void
+  /** All messages; to be called once. */
+  finish(): JsonObject[]
+}
+
+interface AssistantMessage {
+  parts: Part[]
+  refusal: string | null
+  calls: CalledFunction[]
+  borne: JsonObject
+}
+
+export function createConversation(): Conversation {
+  const messages: JsonObject[] = []
+  /** Grows until somebody else speaks: chat answers hold words and calls in one message. */
+  let open: AssistantMessage | null = null
+  /** What answers held besides text, until the last answer in a row is there. */
+  let shown: Part[] = []
+
+  function assistant(): AssistantMessage {
+    showParts()
+    open ??= { parts: [], refusal: null, calls: [], borne: {} }
+    return open
+  }
+
+  function closeAssistant(): void {
+    if (open) messages.push(...writeAssistant(open))
+    open = null
+  }
+
+  function showParts(): void {
+    if (shown.length > 0) messages.push({ role: 'user', content: shown })
+    shown = []
+  }
+
+  function push(role: 'system' | 'user', parts: Part[]): void {
+    closeAssistant()
+    showParts()
+    messages.push({ role, content: writeContent(parts) })
+  }
+
+  return {
+    system: parts => push('system', parts),
+    user: parts => push('user', parts),
+    say(parts, refusal) {
+      // Two messages in a row stay two, unless a call waits for its answer: nothing may come between those.
+      if (open && open.calls.length === 0 && (open.parts.length > 0 || open.refusal !== null)) closeAssistant()
+      const message = assistant()
+      message.parts.push(...parts)
+      if (refusal !== undefined) message.refusal = (message.refusal ?? '') + refusal
+    },
+    call(called) {
+      assistant().calls.push(called)
+    },
+    bear(fields) {
+      Object.assign(assistant().borne, fields)
+    },
+    answer(callId, parts) {
+      closeAssistant()
+      const texts = parts.filter(part => part.type === 'text')
+      const others = parts.filter(part => part.type !== 'text')
+      messages.push({ role: 'tool', tool_call_id: callId, content: writeContent(texts) })
+      if (others.length > 0) shown.push({ type: 'text', text: `Returned by call ${callId}:` }, ...others)
+    },
+    finish() {
+      closeAssistant()
+      showParts()
+      return messages
+    },
+  }
+}
+
+function writeAssistant({ parts, refusal, calls, borne }: AssistantMessage): JsonObject[] {
+  // Thoughts by themselves are no message.
+  if (parts.length === 0 && refusal === null && calls.length === 0) return []
+  const written = calls.map(({ id, ...called }) => ({ id, type: 'function', function: called }))
+  const message: JsonObject = { role: 'assistant', content: parts.length === 0 ? null : writeContent(parts) }
+  if (refusal !== null) message.refusal = refusal
+  if (written.length > 0) message.tool_calls = written
+  return [{ ...message, ...borne }]
+}
+
+/** One plain text is told as such: every provider takes that. */
+function writeContent(parts: Part[]): string | Part[] {
+  const [only] = parts
+  if (only === undefined) return ''
+  const isPlain = parts.length === 1 && only.type === 'text' && Object.keys(only).length === 2
+  return isPlain ? String(only.text) : parts
+}

@@ -1,0 +1,95 @@
+/** The `response` object around an answer's items. */
+
+import type { JsonObject } from '../../json/json-object.ts'
+import { isJsonObject } from '../../json/json-object.ts'
+
+export interface ResponseParts {
+  id: string
+  createdSeconds: number
+  model: string
+  status: 'in_progress' | 'completed' | 'incomplete' | 'failed'
+  incompleteReason?: 'max_output_tokens' | 'content_filter'
+  error?: { code: string; message: string }
+  output: JsonObject[]
+  /** As the chat answer reports it; null where it does not. */
+  usage: JsonObject | null
+}
+
+/** Fields that an answer repeats from its request, with OpenAI's defaults. */
+const TOLD: Record<string, unknown> = {
+  instructions: null,
+  max_output_tokens: null,
+  max_tool_calls: null,
+  metadata: {},
+  parallel_tool_calls: true,
+  prompt_cache_key: null,
+  safety_identifier: null,
+  service_tier: 'auto',
+  temperature: 1,
+  tool_choice: 'auto',
+  tools: [],
+  top_logprobs: 0,
+  top_p: 1,
+  user: null,
+}
+
+/** `body`: the request. */
+export function writeResponse(parts: ResponseParts, body: JsonObject): JsonObject {
+  const { id, createdSeconds, model, status, incompleteReason, error, output, usage } = parts
+  const told = Object.entries(TOLD).map(([field, byDefault]) => [field, body[field] ?? byDefault])
+  const text = isJsonObject(body.text) ? body.text : {}
+  const reasoning = isJsonObject(body.reasoning) ? body.reasoning : {}
+  return {
+    id,
+    object: 'response',
+    created_at: createdSeconds,
+    status,
+    background: false,
+    // The same whenever it is told: a stored answer has no other time.
+    completed_at: status === 'completed' ? createdSeconds : null,
+    error: error ?? null,
+    incomplete_details: incompleteReason ? { reason: incompleteReason } : null,
+    model,
+    output,
+    previous_response_id: null,
+    reasoning: { effort: null, summary: null, ...reasoning },
+    // Nothing can be asked of the answer's id later.
+    store: false,
+    text: { format: { type: 'text' }, verbosity: 'medium', ...text },
+    truncation: 'disabled',
+    ...Object.fromEntries(told),
+    usage: usage === null ? null : translateUsage(usage),
+  }
+}
+
+const COUNTS = new Set([
+  'prompt_tokens',
+  'completion_tokens',
+  'total_tokens',
+  'prompt_tokens_details',
+  'completion_tokens_details',
+])
+
+/** Fields beyond OpenAI's, such as an aggregator's cost, stay as they are. */
+function translateUsage(usage: JsonObject): JsonObject {
+  const prompt = isJsonObject(usage.prompt_tokens_details) ? usage.prompt_tokens_details : {}
+  const completion = isJsonObject(usage.completion_tokens_details) ? usage.completion_tokens_details : {}
+  const input = count(usage.prompt_tokens)
+  const output = count(usage.completion_tokens)
+  return {
+    input_tokens: input,
+    input_tokens_details: {
+      ...prompt,
+      cached_tokens: count(prompt.cached_tokens),
+      cache_write_tokens: count(prompt.cache_write_tokens),
+    },
+    output_tokens: output,
+    output_tokens_details: { ...completion, reasoning_tokens: count(completion.reasoning_tokens) },
+    total_tokens: typeof usage.total_tokens === 'number' ? usage.total_tokens : input + output,
+    ...Object.fromEntries(Object.entries(usage).filter(([field]) => !COUNTS.has(field))),
+  }
+}
+
+function count(value: unknown): number {
+  return typeof value === 'number' ? value : 0
+}

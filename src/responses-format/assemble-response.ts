@@ -1,0 +1,63 @@
+/** Takes the whole response out of a provider's own Responses stream. */
+
+import { isJsonObject, type JsonObject, parseJsonObject } from '../json/json-object.ts'
+import type { UnwholeReason, Wholeness, WholenessOptions } from '../openai-format/wholeness.ts'
+import { judgeResponse } from './judge-response.ts'
+
+export interface AssembledResponse {
+  /** Null where the stream did not come to its end. */
+  body: JsonObject | null
+  /** As reported, in the form of Responses; null where it was not. */
+  usage: unknown
+  /** The event that ends a stream was seen. */
+  sawEnd: boolean
+  /** The error the stream carried, if any. */
+  error: unknown
+  wholeness: Wholeness
+}
+
+export interface ResponseAssembler {
+  /** One event's data. Never throws. */
+  push(data: string): void
+  /** To be called once. */
+  finish(): AssembledResponse
+}
+
+const ENDINGS = new Set(['response.completed', 'response.incomplete', 'response.failed'])
+
+export function createResponseAssembler(options: WholenessOptions): ResponseAssembler {
+  /** By their place, for servers whose last event repeats none of them. */
+  const items = new Map<number, JsonObject>()
+  let body: JsonObject | null = null
+  let error: unknown = null
+  let flaw: UnwholeReason | null = null
+
+  function end(response: JsonObject): void {
+    const told = Array.isArray(response.output) ? response.output : []
+    const output = [...items].sort(([a], [b]) => a - b).map(([, item]) => item)
+    body = told.length === 0 ? { ...response, output } : response
+  }
+
+  function read(event: JsonObject): void {
+    const { type, item, output_index: index, response } = event
+    if (type === 'response.output_item.done' && isJsonObject(item) && typeof index === 'number') items.set(index, item)
+    else if (type === 'error') {
+      error ??= isJsonObject(event.error) ? event.error : event
+      flaw = 'error_in_stream'
+    } else if (ENDINGS.has(String(type)) && isJsonObject(response)) end(response)
+  }
+
+  return {
+    push(data) {
+      if (body !== null || data === '' || data === '[DONE]') return
+      const event = parseJsonObject(data)
+      if (event) read(event)
+      else flaw ??= 'malformed_chunk'
+    },
+    finish() {
+      if (body?.status === 'failed') error ??= body.error
+      const wholeness = flaw ?? (body === null ? 'missing_done' : judgeResponse(body, options))
+      return { body, usage: body?.usage ?? null, sawEnd: body !== null, error, wholeness }
+    },
+  }
+}

@@ -1,0 +1,42 @@
+/** Custom tools, which take any text, as functions of one text: every provider has those. */
+
+import type { JsonObject } from '../../json/json-object.ts'
+import { parseJsonObject } from '../../json/json-object.ts'
+import { readGiven, readObject, readText } from '../../json/read-fields.ts'
+
+/** A custom tool's function, as chat has it. A grammar is told in words: providers cannot enforce it. */
+export function describeCustomTool(tool: JsonObject, param: string): JsonObject {
+  const description = readGiven(tool, 'description')
+  const told = [description === undefined ? '' : readText(description, `${param}.description`), tellFormat(tool, param)]
+  return {
+    name: readText(tool.name, `${param}.name`),
+    description: told.filter(text => text !== '').join('\n\n'),
+    parameters: {
+      type: 'object',
+      properties: { input: { type: 'string', description: 'The text that the tool takes.' } },
+      required: ['input'],
+      additionalProperties: false,
+    },
+  }
+}
+
+function tellFormat(tool: JsonObject, param: string): string {
+  const given = readGiven(tool, 'format')
+  if (given === undefined) return ''
+  const format = readObject(given, `${param}.format`)
+  if (format.type !== 'grammar') return ''
+  const syntax = readText(format.syntax, `${param}.format.syntax`)
+  const definition = readText(format.definition, `${param}.format.definition`)
+  return `The input must match this ${syntax} grammar:\n${definition}`
+}
+
+/** A custom tool's input as its function's arguments. */
+export function wrapInput(input: string): string {
+  return JSON.stringify({ input })
+}
+
+/** The other way; arguments of any other form are the input themselves. */
+export function unwrapInput(text: string): string {
+  const input = parseJsonObject(text)?.input
+  return typeof input === 'string' ? input : text
+}

@@ -1,0 +1,78 @@
+/** The content of input messages, and of what called functions came to, as chat content parts. */
+
+import { invalidRequest } from '../../errors.ts'
+import type { JsonObject } from '../../json/json-object.ts'
+import { readGiven, readObject, readText } from '../../json/read-fields.ts'
+import type { Part } from '../../openai-format/conversation.ts'
+import { notTranslated } from './check-fields.ts'
+
+/** One text or a list of parts. Empty for content that is absent. */
+export function translateContent(content: unknown, param: string): Part[] {
+  if (content === undefined || content === null) return []
+  if (typeof content === 'string') return [{ type: 'text', text: content }]
+  if (!Array.isArray(content)) throw invalidRequest(`${param} must be a string or an array of parts.`, param)
+  return content.map((item, index) => {
+    const at = `${param}[${index}]`
+    const part = readObject(item, at)
+    return { ...translatePart(part, at), ...readMarks(part) }
+  })
+}
+
+function translatePart(part: JsonObject, param: string): Part {
+  switch (part.type) {
+    case 'input_text':
+    case 'output_text':
+    // Chat's own name: clients mix the two up, and OpenAI takes it too.
+    case 'text':
+      return { type: 'text', text: readText(part.text, `${param}.text`) }
+    case 'input_image':
+      return translateImage(part, param)
+    case 'input_file':
+      return translateFile(part, param)
+    case 'input_audio':
+      return { type: 'input_audio', input_audio: readObject(part.input_audio, `${param}.input_audio`) }
+    default:
+      throw invalidRequest(
+        `${param}.type must be one of: input_text, input_image, input_file, input_audio.`,
+        `${param}.type`,
+      )
+  }
+}
+
+function translateImage(part: JsonObject, param: string): Part {
+  if (readGiven(part, 'file_id') !== undefined) {
+    throw notTranslated(`${param}.file_id`, 'send the image itself, as a data URL.')
+  }
+  const detail = readGiven(part, 'detail')
+  const url = readText(part.image_url, `${param}.image_url`)
+  return {
+    type: 'image_url',
+    image_url: { url, ...(detail === undefined ? {} : { detail: translateDetail(detail, `${param}.detail`) }) },
+  }
+}
+
+/** Chat has no `original`: the finest it has comes next to it. */
+function translateDetail(detail: unknown, param: string): string {
+  const asked = readText(detail, param)
+  return asked === 'original' ? 'high' : asked
+}
+
+function translateFile(part: JsonObject, param: string): Part {
+  const name = readGiven(part, 'filename')
+  const titled = name === undefined ? {} : { filename: readText(name, `${param}.filename`) }
+  const id = readGiven(part, 'file_id')
+  if (id !== undefined) return { type: 'file', file: { file_id: readText(id, `${param}.file_id`), ...titled } }
+  const url = readGiven(part, 'file_url')
+  const field = url === undefined ? 'file_data' : 'file_url'
+  return { type: 'file', file: { file_data: readText(part[field], `${param}.${field}`), ...titled } }
+}
+
+/** Marks that tell the vendor to cache the prompt up to here. */
+function readMarks(part: JsonObject): JsonObject {
+  const marks: JsonObject = {}
+  for (const field of ['prompt_cache_breakpoint', 'cache_control']) {
+    const mark = readGiven(part, field)
+    if (mark !== undefined) marks[field] = mark
+  }
+  return marks
+}
