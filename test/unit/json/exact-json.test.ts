@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { parseExactly } from '../../../../src/providers/anthropic/exact-json.ts'
+import { parseExactly } from '../../../src/json/exact-json.ts'
 
 describe('parseExactly', () => {
   test.each([

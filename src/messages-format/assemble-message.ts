@@ -1,0 +1,112 @@
+/** Assembles the events of a Messages stream into the message that the same provider would have answered plainly. */
+
+import { isJsonObject, type JsonObject, parseJsonObject, readField } from '../json/json-object.ts'
+import type { UnwholeReason, Wholeness } from '../openai-format/wholeness.ts'
+import { readInput } from './answer/read-input.ts'
+import { judgeMessage } from './judge-message.ts'
+
+export interface AssembledMessage {
+  /** What had arrived; null where not even the beginning did. */
+  body: JsonObject | null
+  /** As reported, in Anthropic's form; null where it was not. */
+  usage: unknown
+  /** `message_stop` was seen. */
+  sawEnd: boolean
+  /** The error object the stream carried, if any. */
+  error: unknown
+  wholeness: Wholeness
+}
+
+export interface MessageAssembler {
+  /** One event's data. Never throws. */
+  push(data: string): void
+  /** The same, parsed; it becomes part of the message. */
+  add(event: JsonObject): void
+  /** To be called once. */
+  finish(): AssembledMessage
+}
+
+export function createMessageAssembler(): MessageAssembler {
+  const blocks: JsonObject[] = []
+  /** Of each block that is a tool's: the text of its input so far. */
+  const inputs = new Map<JsonObject, string>()
+  let body: JsonObject | null = null
+  let error: unknown = null
+  let flaw: UnwholeReason | null = null
+  let sawEnd = false
+
+  function begin({ message }: JsonObject): void {
+    if (!isJsonObject(message)) return
+    body = { ...message, content: blocks }
+    if (isJsonObject(message.usage)) body.usage = { ...message.usage }
+    // Nothing was told yet where the stream's own message has blocks; if it ever has, they count.
+    if (Array.isArray(message.content)) blocks.push(...message.content.filter(isJsonObject))
+  }
+
+  /** Later counts are of the whole message; those that say nothing leave the earlier ones. */
+  function endMessage({ delta, usage, ...rest }: JsonObject): void {
+    if (!body) return
+    const told = isJsonObject(usage) ? Object.entries(usage).filter(([, count]) => count !== null) : []
+    body.usage = { ...(isJsonObject(body.usage) ? body.usage : {}), ...Object.fromEntries(told) }
+    const { type: _type, ...beside } = rest
+    for (const fields of [beside, isJsonObject(delta) ? delta : {}]) Object.assign(body, fields)
+  }
+
+  function continueBlock(block: JsonObject | undefined, { delta }: JsonObject): void {
+    if (!block || !isJsonObject(delta) || !addDelta(block, delta, inputs)) flaw ??= 'inconsistent_chunks'
+  }
+
+  function add(event: JsonObject): void {
+    const { type, index } = event
+    const block = blocks[Number(index)]
+    if (type === 'message_start') begin(event)
+    else if (type === 'content_block_start' && isJsonObject(event.content_block))
+      blocks.push({ ...event.content_block })
+    else if (type === 'content_block_delta') continueBlock(block, event)
+    else if (type === 'content_block_stop' && block && inputs.has(block)) {
+      block.input = readInput(inputs.get(block) ?? '')
+    } else if (type === 'message_delta') endMessage(event)
+    else if (type === 'message_stop') sawEnd = true
+    else if (type === 'error') {
+      error ??= readField(event, 'error') ?? event
+      flaw = 'error_in_stream'
+    }
+  }
+
+  return {
+    add,
+    push(data) {
+      if (sawEnd || data === '') return
+      const event = parseJsonObject(data)
+      if (event) add(event)
+      else flaw ??= 'malformed_chunk'
+    },
+    finish() {
+      const wholeness = flaw ?? (sawEnd ? judgeMessage(body) : 'missing_done')
+      return { body, usage: body?.usage ?? null, sawEnd, error, wholeness }
+    },
+  }
+}
+
+/** False for a kind that is not known: nobody can say what the block is then. */
+function addDelta(block: JsonObject, delta: JsonObject, inputs: Map<JsonObject, string>): boolean {
+  switch (delta.type) {
+    case 'text_delta':
+      block.text = `${block.text ?? ''}${delta.text}`
+      return true
+    case 'thinking_delta':
+      block.thinking = `${block.thinking ?? ''}${delta.thinking}`
+      return true
+    case 'signature_delta':
+      block.signature = delta.signature
+      return true
+    case 'citations_delta':
+      block.citations = [...(Array.isArray(block.citations) ? block.citations : []), delta.citation]
+      return true
+    case 'input_json_delta':
+      inputs.set(block, `${inputs.get(block) ?? ''}${delta.partial_json}`)
+      return true
+    default:
+      return false
+  }
+}

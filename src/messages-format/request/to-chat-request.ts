@@ -1,0 +1,92 @@
+/** A request of Anthropic's Messages API as a chat request. */
+
+import type { JsonObject } from '../../json/json-object.ts'
+import { readChoice, readGiven, readList, readObject, readPositiveInteger, readText } from '../../json/read-fields.ts'
+import { takeUnknownFields } from './check-fields.ts'
+import type { BlockOptions } from './translate-blocks.ts'
+import { translateMessages } from './translate-messages.ts'
+import { translateTools } from './translate-tools.ts'
+
+/** What is known of the model and its provider. */
+export interface ChatTarget extends BlockOptions {
+  /** The most tokens it can write; null where that is not known. Clients ask every model for as much as Claude writes. */
+  maxOutputTokens: number | null
+  /** False where the model is known not to reason: it would refuse an effort. */
+  canReason: boolean
+}
+
+/** Longer ones are refused by OpenAI. */
+const LONGEST_USER = 64
+
+/** Throws a 400 that names the field which chat completions have no counterpart of, or which is not what Anthropic takes. */
+export function toChatRequest(body: JsonObject, target: ChatTarget): JsonObject {
+  const unknown = takeUnknownFields(body)
+  const stop = readList(readGiven(body, 'stop_sequences') ?? [], 'stop_sequences')
+  return {
+    ...unknown,
+    model: body.model,
+    messages: translateMessages(body, target),
+    max_completion_tokens: translateLimit(body, target),
+    ...(stop.length === 0 ? {} : { stop: stop.map(sequence => readText(sequence, 'stop_sequences')) }),
+    ...pick(body, ['temperature', 'top_p', 'top_k', ...(target.keepsCacheMarks ? ['cache_control'] : [])]),
+    ...translateTools(body, target),
+    ...(target.canReason ? translateThinking(body) : {}),
+    ...translateFormat(body),
+    ...translateUser(body),
+    ...translateTier(body),
+    ...(body.stream === true ? { stream: true, stream_options: { include_usage: true } } : {}),
+  }
+}
+
+function pick(body: JsonObject, fields: readonly string[]): JsonObject {
+  return Object.fromEntries(
+    fields.flatMap(field => {
+      const value = readGiven(body, field)
+      return value === undefined ? [] : [[field, value]]
+    }),
+  )
+}
+
+function translateLimit(body: JsonObject, { maxOutputTokens }: ChatTarget): number {
+  const asked = readPositiveInteger(body.max_tokens, 'max_tokens')
+  return maxOutputTokens === null ? asked : Math.min(asked, maxOutputTokens)
+}
+
+/** The effort that was asked for, or that a budget comes to; none where the model is to decide. */
+function translateThinking(body: JsonObject): JsonObject {
+  const thinking = readObject(readGiven(body, 'thinking') ?? {}, 'thinking')
+  if (thinking.type === 'disabled') return {}
+  const effort = readGiven(readObject(readGiven(body, 'output_config') ?? {}, 'output_config'), 'effort')
+  if (effort !== undefined) {
+    const level = readChoice(effort, 'output_config.effort', ['low', 'medium', 'high', 'xhigh', 'max'])
+    // Beyond `high`, chat's levels differ from model to model.
+    return { reasoning_effort: level === 'xhigh' || level === 'max' ? 'high' : level }
+  }
+  if (thinking.type !== 'enabled') return {}
+  const budget = readPositiveInteger(thinking.budget_tokens, 'thinking.budget_tokens')
+  return { reasoning_effort: budget <= 4_096 ? 'low' : budget <= 12_288 ? 'medium' : 'high' }
+}
+
+function translateFormat(body: JsonObject): JsonObject {
+  const config = readObject(readGiven(body, 'output_config') ?? {}, 'output_config')
+  const given = readGiven(config, 'format') ?? readGiven(body, 'output_format')
+  if (given === undefined) return {}
+  const format = readObject(given, 'output_config.format')
+  const type = readChoice(format.type, 'output_config.format.type', ['json_schema'])
+  const schema = readObject(format.schema, 'output_config.format.schema')
+  return { response_format: { type, json_schema: { name: 'answer', schema, strict: true } } }
+}
+
+function translateUser(body: JsonObject): JsonObject {
+  const id = readGiven(readObject(readGiven(body, 'metadata') ?? {}, 'metadata'), 'user_id')
+  if (id === undefined) return {}
+  const user = readText(id, 'metadata.user_id')
+  return { user: user.length > LONGEST_USER ? Bun.SHA256.hash(user, 'hex') : user }
+}
+
+function translateTier(body: JsonObject): JsonObject {
+  const given = readGiven(body, 'service_tier')
+  if (given === undefined) return {}
+  const tier = readChoice(given, 'service_tier', ['auto', 'standard_only'])
+  return { service_tier: tier === 'auto' ? 'auto' : 'default' }
+}

@@ -1,0 +1,71 @@
+/** A Messages conversation as the messages of a chat request. */
+
+import { invalidRequest } from '../../errors.ts'
+import type { JsonObject } from '../../json/json-object.ts'
+import { readChoice, readGiven, readList, readObject, readText } from '../../json/read-fields.ts'
+import { type Conversation, createConversation, type Part } from '../../openai-format/conversation.ts'
+import { unpackProof } from '../../openai-format/thought.ts'
+import { type BlockOptions, readBlocks, translateBlock, translateContent } from './translate-blocks.ts'
+
+/** Throws a 400 that names the block at fault. */
+export function translateMessages(body: JsonObject, options: BlockOptions): JsonObject[] {
+  const conversation = createConversation()
+  const system = translateContent(readGiven(body, 'system'), 'system', options)
+  if (system.length > 0) conversation.system(system)
+  const messages = readList(body.messages, 'messages')
+  if (messages.length === 0) throw invalidRequest('messages: at least one message is required', 'messages')
+  for (const [index, item] of messages.entries()) {
+    const param = `messages[${index}]`
+    const message = readObject(item, param)
+    const role = readChoice(message.role, `${param}.role`, ['user', 'assistant', 'system'])
+    const at = `${param}.content`
+    if (role === 'system') conversation.system(translateContent(message.content, at, options))
+    else {
+      const read = role === 'user' ? readUser : readAssistant
+      read(readBlocks(message.content, at), at, conversation, options)
+    }
+  }
+  return conversation.finish()
+}
+
+function readUser(blocks: JsonObject[], param: string, conversation: Conversation, options: BlockOptions): void {
+  const said: Part[] = []
+  for (const [index, block] of blocks.entries()) {
+    const at = `${param}[${index}]`
+    if (block.type === 'tool_result') answer(block, at, conversation, options)
+    else said.push(...translateBlock(block, at, options))
+  }
+  if (said.length > 0) conversation.user(said)
+}
+
+function answer(block: JsonObject, param: string, conversation: Conversation, options: BlockOptions): void {
+  const parts = translateContent(block.content, `${param}.content`, options)
+  // Chat has no field for it.
+  if (block.is_error === true) parts.unshift({ type: 'text', text: 'The tool failed.' })
+  conversation.answer(readText(block.tool_use_id, `${param}.tool_use_id`), parts)
+}
+
+function readAssistant(blocks: JsonObject[], param: string, conversation: Conversation, options: BlockOptions): void {
+  const said: Part[] = []
+  const calls: Parameters<Conversation['call']>[0][] = []
+  const proof: JsonObject = {}
+  for (const [index, block] of blocks.entries()) {
+    const at = `${param}[${index}]`
+    if (block.type === 'tool_use') calls.push(readCall(block, at))
+    // Thoughts without proof mean nothing to another model.
+    else if (block.type === 'thinking') Object.assign(proof, unpackProof(block.signature))
+    else if (block.type === 'redacted_thinking') Object.assign(proof, unpackProof(block.data))
+    else said.push(...translateBlock(block, at, options))
+  }
+  if (said.length > 0) conversation.say(said)
+  for (const call of calls) conversation.call(call)
+  if (said.length > 0 || calls.length > 0) conversation.bear(proof)
+}
+
+function readCall(block: JsonObject, param: string): Parameters<Conversation['call']>[0] {
+  return {
+    id: readText(block.id, `${param}.id`),
+    name: readText(block.name, `${param}.name`),
+    arguments: JSON.stringify(readObject(block.input ?? {}, `${param}.input`)),
+  }
+}
