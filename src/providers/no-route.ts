@@ -1,37 +1,36 @@
 /** What a request is told whose model leads nowhere: what would make it work. */
 
-import { AGGREGATOR, type Catalogue } from '../catalogue/catalogue.ts'
+import type { Catalogue } from '../catalogue/catalogue.ts'
+import { providerOfName } from '../catalogue/native-names.ts'
 import { ProxyError } from '../errors.ts'
-import type { Account } from '../postgres/admit.ts'
+import type { CatalogueModel } from '../postgres/list-models.ts'
+import { findSimilar } from './similar-names.ts'
 
-/** Names shown of a longer list. */
-const MAX_SHOWN = 5
-
-/** 404 for a name that no way leads to. */
-export function modelNotFound(
-  model: string,
-  account: Pick<Account, 'key_type' | 'direct_providers'>,
-  catalogue: Catalogue,
-): ProxyError {
-  const native = catalogue.directProvidersOf(model)
+/** 404 for a name that no way leads to. `usable`: what the catalogue has that the key can use. */
+export function modelNotFound(model: string, catalogue: Catalogue, usable: readonly CatalogueModel[]): ProxyError {
+  const native = nativeTo(model, catalogue)
   if (native.length > 0) return missingKey(model, native, catalogue)
-  const stored = account.key_type === 'test' ? [] : account.direct_providers
-  if (stored.length === 0) {
-    return notFound(`Model ${show(model)} is not known. Name it <vendor>/<model>, for example openai/gpt-4o-mini.`)
-  }
-  const names = stored.flatMap(provider => catalogue.listedBy(provider)).map(listed => listed.model)
+  const names = usable.map(listed => listed.model)
+  const near = findSimilar(model, names)
   return notFound(
-    `Model ${show(model)} is not one of the ${names.length} native models of ${stored.join(' and ')}, such as ${pickSimilar(model, names).join(', ')}. ` +
-      'GET /v1/models lists what this key can use; other models are named <vendor>/<model>, for example openai/gpt-4o-mini.',
+    `Model ${show(model)} is not known. ${near.length > 0 ? `Near to it: ${near.join(', ')}. ` : ''}` +
+      'GET /v1/models lists what this key can use; any model of the aggregator is named <vendor>/<model>, for example openai/gpt-4o-mini.',
   )
 }
 
-/** 404 for a provider's native name where the project has no key for that provider. */
+/** The providers that list the name; else the one whose names look so. */
+function nativeTo(model: string, catalogue: Catalogue): readonly string[] {
+  const listed = catalogue.directProvidersOf(model)
+  const looked = providerOfName(model)
+  return listed.length > 0 || looked === undefined ? listed : [looked]
+}
+
+/** 404 for a provider's native name where the project has no key for that provider, and no aggregator has the model. */
 function missingKey(model: string, native: readonly string[], catalogue: Catalogue): ProxyError {
-  const alias = native.map(vendor => `${vendor}/${model}`).find(name => catalogue.find(AGGREGATOR, name)?.listed)
+  const alias = catalogue.aliasOf(model)
   return notFound(
     `Model ${show(model)} is a native name of ${native.join(' and ')}, for which this project has stored no key. ` +
-      `Store one, or use ${alias ?? 'a <vendor>/<model> name'} to reach the aggregator.`,
+      `Store one, or ${alias ? `have the operator set AGGREGATOR_API_KEY to reach it as ${alias}` : 'use a <vendor>/<model> name to reach the aggregator'}.`,
   )
 }
 
@@ -47,18 +46,6 @@ export function noAggregator(): ProxyError {
   return unavailable(
     'No upstream is configured for <vendor>/<model> names. The operator must set AGGREGATOR_API_KEY; test keys (lgw_test_) are answered without one.',
   )
-}
-
-/** Names that share the longest beginning with what was asked for. */
-function pickSimilar(model: string, names: readonly string[]): string[] {
-  const asked = model.toLowerCase()
-  return [...names].sort((a, b) => sharedBeginning(b, asked) - sharedBeginning(a, asked)).slice(0, MAX_SHOWN)
-}
-
-function sharedBeginning(name: string, asked: string): number {
-  let length = 0
-  while (length < asked.length && name[length] === asked[length]) length++
-  return length
 }
 
 function show(model: string): string {

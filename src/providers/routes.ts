@@ -1,11 +1,13 @@
 /** Which provider answers a model's name for a project. */
 
 import { AGGREGATOR, type Catalogue } from '../catalogue/catalogue.ts'
+import { providerOfName } from '../catalogue/native-names.ts'
 import type { DirectProvider } from '../config.ts'
 import type { ProxyError } from '../errors.ts'
 import type { Account } from '../postgres/admit.ts'
 import type { CatalogueModel } from '../postgres/list-models.ts'
 import { modelNotFound, noAggregator, noWayTo } from './no-route.ts'
+import { renameModel } from './rename-model.ts'
 import type { Provider } from './upstream.ts'
 
 /** What of an account decides. */
@@ -14,7 +16,8 @@ export type Routed = Pick<Account, 'key_type' | 'project_id' | 'direct_providers
 export interface Routes {
   /**
    * The provider for this model, or what stands in its way: 404 for a name nobody here knows, 503 where nothing is
-   * configured. Returned rather than thrown: a key is judged before its request is.
+   * configured. A name that no list has goes to the provider whose names look so. Returned rather than thrown: a key is
+   * judged before its request is.
    */
   resolve(model: string, account: Routed): Provider | ProxyError
   /** What the catalogue has of the models that `resolve` finds a provider for; of two of one name, the one it would take. */
@@ -35,37 +38,57 @@ export const DIRECT_PROVIDERS: readonly DirectProvider[] = ['openai', 'anthropic
 const VENDOR_AND_MODEL = /^[^/\s]+\/\S+$/
 
 export function createRoutes({ catalogue, sandbox, aggregatorFor, directFor }: RoutesOptions): Routes {
+  /** By the list of native names; by the looks of a name that is in no list. */
   function findDirect(model: string, account: Routed): DirectProvider | undefined {
     if (account.direct_providers.length === 0) return undefined
     const native = catalogue.directProvidersOf(model)
-    return DIRECT_PROVIDERS.find(name => native.includes(name) && account.direct_providers.includes(name))
+    const listed = DIRECT_PROVIDERS.find(name => native.includes(name) && account.direct_providers.includes(name))
+    if (listed) return listed
+    const looked = providerOfName(model)
+    return looked && account.direct_providers.includes(looked) ? looked : undefined
+  }
+
+  function isKnown(model: string): boolean {
+    return VENDOR_AND_MODEL.test(model) || catalogue.directProvidersOf(model).length > 0 || isOfSomebody(model)
+  }
+
+  function isOfSomebody(model: string): boolean {
+    return providerOfName(model) !== undefined || catalogue.aliasOf(model) !== undefined
+  }
+
+  /** Under the aggregator's own name for it, where the client left the vendor out. */
+  function findInAggregator(model: string, { project_id }: Routed): Provider | undefined {
+    if (!aggregatorFor) return undefined
+    if (VENDOR_AND_MODEL.test(model)) return aggregatorFor(project_id)
+    const alias = catalogue.aliasOf(model)
+    return alias === undefined ? undefined : renameModel(aggregatorFor(project_id), alias)
+  }
+
+  function listModels(account: Routed): CatalogueModel[] {
+    const isTest = account.key_type === 'test'
+    const offered = (provider: string) =>
+      isTest || (provider === AGGREGATOR ? aggregatorFor !== null : account.direct_providers.includes(provider))
+    const byName = new Map<string, CatalogueModel>()
+    for (const provider of [AGGREGATOR, ...DIRECT_PROVIDERS.toReversed()]) {
+      if (!offered(provider)) continue
+      for (const model of catalogue.listedBy(provider)) byName.set(model.model, model)
+    }
+    return [...byName.values()].sort((a, b) => (a.model < b.model ? -1 : 1))
   }
 
   return {
     resolve(model, account) {
-      const isVendorName = VENDOR_AND_MODEL.test(model)
-      if (account.key_type === 'test') {
-        const isKnown = isVendorName || catalogue.directProvidersOf(model).length > 0
-        return isKnown ? sandbox : modelNotFound(model, account, catalogue)
-      }
+      if (account.key_type === 'test')
+        return isKnown(model) ? sandbox : modelNotFound(model, catalogue, listModels(account))
       const direct = findDirect(model, account)
       if (direct) return directFor(direct, account)
-      if (!isVendorName) return modelNotFound(model, account, catalogue)
-      if (aggregatorFor) return aggregatorFor(account.project_id)
+      const aggregated = findInAggregator(model, account)
+      if (aggregated) return aggregated
+      if (!VENDOR_AND_MODEL.test(model)) return modelNotFound(model, catalogue, listModels(account))
       const native = catalogue.directProvidersOf(model)
       return native.length > 0 ? noWayTo(model, native) : noAggregator()
     },
 
-    listModels(account) {
-      const isTest = account.key_type === 'test'
-      const offered = (provider: string) =>
-        isTest || (provider === AGGREGATOR ? aggregatorFor !== null : account.direct_providers.includes(provider))
-      const byName = new Map<string, CatalogueModel>()
-      for (const provider of [AGGREGATOR, ...DIRECT_PROVIDERS.toReversed()]) {
-        if (!offered(provider)) continue
-        for (const model of catalogue.listedBy(provider)) byName.set(model.model, model)
-      }
-      return [...byName.values()].sort((a, b) => (a.model < b.model ? -1 : 1))
-    },
+    listModels,
   }
 }

@@ -101,7 +101,8 @@ describeFootings('GET /v1/models', footing => {
   })
 
   test.each([
-    ['gpt-4o', /native name of openai, for which this project has stored no key/],
+    ['gpt-4o', /"gpt-4o" is not in the catalogue/],
+    ['llama-3.1-8b-instant', /native name of groq, for which this project has stored no key/],
     ['nothing', /"nothing" is not known/],
     ['acme/unheard-of', /"acme\/unheard-of" is not in the catalogue/],
     ['%22%0a', /Model "\\"\\n" is not known/],

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { AGGREGATOR_KEY, startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
 import { describeFootings, type Stores } from '../harness/footings.ts'
@@ -8,6 +9,14 @@ beforeAll(async () => {
   upstreams = await startUpstreams()
 })
 afterAll(() => upstreams.stop())
+
+/** Those of the package’s own list. */
+const CHAT_MODELS = Array.from(
+  /type ChatModel = ([^;]+);/
+    .exec(readFileSync('node_modules/openai/resources/shared.d.ts', 'utf8'))?.[1]
+    ?.matchAll(/'([^']+)'/g) ?? [],
+  ([, name]) => String(name),
+)
 
 const hello = (model: string, fields: Record<string, unknown> = {}) => ({
   model,
@@ -69,6 +78,54 @@ describeFootings('routing', footing => {
     // Its most, from the catalogue: Anthropic wants to be told.
     expect(request?.body).toMatchObject({ max_tokens: 64_000 })
     expect(counts()).toEqual({ ...none, anthropic: 1 })
+  })
+
+  test('every chat model that OpenAI’s package names goes to OpenAI, unlisted ones and a customer’s own too', async () => {
+    await storeKey(stores, project, 'openai', 'sk-own')
+    for (const model of [...CHAT_MODELS, 'ft:gpt-4o-mini-2024-07-18:acme::abc', 'gpt-9-of-tomorrow', 'o9']) {
+      const answer = await ask(proxy, await proxy.createKey({ project, type: 'project' }), hello(model))
+      expect([model, answer.status, answer.headers.get('x-proxy-provider')]).toEqual([model, 200, 'openai'])
+    }
+    expect(upstreams.openai.requests.map(({ body }) => (body as { model: string }).model)).toEqual(
+      expect.arrayContaining(CHAT_MODELS),
+    )
+  })
+
+  test('each goes to the aggregator, under its name there, where no key is stored', async () => {
+    for (const model of CHAT_MODELS) {
+      const answer = await ask(proxy, await proxy.createKey({ project, type: 'project' }), hello(model))
+      expect([model, answer.status, answer.json.model]).toEqual([model, 200, `openai/${model}`])
+    }
+  })
+
+  test.each([
+    ['claude-haiku-4-5-20251001', 'anthropic/claude-haiku-4.5'],
+    ['claude-sonnet-4-5', 'anthropic/claude-sonnet-4.5'],
+    ['claude-sonnet-5', 'anthropic/claude-sonnet-5'],
+    ['gemini-2.5-pro', 'google/gemini-2.5-pro'],
+    ['gpt-oss-120b', 'openai/gpt-oss-120b'],
+  ])('%s is %s to the aggregator, at its price', async (model, name) => {
+    const body = { ...hello(model), seed: 1, metadata: { id: 1 } }
+    const answer = await ask(proxy, key, body)
+    expect([answer.status, answer.json.model, answer.headers.get('x-proxy-provider')]).toEqual([
+      200,
+      name,
+      'openrouter',
+    ])
+    expect(upstreams.aggregator.requests[0]?.body).toEqual({ ...body, model: name })
+    expect(Number(answer.headers.get('x-proxy-cost-usd'))).toBeGreaterThan(0)
+  })
+
+  test('a snapshot costs what its family does', async () => {
+    await storeKey(stores, project, 'openai', 'sk-own')
+    const text = `Hello ${crypto.randomUUID()}`
+    const costs = ['gpt-5-mini', 'gpt-5-mini-2025-08-07'].map(async model => {
+      const answer = await ask(proxy, key, { model, messages: [{ role: 'user', content: text }] })
+      return answer.headers.get('x-proxy-cost-usd')
+    })
+    const [family, snapshot] = await Promise.all(costs)
+    expect(Number(family)).toBeGreaterThan(0)
+    expect(snapshot).toBe(family)
   })
 
   test('completions and embeddings go there too', async () => {
@@ -154,22 +211,26 @@ describeFootings('routing', footing => {
     }
 
     test('a native name without the key says where to store one, and the other way', async () => {
-      expect(await refused('gpt-4o-mini')).toBe(
-        'Model "gpt-4o-mini" is a native name of openai, for which this project has stored no key. Store one, or use openai/gpt-4o-mini to reach the aggregator.',
+      const { AGGREGATOR_API_KEY: _, ...environment } = upstreams.environment
+      const bare = await startProxy({ stores, environment })
+      expect(await refused('gpt-4o-mini', bare)).toBe(
+        'Model "gpt-4o-mini" is a native name of openai, for which this project has stored no key. Store one, or have the operator set AGGREGATOR_API_KEY to reach it as openai/gpt-4o-mini.',
       )
+      await bare.stop()
       expect(await refused('llama-3.1-8b-instant')).toContain('use a <vendor>/<model> name to reach the aggregator')
+      expect(await refused('ft:gpt-4o:acme::a')).toContain('native name of openai')
     })
 
     test('a name that nobody knows says how names are written', async () => {
-      expect(await refused('gpt-x')).toContain('"gpt-x" is not known. Name it <vendor>/<model>')
+      const message = await refused('no-such-model')
+      expect(message).toMatch(/^Model "no-such-model" is not known\. GET \/v1\/models lists/)
+      expect(message).toContain('<vendor>/<model>')
     })
 
-    test('a name that the stored key’s provider does not have lists near ones', async () => {
+    test('a misspelt name lists near ones that the key can use', async () => {
+      expect(await refused('gtp-4.1-mini')).toContain('Near to it: openai/gpt-4.1-mini, ')
       await storeKey(stores, project, 'openai', 'sk-own')
-      const message = await refused('gpt-4.1-max')
-      expect(message).toMatch(/^Model "gpt-4.1-max" is not one of the \d+ native models of openai, such as gpt-4\.1/)
-      expect(message).toContain('GET /v1/models')
-      expect(message).toContain('<vendor>/<model>')
+      expect(await refused('gtp-4.1-mini')).toContain('Near to it: gpt-4.1-mini, openai/gpt-4.1-mini')
     })
 
     test('without an aggregator, a vendor’s name says who must set what', async () => {
@@ -183,7 +244,7 @@ describeFootings('routing', footing => {
     })
 
     test('a refusal counts nothing', async () => {
-      await refused('gpt-x')
+      await refused('no-such-model')
       await proxy.settle()
       const rows = await proxy.query<{ requests: number }>('select requests from monthly_counters')
       expect(rows.map(row => row.requests)).toEqual([0])

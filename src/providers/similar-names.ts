@@ -1,0 +1,47 @@
+/** Names that are near to one in spelling. */
+
+/** Names shown. */
+const MAX_SHOWN = 5
+/** Of the letters, so many may differ. */
+const MAX_SHARE = 0.4
+/** Longer names are not compared. */
+const MAX_LENGTH = 100
+
+/** The nearest first; none where all are far. The vendor in front of a name counts only where one was asked for. */
+export function findSimilar(asked: string, names: readonly string[]): string[] {
+  if (asked.length > MAX_LENGTH) return []
+  const limit = Math.max(2, Math.floor(asked.length * MAX_SHARE))
+  const wanted = asked.toLowerCase()
+  const near = [...new Set(names)].map(name => {
+    const compared = wanted.includes('/') ? name : name.slice(name.indexOf('/') + 1)
+    return { name, distance: distanceOf(wanted, compared.toLowerCase(), limit) }
+  })
+  return near
+    .filter(({ distance }) => distance <= limit)
+    .sort((a, b) => a.distance - b.distance || (a.name < b.name ? -1 : 1))
+    .slice(0, MAX_SHOWN)
+    .map(({ name }) => name)
+}
+
+/** Letters to add, drop, replace or swap with their neighbour (optimal string alignment); above `limit`, some number above it. */
+function distanceOf(a: string, b: string, limit: number): number {
+  if (Math.abs(a.length - b.length) > limit) return limit + 1
+  let before: number[] = []
+  let last = Array.from({ length: b.length + 1 }, (_, j) => j)
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i]
+    for (let j = 1; j <= b.length; j++) {
+      const replaced = at(last, j - 1) + (a[i - 1] === b[j - 1] ? 0 : 1)
+      const isSwap = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]
+      const swapped = isSwap ? at(before, j - 2) + 1 : replaced
+      row.push(Math.min(at(last, j) + 1, at(row, j - 1) + 1, replaced, swapped))
+    }
+    before = last
+    last = row
+  }
+  return at(last, b.length)
+}
+
+function at(row: readonly number[], index: number): number {
+  return row[index] ?? 0
+}

@@ -1,0 +1,39 @@
+import { describe, expect, test } from 'vitest'
+import { findSimilar } from '../../../src/providers/similar-names.ts'
+
+const NAMES = [
+  'openai/gpt-4o-mini',
+  'gpt-4o',
+  'gpt-4.1',
+  'gpt-4.1-mini',
+  'claude-haiku-4-5',
+  'o1',
+  'o3',
+  'qwen/qwen3-32b',
+]
+
+describe('findSimilar', () => {
+  test.each([
+    ['gtp-4o', 'gpt-4o'],
+    ['gpt4o', 'gpt-4o'],
+    ['GPT-4.1-Mini', 'gpt-4.1-mini'],
+    ['gpt-4o-mni', 'openai/gpt-4o-mini'],
+    ['openai/gtp-4o-mini', 'openai/gpt-4o-mini'],
+    ['claude-haku-4.5', 'claude-haiku-4-5'],
+    ['qwen3-32', 'qwen/qwen3-32b'],
+  ])('takes %s for %s', (asked, meant) => {
+    expect(findSimilar(asked, NAMES)[0]).toBe(meant)
+  })
+
+  test.each(['nothing', 'completely-different-model', 'x'.repeat(101), '🦊'.repeat(100)])(
+    'finds none for %s',
+    asked => {
+      expect(findSimilar(asked, NAMES)).toEqual([])
+    },
+  )
+
+  test('names at most five, each once', () => {
+    const names = Array.from({ length: 20 }, (_, index) => `gpt-${index}`)
+    expect(findSimilar('gpt-x', [...names, ...names])).toHaveLength(5)
+  })
+})
