@@ -16,6 +16,7 @@ import { createAccounting } from './pipeline/accounting.ts'
 import { VectorCalls } from './pipeline/embeddings/vector-calls.ts'
 import { createModelDirectory } from './pipeline/model-directory.ts'
 import { createPipeline } from './pipeline/pipeline.ts'
+import { createTokenCounter } from './pipeline/token-counter.ts'
 import type { Database } from './postgres/database.ts'
 import { startMaintenance } from './process/maintenance.ts'
 import { reachProviders } from './providers/reach-providers.ts'
@@ -80,6 +81,7 @@ export async function createApp({ config, database, store, embedder, bus = null,
   const http = createHttp({
     config,
     pipeline,
+    countTokens: createTokenCounter(admission, routes),
     models,
     checkHealth: createHealthCheck({ database, store, circuits }),
     connections,

@@ -17,7 +17,7 @@ export interface Config {
   /** Loopback port on which psql reaches the embedded database. */
   embeddedPgPort: number
   workers: number
-  aggregator: { name: string; baseUrl: string; apiKey: string | null }
+  aggregator: { name: string; baseUrl: string; apiKey: string | null; speaks: (typeof SPEECHES)[number] }
   direct: Record<DirectProvider, { baseUrl: string }>
   embedder: EmbedderConfig
   /** 32 bytes that seal provider keys; null: made in `dataDir` at first need, where the database is embedded. */
@@ -51,6 +51,7 @@ export interface Config {
   shutdownTimeoutMs: number
 }
 
+const SPEECHES = ['chat', 'responses', 'messages', 'all'] as const
 export type DirectProvider = 'openai' | 'anthropic' | 'groq'
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent'
 export type EmbedderConfig =
@@ -92,6 +93,7 @@ export function readConfig(environment: Environment = process.env): Config {
       name: read.name('AGGREGATOR_NAME', 'openrouter'),
       baseUrl: read.baseUrl('AGGREGATOR_BASE_URL', 'https://openrouter.ai/api/v1'),
       apiKey: read.optionalText('AGGREGATOR_API_KEY'),
+      speaks: read.choice('AGGREGATOR_SPEAKS', 'chat', SPEECHES),
     },
     direct: {
       openai: { baseUrl: read.baseUrl('OPENAI_BASE_URL', 'https://api.openai.com/v1') },

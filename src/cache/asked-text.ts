@@ -1,5 +1,6 @@
 /** The one text by which a request may be matched semantically, taken apart from its context. */
 import { isJsonObject, type JsonObject } from '../json/json-object.ts'
+import { takeResponsesText } from '../responses-format/plan-responses.ts'
 
 /** Longer texts are documents rather than questions: they match exactly or not at all. */
 const MAX_TEXT_LENGTH = 16_000
@@ -10,13 +11,26 @@ export interface AskedText {
   contextBody: JsonObject
 }
 
-/** The last message's text where that message of a chat is a user's; null where the request can only be matched exactly. */
-export function takeAskedText(body: JsonObject): AskedText | null {
+/** The one text by which the request may be worded otherwise; null where it can only be matched exactly. */
+export function takeAskedText(endpoint: string, body: JsonObject): AskedText | null {
+  const asked = TAKE[endpoint]?.(body) ?? null
+  return asked && isStorable(asked.text) ? asked : null
+}
+
+/** By operation. The text of a legacy completion is continued rather than answered: its last space counts. */
+const TAKE: Record<string, (body: JsonObject) => AskedText | null> = {
+  chat: takeFromMessages,
+  messages: takeFromMessages,
+  responses: takeResponsesText,
+}
+
+/** The last message's text where that message is a user's. */
+function takeFromMessages(body: JsonObject): AskedText | null {
   if (!Array.isArray(body.messages)) return null
   const last: unknown = body.messages.at(-1)
   if (!isJsonObject(last) || last.role !== 'user') return null
   const taken = takeContent(last.content)
-  if (!taken || !isStorable(taken.text)) return null
+  if (!taken) return null
   const messages = [...body.messages.slice(0, -1), { ...last, content: taken.rest }]
   return { text: taken.text, contextBody: { ...body, messages } }
 }

@@ -55,11 +55,9 @@ export function createCacheQuery(known: Omit<CacheQuery, 'exactKey' | 'callName'
 
 function readSemanticQuery({ identity, account, control }: Pick<CacheQuery, 'identity' | 'account' | 'control'>): SemanticQuery | MissReason {
   if (!account.semantic_enabled) return 'off'
-  // The text of a legacy completion is continued rather than answered: its last space counts.
-  if (identity.endpoint !== 'chat') return 'no-candidate'
   // Where a number of the context may have been rounded, contexts cannot be compared.
   if (hasInexactNumber(identity.bodyText)) return 'no-candidate'
-  const asked = takeAskedText(identity.body)
+  const asked = takeAskedText(identity.endpoint, identity.body)
   if (!asked) return 'no-candidate'
   const reading = readPrompt(asked.text)
   if (!reading.isSemantic) return 'no-candidate'

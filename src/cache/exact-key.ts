@@ -3,6 +3,14 @@ import { canonicalizeBody, sha256 } from '../json/canonical.ts'
 import { hasInexactNumber } from '../json/inexact-number.ts'
 import type { JsonObject } from '../json/json-object.ts'
 
+/** How an answer travels. */
+const TRAVEL_FIELDS: ReadonlySet<string> = new Set(['stream', 'stream_options'])
+
+/** Fields that cannot change an operation's answer; undefined where the usual ones cannot. A response repeats its request's. */
+export function irrelevantTo(endpoint: string): ReadonlySet<string> | undefined {
+  return endpoint === 'responses' ? TRAVEL_FIELDS : undefined
+}
+
 export interface RequestIdentity {
   namespace: string
   endpoint: string
@@ -28,5 +36,7 @@ export function hashContext(
   { namespace, endpoint, route }: RequestIdentity,
   contextBody: JsonObject,
 ): string {
-  return sha256(['context', namespace, endpoint, route, canonicalizeBody(contextBody)].join('\n'))
+  return sha256(
+    ['context', namespace, endpoint, route, canonicalizeBody(contextBody, irrelevantTo(endpoint))].join('\n'),
+  )
 }

@@ -4,6 +4,7 @@ import { ClientGone, ProxyError } from '../errors.ts'
 import type { ProxyRequest, ProxyResponse } from '../pipeline/exchange.ts'
 import type { ModelDirectory } from '../pipeline/model-directory.ts'
 import type { Pipeline } from '../pipeline/pipeline.ts'
+import type { TokenCounter } from '../pipeline/token-counter.ts'
 import type { Endpoint } from '../providers/upstream.ts'
 import { describeCause } from '../telemetry/describe-cause.ts'
 import type { Log } from '../telemetry/log.ts'
@@ -15,6 +16,7 @@ import type { EdgeWindows } from './edge-windows.ts'
 import type { Health } from './health.ts'
 import { readAuthorization } from './key-carrier.ts'
 import { nameModel } from './name-model.ts'
+import { isAnthropicPath } from './paths.ts'
 import { createBodyReader, type ReceivedBody } from './read-body.ts'
 import { readRequestId } from './request-id.ts'
 import { type Arrival, internalError, respond, respondWithError, respondWithJson } from './respond.ts'
@@ -26,6 +28,7 @@ export const IDLE_TIMEOUT_SECONDS = 60
 export interface AnswerOptions {
   config: Pick<Config, 'maxBodyBytes' | 'bodyTimeoutMs' | 'trustedProxies' | 'corsOrigins'>
   pipeline: Pipeline
+  countTokens: TokenCounter
   models: ModelDirectory
   checkHealth(): Promise<Health>
   connections: ConnectionRoom
@@ -49,7 +52,7 @@ export interface Incoming {
 }
 
 export function createAnswers(options: AnswerOptions) {
-  const { config, pipeline, models, checkHealth, connections, edge, refusals, log } = options
+  const { config, pipeline, countTokens, models, checkHealth, connections, edge, refusals, log } = options
   const openBody = createBodyReader(config)
   const cors = createCors(config.corsOrigins)
 
@@ -58,6 +61,7 @@ export function createAnswers(options: AnswerOptions) {
       requestId: readRequestId(request.headers),
       atMs: performance.now(),
       corsHeaders: cors.headersFor(request),
+      isAnthropic: isAnthropicPath(request.url.split('?')[0] ?? ''),
     }
   }
 
@@ -87,7 +91,16 @@ export function createAnswers(options: AnswerOptions) {
   }
 
   /** A request of the pipeline's. `model`: as the path names it, where it does. */
-  async function answerEndpoint(incoming: Incoming, endpoint: Endpoint, model: string | null): Promise<Response> {
+  function answerEndpoint(incoming: Incoming, endpoint: Endpoint, model: string | null): Promise<Response> {
+    return answerWith(pipeline, incoming, endpoint, model)
+  }
+
+  async function answerWith(
+    answer: (request: ProxyRequest) => Promise<ProxyResponse>,
+    incoming: Incoming,
+    endpoint: Endpoint,
+    model: string | null,
+  ): Promise<Response> {
     const { request, server } = incoming
     const arrival = arrive(request)
     const body = openBody(request)
@@ -99,7 +112,7 @@ export function createAnswers(options: AnswerOptions) {
     try {
       if (server) connections.check(server)
       const proxied = toProxyRequest(incoming, { endpoint, model, body, arrival })
-      const response = await pipeline(proxied)
+      const response = await answer(proxied)
       if (response.body instanceof ReadableStream) {
         isStreaming = true
         passStream(response, response.body, restoreLimit)
@@ -172,6 +185,7 @@ export function createAnswers(options: AnswerOptions) {
 
   return {
     answerEndpoint,
+    answerCount: (incoming: Incoming, endpoint: Endpoint) => answerWith(countTokens, incoming, endpoint, null),
     answerModels,
     answerHealth,
     answerPreflight,

@@ -6,12 +6,20 @@ export const ENDPOINTS: Record<string, Endpoint> = {
   '/v1/chat/completions': 'chat',
   '/v1/completions': 'completions',
   '/v1/embeddings': 'embeddings',
+  '/v1/responses': 'responses',
+  '/v1/messages': 'messages',
+}
+/** Where the tokens of a prompt are counted, for which operation. */
+export const COUNTS: Record<string, Endpoint> = {
+  '/v1/responses/input_tokens': 'responses',
+  '/v1/messages/count_tokens': 'messages',
 }
 export const MODELS = '/v1/models'
 export const HEALTH = '/v1/health'
 
 export type Target =
   | { kind: 'endpoint'; endpoint: Endpoint; model: string | null }
+  | { kind: 'count'; endpoint: Endpoint }
   | { kind: 'models' }
   /** As in the path, escaped. */
   | { kind: 'model'; id: string }
@@ -29,6 +37,8 @@ export function readPath(pathname: string): Target | null {
   const ours = `/v1${path.replace(/^(\/v1)+(?=\/|$)/, '')}`
   const endpoint = Object.hasOwn(ENDPOINTS, ours) ? ENDPOINTS[ours] : undefined
   if (endpoint) return { kind: 'endpoint', endpoint, model: null }
+  const counted = Object.hasOwn(COUNTS, ours) ? COUNTS[ours] : undefined
+  if (counted) return { kind: 'count', endpoint: counted }
   if (ours === MODELS) return { kind: 'models' }
   if (ours === HEALTH) return { kind: 'health' }
   return ours.startsWith(`${MODELS}/`) ? { kind: 'model', id: ours.slice(MODELS.length + 1) } : null
@@ -45,16 +55,6 @@ function deploymentOf(escaped: string, endpoint: Endpoint | undefined): Target |
 /** Endpoints of OpenAI's and Anthropic's that clients may be set to use by default, and what to set instead. */
 const ELSEWHERE: readonly [pattern: RegExp, api: string, advice: string][] = [
   [
-    /\/responses(\/|$)/,
-    'OpenAI’s Responses API',
-    'Set your client to chat completions: `OpenAIChatCompletionsModel` or `set_default_openai_api("chat_completions")` in openai-agents, `openai.chat(model)` in the AI SDK, `use_responses_api=False` in LangChain, `wire_api = "chat"` in Codex.',
-  ],
-  [
-    /\/messages(\/|$)/,
-    'Anthropic’s Messages API',
-    'Use an OpenAI client with POST /v1/chat/completions: Claude’s models answer there too.',
-  ],
-  [
     /\/(assistants|threads|vector_stores|conversations)(\/|$)/,
     'OpenAI’s Assistants API',
     'Send the whole conversation to POST /v1/chat/completions.',
@@ -68,7 +68,7 @@ const ELSEWHERE: readonly [pattern: RegExp, api: string, advice: string][] = [
 ]
 
 const OURS =
-  'Requests go to /v1/chat/completions, /v1/completions, /v1/embeddings, /v1/models or /v1/health: set your client’s base address to end in /v1.'
+  'Requests go to /v1/chat/completions, /v1/responses, /v1/messages, /v1/completions, /v1/embeddings, /v1/models or /v1/health: set your client’s base address to end in /v1.'
 
 /** The 404 that says what to change. Never quotes the path beyond the names that are known. */
 export function notFound(pathname: string): ProxyError {
@@ -81,4 +81,9 @@ export function notFound(pathname: string): ProxyError {
       ? `This proxy has no /v1/${endpoint}: it belongs to ${known[1]}. ${known[2]}`
       : `There is nothing at this path. ${OURS}`,
   })
+}
+
+/** Whether errors are told in Anthropic's envelope here. */
+export function isAnthropicPath(pathname: string): boolean {
+  return /\/messages(\/|$)/.test(pathname)
 }

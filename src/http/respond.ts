@@ -1,5 +1,6 @@
-/** Makes the HTTP response: X-Request-Id and X-Proxy-Latency-Ms on every one, errors in OpenAI's envelope. */
+/** Makes the HTTP response: X-Request-Id and X-Proxy-Latency-Ms on every one, errors in OpenAI's envelope or Anthropic's. */
 import { ProxyError } from '../errors.ts'
+import { writeError } from '../messages-format/write-error.ts'
 import type { ProxyResponse } from '../pipeline/exchange.ts'
 
 export interface Arrival {
@@ -8,11 +9,14 @@ export interface Arrival {
   atMs: number
   /** For the page that asks, where one does. */
   corsHeaders: Record<string, string>
+  /** The client is one of Anthropic's. */
+  isAnthropic: boolean
 }
 
 export function respond({ status, headers, body }: ProxyResponse, arrival: Arrival): Response {
   Object.assign(headers, arrival.corsHeaders)
   headers['x-request-id'] = arrival.requestId
+  if (arrival.isAnthropic) headers['request-id'] = arrival.requestId
   headers['x-proxy-latency-ms'] = (performance.now() - arrival.atMs).toFixed(3)
   return new Response(body, { status, headers })
 }
@@ -23,7 +27,8 @@ export function respondWithJson(value: unknown, arrival: Arrival, status = 200):
 
 export function respondWithError(error: ProxyError, arrival: Arrival): Response {
   const headers = { 'content-type': 'application/json', ...error.headers }
-  return respond({ status: error.status, headers, body: JSON.stringify(error.toBody()) }, arrival)
+  const body = arrival.isAnthropic ? writeError(error, arrival.requestId) : error.toBody()
+  return respond({ status: error.status, headers, body: JSON.stringify(body) }, arrival)
 }
 
 /** What the client is told when something fails that should not: nothing about it. */

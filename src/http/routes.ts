@@ -2,13 +2,14 @@
 import { Elysia } from 'elysia'
 import { invalidRequest, ProxyError } from '../errors.ts'
 import { type AnswerOptions, createAnswers, type Incoming } from './answer.ts'
-import { ENDPOINTS, HEALTH, MODELS, notFound, readPath } from './paths.ts'
+import { COUNTS, ENDPOINTS, HEALTH, MODELS, notFound, readPath } from './paths.ts'
 
 /** Bodies are read by `read-body.ts`, once the request may pass. */
 const NO_PARSING = { parse: 'none' } as const
 
 export function createHttp(options: AnswerOptions) {
-  const { answerEndpoint, answerModels, answerHealth, answerPreflight, answerError } = createAnswers(options)
+  const { answerEndpoint, answerCount, answerModels, answerHealth, answerPreflight, answerError } =
+    createAnswers(options)
 
   const wrongMethod = (incoming: Incoming, allowed: string) => answerError(methodNotAllowed(allowed), incoming)
 
@@ -21,6 +22,9 @@ export function createHttp(options: AnswerOptions) {
     if (target.kind === 'endpoint') {
       if (method !== 'POST') return wrongMethod(incoming, 'POST')
       return answerEndpoint(incoming, target.endpoint, target.model)
+    }
+    if (target.kind === 'count') {
+      return method === 'POST' ? answerCount(incoming, target.endpoint) : wrongMethod(incoming, 'POST')
     }
     if (method !== 'GET') return wrongMethod(incoming, 'GET')
     if (target.kind === 'health') return answerHealth(incoming)
@@ -66,11 +70,14 @@ export function createHttp(options: AnswerOptions) {
       .post(path, ({ request, server }) => answerEndpoint({ request, server }, endpoint, null), NO_PARSING)
       .all(path, ({ request, server }) => wrongMethod({ request, server }, 'POST'), NO_PARSING)
   }
+  for (const [path, endpoint] of Object.entries(COUNTS)) {
+    app
+      .post(path, incoming => answerCount(incoming, endpoint), { parse: 'none' })
+      .all(path, incoming => wrongMethod(incoming, 'POST'), { parse: 'none' })
+  }
   return app
 }
 
-/** The body is read by the pipeline, or not at all. */
-const NOT_READ = { parse: 'none' } as const
 
 function methodNotAllowed(allowed: string): ProxyError {
   return new ProxyError({

@@ -6,7 +6,7 @@ import type { JsonObject } from './json-object.ts'
  * Fields that cannot change the answer: how it travels, and what the vendor books it under. A deny-list, never an allow-list:
  * a field that is invented tomorrow counts.
  */
-const IRRELEVANT_FIELDS = new Set([
+const IRRELEVANT_FIELDS: ReadonlySet<string> = new Set([
   'stream',
   'stream_options',
   'user',
@@ -18,24 +18,24 @@ const IRRELEVANT_FIELDS = new Set([
 ])
 
 /** Schemas: a model writes properties in the order that they stand in. */
-const ORDERED_FIELDS = new Set(['tools', 'functions', 'response_format', 'text'])
+const ORDERED_FIELDS = new Set(['tools', 'functions', 'response_format', 'text', 'output_config', 'output_format'])
 
 /** Deeper than any real request; a bound for the recursion. */
 const MAX_DEPTH = 128
 /** Longer strings (images, files) enter as their own hash: they are read once and never copied. */
 const LONG_STRING = 4_096
 
-/** Canonical JSON of what counts in a body. Throws a 400 where it is nested too deeply. */
-export function canonicalizeBody(body: JsonObject): string {
-  const relevant = takeRelevant(body)
+/** Canonical JSON of what counts in a body: all but the irrelevant fields at its top. Throws a 400 where it is nested too deeply. */
+export function canonicalizeBody(body: JsonObject, irrelevant = IRRELEVANT_FIELDS): string {
+  const relevant = takeRelevant(body, irrelevant)
   return writeObject(Object.keys(relevant).sort(), field => canonicalize(relevant[field], 1, ORDERED_FIELDS.has(field)))
 }
 
 /** The fields that can change an answer. */
-export function takeRelevant(body: JsonObject): JsonObject {
+export function takeRelevant(body: JsonObject, irrelevant = IRRELEVANT_FIELDS): JsonObject {
   // Null prototype: a field called __proto__ counts like any other.
   const kept: JsonObject = Object.create(null)
-  for (const field of Object.keys(body)) if (!IRRELEVANT_FIELDS.has(field)) kept[field] = body[field]
+  for (const field of Object.keys(body)) if (!irrelevant.has(field)) kept[field] = body[field]
   return kept
 }
 

@@ -1,13 +1,13 @@
 /** Leads a call: asks the provider, and ends the call for all who share it. */
 import type { Lookup } from '../cache/cache.ts'
-import { readUsage } from '../catalogue/cost.ts'
 import type { ErrorResponse } from '../coalescing/shared-call.ts'
 import type { Joined } from '../coalescing/shared-calls.ts'
 import { isUpstreamFailure } from '../openai-format/wholeness.ts'
 import type { UpstreamAnswer } from '../providers/upstream.ts'
 import { entryOf, finishMiss, passedOn, priceOf, storeResponse } from './complete-call.ts'
 import type { ProxyResponse } from './exchange.ts'
-import { countUsage, judgeAnswer, parseAnswer, readAll } from './read-answer.ts'
+import { formatOf } from './formats/format-of.ts'
+import { parseAnswer, readAll, usageOf } from './read-answer.ts'
 import { relayStream } from './relay-stream.ts'
 import type { RequestContext } from './request-context.ts'
 import { JSON_TYPE, missHeaders, SSE_TYPE } from './response-headers.ts'
@@ -52,12 +52,12 @@ async function answerPlain(
   const bytes = await readAll(answer.body, provider.name)
   const text = new TextDecoder().decode(bytes)
   const body = parseAnswer(text, provider.name)
-  const usage = readUsage(body.usage) ?? countUsage(query.endpoint, query.body, body)
+  const usage = usageOf(query.endpoint, query.body, body, body.usage)
   const headers = { ...passedOn(answer), ...missHeaders(provider.name, priceOf(context, usage, stages), lookup.missReason) }
   const response: ProxyResponse = query.stream
-    ? { status: 200, headers: { ...headers, ...SSE_TYPE }, body: replayStream(bytes, query.includeUsage) }
+    ? { status: 200, headers: { ...headers, ...SSE_TYPE }, body: replayStream(bytes, query) }
     : { status: 200, headers: { ...headers, ...JSON_TYPE }, body: bytes }
-  const completeness = judgeAnswer(query.endpoint, body, query.body)
+  const completeness = formatOf(query.endpoint).judge(body, query.body)
   const isComplete = completeness === 'whole'
   if (isComplete) await storeResponse(context, body, text, usage, lookup, stages)
   call.settle(

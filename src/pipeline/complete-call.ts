@@ -3,15 +3,15 @@ import type { Lookup } from '../cache/cache.ts'
 import type { CacheEntry } from '../cache/entry.ts'
 import { costUsd, NO_USAGE, type TokenUsage } from '../catalogue/cost.ts'
 import type { JsonObject } from '../json/json-object.ts'
-import { hasToolCalls } from '../openai-format/wholeness.ts'
 import type { UpstreamAnswer } from '../providers/upstream.ts'
 import { CLIENT_GONE_STATUS } from './exchange.ts'
+import { formatOf } from './formats/format-of.ts'
 import type { RequestContext } from './request-context.ts'
 import type { Stages } from './stages.ts'
 
 /** Stores a complete response. `text` is its plain JSON. */
 export async function storeResponse(
-  { cacheQuery, provider }: RequestContext,
+  { query, cacheQuery, provider }: RequestContext,
   body: JsonObject,
   text: string,
   { promptTokens, completionTokens }: TokenUsage,
@@ -23,7 +23,7 @@ export async function storeResponse(
     provider: provider.name,
     promptTokens,
     completionTokens,
-    isSemantic: !hasToolCalls(body),
+    isSemantic: !formatOf(query.endpoint).callsTools(body),
   }
   await cache.store(cacheQuery, response, lookup.vector)
 }

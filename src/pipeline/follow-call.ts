@@ -9,7 +9,7 @@ import { CLIENT_GONE_STATUS, type ProxyResponse } from './exchange.ts'
 import type { RequestContext } from './request-context.ts'
 import { followHeaders, SSE_TYPE } from './response-headers.ts'
 import { serveHit } from './serve-hit.ts'
-import { type StreamEnd, streamEvents } from './stream-events.ts'
+import { type StreamEnd, streamEvents, streamOptions } from './stream-events.ts'
 
 /** The response, or what the call came to where there is nothing in it for anybody but its leader. Throws ClientGone. */
 export async function followCall(
@@ -62,7 +62,7 @@ function followStream(
   return {
     status: 200,
     headers: { ...SSE_TYPE, ...followHeaders(provider.name, promptTokens) },
-    body: streamEvents(subscriber, { includeUsage: query.includeUsage, onEnd: end => void account(end) }),
+    body: streamEvents(subscriber, { ...streamOptions(context), onEnd: end => void account(end) }),
   }
 }
 

@@ -1,10 +1,13 @@
 /** Parses and checks a request as far as the proxy itself relies on it; the rest is the provider's to judge. */
 import { type CacheControl, readCacheControl } from '../cache/cache-control.ts'
+import { irrelevantTo } from '../cache/exact-key.ts'
 import { invalidRequest } from '../errors.ts'
 import { canonicalizeBody } from '../json/canonical.ts'
 import { hasDuplicateKeys } from '../json/duplicate-keys.ts'
 import { isJsonObject, type JsonObject } from '../json/json-object.ts'
+import { planMessages } from '../messages-format/plan-messages.ts'
 import type { Endpoint } from '../providers/upstream.ts'
+import { planResponses } from '../responses-format/plan-responses.ts'
 import { type EmbeddingsQuery, readEmbeddingsQuery } from './embeddings/read-query.ts'
 import type { ProxyRequest } from './exchange.ts'
 
@@ -43,26 +46,48 @@ export function parseRequest(
   }
   checkInput[endpoint](body)
   const embeddings = endpoint === 'embeddings' ? readEmbeddingsQuery(body) : null
+  const control = readCacheControl(headers)
   return {
     endpoint,
     text,
     body,
-    canonicalBody: embeddings ? '' : canonicalizeBody(body),
+    canonicalBody: embeddings ? '' : canonicalizeBody(body, irrelevantTo(endpoint)),
     model,
     stream: stream === true && endpoint !== 'embeddings',
-    includeUsage: isJsonObject(body.stream_options) && body.stream_options.include_usage === true,
-    control: readCacheControl(headers),
+    includeUsage: tellsUsageAlways(endpoint) || asksForUsage(body),
+    control: isCacheable(endpoint, body) ? control : { ...control, lookup: false, store: false },
     embeddings,
   }
+}
+
+function asksForUsage({ stream_options: options }: JsonObject): boolean {
+  return isJsonObject(options) && options.include_usage === true
+}
+
+/** Their last events bear it, asked for or not. */
+function tellsUsageAlways(endpoint: Endpoint): boolean {
+  return endpoint === 'responses' || endpoint === 'messages'
+}
+
+/** Whether the answer depends on the request alone, and does nothing. */
+function isCacheable(endpoint: Endpoint, body: JsonObject): boolean {
+  if (endpoint === 'responses') return planResponses(body).isCacheable
+  return endpoint !== 'messages' || planMessages(body).isCacheable
 }
 
 /** The same request for another model. */
 export function withModel(query: RequestQuery, model: string): RequestQuery {
   const body = { ...query.body, model }
-  return { ...query, body, model, text: JSON.stringify(body), canonicalBody: canonicalizeBody(body) }
+  return {
+    ...query,
+    body,
+    model,
+    text: JSON.stringify(body),
+    canonicalBody: canonicalizeBody(body, irrelevantTo(query.endpoint)),
+  }
 }
 
-function parseObject(text: string): JsonObject {
+export function parseObject(text: string): JsonObject {
   let value: unknown
   try {
     value = JSON.parse(text)
@@ -77,7 +102,7 @@ function parseObject(text: string): JsonObject {
   return value
 }
 
-function readModel({ model }: JsonObject): string {
+export function readModel({ model }: JsonObject): string {
   if (model === undefined || model === null) throw invalidRequest('you must provide a model parameter.', 'model')
   if (typeof model !== 'string') throw invalidRequest('model must be a string.', 'model')
   if (model === '' || model.length > MAX_MODEL_LENGTH || CONTROL_CHARACTERS.test(model) || !model.isWellFormed()) {
@@ -87,19 +112,12 @@ function readModel({ model }: JsonObject): string {
 }
 
 const checkInput: Record<Endpoint, (body: JsonObject) => void> = {
-  chat({ messages }) {
-    if (!Array.isArray(messages)) throw invalidRequest('messages must be an array of messages.', 'messages')
-    if (messages.length === 0) throw invalidRequest('messages must hold at least one message.', 'messages')
-    messages.forEach((message: unknown, i) => {
-      if (!isJsonObject(message)) throw invalidRequest(`messages[${i}] must be an object.`, `messages[${i}]`)
-      if (typeof message.role !== 'string') {
-        throw invalidRequest(`messages[${i}].role must be a string.`, `messages[${i}].role`)
-      }
-      const { content } = message
-      if (content !== undefined && content !== null && typeof content !== 'string' && !Array.isArray(content)) {
-        throw invalidRequest(`messages[${i}].content must be a string or an array of parts.`, `messages[${i}].content`)
-      }
-    })
+  chat: checkMessages,
+  messages: checkMessages,
+  responses({ input }) {
+    const isAbsent = input === undefined || input === null
+    if (isAbsent || typeof input === 'string' || Array.isArray(input)) return
+    throw invalidRequest('input must be a string or an array of items.', 'input')
   },
   completions({ prompt }) {
     if (typeof prompt !== 'string' && !Array.isArray(prompt)) {
@@ -112,4 +130,19 @@ const checkInput: Record<Endpoint, (body: JsonObject) => void> = {
     }
     if (input.length === 0) throw invalidRequest('input must not be empty.', 'input')
   },
+}
+
+function checkMessages({ messages }: JsonObject): void {
+  if (!Array.isArray(messages)) throw invalidRequest('messages must be an array of messages.', 'messages')
+  if (messages.length === 0) throw invalidRequest('messages must hold at least one message.', 'messages')
+  messages.forEach((message: unknown, i) => {
+    if (!isJsonObject(message)) throw invalidRequest(`messages[${i}] must be an object.`, `messages[${i}]`)
+    if (typeof message.role !== 'string') {
+      throw invalidRequest(`messages[${i}].role must be a string.`, `messages[${i}].role`)
+    }
+    const { content } = message
+    if (content !== undefined && content !== null && typeof content !== 'string' && !Array.isArray(content)) {
+      throw invalidRequest(`messages[${i}].content must be a string or an array of parts.`, `messages[${i}].content`)
+    }
+  })
 }

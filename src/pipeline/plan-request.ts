@@ -7,6 +7,7 @@ import type { Account } from '../postgres/admit.ts'
 import { nameRoute } from '../providers/name-route.ts'
 import type { Routes } from '../providers/routes.ts'
 import type { Provider } from '../providers/upstream.ts'
+import { planResponses } from '../responses-format/plan-responses.ts'
 import type { RequestQuery } from './parse-request.ts'
 
 export interface RequestPlan {
@@ -28,8 +29,16 @@ export function planRequest(query: RequestQuery, account: Account, routes: Route
 
 function planCacheQuery(query: RequestQuery, account: Account, provider: Provider): CacheQuery {
   const { endpoint, body, canonicalBody, text: bodyText, control, model } = query
-  const identity = { namespace: control.namespace, endpoint, route: nameRoute(provider), body, canonicalBody, bodyText }
+  const route = nameRoute(provider) + boundKey(query, account)
+  const identity = { namespace: control.namespace, endpoint, route, body, canonicalBody, bodyText }
   return createCacheQuery({ account, control, identity, requestHash: hashRequest(identity), model })
+}
+
+/** Of an answer that is of use with the provider's key alone that it was made with: which key that is. */
+function boundKey({ endpoint, body }: RequestQuery, { provider_keys_version: version }: Account): string {
+  if (endpoint !== 'responses') return ''
+  const plan = planResponses(body)
+  return plan.isCacheable && plan.isBoundToKey ? ` under key ${version}` : ''
 }
 
 /** What of an account a plan depends on. */

@@ -2,10 +2,10 @@
 
 import type { TokenUsage } from '../catalogue/cost.ts'
 import { isJsonObject, type JsonObject } from '../json/json-object.ts'
-import { judgeWholeness, type Wholeness } from '../openai-format/wholeness.ts'
 import { broken } from '../providers/call-upstream.ts'
 import type { Endpoint } from '../providers/upstream.ts'
 import { countPromptTokens, countTextTokens } from '../tokens/count-tokens.ts'
+import { formatOf } from './formats/format-of.ts'
 
 /** Larger plain answers are not held in memory; no provider gives such. */
 const MAX_PLAIN_BYTES = 64 * 1024 * 1024
@@ -38,37 +38,20 @@ export function parseAnswer(text: string, provider: string): JsonObject {
   throw broken(provider, 'gave an answer that is not a JSON object')
 }
 
-/** Whether the answer may be stored and shared. */
-export function judgeAnswer(endpoint: Endpoint, answer: JsonObject, request: JsonObject): Wholeness {
-  if (endpoint === 'embeddings') return Array.isArray(answer.data) && answer.data.length > 0 ? 'whole' : 'not_an_answer'
-  return judgeWholeness(answer, { clientSetOutputLimit: setsOutputLimit(endpoint, request) })
-}
-
-/**
- * An answer cut at a limit that the client set is whole: it is what was asked for. A legacy completion always has one: its
- * documented default of 16 tokens.
- */
-export function setsOutputLimit(endpoint: Endpoint, request: JsonObject): boolean {
-  if (endpoint === 'completions') return true
-  return [request.max_tokens, request.max_completion_tokens].some(limit => typeof limit === 'number')
+/** As the provider reported it; counted where it did not. */
+export function usageOf(endpoint: Endpoint, request: JsonObject, answer: JsonObject, reported: unknown): TokenUsage {
+  return formatOf(endpoint).readUsage(reported) ?? countUsage(endpoint, request, answer)
 }
 
 /** For an answer whose provider reported no usage, one that was cut included: counted with the tokenizer. */
-export function countUsage(endpoint: Endpoint, request: JsonObject, answer: JsonObject): TokenUsage {
+function countUsage(endpoint: Endpoint, request: JsonObject, answer: JsonObject): TokenUsage {
   return {
     promptTokens: countPromptTokens(request, endpoint),
     cachedPromptTokens: 0,
-    completionTokens: countTextTokens(textOf(answer), typeof request.model === 'string' ? request.model : undefined),
+    completionTokens: countTextTokens(
+      formatOf(endpoint).textOf(answer),
+      typeof request.model === 'string' ? request.model : undefined,
+    ),
     reportedCostUsd: null,
   }
-}
-
-function textOf(answer: JsonObject): string {
-  const choices: unknown[] = Array.isArray(answer.choices) ? answer.choices : []
-  return choices
-    .map(choice =>
-      isJsonObject(choice) ? (isJsonObject(choice.message) ? choice.message.content : choice.text) : undefined,
-    )
-    .filter(text => typeof text === 'string')
-    .join('\n')
 }

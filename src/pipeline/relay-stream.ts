@@ -1,10 +1,9 @@
 /** Leads a streamed call: passes events on as they come, stores the response when it is complete, accounts for it either way. */
 import type { Lookup } from '../cache/cache.ts'
-import { NO_USAGE, readUsage } from '../catalogue/cost.ts'
+import { NO_USAGE } from '../catalogue/cost.ts'
 import type { SharedCall } from '../coalescing/shared-call.ts'
 import type { Joined } from '../coalescing/shared-calls.ts'
 import { ClientGone, ProxyError } from '../errors.ts'
-import { type AssembledAnswer, createAssembler } from '../openai-format/assemble.ts'
 import { EventLump } from '../openai-format/event-lump.ts'
 import { createEventSplitter } from '../openai-format/split-events.ts'
 import { createSseParser } from '../openai-format/sse-parser.ts'
@@ -14,11 +13,13 @@ import type { UpstreamAnswer } from '../providers/upstream.ts'
 import { estimatePromptTokens } from '../tokens/count-tokens.ts'
 import { entryOf, finishMiss, passedOn, priceOf, storeResponse } from './complete-call.ts'
 import { CLIENT_GONE_STATUS, type ProxyResponse } from './exchange.ts'
-import { countUsage, setsOutputLimit } from './read-answer.ts'
+import type { AssembledStream } from './formats/answer-format.ts'
+import { formatOf } from './formats/format-of.ts'
+import { usageOf } from './read-answer.ts'
 import type { RequestContext } from './request-context.ts'
 import { missHeaders, SSE_TYPE } from './response-headers.ts'
 import type { Stages } from './stages.ts'
-import { streamEvents } from './stream-events.ts'
+import { streamEvents, streamOptions } from './stream-events.ts'
 
 export function relayStream(
   context: RequestContext,
@@ -37,7 +38,7 @@ export function relayStream(
   return {
     status: 200,
     headers: { ...passedOn(answer), ...SSE_TYPE, ...missHeaders(provider.name, cost, lookup.missReason) },
-    body: streamEvents(subscriber, { includeUsage: query.includeUsage, onEnd: () => {} }),
+    body: streamEvents(subscriber, { ...streamOptions(context), onEnd: () => {} }),
   }
 }
 
@@ -52,7 +53,7 @@ async function relay(
   const { query } = context
   const { assembled, held, failure } = await readEvents(context, call, answer)
   if (failure !== undefined) return endBroken(context, call, assembled, failure)
-  const usage = readUsage(assembled.usage) ?? countUsage(query.endpoint, query.body, assembled.body)
+  const usage = usageOf(query.endpoint, query.body, assembled.body, assembled.usage)
   const isComplete = assembled.wholeness === 'whole'
   const text = isComplete ? JSON.stringify(assembled.body) : ''
   if (isComplete) await storeResponse(context, assembled.body, text, usage, lookup, stages)
@@ -66,14 +67,15 @@ async function relay(
 }
 
 interface ReadEvents {
-  assembled: AssembledAnswer
+  assembled: AssembledStream
   /** The closing event: clients stop reading there, so that it waits until whoever asks again finds the response stored. */
   held: EventLump | null
   failure: unknown
 }
 
 async function readEvents({ query }: RequestContext, call: SharedCall, answer: UpstreamAnswer): Promise<ReadEvents> {
-  const assembler = createAssembler({ clientSetOutputLimit: setsOutputLimit(query.endpoint, query.body) })
+  const format = formatOf(query.endpoint)
+  const assembler = format.createAssembler(query.body)
   const parser = createSseParser(({ data, event }) => assembler.push(data, event))
   const splitter = createEventSplitter()
   const reader = answer.body.getReader()
@@ -83,7 +85,7 @@ async function readEvents({ query }: RequestContext, call: SharedCall, answer: U
       const events = done ? [splitter.end()].filter(rest => rest.length > 0) : splitter.push(value)
       if (done) parser.end()
       else parser.push(value)
-      const doneAt = events.findIndex(isDone)
+      const doneAt = events.findIndex(format.isLastEvent)
       const passed = doneAt < 0 ? events : events.slice(0, doneAt)
       if (passed.length > 0) await call.push(new EventLump(passed))
       if (doneAt >= 0) {
@@ -97,18 +99,8 @@ async function readEvents({ query }: RequestContext, call: SharedCall, answer: U
   }
 }
 
-const DONE = Buffer.from('[DONE]')
-/** A closing event is short; `[DONE]` in a longer one is part of an answer. */
-const MAX_DONE_BYTES = 64
-
-function isDone(event: Uint8Array): boolean {
-  if (event.length > MAX_DONE_BYTES) return false
-  const bytes = Buffer.from(event.buffer, event.byteOffset, event.byteLength)
-  return bytes.includes(DONE) && /^data: ?\s*\[DONE\]\s*$/m.test(bytes.toString('latin1'))
-}
-
 /** Those who heard a part are told, those who did not may try for themselves. What upstream did for a client that left counts. */
-function endBroken(context: RequestContext, call: SharedCall, assembled: AssembledAnswer, failure: unknown): void {
+function endBroken(context: RequestContext, call: SharedCall, assembled: AssembledStream, failure: unknown): void {
   const { query, provider, accounting } = context
   const told =
     failure instanceof ProxyError ? failure : broken(provider.name, 'broke off its answer', undefined, failure)
@@ -121,7 +113,7 @@ function endBroken(context: RequestContext, call: SharedCall, assembled: Assembl
     provider: provider.name,
     pricedAs: provider.pricedAs,
     model: query.model,
-    usage: readUsage(assembled.usage) ?? countUsage(query.endpoint, query.body, assembled.body),
+    usage: usageOf(query.endpoint, query.body, assembled.body, assembled.usage),
     ...(isGone ? {} : { cause: told }),
   })
 }

@@ -1,8 +1,9 @@
 /** Serves a stored response: its body as it is, or replayed as the stream it would have been. */
 import type { Match } from '../cache/match.ts'
 import { NO_USAGE } from '../catalogue/cost.ts'
-import { encodeSse, splitAnswer } from '../openai-format/split.ts'
 import type { ProxyResponse } from './exchange.ts'
+import { formatOf } from './formats/format-of.ts'
+import type { RequestQuery } from './parse-request.ts'
 import type { RequestContext } from './request-context.ts'
 import { hitHeaders, JSON_TYPE, SSE_TYPE } from './response-headers.ts'
 
@@ -12,7 +13,7 @@ export function serveHit({ query, provider, accounting }: RequestContext, match:
   const { entry, result } = match
   const headers = hitHeaders(match)
   const response: ProxyResponse = query.stream
-    ? { status: 200, headers: { ...SSE_TYPE, ...headers }, body: replayStream(entry.body, query.includeUsage) }
+    ? { status: 200, headers: { ...SSE_TYPE, ...headers }, body: replayStream(entry.body, query) }
     : { status: 200, headers: { ...JSON_TYPE, ...headers }, body: entry.body }
   accounting.noteHeaders()
   accounting.finish({
@@ -31,11 +32,14 @@ export function serveHit({ query, provider, accounting }: RequestContext, match:
 const replays = { withUsage: new WeakMap<Uint8Array, Uint8Array>(), without: new WeakMap<Uint8Array, Uint8Array>() }
 
 /** The plain response as an event stream. */
-export function replayStream(body: Uint8Array, includeUsage: boolean): Uint8Array {
+export function replayStream(
+  body: Uint8Array,
+  { endpoint, includeUsage }: Pick<RequestQuery, 'endpoint' | 'includeUsage'>,
+): Uint8Array {
   const known = includeUsage ? replays.withUsage : replays.without
   let events = known.get(body)
   if (!events) {
-    events = encodeSse(splitAnswer(JSON.parse(decoder.decode(body)), { includeUsage }))
+    events = formatOf(endpoint).replay(JSON.parse(decoder.decode(body)), includeUsage)
     known.set(body, events)
   }
   return events

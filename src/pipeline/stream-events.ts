@@ -1,6 +1,8 @@
 /** A subscriber's events as a response body. */
 import type { Subscriber } from '../coalescing/shared-call.ts'
 import { ProxyError, upstreamBrokeOff } from '../errors.ts'
+import { formatOf } from './formats/format-of.ts'
+import type { RequestContext } from './request-context.ts'
 
 /** How a stream ended for one client. */
 export type StreamEnd = { kind: 'complete' } | { kind: 'failed'; failure: ProxyError } | { kind: 'gone' }
@@ -8,11 +10,20 @@ export type StreamEnd = { kind: 'complete' } | { kind: 'failed'; failure: ProxyE
 export interface StreamOptions {
   /** Whether the client asked for the closing usage chunk. */
   includeUsage: boolean
+  /** The events by which it is told to have broken off. */
+  writeFailure(error: ProxyError): Uint8Array
   /** Called once. */
   onEnd(end: StreamEnd): void
 }
 
-const encoder = new TextEncoder()
+/** As a request wants its events. */
+export function streamOptions({
+  request,
+  query,
+}: RequestContext): Pick<StreamOptions, 'includeUsage' | 'writeFailure'> {
+  const { writeFailure } = formatOf(query.endpoint)
+  return { includeUsage: query.includeUsage, writeFailure: error => writeFailure(error, request.id) }
+}
 
 /**
  * Nothing is taken before it is asked for. A stream that breaks off ends with an error event, so that no client takes it for
@@ -20,7 +31,7 @@ const encoder = new TextEncoder()
  */
 export function streamEvents(
   subscriber: Subscriber,
-  { includeUsage, onEnd }: StreamOptions,
+  { includeUsage, writeFailure, onEnd }: StreamOptions,
 ): ReadableStream<Uint8Array> {
   let isOver = false
 
@@ -46,7 +57,7 @@ export function streamEvents(
         } catch (error) {
           if (isOver) return
           const failure = error instanceof ProxyError ? error : upstreamBrokeOff(error)
-          controller.enqueue(encoder.encode(`data: ${JSON.stringify(failure.toBody())}\n\n`))
+          controller.enqueue(writeFailure(failure))
           end({ kind: 'failed', failure })
         }
         controller.close()

@@ -23,10 +23,15 @@ export interface OpenAiCompatibleOptions {
 }
 
 const PATHS: Record<Endpoint, string> = {
+  responses: '/responses',
+  messages: '/messages',
   chat: '/chat/completions',
   completions: '/completions',
   embeddings: '/embeddings',
 }
+
+/** Behind an operation's path, that which counts its tokens. */
+const COUNT_PATHS: Partial<Record<Endpoint, string>> = { responses: '/input_tokens', messages: '/count_tokens' }
 
 export function createOpenAiCompatibleProvider(options: OpenAiCompatibleOptions): Provider {
   const { name, kind, pricedAs, projectId, baseUrl, apiKey, limits, probe, chatAloneOf } = options
@@ -42,16 +47,22 @@ export function createOpenAiCompatibleProvider(options: OpenAiCompatibleOptions)
       headers.set('authorization', `Bearer ${apiKey}`)
       return callUpstream({
         provider: name,
-        url: `${baseUrl}${PATHS[request.endpoint]}`,
+        url: `${baseUrl}${PATHS[request.endpoint]}${request.countsAlone ? COUNT_PATHS[request.endpoint] : ''}`,
         headers,
         secret: apiKey,
-        body: request.stream ? askForUsage(request) : request.bodyText,
+        body: writeBody(request),
         signal: request.signal,
         limits,
         probe,
       })
     },
   }
+}
+
+/** As it is, but that streams of completions are asked for their usage; those of other operations always tell it. */
+function writeBody(request: UpstreamRequest): string {
+  const isTyped = request.endpoint === 'responses' || request.endpoint === 'messages'
+  return request.stream && !isTyped ? askForUsage(request) : request.bodyText
 }
 
 /** The body with `stream_options.include_usage` on: what a stream costs is known only when upstream is asked to say so. */

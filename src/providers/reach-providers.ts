@@ -15,7 +15,9 @@ import { createVault } from './keys/vault.ts'
 import { createOpenAiCompatibleProvider } from './openai-compatible.ts'
 import { createOperatorKeyGuard } from './operator-key.ts'
 import type { RoutesOptions } from './routes.ts'
-import type { Provider } from './upstream.ts'
+import { chatTargets } from './translations/chat-target.ts'
+import { withTranslations } from './translations/with-translations.ts'
+import type { Endpoint, Provider } from './upstream.ts'
 import { withRetries } from './with-retries.ts'
 
 export interface ReachOptions {
@@ -31,6 +33,13 @@ export interface ReachableProviders extends Pick<RoutesOptions, 'aggregatorFor' 
 }
 
 const MAX_PROJECTS = 10_000
+/** By AGGREGATOR_SPEAKS. */
+const SPOKEN: Record<Config['aggregator']['speaks'], readonly Endpoint[]> = {
+  chat: [],
+  responses: ['responses'],
+  messages: ['messages'],
+  all: ['responses', 'messages'],
+}
 
 export function reachProviders({ config, database, catalogue, log }: ReachOptions): ReachableProviders {
   const { maxRetries, circuitFailures, circuitOpenMs, ...limits } = config.upstream
@@ -42,6 +51,11 @@ export function reachProviders({ config, database, catalogue, log }: ReachOption
     return withRetries(circuits.protect(provider, `project ${projectId}`), { maxRetries })
   }
 
+  /** `has`: the operations that it need not answer by way of chat. */
+  function translating(provider: Provider, has: readonly Endpoint[]): Provider {
+    return withTranslations(provider, { has, targetOf: chatTargets(catalogue, provider.pricedAs) })
+  }
+
   const direct = createDirectProviders({
     openKey: owner => openStoredKey(database, vault, owner),
     protect: (provider, { projectId }) => protect(provider, projectId),
@@ -49,10 +63,11 @@ export function reachProviders({ config, database, catalogue, log }: ReachOption
       const { baseUrl } = config.direct[name]
       const options = { projectId, baseUrl, apiKey, limits, probe }
       const compatible = { name, kind: name, pricedAs: name, ...options }
-      if (name === 'openai') return createOpenAiCompatibleProvider(compatible)
-      if (name === 'groq') return createOpenAiCompatibleProvider({ ...compatible, chatAloneOf: 'Groq' })
+      if (name === 'openai') return translating(createOpenAiCompatibleProvider(compatible), ['responses'])
+      if (name === 'groq')
+        return translating(createOpenAiCompatibleProvider({ ...compatible, chatAloneOf: 'Groq' }), [])
       const maxOutputTokensOf = (model: string) => catalogue.find(name, model)?.maxOutputTokens ?? null
-      return createAnthropicProvider({ ...options, maxOutputTokensOf })
+      return translating(createAnthropicProvider({ ...options, maxOutputTokensOf }), ['messages'])
     },
   })
 
@@ -65,7 +80,7 @@ export function reachProviders({ config, database, catalogue, log }: ReachOption
 
   /** One key for all, but a circuit for each project: a model that one of them asks for in vain is no reason to refuse another. */
   function createAggregator(): RoutesOptions['aggregatorFor'] {
-    const { name, baseUrl, apiKey } = config.aggregator
+    const { name, baseUrl, apiKey, speaks } = config.aggregator
     if (apiKey === null) return null
     const shared = { name, kind: AGGREGATOR, pricedAs: AGGREGATOR, baseUrl, apiKey, limits, probe } as const
     const guard = createOperatorKeyGuard({ setting: 'AGGREGATOR_API_KEY', log })
@@ -74,7 +89,9 @@ export function reachProviders({ config, database, catalogue, log }: ReachOption
       const known = byProject.get(projectId)
       if (known) return known
       // Outside the circuit: a key that is refused says nothing of whether upstream is well.
-      const provider = guard(protect(createOpenAiCompatibleProvider({ ...shared, projectId }), projectId))
+      const provider = guard(
+        protect(translating(createOpenAiCompatibleProvider({ ...shared, projectId }), SPOKEN[speaks]), projectId),
+      )
       byProject.set(projectId, provider)
       return provider
     }

@@ -1,15 +1,18 @@
 /** The sandbox as a provider: answers test keys in-process, at no cost, in the same forms as an upstream. */
 import { encodeSse, splitAnswer } from '../openai-format/split.ts'
 import { answerInSandbox } from './sandbox/answer-in-sandbox.ts'
+import { withTranslations } from './translations/with-translations.ts'
+import { unsupportedEndpoint } from './unsupported-endpoint.ts'
 import type { Provider } from './upstream.ts'
 
 const encoder = new TextEncoder()
 
 export function createSandboxProvider(): Provider {
-  return {
+  const sandbox: Provider = {
     name: 'sandbox',
     pricedAs: null,
     async ask({ endpoint, body, stream }) {
+      if (endpoint === 'responses' || endpoint === 'messages') throw unsupportedEndpoint('The sandbox', endpoint)
       const answer = await answerInSandbox(endpoint, body)
       const bytes = stream
         ? encodeSse(splitAnswer(answer, { includeUsage: true }))
@@ -18,6 +21,8 @@ export function createSandboxProvider(): Provider {
       return { status: 200, headers: new Headers({ 'content-type': type }), body: streamOf(bytes) }
     },
   }
+  const target = { maxOutputTokens: null, canReason: true, keepsCacheMarks: false }
+  return withTranslations(sandbox, { has: [], targetOf: () => target })
 }
 
 function streamOf(bytes: Uint8Array): ReadableStream<Uint8Array> {

@@ -1,7 +1,7 @@
 /** What every provider is to the pipeline: something that answers one request. */
 import type { ProviderKind } from './forwarded-headers.ts'
 
-export type Endpoint = 'chat' | 'completions' | 'embeddings'
+export type Endpoint = 'chat' | 'completions' | 'embeddings' | 'responses' | 'messages'
 
 export interface UpstreamRequest {
   endpoint: Endpoint
@@ -12,6 +12,8 @@ export interface UpstreamRequest {
   /** The client's own request headers. */
   headers: Headers
   stream: boolean
+  /** Asks how many tokens the prompt has, and for no answer. Of Responses and Messages alone. */
+  countsAlone?: boolean
   /** Aborted when nobody waits for the answer any more. */
   signal: AbortSignal
 }

@@ -1,10 +1,11 @@
 /** Owns the public face of token counting: of a text, and of a whole request's prompt. */
 import { countChatTokens } from './count-chat.ts'
+import { countItemTokens } from './count-items.ts'
 import { estimateTextTokens } from './estimate-text.ts'
 import { asList } from './json.ts'
 import { type CountText, createTextCounter } from './text-counter.ts'
 
-export type Endpoint = 'chat' | 'completions' | 'embeddings'
+export type Endpoint = 'chat' | 'completions' | 'embeddings' | 'responses' | 'messages'
 
 /**
  * Tokens of a text in the vocabulary of a model (`o200k_base` where no model is given). Exact up to 131,072
@@ -36,6 +37,7 @@ export function estimatePromptTokens(request: Record<string, unknown>, endpoint:
 function countPrompt(request: Record<string, unknown>, endpoint: Endpoint, countText: CountText): number {
   if (endpoint === 'chat') return countChatTokens(request, countText)
   if (endpoint === 'embeddings') return countInputs(request.input, countText)
+  if (endpoint !== 'completions') return countItemTokens(request, countText)
   return countInputs(request.prompt, countText) + countInputs(request.suffix, countText)
 }
 

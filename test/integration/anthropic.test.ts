@@ -5,6 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { ProxyError } from '../../src/errors.ts'
 import { EventLump } from '../../src/openai-format/event-lump.ts'
 import { createEventSplitter } from '../../src/openai-format/split-events.ts'
+import { chatFormat } from '../../src/pipeline/formats/chat-format.ts'
 import { streamEvents } from '../../src/pipeline/stream-events.ts'
 import { createAnthropicProvider } from '../../src/providers/anthropic/create-anthropic-provider.ts'
 import { createConnectionProbe } from '../../src/providers/connection-probe.ts'
@@ -86,7 +87,11 @@ function relay({ status, headers, body }: UpstreamAnswer, dropUsage: boolean): R
     },
     leave: () => void reader.cancel('left').catch(() => {}),
   }
-  return streamEvents(subscriber, { includeUsage: !dropUsage, onEnd: () => {} })
+  return streamEvents(subscriber, {
+    includeUsage: !dropUsage,
+    writeFailure: error => chatFormat.writeFailure(error, 'req_1'),
+    onEnd: () => {},
+  })
 }
 
 function lastBody(): Record<string, unknown> {

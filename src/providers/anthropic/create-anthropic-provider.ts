@@ -5,7 +5,7 @@ import { callUpstream, type UpstreamLimits } from '../call-upstream.ts'
 import type { ConnectionProbe } from '../connection-probe.ts'
 import { writeRequestHeaders } from '../request-headers.ts'
 import { unsupportedEndpoint } from '../unsupported-endpoint.ts'
-import type { Provider, UpstreamRequest } from '../upstream.ts'
+import type { Provider, UpstreamAnswer, UpstreamRequest } from '../upstream.ts'
 import { readAnswerContext } from './answer/answer-context.ts'
 import { translateAnswer } from './answer/translate-answer.ts'
 import { parseExactly } from './exact-json.ts'
@@ -35,6 +35,7 @@ export function createAnthropicProvider(options: AnthropicOptions): Provider {
     kind: NAME,
     pricedAs: NAME,
     async ask(request) {
+      if (request.endpoint === 'messages') return askAsIs(request, url, options)
       if (request.endpoint !== 'chat') throw unsupportedEndpoint('Anthropic', request.endpoint)
       const body = readRequestBody(request)
       const maxOutputTokens = maxOutputTokensOf(String(body.model))
@@ -52,6 +53,18 @@ export function createAnthropicProvider(options: AnthropicOptions): Provider {
       return translateAnswer(answer, readAnswerContext(body, Date.now()))
     },
   }
+}
+
+/** Anthropic's own form, from a client that speaks it: its version and betas hold, and its body reaches Anthropic untouched. */
+function askAsIs(request: UpstreamRequest, url: string, options: AnthropicOptions): Promise<UpstreamAnswer> {
+  const { apiKey, projectId, limits, probe } = options
+  const headers = writeRequestHeaders(request, NAME, projectId)
+  headers.set('x-api-key', apiKey)
+  if (!headers.has('anthropic-version')) headers.set('anthropic-version', chooseApiVersion(request.body))
+  const { bodyText: body, signal, countsAlone } = request
+  const query = headers.has('anthropic-beta') ? '?beta=true' : ''
+  const asked = `${url}${countsAlone ? '/count_tokens' : ''}${query}`
+  return callUpstream({ provider: NAME, url: asked, headers, secret: apiKey, body, signal, limits, probe })
 }
 
 /** Parsed anew where numbers would be rounded: a bound in a tool's schema may be one. */

@@ -17,7 +17,15 @@ export interface MessagesRequest extends Params {
 }
 
 /** For the `anthropic-version` header: the current one, but for a request that sets how its answer is sampled. */
-export function chooseApiVersion({ temperature, top_p, top_k }: MessagesRequest): string {
+export function chooseApiVersion({
+  temperature,
+  top_p,
+  top_k,
+}: {
+  temperature?: unknown
+  top_p?: unknown
+  top_k?: unknown
+}): string {
   const isSampled = [temperature, top_p, top_k].some(value => value !== undefined)
   return isSampled ? SAMPLING_VERSION : CURRENT_VERSION
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { takeAskedText } from '../../../src/cache/asked-text.ts'
 
-const chat = (...messages: unknown[]) => takeAskedText({ model: 'm', messages })
+const chat = (...messages: unknown[]) => takeAskedText('chat', { model: 'm', messages })
 
 test("the last user message's text is what is asked; the rest is context", () => {
   const system = { role: 'system', content: 'Be brief.' }

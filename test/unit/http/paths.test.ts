@@ -21,7 +21,10 @@ test.each([
   ['/openai/deployments/a/b/chat/completions', null],
   ['/v1', null],
   ['/v10/chat/completions', null],
-  ['/v1/responses', null],
+  ['/v1/responses', { kind: 'endpoint', endpoint: 'responses', model: null }],
+  ['/responses/input_tokens/', { kind: 'count', endpoint: 'responses' }],
+  ['/v1/v1/messages/count_tokens', { kind: 'count', endpoint: 'messages' }],
+  ['/v1/messages/batches', null],
   ['/', null],
   ['/v1/__proto__', null],
 ])('%s', (path, target) => {
@@ -30,9 +33,6 @@ test.each([
 
 describe('a 404 says what to change', () => {
   test.each([
-    ['/v1/responses', '/v1/responses', 'use_responses_api=False'],
-    ['/v1/responses/resp_1', '/v1/responses', 'wire_api'],
-    ['/v1/messages', '/v1/messages', 'POST /v1/chat/completions'],
     ['/v1/images/generations', '/v1/images', 'vendor’s own address'],
     ['/v1/threads', '/v1/threads', 'Assistants'],
     ['/v2/chat/completions', 'base address', '/v1'],

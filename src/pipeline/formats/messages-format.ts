@@ -1,0 +1,48 @@
+/** Answers of Anthropic's Messages API. */
+
+import type { TokenUsage } from '../../catalogue/cost.ts'
+import { readUsage } from '../../catalogue/cost.ts'
+import { isJsonObject, type JsonObject } from '../../json/json-object.ts'
+import { createMessageAssembler } from '../../messages-format/assemble-message.ts'
+import { hasToolUses, judgeMessage } from '../../messages-format/judge-message.ts'
+import { splitMessage } from '../../messages-format/split-message.ts'
+import { writeError } from '../../messages-format/write-error.ts'
+import { encodeTypedEvents } from '../../openai-format/typed-events.ts'
+import { type ReportedUsage, translateUsage } from '../../providers/anthropic/answer/translate-usage.ts'
+import type { AnswerFormat } from './answer-format.ts'
+import { namesEvent } from './names-event.ts'
+
+export const messagesFormat: AnswerFormat = {
+  createAssembler() {
+    const assembler = createMessageAssembler()
+    return {
+      push: data => assembler.push(data),
+      finish() {
+        const { body, usage, wholeness } = assembler.finish()
+        return { body: body ?? {}, usage, wholeness }
+      },
+    }
+  },
+  isLastEvent: event => namesEvent(event, ['message_stop']),
+  writeFailure(error, requestId) {
+    const { type, error: told } = writeError(error, requestId)
+    return encodeTypedEvents([{ type, error: told }])
+  },
+  replay: body => encodeTypedEvents(splitMessage(body)),
+  judge: judgeMessage,
+  callsTools: hasToolUses,
+  readUsage: readMessageUsage,
+  textOf,
+}
+
+function readMessageUsage(usage: unknown): TokenUsage | null {
+  return isJsonObject(usage) ? readUsage(translateUsage(usage as ReportedUsage)) : null
+}
+
+function textOf({ content }: JsonObject): string {
+  const blocks = Array.isArray(content) ? content.filter(isJsonObject) : []
+  return blocks
+    .map(block => (block.type === 'tool_use' ? JSON.stringify(block.input) : (block.text ?? block.thinking)))
+    .filter(text => typeof text === 'string')
+    .join('\n')
+}

@@ -1,0 +1,14 @@
+/** Finds out what an event of a stream is, without reading all of it. */
+
+/** The name stands in the first line, or at the beginning of the data. */
+const LOOKED_AT_BYTES = 128
+
+/** Whether the event bears one of these names, in its own line or as its data's type. */
+export function namesEvent(event: Uint8Array, names: readonly string[]): boolean {
+  const beginning = Buffer.from(event.buffer, event.byteOffset, Math.min(event.length, LOOKED_AT_BYTES)).toString(
+    'latin1',
+  )
+  const named =
+    /^event: ?(.*?)\s*$/m.exec(beginning)?.[1] ?? /^data: ?\{\s*"type"\s*:\s*"([^"]*)"/m.exec(beginning)?.[1]
+  return named !== undefined && names.includes(named)
+}

@@ -1,0 +1,54 @@
+/** Answers of OpenAI's Responses API. */
+
+import { readUsage, type TokenUsage } from '../../catalogue/cost.ts'
+import { isJsonObject, type JsonObject } from '../../json/json-object.ts'
+import { encodeTypedEvents } from '../../openai-format/typed-events.ts'
+import { createResponseAssembler } from '../../responses-format/assemble-response.ts'
+import { hasCalls, judgeResponse } from '../../responses-format/judge-response.ts'
+import { splitResponse } from '../../responses-format/split-response.ts'
+import type { AnswerFormat } from './answer-format.ts'
+import { namesEvent } from './names-event.ts'
+
+const LAST_EVENTS = ['response.completed', 'response.incomplete', 'response.failed']
+
+const optionsOf = (request: JsonObject) => ({ clientSetOutputLimit: typeof request.max_output_tokens === 'number' })
+
+export const responsesFormat: AnswerFormat = {
+  createAssembler(request) {
+    const assembler = createResponseAssembler(optionsOf(request))
+    return {
+      push: data => assembler.push(data),
+      finish() {
+        const { body, usage, wholeness } = assembler.finish()
+        return { body: body ?? {}, usage, wholeness }
+      },
+    }
+  },
+  isLastEvent: event => namesEvent(event, LAST_EVENTS),
+  writeFailure: ({ code, message, param }) =>
+    // Which number it would have had is not known here, and matters to no client.
+    encodeTypedEvents([{ type: 'error', sequence_number: 0, code, message, param }]),
+  replay: body => encodeTypedEvents(splitResponse(body)),
+  judge: (answer, request) => judgeResponse(answer, optionsOf(request)),
+  callsTools: hasCalls,
+  readUsage: readResponseUsage,
+  textOf,
+}
+
+/** The same counts under other names. */
+function readResponseUsage(usage: unknown): TokenUsage | null {
+  if (!isJsonObject(usage)) return null
+  return readUsage({
+    ...usage,
+    prompt_tokens: usage.input_tokens,
+    completion_tokens: usage.output_tokens,
+    prompt_tokens_details: usage.input_tokens_details,
+  })
+}
+
+function textOf({ output }: JsonObject): string {
+  const items = Array.isArray(output) ? output.filter(isJsonObject) : []
+  const parts = items.flatMap(({ content }) => (Array.isArray(content) ? content.filter(isJsonObject) : []))
+  const texts = [...parts.map(part => part.text), ...items.map(item => item.arguments)]
+  return texts.filter(text => typeof text === 'string').join('\n')
+}
