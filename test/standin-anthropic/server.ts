@@ -2,6 +2,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { createRecording, type RecordedRequest, type Recording } from '../standin/recording.ts'
+import { JSON_HEADERS, sendBody } from '../standin/send.ts'
 import { checkRequest } from './check-request.ts'
 import { respond } from './respond.ts'
 import type { JsonObject, Scenario } from './scenario.ts'
@@ -44,6 +45,8 @@ export async function startAnthropicStandin(options: AnthropicStandinOptions = {
     const request = recordRequest(message, bodyText)
     recording.add(request)
     response.once('close', () => recording.end(request, response.writableFinished ? 'answered' : 'aborted'))
+    if (request.path === '/v1/messages/count_tokens')
+      return sendBody(response, 200, JSON_HEADERS, '{"input_tokens":42}')
     const error = checkRequest(request, options.apiKey)
     const scenario: Scenario = error
       ? { kind: 'error', ...error }

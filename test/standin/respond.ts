@@ -11,6 +11,7 @@ import type { AnswerScenario, BrokenAnswerScenario, Flavour, JsonObject, Scenari
 import { cutConnection, JSON_HEADERS, sendBody, sendParts, writeParts } from './send.ts'
 import { type AnswerContext, writeChunks, writePlain } from './write-answer.ts'
 import { writeEmbeddings, writeLegacyChunks, writeLegacyPlain } from './write-completion.ts'
+import { writeResponse, writeResponseEvents, writeStored } from './write-response.ts'
 
 export interface Exchange {
   request: RecordedRequest
@@ -61,7 +62,7 @@ async function sendAnswer(exchange: Exchange, scenario: AnswerScenario): Promise
   }
   response.writeHead(200, { ...STREAM_HEADERS, ...scenario.headers })
   const parts = writeEvents(exchange, scenario)
-  if (scenario.withoutDone !== true) parts.push('data: [DONE]\n\n')
+  if (scenario.withoutDone !== true && !isResponses(request)) parts.push('data: [DONE]\n\n')
   await sendParts(response, parts, scenario.chunkPauseMs)
 }
 
@@ -118,12 +119,17 @@ function isChat(request: RecordedRequest): boolean {
   return request.path.endsWith('/chat/completions')
 }
 
+function isResponses(request: RecordedRequest): boolean {
+  return request.path.endsWith('/responses')
+}
+
 function createContext({ request, flavour, serial }: Exchange, scenario: AnswerScenario): AnswerContext {
   const body = isObject(request.body) ? request.body : {}
   return { flavour, request: body, scenario, composed: composeAnswer(body, scenario), serial }
 }
 
 function writeEvents(exchange: Exchange, scenario: AnswerScenario): string[] {
+  if (isResponses(exchange.request)) return writeResponseEvents(writeBody(exchange, scenario))
   const context = createContext(exchange, scenario)
   const chunks = isChat(exchange.request) ? writeChunks(context) : writeLegacyChunks(context)
   const events = chunks.map(chunk => `data: ${JSON.stringify(chunk)}\n\n`)
@@ -139,6 +145,8 @@ function writeBody(exchange: Exchange, scenario: AnswerScenario): JsonObject {
   const { path, body } = exchange.request
   if (path.endsWith('/embeddings')) return writeEmbeddings(isObject(body) ? body : {})
   if (path.endsWith('/models') || path.includes('/models/')) return writeModels(exchange.flavour, path)
+  if (isResponses(exchange.request)) return writeResponse(isObject(body) ? body : {}, scenario, exchange.serial)
+  if (path.includes('/responses/')) return writeStored(exchange.request.method, path)
   const context = createContext(exchange, scenario)
   return isChat(exchange.request) ? writePlain(context) : writeLegacyPlain(context)
 }

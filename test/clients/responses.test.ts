@@ -1,0 +1,235 @@
+/** OpenAI's package asks for responses: of OpenAI itself, and of models whose providers speak chat or Messages alone. */
+import OpenAI from 'openai'
+import type { Response, ResponseCreateParamsNonStreaming } from 'openai/resources/responses/responses'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
+import { describeFootings, type Stores } from '../harness/footings.ts'
+import { startProxy, type TestProxy } from '../harness/proxy.ts'
+
+let upstreams: Upstreams
+beforeAll(async () => {
+  upstreams = await startUpstreams()
+})
+afterAll(() => upstreams.stop())
+
+const WEATHER = {
+  type: 'function' as const,
+  name: 'get_weather',
+  description: 'The weather of a place.',
+  parameters: {
+    type: 'object',
+    properties: { place: { type: 'string' } },
+    required: ['place'],
+    additionalProperties: false,
+  },
+  strict: true,
+}
+
+describeFootings('the openai package asks for responses', footing => {
+  let stores: Stores
+  let proxy: TestProxy
+  let client: OpenAI
+  let project: string
+
+  beforeAll(async () => {
+    stores = await footing.open()
+    proxy = await startProxy({ stores, environment: upstreams.environment })
+  })
+  beforeEach(async () => {
+    upstreams.reset()
+    project = `p-${crypto.randomUUID()}`
+    client = await connect('project')
+    await storeKey(stores, project, 'openai', 'sk-own')
+    await storeKey(stores, project, 'anthropic', 'sk-ant-own')
+  })
+  afterAll(() => proxy.stop())
+
+  async function connect(type: 'project' | 'test'): Promise<OpenAI> {
+    const apiKey = await proxy.createKey({ project, type })
+    return new OpenAI({ baseURL: proxy.baseUrl, apiKey, maxRetries: 0 })
+  }
+
+  const ask = (model: string, input = `Hello ${crypto.randomUUID()}`) => ({ model, input })
+
+  async function create(body: ResponseCreateParamsNonStreaming) {
+    const { data, response } = await client.responses.create(body).withResponse()
+    return { answer: data, cache: response.headers.get('x-proxy-cache'), headers: response.headers }
+  }
+
+  describe.each([
+    ['gpt-5-mini', 'openai', '/v1/responses'],
+    ['openai/gpt-5-mini', 'openrouter', '/v1/chat/completions'],
+    ['claude-haiku-4-5', 'anthropic', '/v1/messages'],
+  ] as const)('of %s', (model, provider, path) => {
+    const standin = () => upstreams[provider === 'openrouter' ? 'aggregator' : provider]
+
+    test('plain, and again from the cache, plain and streamed', async () => {
+      const body = ask(model)
+      const first = await create(body)
+      expect(first.answer).toMatchObject({ object: 'response', status: 'completed', model, error: null })
+      expect(first.answer.output_text.length).toBeGreaterThan(10)
+      expect(first.answer.usage?.total_tokens).toBeGreaterThan(2)
+      expect([first.cache, first.headers.get('x-proxy-provider')]).toEqual(['MISS', provider])
+      const again = await create(body)
+      expect(again.cache).toBe('HIT')
+      expect(again.answer).toEqual(first.answer)
+      const streamed = await client.responses.stream(body).finalResponse()
+      expect(streamed).toMatchObject({ id: first.answer.id, output: first.answer.output, usage: first.answer.usage })
+      expect(standin().requests.map(request => request.path)).toEqual([path])
+    })
+
+    test('streamed, and again from the cache, streamed and plain', async () => {
+      const body = ask(model)
+      const types: string[] = []
+      let text = ''
+      const stream = client.responses.stream(body)
+      for await (const event of stream) {
+        types.push(event.type)
+        if (event.type === 'response.output_text.delta') text += event.delta
+      }
+      const first = await stream.finalResponse()
+      expect(text).toBe(first.output_text)
+      expect(types.slice(0, 4)).toEqual([
+        'response.created',
+        'response.in_progress',
+        'response.output_item.added',
+        'response.content_part.added',
+      ])
+      expect(types.slice(-4)).toEqual([
+        'response.output_text.done',
+        'response.content_part.done',
+        'response.output_item.done',
+        'response.completed',
+      ])
+      const again = await client.responses.stream(body).finalResponse()
+      expect(again).toEqual(first)
+      const { answer, cache } = await create(body)
+      expect(cache).toBe('HIT')
+      expect(answer).toMatchObject({ id: first.id, output: JSON.parse(JSON.stringify(first.output, dropParsed)) })
+      expect(standin().requests).toHaveLength(1)
+    })
+
+    test('calls a tool, and goes on with what it came to', async () => {
+      const input = [{ role: 'user' as const, content: `get_weather ${crypto.randomUUID()}` }]
+      const asked = await client.responses.stream({ model, input, tools: [WEATHER], store: false }).finalResponse()
+      const call = asked.output.find(item => item.type === 'function_call')
+      if (!call) throw new Error('no call')
+      expect(JSON.parse(call.arguments)).toMatchObject({ place: expect.any(String) })
+      const { answer } = await create({
+        model,
+        store: false,
+        tools: [WEATHER],
+        input: [
+          ...input,
+          { type: 'function_call', call_id: call.call_id, name: call.name, arguments: call.arguments },
+          { type: 'function_call_output', call_id: call.call_id, output: 'Sunny' },
+        ],
+      })
+      expect(answer.status).toBe('completed')
+      expect(standin().requests).toHaveLength(2)
+    })
+
+    test('ends as asked', async () => {
+      const { answer } = await create({ ...ask(model, `Count ${'a b c '.repeat(20)}`), max_output_tokens: 16 })
+      expect(['completed', 'incomplete']).toContain(answer.status)
+      if (answer.status === 'incomplete') expect(answer.incomplete_details?.reason).toBe('max_output_tokens')
+    })
+
+    test('is recorded and priced', async () => {
+      const { headers } = await create(ask(model))
+      expect(Number(headers.get('x-proxy-cost-usd'))).toBeGreaterThan(0)
+      await proxy.settle()
+      const rows = await proxy.query<{ endpoint: string; cost_usd: string; completion_tokens: number }>(
+        `select endpoint, cost_usd, completion_tokens from usage_records u join projects p on p.id = u.project_id where p.name = '${project}'`,
+      )
+      expect(rows.map(row => [row.endpoint, Number(row.cost_usd) > 0, row.completion_tokens > 0])).toEqual([
+        ['responses', true, true],
+      ])
+    })
+
+    test('counts input tokens', async () => {
+      const counted = await client.responses.inputTokens.count({ model, input: 'Hello there' })
+      expect(counted).toMatchObject({ object: 'response.input_tokens' })
+      expect(counted.input_tokens).toBeGreaterThan(1)
+      expect(standin().requests).toHaveLength(provider === 'openai' ? 1 : 0)
+    })
+  })
+
+  test('what OpenAI keeps reaches OpenAI each time', async () => {
+    const body = { ...ask('gpt-5-mini'), previous_response_id: 'resp_1' }
+    for (let turn = 0; turn < 2; turn++) expect((await create(body)).cache).toBe('MISS')
+    expect(upstreams.openai.requests[1]?.body).toMatchObject({ previous_response_id: 'resp_1' })
+  })
+
+  test('an answer is no hit under another key of OpenAI’s, unless nothing of it leads back there', async () => {
+    const kept = ask('gpt-5-mini')
+    const unkept = { ...ask('gpt-5-mini'), store: false }
+    for (const body of [kept, unkept]) await create(body)
+    await storeKey(stores, project, 'openai', 'sk-other')
+    expect((await create(kept)).cache).toBe('MISS')
+    expect((await create(unkept)).cache).toBe('HIT')
+  })
+
+  test('metadata and store count: the answer repeats them', async () => {
+    const body = ask('gpt-5-mini')
+    await create({ ...body, metadata: { a: '1' } })
+    const other = await create({ ...body, metadata: { a: '2' } })
+    expect([other.cache, other.answer.metadata]).toEqual(['MISS', { a: '2' }])
+  })
+
+  test('two at once share a call', async () => {
+    const body = ask('openai/gpt-5-mini')
+    const [one, two] = await Promise.all([create(body), create(body)])
+    expect(one.answer).toEqual(two.answer)
+    expect(upstreams.aggregator.requests).toHaveLength(1)
+  })
+
+  test.each([
+    [{ previous_response_id: 'resp_1' }, 'previous_response_id'],
+    [{ tools: [{ type: 'web_search' as const }] }, 'tools[0].type'],
+    [{ background: true }, 'background'],
+  ])('a model that can only be translated for refuses %j', async (fields, param) => {
+    const asked = client.responses.create({ ...ask('openai/gpt-5-mini'), ...fields })
+    await expect(asked).rejects.toMatchObject({ status: 400, param })
+    expect(upstreams.aggregator.requests).toHaveLength(0)
+  })
+
+  test('an upstream’s own error keeps its status', async () => {
+    upstreams.aggregator.scriptOnce({ kind: 'error', status: 402 })
+    await expect(client.responses.create(ask('openai/gpt-5-mini'))).rejects.toMatchObject({ status: 402 })
+  })
+
+  test.each(['gpt-5-mini', 'openai/gpt-5-mini'])('a stream of %s that breaks off is an error', async model => {
+    const standin = model === 'gpt-5-mini' ? upstreams.openai : upstreams.aggregator
+    standin.scriptOnce({ kind: 'cut', after: 6 })
+    await expect(client.responses.stream(ask(model)).finalResponse()).rejects.toBeInstanceOf(OpenAI.APIError)
+    const { cache } = await create(ask(model))
+    expect(cache).toBe('MISS')
+  })
+
+  test('an aggregator that has the operation is asked as it is', async () => {
+    const speaking = await startProxy({ stores, environment: { ...upstreams.environment, AGGREGATOR_SPEAKS: 'all' } })
+    const asking = new OpenAI({
+      baseURL: speaking.baseUrl,
+      apiKey: await speaking.createKey({ project, type: 'project' }),
+    })
+    const body = { ...ask('openai/gpt-5-mini'), tools: [{ type: 'web_search' as const }] }
+    expect(await asking.responses.create(body)).toMatchObject({ status: 'completed' })
+    expect(upstreams.aggregator.requests.map(({ path }) => path)).toEqual(['/v1/responses'])
+    await speaking.stop()
+  })
+
+  test('the sandbox answers test keys, with a schema too', async () => {
+    client = await connect('test')
+    const format = { type: 'json_schema' as const, name: 'n', schema: WEATHER.parameters, strict: true }
+    const { answer } = await create({ ...ask('gpt-5-mini'), text: { format } })
+    expect(JSON.parse(answer.output_text)).toMatchObject({ place: expect.any(String) })
+    const streamed: Response = await client.responses.stream(ask('gpt-5-mini')).finalResponse()
+    expect(streamed.status).toBe('completed')
+  })
+})
+
+/** The client’s own additions to what was streamed. */
+function dropParsed(key: string, value: unknown): unknown {
+  return key === 'parsed' || key === 'parsed_arguments' ? undefined : value
+}
