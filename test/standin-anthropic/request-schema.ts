@@ -24,7 +24,7 @@ const base64 = { type: 'string', pattern: '^[A-Za-z0-9+/]+={0,2}$' }
 const address = { type: 'string', pattern: '^https?://' }
 const share = { type: 'number', minimum: 0, maximum: 1 }
 const mark = { cache_control: oneOfTypes({ ephemeral: { fields: { ttl: { enum: ['5m', '1h'] } } } }) }
-const textBlock = { fields: { text: filled, ...mark }, required: ['text'] }
+const textBlock = { fields: { text: filled, citations: { type: ['array', 'null'] }, ...mark }, required: ['text'] }
 
 const imageSource = oneOfTypes({
   base64: {
@@ -59,7 +59,10 @@ const userBlock = oneOfTypes({
 })
 const assistantBlock = oneOfTypes({
   text: textBlock,
-  tool_use: { fields: { id, name: text, input: { type: 'object' }, ...mark }, required: ['id', 'name', 'input'] },
+  tool_use: {
+    fields: { id, name: text, input: { type: 'object' }, caller: { type: 'object' }, ...mark },
+    required: ['id', 'name', 'input'],
+  },
   thinking: { fields: { thinking: text, signature: text }, required: ['thinking', 'signature'] },
   redacted_thinking: { fields: { data: text }, required: ['data'] },
 })

@@ -6,6 +6,7 @@ import { JSON_HEADERS, sendBody } from '../standin/send.ts'
 import { checkRequest } from './check-request.ts'
 import { respond } from './respond.ts'
 import type { JsonObject, Scenario } from './scenario.ts'
+import { spellOut } from './spell-out.ts'
 
 export interface AnthropicStandinOptions {
   /** By default any free one. */
@@ -47,12 +48,13 @@ export async function startAnthropicStandin(options: AnthropicStandinOptions = {
     response.once('close', () => recording.end(request, response.writableFinished ? 'answered' : 'aborted'))
     if (request.path === '/v1/messages/count_tokens')
       return sendBody(response, 200, JSON_HEADERS, '{"input_tokens":42}')
-    const error = checkRequest(request, options.apiKey)
+    const body = spellOut(request.body)
+    const error = checkRequest({ ...request, body }, options.apiKey)
     const scenario: Scenario = error
       ? { kind: 'error', ...error }
       : (once.shift() ?? script(request) ?? { kind: 'answer' })
     const onCut = () => recording.end(request, 'cut')
-    await respond({ request: request.body as JsonObject, response, serial: ++serial, onCut }, scenario)
+    await respond({ request: body as JsonObject, response, serial: ++serial, onCut }, scenario)
   }
 
   const server = createServer((message, response) => {

@@ -1,0 +1,28 @@
+/** Anthropic takes one text for a list of one text block, wherever it takes blocks. */
+import type { JsonObject } from './scenario.ts'
+
+/** The request with every such text spelt out; whatever has another form stays as it is. */
+export function spellOut(body: unknown): unknown {
+  if (!isObject(body)) return body
+  const { system, messages } = body
+  return {
+    ...body,
+    ...(typeof system === 'string' ? { system: blocksOf(system) } : {}),
+    ...(Array.isArray(messages) ? { messages: messages.map(spellOutContent) } : {}),
+  }
+}
+
+function spellOutContent(item: unknown): unknown {
+  if (!isObject(item)) return item
+  const { content } = item
+  if (typeof content === 'string') return { ...item, content: blocksOf(content) }
+  return Array.isArray(content) ? { ...item, content: content.map(spellOutContent) } : item
+}
+
+function blocksOf(text: string): JsonObject[] {
+  return [{ type: 'text', text }]
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
