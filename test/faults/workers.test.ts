@@ -63,7 +63,7 @@ describeFaults('WORKERS=2', () => {
     process.kill(victim, 'SIGKILL')
     await Bun.sleep(50)
     expect((await ask(team, key, 'Anybody there?')).status).toBe(200)
-    await waitUntil('the place is filled', 5_000, async () => countLines(team, '"msg":"listening"') === 3)
+    await waitUntil('the place is filled', 20_000, async () => countLines(team, '"msg":"listening"') === 3)
     const now = workersOf(team)
     stray.push(...now)
     expect(now).toHaveLength(2)
@@ -94,7 +94,7 @@ describeFaults('WORKERS=2', () => {
     expect(tries).toBeLessThanOrEqual(5)
     expect(team.output()).toContain('DATABASE_URL must lead to a PostgreSQL that answers')
     await postgres.start()
-    await waitUntil('the place is filled', 5_000, async () => countLines(team, '"msg":"listening"') === 5)
+    await waitUntil('the place is filled', 20_000, async () => countLines(team, '"msg":"listening"') === 5)
     stray.push(...workersOf(team))
   })
 
