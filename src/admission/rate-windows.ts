@@ -1,5 +1,6 @@
 /** Rate windows and exact entries, batched: requests of one key from one address that wait together are counted together. */
 
+import { createBatcher } from '../event-loop/batcher.ts'
 import type { Account } from '../postgres/admit.ts'
 import {
   addressWindowName,
@@ -8,7 +9,6 @@ import {
   type PassVerdict,
   type Window,
 } from '../stores/fast-store.ts'
-import { createBatcher } from '../event-loop/batcher.ts'
 import { databaseUnavailable } from './refusals.ts'
 
 const MAX_BATCH = 1_000

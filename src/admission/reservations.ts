@@ -1,8 +1,9 @@
 /** Key validation and quota, strict in Postgres and fast through batches: one call answers all that waited for the last one. */
+
+import { createBatcher } from '../event-loop/batcher.ts'
 import type { AdmitReply, AdmitRow } from '../postgres/admit.ts'
 import type { Database } from '../postgres/database.ts'
 import { type Refund, refundRequests } from '../postgres/refund-requests.ts'
-import { createBatcher } from '../event-loop/batcher.ts'
 import { type AdmitOnce, createAdmitOnce } from './admit-once.ts'
 import { databaseUnavailable } from './refusals.ts'
 

@@ -43,7 +43,13 @@ export function decodeAliasedEntry(bytes: Uint8Array, settings: string): Semanti
     if (!Array.isArray(line) || line.length !== 6 || line[5] !== settings) return null
     const entry = decodeEntry(bytes.subarray(end + 1))
     if (!entry) return null
-    return { result: 'HIT-SEMANTIC', id: String(line[2]), similarity: Number(line[3]), reason: line[4] as SemanticReason, entry }
+    return {
+      result: 'HIT-SEMANTIC',
+      id: String(line[2]),
+      similarity: Number(line[3]),
+      reason: line[4] as SemanticReason,
+      entry,
+    }
   } catch {
     return null
   }

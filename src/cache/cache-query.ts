@@ -53,7 +53,11 @@ export function createCacheQuery(known: Omit<CacheQuery, 'exactKey' | 'callName'
   }
 }
 
-function readSemanticQuery({ identity, account, control }: Pick<CacheQuery, 'identity' | 'account' | 'control'>): SemanticQuery | MissReason {
+function readSemanticQuery({
+  identity,
+  account,
+  control,
+}: Pick<CacheQuery, 'identity' | 'account' | 'control'>): SemanticQuery | MissReason {
   if (!account.semantic_enabled) return 'off'
   // Where a number of the context may have been rounded, contexts cannot be compared.
   if (hasInexactNumber(identity.bodyText)) return 'no-candidate'

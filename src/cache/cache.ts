@@ -78,7 +78,11 @@ export function createCache({ database, store, vectors, log }: CacheOptions): Ca
     return vector ? lookUpWith(query, semantic, vector) : first
   }
 
-  async function lookUpWith(query: CacheQuery, semantic: SemanticQuery | null, vector: PromptVector | null): Promise<Lookup> {
+  async function lookUpWith(
+    query: CacheQuery,
+    semantic: SemanticQuery | null,
+    vector: PromptVector | null,
+  ): Promise<Lookup> {
     const { account, control, requestHash } = query
     const asked = findAnswer(database, {
       projectId: account.project_id,
@@ -91,12 +95,24 @@ export function createCache({ database, store, vectors, log }: CacheOptions): Ca
     if (exact) {
       const entry = readRow(exact)
       void copyToStore(query.exactKey, encodeEntry(entry), entry.expiresAtMs)
-      return { match: { result: 'HIT', reason: 'exact', id: cacheIdOf(requestHash), entry }, missReason: 'no-candidate', vector }
+      return {
+        match: { result: 'HIT', reason: 'exact', id: cacheIdOf(requestHash), entry },
+        missReason: 'no-candidate',
+        vector,
+      }
     }
-    const picked = semantic ? pickCandidate(semantic, found, policyOf(account)) : { missReason: 'no-candidate' as const }
+    const picked = semantic
+      ? pickCandidate(semantic, found, policyOf(account))
+      : { missReason: 'no-candidate' as const }
     if ('missReason' in picked) return { match: null, missReason: picked.missReason, vector }
     const { row, reason, similarity } = picked
-    const match: SemanticMatch = { result: 'HIT-SEMANTIC', reason, similarity, id: cacheIdOf(row.request_hash), entry: readRow(row) }
+    const match: SemanticMatch = {
+      result: 'HIT-SEMANTIC',
+      reason,
+      similarity,
+      id: cacheIdOf(row.request_hash),
+      entry: readRow(row),
+    }
     if (control.store) nameWording(query, match, row)
     return { match, missReason: 'no-candidate', vector }
   }
@@ -132,7 +148,12 @@ export function createCache({ database, store, vectors, log }: CacheOptions): Ca
       const ttlSeconds = control.ttlSeconds ?? account.cache_ttl_seconds
       if (!control.store || ttlSeconds <= 0) return
       const now = Date.now()
-      const entry = { ...response, body: encoder.encode(response.body), createdAtMs: now, expiresAtMs: now + ttlSeconds * 1000 }
+      const entry = {
+        ...response,
+        body: encoder.encode(response.body),
+        createdAtMs: now,
+        expiresAtMs: now + ttlSeconds * 1000,
+      }
       const copied = copyToStore(exactKey, encodeEntry(entry), entry.expiresAtMs)
       const written = findVector(query, response, vector).then(made => writer.write(query, response, made, ttlSeconds))
       await withinTimeLimit(STORE_TIME_LIMIT_MS, Promise.all([copied, written])).catch(() => {})
@@ -142,7 +163,11 @@ export function createCache({ database, store, vectors, log }: CacheOptions): Ca
   }
 
   /** Made now where the lookup did not need one. */
-  async function findVector(query: CacheQuery, response: NewResponse, made: PromptVector | null): Promise<PromptVector | null> {
+  async function findVector(
+    query: CacheQuery,
+    response: NewResponse,
+    made: PromptVector | null,
+  ): Promise<PromptVector | null> {
     const semantic = response.isSemantic ? query.semantic() : 'tools'
     if (typeof semantic === 'string') return null
     if (made) return made

@@ -32,10 +32,7 @@ export function hashRequest({ namespace, endpoint, route, canonicalBody, bodyTex
 }
 
 /** Hex SHA-256 over everything but the asked text, which `contextBody` has been relieved of. */
-export function hashContext(
-  { namespace, endpoint, route }: RequestIdentity,
-  contextBody: JsonObject,
-): string {
+export function hashContext({ namespace, endpoint, route }: RequestIdentity, contextBody: JsonObject): string {
   return sha256(
     ['context', namespace, endpoint, route, canonicalizeBody(contextBody, irrelevantTo(endpoint))].join('\n'),
   )

@@ -16,7 +16,11 @@ export function policyOf(account: Account): SemanticPolicy {
 }
 
 /** The most similar candidate that may be served, or why none may. */
-export function pickCandidate({ reading, threshold }: SemanticQuery, found: readonly FoundAnswer[], policy: SemanticPolicy): Picked {
+export function pickCandidate(
+  { reading, threshold }: SemanticQuery,
+  found: readonly FoundAnswer[],
+  policy: SemanticPolicy,
+): Picked {
   const candidates = found
     .filter(row => row.match !== 'exact')
     .filter(({ similarity }) => similarity > threshold)
@@ -24,7 +28,8 @@ export function pickCandidate({ reading, threshold }: SemanticQuery, found: read
   let unproved: MissReason | null = null
   for (const row of candidates) {
     const similarity = Math.min(1, row.similarity)
-    if (policy === 'threshold') return { row, reason: row.match === 'normalized' ? 'normalized' : 'threshold', similarity }
+    if (policy === 'threshold')
+      return { row, reason: row.match === 'normalized' ? 'normalized' : 'threshold', similarity }
     const proof = prove(reading, readPrompt(row.prompt))
     if (proof.proved) return { row, reason: row.match === 'normalized' ? 'normalized' : 'proved', similarity }
     unproved ??= `unproved:${proof.kind}`

@@ -51,7 +51,12 @@ export function createResponseWriter(database: Database, log: Log): ResponseWrit
   }
 }
 
-function toRow(query: CacheQuery, response: NewResponse, vector: PromptVector | null, ttlSeconds: number): AnswerToStore {
+function toRow(
+  query: CacheQuery,
+  response: NewResponse,
+  vector: PromptVector | null,
+  ttlSeconds: number,
+): AnswerToStore {
   const { account, identity, requestHash, model } = query
   const semantic = response.isSemantic ? query.semantic() : 'tools'
   return {

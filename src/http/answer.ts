@@ -113,6 +113,8 @@ export function createAnswers(options: AnswerOptions) {
       if (server) connections.check(server)
       const proxied = toProxyRequest(incoming, { endpoint, model, body, arrival })
       const response = await answer(proxied)
+      // Else nginx holds back what comes piece by piece.
+      if (isEventStream(response)) response.headers['x-accel-buffering'] = 'no'
       if (response.body instanceof ReadableStream) {
         isStreaming = true
         passStream(response, response.body, restoreLimit)
@@ -195,10 +197,11 @@ export function createAnswers(options: AnswerOptions) {
 
 /** The client hears of a stream's life in its silence; its connection gets its limit back at the end. */
 function passStream(response: ProxyResponse, body: ReadableStream<Uint8Array>, onEnd: () => void): void {
-  const hasEvents = response.headers['content-type']?.startsWith('text/event-stream') ?? false
-  // Else nginx holds back what comes piece by piece.
-  if (hasEvents) response.headers['x-accel-buffering'] = 'no'
-  response.body = streamBody(body, { hasEvents, onEnd })
+  response.body = streamBody(body, { hasEvents: isEventStream(response), onEnd })
+}
+
+function isEventStream({ headers }: ProxyResponse): boolean {
+  return headers['content-type']?.startsWith('text/event-stream') ?? false
 }
 
 /** A connection on which a body may still be coming takes no further request. */

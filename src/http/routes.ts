@@ -78,7 +78,6 @@ export function createHttp(options: AnswerOptions) {
   return app
 }
 
-
 function methodNotAllowed(allowed: string): ProxyError {
   return new ProxyError({
     status: 405,

@@ -53,7 +53,10 @@ async function answerPlain(
   const text = new TextDecoder().decode(bytes)
   const body = parseAnswer(text, provider.name)
   const usage = usageOf(query.endpoint, query.body, body, body.usage)
-  const headers = { ...passedOn(answer), ...missHeaders(provider.name, priceOf(context, usage, stages), lookup.missReason) }
+  const headers = {
+    ...passedOn(answer),
+    ...missHeaders(provider.name, priceOf(context, usage, stages), lookup.missReason),
+  }
   const response: ProxyResponse = query.stream
     ? { status: 200, headers: { ...headers, ...SSE_TYPE }, body: replayStream(bytes, query) }
     : { status: 200, headers: { ...headers, ...JSON_TYPE }, body: bytes }

@@ -1,6 +1,6 @@
 /** Calls record_usage() and its upkeep. */
 import type { Database } from './database.ts'
-import { defineStatement, integer, nothing, readOne, runStatement } from './statement.ts'
+import { defineStatement, integer, nothing, runStatement } from './statement.ts'
 
 /** One answered, refused or failed request; the columns of usage_records. */
 export interface UsageRecord {
@@ -53,7 +53,7 @@ const RECORD_USAGE = defineStatement(
 )
 const MAINTAIN_PARTITIONS = defineStatement('select maintain_usage_partitions() as done', { done: nothing })
 const FORGET_BATCHES = defineStatement('select forget_batches() as done', { done: nothing })
-const DELETE_EXPIRED = defineStatement('select delete_expired_entries($1::integer) as deleted', { deleted: integer })
+const _DELETE_EXPIRED = defineStatement('select delete_expired_entries($1::integer) as deleted', { deleted: integer })
 
 /** `batch`, a UUID, makes it safe to send the same records again: they are written once. */
 export async function recordUsage(database: Database, records: readonly UsageRecord[], batch: string): Promise<void> {
