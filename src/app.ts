@@ -12,6 +12,7 @@ import { type ConnectionRoom, createConnectionRoom } from './http/connection-roo
 import { createEdgeWindows } from './http/edge-windows.ts'
 import { createHealthCheck } from './http/health.ts'
 import { createHttp } from './http/routes.ts'
+import { createLargeBodyReader } from './large-bodies/read-large-body.ts'
 import { createAccounting } from './pipeline/accounting.ts'
 import { VectorCalls } from './pipeline/embeddings/vector-calls.ts'
 import { createModelDirectory } from './pipeline/model-directory.ts'
@@ -64,8 +65,10 @@ export async function createApp({ config, database, store, embedder, bus = null,
   const routes = createRoutes({ catalogue, sandbox: createSandboxProvider(), ...providers })
   const admission = createAdmission(store, reservations)
   const models = createModelDirectory(admission, routes)
+  const largeBodies = createLargeBodyReader()
   const pipeline = createPipeline({
     admission,
+    largeBodies,
     cache: createCache({ database, store, vectors: promptVectors, log }),
     catalogue,
     routes,
@@ -98,6 +101,7 @@ export async function createApp({ config, database, store, embedder, bus = null,
     async close() {
       maintenance.stop()
       catalogue.close()
+      largeBodies.close()
       providers.close()
       await ownWindows.close()
     },

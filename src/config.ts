@@ -57,8 +57,7 @@ export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent'
 export type EmbedderConfig =
   | { kind: 'builtin' }
   | { kind: 'api'; baseUrl: string; apiKey: string; model: string; dimensions: number }
-  /** `isAskedFor`: by EMBEDDER or EMBEDDINGS_PATH, so that the proxy does not start without it. */
-  | { kind: 'local'; path: string; isAskedFor: boolean }
+  | { kind: 'local'; path: string }
 
 /** The model that comes with the proxy. */
 export const OWN_MODEL = fileURLToPath(new URL('../vendor/all-minilm-l6-v2', import.meta.url))
@@ -138,24 +137,23 @@ function readEmbedder(read: Readers, problems: string[]): EmbedderConfig {
     problems.push('EMBEDDINGS_API_KEY must be set when EMBEDDER=api. Example: EMBEDDINGS_API_KEY=sk-...')
   }
   if (apiKey !== null && (choice === 'auto' || choice === 'api')) return { kind: 'api', apiKey, ...api }
-  return choice === 'auto' || choice === 'local' ? readLocal(choice, read, problems) : { kind: 'builtin' }
+  const named = read.optionalText('EMBEDDINGS_PATH')
+  const isLocal = choice === 'local' || (choice === 'auto' && named !== null)
+  return isLocal ? readLocal(named, problems) : { kind: 'builtin' }
 }
 
-/** Of a folder that is named; else of the proxy's own, which `auto` can do without. */
-function readLocal(choice: 'auto' | 'local', read: Readers, problems: string[]): EmbedderConfig {
-  const named = read.optionalText('EMBEDDINGS_PATH')
+/** Of the folder that is named; else of the proxy's own. */
+function readLocal(named: string | null, problems: string[]): EmbedderConfig {
   const path = named ?? OWN_MODEL
   const fault = findFault(path)
-  const isAskedFor = choice === 'local' || named !== null
-  if (fault === null) return { kind: 'local', path, isAskedFor }
-  if (isAskedFor) {
+  if (fault !== null) {
     problems.push(
       named === null
         ? `EMBEDDINGS_PATH must be set when EMBEDDER=local, as the proxy's own model is not there; \`bun run embedder:install\` brings it. Example: EMBEDDINGS_PATH=./models/bge-small-en-v1.5`
         : `EMBEDDINGS_PATH must be a folder with an ONNX model (model.onnx) and its tokenizer.json; it ${fault}. Example: EMBEDDINGS_PATH=./models/bge-small-en-v1.5`,
     )
   }
-  return { kind: 'builtin' }
+  return { kind: 'local', path }
 }
 
 type Readers = ReturnType<typeof readersOf>

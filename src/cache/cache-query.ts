@@ -1,6 +1,5 @@
 /** What the cache is asked: one request, by its hash and, where it may be matched by meaning, by its text. */
 import { sha256 } from '../json/canonical.ts'
-import { hasInexactNumber } from '../json/inexact-number.ts'
 import type { Account } from '../postgres/admit.ts'
 import { callName, entryName } from '../stores/fast-store.ts'
 import { type PromptReading, readPrompt } from '../text/read-prompt.ts'
@@ -59,8 +58,8 @@ function readSemanticQuery({
   control,
 }: Pick<CacheQuery, 'identity' | 'account' | 'control'>): SemanticQuery | MissReason {
   if (!account.semantic_enabled) return 'off'
-  // Where a number of the context may have been rounded, contexts cannot be compared.
-  if (hasInexactNumber(identity.bodyText)) return 'no-candidate'
+  // Where a number of the context may have been rounded, contexts cannot be compared; a large one would take long to hash.
+  if (identity.source.hasInexactNumber || identity.source.isLarge) return 'no-candidate'
   const asked = takeAskedText(identity.endpoint, identity.body)
   if (!asked) return 'no-candidate'
   const reading = readPrompt(asked.text)

@@ -1,6 +1,5 @@
 /** What makes two requests the same: hashes over the whole request, less what cannot change the answer. */
 import { canonicalizeBody, sha256 } from '../json/canonical.ts'
-import { hasInexactNumber } from '../json/inexact-number.ts'
 import type { JsonObject } from '../json/json-object.ts'
 
 /** How an answer travels. */
@@ -20,14 +19,14 @@ export interface RequestIdentity {
   /** `canonicalizeBody` of it. */
   canonicalBody: string
   /** The body as it was sent. */
-  bodyText: string
+  source: { readonly text: string; hasInexactNumber: boolean; isLarge: boolean }
 }
 
 /** Hex SHA-256 that two requests share only if any right answer to one is a right answer to the other. */
-export function hashRequest({ namespace, endpoint, route, canonicalBody, bodyText }: RequestIdentity): string {
+export function hashRequest({ namespace, endpoint, route, canonicalBody, source }: RequestIdentity): string {
   const parts = ['request', namespace, endpoint, route, canonicalBody]
   // Two numbers that round to the same one are still two numbers.
-  if (hasInexactNumber(bodyText)) parts.push(sha256(bodyText))
+  if (source.hasInexactNumber) parts.push(sha256(source.text))
   return sha256(parts.join('\n'))
 }
 

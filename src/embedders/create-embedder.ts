@@ -6,7 +6,7 @@ import { createBuiltinEmbedder } from './builtin.ts'
 import type { Embedder } from './embedder.ts'
 import { openLocalEmbedder } from './local/local.ts'
 
-/** Throws ConfigError where a local model that was asked for does not load; one that only happened to be there is done without. */
+/** Throws ConfigError where a local model does not load. */
 export async function createEmbedder(config: EmbedderConfig, log: Log): Promise<Embedder> {
   if (config.kind === 'api') return createApiEmbedder(config)
   if (config.kind === 'builtin') return createBuiltinEmbedder()
@@ -14,12 +14,8 @@ export async function createEmbedder(config: EmbedderConfig, log: Log): Promise<
     return await openLocalEmbedder(config.path, log)
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
-    if (config.isAskedFor) {
-      throw new ConfigError([
-        `EMBEDDINGS_PATH must be a folder with a model that loads; the one in ${config.path} does not: ${reason}. Example: EMBEDDER=builtin`,
-      ])
-    }
-    log.warn({ reason }, 'the local embedder does not start; the builtin one takes its place')
-    return createBuiltinEmbedder()
+    throw new ConfigError([
+      `EMBEDDINGS_PATH must be a folder with a model that loads; the one in ${config.path} does not: ${reason}. Example: EMBEDDER=builtin`,
+    ])
   }
 }

@@ -145,7 +145,7 @@ export function createAnswers(options: AnswerOptions) {
       authorization: readAuthorization(headers),
       address: addressOf(incoming),
       headers,
-      body: { ...body, read },
+      body: { ...body, read, readBytes: model === null ? body.readBytes : async () => Buffer.from(await read()) },
       readBody: read,
       isSmall: body.isSmall,
       signal,

@@ -1,6 +1,7 @@
 /** Reads a request's body within its limits of size and time, and within the room that all bodies share. */
-import { invalidRequest, ProxyError } from '../errors.ts'
+import { ProxyError } from '../errors.ts'
 import { createTimeLimit } from '../event-loop/time-limit.ts'
+import { decodeUtf8 } from '../json/decode-utf8.ts'
 import type { RequestBody } from '../pipeline/exchange.ts'
 import { createBodyRoom } from './body-room.ts'
 
@@ -12,8 +13,6 @@ export interface BodyLimits {
 
 /** An announced body up to this size may be read before its key is looked up. */
 const SMALL_BODY_BYTES = 65_536
-
-const strictUtf8 = new TextDecoder('utf-8', { fatal: true })
 
 /** A request's body, and what becomes of its connection and its room. */
 export interface ReceivedBody extends RequestBody {
@@ -75,7 +74,7 @@ export function createBodyReader({ maxBodyBytes, bodyTimeoutMs }: BodyLimits): (
       announcedBytes,
       isSmall,
       readBytes,
-      read: async () => decode(await readBytes()),
+      read: async () => decodeUtf8(await readBytes()),
       // Bun passes over a small one by itself.
       isLeftOver: () => !isRead && !isSmall,
       release() {
@@ -91,14 +90,6 @@ export function createBodyReader({ maxBodyBytes, bodyTimeoutMs }: BodyLimits): (
 function readLength(headers: Headers): number | null {
   if (headers.has('transfer-encoding')) return null
   return Number(headers.get('content-length') ?? 0)
-}
-
-function decode(bytes: Uint8Array): string {
-  try {
-    return strictUtf8.decode(bytes)
-  } catch {
-    throw invalidRequest('The body of your request must be UTF-8 text.')
-  }
 }
 
 function checkType(headers: Headers): void {

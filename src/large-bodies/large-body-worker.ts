@@ -1,5 +1,6 @@
 /** Worker: decodes, checks, parses and hashes large bodies. */
 import { canonicalizeBody, sha256 } from '../json/canonical.ts'
+import { hasDuplicateKeys } from '../json/duplicate-keys.ts'
 import { hasInexactNumber } from '../json/inexact-number.ts'
 import { parseJsonObject } from '../json/json-object.ts'
 import { hasTooManyNames, MOST, MOST_NAMES, measureJson } from './json-size.ts'
@@ -15,7 +16,7 @@ self.onmessage = ({ data }: MessageEvent<LargeBodyRequest>) => {
   else self.postMessage(reply, [reply.bytes.buffer as ArrayBuffer])
 }
 
-function read({ id, bytes }: LargeBodyRequest): LargeBodyReply {
+function read({ id, bytes, irrelevant }: LargeBodyRequest): LargeBodyReply {
   const size = measureJson(bytes)
   if (size.fields > MOST.fields) return { id, refusal: `The request has more than ${MOST.fields} fields.` }
   if (size.items > MOST.items) return { id, refusal: `The request has more than ${MOST.items} array items.` }
@@ -27,9 +28,11 @@ function read({ id, bytes }: LargeBodyRequest): LargeBodyReply {
   }
   const body = parseJsonObject(text)
   if (body === undefined) return { id, refusal: 'The body of your request must be one valid JSON object.' }
+  if (hasDuplicateKeys(text, body))
+    return { id, refusal: 'The body of your request has the same key twice in one object; keep one of them.' }
   if (hasTooManyNames(body)) return { id, refusal: `The request has more than ${MOST_NAMES} different field names.` }
   try {
-    const canonicalBody = `#${sha256(canonicalizeBody(body))}`
+    const canonicalBody = `#${sha256(canonicalizeBody(body, irrelevant))}`
     return { id, bytes, hasInexactNumber: hasInexactNumber(text), body, canonicalBody }
   } catch (error) {
     return { id, refusal: error instanceof Error ? error.message : 'The request is nested too deeply.' }

@@ -4,6 +4,8 @@ import type { JsonObject } from '../json/json-object.ts'
 export interface LargeBodyRequest {
   id: number
   bytes: Uint8Array
+  /** Fields that do not count; undefined for the usual ones. */
+  irrelevant: ReadonlySet<string> | undefined
 }
 
 export type LargeBodyReply =

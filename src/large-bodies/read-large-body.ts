@@ -18,7 +18,7 @@ export interface LargeBody {
 
 export interface LargeBodyReader {
   /** The bytes go to the worker: they are empty afterwards. Rejects with a 400 where they are not fit to be a request. */
-  read(bytes: Uint8Array): Promise<LargeBody>
+  read(bytes: Uint8Array, irrelevant?: ReadonlySet<string>): Promise<LargeBody>
   close(): void
 }
 
@@ -47,14 +47,14 @@ export function createLargeBodyReader(): LargeBodyReader {
   }
 
   return {
-    read(bytes) {
+    read(bytes, irrelevant) {
       worker ??= start()
       const id = ++lastId
       const { promise, resolve, reject } = Promise.withResolvers<LargeBody>()
       waiting.set(id, { resolve, reject })
       // Part of a larger buffer cannot be handed over.
       const whole = bytes.byteLength === bytes.buffer.byteLength ? bytes : bytes.slice()
-      const request: LargeBodyRequest = { id, bytes: whole }
+      const request: LargeBodyRequest = { id, bytes: whole, irrelevant }
       worker.postMessage(request, [whole.buffer as ArrayBuffer])
       return promise
     },

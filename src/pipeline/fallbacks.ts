@@ -3,7 +3,6 @@
 import { NO_USAGE } from '../catalogue/cost.ts'
 import type { CallFailure } from '../coalescing/shared-call.ts'
 import { ClientGone, ProxyError } from '../errors.ts'
-import { hasInexactNumber } from '../json/inexact-number.ts'
 import { isPassing, UpstreamFailure } from '../providers/upstream-failure.ts'
 import type { ProxyResponse } from './exchange.ts'
 import { withModel } from './parse-request.ts'
@@ -33,7 +32,7 @@ function isPassingFailure(failure: CallFailure): boolean {
 
 /** Embeddings of another model would be of no use. Writing a body anew would round a number that JavaScript cannot hold. */
 function fallbacksOf({ query, account }: RequestContext): string[] {
-  if (account.fallbacks.length === 0 || query.endpoint === 'embeddings' || hasInexactNumber(query.text)) return []
+  if (account.fallbacks.length === 0 || query.endpoint === 'embeddings' || query.hasInexactNumber) return []
   return account.fallbacks.filter(model => model !== query.model)
 }
 

@@ -4,7 +4,9 @@ import { irrelevantTo } from '../cache/exact-key.ts'
 import { invalidRequest } from '../errors.ts'
 import { canonicalizeBody } from '../json/canonical.ts'
 import { hasDuplicateKeys } from '../json/duplicate-keys.ts'
+import { hasInexactNumber } from '../json/inexact-number.ts'
 import { isJsonObject, type JsonObject } from '../json/json-object.ts'
+import type { LargeBody } from '../large-bodies/read-large-body.ts'
 import { planMessages } from '../messages-format/plan-messages.ts'
 import type { Endpoint } from '../providers/upstream.ts'
 import { planResponses } from '../responses-format/plan-responses.ts'
@@ -14,8 +16,12 @@ import type { ProxyRequest } from './exchange.ts'
 /** A request that is well formed, before anybody has said that it may pass. */
 export interface RequestQuery {
   endpoint: Endpoint
-  /** The body as it was sent. */
-  text: string
+  /** The body as it was sent. Made when it is first asked for: a large one was never a string. */
+  readonly text: string
+  /** Whether writing the body anew could change a number in it. */
+  hasInexactNumber: boolean
+  /** Whether the body was too large to be taken apart here: it is not matched by meaning. */
+  isLarge: boolean
   body: JsonObject
   /** What of the body counts, written in one way. */
   canonicalBody: string
@@ -33,30 +39,47 @@ const MAX_MODEL_LENGTH = 256
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const CONTROL_CHARACTERS = /[\u0000-\u001f\u007f-\u009f]/
 
+type Asked = Pick<ProxyRequest, 'endpoint' | 'headers'>
+
 /** Throws a 400 that names the field or header. Messages never quote the body. */
-export function parseRequest(
-  { endpoint, headers }: Pick<ProxyRequest, 'endpoint' | 'headers'>,
-  text: string,
-): RequestQuery {
+export function parseRequest(request: Asked, text: string): RequestQuery {
+  const { endpoint } = request
   const body = parseObject(text)
+  const fields = readFields(request, body)
+  const canonicalBody = fields.embeddings ? '' : canonicalizeBody(body, irrelevantTo(endpoint))
+  return { ...fields, text, body, canonicalBody, hasInexactNumber: hasInexactNumber(text), isLarge: false }
+}
+
+/** The same for a body that a worker has taken apart. */
+export function parseLargeRequest(request: Asked, { bytes, ...read }: LargeBody): RequestQuery {
+  let text: string | null = null
+  return {
+    ...readFields(request, read.body),
+    ...read,
+    isLarge: true,
+    get text() {
+      text ??= new TextDecoder().decode(bytes)
+      return text
+    },
+  }
+}
+
+/** All that is read from the fields of the body, and from headers. */
+function readFields({ endpoint, headers }: Asked, body: JsonObject) {
   const { stream } = body
   const model = readModel(body)
   if (stream !== undefined && stream !== null && typeof stream !== 'boolean') {
     throw invalidRequest('stream must be true or false.', 'stream')
   }
   checkInput[endpoint](body)
-  const embeddings = endpoint === 'embeddings' ? readEmbeddingsQuery(body) : null
   const control = readCacheControl(headers)
   return {
     endpoint,
-    text,
-    body,
-    canonicalBody: embeddings ? '' : canonicalizeBody(body, irrelevantTo(endpoint)),
     model,
     stream: stream === true && endpoint !== 'embeddings',
     includeUsage: tellsUsageAlways(endpoint) || asksForUsage(body),
     control: isCacheable(endpoint, body) ? control : { ...control, lookup: false, store: false },
-    embeddings,
+    embeddings: endpoint === 'embeddings' ? readEmbeddingsQuery(body) : null,
   }
 }
 

@@ -1,11 +1,14 @@
 /** The life of a request, top to bottom: parse, plan, admit, hit or shared call, respond, account. */
 import { hashBearerKey } from '../admission/api-key.ts'
+import { irrelevantTo } from '../cache/exact-key.ts'
 import { ProxyError } from '../errors.ts'
+import { decodeUtf8 } from '../json/decode-utf8.ts'
+import { LARGE_BODY_BYTES } from '../large-bodies/read-large-body.ts'
 import type { RequestAccounting } from './accounting.ts'
 import { answerEmbeddings } from './embeddings/answer-embeddings.ts'
 import type { ProxyRequest, ProxyResponse } from './exchange.ts'
 import { answerWithFallbacks } from './fallbacks.ts'
-import { parseRequest, type RequestQuery } from './parse-request.ts'
+import { parseLargeRequest, parseRequest, type RequestQuery } from './parse-request.ts'
 import { planRequest, type RequestPlan, samePlanInputs } from './plan-request.ts'
 import type { RequestContext } from './request-context.ts'
 import { missHeaders } from './response-headers.ts'
@@ -15,7 +18,7 @@ import type { Stages } from './stages.ts'
 export type Pipeline = (request: ProxyRequest) => Promise<ProxyResponse>
 
 export function createPipeline(stages: Stages): Pipeline {
-  const { admission, accounting, routes, cache } = stages
+  const { admission, accounting, routes, cache, largeBodies } = stages
 
   return async request => {
     const keyHash = hashBearerKey(request.authorization)
@@ -28,7 +31,7 @@ export function createPipeline(stages: Stages): Pipeline {
 
     const books = accounting.open(request, account)
     try {
-      const query = early ?? parseRequest(request, await request.readBody())
+      const query = early ?? (await readLate(request))
       books.noteQuery(query)
       const isRight = guessed && samePlanInputs(guess, account)
       const plan = isRight ? guessed : planRequest(query, account, routes)
@@ -48,6 +51,13 @@ export function createPipeline(stages: Stages): Pipeline {
       await admission.authenticate(keyHash, request.address)
       throw error
     }
+  }
+
+  /** A body that was not announced, or not announced to be small: only now, that the request may pass. */
+  async function readLate(request: ProxyRequest): Promise<RequestQuery> {
+    const bytes = await request.body.readBytes()
+    if (bytes.length <= LARGE_BODY_BYTES) return parseRequest(request, decodeUtf8(bytes))
+    return parseLargeRequest(request, await largeBodies.read(bytes, irrelevantTo(request.endpoint)))
   }
 
   async function answer(planned: Planned, exactEntry: Uint8Array | null): Promise<ProxyResponse> {

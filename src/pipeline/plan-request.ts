@@ -28,9 +28,9 @@ export function planRequest(query: RequestQuery, account: Account, routes: Route
 }
 
 function planCacheQuery(query: RequestQuery, account: Account, provider: Provider): CacheQuery {
-  const { endpoint, body, canonicalBody, text: bodyText, control, model } = query
+  const { endpoint, body, canonicalBody, control, model } = query
   const route = nameRoute(provider) + boundKey(query, account)
-  const identity = { namespace: control.namespace, endpoint, route, body, canonicalBody, bodyText }
+  const identity = { namespace: control.namespace, endpoint, route, body, canonicalBody, source: query }
   return createCacheQuery({ account, control, identity, requestHash: hashRequest(identity), model })
 }
 

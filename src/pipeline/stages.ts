@@ -4,6 +4,7 @@ import type { Cache } from '../cache/cache.ts'
 import type { Catalogue } from '../catalogue/catalogue.ts'
 import type { Leads } from '../coalescing/leads.ts'
 import type { SharedCalls } from '../coalescing/shared-calls.ts'
+import type { LargeBodyReader } from '../large-bodies/read-large-body.ts'
 import type { Routes } from '../providers/routes.ts'
 import type { VectorStore } from '../vector-cache/vector-store.ts'
 import type { Accounting } from './accounting.ts'
@@ -11,6 +12,7 @@ import type { VectorCalls } from './embeddings/vector-calls.ts'
 
 export interface Stages {
   admission: Admission
+  largeBodies: LargeBodyReader
   accounting: Accounting
   routes: Routes
   cache: Cache

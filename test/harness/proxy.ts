@@ -43,7 +43,6 @@ export async function startProxy({
   // A model in a process of its own, for each proxy of each test, would take longer than most tests.
   const config: Config = readConfig({
     PORT: '0',
-    ...('EMBEDDINGS_API_KEY' in environment ? {} : { EMBEDDER: 'builtin' }),
     ...environment,
   })
   const embedder = await createEmbedder(config.embedder, log)

@@ -14,7 +14,7 @@ test('an empty environment gives the documented defaults', () => {
     embeddedPgPort: 5433,
     workers: 1,
     aggregator: { name: 'openrouter', baseUrl: 'https://openrouter.ai/api/v1', apiKey: null, speaks: 'chat' },
-    embedder: { kind: 'local', path: expect.stringMatching(/vendor.all-minilm-l6-v2$/), isAskedFor: false },
+    embedder: { kind: 'builtin' },
     trustedProxies: 0,
     upstream: { connectTimeoutMs: 5000, firstByteTimeoutMs: 600_000, idleTimeoutMs: 300_000 },
     maxBodyBytes: 33_554_432,
@@ -72,12 +72,15 @@ test('a folder with a model is asked for by EMBEDDER=local, or by its name alone
   )
   const path = join(folder, 'tiny')
   await writeTinyModel(path, { words: [] })
-  const local = { kind: 'local', path, isAskedFor: true }
+  const local = { kind: 'local', path }
   expect(readConfig({ EMBEDDINGS_PATH: path }).embedder).toEqual(local)
   expect(readConfig({ EMBEDDINGS_PATH: path, EMBEDDER: 'local', EMBEDDINGS_API_KEY: 'k' }).embedder).toEqual(local)
   expect(readConfig({ EMBEDDINGS_PATH: path, EMBEDDINGS_API_KEY: 'k' }).embedder).toMatchObject({ kind: 'api' })
   expect(readConfig({ EMBEDDINGS_PATH: '/nowhere', EMBEDDER: 'builtin' }).embedder).toEqual({ kind: 'builtin' })
-  expect(readConfig({ EMBEDDER: 'local' }).embedder).toMatchObject({ kind: 'local', isAskedFor: true })
+  expect(readConfig({ EMBEDDER: 'local' }).embedder).toEqual({
+    kind: 'local',
+    path: expect.stringMatching(/vendor.all-minilm-l6-v2$/),
+  })
 })
 
 test('several workers need stores that can be shared', () => {

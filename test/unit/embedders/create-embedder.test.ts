@@ -12,12 +12,7 @@ beforeAll(async () => {
   await Bun.write(`${path}/model.onnx`, 'no model')
 })
 
-test('a model that only happened to be there and does not load is done without', async () => {
-  const embedder = await createEmbedder({ kind: 'local', path, isAskedFor: false }, log)
-  expect(embedder.space.model).toBe('builtin-lexical-1')
-})
-
-test('one that was asked for stops the start', async () => {
-  const created = createEmbedder({ kind: 'local', path, isAskedFor: true }, log)
+test('a model that does not load stops the start', async () => {
+  const created = createEmbedder({ kind: 'local', path }, log)
   await expect(created).rejects.toThrow(/^Cannot start:\n {2}EMBEDDINGS_PATH must be .* Example: EMBEDDER=builtin$/)
 })

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { hashRequest } from '../../../src/cache/exact-key.ts'
 import { canonicalizeBody } from '../../../src/json/canonical.ts'
+import { hasInexactNumber } from '../../../src/json/inexact-number.ts'
 
 function hash(bodyText: string, other: Partial<{ namespace: string; endpoint: string; route: string }> = {}): string {
   const body = JSON.parse(bodyText)
@@ -11,7 +12,7 @@ function hash(bodyText: string, other: Partial<{ namespace: string; endpoint: st
     route: 'openrouter',
     body,
     canonicalBody: canonicalizeBody(body),
-    bodyText,
+    source: { text: bodyText, hasInexactNumber: hasInexactNumber(bodyText), isLarge: false },
     ...other,
   })
 }
