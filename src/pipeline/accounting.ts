@@ -1,4 +1,4 @@
-/** The books of each request: how it went is told here once, and becomes a record, a log line and, where it does not count, a refund. */
+/** How each request went: told here once, it becomes a record, a log line and, where the request does not count, a refund. */
 
 import type { Reservations } from '../admission/reservations.ts'
 import type { Catalogue } from '../catalogue/catalogue.ts'
@@ -33,7 +33,7 @@ export interface Outcome {
   cause?: unknown
 }
 
-/** One request's books. */
+/** The accounting of one request. */
 export interface RequestAccounting {
   /** What is asked, once that is known. Without it, nothing is recorded. */
   noteQuery(query: Pick<RequestQuery, 'endpoint' | 'model' | 'stream' | 'body'>): void
@@ -43,9 +43,9 @@ export interface RequestAccounting {
   noteAsked(): void
   /** The response headers are ready. */
   noteHeaders(): void
-  /** Closes the books. Only the first call counts. */
+  /** Records how it ended. Only the first call counts. */
   finish(outcome: Outcome): void
-  /** Closes them for a request that ended with this error, unless they are closed. */
+  /** Records that it ended with this error, unless an end is recorded. */
   finishFailed(error: unknown): void
 }
 

@@ -1,4 +1,4 @@
-/** What a leader does with upstream's response: stores it, prices it, closes the books. */
+/** What a leader does with upstream's response: stores it, prices it, accounts for it. */
 import type { Lookup } from '../cache/cache.ts'
 import type { CacheEntry } from '../cache/entry.ts'
 import { costUsd, NO_USAGE, type TokenUsage } from '../catalogue/cost.ts'
@@ -38,7 +38,7 @@ export function entryOf(
   return { body, provider: provider.name, promptTokens, completionTokens, createdAtMs: now, expiresAtMs: now }
 }
 
-/** Closes the books of a request that upstream answered. */
+/** Accounts for a request that upstream answered. */
 export function finishMiss(
   { request, query, provider, accounting }: RequestContext,
   usage: TokenUsage,

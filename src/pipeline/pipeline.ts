@@ -18,7 +18,7 @@ import type { Stages } from './stages.ts'
 export type Pipeline = (request: ProxyRequest) => Promise<ProxyResponse>
 
 export function createPipeline(stages: Stages): Pipeline {
-  const { admission, accounting, routes, cache, largeBodies } = stages
+  const { admission, routes, cache, largeBodies } = stages
 
   return async request => {
     const keyHash = hashBearerKey(request.authorization)
@@ -29,16 +29,16 @@ export function createPipeline(stages: Stages): Pipeline {
     const guessed = early && guess && planRequest(early, guess, routes)
     const { account, entry } = await admission.admit(keyHash, request.address, guessed?.exactKey ?? null)
 
-    const books = accounting.open(request, account)
+    const accounting = stages.accounting.open(request, account)
     try {
       const query = early ?? (await readLate(request))
-      books.noteQuery(query)
+      accounting.noteQuery(query)
       const isRight = guessed && samePlanInputs(guess, account)
       const plan = isRight ? guessed : planRequest(query, account, routes)
       const exactEntry = isRight ? entry : await cache.readEntry(plan.exactKey)
-      return await answer({ request, query, account, plan, books }, exactEntry)
+      return await answer({ request, query, account, plan, accounting }, exactEntry)
     } catch (error) {
-      books.finishFailed(error)
+      accounting.finishFailed(error)
       throw error
     }
   }
@@ -64,8 +64,8 @@ export function createPipeline(stages: Stages): Pipeline {
     const { route, cacheQuery } = planned.plan
     if (route instanceof ProxyError) throw route
     if (!cacheQuery) throw new Error('A request with a route has a cache query')
-    planned.books.noteProvider(route)
-    const context: RequestContext = { ...planned, accounting: planned.books, provider: route, cacheQuery }
+    planned.accounting.noteProvider(route)
+    const context: RequestContext = { ...planned, provider: route, cacheQuery }
     try {
       const { embeddings } = planned.query
       if (embeddings) return await answerEmbeddings(context, embeddings, stages)
@@ -83,5 +83,5 @@ interface Planned {
   query: RequestQuery
   account: RequestContext['account']
   plan: RequestPlan
-  books: RequestAccounting
+  accounting: RequestAccounting
 }

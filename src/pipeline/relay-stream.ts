@@ -42,7 +42,7 @@ export function relayStream(
   }
 }
 
-/** Reads the stream to its end, settles the call, closes the books. Never throws. */
+/** Reads the stream to its end, settles the call, accounts for it. Never throws. */
 async function relay(
   context: RequestContext,
   call: SharedCall,

@@ -12,7 +12,7 @@ import type { RequestContext } from './request-context.ts'
 import { serveHit } from './serve-hit.ts'
 import type { Stages } from './stages.ts'
 
-/** The response, or why there is none: then nothing of one was sent, and the request's books are open. */
+/** The response, or why there is none: then nothing of one was sent, and the request is not accounted for. */
 export type Attempt = { response: ProxyResponse } | { failure: CallFailure }
 
 /** Calls of others that a request waits for before it takes the last one's failure for its own. */

@@ -7,7 +7,7 @@ import type { Log } from '../telemetry/log.ts'
 
 /** A terminal signals every process of its group, and each parent passes the signal on: what comes within this time is one wish. */
 const ONE_SIGNAL_MS = 500
-/** For requests that were cut to notice it, end their upstream calls and close their books. */
+/** For requests that were cut to notice it, end their upstream calls and be accounted for. */
 const CUT_GRACE_MS = 250
 const FLUSH_TIME_LIMIT_MS = 5_000
 const CLOSE_TIME_LIMIT_MS = 2_000
