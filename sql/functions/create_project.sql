@@ -11,6 +11,7 @@ begin
         raise exception 'project name % is not valid: 1 to 63 letters, digits, dots, dashes or underscores, beginning with a letter or digit', quote_for_message(project)
             using errcode = 'invalid_parameter_value';
     end if;
+    perform require_administrator();
     perform require_plan(plan);
     insert into projects (name, plan) values (project, plan)
     on conflict (name) do nothing
@@ -18,8 +19,9 @@ begin
     if created_id is null then
         raise exception 'project % exists already', quote_for_message(project) using errcode = 'unique_violation';
     end if;
+    perform audit('project.created', created_id, 'proj_' || created_id, jsonb_build_object('name', project, 'plan', plan));
     return created_id;
 end;
 $$;
 
-comment on function create_project(text, text) is 'Creates a project on a plan and returns its id. Raises on an invalid or taken name and on an unknown plan.';
+comment on function create_project(text, text) is 'Creates a project on a plan and returns its id. Raises on an invalid or taken name and on an unknown plan. Takes an administrator.';

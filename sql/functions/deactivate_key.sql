@@ -7,7 +7,6 @@ declare
     -- Shown prefixes end in an ellipsis; either form of it may come along when one is copied.
     wanted text := regexp_replace(coalesce(key_or_prefix, ''), '(…|\.{3})$', '');
     matching bigint[];
-    deactivated text;
 begin
     select array_agg(id) into matching
     from api_keys
@@ -22,11 +21,7 @@ begin
         raise exception 'several keys begin with %; give the whole key', quote_for_message(left(wanted, 17))
             using errcode = 'cardinality_violation';
     end if;
-    update api_keys
-    set deactivated_at = coalesce(deactivated_at, now())
-    where id = matching[1]
-    returning prefix into deactivated;
-    return deactivated;
+    return deactivate_key_with_id(matching[1]);
 end;
 $$;
 

@@ -4,8 +4,9 @@ volatile
 set search_path = public, pg_temp
 as $$
 declare
-    owner_id bigint := find_project(project);
+    owner_id bigint := open_project(project, 'member');
     secret text;
+    issued bigint;
 begin
     if key_type is null or key_type not in ('project', 'test') then
         raise exception 'key type % does not exist; types are: project, test', quote_for_message(key_type)
@@ -19,16 +20,23 @@ begin
         raise exception 'expiry % is in the past', to_char(expires at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')
             using errcode = 'invalid_parameter_value';
     end if;
-    -- Two random UUIDs carry 244 bits from the system's own source; hashed, so that their fixed bits do not show. 32 digits hold 190 bits.
-    secret := 'lgw_' || case key_type when 'test' then 'test' else 'proj' end || '_'
-        || encode_base62(sha256(uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid())), 32);
+    -- An archived project would have a key that opens it again.
+    if exists (select 1 from projects p where p.id = owner_id and p.archived_at is not null) then
+        raise exception 'project % is archived', quote_for_message(project) using errcode = 'object_not_in_prerequisite_state';
+    end if;
+    secret := make_secret('lgw_' || case key_type when 'test' then 'test' else 'proj' end || '_');
     insert into api_keys (project_id, key_hash, prefix, type, name, expires_at)
     values (owner_id, sha256(convert_to(secret, 'UTF8')), left(secret, 17), key_type, key_name, expires)
-    on conflict (project_id, name) where deactivated_at is null do nothing;
-    if not found then
+    on conflict (project_id, name) where deactivated_at is null do nothing
+    returning id into issued;
+    if issued is null then
         raise exception 'project % already has an active key named %', quote_for_message(project), quote_for_message(key_name)
             using errcode = 'unique_violation';
     end if;
+    perform audit(
+        'api_key.created', owner_id, 'key_' || issued,
+        jsonb_build_object('name', key_name, 'type', key_type, 'prefix', left(secret, 17), 'expires_at', expires)
+    );
     return secret;
 end;
 $$;

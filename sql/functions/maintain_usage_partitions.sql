@@ -37,7 +37,9 @@ begin
     loop
         execute format('drop table %I', partition.relname);
     end loop;
+
+    perform maintain_dashboard();
 end;
 $$;
 
-comment on function maintain_usage_partitions() is 'Makes the partitions of this month and the next two, and drops those older than service setting usage_retention_months.';
+comment on function maintain_usage_partitions() is 'Makes the partitions of this month and the next two, and drops those older than service setting usage_retention_months; then maintain_dashboard().';

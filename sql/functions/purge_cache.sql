@@ -4,7 +4,7 @@ volatile
 set search_path = public, pg_temp
 as $$
 declare
-    owner_id bigint := find_project(project);
+    owner_id bigint := open_project(project, 'member');
     purged bigint;
 begin
     -- Redis is out of reach from here: a new generation makes every copy there unfindable, and they expire by themselves. It also
@@ -14,6 +14,7 @@ begin
     delete from cache_groups g where g.project_id = owner_id;
     delete from cache_entries e where e.project_id = owner_id;
     get diagnostics purged = row_count;
+    perform audit('cache.purged', owner_id, 'proj_' || owner_id, jsonb_build_object('entries', purged));
     return purged;
 end;
 $$;

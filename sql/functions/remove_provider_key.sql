@@ -5,7 +5,7 @@ set search_path = public, pg_temp
 as $$
 #variable_conflict use_variable
 declare
-    owner_id bigint := find_project(project);
+    owner_id bigint := open_project(project, 'owner');
     removed text;
 begin
     delete from provider_keys k
@@ -15,6 +15,7 @@ begin
         raise exception 'project % has no key for provider %', quote_for_message(project), quote_for_message(provider)
             using errcode = 'no_data_found';
     end if;
+    perform audit('provider_key.deleted', owner_id, provider, jsonb_build_object('last_four', removed));
     return removed;
 end;
 $$;

@@ -5,11 +5,15 @@ set search_path = public, pg_temp
 as $$
 #variable_conflict use_variable
 declare
-    owner_id bigint := find_project(project);
+    owner_id bigint := open_project(project, 'viewer');
+    was text;
 begin
+    perform require_administrator();
     perform require_plan(plan);
+    select p.plan into was from projects p where p.id = owner_id for update;
     update projects p set plan = set_plan.plan where p.id = owner_id;
+    perform audit('project.updated', owner_id, 'proj_' || owner_id, jsonb_build_object('plan', plan, 'was', was));
 end;
 $$;
 
-comment on function set_plan(text, text) is 'Moves a project to another plan; its limits hold from the next request on. Raises on an unknown project or plan.';
+comment on function set_plan(text, text) is 'Moves a project to another plan; its limits hold from the next request on. Takes an administrator. Raises on an unknown project or plan.';

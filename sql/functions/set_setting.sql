@@ -4,7 +4,7 @@ volatile
 set search_path = public, pg_temp
 as $$
 declare
-    owner_id bigint := find_project(project);
+    owner_id bigint := open_project(project, 'member');
 begin
     case setting
         when 'semantic_enabled' then
@@ -23,6 +23,7 @@ begin
             raise exception 'setting % does not exist; settings are: semantic_enabled, semantic_threshold, semantic_guards, cache_ttl_seconds, cache_bytes, fallbacks', quote_for_message(setting)
                 using errcode = 'invalid_parameter_value';
     end case;
+    perform audit('project.updated', owner_id, 'proj_' || owner_id, jsonb_build_object('setting', setting, 'value', value));
 exception
     when invalid_text_representation or numeric_value_out_of_range or check_violation or not_null_violation then
         raise exception 'value % is not valid for setting %: it takes %', quote_for_message(value), setting,

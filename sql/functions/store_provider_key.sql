@@ -5,6 +5,7 @@ set search_path = public, pg_temp
 as $$
 #variable_conflict use_variable
 begin
+    perform authorize(owner_id, 'owner');
     -- One at a time for each project: versions become visible in the order they are given, and none goes unnoticed.
     perform 1 from projects p where p.id = owner_id for no key update;
     if not found then
@@ -17,6 +18,7 @@ begin
         last_four = excluded.last_four,
         updated_at = now(),
         version = default;
+    perform audit('provider_key.stored', owner_id, provider, jsonb_build_object('last_four', last_four));
 exception
     when check_violation then
         raise exception 'provider % does not exist; providers are: openai, anthropic, groq', quote_for_message(provider)

@@ -9,9 +9,56 @@ export type Generated<T> = T extends ColumnType<infer S, infer I, infer U>
   ? ColumnType<S, I | undefined, U>
   : ColumnType<T, T | undefined, T>;
 
+export type Json = JsonValue;
+
+export type JsonArray = JsonValue[];
+
+export type JsonObject = {
+  [x: string]: JsonValue | undefined;
+};
+
+export type JsonPrimitive = boolean | number | string | null;
+
+export type JsonValue = JsonArray | JsonObject | JsonPrimitive;
+
 export type Numeric = ColumnType<string, number | string, number | string>;
 
 export type Timestamp = ColumnType<Date, Date | string, Date | string>;
+
+export interface AdminKeys {
+  /**
+   * When the key was issued.
+   */
+  created_at: Generated<Timestamp>;
+  /**
+   * From when on the key is refused; null: never.
+   */
+  expires_at: Timestamp | null;
+  /**
+   * Shown as admin_key_<id>.
+   */
+  id: Generated<number>;
+  /**
+   * SHA-256 of the whole key.
+   */
+  key_hash: Buffer;
+  /**
+   * Last request with this key, accurate to about a minute.
+   */
+  last_used_at: Timestamp | null;
+  /**
+   * What the key is for.
+   */
+  name: string;
+  /**
+   * The first characters of the key: lgw_admin_ and eight more.
+   */
+  prefix: string;
+  /**
+   * On whose behalf the key acts.
+   */
+  user_id: number;
+}
 
 export interface AdmissionSlots {
   /**
@@ -77,6 +124,53 @@ export interface ApiKeys {
    * project: standard access. test: answered by the sandbox provider, counted apart, never forwarded.
    */
   type: string;
+}
+
+export interface AuditLog {
+  /**
+   * What happened: project.created, api_key.deleted, login.succeeded, ...
+   */
+  action: string;
+  /**
+   * Who: a user's e-mail address, or the database user of an operator with psql.
+   */
+  actor: string;
+  /**
+   * session: in the dashboard. api_key: with an admin API key. operator: with psql, or the proxy itself.
+   */
+  actor_kind: string;
+  /**
+   * Client address; null for operators.
+   */
+  address: string | null;
+  /**
+   * The admin API key that was used.
+   */
+  admin_key_id: number | null;
+  /**
+   * What was changed, never a secret.
+   */
+  details: Generated<Json>;
+  /**
+   * In the order of time; shown as audit_log-<id>.
+   */
+  id: Generated<number>;
+  /**
+   * The project it happened in; null where it concerns no single one.
+   */
+  project_id: number | null;
+  /**
+   * When it happened.
+   */
+  recorded_at: Generated<Timestamp>;
+  /**
+   * What it happened to, as the admin API names it.
+   */
+  target: string;
+  /**
+   * The user. No foreign key: the log outlives what it speaks of.
+   */
+  user_id: number | null;
 }
 
 export interface BatchLedger {
@@ -350,6 +444,25 @@ export interface Installation {
   only_row: Generated<boolean>;
 }
 
+export interface Invitations {
+  /**
+   * When it was made.
+   */
+  created_at: Generated<Timestamp>;
+  /**
+   * From when on it is refused.
+   */
+  expires_at: Timestamp;
+  /**
+   * SHA-256 of the token, which is seen once.
+   */
+  token_hash: Buffer;
+  /**
+   * Whose password it sets.
+   */
+  user_id: number;
+}
+
 export interface KeyAccounts {
   /**
    * Raised by every purge.
@@ -427,6 +540,63 @@ export interface KeyAccounts {
    * active, expired or disabled, as of now.
    */
   verdict: string | null;
+}
+
+export interface LatencyHourly {
+  /**
+   * The n for which the latency lies from 2^(n/4) to 2^((n+1)/4) milliseconds.
+   */
+  bucket: number;
+  /**
+   * As in usage_hourly.
+   */
+  cache_result: string;
+  /**
+   * Beginning of the hour.
+   */
+  hour: Timestamp;
+  /**
+   * As in usage_records.
+   */
+  project_id: number;
+  /**
+   * How many records.
+   */
+  requests: number;
+}
+
+export interface LoginAttempts {
+  /**
+   * How many since first_at.
+   */
+  attempts: number;
+  /**
+   * When the present count began.
+   */
+  first_at: Timestamp;
+  /**
+   * account:<email> or address:<client address>.
+   */
+  subject: string;
+}
+
+export interface Memberships {
+  /**
+   * When the user was added to the project.
+   */
+  created_at: Generated<Timestamp>;
+  /**
+   * The project that is opened.
+   */
+  project_id: number;
+  /**
+   * viewer: looks. member: also keys, settings and the cache. owner: also provider keys, members, name and archive.
+   */
+  role: string;
+  /**
+   * For whom.
+   */
+  user_id: number;
 }
 
 export interface Models {
@@ -536,6 +706,10 @@ export interface Plans {
 
 export interface Projects {
   /**
+   * When the project was archived, and its keys deactivated; null: in use.
+   */
+  archived_at: Timestamp | null;
+  /**
    * How much the project may keep of answers and vectors; beyond it, what would expire first goes. Enforced once a minute.
    */
   cache_bytes: Generated<number>;
@@ -642,6 +816,112 @@ export interface ServiceSettings {
   value: string;
 }
 
+export interface Sessions {
+  /**
+   * Client address at login.
+   */
+  address: string;
+  /**
+   * When the user logged in.
+   */
+  created_at: Generated<Timestamp>;
+  /**
+   * From when on the cookie is refused.
+   */
+  expires_at: Timestamp;
+  /**
+   * Told apart by.
+   */
+  id: Generated<number>;
+  /**
+   * Last request, accurate to about a minute.
+   */
+  last_seen_at: Generated<Timestamp>;
+  /**
+   * SHA-256 of the cookie.
+   */
+  token_hash: Buffer;
+  /**
+   * Browser at login, as it names itself.
+   */
+  user_agent: string;
+  /**
+   * Who logged in.
+   */
+  user_id: number;
+}
+
+export interface UsageHourly {
+  /**
+   * As in usage_records; empty where the request ended before the cache.
+   */
+  cache_result: string;
+  /**
+   * Sum over them.
+   */
+  cached_prompt_tokens: number;
+  /**
+   * Sum over them.
+   */
+  completion_tokens: number;
+  /**
+   * Sum over them.
+   */
+  cost_usd: Numeric;
+  /**
+   * Sum over them.
+   */
+  duration_ms: number;
+  /**
+   * As in usage_records.
+   */
+  endpoint: string;
+  /**
+   * Beginning of the hour in which the answers ended.
+   */
+  hour: Timestamp;
+  /**
+   * As in usage_records.
+   */
+  key_id: number;
+  /**
+   * Sum over them.
+   */
+  latency_ms: number;
+  /**
+   * As in usage_records.
+   */
+  model: string;
+  /**
+   * As in usage_records.
+   */
+  project_id: number;
+  /**
+   * Sum over them.
+   */
+  prompt_tokens: number;
+  /**
+   * As in usage_records; empty where none was reached.
+   */
+  provider: string;
+  /**
+   * How many records.
+   */
+  requests: number;
+  /**
+   * Sum over them.
+   */
+  saved_usd: Numeric;
+  /**
+   * First digit of the HTTP status.
+   */
+  status_class: number;
+  /**
+   * Sum over them.
+   */
+  tokens_saved: number;
+}
+
 export interface UsageRecords {
   /**
    * HIT, HIT-SEMANTIC, MISS; null where the request ended before the cache.
@@ -721,9 +1001,34 @@ export interface UsageRecords {
   tokens_saved: number;
 }
 
+export interface Users {
+  /**
+   * When the user was added.
+   */
+  created_at: Generated<Timestamp>;
+  /**
+   * What the user logs in with, in lower case.
+   */
+  email: string;
+  /**
+   * Referred to by memberships, sessions and admin keys; shown as user_<id>.
+   */
+  id: Generated<number>;
+  /**
+   * argon2id, made by the proxy; null until the invitation was taken up.
+   */
+  password_hash: string | null;
+  /**
+   * owner: sees and changes everything. reader: sees the projects that memberships open.
+   */
+  role: string;
+}
+
 export interface DB {
+  admin_keys: AdminKeys;
   admission_slots: AdmissionSlots;
   api_keys: ApiKeys;
+  audit_log: AuditLog;
   batch_ledger: BatchLedger;
   cache_entries: CacheEntries;
   cache_groups: CacheGroups;
@@ -733,7 +1038,11 @@ export interface DB {
   cached_vectors: CachedVectors;
   embedding_spaces: EmbeddingSpaces;
   installation: Installation;
+  invitations: Invitations;
   key_accounts: KeyAccounts;
+  latency_hourly: LatencyHourly;
+  login_attempts: LoginAttempts;
+  memberships: Memberships;
   models: Models;
   monthly_counters: MonthlyCounters;
   plans: Plans;
@@ -741,5 +1050,8 @@ export interface DB {
   provider_keys: ProviderKeys;
   schema_migrations: SchemaMigrations;
   service_settings: ServiceSettings;
+  sessions: Sessions;
+  usage_hourly: UsageHourly;
   usage_records: UsageRecords;
+  users: Users;
 }

@@ -1,0 +1,25 @@
+create or replace function accept_invitation(token text, password_hash text) returns bigint
+language plpgsql
+volatile
+set search_path = public, pg_temp
+as $$
+#variable_conflict use_variable
+declare
+    invited bigint;
+begin
+    delete from invitations i
+    where i.token_hash = sha256(convert_to(token, 'UTF8')) and i.expires_at > now()
+    returning i.user_id into invited;
+    if invited is null then
+        raise exception 'this invitation does not exist, was used, or has expired; ask an administrator for another'
+            using errcode = 'no_data_found';
+    end if;
+    update users u set password_hash = accept_invitation.password_hash where u.id = invited;
+    -- Whoever knew the old password is out.
+    delete from sessions s where s.user_id = invited;
+    perform audit('invite.accepted', null, 'user_' || invited);
+    return invited;
+end;
+$$;
+
+comment on function accept_invitation(text, text) is 'Uses an invitation up: sets the user''s password hash, ends earlier sessions, and returns the user''s id. Raises no_data_found where there is no such invitation.';

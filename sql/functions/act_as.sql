@@ -1,0 +1,27 @@
+create or replace function act_as(actor json, reads boolean, statement text, arguments json) returns setof json
+language plpgsql
+volatile
+set search_path = public, pg_temp
+as $$
+begin
+    -- All of it ends with the transaction, which is this one statement.
+    perform set_config('model_proxy.actor', coalesce(actor ->> 'name', ''), true);
+    perform set_config('model_proxy.user_id', coalesce(actor ->> 'user_id', ''), true);
+    perform set_config('model_proxy.admin_key_id', coalesce(actor ->> 'admin_key_id', ''), true);
+    perform set_config('model_proxy.address', coalesce(actor ->> 'address', ''), true);
+    if reads then
+        begin
+            perform set_config('role', 'model_proxy_dashboard', true);
+        exception
+            when invalid_parameter_value or insufficient_privilege or undefined_object then
+                raise exception 'the role model_proxy_dashboard is missing or not granted: as a database administrator, run `create role model_proxy_dashboard nologin; grant model_proxy_dashboard to "%"; select ensure_dashboard_role()`', session_user
+                    using errcode = 'object_not_in_prerequisite_state';
+        end;
+        perform set_config('transaction_read_only', 'on', true);
+    end if;
+    return query execute format('select to_json(r) from (%s) r', statement) using arguments;
+end;
+$$;
+
+comment on function act_as(json, boolean, text, json) is
+    'Runs one statement on behalf of a user: actor {name, user_id, admin_key_id, address}. What reads runs as role model_proxy_dashboard, under row-level security and read-only; what changes relies on the checks of the functions it calls. The statement finds its values in $1; its rows come back as JSON.';

@@ -1,0 +1,29 @@
+create or replace function add_member(project text, member_email text, member_role text) returns table (
+    user_id bigint,
+    invitation text
+)
+language plpgsql
+volatile
+set search_path = public, pg_temp
+as $$
+#variable_conflict use_column
+declare
+    known bigint;
+    token text;
+begin
+    perform open_project(project, 'owner');
+    select u.id into known from users u where u.email = lower(btrim(member_email));
+    if known is null then
+        if current_user_id() is not null and not is_administrator() then
+            raise exception 'there is no user %: an administrator must add them first', quote_for_message(member_email)
+                using errcode = 'insufficient_privilege';
+        end if;
+        known := create_user(member_email, 'reader');
+        token := invite_user(known);
+    end if;
+    perform set_member(project, known, member_role);
+    return query select known, token;
+end;
+$$;
+
+comment on function add_member(text, text, text) is 'Makes whoever has that e-mail address owner, member or viewer of a project. Somebody unknown is added as a user, and the invitation returned: the only time it is seen. Adding users takes an administrator, the rest an owner of the project.';

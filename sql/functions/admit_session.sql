@@ -1,0 +1,30 @@
+create or replace function admit_session(token_hash text) returns table (
+    session_id bigint,
+    user_id bigint,
+    email text,
+    role text
+)
+language plpgsql
+volatile
+set search_path = public, pg_temp
+as $$
+#variable_conflict use_column
+begin
+    -- Once a minute is enough: a row that every request wrote would be a hot spot.
+    update sessions s
+    set last_seen_at = now()
+    where s.token_hash = decode(admit_session.token_hash, 'hex')
+        and s.last_seen_at < now() - interval '1 minute'
+        and s.last_seen_at > now() - interval '7 days'
+        and s.expires_at > now();
+    return query
+    select s.id, u.id, u.email, u.role
+    from sessions s
+    join users u on u.id = s.user_id
+    where s.token_hash = decode(admit_session.token_hash, 'hex')
+        and s.last_seen_at > now() - interval '7 days'
+        and s.expires_at > now();
+end;
+$$;
+
+comment on function admit_session(text) is 'Who a session cookie (hex SHA-256) belongs to; no row where it is unknown, has expired, or was not used for seven days.';

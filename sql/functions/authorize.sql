@@ -1,0 +1,26 @@
+create or replace function authorize(of_project bigint, needed text) returns void
+language plpgsql
+stable
+set search_path = public, pg_temp
+as $$
+declare
+    ranks constant text[] := array['viewer', 'member', 'owner'];
+    held text;
+begin
+    if current_user_id() is null or is_administrator() then
+        return;
+    end if;
+    select m.role into held
+    from memberships m
+    where m.project_id = of_project and m.user_id = current_user_id();
+    if held is null then
+        -- No word on whether there is one that others see.
+        raise exception 'this project does not exist, or you are not a member of it' using errcode = 'no_data_found';
+    end if;
+    if array_position(ranks, held) < array_position(ranks, needed) then
+        raise exception 'you are % of this project, and this takes %', held, needed using errcode = 'insufficient_privilege';
+    end if;
+end;
+$$;
+
+comment on function authorize(bigint, text) is 'Raises where the current user may not do in a project what takes the role viewer, member or owner: no_data_found for who is no member, else insufficient_privilege. Administrators and operators with psql pass.';

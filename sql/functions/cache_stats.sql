@@ -1,0 +1,46 @@
+create or replace function cache_stats(of_project bigint)
+returns table (
+    entries bigint,
+    bytes bigint,
+    prompts bigint,
+    with_vector bigint,
+    vectors bigint,
+    expired bigint,
+    oldest_at timestamptz,
+    newest_at timestamptz,
+    saveable_tokens bigint
+)
+language sql
+stable
+set search_path = public, pg_temp
+as $$
+    select
+        e.entries,
+        e.bytes,
+        p.prompts,
+        p.with_vector,
+        (select count(*) from cached_vectors v where v.project_id = of_project),
+        e.expired,
+        e.oldest_at,
+        e.newest_at,
+        e.saveable_tokens
+    from (
+        select
+            count(*) as entries,
+            -- As stored, without unpacking it.
+            coalesce(sum(pg_column_size(c.response)), 0) as bytes,
+            count(*) filter (where c.expires_at <= now()) as expired,
+            min(c.created_at) as oldest_at,
+            max(c.created_at) as newest_at,
+            coalesce(sum(c.prompt_tokens), 0)::bigint as saveable_tokens
+        from cache_entries c
+        where c.project_id = of_project
+    ) e,
+    (
+        select count(*) as prompts, count(c.space_id) as with_vector
+        from cache_prompts c
+        where c.project_id = of_project
+    ) p;
+$$;
+
+comment on function cache_stats(bigint) is 'How much a project has in its cache: answers and their stored bytes, prompts and vectors.';

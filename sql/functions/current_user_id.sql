@@ -1,0 +1,10 @@
+create or replace function current_user_id() returns bigint
+language sql
+stable
+parallel safe
+-- No search path of its own: with one, it could not be inlined.
+as $$
+    select nullif(current_setting('model_proxy.user_id', true), '')::bigint;
+$$;
+
+comment on function current_user_id() is 'The user on whose behalf act_as() runs a statement; null for an operator with psql and for the proxy itself.';

@@ -1,0 +1,25 @@
+create or replace function deactivate_key_with_id(key_id bigint) returns text
+language plpgsql
+volatile
+set search_path = public, pg_temp
+as $$
+declare
+    found_key api_keys;
+begin
+    select * into found_key from api_keys k where k.id = key_id for no key update;
+    if found_key.id is null then
+        raise exception 'API key key_% does not exist', key_id using errcode = 'no_data_found';
+    end if;
+    perform authorize(found_key.project_id, 'member');
+    if found_key.deactivated_at is null then
+        update api_keys k set deactivated_at = now() where k.id = key_id;
+        perform audit(
+            'api_key.deleted', found_key.project_id, 'key_' || key_id,
+            jsonb_build_object('name', found_key.name, 'prefix', found_key.prefix)
+        );
+    end if;
+    return found_key.prefix;
+end;
+$$;
+
+comment on function deactivate_key_with_id(bigint) is 'Deactivates a key and returns its prefix; it is refused from the next request on. Deactivating twice changes nothing. Takes a member of its project.';

@@ -1,0 +1,43 @@
+create or replace function ensure_dashboard_role() returns void
+language plpgsql
+volatile
+set search_path = public, pg_temp
+as $$
+begin
+    -- Roles belong to the whole server: another database of it may be doing the same.
+    perform pg_advisory_xact_lock(hashtext('model_proxy_dashboard'));
+    if not exists (select 1 from pg_roles where rolname = 'model_proxy_dashboard') then
+        begin
+            create role model_proxy_dashboard nologin;
+        exception
+            when duplicate_object or unique_violation then null;
+        end;
+    end if;
+    if not pg_has_role(session_user, 'model_proxy_dashboard', 'member') then
+        execute format('grant model_proxy_dashboard to %I', session_user);
+    end if;
+    grant select on
+        projects,
+        plans,
+        api_keys,
+        monthly_counters,
+        cache_entries,
+        cache_prompts,
+        cached_vectors,
+        usage_records,
+        usage_hourly,
+        latency_hourly,
+        memberships,
+        audit_log
+        to model_proxy_dashboard;
+    -- Neither sealed keys nor hashes of passwords and admin keys.
+    grant select (project_id, provider, last_four, created_at, updated_at) on provider_keys to model_proxy_dashboard;
+    grant select (id, email, role, created_at) on users to model_proxy_dashboard;
+    grant select (id, user_id, prefix, name, created_at, expires_at, last_used_at) on admin_keys to model_proxy_dashboard;
+exception
+    when insufficient_privilege then
+        raise warning 'the dashboard needs a role that % may not create: see act_as()', session_user;
+end;
+$$;
+
+comment on function ensure_dashboard_role() is 'Makes the role that dashboard queries run as, and grants it what they read. Only warns where the database user may not: the proxy works without, the dashboard says what is missing.';

@@ -1,0 +1,16 @@
+create or replace function find_invitation(token text) returns table (
+    user_id bigint,
+    email text
+)
+language sql
+stable
+set search_path = public, pg_temp
+as $$
+    select u.id, u.email
+    from invitations i
+    join users u on u.id = i.user_id
+    where i.token_hash = sha256(convert_to(token, 'UTF8'))
+        and i.expires_at > now();
+$$;
+
+comment on function find_invitation(text) is 'Whom an invitation is for; no row where there is none, or it has expired.';

@@ -1,0 +1,9 @@
+create or replace function find_password_hash(of_email text) returns text
+language sql
+stable
+set search_path = public, pg_temp
+as $$
+    select u.password_hash from users u where u.email = lower(btrim(of_email));
+$$;
+
+comment on function find_password_hash(text) is 'argon2id hash of a user''s password; null where there is no such user, or no password yet.';

@@ -1,0 +1,27 @@
+create or replace function invite_user(of_user bigint) returns text
+language plpgsql
+volatile
+set search_path = public, pg_temp
+as $$
+declare
+    token constant text := make_secret('lgw_invite_');
+begin
+    -- Whoever has the token becomes the user: for administrators alone.
+    perform require_administrator();
+    insert into invitations as i (token_hash, user_id, expires_at)
+    select sha256(convert_to(token, 'UTF8')), u.id, now() + interval '7 days'
+    from users u
+    where u.id = of_user
+    on conflict (user_id) do update
+    set token_hash = excluded.token_hash,
+        created_at = now(),
+        expires_at = excluded.expires_at;
+    if not found then
+        raise exception 'user user_% does not exist', of_user using errcode = 'no_data_found';
+    end if;
+    perform audit('invite.sent', null, 'user_' || of_user);
+    return token;
+end;
+$$;
+
+comment on function invite_user(bigint) is 'Makes a token, good for seven days and one use, with which a user sets a new password, and returns it: the only time it is seen. Takes an administrator.';

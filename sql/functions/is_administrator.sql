@@ -1,0 +1,11 @@
+create or replace function is_administrator() returns boolean
+language sql
+stable
+-- It decides what may be seen, so it must see all.
+security definer
+set search_path = public, pg_temp
+as $$
+    select exists (select 1 from users u where u.id = current_user_id() and u.role = 'owner');
+$$;
+
+comment on function is_administrator() is 'Whether the current user is an owner of the whole installation.';

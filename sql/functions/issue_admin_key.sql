@@ -1,0 +1,36 @@
+create or replace function issue_admin_key(of_email text, key_name text, expires timestamptz default null) returns table (
+    id bigint,
+    key text
+)
+language plpgsql
+volatile
+set search_path = public, pg_temp
+as $$
+#variable_conflict use_column
+declare
+    secret constant text := make_secret('lgw_admin_');
+    issued bigint;
+begin
+    perform require_administrator();
+    if key_name is null or key_name !~ '^[^[:cntrl:]]{1,100}$' then
+        raise exception 'key name % is not valid: 1 to 100 printable characters', quote_for_message(key_name)
+            using errcode = 'invalid_parameter_value';
+    end if;
+    if expires <= now() then
+        raise exception 'expiry % is in the past', to_char(expires at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')
+            using errcode = 'invalid_parameter_value';
+    end if;
+    insert into admin_keys as k (user_id, key_hash, prefix, name, expires_at)
+    select u.id, sha256(convert_to(secret, 'UTF8')), left(secret, 18), key_name, expires
+    from users u
+    where u.email = lower(btrim(of_email)) and u.role = 'owner'
+    returning k.id into issued;
+    if issued is null then
+        raise exception 'there is no administrator %', quote_for_message(of_email) using errcode = 'no_data_found';
+    end if;
+    perform audit('admin_api_key.created', null, 'admin_key_' || issued, jsonb_build_object('name', key_name, 'expires_at', expires));
+    return query select issued, secret;
+end;
+$$;
+
+comment on function issue_admin_key(text, text, timestamptz) is 'Makes an admin API key that acts for an administrator, and returns it: the only time it is seen. Takes an administrator.';

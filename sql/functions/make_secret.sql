@@ -1,0 +1,10 @@
+create or replace function make_secret(prefix text) returns text
+language sql
+volatile
+set search_path = public, pg_temp
+as $$
+    -- Two random UUIDs carry 244 bits from the system's own source; hashed, so that their fixed bits do not show. 32 digits hold 190 bits.
+    select prefix || encode_base62(sha256(uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid())), 32);
+$$;
+
+comment on function make_secret(text) is 'A new secret: the prefix and 32 random letters and digits.';

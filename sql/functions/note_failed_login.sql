@@ -1,0 +1,13 @@
+create or replace function note_failed_login(of_email text, client_address text) returns void
+language plpgsql
+volatile
+set search_path = public, pg_temp
+as $$
+begin
+    perform set_config('model_proxy.actor', left(lower(btrim(of_email)), 254), true);
+    perform set_config('model_proxy.address', client_address, true);
+    perform audit('login.failed', null, 'login');
+end;
+$$;
+
+comment on function note_failed_login(text, text) is 'Notes a refused login in the audit log.';

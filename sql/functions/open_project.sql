@@ -1,0 +1,14 @@
+create or replace function open_project(project text, needed text) returns bigint
+language plpgsql
+stable
+set search_path = public, pg_temp
+as $$
+declare
+    found_id bigint := find_project(project);
+begin
+    perform authorize(found_id, needed);
+    return found_id;
+end;
+$$;
+
+comment on function open_project(text, text) is 'Id of the project of that name, for somebody who has the role viewer, member or owner there. Raises as find_project() and authorize() do.';

@@ -1,0 +1,25 @@
+create or replace function open_session(of_email text, token_hash text, client_address text, client_agent text) returns bigint
+language plpgsql
+volatile
+set search_path = public, pg_temp
+as $$
+declare
+    opened_for users;
+begin
+    select * into opened_for from users u where u.email = lower(btrim(of_email));
+    if opened_for.id is null then
+        raise exception 'there is no such user' using errcode = 'no_data_found';
+    end if;
+    delete from login_attempts l where l.subject = 'account:' || opened_for.email;
+    delete from sessions s where s.user_id = opened_for.id and s.expires_at <= now();
+    insert into sessions (user_id, token_hash, address, user_agent, expires_at)
+    values (opened_for.id, decode(open_session.token_hash, 'hex'), client_address, left(client_agent, 300), now() + interval '30 days');
+    perform set_config('model_proxy.actor', opened_for.email, true);
+    perform set_config('model_proxy.user_id', opened_for.id::text, true);
+    perform set_config('model_proxy.address', client_address, true);
+    perform audit('login.succeeded', null, 'user_' || opened_for.id);
+    return opened_for.id;
+end;
+$$;
+
+comment on function open_session(text, text, text, text) is 'Opens a session for a user whose password was right, under the hex SHA-256 of its cookie, for 30 days at most, and forgets failed attempts.';

@@ -1,0 +1,17 @@
+create or replace function remove_member(project text, of_user bigint) returns void
+language plpgsql
+volatile
+set search_path = public, pg_temp
+as $$
+declare
+    owner_id bigint := open_project(project, 'owner');
+begin
+    delete from memberships m where m.project_id = owner_id and m.user_id = of_user;
+    if not found then
+        raise exception 'user user_% is no member of the project', of_user using errcode = 'no_data_found';
+    end if;
+    perform audit('role.assignment.deleted', owner_id, 'user_' || of_user);
+end;
+$$;
+
+comment on function remove_member(text, bigint) is 'Takes a user out of a project. Takes an owner of it.';

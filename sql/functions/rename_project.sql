@@ -1,0 +1,21 @@
+create or replace function rename_project(project text, new_name text) returns void
+language plpgsql
+volatile
+set search_path = public, pg_temp
+as $$
+declare
+    owner_id bigint := open_project(project, 'owner');
+begin
+    if new_name is null or new_name !~ '^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$' then
+        raise exception 'project name % is not valid: 1 to 63 letters, digits, dots, dashes or underscores, beginning with a letter or digit', quote_for_message(new_name)
+            using errcode = 'invalid_parameter_value';
+    end if;
+    update projects p set name = new_name where p.id = owner_id;
+    perform audit('project.updated', owner_id, 'proj_' || owner_id, jsonb_build_object('name', new_name, 'was', project));
+exception
+    when unique_violation then
+        raise exception 'project % exists already', quote_for_message(new_name) using errcode = 'unique_violation';
+end;
+$$;
+
+comment on function rename_project(text, text) is 'Gives a project another name. Takes an owner of it. Raises on an invalid or taken name.';

@@ -1,0 +1,25 @@
+create or replace function set_user_role(of_user bigint, user_role text) returns void
+language plpgsql
+volatile
+set search_path = public, pg_temp
+as $$
+begin
+    perform require_administrator();
+    if user_role is null or user_role not in ('owner', 'reader') then
+        raise exception 'role % does not exist; roles are: owner, reader', quote_for_message(user_role)
+            using errcode = 'invalid_parameter_value';
+    end if;
+    perform 1 from users u where u.role = 'owner' order by u.id for update;
+    update users u set role = user_role where u.id = of_user;
+    if not found then
+        raise exception 'user user_% does not exist', of_user using errcode = 'no_data_found';
+    end if;
+    if not exists (select 1 from users u where u.role = 'owner') then
+        raise exception 'user_% is the last administrator: make another one first', of_user
+            using errcode = 'object_not_in_prerequisite_state';
+    end if;
+    perform audit('user.updated', null, 'user_' || of_user, jsonb_build_object('role', user_role));
+end;
+$$;
+
+comment on function set_user_role(bigint, text) is 'Makes a user an administrator (owner) or an ordinary one (reader). Takes an administrator; one always stays.';

@@ -1,0 +1,89 @@
+create or replace function usage_buckets(
+    from_time timestamptz,
+    until_time timestamptz,
+    width text,
+    groups text[],
+    of_projects bigint[],
+    of_keys bigint[],
+    of_models text[],
+    of_endpoints text[]
+)
+returns table (
+    bucket_start timestamptz,
+    project_id bigint,
+    key_id bigint,
+    model text,
+    requests bigint,
+    prompt_tokens bigint,
+    cached_prompt_tokens bigint,
+    completion_tokens bigint,
+    tokens_saved bigint,
+    cost_usd numeric,
+    saved_usd numeric
+)
+language sql
+stable
+set search_path = public, pg_temp
+as $$
+    with counted as (
+        select
+            date_trunc(case width when '1h' then 'hour' else 'day' end, h.hour, 'UTC') as bucket_start,
+            h.project_id,
+            h.key_id,
+            h.model,
+            h.endpoint,
+            h.requests,
+            h.prompt_tokens,
+            h.cached_prompt_tokens,
+            h.completion_tokens,
+            h.tokens_saved,
+            h.cost_usd,
+            h.saved_usd
+        from usage_hourly h
+        where width <> '1m'
+            and h.project_id in (select visible.id from projects visible where of_projects is null or visible.id = any (of_projects))
+            and h.hour >= from_time
+            and h.hour < until_time
+        union all
+        -- Minutes are asked for over a day at most; nothing sums them up.
+        select
+            date_trunc('minute', r.recorded_at, 'UTC'),
+            r.project_id,
+            r.key_id,
+            r.model,
+            r.endpoint,
+            1,
+            r.prompt_tokens,
+            r.cached_prompt_tokens,
+            r.completion_tokens,
+            r.tokens_saved,
+            r.cost_usd,
+            r.saved_usd
+        from usage_records r
+        where width = '1m'
+            and r.project_id in (select visible.id from projects visible where of_projects is null or visible.id = any (of_projects))
+            and r.recorded_at >= from_time
+            and r.recorded_at < until_time
+    )
+    select
+        c.bucket_start,
+        case when 'project_id' = any (groups) then c.project_id end,
+        case when 'api_key_id' = any (groups) then c.key_id end,
+        case when 'model' = any (groups) then c.model end,
+        sum(c.requests)::bigint,
+        sum(c.prompt_tokens)::bigint,
+        sum(c.cached_prompt_tokens)::bigint,
+        sum(c.completion_tokens)::bigint,
+        sum(c.tokens_saved)::bigint,
+        sum(c.cost_usd),
+        sum(c.saved_usd)
+    from counted c
+    where (of_keys is null or c.key_id = any (of_keys))
+        and (of_models is null or c.model = any (of_models))
+        and (of_endpoints is null or c.endpoint = any (of_endpoints))
+    group by 1, 2, 3, 4
+    order by 1, 2, 3, 4;
+$$;
+
+comment on function usage_buckets(timestamptz, timestamptz, text, text[], bigint[], bigint[], text[], text[]) is
+    'Usage by minute (1m), hour (1h) or UTC day (1d), in groups by any of project_id, api_key_id and model; null filters take everything that may be seen. Buckets without usage are left out.';

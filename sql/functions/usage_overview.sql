@@ -1,0 +1,56 @@
+create or replace function usage_overview(
+    of_projects bigint[],
+    from_time timestamptz,
+    until_time timestamptz,
+    width text,
+    zone text,
+    of_model text,
+    of_key bigint
+)
+returns table (
+    bucket_start timestamptz,
+    requests bigint,
+    exact_hits bigint,
+    semantic_hits bigint,
+    misses bigint,
+    client_errors bigint,
+    server_errors bigint,
+    prompt_tokens bigint,
+    completion_tokens bigint,
+    tokens_saved bigint,
+    cost_usd numeric,
+    saved_usd numeric,
+    hit_duration_ms double precision,
+    miss_duration_ms double precision
+)
+language sql
+stable
+set search_path = public, pg_temp
+as $$
+    select
+        date_trunc(width, h.hour, zone),
+        sum(h.requests)::bigint,
+        coalesce(sum(h.requests) filter (where h.cache_result = 'HIT'), 0)::bigint,
+        coalesce(sum(h.requests) filter (where h.cache_result = 'HIT-SEMANTIC'), 0)::bigint,
+        coalesce(sum(h.requests) filter (where h.cache_result = 'MISS'), 0)::bigint,
+        coalesce(sum(h.requests) filter (where h.status_class = 4), 0)::bigint,
+        coalesce(sum(h.requests) filter (where h.status_class = 5), 0)::bigint,
+        sum(h.prompt_tokens)::bigint,
+        sum(h.completion_tokens)::bigint,
+        sum(h.tokens_saved)::bigint,
+        sum(h.cost_usd),
+        sum(h.saved_usd),
+        coalesce(sum(h.duration_ms) filter (where h.cache_result in ('HIT', 'HIT-SEMANTIC')), 0),
+        coalesce(sum(h.duration_ms) filter (where h.cache_result = 'MISS' and h.status_class = 2), 0)
+    from usage_hourly h
+    where h.project_id in (select visible.id from projects visible where of_projects is null or visible.id = any (of_projects))
+        and h.hour >= from_time
+        and h.hour < until_time
+        and (of_model is null or h.model = of_model)
+        and (of_key is null or h.key_id = of_key)
+    group by 1
+    order by 1;
+$$;
+
+comment on function usage_overview(bigint[], timestamptz, timestamptz, text, text, text, bigint) is
+    'What the dashboard''s overview draws: requests by how they were answered, tokens, money and time, by hour, day or month of a time zone; of all projects that may be seen, or some. Buckets without usage are left out.';

@@ -1,0 +1,42 @@
+create or replace function usage_shares(of_projects bigint[], from_time timestamptz, until_time timestamptz, share_by text)
+returns table (
+    name text,
+    requests bigint,
+    hits bigint,
+    failed bigint,
+    tokens bigint,
+    cost_usd numeric,
+    saved_usd numeric
+)
+language sql
+stable
+set search_path = public, pg_temp
+as $$
+    select
+        case share_by
+            when 'model' then h.model
+            when 'provider' then h.provider
+            when 'api_key' then coalesce((select k.name from api_keys k where k.id = h.key_id), 'key_' || h.key_id)
+        end,
+        sum(h.requests)::bigint,
+        coalesce(sum(h.requests) filter (where h.cache_result in ('HIT', 'HIT-SEMANTIC')), 0)::bigint,
+        coalesce(sum(h.requests) filter (where h.status_class >= 4), 0)::bigint,
+        (sum(h.prompt_tokens) + sum(h.completion_tokens))::bigint,
+        sum(h.cost_usd),
+        sum(h.saved_usd)
+    from (
+        select u.model, u.provider, u.key_id, u.cache_result, u.status_class, sum(u.requests) as requests,
+            sum(u.prompt_tokens) as prompt_tokens, sum(u.completion_tokens) as completion_tokens,
+            sum(u.cost_usd) as cost_usd, sum(u.saved_usd) as saved_usd
+        from usage_hourly u
+        where u.project_id in (select visible.id from projects visible where of_projects is null or visible.id = any (of_projects))
+            and u.hour >= from_time
+            and u.hour < until_time
+        group by 1, 2, 3, 4, 5
+    ) h
+    group by 1
+    order by 2 desc, 1
+    limit 20;
+$$;
+
+comment on function usage_shares(bigint[], timestamptz, timestamptz, text) is 'The twenty models, providers or API keys (share_by: model, provider, api_key) that were used most in a time.';

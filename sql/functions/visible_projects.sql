@@ -1,0 +1,17 @@
+create or replace function visible_projects() returns setof bigint
+language sql
+stable
+-- It decides what may be seen, so it must see all.
+security definer
+set search_path = public, pg_temp
+as $$
+    select p.id
+    from projects p
+    where exists (select 1 from users u where u.id = current_user_id() and u.role = 'owner')
+    union
+    select m.project_id
+    from memberships m
+    where m.user_id = current_user_id();
+$$;
+
+comment on function visible_projects() is 'Projects that the current user may see: an administrator all, others those they are members of. What row-level security goes by.';
