@@ -1,4 +1,5 @@
 /** Wires the stages together; no logic of its own, so that tests boot the real application. */
+import { createAdmin } from './admin/admin.ts'
 import { createAdmission } from './admission/admission.ts'
 import { createReservations } from './admission/reservations.ts'
 import { createCache } from './cache/cache.ts'
@@ -90,6 +91,7 @@ export async function createApp({ config, database, store, embedder, bus = null,
     connections,
     edge: createEdgeWindows(ownWindows),
     refusals: createRefusals(log),
+    controllers: [createAdmin({ config, database, log })],
     log,
   })
   return {

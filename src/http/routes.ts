@@ -1,5 +1,5 @@
 /** The HTTP face: paths and methods, and nothing that is not HTTP. */
-import { Elysia } from 'elysia'
+import { type AnyElysia, Elysia } from 'elysia'
 import { invalidRequest, ProxyError } from '../errors.ts'
 import { type AnswerOptions, createAnswers, type Incoming } from './answer.ts'
 import { COUNTS, ENDPOINTS, HEALTH, MODELS, notFound, readPath } from './paths.ts'
@@ -7,7 +7,12 @@ import { COUNTS, ENDPOINTS, HEALTH, MODELS, notFound, readPath } from './paths.t
 /** Bodies are read by `read-body.ts`, once the request may pass. */
 const NO_PARSING = { parse: 'none' } as const
 
-export function createHttp(options: AnswerOptions) {
+export interface HttpOptions extends AnswerOptions {
+  /** Rooms of their own beside the proxy's paths. */
+  controllers?: readonly AnyElysia[]
+}
+
+export function createHttp({ controllers = [], ...options }: HttpOptions) {
   const { answerEndpoint, answerCount, answerModels, answerHealth, answerPreflight, answerError } =
     createAnswers(options)
 
@@ -43,7 +48,7 @@ export function createHttp(options: AnswerOptions) {
     }
   }
 
-  const app = new Elysia({
+  const bare = new Elysia({
     normalize: false,
     // Else a host of a few letters, such as http://api/, hides where its path begins.
     handler: { standardHostname: false },
@@ -54,6 +59,9 @@ export function createHttp(options: AnswerOptions) {
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,
     },
   })
+  // Before the hooks below, which are not theirs.
+  for (const controller of controllers) bare.use(controller)
+  const app = bare
     .onRequest(({ request }) => (request.method === 'OPTIONS' ? answerPreflight(request) : undefined))
     // What a handler names is what Elysia makes ready for it: a whole context would be parsed for nothing.
     .get(HEALTH, ({ request, server }) => answerHealth({ request, server }), NO_PARSING)

@@ -1,0 +1,9 @@
+create or replace function list_plans() returns setof plans
+language sql
+stable
+set search_path = public, pg_temp
+as $$
+    select p.* from plans p order by p.requests_per_month, p.name;
+$$;
+
+comment on function list_plans() is 'The plans there are, smallest first.';

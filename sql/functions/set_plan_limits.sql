@@ -1,0 +1,24 @@
+create or replace function set_plan_limits(plan text, limits jsonb) returns void
+language plpgsql
+volatile
+set search_path = public, pg_temp
+as $$
+#variable_conflict use_variable
+begin
+    perform require_administrator();
+    perform require_plan(plan);
+    update plans p
+    set requests_per_minute_per_key = coalesce((limits ->> 'requests_per_minute_per_key')::integer, p.requests_per_minute_per_key),
+        requests_per_minute_per_address = coalesce((limits ->> 'requests_per_minute_per_address')::integer, p.requests_per_minute_per_address),
+        requests_per_month = coalesce((limits ->> 'requests_per_month')::bigint, p.requests_per_month),
+        test_requests_per_minute = coalesce((limits ->> 'test_requests_per_minute')::integer, p.test_requests_per_minute),
+        test_requests_per_month = coalesce((limits ->> 'test_requests_per_month')::bigint, p.test_requests_per_month)
+    where p.name = plan;
+    perform audit('rate_limit.updated', null, 'plan_' || plan, limits);
+exception
+    when check_violation or numeric_value_out_of_range or invalid_text_representation then
+        raise exception 'a limit is a whole number: 1 or more a minute, 0 or more a month' using errcode = 'invalid_parameter_value';
+end;
+$$;
+
+comment on function set_plan_limits(text, jsonb) is 'Changes those limits of a plan that are given, for all projects on it, from the next request on. Takes an administrator.';

@@ -1,0 +1,81 @@
+/** Admin API keys, as OpenAI has them: each acts for the administrator who made it. */
+import { t } from 'elysia'
+import type { Actor } from '../postgres/admin/act-as.ts'
+import { type AdminKeyRow, deleteAdminKey, issueAdminKey, pageOfAdminKeys } from '../postgres/admin/people.ts'
+import type { Database } from '../postgres/database.ts'
+import { type AdminOptions, createController } from './controller.ts'
+import { formatId, notFound, requireId } from './ids.ts'
+import { fromSeconds, pageQuery, pageSize, readCursor, toPage, toSeconds } from './pages.ts'
+
+const strict = { additionalProperties: false }
+
+export function createAdminKeysController(options: AdminOptions) {
+  const { database } = options
+
+  return createController(options, '/v1/organization/admin_api_keys')
+    .get(
+      '',
+      async ({ caller, query: { after, limit, order } }) => {
+        const rows = await pageOfAdminKeys(database, caller.actor, {
+          newest_first: order === 'desc',
+          after_id: readCursor('admin_key', after),
+          page_size: pageSize(limit),
+        })
+        return toPage(rows.map(describeAdminKey), limit)
+      },
+      { query: t.Object({ ...pageQuery, order: t.Optional(t.UnionEnum(['asc', 'desc'])) }, strict) },
+    )
+    .post(
+      '',
+      async ({ caller, body: { name, expires_in_seconds } }) => {
+        const expires = expires_in_seconds === undefined ? null : fromSeconds(Date.now() / 1000 + expires_in_seconds)
+        const [issued] = await issueAdminKey(database, caller.actor, {
+          of_email: caller.email,
+          key_name: name,
+          expires,
+        })
+        const row = await findAdminKey(database, caller.actor, issued?.id ?? 0)
+        return { ...describeAdminKey(row), value: issued?.key }
+      },
+      {
+        body: t.Object(
+          { name: t.String(), expires_in_seconds: t.Optional(t.Integer({ minimum: 1, maximum: 315_360_000 })) },
+          strict,
+        ),
+      },
+    )
+    .get('/:key_id', async ({ caller, params }) =>
+      describeAdminKey(await findAdminKey(database, caller.actor, requireId('admin_key', params.key_id))),
+    )
+    .delete('/:key_id', async ({ caller, params }) => {
+      const id = requireId('admin_key', params.key_id)
+      await deleteAdminKey(database, caller.actor, { key_id: id })
+      return { object: 'organization.admin_api_key.deleted' as const, id: formatId('admin_key', id), deleted: true }
+    })
+}
+
+async function findAdminKey(database: Database, actor: Actor, key: number): Promise<AdminKeyRow> {
+  const [row] = await pageOfAdminKeys(database, actor, { only_key: key, newest_first: false, page_size: 1 })
+  if (row === undefined) throw notFound('There is no such admin API key.')
+  return row
+}
+
+function describeAdminKey(row: AdminKeyRow) {
+  return {
+    id: formatId('admin_key', row.id),
+    object: 'organization.admin_api_key' as const,
+    name: row.name,
+    redacted_value: `${row.prefix}…`,
+    created_at: toSeconds(row.created_at),
+    expires_at: toSeconds(row.expires_at),
+    last_used_at: toSeconds(row.last_used_at),
+    owner: {
+      type: 'user',
+      object: 'organization.user',
+      id: formatId('user', row.user_id),
+      name: row.email,
+      created_at: toSeconds(row.created_at),
+      role: row.role,
+    },
+  }
+}

@@ -1,0 +1,61 @@
+/** The admin API: its controllers, and the description of them at /openapi.json. */
+import { openapi } from '@elysiajs/openapi'
+import { Elysia } from 'elysia'
+import type { Config } from '../config.ts'
+import type { Database } from '../postgres/database.ts'
+import { type EncryptionConfig, readEncryptionKeys } from '../providers/keys/encryption-key.ts'
+import { createVault } from '../providers/keys/vault.ts'
+import type { Log } from '../telemetry/log.ts'
+import { createAdminKeysController } from './admin-keys.ts'
+import { createAuditLogsController } from './audit-logs.ts'
+import { createCacheController } from './cache.ts'
+import type { AdminOptions } from './controller.ts'
+import { createLimitsController } from './limits.ts'
+import { createOverviewController } from './overview.ts'
+import { createProjectKeysController } from './project-keys.ts'
+import { createProjectUsersController } from './project-users.ts'
+import { createProjectsController } from './projects.ts'
+import { createProviderKeysController } from './provider-keys.ts'
+import { createRequestsController } from './requests.ts'
+import { createLoginController, createSessionController } from './sessions.ts'
+import { createUsageController } from './usage.ts'
+import { createUsersController } from './users.ts'
+
+export interface AdminSetup {
+  config: Pick<Config, 'trustedProxies'> & EncryptionConfig
+  /** Migrated. */
+  database: Database
+  log: Log
+}
+
+export function createAdmin({ config, database, log }: AdminSetup) {
+  const vault = createVault(() => readEncryptionKeys(config))
+  const options: AdminOptions = { database, vault, trustedProxies: config.trustedProxies, log }
+  return new Elysia({ normalize: false })
+    .use(
+      openapi({
+        // No page: that of the plugin loads its script from elsewhere.
+        provider: null,
+        specPath: '/openapi.json',
+        documentation: {
+          info: { title: 'Model Proxy admin API', version: '1' },
+          components: { securitySchemes: { adminKey: { type: 'http', scheme: 'bearer' } } },
+          security: [{ adminKey: [] }],
+        },
+      }),
+    )
+    .use(createProjectsController(options))
+    .use(createProjectKeysController(options))
+    .use(createProviderKeysController(options))
+    .use(createProjectUsersController(options))
+    .use(createLimitsController(options))
+    .use(createUsersController(options))
+    .use(createAdminKeysController(options))
+    .use(createAuditLogsController(options))
+    .use(createUsageController(options))
+    .use(createOverviewController(options))
+    .use(createRequestsController(options))
+    .use(createCacheController(options))
+    .use(createLoginController(options))
+    .use(createSessionController(options))
+}

@@ -1,0 +1,81 @@
+/** The audit log, as OpenAI shows it. */
+import { t } from 'elysia'
+import { type AuditRow, pageOfAuditLog } from '../postgres/admin/people.ts'
+import { type AdminOptions, createController } from './controller.ts'
+import { formatId, parseId } from './ids.ts'
+import { fromSeconds, pageQuery, pageSize, readCursor, several, toPage, toSeconds } from './pages.ts'
+
+const seconds = t.Optional(t.Integer({ minimum: 0, maximum: 100_000_000_000 }))
+
+const query = t.Object(
+  {
+    ...pageQuery,
+    before: t.Optional(t.String()),
+    project_ids: several(t.String()),
+    event_types: several(t.String()),
+    actor_ids: several(t.String()),
+    actor_emails: several(t.String()),
+    resource_ids: several(t.String()),
+    tenant_only: t.Optional(t.Boolean()),
+    effective_at: t.Optional(
+      t.Object({ gt: seconds, gte: seconds, lt: seconds, lte: seconds }, { additionalProperties: false }),
+    ),
+  },
+  { additionalProperties: false },
+)
+
+export function createAuditLogsController(options: AdminOptions) {
+  return createController(options, '/v1/organization/audit_logs').get(
+    '',
+    async ({ caller, query: asked }) => {
+      const { gt, gte, lt, lte } = asked.effective_at ?? {}
+      const from = Math.max(gte ?? 0, gt === undefined ? 0 : gt + 1)
+      const until = Math.min(lt ?? Number.POSITIVE_INFINITY, lte === undefined ? Number.POSITIVE_INFINITY : lte + 1)
+      const rows = await pageOfAuditLog(options.database, caller.actor, {
+        of_projects: idsOf('proj', asked.project_ids),
+        of_actions: asked.event_types ?? null,
+        of_emails: asked.actor_emails ?? null,
+        of_users: idsOf('user', asked.actor_ids),
+        of_targets: asked.resource_ids ?? null,
+        from_time: from === 0 ? null : fromSeconds(from),
+        until_time: Number.isFinite(until) ? fromSeconds(until) : null,
+        after_id: readCursor('audit_log', asked.after) ?? null,
+        before_id: readCursor('audit_log', asked.before, 'before') ?? null,
+        page_size: pageSize(asked.limit),
+      })
+      return toPage(rows.map(describeEvent), asked.limit)
+    },
+    { query },
+  )
+}
+
+/** What is no id of ours finds nothing. */
+function idsOf(kind: 'proj' | 'user', ids: readonly string[] | undefined): number[] | null {
+  return ids === undefined ? null : ids.map(id => parseId(kind, id) ?? -1)
+}
+
+function describeEvent(row: AuditRow) {
+  return {
+    id: formatId('audit_log', row.id),
+    object: 'organization.audit_log' as const,
+    type: row.action,
+    effective_at: toSeconds(row.recorded_at),
+    ...(row.project_id === null
+      ? {}
+      : { project: { id: formatId('proj', row.project_id), name: row.project_name ?? undefined } }),
+    actor: describeActor(row),
+    [row.action]: { id: row.target, data: row.details },
+  }
+}
+
+/** Whoever uses psql, or the proxy itself, has neither session nor key: the database user's name stands where an address would. */
+function describeActor(row: AuditRow) {
+  const user = { id: row.user_id === null ? row.actor_kind : formatId('user', row.user_id), email: row.actor }
+  if (row.admin_key_id !== null) {
+    return {
+      type: 'api_key' as const,
+      api_key: { id: formatId('admin_key', row.admin_key_id), type: 'user' as const, user },
+    }
+  }
+  return { type: 'session' as const, session: { user, ip_address: row.address ?? undefined } }
+}

@@ -1,0 +1,74 @@
+/** Who calls the admin API: the holder of an admin key, or a logged-in browser with its CSRF token. */
+import { timingSafeEqual } from 'node:crypto'
+import { ProxyError } from '../errors.ts'
+import type { Actor } from '../postgres/admin/act-as.ts'
+import { admitAdminKey, admitSession } from '../postgres/admin/callers.ts'
+import type { Database } from '../postgres/database.ts'
+import { csrfTokenOf, hashToken, readSessionToken } from './session-cookie.ts'
+
+export interface Caller {
+  actor: Actor
+  email: string
+  /** owner: administrator. */
+  role: 'owner' | 'reader'
+  /** Of a browser's session; null for an admin key. */
+  sessionToken: string | null
+}
+
+const ADMIN_KEY = /^lgw_admin_[0-9A-Za-z]{32}$/
+const READING = new Set(['GET', 'HEAD', 'OPTIONS'])
+
+/** Throws 401 where nobody is known, 403 where a browser was sent by another site. */
+export async function readCaller(database: Database, request: Request, address: string): Promise<Caller> {
+  const authorization = request.headers.get('authorization')
+  if (authorization !== null) return readKeyHolder(database, authorization, address)
+  const token = readSessionToken(request)
+  const session = token === null ? null : await admitSession(database, hashToken(token))
+  if (token === null || session === null) throw unauthorized('Missing admin API key, or not logged in')
+  if (!READING.has(request.method)) checkIntent(request, token)
+  return {
+    actor: { name: session.email, userId: session.user_id, adminKeyId: null, address },
+    email: session.email,
+    role: session.role,
+    sessionToken: token,
+  }
+}
+
+async function readKeyHolder(database: Database, authorization: string, address: string): Promise<Caller> {
+  const key = /^Bearer +(\S+)$/i.exec(authorization)?.[1] ?? ''
+  const holder = ADMIN_KEY.test(key) ? await admitAdminKey(database, hashToken(key)) : null
+  if (holder === null) throw unauthorized('Invalid admin API key')
+  return {
+    actor: { name: holder.email, userId: holder.user_id, adminKeyId: holder.admin_key_id, address },
+    email: holder.email,
+    role: holder.role,
+    sessionToken: null,
+  }
+}
+
+/** A change must come from our own pages: another site's form has the cookie, but neither the token nor our origin. */
+function checkIntent(request: Request, token: string): void {
+  const given = Buffer.from(request.headers.get('x-csrf-token') ?? '')
+  const expected = Buffer.from(csrfTokenOf(token))
+  const isOurs = given.length === expected.length && timingSafeEqual(given, expected)
+  if (!isOurs) throw forged('The header X-CSRF-Token is missing or is not that of this session.')
+  checkOrigin(request)
+}
+
+/** Throws a 403 where a browser says that another site's page sent this. */
+export function checkOrigin(request: Request): void {
+  const origin = request.headers.get('origin')
+  const host = request.headers.get('host')
+  const isOther = origin !== null && (!URL.canParse(origin) || new URL(origin).host !== host)
+  const site = request.headers.get('sec-fetch-site')
+  if (isOther || site === 'cross-site' || site === 'same-site')
+    throw forged('This was sent by a page of another origin.')
+}
+
+function forged(message: string): ProxyError {
+  return new ProxyError({ status: 403, code: 'forbidden_origin', message })
+}
+
+function unauthorized(message: string): ProxyError {
+  return new ProxyError({ status: 401, code: 'invalid_admin_key', message })
+}

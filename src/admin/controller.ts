@@ -1,0 +1,119 @@
+/** What every controller of the admin API has in common: who calls, limits on bodies, and errors in OpenAI's envelope. */
+import { Elysia } from 'elysia'
+import { invalidRequest, ProxyError } from '../errors.ts'
+import { readClientAddress } from '../http/client-address.ts'
+import { createBodyReader } from '../http/read-body.ts'
+import { readRequestId } from '../http/request-id.ts'
+import { type Arrival, internalError, respond, respondWithError } from '../http/respond.ts'
+import type { Database } from '../postgres/database.ts'
+import type { Vault } from '../providers/keys/vault.ts'
+import { describeCause } from '../telemetry/describe-cause.ts'
+import type { Log } from '../telemetry/log.ts'
+import { readCaller } from './caller.ts'
+import { type QueryShape, readQuery } from './query.ts'
+import { refusalOf } from './sql-errors.ts'
+import { describeValidation } from './validation-error.ts'
+
+export interface AdminOptions {
+  database: Database
+  /** Seals provider keys. */
+  vault: Vault
+  trustedProxies: number
+  log: Log
+}
+
+interface AddressedServer {
+  requestIP(request: Request): { address: string } | null
+}
+
+const MAX_BODY_BYTES = 65_536
+const BODY_TIMEOUT_MS = 10_000
+const openBody = createBodyReader({ maxBodyBytes: MAX_BODY_BYTES, bodyTimeoutMs: BODY_TIMEOUT_MS })
+
+/** Lists, numbers and flags that some query of the API has; a name means the same everywhere. */
+const QUERY: QueryShape = {
+  lists: [
+    'group_by',
+    'project_ids',
+    'api_key_ids',
+    'user_ids',
+    'models',
+    'line_items',
+    'event_types',
+    'actor_ids',
+    'actor_emails',
+    'resource_ids',
+    'emails',
+  ],
+  numbers: ['limit', 'start_time', 'end_time', 'effective_at', 'older_than_seconds'],
+  flags: ['include_archived', 'include_inactive', 'batch', 'tenant_only'],
+}
+
+export function addressOf(request: Request, server: AddressedServer | null, trustedProxies: number): string {
+  const socketAddress = server?.requestIP(request)?.address ?? '127.0.0.1'
+  return readClientAddress(socketAddress, request.headers.get('x-forwarded-for'), trustedProxies)
+}
+
+/** Routes that anybody may ask for: the body is read, errors are told. */
+export function openController({ log, trustedProxies }: Pick<AdminOptions, 'log' | 'trustedProxies'>, prefix: string) {
+  const arrivals = new WeakMap<Request, Arrival>()
+  const arrivalOf = (request: Request): Arrival =>
+    arrivals.get(request) ?? {
+      requestId: readRequestId(request.headers),
+      atMs: performance.now(),
+      // Pages of other origins have no business here.
+      corsHeaders: {},
+      isAnthropic: false,
+    }
+
+  return new Elysia({ prefix, normalize: false })
+    .onParse(({ request }) => readJson(request))
+    .onTransform(context => {
+      arrivals.set(context.request, arrivalOf(context.request))
+      Object.assign(context, { query: readQuery(context.request.url, QUERY) })
+    })
+    .derive(({ request, server }) => ({ address: addressOf(request, server, trustedProxies) }))
+    .mapResponse(({ responseValue, request, set }) => {
+      if (responseValue instanceof Response) return responseValue
+      const headers: Record<string, string> = { 'content-type': 'application/json', 'cache-control': 'no-store' }
+      const cookie = set.headers['set-cookie']
+      if (typeof cookie === 'string') headers['set-cookie'] = cookie
+      return respond({ status: 200, headers, body: JSON.stringify(responseValue) }, arrivalOf(request))
+    })
+    .onError(({ code, error, request }) => {
+      const told = asProxyError(code, error, log)
+      told.headers['cache-control'] = 'no-store'
+      return respondWithError(told, arrivalOf(request))
+    })
+}
+
+/** Routes for who is known: `caller` says who, before anything else of the request is looked at. */
+export function createController(options: AdminOptions, prefix: string) {
+  return openController(options, prefix).derive(async ({ request, address }) => ({
+    caller: await readCaller(options.database, request, address),
+  }))
+}
+
+async function readJson(request: Request): Promise<unknown> {
+  const body = openBody(request)
+  const text = await body.read().finally(body.release)
+  if (text.trim() === '') return {}
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw invalidRequest('The body of your request must be JSON.')
+  }
+}
+
+function asProxyError(code: unknown, error: unknown, log: Log): ProxyError {
+  if (error instanceof ProxyError) return error
+  // What a hook throws may come wrapped.
+  const cause = error instanceof Error ? error.cause : null
+  if (cause instanceof ProxyError) return cause
+  if (code === 'VALIDATION') return describeValidation(error)
+  const refusal = refusalOf(error)
+  if (refusal !== null) return refusal
+  const where = error instanceof Error ? error.stack?.split('\n').slice(1, 4).join('\n') : undefined
+  log.error({ cause: describeCause(error), where }, 'admin request failed')
+  return internalError(error)
+}

@@ -1,0 +1,26 @@
+/** Ids as the API shows them, `proj_12`, and as the database has them, 12. */
+import { ProxyError } from '../errors.ts'
+
+export type IdKind = 'proj' | 'key' | 'user' | 'admin_key' | 'audit_log' | 'entry'
+
+export function formatId(kind: IdKind, id: number): string {
+  return `${kind}_${id}`
+}
+
+/** Null where it is not an id of that kind. */
+export function parseId(kind: IdKind, text: string): number | null {
+  if (!text.startsWith(`${kind}_`)) return null
+  const digits = text.slice(kind.length + 1)
+  return /^\d{1,15}$/.test(digits) ? Number(digits) : null
+}
+
+/** Throws a 404 where it is not an id of that kind: there can be nothing under it. */
+export function requireId(kind: IdKind, text: string): number {
+  const id = parseId(kind, text)
+  if (id === null) throw notFound(`There is nothing with that id; it should begin with ${kind}_.`)
+  return id
+}
+
+export function notFound(message: string): ProxyError {
+  return new ProxyError({ status: 404, code: 'not_found', message })
+}

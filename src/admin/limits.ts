@@ -1,0 +1,104 @@
+/** Rate limits as OpenAI shows them, plans, and what of a quota is used. */
+import { t } from 'elysia'
+import { ProxyError } from '../errors.ts'
+import type { Actor } from '../postgres/admin/act-as.ts'
+import { keyActivity, listPlans, type PlanRow, quotaUsage, setPlanLimits } from '../postgres/admin/projects.ts'
+import type { Database } from '../postgres/database.ts'
+import { type AdminOptions, createController } from './controller.ts'
+import { formatId, notFound, requireId } from './ids.ts'
+import { pageQuery, toPage } from './pages.ts'
+import { findProjectRow } from './projects.ts'
+
+const wholeNumber = (minimum: number) => t.Optional(t.Integer({ minimum, maximum: 2_000_000_000 }))
+
+export function createLimitsController(options: AdminOptions) {
+  const { database } = options
+
+  return createController(options, '/v1/organization')
+    .get(
+      '/projects/:project_id/rate_limits',
+      async ({ caller, params, query: { limit } }) => {
+        const plan = await findPlanOf(database, caller.actor, params.project_id)
+        return toPage(describeRateLimits(plan), limit)
+      },
+      { query: t.Object({ ...pageQuery, before: t.Optional(t.String()) }, { additionalProperties: false }) },
+    )
+    .post('/projects/:project_id/rate_limits/:rate_limit_id', async ({ caller, params }) => {
+      const plan = await findPlanOf(database, caller.actor, params.project_id)
+      throw new ProxyError({
+        status: 400,
+        code: 'not_possible',
+        message: `Limits belong to plans, and this project is on plan ${plan.name}: move it to another (POST /v1/organization/projects/${params.project_id} with plan), or change the plan (POST /v1/organization/plans/${plan.name}).`,
+      })
+    })
+    .get('/projects/:project_id/limits', async ({ caller, params }) => {
+      const { id, plan } = await findProjectRow(database, caller.actor, requireId('proj', params.project_id))
+      const month = `${new Date().toISOString().slice(0, 7)}-01`
+      const [quotas, keys] = await Promise.all([
+        quotaUsage(database, caller.actor, { project: id, in_month: month }),
+        keyActivity(database, caller.actor, { of_project: id }),
+      ])
+      return {
+        object: 'project.limits' as const,
+        plan,
+        month,
+        quotas,
+        keys: keys.map(key => ({
+          id: formatId('key', key.key_id),
+          name: key.name,
+          redacted_value: `${key.prefix}…`,
+          type: key.type,
+          requests_last_minute: key.requests_last_minute,
+          requests_per_minute: key.requests_per_minute,
+        })),
+      }
+    })
+    .get('/plans', async ({ caller }) => ({
+      object: 'list' as const,
+      data: await listPlans(database, caller.actor, {}),
+      has_more: false,
+    }))
+    .post(
+      '/plans/:plan',
+      async ({ caller, params, body }) => {
+        await setPlanLimits(database, caller.actor, { plan: params.plan, limits: body })
+        const plans = await listPlans(database, caller.actor, {})
+        return plans.find(plan => plan.name === params.plan)
+      },
+      {
+        body: t.Object(
+          {
+            requests_per_minute_per_key: wholeNumber(1),
+            requests_per_minute_per_address: wholeNumber(1),
+            requests_per_month: wholeNumber(0),
+            test_requests_per_minute: wholeNumber(1),
+            test_requests_per_month: wholeNumber(0),
+          },
+          { additionalProperties: false, minProperties: 1 },
+        ),
+      },
+    )
+}
+
+async function findPlanOf(database: Database, actor: Actor, projectId: string): Promise<PlanRow> {
+  const { plan } = await findProjectRow(database, actor, requireId('proj', projectId))
+  const found = (await listPlans(database, actor, {})).find(known => known.name === plan)
+  if (found === undefined) throw notFound('This project’s plan does not exist any more.')
+  return found
+}
+
+/** One for each window there is; models share them, and tokens are not limited. */
+function describeRateLimits(plan: PlanRow) {
+  const windows: [id: string, requests: number][] = [
+    ['rl_project_key', plan.requests_per_minute_per_key],
+    ['rl_address', plan.requests_per_minute_per_address],
+    ['rl_test_key', plan.test_requests_per_minute],
+  ]
+  return windows.map(([id, requests]) => ({
+    id,
+    object: 'project.rate_limit' as const,
+    model: '*',
+    max_requests_per_1_minute: requests,
+    max_tokens_per_1_minute: null,
+  }))
+}

@@ -1,0 +1,88 @@
+/** Logging in with a password, slowly enough that nobody guesses one. */
+import { ProxyError } from '../errors.ts'
+import {
+  acceptInvitation,
+  countLoginAttempt,
+  findInvitation,
+  findPasswordHash,
+  noteFailedLogin,
+  openSession,
+} from '../postgres/admin/callers.ts'
+import type { Database } from '../postgres/database.ts'
+import { hashToken, makeSessionToken } from './session-cookie.ts'
+import { createTickets } from './tickets.ts'
+
+export interface Login {
+  /** Returns the new session's token. Throws 401 where account and password do not fit, 429 after too many attempts. */
+  logIn(email: string, password: string, browser: Browser): Promise<string>
+  /** Sets the password of whom the invitation is for, and logs in. */
+  takeUp(invitation: string, password: string, browser: Browser): Promise<string>
+  /** Throws 401 where it is not the account's password, 429 after too many attempts. */
+  verify(email: string, password: string, address: string): Promise<void>
+}
+
+interface Browser {
+  address: string
+  userAgent: string
+}
+
+/** Each hash takes 64 MiB and most of a core for a tenth of a second. */
+const HASHES_AT_ONCE = 2
+
+export function hashPassword(password: string): Promise<string> {
+  return Bun.password.hash(password, { algorithm: 'argon2id' })
+}
+
+export function createLogin(database: Database): Login {
+  const tickets = createTickets(HASHES_AT_ONCE)
+  // Who has no password takes as long to refuse as who has another.
+  let decoy: Promise<string> | null = null
+
+  async function verify(email: string, password: string, address: string): Promise<void> {
+    const waitSeconds = await countLoginAttempt(database, email, address)
+    if (waitSeconds > 0) throw tooMany(waitSeconds)
+    const known = await findPasswordHash(database, email)
+    decoy ??= hashPassword(makeSessionToken())
+    const hash = known ?? (await decoy)
+    const fits = await tickets(() => Bun.password.verify(password, hash))
+    if (fits && known !== null) return
+    await noteFailedLogin(database, email, address)
+    throw new ProxyError({
+      status: 401,
+      code: 'wrong_password',
+      message: 'E-mail address and password do not fit together.',
+    })
+  }
+
+  async function open(email: string, { address, userAgent }: Browser): Promise<string> {
+    const token = makeSessionToken()
+    await openSession(database, { email, tokenHash: hashToken(token), address, userAgent })
+    return token
+  }
+
+  return {
+    verify,
+    async logIn(email, password, browser) {
+      await verify(email, password, browser.address)
+      return open(email, browser)
+    },
+    async takeUp(invitation, password, browser) {
+      const waitSeconds = await countLoginAttempt(database, 'invitation', browser.address)
+      const invited = waitSeconds > 0 ? null : await findInvitation(database, invitation)
+      if (waitSeconds > 0 && invited === null) throw tooMany(waitSeconds)
+      const hash = invited === null ? '' : await tickets(() => hashPassword(password))
+      // Raises where it was used or has expired meanwhile, or never was.
+      await acceptInvitation(database, invitation, hash)
+      return open(invited?.email ?? '', browser)
+    },
+  }
+}
+
+function tooMany(waitSeconds: number): ProxyError {
+  return new ProxyError({
+    status: 429,
+    code: 'too_many_logins',
+    message: `Too many attempts to log in. Try again in ${Math.ceil(waitSeconds / 60)} minutes.`,
+    headers: { 'retry-after': String(waitSeconds) },
+  })
+}

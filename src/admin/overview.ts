@@ -1,0 +1,96 @@
+/** GET /v1/usage: what the dashboard's overview draws, of one project or of all that the caller sees. */
+import { t } from 'elysia'
+import { invalidRequest } from '../errors.ts'
+import { latencyPercentiles, type OverviewRow, usageOverview, usageShares } from '../postgres/admin/usage.ts'
+import { type AdminOptions, createController } from './controller.ts'
+import { requireId } from './ids.ts'
+import { fromSeconds, toSeconds } from './pages.ts'
+
+const MOST_DAYS = 400
+const time = t.Integer({ minimum: 0, maximum: 100_000_000_000 })
+
+export function createOverviewController(options: AdminOptions) {
+  const { database } = options
+  return createController(options, '/v1/usage').get(
+    '',
+    async ({ caller, query: asked }) => {
+      const { start_time, end_time, width = 'hour', time_zone = 'UTC' } = asked
+      if (end_time <= start_time || end_time - start_time > MOST_DAYS * 86_400) {
+        throw invalidRequest(`end_time must be later than start_time, by ${MOST_DAYS} days at most.`, 'end_time')
+      }
+      if (!isTimeZone(time_zone)) throw invalidRequest('time_zone must be a name such as Europe/Vienna.', 'time_zone')
+      const span = {
+        of_projects: asked.project_id === undefined ? null : [requireId('proj', asked.project_id)],
+        from_time: fromSeconds(start_time),
+        until_time: fromSeconds(end_time),
+      }
+      const filter = {
+        ...span,
+        width,
+        zone: time_zone,
+        of_model: asked.model ?? null,
+        of_key: asked.api_key_id === undefined ? null : requireId('key', asked.api_key_id),
+      }
+      const [buckets, models, keys, latency] = await Promise.all([
+        usageOverview(database, caller.actor, filter),
+        usageShares(database, caller.actor, { ...span, share_by: 'model' }),
+        usageShares(database, caller.actor, { ...span, share_by: 'api_key' }),
+        latencyPercentiles(database, caller.actor, span),
+      ])
+      return {
+        object: 'usage.overview' as const,
+        totals: totalsOf(buckets),
+        buckets: buckets.map(({ bucket_start, ...rest }) => ({ start_time: toSeconds(bucket_start), ...rest })),
+        by_model: models,
+        by_api_key: keys,
+        latency,
+      }
+    },
+    {
+      query: t.Object(
+        {
+          start_time: time,
+          end_time: time,
+          width: t.Optional(t.UnionEnum(['hour', 'day', 'month'])),
+          time_zone: t.Optional(t.String()),
+          project_id: t.Optional(t.String()),
+          api_key_id: t.Optional(t.String()),
+          model: t.Optional(t.String()),
+        },
+        { additionalProperties: false },
+      ),
+    },
+  )
+}
+
+function totalsOf(buckets: readonly OverviewRow[]) {
+  const sum = (field: Exclude<keyof OverviewRow, 'bucket_start'>) =>
+    buckets.reduce((total, row) => total + row[field], 0)
+  const hits = sum('exact_hits') + sum('semantic_hits')
+  const misses = sum('misses')
+  // A hit saves what a miss takes on average, less what it took itself.
+  const missMs = misses === 0 ? 0 : sum('miss_duration_ms') / misses
+  return {
+    requests: sum('requests'),
+    exact_hits: sum('exact_hits'),
+    semantic_hits: sum('semantic_hits'),
+    misses,
+    hit_rate: hits + misses === 0 ? null : hits / (hits + misses),
+    client_errors: sum('client_errors'),
+    server_errors: sum('server_errors'),
+    prompt_tokens: sum('prompt_tokens'),
+    completion_tokens: sum('completion_tokens'),
+    tokens_saved: sum('tokens_saved'),
+    cost_usd: sum('cost_usd'),
+    saved_usd: sum('saved_usd'),
+    saved_seconds: Math.max(0, hits * missMs - sum('hit_duration_ms')) / 1000,
+  }
+}
+
+function isTimeZone(name: string): boolean {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: name }) !== null
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,65 @@
+/** Lists, a page at a time, in the form that OpenAI's clients turn pages by. */
+import { t } from 'elysia'
+import { invalidRequest } from '../errors.ts'
+import { formatId, type IdKind, parseId } from './ids.ts'
+
+export interface ListPage<Item> {
+  object: 'list'
+  data: Item[]
+  first_id: string | null
+  last_id: string | null
+  has_more: boolean
+}
+
+/** Query parameters of every list. */
+export const pageQuery = {
+  after: t.Optional(t.String()),
+  limit: t.Optional(t.Integer({ minimum: 1, maximum: 100 })),
+}
+
+const DEFAULT_LIMIT = 20
+
+/** One row more than the page holds tells whether there is another. */
+export function pageSize(limit: number | undefined): number {
+  return (limit ?? DEFAULT_LIMIT) + 1
+}
+
+export function toPage<Item extends { id: string }>(items: Item[], limit: number | undefined): ListPage<Item> {
+  const data = items.slice(0, limit ?? DEFAULT_LIMIT)
+  return {
+    object: 'list',
+    data,
+    first_id: data[0]?.id ?? null,
+    last_id: data.at(-1)?.id ?? null,
+    has_more: items.length > data.length,
+  }
+}
+
+/** Throws a 400 where the cursor is none of this list's. */
+export function readCursor(kind: IdKind, cursor: string | null | undefined, name = 'after'): number | undefined {
+  if (cursor === undefined || cursor === null || cursor === '') return undefined
+  const id = parseId(kind, cursor)
+  if (id === null)
+    throw invalidRequest(
+      `The query parameter '${name}' must be an id from this list, such as ${formatId(kind, 1)}.`,
+      name,
+    )
+  return id
+}
+
+/** Unix seconds. */
+export function toSeconds(iso: string): number
+export function toSeconds(iso: string | null): number | null
+export function toSeconds(iso: string | null): number | null {
+  return iso === null ? null : Math.floor(Date.parse(iso) / 1000)
+}
+
+/** ISO 8601. */
+export function fromSeconds(seconds: number): string {
+  return new Date(seconds * 1000).toISOString()
+}
+
+/** A query parameter that may be given several times. */
+export function several<Schema extends Parameters<typeof t.Array>[0]>(schema: Schema) {
+  return t.Optional(t.Array(schema))
+}

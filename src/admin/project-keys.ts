@@ -1,0 +1,108 @@
+/** A project's API keys: listed, read and deleted as at OpenAI; made, which OpenAI's API cannot. */
+import { t } from 'elysia'
+import type { Actor } from '../postgres/admin/act-as.ts'
+import { deactivateKeyWithId, findKeyId, issueKeyAs, type KeyRow, pageOfKeys } from '../postgres/admin/projects.ts'
+import type { Database } from '../postgres/database.ts'
+import { type AdminOptions, createController } from './controller.ts'
+import { formatId, notFound, requireId } from './ids.ts'
+import { fromSeconds, pageQuery, pageSize, readCursor, toPage, toSeconds } from './pages.ts'
+import { findProjectRow } from './projects.ts'
+
+const strict = { additionalProperties: false }
+
+export function createProjectKeysController(options: AdminOptions) {
+  const { database } = options
+
+  return createController(options, '/v1/organization/projects')
+    .get(
+      '/:project_id/api_keys',
+      async ({ caller, params, query: { after, limit, include_inactive } }) => {
+        const { id } = await findProjectRow(database, caller.actor, requireId('proj', params.project_id))
+        const rows = await pageOfKeys(database, caller.actor, {
+          of_project: id,
+          include_inactive: include_inactive ?? false,
+          after_id: readCursor('key', after),
+          page_size: pageSize(limit),
+        })
+        return toPage(
+          rows.map(row => describeKey(row, id)),
+          limit,
+        )
+      },
+      { query: t.Object({ ...pageQuery, include_inactive: t.Optional(t.Boolean()) }, strict) },
+    )
+    .post(
+      '/:project_id/api_keys',
+      async ({ caller, params, body: { name, type, expires_in_seconds } }) => {
+        const project = requireId('proj', params.project_id)
+        const expires = expires_in_seconds === undefined ? null : fromSeconds(Date.now() / 1000 + expires_in_seconds)
+        const [issued] = await issueKeyAs(database, caller.actor, {
+          project,
+          key_type: type ?? 'project',
+          key_name: name,
+          expires,
+        })
+        const value = issued?.result ?? ''
+        const [found] = await findKeyId(database, caller.actor, { key: value })
+        return { ...describeKey(await findKey(database, caller.actor, project, found?.result ?? 0), project), value }
+      },
+      {
+        body: t.Object(
+          {
+            name: t.String(),
+            type: t.Optional(t.UnionEnum(['project', 'test'])),
+            expires_in_seconds: t.Optional(t.Integer({ minimum: 1, maximum: 315_360_000 })),
+          },
+          strict,
+        ),
+      },
+    )
+    .get('/:project_id/api_keys/:key_id', async ({ caller, params }) => {
+      const project = requireId('proj', params.project_id)
+      return describeKey(await findKey(database, caller.actor, project, requireId('key', params.key_id)), project)
+    })
+    .delete('/:project_id/api_keys/:key_id', async ({ caller, params }) => {
+      const project = requireId('proj', params.project_id)
+      const { id } = await findKey(database, caller.actor, project, requireId('key', params.key_id))
+      await deactivateKeyWithId(database, caller.actor, { key_id: id })
+      return { object: 'organization.project.api_key.deleted' as const, id: formatId('key', id), deleted: true }
+    })
+}
+
+/** Throws a 404 where the project, as far as it may be seen, has no such key. */
+async function findKey(database: Database, actor: Actor, project: number, key: number): Promise<KeyRow> {
+  const [row] = await pageOfKeys(database, actor, {
+    of_project: project,
+    only_key: key,
+    include_inactive: true,
+    page_size: 1,
+  })
+  if (row === undefined) throw notFound('There is no such key in this project.')
+  return row
+}
+
+function describeKey(row: KeyRow, project: number) {
+  return {
+    id: formatId('key', row.id),
+    object: 'organization.project.api_key' as const,
+    name: row.name,
+    redacted_value: `${row.prefix}…`,
+    created_at: toSeconds(row.created_at),
+    last_used_at: toSeconds(row.last_used_at),
+    expires_at: toSeconds(row.expires_at),
+    // Keys belong to the project, not to one of its people.
+    owner: {
+      type: 'service_account' as const,
+      service_account: {
+        id: formatId('proj', project),
+        created_at: toSeconds(row.created_at),
+        name: row.name,
+        role: 'member',
+      },
+    },
+    owner_project_access: row.state === 'active' ? ('active' as const) : ('inactive' as const),
+    type: row.type,
+    state: row.state,
+    deactivated_at: toSeconds(row.deactivated_at),
+  }
+}

@@ -1,0 +1,111 @@
+/** Members of a project, as OpenAI has them: owner, member, and viewer besides. */
+import { t } from 'elysia'
+import { invalidRequest } from '../errors.ts'
+import type { Actor } from '../postgres/admin/act-as.ts'
+import {
+  addMember,
+  type MemberRow,
+  pageOfMembers,
+  pageOfUsers,
+  removeMember,
+  setMember,
+} from '../postgres/admin/people.ts'
+import type { Database } from '../postgres/database.ts'
+import { type AdminOptions, createController } from './controller.ts'
+import { formatId, notFound, requireId } from './ids.ts'
+import { pageQuery, pageSize, readCursor, toPage, toSeconds } from './pages.ts'
+import { findProjectRow } from './projects.ts'
+
+const strict = { additionalProperties: false }
+
+export function createProjectUsersController(options: AdminOptions) {
+  const { database } = options
+
+  return createController(options, '/v1/organization/projects')
+    .get(
+      '/:project_id/users',
+      async ({ caller, params, query: { after, limit } }) => {
+        const { id } = await findProjectRow(database, caller.actor, requireId('proj', params.project_id))
+        const rows = await pageOfMembers(database, caller.actor, {
+          of_project: id,
+          after_id: readCursor('user', after),
+          page_size: pageSize(limit),
+        })
+        return toPage(rows.map(describeMember), limit)
+      },
+      { query: t.Object(pageQuery, strict) },
+    )
+    .post(
+      '/:project_id/users',
+      async ({ caller, params, body: { role, email, user_id } }) => {
+        const project = requireId('proj', params.project_id)
+        if ((email === undefined) === (user_id === undefined)) {
+          throw invalidRequest('Give either email or user_id.', 'email')
+        }
+        if (user_id !== undefined) {
+          const user = await requireVisibleUser(database, caller.actor, user_id)
+          await setMember(database, caller.actor, { project, of_user: user, member_role: role })
+          return describeMember(await findMember(database, caller.actor, project, user))
+        }
+        const [added] = await addMember(database, caller.actor, {
+          project,
+          member_email: email ?? '',
+          member_role: role,
+        })
+        const member = describeMember(await findMember(database, caller.actor, project, added?.user_id ?? 0))
+        return added?.invitation ? { ...member, invitation: added.invitation } : member
+      },
+      {
+        body: t.Object({ role: t.String(), email: t.Optional(t.String()), user_id: t.Optional(t.String()) }, strict),
+      },
+    )
+    .get('/:project_id/users/:user_id', async ({ caller, params }) =>
+      describeMember(
+        await findMember(
+          database,
+          caller.actor,
+          requireId('proj', params.project_id),
+          requireId('user', params.user_id),
+        ),
+      ),
+    )
+    .post(
+      '/:project_id/users/:user_id',
+      async ({ caller, params, body: { role } }) => {
+        const project = requireId('proj', params.project_id)
+        const member = await findMember(database, caller.actor, project, requireId('user', params.user_id))
+        await setMember(database, caller.actor, { project, of_user: member.user_id, member_role: role })
+        return describeMember({ ...member, role: role as MemberRow['role'] })
+      },
+      { body: t.Object({ role: t.String() }, strict) },
+    )
+    .delete('/:project_id/users/:user_id', async ({ caller, params }) => {
+      const project = requireId('proj', params.project_id)
+      const user = requireId('user', params.user_id)
+      await removeMember(database, caller.actor, { project, of_user: user })
+      return { object: 'organization.project.user.deleted' as const, id: formatId('user', user), deleted: true }
+    })
+}
+
+async function requireVisibleUser(database: Database, actor: Actor, userId: string): Promise<number> {
+  const [user] = await pageOfUsers(database, actor, { only_user: requireId('user', userId), page_size: 1 })
+  if (user === undefined) throw notFound('There is no such user.')
+  return user.id
+}
+
+async function findMember(database: Database, actor: Actor, project: number, user: number): Promise<MemberRow> {
+  const [row] = await pageOfMembers(database, actor, { of_project: project, only_user: user, page_size: 1 })
+  if (row === undefined) throw notFound('There is no such member of this project.')
+  return row
+}
+
+function describeMember(row: MemberRow) {
+  return {
+    id: formatId('user', row.user_id),
+    object: 'organization.project.user' as const,
+    email: row.email,
+    name: row.email,
+    role: row.role,
+    added_at: toSeconds(row.created_at),
+  }
+}

@@ -1,0 +1,100 @@
+/** /v1/organization/projects, as OpenAI has it, with plan and settings of ours beside. */
+import { t } from 'elysia'
+import { invalidRequest } from '../errors.ts'
+import type { Actor } from '../postgres/admin/act-as.ts'
+import {
+  archiveProject,
+  createProjectAs,
+  type ProjectRow,
+  pageOfProjects,
+  projectSettings,
+  setSettings,
+  updateProject,
+} from '../postgres/admin/projects.ts'
+import type { Database } from '../postgres/database.ts'
+import { type AdminOptions, createController } from './controller.ts'
+import { formatId, notFound, requireId } from './ids.ts'
+import { pageQuery, pageSize, readCursor, toPage, toSeconds } from './pages.ts'
+
+const DEFAULT_PLAN = 'free'
+const strict = { additionalProperties: false }
+
+export async function findProjectRow(database: Database, actor: Actor, id: number): Promise<ProjectRow> {
+  const [row] = await pageOfProjects(database, actor, { only_project: id, include_archived: true, page_size: 1 })
+  if (row === undefined) throw notFound('This project does not exist, or you are not a member of it.')
+  return row
+}
+
+export function createProjectsController(options: AdminOptions) {
+  const { database } = options
+  const answer = async (actor: Actor, id: number) => describeProject(await findProjectRow(database, actor, id))
+
+  return createController(options, '/v1/organization/projects')
+    .get(
+      '',
+      async ({ caller, query: { after, limit, include_archived } }) => {
+        const rows = await pageOfProjects(database, caller.actor, {
+          include_archived: include_archived ?? false,
+          after_id: readCursor('proj', after),
+          page_size: pageSize(limit),
+        })
+        return toPage(rows.map(describeProject), limit)
+      },
+      { query: t.Object({ ...pageQuery, include_archived: t.Optional(t.Boolean()) }, strict) },
+    )
+    .post(
+      '',
+      async ({ caller, body: { name, plan } }) => {
+        const [created] = await createProjectAs(database, caller.actor, { project: name, plan: plan ?? DEFAULT_PLAN })
+        return answer(caller.actor, created?.result ?? 0)
+      },
+      { body: t.Object({ name: t.String(), plan: t.Optional(t.String()) }, strict) },
+    )
+    .get('/:project_id', ({ caller, params }) => answer(caller.actor, requireId('proj', params.project_id)))
+    .post(
+      '/:project_id',
+      async ({ caller, params, body: { name, plan } }) => {
+        const project = requireId('proj', params.project_id)
+        if (name === undefined && plan === undefined) throw invalidRequest('Give a name or a plan.', 'name')
+        await updateProject(database, caller.actor, { project, new_name: name ?? null, new_plan: plan ?? null })
+        return answer(caller.actor, project)
+      },
+      { body: t.Object({ name: t.Optional(t.String()), plan: t.Optional(t.String()) }, strict) },
+    )
+    .post('/:project_id/archive', async ({ caller, params }) => {
+      const project = requireId('proj', params.project_id)
+      await archiveProject(database, caller.actor, { project })
+      return answer(caller.actor, project)
+    })
+    .get('/:project_id/settings', async ({ caller, params }) =>
+      describeSettings(database, caller.actor, requireId('proj', params.project_id)),
+    )
+    .post(
+      '/:project_id/settings',
+      async ({ caller, params, body }) => {
+        const project = requireId('proj', params.project_id)
+        await setSettings(database, caller.actor, { project, settings: body })
+        return describeSettings(database, caller.actor, project)
+      },
+      { body: t.Record(t.String(), t.Union([t.String(), t.Number(), t.Boolean(), t.Array(t.String())])) },
+    )
+}
+
+async function describeSettings(database: Database, actor: Actor, project: number) {
+  const [row] = await projectSettings(database, actor, { of_project: project })
+  if (!row?.result) throw notFound('This project does not exist, or you are not a member of it.')
+  return { object: 'project.settings' as const, project_id: formatId('proj', project), settings: row.result }
+}
+
+function describeProject(row: ProjectRow) {
+  return {
+    id: formatId('proj', row.id),
+    object: 'organization.project' as const,
+    name: row.name,
+    created_at: toSeconds(row.created_at),
+    archived_at: toSeconds(row.archived_at),
+    status: row.archived_at === null ? ('active' as const) : ('archived' as const),
+    plan: row.plan,
+    your_role: row.your_role,
+  }
+}

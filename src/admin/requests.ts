@@ -1,0 +1,113 @@
+/** GET /v1/requests: single requests of a project and what became of each. Content is not part of it. */
+import { t } from 'elysia'
+import { invalidRequest } from '../errors.ts'
+import { pageOfRequests, type RequestRow } from '../postgres/admin/usage.ts'
+import { type AdminOptions, createController } from './controller.ts'
+import { formatId, notFound, requireId } from './ids.ts'
+import { fromSeconds, pageSize, toPage, toSeconds } from './pages.ts'
+import { findProjectRow } from './projects.ts'
+
+/** What the list reaches back where nothing is said. */
+const DEFAULT_SPAN_SECONDS = 7 * 86_400
+const time = t.Optional(t.Integer({ minimum: 0, maximum: 100_000_000_000 }))
+const NO_FILTER = {
+  of_key: null,
+  of_model: null,
+  of_result: null,
+  of_outcome: null,
+  before_time: null,
+  before_request_id: null,
+}
+
+export function createRequestsController(options: AdminOptions) {
+  const { database } = options
+  return createController(options, '/v1/requests')
+    .get(
+      '',
+      async ({ caller, query: asked }) => {
+        const { id } = await findProjectRow(database, caller.actor, requireId('proj', asked.project_id))
+        const end = asked.end_time ?? Math.floor(Date.now() / 1000) + 60
+        const cursor = asked.after === undefined ? null : readCursor(asked.after)
+        const rows = await pageOfRequests(database, caller.actor, {
+          of_project: id,
+          from_time: fromSeconds(asked.start_time ?? end - DEFAULT_SPAN_SECONDS),
+          until_time: fromSeconds(end),
+          of_key: asked.api_key_id === undefined ? null : requireId('key', asked.api_key_id),
+          of_model: asked.model ?? null,
+          of_result: asked.cache_result ?? null,
+          of_outcome: asked.outcome ?? null,
+          of_request_id: asked.request_id ?? null,
+          before_time: cursor?.recordedAt ?? null,
+          before_request_id: cursor?.requestId ?? null,
+          page_size: pageSize(asked.limit),
+        })
+        return toPage(rows.map(describeRequest), asked.limit)
+      },
+      {
+        query: t.Object(
+          {
+            project_id: t.String(),
+            start_time: time,
+            end_time: time,
+            api_key_id: t.Optional(t.String()),
+            model: t.Optional(t.String()),
+            cache_result: t.Optional(t.UnionEnum(['HIT', 'HIT-SEMANTIC', 'MISS'])),
+            outcome: t.Optional(t.UnionEnum(['ok', 'failed'])),
+            request_id: t.Optional(t.String()),
+            after: t.Optional(t.String()),
+            limit: t.Optional(t.Integer({ minimum: 1, maximum: 100 })),
+          },
+          { additionalProperties: false },
+        ),
+      },
+    )
+    .get(
+      '/:request_id',
+      async ({ caller, params, query: { project_id } }) => {
+        const { id } = await findProjectRow(database, caller.actor, requireId('proj', project_id))
+        const { recordedAt, requestId } = readCursor(params.request_id)
+        const at = Date.parse(recordedAt)
+        const [row] = await pageOfRequests(database, caller.actor, {
+          ...NO_FILTER,
+          of_project: id,
+          from_time: new Date(at - 1).toISOString(),
+          until_time: new Date(at + 1).toISOString(),
+          of_request_id: requestId,
+          page_size: 1,
+        })
+        if (row === undefined) throw notFound('There is no such request in this project.')
+        return describeRequest(row)
+      },
+      { query: t.Object({ project_id: t.String() }, { additionalProperties: false }) },
+    )
+}
+
+/** Both cursor and id: when it was recorded leads to it without a search. */
+function formatRequestId({ recorded_at, request_id }: RequestRow): string {
+  return Buffer.from(JSON.stringify([recorded_at, request_id])).toString('base64url')
+}
+
+function readCursor(text: string): { recordedAt: string; requestId: string } {
+  try {
+    const [recordedAt, requestId] = JSON.parse(Buffer.from(text, 'base64url').toString('utf8'))
+    if (typeof recordedAt === 'string' && typeof requestId === 'string' && !Number.isNaN(Date.parse(recordedAt))) {
+      return { recordedAt, requestId }
+    }
+  } catch {
+    // Told below.
+  }
+  throw invalidRequest('This is not the id of a request, as the list gives it.', 'after')
+}
+
+function describeRequest(row: RequestRow) {
+  const { recorded_at, key_id, key_prefix, ...rest } = row
+  return {
+    id: formatRequestId(row),
+    object: 'request' as const,
+    created_at: toSeconds(recorded_at),
+    recorded_at,
+    ...rest,
+    api_key_id: formatId('key', key_id),
+    api_key_redacted_value: key_prefix === null ? null : `${key_prefix}…`,
+  }
+}

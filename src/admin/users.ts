@@ -1,0 +1,81 @@
+/** Users of the installation: administrators (owner) and others (reader). */
+import { t } from 'elysia'
+import type { Actor } from '../postgres/admin/act-as.ts'
+import { createUser, deleteUser, inviteUser, pageOfUsers, setUserRole, type UserRow } from '../postgres/admin/people.ts'
+import type { Database } from '../postgres/database.ts'
+import { type AdminOptions, createController } from './controller.ts'
+import { formatId, notFound, requireId } from './ids.ts'
+import { pageQuery, pageSize, readCursor, several, toPage, toSeconds } from './pages.ts'
+
+const strict = { additionalProperties: false }
+
+export function createUsersController(options: AdminOptions) {
+  const { database } = options
+
+  return createController(options, '/v1/organization/users')
+    .get(
+      '',
+      async ({ caller, query: { after, limit, emails } }) => {
+        const rows = await pageOfUsers(database, caller.actor, {
+          of_emails: emails?.map(email => email.toLowerCase()) ?? null,
+          after_id: readCursor('user', after),
+          page_size: pageSize(limit),
+        })
+        return toPage(rows.map(describeUser), limit)
+      },
+      { query: t.Object({ ...pageQuery, emails: several(t.String()) }, strict) },
+    )
+    .post(
+      '',
+      async ({ caller, body: { email, role } }) => {
+        const [created] = await createUser(database, caller.actor, { email, user_role: role ?? 'reader' })
+        const user = created?.result ?? 0
+        const [invited] = await inviteUser(database, caller.actor, { of_user: user })
+        return { ...describeUser(await findUser(database, caller.actor, user)), invitation: invited?.result }
+      },
+      { body: t.Object({ email: t.String(), role: t.Optional(t.String()) }, strict) },
+    )
+    .get('/:user_id', async ({ caller, params }) =>
+      describeUser(await findUser(database, caller.actor, requireId('user', params.user_id))),
+    )
+    .post(
+      '/:user_id',
+      async ({ caller, params, body: { role } }) => {
+        const user = requireId('user', params.user_id)
+        await setUserRole(database, caller.actor, { of_user: user, user_role: role })
+        return describeUser(await findUser(database, caller.actor, user))
+      },
+      { body: t.Object({ role: t.String() }, strict) },
+    )
+    .post('/:user_id/invitation', async ({ caller, params }) => {
+      const user = requireId('user', params.user_id)
+      const [invited] = await inviteUser(database, caller.actor, { of_user: user })
+      return {
+        object: 'organization.user.invitation' as const,
+        id: formatId('user', user),
+        invitation: invited?.result,
+      }
+    })
+    .delete('/:user_id', async ({ caller, params }) => {
+      const user = requireId('user', params.user_id)
+      await deleteUser(database, caller.actor, { of_user: user })
+      return { object: 'organization.user.deleted' as const, id: formatId('user', user), deleted: true }
+    })
+}
+
+async function findUser(database: Database, actor: Actor, user: number): Promise<UserRow> {
+  const [row] = await pageOfUsers(database, actor, { only_user: user, page_size: 1 })
+  if (row === undefined) throw notFound('There is no such user.')
+  return row
+}
+
+function describeUser(row: UserRow) {
+  return {
+    id: formatId('user', row.id),
+    object: 'organization.user' as const,
+    email: row.email,
+    name: row.email,
+    role: row.role,
+    added_at: toSeconds(row.created_at),
+  }
+}

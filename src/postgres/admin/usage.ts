@@ -1,0 +1,225 @@
+/** What was used, and what the cache holds. */
+import { defineChange, defineRead } from './act-as.ts'
+
+export interface UsageRow {
+  bucket_start: string
+  project_id: number | null
+  key_id: number | null
+  model: string | null
+  requests: number
+  prompt_tokens: number
+  cached_prompt_tokens: number
+  completion_tokens: number
+  tokens_saved: number
+  cost_usd: number
+  saved_usd: number
+}
+
+export interface UsageFilter {
+  from_time: string
+  until_time: string
+  width: '1m' | '1h' | '1d'
+  groups: string[]
+  of_projects: number[] | null
+  of_keys: number[] | null
+  of_models: string[] | null
+  of_endpoints: string[] | null
+}
+
+export const usageBuckets = defineRead<UsageFilter, UsageRow>('usage_buckets', {
+  from_time: 'timestamptz',
+  until_time: 'timestamptz',
+  width: 'text',
+  groups: 'text[]',
+  of_projects: 'bigint[]',
+  of_keys: 'bigint[]',
+  of_models: 'text[]',
+  of_endpoints: 'text[]',
+})
+
+export interface OverviewRow {
+  bucket_start: string
+  requests: number
+  exact_hits: number
+  semantic_hits: number
+  misses: number
+  client_errors: number
+  server_errors: number
+  prompt_tokens: number
+  completion_tokens: number
+  tokens_saved: number
+  cost_usd: number
+  saved_usd: number
+  hit_duration_ms: number
+  miss_duration_ms: number
+}
+
+export interface Span {
+  of_projects: number[] | null
+  from_time: string
+  until_time: string
+}
+
+export const usageOverview = defineRead<
+  Span & { width: 'hour' | 'day' | 'month'; zone: string; of_model: string | null; of_key: number | null },
+  OverviewRow
+>('usage_overview', {
+  of_projects: 'bigint[]',
+  from_time: 'timestamptz',
+  until_time: 'timestamptz',
+  width: 'text',
+  zone: 'text',
+  of_model: 'text',
+  of_key: 'bigint',
+})
+
+export interface ShareRow {
+  name: string
+  requests: number
+  hits: number
+  failed: number
+  tokens: number
+  cost_usd: number
+  saved_usd: number
+}
+
+export const usageShares = defineRead<Span & { share_by: 'model' | 'provider' | 'api_key' }, ShareRow>('usage_shares', {
+  of_projects: 'bigint[]',
+  from_time: 'timestamptz',
+  until_time: 'timestamptz',
+  share_by: 'text',
+})
+
+export interface LatencyRow {
+  cache_result: 'HIT' | 'HIT-SEMANTIC' | 'MISS'
+  requests: number
+  p50_ms: number
+  p95_ms: number
+  p99_ms: number
+}
+
+export const latencyPercentiles = defineRead<Span, LatencyRow>('latency_percentiles', {
+  of_projects: 'bigint[]',
+  from_time: 'timestamptz',
+  until_time: 'timestamptz',
+})
+
+export interface RequestRow {
+  recorded_at: string
+  request_id: string
+  key_id: number
+  key_name: string | null
+  key_prefix: string | null
+  endpoint: string
+  model: string
+  provider: string | null
+  cache_result: 'HIT' | 'HIT-SEMANTIC' | 'MISS' | null
+  status: number
+  streamed: boolean
+  prompt_tokens: number
+  cached_prompt_tokens: number
+  completion_tokens: number
+  tokens_saved: number
+  cost_usd: number
+  saved_usd: number
+  latency_ms: number
+  duration_ms: number
+}
+
+export interface RequestFilter {
+  of_project: number
+  from_time: string
+  until_time: string
+  of_key: number | null
+  of_model: string | null
+  of_result: string | null
+  of_outcome: string | null
+  of_request_id: string | null
+  before_time: string | null
+  before_request_id: string | null
+  page_size: number
+}
+
+export const pageOfRequests = defineRead<RequestFilter, RequestRow>('page_of_requests', {
+  of_project: 'bigint',
+  from_time: 'timestamptz',
+  until_time: 'timestamptz',
+  of_key: 'bigint',
+  of_model: 'text',
+  of_result: 'text',
+  of_outcome: 'text',
+  of_request_id: 'text',
+  before_time: 'timestamptz',
+  before_request_id: 'text',
+  page_size: 'integer',
+})
+
+export interface CacheStatsRow {
+  entries: number
+  bytes: number
+  prompts: number
+  with_vector: number
+  vectors: number
+  expired: number
+  oldest_at: string | null
+  newest_at: string | null
+  saveable_tokens: number
+}
+
+export const cacheStats = defineRead<{ of_project: number }, CacheStatsRow>('cache_stats', { of_project: 'bigint' })
+
+export interface EntryRow {
+  id: number
+  endpoint: string
+  model: string
+  provider: string
+  namespace: string
+  created_at: string
+  expires_at: string
+  bytes: number
+  prompt_tokens: number
+  completion_tokens: number
+  found_by: 'exact' | 'normalized' | 'similar'
+}
+
+export const pageOfEntries = defineRead<
+  {
+    of_project: number
+    only_entry: number | null
+    of_model: string | null
+    of_namespace: string | null
+    older_than_seconds: number | null
+    before_id: number | null
+    page_size: number
+  },
+  EntryRow
+>('page_of_cache_entries', {
+  of_project: 'bigint',
+  only_entry: 'bigint',
+  of_model: 'text',
+  of_namespace: 'text',
+  older_than_seconds: 'bigint',
+  before_id: 'bigint',
+  page_size: 'integer',
+})
+
+export const invalidateCache = defineChange<
+  {
+    project: number
+    entry_id: number | null
+    of_model: string | null
+    of_namespace: string | null
+    older_than_seconds: number | null
+    dry_run: boolean
+  },
+  { result: number }
+>('invalidate_cache', {
+  project: 'project',
+  entry_id: 'bigint',
+  of_model: 'text',
+  of_namespace: 'text',
+  older_than_seconds: 'bigint',
+  dry_run: 'boolean',
+})
+
+export const purgeCache = defineChange<{ project: number }, { result: number }>('purge_cache', { project: 'project' })

@@ -1,0 +1,345 @@
+import type OpenAI from 'openai'
+import { afterAll, beforeEach, expect, test } from 'vitest'
+import { TEST_ENCRYPTION_KEY } from '../../harness/direct-upstreams.ts'
+import { describeFootings, type Stores } from '../../harness/footings.ts'
+import { ask, startProxy, type TestProxy } from '../../harness/proxy.ts'
+import { addUser, adminClient, issueAdminKey, send } from './people.ts'
+
+type Organization = OpenAI.Admin.Organization
+
+async function toArray<Item>(page: AsyncIterable<Item>): Promise<Item[]> {
+  const items: Item[] = []
+  for await (const item of page) items.push(item)
+  return items
+}
+
+describeFootings('the admin API through the openai package', footing => {
+  let stores: Stores
+  let proxy: TestProxy
+  let adminKey: string
+  let organization: Organization
+  const bearer = () => ({ authorization: `Bearer ${adminKey}` })
+  const post = (path: string, body: unknown) => send(proxy, 'POST', path, { body, headers: bearer() })
+  const get = (path: string) => send(proxy, 'GET', path, { headers: bearer() })
+
+  beforeEach(async () => {
+    if (proxy) await proxy.stop()
+    stores = await footing.open()
+    proxy = await startProxy({ stores, environment: { ENCRYPTION_KEY: TEST_ENCRYPTION_KEY } })
+    await addUser(proxy, 'root@example.org', 'owner')
+    adminKey = await issueAdminKey(proxy, 'root@example.org')
+    organization = adminClient(proxy, adminKey)
+  })
+  afterAll(() => proxy.stop())
+
+  test('projects are created, read, renamed, listed page by page, and archived', async () => {
+    const acme = await organization.projects.create({ name: 'acme' })
+    expect(acme).toMatchObject({ object: 'organization.project', name: 'acme', status: 'active', archived_at: null })
+    expect(Math.abs(acme.created_at - Date.now() / 1000)).toBeLessThan(60)
+    expect(await organization.projects.retrieve(acme.id)).toMatchObject({ id: acme.id, plan: 'free' })
+    expect(await organization.projects.update(acme.id, { name: 'acme-2' })).toMatchObject({ name: 'acme-2' })
+    for (let at = 0; at < 5; at++) await organization.projects.create({ name: `more-${at}` })
+    const listed = await toArray(organization.projects.list({ limit: 2 }))
+    expect(listed.map(project => project.name)).toEqual(['acme-2', 'more-0', 'more-1', 'more-2', 'more-3', 'more-4'])
+
+    const { value } = (await post(`/v1/organization/projects/${acme.id}/api_keys`, { name: 'ci', type: 'test' })).json
+    expect((await ask(proxy, value, 'hello')).status).toBe(200)
+    expect(await organization.projects.archive(acme.id)).toMatchObject({ status: 'archived' })
+    expect((await ask(proxy, value, 'hello')).status).toBe(403)
+    expect(await toArray(organization.projects.list())).toHaveLength(5)
+    expect(await toArray(organization.projects.list({ include_archived: true }))).toHaveLength(6)
+    const another = await post(`/v1/organization/projects/${acme.id}/api_keys`, { name: 'late' })
+    expect([another.status, another.json.error.message]).toEqual([400, 'Project "acme-2" is archived.'])
+  })
+
+  test('a bad name, a taken one and an unknown project say what is wrong', async () => {
+    await organization.projects.create({ name: 'acme' })
+    await expect(organization.projects.create({ name: 'acme' })).rejects.toMatchObject({
+      status: 400,
+      code: 'already_exists',
+    })
+    await expect(organization.projects.create({ name: 'a b' })).rejects.toMatchObject({ status: 400 })
+    await expect(organization.projects.retrieve('proj_999999999')).rejects.toMatchObject({ status: 404 })
+    await expect(organization.projects.retrieve('nonsense')).rejects.toMatchObject({ status: 404 })
+  })
+
+  test('keys are made once in plain sight, listed without it, and deactivated', async () => {
+    const { id } = await organization.projects.create({ name: 'acme' })
+    const made = await post(`/v1/organization/projects/${id}/api_keys`, { name: 'ci', type: 'test' })
+    expect(made.json).toMatchObject({ name: 'ci', type: 'test', state: 'active', owner_project_access: 'active' })
+    expect(made.json.value).toMatch(/^lgw_test_[0-9A-Za-z]{32}$/)
+    await post(`/v1/organization/projects/${id}/api_keys`, { name: 'app', expires_in_seconds: 3600 })
+    const keys = await toArray(organization.projects.apiKeys.list(id, { limit: 1 }))
+    expect(keys.map(key => key.name)).toEqual(['ci', 'app'])
+    expect(JSON.stringify(keys)).not.toContain(made.json.value)
+    const key = await organization.projects.apiKeys.retrieve(made.json.id, { project_id: id })
+    expect(key).toMatchObject({ redacted_value: `${made.json.value.slice(0, 17)}…`, last_used_at: null })
+    expect((await ask(proxy, made.json.value, 'hello')).status).toBe(200)
+    expect(await organization.projects.apiKeys.delete(key.id, { project_id: id })).toMatchObject({ deleted: true })
+    expect((await ask(proxy, made.json.value, 'hello')).status).toBe(403)
+    expect((await toArray(organization.projects.apiKeys.list(id))).map(each => each.name)).toEqual(['app'])
+    expect((await get(`/v1/organization/projects/${id}/api_keys?include_inactive=true`)).json.data).toHaveLength(2)
+  })
+
+  test('usage and costs are those of the records, by bucket and by group', async () => {
+    const { id } = await organization.projects.create({ name: 'acme' })
+    const key = (await post(`/v1/organization/projects/${id}/api_keys`, { name: 'ci', type: 'test' })).json
+    for (let at = 0; at < 3; at++) await ask(proxy, key.value, `question ${at % 2}`)
+    await proxy.settle()
+    const today = await organization.usage.completions({
+      start_time: Math.floor(Date.now() / 1000) - 3600,
+      bucket_width: '1h',
+      group_by: ['project_id', 'model', 'api_key_id'],
+    })
+    const results = today.data.flatMap(bucket => bucket.results)
+    expect(results).toHaveLength(1)
+    expect(results[0]).toMatchObject({
+      project_id: id,
+      api_key_id: key.id,
+      model: 'openai/gpt-4o-mini',
+      num_model_requests: 3,
+    })
+
+    const minutes = await organization.usage.completions({
+      start_time: Math.floor(Date.now() / 1000) - 1800,
+      bucket_width: '1m',
+      limit: 60,
+    })
+    const counts = minutes.data.flatMap(bucket =>
+      bucket.results.map(result => ('num_model_requests' in result ? result.num_model_requests : 0)),
+    )
+    expect(counts.reduce((sum, count) => sum + count, 0)).toBe(3)
+  })
+
+  test('buckets follow one another without a gap, and pages without losing one', async () => {
+    const start = 1_700_006_400
+    await organization.projects.create({ name: 'acme' })
+    const seen: number[] = []
+    let page: string | undefined
+    do {
+      const got = await organization.usage.costs({
+        start_time: start,
+        end_time: start + 10 * 86_400,
+        limit: 4,
+        ...(page === undefined ? {} : { page }),
+      })
+      seen.push(...got.data.map(bucket => bucket.start_time))
+      page = got.next_page ?? undefined
+      expect(got.has_more).toBe(page !== undefined)
+    } while (page !== undefined)
+    const first = start - (start % 86_400)
+    expect(seen).toEqual(Array.from({ length: seen.length }, (_, at) => first + at * 86_400))
+    expect(seen.at(-1)).toBeGreaterThanOrEqual(start + 9 * 86_400 - 86_400)
+    await expect(
+      organization.usage.completions({ start_time: start, group_by: ['nonsense' as 'model'] }),
+    ).rejects.toMatchObject({ status: 400, param: 'group_by' })
+  })
+
+  test('members come and go, by e-mail address or id', async () => {
+    const { id } = await organization.projects.create({ name: 'acme' })
+    const ada = await addUser(proxy, 'ada@example.org', 'reader')
+    const added = await organization.projects.users.create(id, { role: 'viewer', email: 'Ada@Example.org' })
+    expect(added).toMatchObject({ id: `user_${ada}`, role: 'viewer', email: 'ada@example.org' })
+    expect(await organization.projects.users.update(added.id, { project_id: id, role: 'member' })).toMatchObject({
+      role: 'member',
+    })
+    const invited = await post(`/v1/organization/projects/${id}/users`, { role: 'viewer', email: 'new@example.org' })
+    expect(invited.json.invitation).toMatch(/^lgw_invite_/)
+    expect((await toArray(organization.projects.users.list(id, { limit: 1 }))).map(user => user.email)).toEqual([
+      'ada@example.org',
+      'new@example.org',
+    ])
+    expect(await organization.projects.users.delete(added.id, { project_id: id })).toMatchObject({ deleted: true })
+    await expect(organization.projects.users.retrieve(added.id, { project_id: id })).rejects.toMatchObject({
+      status: 404,
+    })
+    expect(await toArray(organization.users.list())).toHaveLength(3)
+    await expect(organization.users.update('user_1', { role: 'king' })).rejects.toMatchObject({ status: 400 })
+  })
+
+  test('the last administrator stays', async () => {
+    const [root] = await toArray(organization.users.list())
+    await expect(organization.users.delete(root?.id ?? '')).rejects.toMatchObject({ status: 400, code: 'not_possible' })
+    await expect(organization.users.update(root?.id ?? '', { role: 'reader' })).rejects.toMatchObject({ status: 400 })
+  })
+
+  test('admin keys act until they are deleted or expire', async () => {
+    const made = await organization.adminAPIKeys.create({ name: 'deploys', expires_in_seconds: 3600 })
+    expect(made.value).toMatch(/^lgw_admin_[0-9A-Za-z]{32}$/)
+    const second = adminClient(proxy, made.value)
+    await second.projects.create({ name: 'by-key' })
+    expect((await organization.adminAPIKeys.retrieve(made.id)).last_used_at).not.toBeNull()
+    expect((await toArray(organization.adminAPIKeys.list({ order: 'desc', limit: 1 }))).map(key => key.name)).toEqual([
+      'deploys',
+      'tests',
+    ])
+    await organization.adminAPIKeys.delete(made.id)
+    await expect(second.projects.list()).rejects.toMatchObject({ status: 401 })
+    const short = await organization.adminAPIKeys.create({ name: 'short', expires_in_seconds: 3600 })
+    await proxy.query(`update admin_keys set expires_at = now() where name = 'short'`)
+    await expect(adminClient(proxy, short.value).projects.list()).rejects.toMatchObject({ status: 401 })
+  })
+
+  test('every change is in the audit log, whoever made it', async () => {
+    const { id } = await organization.projects.create({ name: 'acme' })
+    await proxy.query(`select set_setting('acme', 'semantic_threshold', '0.9')`)
+    const [latest] = await toArray(organization.auditLogs.list({ project_ids: [id], limit: 1 }))
+    expect(latest).toMatchObject({ type: 'project.updated', actor: { session: { user: { id: 'operator' } } } })
+    const events = await toArray(organization.auditLogs.list({ event_types: ['project.created'], limit: 1 }))
+    expect(events[0]).toMatchObject({
+      type: 'project.created',
+      actor: { type: 'api_key', api_key: { user: { email: 'root@example.org' } } },
+      'project.created': { id, data: { name: 'acme', plan: 'free' } },
+    })
+    const all = await toArray(organization.auditLogs.list({ limit: 2 }))
+    expect(all.map(event => event.type)).toEqual([
+      'project.updated',
+      'project.created',
+      'admin_api_key.created',
+      'user.added',
+    ])
+    const past = { effective_at: { lt: Math.floor(Date.now() / 1000) - 3600 } }
+    expect(await toArray(organization.auditLogs.list(past))).toEqual([])
+  })
+
+  test('rate limits are those of the plan, and a plan is changed for all its projects', async () => {
+    const { id } = await organization.projects.create({ name: 'acme' })
+    const limits = await toArray(organization.projects.rateLimits.listRateLimits(id))
+    expect(limits.map(limit => limit.max_requests_per_1_minute)).toEqual([60, 120, 20])
+    await proxy.query(`insert into plans values ('small', 5, 10, 100) on conflict do nothing`)
+    await post('/v1/organization/plans/small', { requests_per_minute_per_key: 7 })
+    await post(`/v1/organization/projects/${id}`, { plan: 'small' })
+    expect((await toArray(organization.projects.rateLimits.listRateLimits(id)))[0]?.max_requests_per_1_minute).toBe(7)
+    expect((await get(`/v1/organization/projects/${id}/limits`)).json).toMatchObject({
+      plan: 'small',
+      quotas: [
+        { keys: 'project', used: 0, quota: 100 },
+        { keys: 'test', used: 0, quota: 1000 },
+      ],
+    })
+    await expect(
+      organization.projects.rateLimits.updateRateLimit('rl_address', { project_id: id, max_requests_per_1_minute: 1 }),
+    ).rejects.toMatchObject({ status: 400, code: 'not_possible' })
+  })
+
+  test('settings are set together or not at all', async () => {
+    const { id } = await organization.projects.create({ name: 'acme' })
+    const path = `/v1/organization/projects/${id}/settings`
+    const set = await post(path, { semantic_threshold: 0.9, fallbacks: ['a/x', 'b/y'], cache_ttl_seconds: '60' })
+    expect(set.json.settings).toMatchObject({
+      semantic_threshold: 0.9,
+      fallbacks: ['a/x', 'b/y'],
+      cache_ttl_seconds: 60,
+    })
+    const refused = await post(path, { cache_ttl_seconds: 120, semantic_threshold: 2 })
+    expect([refused.status, refused.json.error.message]).toEqual([
+      400,
+      'Value "2" is not valid for setting semantic_threshold: it takes a number from 0.0 to 1.0.',
+    ])
+    expect((await get(path)).json.settings).toEqual(set.json.settings)
+  })
+
+  test('a provider key is stored, replaced and removed, and never shown', async () => {
+    const { id } = await organization.projects.create({ name: 'acme' })
+    const path = `/v1/organization/projects/${id}/provider_keys`
+    const secret = `sk-${crypto.randomUUID()}`
+    expect((await post(`${path}/openai`, { value: secret })).json.redacted_value).toBe(`…${secret.slice(-4)}`)
+    const listed = await get(path)
+    expect(listed.json.data).toMatchObject([{ provider: 'openai', redacted_value: `…${secret.slice(-4)}` }])
+    const refused = await post(`${path}/openai`, { value: `${secret} two words` })
+    expect(refused.status).toBe(400)
+    for (const text of [listed.text, refused.text]) expect(text).not.toContain(secret.slice(0, 20))
+    expect((await post(`${path}/nobody`, { value: secret })).status).toBe(404)
+    expect((await send(proxy, 'DELETE', `${path}/openai`, { headers: bearer() })).json.deleted).toBe(true)
+    expect((await get(path)).json.data).toEqual([])
+  })
+
+  test('the cache is counted, listed, and forgets what fits a selector', async () => {
+    const { id } = await organization.projects.create({ name: 'acme' })
+    const key = (await post(`/v1/organization/projects/${id}/api_keys`, { name: 'ci', type: 'test' })).json.value
+    const question = (content: string, model: string) => ({ model, messages: [{ role: 'user', content }] })
+    for (const model of ['openai/gpt-4o-mini', 'openai/gpt-4o']) await ask(proxy, key, question('hello there', model))
+    await proxy.settle()
+    expect((await get(`/v1/cache/stats?project_id=${id}`)).json).toMatchObject({ entries: 2 })
+    const entries = (await get(`/v1/cache/entries?project_id=${id}&limit=1`)).json
+    expect(entries).toMatchObject({ has_more: true, data: [{ model: 'openai/gpt-4o', namespace: '' }] })
+    const dry = await post('/v1/cache/invalidate', { project_id: id, selector: { model: 'openai/gpt-4o' } })
+    expect(dry.json).toMatchObject({ entries: 1, dry_run: true })
+    expect((await ask(proxy, key, question('hello there', 'openai/gpt-4o'))).cache).toBe('HIT')
+    const wet = await post('/v1/cache/invalidate', {
+      project_id: id,
+      selector: { model: 'openai/gpt-4o' },
+      dry_run: false,
+    })
+    expect(wet.json).toMatchObject({ entries: 1, dry_run: false })
+    expect((await ask(proxy, key, question('hello there', 'openai/gpt-4o'))).cache).toBe('MISS')
+    expect((await ask(proxy, key, question('hello there', 'openai/gpt-4o-mini'))).cache).toBe('HIT')
+    await proxy.settle()
+    const [entry] = (await get(`/v1/cache/entries?project_id=${id}&model=openai/gpt-4o-mini`)).json.data
+    const path = `/v1/cache/entries/${entry.id}?project_id=${id}`
+    expect((await get(path)).json).toMatchObject({ id: entry.id })
+    expect((await send(proxy, 'DELETE', path, { headers: bearer() })).json.deleted).toBe(true)
+    expect((await ask(proxy, key, question('hello there', 'openai/gpt-4o-mini'))).cache).toBe('MISS')
+  })
+
+  test('requests are listed newest first, filtered, and read one by one', async () => {
+    const { id } = await organization.projects.create({ name: 'acme' })
+    const key = (await post(`/v1/organization/projects/${id}/api_keys`, { name: 'ci', type: 'test' })).json
+    for (let at = 0; at < 3; at++) await ask(proxy, key.value, 'same question', { 'x-request-id': `req-${at}` })
+    await proxy.settle()
+    const first = (await get(`/v1/requests?project_id=${id}&limit=2`)).json
+    expect(first).toMatchObject({ has_more: true })
+    const rest = (await get(`/v1/requests?project_id=${id}&limit=2&after=${first.last_id}`)).json
+    expect([...first.data, ...rest.data].map((row: { cache_result: string }) => row.cache_result)).toEqual([
+      'HIT',
+      'HIT',
+      'MISS',
+    ])
+    const misses = (await get(`/v1/requests?project_id=${id}&cache_result=MISS`)).json.data
+    expect(misses).toMatchObject([{ request_id: 'req-0', api_key_id: key.id, key_name: 'ci', status: 200 }])
+    expect((await get(`/v1/requests/${misses[0].id}?project_id=${id}`)).json).toEqual(misses[0])
+    const overview = (
+      await get(
+        `/v1/usage?project_id=${id}&start_time=${Math.floor(Date.now() / 1000) - 7200}&end_time=${Math.floor(Date.now() / 1000) + 60}`,
+      )
+    ).json
+    expect(overview.totals).toMatchObject({ requests: 3, exact_hits: 2, misses: 1 })
+    expect(overview.by_api_key).toMatchObject([{ name: 'ci', requests: 3 }])
+    expect(overview.latency.map((row: { cache_result: string }) => row.cache_result)).toEqual(['HIT', 'MISS'])
+  })
+
+  test('wrong input is told in OpenAI’s envelope, and never repeated', async () => {
+    const cases: [path: string, body: unknown, param: string | null][] = [
+      ['/v1/organization/projects', { name: 5, secret: 'zebra' }, null],
+      ['/v1/organization/projects', { name: 'a', zebra: 'zebra' }, 'zebra'],
+      ['/v1/organization/projects', ['zebra'], null],
+      ['/v1/organization/admin_api_keys', { name: 'zebra', expires_in_seconds: 'zebra' }, 'expires_in_seconds'],
+    ]
+    for (const [path, body, param] of cases) {
+      const { status, json, text } = await post(path, body)
+      expect([path, status]).toEqual([path, 400])
+      expect(Object.keys(json.error).sort()).toEqual(['code', 'message', 'param', 'type'])
+      if (param !== null) expect(json.error.param).toBe(param)
+      if (param !== 'zebra') expect(text).not.toContain('zebra')
+    }
+    const unreadable = await fetch(`${proxy.baseUrl}/organization/projects`, {
+      method: 'POST',
+      headers: { ...bearer(), 'content-type': 'application/json' },
+      body: '{"name": zebra',
+    })
+    expect([unreadable.status, await unreadable.text()]).toEqual([400, expect.not.stringContaining('zebra')])
+    const form = await fetch(`${proxy.baseUrl}/organization/projects`, {
+      method: 'POST',
+      headers: { ...bearer(), 'content-type': 'text/plain' },
+      body: '{}',
+    })
+    expect(form.status).toBe(415)
+    expect((await get('/v1/organization/projects?limit=0')).json.error.param).toBe('limit')
+    expect((await get('/v1/organization/projects?limit=1000')).status).toBe(400)
+  })
+
+  test('the API describes itself', async () => {
+    const { json } = await send(proxy, 'GET', '/openapi.json')
+    expect(Object.keys(json.paths)).toContain('/v1/organization/projects/{project_id}/api_keys')
+  })
+})
