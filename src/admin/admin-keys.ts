@@ -5,7 +5,7 @@ import { type AdminKeyRow, deleteAdminKey, issueAdminKey, pageOfAdminKeys } from
 import type { Database } from '../postgres/database.ts'
 import { type AdminOptions, createController } from './controller.ts'
 import { formatId, notFound, requireId } from './ids.ts'
-import { fromSeconds, pageQuery, pageSize, readCursor, toPage, toSeconds } from './pages.ts'
+import { fromSeconds, oneOf, pageQuery, pageSize, readCursor, toPage, toSeconds } from './pages.ts'
 
 const strict = { additionalProperties: false }
 
@@ -23,7 +23,7 @@ export function createAdminKeysController(options: AdminOptions) {
         })
         return toPage(rows.map(describeAdminKey), limit)
       },
-      { query: t.Object({ ...pageQuery, order: t.Optional(t.UnionEnum(['asc', 'desc'])) }, strict) },
+      { query: t.Object({ ...pageQuery, order: t.Optional(oneOf('asc', 'desc')) }, strict) },
     )
     .post(
       '',

@@ -4,7 +4,7 @@ import { invalidRequest } from '../errors.ts'
 import { latencyPercentiles, type OverviewRow, usageOverview, usageShares } from '../postgres/admin/usage.ts'
 import { type AdminOptions, createController } from './controller.ts'
 import { requireId } from './ids.ts'
-import { fromSeconds, toSeconds } from './pages.ts'
+import { fromSeconds, oneOf, toSeconds } from './pages.ts'
 
 const MOST_DAYS = 400
 const time = t.Integer({ minimum: 0, maximum: 100_000_000_000 })
@@ -51,7 +51,7 @@ export function createOverviewController(options: AdminOptions) {
         {
           start_time: time,
           end_time: time,
-          width: t.Optional(t.UnionEnum(['hour', 'day', 'month'])),
+          width: t.Optional(oneOf('hour', 'day', 'month')),
           time_zone: t.Optional(t.String()),
           project_id: t.Optional(t.String()),
           api_key_id: t.Optional(t.String()),

@@ -63,3 +63,8 @@ export function fromSeconds(seconds: number): string {
 export function several<Schema extends Parameters<typeof t.Array>[0]>(schema: Schema) {
   return t.Optional(t.Array(schema))
 }
+
+/** One of these words. Unlike Elysia's own, it takes none of them for granted. */
+export function oneOf<Word extends string>(...words: Word[]) {
+  return t.Union(words.map(word => t.Literal(word))) as unknown as ReturnType<typeof t.Unsafe<Word>>
+}

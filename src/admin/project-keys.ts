@@ -5,7 +5,7 @@ import { deactivateKeyWithId, findKeyId, issueKeyAs, type KeyRow, pageOfKeys } f
 import type { Database } from '../postgres/database.ts'
 import { type AdminOptions, createController } from './controller.ts'
 import { formatId, notFound, requireId } from './ids.ts'
-import { fromSeconds, pageQuery, pageSize, readCursor, toPage, toSeconds } from './pages.ts'
+import { fromSeconds, oneOf, pageQuery, pageSize, readCursor, toPage, toSeconds } from './pages.ts'
 import { findProjectRow } from './projects.ts'
 
 const strict = { additionalProperties: false }
@@ -50,7 +50,7 @@ export function createProjectKeysController(options: AdminOptions) {
         body: t.Object(
           {
             name: t.String(),
-            type: t.Optional(t.UnionEnum(['project', 'test'])),
+            type: t.Optional(oneOf('project', 'test')),
             expires_in_seconds: t.Optional(t.Integer({ minimum: 1, maximum: 315_360_000 })),
           },
           strict,

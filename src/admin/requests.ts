@@ -4,7 +4,7 @@ import { invalidRequest } from '../errors.ts'
 import { pageOfRequests, type RequestRow } from '../postgres/admin/usage.ts'
 import { type AdminOptions, createController } from './controller.ts'
 import { formatId, notFound, requireId } from './ids.ts'
-import { fromSeconds, pageSize, toPage, toSeconds } from './pages.ts'
+import { fromSeconds, oneOf, pageSize, toPage, toSeconds } from './pages.ts'
 import { findProjectRow } from './projects.ts'
 
 /** What the list reaches back where nothing is said. */
@@ -51,8 +51,8 @@ export function createRequestsController(options: AdminOptions) {
             end_time: time,
             api_key_id: t.Optional(t.String()),
             model: t.Optional(t.String()),
-            cache_result: t.Optional(t.UnionEnum(['HIT', 'HIT-SEMANTIC', 'MISS'])),
-            outcome: t.Optional(t.UnionEnum(['ok', 'failed'])),
+            cache_result: t.Optional(oneOf('HIT', 'HIT-SEMANTIC', 'MISS')),
+            outcome: t.Optional(oneOf('ok', 'failed')),
             request_id: t.Optional(t.String()),
             after: t.Optional(t.String()),
             limit: t.Optional(t.Integer({ minimum: 1, maximum: 100 })),

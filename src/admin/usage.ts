@@ -4,7 +4,7 @@ import { invalidRequest } from '../errors.ts'
 import { type UsageRow, usageBuckets } from '../postgres/admin/usage.ts'
 import { type AdminOptions, createController } from './controller.ts'
 import { formatId, type IdKind, parseId } from './ids.ts'
-import { fromSeconds, several, toSeconds } from './pages.ts'
+import { fromSeconds, oneOf, several, toSeconds } from './pages.ts'
 
 type Width = '1m' | '1h' | '1d'
 
@@ -19,7 +19,7 @@ const query = t.Object(
   {
     start_time: time,
     end_time: t.Optional(time),
-    bucket_width: t.Optional(t.UnionEnum(['1m', '1h', '1d'])),
+    bucket_width: t.Optional(oneOf('1m', '1h', '1d')),
     limit: t.Optional(t.Integer({ minimum: 1, maximum: 1440 })),
     page: t.Optional(t.String()),
     group_by: several(t.String()),

@@ -8,6 +8,12 @@ interface Validation {
   all?: readonly unknown[]
 }
 
+interface Finding {
+  path: string
+  message: string
+  schema?: { anyOf?: readonly { const?: unknown; minimum?: number; maximum?: number }[] }
+}
+
 const PLACES: Record<string, string> = { query: 'query parameter', params: 'part of the path' }
 
 /** Names the first field that is wrong and what it must be, never what it was. */
@@ -20,10 +26,23 @@ export function describeValidation(error: unknown): ProxyError {
   if (/unexpected property/i.test(found.message)) {
     return invalidRequest(`There is no ${place} '${field}' here.`, field)
   }
-  return invalidRequest(`The ${place} '${field}' is not valid: ${lowerFirst(found.message)}.`, field)
+  return invalidRequest(
+    `The ${place} '${field}' is not valid: ${lowerFirst(choicesOf(found) ?? found.message)}.`,
+    field,
+  )
 }
 
-function isFinding(value: unknown): value is { path: string; message: string } {
+/** A choice that is written out, and a number of a query, which may come as text: said better than "union value". */
+function choicesOf({ schema }: Finding): string | null {
+  const choices = schema?.anyOf
+  if (choices === undefined) return null
+  const words = choices.flatMap(choice => (typeof choice.const === 'string' ? [choice.const] : []))
+  if (words.length === choices.length) return `expected one of ${words.join(', ')}`
+  const range = choices.find(choice => choice.minimum !== undefined)
+  return range ? `expected a whole number from ${range.minimum} to ${range.maximum}` : null
+}
+
+function isFinding(value: unknown): value is Finding {
   return (
     typeof value === 'object' &&
     value !== null &&
