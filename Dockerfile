@@ -28,6 +28,10 @@ COPY scripts/migrate.ts scripts/reseal.ts scripts/run-operator-command.ts script
 COPY src src
 # The model of the local embedder.
 COPY vendor vendor
+# Pages are built once, here.
+COPY tsconfig.json ./
+COPY scripts/build-dashboard.ts scripts/
+RUN bun scripts/build-dashboard.ts
 USER bun
 VOLUME /data
 EXPOSE 3000

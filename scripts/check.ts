@@ -3,6 +3,7 @@
 const checks: Record<string, string[]> = {
   'format, lint, dependency rule': ['biome', 'check', '--error-on-warnings', '.'],
   types: ['tsc', '--noEmit'],
+  'types of the dashboard’s pages': ['tsc', '--noEmit', '-p', 'src/dashboard/pages'],
   'generated types against the live schema': ['bun', 'scripts/generate-types.ts', '--check'],
   'dead code': ['knip', '--no-progress'],
   migrations: ['squawk', '-c', '.squawk.toml', ...new Bun.Glob('sql/migrations/*.sql').scanSync()],

@@ -1,5 +1,4 @@
 /** Wires the stages together; no logic of its own, so that tests boot the real application. */
-import { createAdmin } from './admin/admin.ts'
 import { createAdmission } from './admission/admission.ts'
 import { createReservations } from './admission/reservations.ts'
 import { createCache } from './cache/cache.ts'
@@ -8,6 +7,7 @@ import { loadCatalogue } from './catalogue/catalogue.ts'
 import { createLeads } from './coalescing/leads.ts'
 import { SharedCalls } from './coalescing/shared-calls.ts'
 import type { Config } from './config.ts'
+import { createDashboard, createDashboardServer } from './dashboard/dashboard.ts'
 import type { Embedder } from './embedders/embedder.ts'
 import { type ConnectionRoom, createConnectionRoom } from './http/connection-room.ts'
 import { createEdgeWindows } from './http/edge-windows.ts'
@@ -46,6 +46,8 @@ export interface AppOptions {
 
 export interface App {
   http: ReturnType<typeof createHttp>
+  /** Where it has a port of its own. */
+  dashboard: ReturnType<typeof createDashboardServer> | null
   /** To be watched by whoever listens. */
   connections: ConnectionRoom
   /** Writes what waits to be written: usage records, refunds and vectors. Resolves when that is done, or the time is up. */
@@ -91,12 +93,13 @@ export async function createApp({ config, database, store, embedder, bus = null,
     connections,
     edge: createEdgeWindows(ownWindows),
     refusals: createRefusals(log),
-    controllers: [createAdmin({ config, database, log })],
+    controllers: config.dashboard === 'on' ? [createDashboard({ config, database, log })] : [],
     log,
   })
   return {
     http,
     connections,
+    dashboard: typeof config.dashboard === 'number' ? createDashboardServer({ config, database, log }) : null,
     async flush(timeLimitMs) {
       await Promise.all([recorder.drain(timeLimitMs), reservations.drain(timeLimitMs), vectors.drain(timeLimitMs)])
     },

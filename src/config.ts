@@ -46,6 +46,8 @@ export interface Config {
   maxBodyBytes: number
   /** From a request's headers to the last byte of its body. */
   bodyTimeoutMs: number
+  /** Where pages and admin API are served: beside the proxy, on a port of their own, or not at all. */
+  dashboard: 'on' | 'off' | number
   logLevel: LogLevel
   /** How long a shutdown waits for requests that are under way. */
   shutdownTimeoutMs: number
@@ -116,6 +118,7 @@ export function readConfig(environment: Environment = process.env): Config {
     corsOrigins: read.origins('CORS_ORIGINS'),
     maxBodyBytes: read.integer('MAX_BODY_BYTES', 33_554_432, 1_024, 1_073_741_824),
     bodyTimeoutMs: read.integer('BODY_TIMEOUT_MS', 30_000, 1, 3_600_000),
+    dashboard: read.switchOrPort('DASHBOARD', 'on'),
     logLevel: read.choice('LOG_LEVEL', 'info', ['debug', 'info', 'warn', 'error', 'silent']),
     shutdownTimeoutMs: read.integer('SHUTDOWN_TIMEOUT_MS', 30_000, 0, 3_600_000),
   }
@@ -251,6 +254,14 @@ function readersOf(environment: Environment, problems: string[]) {
       const chosen = choices.find(choice => choice === value)
       if (chosen !== undefined) return chosen
       problem(name, `one of ${choices.join(', ')}`, fallback)
+      return fallback
+    },
+    switchOrPort(name: string, fallback: 'on' | 'off'): 'on' | 'off' | number {
+      const value = text(name, fallback)
+      if (value === 'on' || value === 'off') return value
+      const port = Number(value)
+      if (/^\d+$/.test(value) && port >= 1 && port <= 65_535) return port
+      problem(name, 'on, off, or a port from 1 to 65535', fallback)
       return fallback
     },
     key(name: string): Uint8Array | null {

@@ -73,11 +73,10 @@ export function openController({ log, trustedProxies }: Pick<AdminOptions, 'log'
       Object.assign(context, { query: readQuery(context.request.url, QUERY) })
     })
     .derive(({ request, server }) => ({ address: addressOf(request, server, trustedProxies) }))
-    .mapResponse(({ responseValue, request, set }) => {
+    .mapResponse(({ responseValue, request }) => {
       if (responseValue instanceof Response) return responseValue
-      const headers: Record<string, string> = { 'content-type': 'application/json', 'cache-control': 'no-store' }
-      const cookie = set.headers['set-cookie']
-      if (typeof cookie === 'string') headers['set-cookie'] = cookie
+      const headers = { 'content-type': 'application/json', 'cache-control': 'no-store' }
+      // Elysia adds what a handler set, a cookie that is.
       return respond({ status: 200, headers, body: JSON.stringify(responseValue) }, arrivalOf(request))
     })
     .onError(({ code, error, request }) => {

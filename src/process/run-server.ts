@@ -45,7 +45,8 @@ export async function runServer(config: Config, { isWorker }: RunOptions): Promi
   // Loading its vocabulary blocks for a third of a second: now, rather than in somebody's request.
   warmTokenizer()
 
-  const server = listen(app, config)
+  const server = listen(app.http, config)
+  if (app.dashboard && typeof config.dashboard === 'number') listen(app.dashboard, { ...config, port: config.dashboard })
   app.connections.watch(server, closed => log.warn({ closed }, 'connections run short; idle ones were closed'))
   stopOnSignals({ server, app, store, database, embedder, log, timeLimitMs: config.shutdownTimeoutMs })
   log.info(
@@ -120,7 +121,7 @@ async function answersWithin(store: FastStore, limitMs: number): Promise<boolean
 }
 
 /** Throws ConfigError where the port cannot be had. */
-function listen({ http }: App, { port, host, workers }: Config) {
+function listen(http: App['http'] | NonNullable<App['dashboard']>, { port, host, workers }: Config) {
   try {
     http.listen({ port, hostname: host, reusePort: workers > 1, idleTimeout: IDLE_TIMEOUT_SECONDS })
   } catch (error) {

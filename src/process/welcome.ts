@@ -1,10 +1,14 @@
 /** What the first start on the embedded database sets up and says: a demo project, its test key, a request to try. */
+import { randomBytes } from 'node:crypto'
+import { hashPassword } from '../admin/login.ts'
 import type { Config } from '../config.ts'
+import { createFirstAdministrator } from '../postgres/admin/callers.ts'
 import type { Database } from '../postgres/database.ts'
 import { createProject, issueKey, listProjectNames } from '../postgres/projects.ts'
 import { psqlPasswordFile } from './data-dir.ts'
 
 const DEMO_PROJECT = 'demo'
+const FIRST_ADMINISTRATOR = 'admin@localhost'
 
 /** Prints to standard output. On a real database it only says where the proxy listens. */
 export async function welcome(config: Config, database: Database, baseUrl: string): Promise<void> {
@@ -17,8 +21,10 @@ async function introduceEmbedded(config: Config, database: Database, baseUrl: st
   const passwordFile = encodeURI(psqlPasswordFile(config.dataDir))
   const psql = `psql postgres://postgres@127.0.0.1:${database.psqlPort}/postgres?passfile=${passwordFile}`
   const projects = await listProjectNames(database)
+  const administrator = await introduceAdministrator(config, database, baseUrl)
   if (projects.length > 0) {
     return [
+      ...administrator,
       `Embedded database in ${config.dataDir}; reach it with: ${psql}`,
       `Another key for a project: ${psql} -qAt -v ON_ERROR_STOP=1 -v project=${projects[0]} -v type=test -v name=second -f scripts/create-key.sql`,
     ]
@@ -32,5 +38,16 @@ async function introduceEmbedded(config: Config, database: Database, baseUrl: st
     '',
     `curl -i ${baseUrl}/chat/completions -H 'Authorization: Bearer ${key}' -H 'Content-Type: application/json' -d '{"model":"openai/gpt-4o-mini","messages":[{"role":"user","content":"What is the capital of France?"}]}'`,
     '',
+    ...administrator,
   ]
+}
+
+/** Nothing where there is an administrator, or no dashboard to log in to. */
+async function introduceAdministrator(config: Config, database: Database, baseUrl: string): Promise<string[]> {
+  if (config.dashboard === 'off') return []
+  const password = randomBytes(15).toString('base64url')
+  if (!(await createFirstAdministrator(database, FIRST_ADMINISTRATOR, await hashPassword(password)))) return []
+  const root = new URL(baseUrl)
+  if (typeof config.dashboard === 'number') root.port = String(config.dashboard)
+  return [`Dashboard at ${root.origin}/dashboard: log in as ${FIRST_ADMINISTRATOR} with ${password}, shown this once`]
 }

@@ -348,6 +348,29 @@ describe.skipIf(!psqlPath)(title, () => {
       expect(await everything()).toEqual(before)
     }, 60_000)
 
+    test('create-admin prints a token that sets a password, and create-admin-key a key that works', async () => {
+      const email = `Ada.${crypto.randomUUID()}@example.org`
+      const token = (await succeed('create-admin', { email })).trimEnd()
+      expect(token).toMatch(/^lgw_invite_[0-9A-Za-z]{32}$/)
+      const again = (await succeed('create-admin', { email })).trimEnd()
+      const { rows } = await sql`select (select count(*) from find_invitation(${token}))::integer as old,
+        (select email from find_invitation(${again})) as email`.execute(footing.database.queries)
+      expect(rows).toEqual([{ old: 0, email: email.toLowerCase() }])
+      const key = (await succeed('create-admin-key', { email, name: 'deploys', expires: '2999-01-01' })).trimEnd()
+      const { rows: holders } = await sql`select email, role
+        from admit_admin_key(encode(sha256(convert_to(${key}, 'UTF8')), 'hex'))`.execute(footing.database.queries)
+      expect(holders).toEqual([{ email: email.toLowerCase(), role: 'owner' }])
+      const { rows: audited } = await sql`select distinct actor, actor_kind from audit_log
+        where target = ${'admin_key_1'}`.execute(footing.database.queries)
+      expect(audited).toEqual([{ actor: 'postgres', actor_kind: 'operator' }])
+      expectOneLine(await run('create-admin', { email: 'nobody' }), /e-mail address "nobody" is not valid/)
+      expectOneLine(
+        await run('create-admin-key', { email: 'x@y.org', name: 'k' }),
+        /there is no administrator "x@y.org"/,
+      )
+      expectOneLine(await run('create-admin', {}), /email is missing/)
+    })
+
     test('an error stops a script also where ON_ERROR_STOP was not given', async () => {
       expectOneLine(await run('purge-cache', { project: 'nobody' }, ['-qAt']), /does not exist/)
     })

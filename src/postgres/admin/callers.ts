@@ -67,3 +67,13 @@ export async function findInvitation(database: Database, token: string): Promise
 export async function acceptInvitation(database: Database, token: string, passwordHash: string): Promise<void> {
   await database.call('select accept_invitation($1::text, $2::text)', [token, passwordHash])
 }
+
+/** Makes the first administrator of a new installation; false where there is one already. */
+export async function createFirstAdministrator(
+  database: Database,
+  email: string,
+  passwordHash: string,
+): Promise<boolean> {
+  const text = `select create_user($1::text, 'owner', $2::text) where not exists (select 1 from users u where u.role = 'owner')`
+  return (await database.call(text, [email, passwordHash])).length > 0
+}

@@ -1,0 +1,24 @@
+-- Makes a key of the admin API, which acts for an administrator, and prints it: the only time it is seen.
+--
+--   psql "$DATABASE_URL" -qAt -v ON_ERROR_STOP=1 -v email=ada@example.org -v name=deploys -f scripts/create-admin-key.sql
+--
+-- Optional: -v expires=2027-01-01 (UTC unless it says otherwise), from when on the key is refused.
+\set ON_ERROR_STOP 1
+\set VERBOSITY terse
+\set SHOW_CONTEXT never
+
+\if :{?email}
+\else
+do $$ begin raise exception 'email is missing: give -v email=ada@example.org'; end $$;
+\endif
+\if :{?name}
+\else
+do $$ begin raise exception 'name is missing: give -v name=deploys'; end $$;
+\endif
+
+\if :{?expires}
+\else
+\set expires ''
+\endif
+
+select key from issue_admin_key(:'email', :'name', parse_expiry(:'expires'));

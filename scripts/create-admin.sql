@@ -1,0 +1,14 @@
+-- Adds an administrator, or makes one of a user, and prints a token to set a password with: open DASHBOARD/invitation, and give it
+-- there. Good for seven days and one use; run again for another, also where a password was lost.
+--
+--   psql "$DATABASE_URL" -qAt -v ON_ERROR_STOP=1 -v email=ada@example.org -f scripts/create-admin.sql
+\set ON_ERROR_STOP 1
+\set VERBOSITY terse
+\set SHOW_CONTEXT never
+
+\if :{?email}
+\else
+do $$ begin raise exception 'email is missing: give -v email=ada@example.org'; end $$;
+\endif
+
+select create_administrator(:'email');

@@ -1,0 +1,32 @@
+/** Makes the pages' files: bundled by Bun itself, with nothing fetched from elsewhere. */
+import { fileURLToPath } from 'node:url'
+import tailwind from 'bun-plugin-tailwind'
+
+/** A file as it is served: its name ends in a hash of its content, but for the page itself. */
+export interface Asset {
+  name: string
+  type: string
+  bytes: Uint8Array
+}
+
+const PAGE = fileURLToPath(new URL('pages/index.html', import.meta.url))
+
+/** Throws where a page does not compile. */
+export async function bundlePages(): Promise<Asset[]> {
+  const built = await Bun.build({
+    entrypoints: [PAGE],
+    minify: true,
+    target: 'browser',
+    publicPath: '/dashboard/',
+    naming: { asset: '[name]-[hash].[ext]', chunk: '[name]-[hash].[ext]', entry: '[name].[ext]' },
+    define: { 'process.env.NODE_ENV': '"production"' },
+    plugins: [tailwind],
+  })
+  return Promise.all(
+    built.outputs.map(async output => ({
+      name: output.path.replace(/^.*\//, ''),
+      type: output.type,
+      bytes: new Uint8Array(await output.arrayBuffer()),
+    })),
+  )
+}

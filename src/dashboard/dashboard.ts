@@ -1,0 +1,16 @@
+/** The dashboard: its pages and the admin API that they, and OpenAI's clients, call. */
+import { Elysia } from 'elysia'
+import { type AdminSetup, createAdmin } from '../admin/admin.ts'
+import { createAssets } from './assets.ts'
+import { createPagesController } from './pages-controller.ts'
+
+export function createDashboard(setup: AdminSetup) {
+  return new Elysia({ normalize: false }).use(createAdmin(setup)).use(createPagesController(createAssets()))
+}
+
+/** On a port of its own, apart from the proxy's. */
+export function createDashboardServer(setup: AdminSetup) {
+  return new Elysia({ normalize: false, handler: { standardHostname: false }, serve: { development: false } })
+    .use(createDashboard(setup))
+    .onError(({ code }) => (code === 'NOT_FOUND' ? new Response('Not found', { status: 404 }) : undefined))
+}

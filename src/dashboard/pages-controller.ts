@@ -1,0 +1,49 @@
+/** Serves the pages: one document for every address under /dashboard, and the files it names. */
+import { Elysia } from 'elysia'
+import type { FindAsset, ServedAsset } from './assets.ts'
+
+const PREFIX = '/dashboard'
+
+/** Nothing but our own files, and no script or style that stands in the page itself. */
+const SECURITY: Record<string, string> = {
+  'content-security-policy': [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "connect-src 'self'",
+    "img-src 'self' data:",
+    "form-action 'self'",
+    "frame-ancestors 'none'",
+    "base-uri 'none'",
+    "require-trusted-types-for 'script'",
+  ].join('; '),
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'same-origin',
+  'cross-origin-opener-policy': 'same-origin',
+}
+
+export function createPagesController(findAsset: FindAsset) {
+  async function answer(request: Request): Promise<Response> {
+    const name = new URL(request.url).pathname.slice(PREFIX.length + 1)
+    if (name.startsWith('api/')) return new Response('Not found', { status: 404, headers: SECURITY })
+    // Any other address is the page's own to understand.
+    const asset = /^[\w-]+\.\w+$/.test(name) ? await findAsset(name) : await findAsset('index.html')
+    if (asset === null) return new Response('Not found', { status: 404, headers: SECURITY })
+    return respondWithAsset(request, asset)
+  }
+  return new Elysia({ normalize: false })
+    .get(PREFIX, ({ request }) => answer(request), { detail: { hide: true } })
+    .get(`${PREFIX}/*`, ({ request }) => answer(request), { detail: { hide: true } })
+}
+
+function respondWithAsset(request: Request, { name, type, bytes, gzipped }: ServedAsset): Response {
+  const takesGzip = /\bgzip\b/.test(request.headers.get('accept-encoding') ?? '')
+  const headers = {
+    ...SECURITY,
+    'content-type': type,
+    vary: 'accept-encoding',
+    'cache-control': name === 'index.html' ? 'no-cache' : 'public, max-age=31536000, immutable',
+    ...(takesGzip ? { 'content-encoding': 'gzip' } : {}),
+  }
+  return new Response(Uint8Array.from(takesGzip ? gzipped : bytes), { headers })
+}

@@ -1,0 +1,51 @@
+/** Calls the admin API with the session's cookie and CSRF token. */
+
+export class ApiError extends Error {
+  constructor(
+    readonly status: number,
+    readonly code: string,
+    message: string,
+  ) {
+    super(message)
+    this.name = 'ApiError'
+  }
+}
+
+type Query = Record<string, string | number | boolean | undefined>
+
+let csrfToken = ''
+
+/** Known from the session on; sent with every change. */
+export function keepCsrfToken(token: string | null): void {
+  csrfToken = token ?? ''
+}
+
+/** Throws an ApiError whose message says what to change. */
+export async function call<Answer>(method: string, path: string, body?: unknown): Promise<Answer> {
+  const response = await fetch(path, {
+    method,
+    headers: {
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...(method === 'GET' ? {} : { 'x-csrf-token': csrfToken }),
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  }).catch(() => {
+    throw new ApiError(0, 'unreachable', 'The proxy cannot be reached. Check that it runs, and try again.')
+  })
+  const answer = await response.json().catch(() => null)
+  if (response.ok) return answer
+  const told = answer?.error
+  throw new ApiError(
+    response.status,
+    told?.code ?? 'unknown',
+    told?.message ?? `The proxy answered with status ${response.status}.`,
+  )
+}
+
+export function get<Answer>(path: string, query: Query = {}): Promise<Answer> {
+  const given = Object.entries(query).flatMap(([name, value]) =>
+    value === undefined || value === '' ? [] : [[name, String(value)]],
+  )
+  const search = new URLSearchParams(given).toString()
+  return call('GET', search === '' ? path : `${path}?${search}`)
+}

@@ -1,0 +1,151 @@
+/** The small pieces that every page is made of. */
+import { type ButtonHTMLAttributes, type InputHTMLAttributes, type ReactNode, type SelectHTMLAttributes, useId, useState } from 'react'
+
+const BUTTONS = {
+  primary: 'bg-accent text-surface hover:bg-accent-strong border-transparent',
+  plain: 'bg-surface text-ink hover:bg-sunken border-line',
+  quiet: 'bg-transparent text-muted hover:text-ink hover:bg-sunken border-transparent',
+  danger: 'bg-surface text-danger hover:bg-danger-soft border-line',
+}
+
+export function Button({
+  look = 'plain',
+  className = '',
+  ...rest
+}: ButtonHTMLAttributes<HTMLButtonElement> & { look?: keyof typeof BUTTONS }) {
+  return (
+    <button
+      type="button"
+      className={`inline-flex min-h-9 items-center justify-center gap-2 rounded-lg border px-3 py-1.5 font-medium whitespace-nowrap transition-colors disabled:opacity-50 ${BUTTONS[look]} ${className}`}
+      {...rest}
+    />
+  )
+}
+
+export function Card({ title, action, children, className = '' }: { title?: string; action?: ReactNode; children: ReactNode; className?: string }) {
+  return (
+    <section className={`min-w-0 rounded-xl border border-line bg-surface ${className}`}>
+      {title !== undefined && (
+        <header className="flex flex-wrap items-center justify-between gap-2 border-b border-line px-4 py-3">
+          <h2 className="font-semibold">{title}</h2>
+          {action}
+        </header>
+      )}
+      {children}
+    </section>
+  )
+}
+
+export function PageHeader({ title, children, action }: { title: string; children?: ReactNode; action?: ReactNode }) {
+  return (
+    <div className="mb-6 flex flex-wrap items-start justify-between gap-3">
+      <div className="min-w-0">
+        <h1 className="text-xl font-semibold tracking-tight">{title}</h1>
+        {children && <p className="mt-1 max-w-2xl text-muted">{children}</p>}
+      </div>
+      {action}
+    </div>
+  )
+}
+
+const BADGES = {
+  good: 'bg-accent-soft text-accent-strong',
+  neutral: 'bg-sunken text-muted',
+  warn: 'bg-warn-soft text-warn',
+  bad: 'bg-danger-soft text-danger',
+}
+
+export function Badge({ look = 'neutral', children }: { look?: keyof typeof BADGES; children: ReactNode }) {
+  return <span className={`inline-flex rounded-md px-2 py-0.5 text-xs font-medium whitespace-nowrap ${BADGES[look]}`}>{children}</span>
+}
+
+const FIELD = 'min-h-9 w-full rounded-lg border border-line bg-surface px-3 py-1.5 text-ink placeholder:text-muted'
+
+interface FieldProps {
+  label: string
+  hint?: string
+}
+
+export function TextField({ label, hint, className = '', ...rest }: InputHTMLAttributes<HTMLInputElement> & FieldProps) {
+  const id = useId()
+  return (
+    <div className={className}>
+      <label htmlFor={id} className="mb-1 block font-medium">
+        {label}
+      </label>
+      <input id={id} className={FIELD} aria-describedby={hint ? `${id}-hint` : undefined} {...rest} />
+      {hint && (
+        <p id={`${id}-hint`} className="mt-1 text-xs text-muted">
+          {hint}
+        </p>
+      )}
+    </div>
+  )
+}
+
+export function SelectField({ label, hint, className = '', children, ...rest }: SelectHTMLAttributes<HTMLSelectElement> & FieldProps) {
+  const id = useId()
+  return (
+    <div className={className}>
+      <label htmlFor={id} className="mb-1 block font-medium">
+        {label}
+      </label>
+      <select id={id} className={FIELD} aria-describedby={hint ? `${id}-hint` : undefined} {...rest}>
+        {children}
+      </select>
+      {hint && (
+        <p id={`${id}-hint`} className="mt-1 text-xs text-muted">
+          {hint}
+        </p>
+      )}
+    </div>
+  )
+}
+
+export function Problem({ error }: { error: Error | null }) {
+  if (error === null) return null
+  return (
+    <p role="alert" className="rounded-lg bg-danger-soft px-3 py-2 text-danger">
+      {error.message}
+    </p>
+  )
+}
+
+export function Empty({ title, children, action }: { title: string; children: ReactNode; action?: ReactNode }) {
+  return (
+    <div className="flex flex-col items-center gap-2 px-6 py-12 text-center">
+      <p className="font-medium">{title}</p>
+      <p className="max-w-md text-muted">{children}</p>
+      {action && <div className="mt-2">{action}</div>}
+    </div>
+  )
+}
+
+export function Loading() {
+  return (
+    <div role="status" className="space-y-3 p-4">
+      <span className="sr-only">Loading</span>
+      {[70, 90, 55].map(width => (
+        <div key={width} className="h-4 animate-pulse rounded bg-sunken" style={{ width: `${width}%` }} />
+      ))}
+    </div>
+  )
+}
+
+/** Says that it copied, to eyes and to screen readers. */
+export function CopyButton({ text, label = 'Copy' }: { text: string; label?: string }) {
+  const [state, setState] = useState<'idle' | 'copied' | 'failed'>('idle')
+  async function copy() {
+    const copied = await navigator.clipboard.writeText(text).then(
+      () => 'copied' as const,
+      () => 'failed' as const,
+    )
+    setState(copied)
+    setTimeout(() => setState('idle'), 2000)
+  }
+  return (
+    <Button onClick={copy} aria-live="polite">
+      {state === 'copied' ? 'Copied' : state === 'failed' ? 'Select and copy it by hand' : label}
+    </Button>
+  )
+}

@@ -1,0 +1,32 @@
+/** A modal dialog: the browser's own, which keeps the focus inside and closes on Escape. */
+import { type ReactNode, useEffect, useId, useRef } from 'react'
+
+export function Dialog({ title, onClose, children, wide = false }: { title: string; onClose(): void; children: ReactNode; wide?: boolean }) {
+  const dialog = useRef<HTMLDialogElement>(null)
+  const id = useId()
+  useEffect(() => {
+    const opened = dialog.current
+    opened?.showModal()
+    return () => opened?.close()
+  }, [])
+  return (
+    <dialog
+      ref={dialog}
+      aria-labelledby={id}
+      onClose={onClose}
+      className={`m-auto w-[calc(100vw-2rem)] rounded-xl border border-line bg-surface p-0 text-ink shadow-xl ${wide ? 'max-w-2xl' : 'max-w-md'}`}
+    >
+      <div className="max-h-[85dvh] overflow-y-auto p-5">
+        <div className="mb-4 flex items-start justify-between gap-4">
+          <h2 id={id} className="text-base font-semibold">
+            {title}
+          </h2>
+          <button type="button" onClick={onClose} aria-label="Close" className="-m-1 rounded-md p-1 text-lg leading-none text-muted hover:text-ink">
+            ×
+          </button>
+        </div>
+        {children}
+      </div>
+    </dialog>
+  )
+}

@@ -1,0 +1,68 @@
+/** A table that scrolls sideways on narrow screens, and says what to do where it is empty. */
+import type { ReactNode } from 'react'
+import { Button, Loading, Problem } from './basics.tsx'
+
+export interface Column<Row> {
+  title: string
+  cell(row: Row): ReactNode
+  /** Numbers stand flush right. */
+  numeric?: boolean
+}
+
+interface TableProps<Row> {
+  label: string
+  columns: readonly Column<Row>[]
+  rows: readonly Row[] | undefined
+  keyOf(row: Row): string
+  error?: Error | null
+  empty: ReactNode
+  more?: { pending: boolean; load(): void } | null
+}
+
+export function Table<Row>({ label, columns, rows, keyOf, error = null, empty, more = null }: TableProps<Row>) {
+  if (error) {
+    return (
+      <div className="p-4">
+        <Problem error={error} />
+      </div>
+    )
+  }
+  if (rows === undefined) return <Loading />
+  if (rows.length === 0) return empty
+  return (
+    <>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard */}
+      <section className="overflow-x-auto" tabIndex={0} aria-label={label}>
+        <table className="w-full text-left">
+          <thead className="text-xs text-muted">
+            <tr className="border-b border-line">
+              {columns.map(({ title, numeric }) => (
+                <th key={title} scope="col" className={`px-4 py-2.5 font-medium whitespace-nowrap ${numeric ? 'text-right' : ''}`}>
+                  {title === '' ? <span className="sr-only">Actions</span> : title}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody className="divide-y divide-line">
+            {rows.map(row => (
+              <tr key={keyOf(row)} className="hover:bg-sunken/60">
+                {columns.map(({ title, cell, numeric }) => (
+                  <td key={title} className={`px-4 py-2.5 align-middle ${numeric ? 'text-right tabular-nums' : ''}`}>
+                    {cell(row)}
+                  </td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </section>
+      {more && (
+        <div className="border-t border-line p-3 text-center">
+          <Button onClick={more.load} disabled={more.pending}>
+            Show more
+          </Button>
+        </div>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,71 @@
+/** Numbers, money and times as the viewer reads them; times in the viewer's own zone. */
+
+const whole = new Intl.NumberFormat()
+const compact = new Intl.NumberFormat(undefined, { notation: 'compact', maximumFractionDigits: 1 })
+const percent = new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: 1 })
+const dateTime = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
+const date = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' })
+const relative = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto' })
+
+export const timeZone = Intl.DateTimeFormat().resolvedOptions().timeZone
+
+export function formatCount(count: number): string {
+  return Math.abs(count) < 10_000 ? whole.format(count) : compact.format(count)
+}
+
+export function formatPercent(share: number | null): string {
+  return share === null ? '–' : percent.format(share)
+}
+
+export function formatUsd(usd: number): string {
+  const digits = usd === 0 || Math.abs(usd) >= 1 ? 2 : Math.abs(usd) >= 0.01 ? 3 : 6
+  return new Intl.NumberFormat(undefined, {
+    style: 'currency',
+    currency: 'USD',
+    minimumFractionDigits: Math.min(2, digits),
+    maximumFractionDigits: digits,
+  }).format(usd)
+}
+
+export function formatMs(ms: number): string {
+  if (ms < 10) return `${ms.toFixed(1)} ms`
+  return ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(ms < 10_000 ? 2 : 1)} s`
+}
+
+export function formatDuration(seconds: number): string {
+  if (seconds < 1) return seconds === 0 ? '0 s' : `${Math.round(seconds * 1000)} ms`
+  if (seconds < 120) return `${seconds.toFixed(seconds < 10 ? 1 : 0)} s`
+  if (seconds < 7200) return `${Math.round(seconds / 60)} min`
+  return `${(seconds / 3600).toFixed(1)} h`
+}
+
+export function formatBytes(bytes: number): string {
+  const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB']
+  const step = bytes < 1024 ? 0 : Math.min(units.length - 1, Math.floor(Math.log2(bytes) / 10))
+  return `${(bytes / 1024 ** step).toFixed(step === 0 ? 0 : 1)} ${units[step]}`
+}
+
+export function formatTime(at: number | string): string {
+  return dateTime.format(new Date(typeof at === 'number' ? at * 1000 : at))
+}
+
+export function formatDate(seconds: number): string {
+  return date.format(new Date(seconds * 1000))
+}
+
+const STEPS: [Intl.RelativeTimeFormatUnit, number][] = [
+  ['year', 31_536_000],
+  ['month', 2_592_000],
+  ['day', 86_400],
+  ['hour', 3600],
+  ['minute', 60],
+]
+
+export function formatAgo(seconds: number | null): string {
+  if (seconds === null) return 'Never'
+  const past = Date.now() / 1000 - seconds
+  for (const [unit, length] of STEPS) {
+    if (Math.abs(past) >= length) return relative.format(-Math.round(past / length), unit)
+  }
+  return 'just now'
+}

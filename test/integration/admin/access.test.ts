@@ -1,0 +1,385 @@
+import { afterAll, beforeEach, expect, test } from 'vitest'
+import { TEST_ENCRYPTION_KEY } from '../../harness/direct-upstreams.ts'
+import { describeFootings, type Stores } from '../../harness/footings.ts'
+import { startProxy, type TestProxy } from '../../harness/proxy.ts'
+import { addUser, type Browser, issueAdminKey, logIn, PASSWORD, rootOf, send } from './people.ts'
+
+/** What a route takes of who calls it: the least role in the project, or an administrator. */
+type Need = 'viewer' | 'member' | 'owner' | 'administrator'
+interface Route {
+  method: string
+  path: string
+  need: Need
+  body?: unknown
+}
+
+interface World {
+  project: string
+  key: string
+  entry: string
+  request: string
+  user: string
+}
+
+const now = Math.floor(Date.now() / 1000)
+
+/** Every route that concerns one project or the whole installation. */
+function routesOf({ project, key, entry, request, user }: World): Route[] {
+  const own = `/v1/organization/projects/${project}`
+  return [
+    { method: 'GET', path: own, need: 'viewer' },
+    { method: 'GET', path: `${own}/settings`, need: 'viewer' },
+    { method: 'GET', path: `${own}/api_keys`, need: 'viewer' },
+    { method: 'GET', path: `${own}/api_keys/${key}`, need: 'viewer' },
+    { method: 'GET', path: `${own}/provider_keys`, need: 'viewer' },
+    { method: 'GET', path: `${own}/users`, need: 'viewer' },
+    { method: 'GET', path: `${own}/users/${user}`, need: 'viewer' },
+    { method: 'GET', path: `${own}/rate_limits`, need: 'viewer' },
+    { method: 'GET', path: `${own}/limits`, need: 'viewer' },
+    { method: 'GET', path: `/v1/cache/stats?project_id=${project}`, need: 'viewer' },
+    { method: 'GET', path: `/v1/cache/entries?project_id=${project}`, need: 'viewer' },
+    { method: 'GET', path: `/v1/cache/entries/${entry}?project_id=${project}`, need: 'viewer' },
+    { method: 'GET', path: `/v1/requests?project_id=${project}`, need: 'viewer' },
+    { method: 'GET', path: `/v1/requests/${request}?project_id=${project}`, need: 'viewer' },
+    { method: 'POST', path: `${own}/settings`, need: 'member', body: { cache_ttl_seconds: 60 } },
+    { method: 'POST', path: `${own}/api_keys`, need: 'member', body: { name: 'another' } },
+    { method: 'DELETE', path: `${own}/api_keys/${key}`, need: 'member' },
+    { method: 'POST', path: '/v1/cache/invalidate', need: 'member', body: { project_id: project, selector: {} } },
+    {
+      method: 'POST',
+      path: '/v1/cache/invalidate',
+      need: 'member',
+      body: { project_id: project, selector: { model: 'x' }, dry_run: false },
+    },
+    { method: 'DELETE', path: `/v1/cache/entries/${entry}?project_id=${project}`, need: 'member' },
+    {
+      method: 'POST',
+      path: '/v1/cache/invalidate',
+      need: 'member',
+      body: { project_id: project, selector: {}, dry_run: false },
+    },
+    { method: 'POST', path: `${own}/provider_keys/groq`, need: 'owner', body: { value: 'gsk_something_long' } },
+    { method: 'DELETE', path: `${own}/provider_keys/groq`, need: 'owner' },
+    { method: 'POST', path: `${own}/users`, need: 'owner', body: { role: 'viewer', email: 'viewer@example.org' } },
+    { method: 'POST', path: `${own}/users/${user}`, need: 'owner', body: { role: 'viewer' } },
+    { method: 'POST', path: own, need: 'owner', body: { name: 'renamed' } },
+    { method: 'POST', path: own, need: 'administrator', body: { plan: 'pro' } },
+    { method: 'POST', path: `${own}/rate_limits/rl_address`, need: 'administrator', body: {} },
+    { method: 'POST', path: '/v1/organization/projects', need: 'administrator', body: { name: 'theirs' } },
+    { method: 'POST', path: '/v1/organization/plans/free', need: 'administrator', body: { requests_per_month: 5 } },
+    { method: 'POST', path: '/v1/organization/users', need: 'administrator', body: { email: 'x@example.org' } },
+    { method: 'POST', path: `/v1/organization/users/${user}`, need: 'administrator', body: { role: 'owner' } },
+    { method: 'POST', path: `/v1/organization/users/${user}/invitation`, need: 'administrator' },
+    { method: 'POST', path: '/v1/organization/admin_api_keys', need: 'administrator', body: { name: 'mine' } },
+    { method: 'DELETE', path: '/v1/organization/admin_api_keys/admin_key_1', need: 'administrator' },
+    { method: 'DELETE', path: `${own}/users/${user}`, need: 'owner' },
+    { method: 'POST', path: `${own}/archive`, need: 'owner' },
+    { method: 'DELETE', path: `/v1/organization/users/${user}`, need: 'administrator' },
+  ]
+}
+
+/** Lists of whatever the caller sees. */
+const LISTS = [
+  '/v1/organization/projects?include_archived=true',
+  '/v1/organization/users',
+  '/v1/organization/audit_logs',
+  '/v1/organization/admin_api_keys',
+  `/v1/organization/usage/completions?start_time=${now - 7200}&bucket_width=1h&group_by[]=project_id`,
+  `/v1/organization/usage/completions?start_time=${now - 1800}&bucket_width=1m&group_by[]=project_id`,
+  `/v1/organization/usage/embeddings?start_time=${now - 7200}&group_by[]=project_id`,
+  `/v1/organization/costs?start_time=${now - 7200}&group_by[]=project_id`,
+  `/v1/usage?start_time=${now - 7200}&end_time=${now + 60}`,
+]
+
+describeFootings('who may do what', footing => {
+  let stores: Stores
+  let proxy: TestProxy
+  let world: World
+
+  beforeEach(async () => {
+    if (proxy) await proxy.stop()
+    stores = await footing.open()
+    proxy = await startProxy({ stores, environment: { ENCRYPTION_KEY: TEST_ENCRYPTION_KEY } })
+    await addUser(proxy, 'root@example.org', 'owner')
+    const victim = await addUser(proxy, 'victim@example.org', 'reader')
+    for (const role of ['owner', 'member', 'viewer', 'stranger']) await addUser(proxy, `${role}@example.org`, 'reader')
+    await proxy.query(`select create_project('acme', 'free')`)
+    for (const role of ['owner', 'member', 'viewer'])
+      await proxy.query(`select add_member('acme', '${role}@example.org', '${role}')`)
+    await proxy.query(`select add_member('acme', 'victim@example.org', 'viewer')`)
+    await proxy.query(`select create_project('elsewhere', 'free'); `)
+    await proxy.query(`select add_member('elsewhere', 'stranger@example.org', 'owner')`)
+    const [key] = await proxy.query<{ value: string }>(
+      `select issue_key('acme', 'test', '<img src=x onerror=alert(1)>') as value`,
+    )
+    await fetch(`${proxy.baseUrl}/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key?.value}`, 'content-type': 'application/json', 'x-request-id': 'first' },
+      body: JSON.stringify({ model: 'openai/gpt-4o-mini', messages: [{ role: 'user', content: 'Hello' }] }),
+    })
+    await proxy.settle()
+    const [ids] = await proxy.query<{ project: number; key: number; entry: number; at: string }>(
+      `select p.id as project, k.id as key, e.id as entry, to_json(r.recorded_at) as at
+        from projects p, api_keys k, cache_entries e, usage_records r where p.name = 'acme'`,
+    )
+    world = {
+      project: `proj_${ids?.project}`,
+      key: `key_${ids?.key}`,
+      entry: `entry_${ids?.entry}`,
+      request: Buffer.from(JSON.stringify([ids?.at, 'first'])).toString('base64url'),
+      user: `user_${victim}`,
+    }
+  })
+  afterAll(() => proxy.stop())
+
+  /** As text, so that whatever changed shows. */
+  async function snapshot(): Promise<string> {
+    const tables = [
+      'projects',
+      'api_keys',
+      'provider_keys',
+      'plans',
+      'users',
+      'memberships',
+      'invitations',
+      'admin_keys',
+      'audit_log',
+      'cache_entries',
+    ]
+    const seen: string[] = []
+    for (const table of tables) {
+      const rows = await proxy.query<{ row: string }>(`select t::text as row from ${table} t order by 1`)
+      seen.push(`${table}: ${rows.map(({ row }) => row).join('\n')}`)
+    }
+    return seen.join('\n')
+  }
+
+  test('nobody, a stranger and another site get nothing by any route, and change nothing', async () => {
+    const stranger = await logIn(proxy, 'stranger@example.org')
+    const owner = await logIn(proxy, 'root@example.org')
+    const before = await snapshot()
+    const { csrf: _, ...noToken } = owner
+    for (const { method, path, body, need } of routesOf(world)) {
+      const name = `${method} ${path}`
+      const anonymous = await send(proxy, method, path, { body: body ?? (method === 'POST' ? {} : undefined) })
+      expect([name, anonymous.status]).toEqual([name, 401])
+      const badKey = await send(proxy, method, path, {
+        body,
+        headers: { authorization: `Bearer lgw_admin_${'0'.repeat(32)}` },
+      })
+      expect([name, badKey.status]).toEqual([name, 401])
+      const wrong = await stranger.send(method, path, body)
+      expect([name, [403, 404].includes(wrong.status)]).toEqual([name, true])
+      if (need !== 'administrator') expect([name, wrong.status]).toEqual([name, 404])
+      expect(wrong.text).not.toContain('acme')
+      if (method === 'GET') continue
+      const headers = { cookie: noToken.cookie }
+      expect([name, (await send(proxy, method, path, { body, headers })).status]).toEqual([name, 403])
+      const forged = await owner.send(method, path, body, { 'x-csrf-token': stranger.csrf })
+      expect([name, forged.status]).toEqual([name, 403])
+      for (const foreign of [
+        { origin: 'https://evil.example' },
+        { origin: 'null' },
+        { 'sec-fetch-site': 'cross-site' },
+      ]) {
+        expect([name, (await owner.send(method, path, body, foreign as Record<string, string>)).status]).toEqual([
+          name,
+          403,
+        ])
+      }
+    }
+    expect(await snapshot()).toBe(before)
+  }, 120_000)
+
+  test('each role can do what it is for, and no more', async () => {
+    const ranks = ['viewer', 'member', 'owner', 'administrator']
+    for (const role of ['viewer', 'member', 'owner'] as const) {
+      const browser = await logIn(proxy, `${role}@example.org`)
+      const before = await snapshot()
+      const all = routesOf(world)
+      for (const { method, path, body, need } of all.filter(route => ranks.indexOf(route.need) > ranks.indexOf(role))) {
+        const name = `${role}: ${method} ${path}`
+        const { status } = await browser.send(method, path, body)
+        // That limits belong to plans is told to whoever sees the project.
+        const refused = path.includes('/rate_limits/')
+          ? [400]
+          : path.includes('/users/') && need === 'administrator'
+            ? [403, 404]
+            : [403]
+        expect([name, refused.includes(status)]).toEqual([name, true])
+      }
+      expect(await snapshot()).toBe(before)
+    }
+    for (const role of ['viewer', 'member', 'owner'] as const) {
+      const browser = await logIn(proxy, `${role}@example.org`)
+      for (const { method, path, body } of routesOf(world).filter(route => route.need === role)) {
+        const name = `${role}: ${method} ${path}`
+        // An entry is gone once it was deleted.
+        expect([name, [200, 404].includes((await browser.send(method, path, body)).status)]).toEqual([name, true])
+      }
+    }
+  }, 120_000)
+
+  test('lists hold what the caller sees, and nothing else', async () => {
+    const stranger = await logIn(proxy, 'stranger@example.org')
+    const viewer = await logIn(proxy, 'viewer@example.org')
+    for (const path of LISTS) {
+      expect([path, (await send(proxy, 'GET', path)).status]).toEqual([path, 401])
+      const seen = await stranger.send('GET', path)
+      expect([path, seen.status]).toEqual([path, 200])
+      for (const hidden of ['acme', world.project, 'viewer@example.org', 'root@example.org', 'gpt-4o-mini']) {
+        expect(`${path} ${seen.text}`).not.toContain(hidden)
+      }
+      const other = await viewer.send('GET', path)
+      expect(`${path} ${other.text}`).not.toContain('elsewhere')
+    }
+    expect((await viewer.send('GET', LISTS[0] ?? '')).json.data).toMatchObject([{ name: 'acme', your_role: 'viewer' }])
+    expect((await viewer.send('GET', LISTS[4] ?? '')).text).toContain(world.project)
+    const filtered = await stranger.send(
+      'GET',
+      `/v1/usage?start_time=${now - 7200}&end_time=${now + 60}&project_id=${world.project}`,
+    )
+    expect(filtered.json.totals.requests).toBe(0)
+  })
+
+  test('a statement that forgets its where clause shows nothing of others', async () => {
+    const [user] = await proxy.query<{ id: number }>(`select id from users where email = 'stranger@example.org'`)
+    const actor = JSON.stringify({ user_id: user?.id, name: 'stranger@example.org' })
+    const tables = [
+      'api_keys',
+      'cache_entries',
+      'cache_prompts',
+      'usage_records',
+      'usage_hourly',
+      'latency_hourly',
+      'monthly_counters',
+    ]
+    for (const table of tables) {
+      const all = await proxy.query<{ rows: number }>(`select count(*)::integer as rows from ${table}`)
+      expect([table, (all[0]?.rows ?? 0) > 0]).toEqual([table, true])
+      const [seen] = await proxy.query<{ row: { rows: number } }>(
+        `select act_as('${actor}', true, 'select count(*)::integer as rows from ${table}', '{}') as row`,
+      )
+      expect([table, seen?.row.rows]).toEqual([table, 0])
+    }
+    for (const secret of [
+      'select password_hash from users',
+      'select key_hash from admin_keys',
+      'select sealed from provider_keys',
+      'select * from sessions',
+      'select * from invitations',
+    ]) {
+      await expect(proxy.query(`select act_as('${actor}', true, '${secret}', '{}')`)).rejects.toMatchObject({
+        code: '42501',
+      })
+    }
+    await expect(
+      proxy.query(`select act_as('${actor}', true, 'delete from projects returning id', '{}')`),
+    ).rejects.toThrow()
+    // The role ends with the statement.
+    const [after] = await proxy.query<{ projects: number }>('select count(*)::integer as projects from projects')
+    expect(after?.projects).toBe(2)
+  })
+
+  test('sessions end: by logging out, everywhere, by time, and with their user', async () => {
+    const first = await logIn(proxy, 'viewer@example.org')
+    const second = await logIn(proxy, 'viewer@example.org')
+    const third = await logIn(proxy, 'viewer@example.org')
+    const status = async (browser: Browser) => (await browser.send('GET', '/dashboard/api/session')).status
+    expect((await first.send('GET', '/dashboard/api/session')).json.user).toMatchObject({
+      email: 'viewer@example.org',
+      role: 'reader',
+    })
+    const out = await first.send('POST', '/dashboard/api/logout', {})
+    expect([out.status, out.headers.get('set-cookie')]).toEqual([200, expect.stringContaining('Max-Age=0')])
+    expect([await status(first), await status(second), await status(third)]).toEqual([401, 200, 200])
+    await second.send('POST', '/dashboard/api/logout-everywhere', {})
+    expect([await status(second), await status(third)]).toEqual([401, 401])
+    const idle = await logIn(proxy, 'viewer@example.org')
+    await proxy.query(`update sessions set last_seen_at = now() - interval '8 days'`)
+    expect(await status(idle)).toBe(401)
+    const gone = await logIn(proxy, 'viewer@example.org')
+    await proxy.query(`delete from users where email = 'viewer@example.org'`)
+    expect(await status(gone)).toBe(401)
+  })
+
+  test('the cookie is out of reach of scripts and other sites, and is refused where it could be stolen', async () => {
+    const body = { email: 'viewer@example.org', password: PASSWORD }
+    const plain = await send(proxy, 'POST', '/dashboard/api/login', { body })
+    expect(plain.headers.get('set-cookie')).toMatch(
+      /^model_proxy_session=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax; Max-Age=\d+$/,
+    )
+    const elsewhere = await fetch(`${rootOf(proxy)}/dashboard/api/login`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', host: 'proxy.example.org' },
+      body: JSON.stringify(body),
+    })
+    expect([elsewhere.status, await elsewhere.text()]).toEqual([403, expect.stringContaining('https')])
+    const behind = await startProxy({ stores, environment: { TRUST_PROXY: '1' } })
+    const secure = await send(behind, 'POST', '/dashboard/api/login', {
+      body,
+      headers: { host: 'proxy.example.org', 'x-forwarded-proto': 'https' },
+    })
+    expect(secure.headers.get('set-cookie')).toMatch(
+      /^__Host-model_proxy_session=[\w-]{43}; Secure; Path=\/; HttpOnly; SameSite=Lax; /,
+    )
+    await behind.stop()
+    const crossed = await send(proxy, 'POST', '/dashboard/api/login', {
+      body,
+      headers: { origin: 'https://evil.example' },
+    })
+    expect(crossed.status).toBe(403)
+  })
+
+  test('passwords cannot be guessed', async () => {
+    const attempt = (email: string, password: string) =>
+      send(proxy, 'POST', '/dashboard/api/login', { body: { email, password } })
+    const wrong = await attempt('viewer@example.org', 'wrong')
+    const nobody = await attempt('nobody@example.org', 'wrong')
+    expect([wrong.status, nobody.status, nobody.text]).toEqual([401, 401, wrong.text])
+    await proxy.query(`update login_attempts set attempts = 10 where subject = 'account:viewer@example.org'`)
+    const late = await attempt('viewer@example.org', PASSWORD)
+    expect([late.status, Number(late.headers.get('retry-after')) > 0]).toEqual([429, true])
+    expect((await attempt('member@example.org', PASSWORD)).status).toBe(200)
+    await proxy.query(`update login_attempts set attempts = 30 where subject like 'address:%'`)
+    expect((await attempt('owner@example.org', PASSWORD)).status).toBe(429)
+    await proxy.query(`update login_attempts set first_at = now() - interval '16 minutes'`)
+    expect((await attempt('viewer@example.org', PASSWORD)).status).toBe(200)
+    const events = await proxy.query<{ actor: string; kind: string }>(
+      `select actor, actor_kind as kind from audit_log where action = 'login.failed' order by id`,
+    )
+    expect(events).toEqual([
+      { actor: 'viewer@example.org', kind: 'session' },
+      { actor: 'nobody@example.org', kind: 'session' },
+    ])
+  })
+
+  test('an invitation sets a password once, and a new one ends old sessions', async () => {
+    const [row] = await proxy.query<{ token: string }>(`select create_administrator('new@example.org') as token`)
+    const use = (password: string) =>
+      send(proxy, 'POST', '/dashboard/api/invitation', { body: { invitation: row?.token, password } })
+    expect((await use('short')).status).toBe(400)
+    expect((await use('a long enough password')).status).toBe(200)
+    expect((await use('another long password')).status).toBe(404)
+    const browser = await logIn(proxy, 'new@example.org', 'a long enough password')
+    expect((await browser.send('GET', '/dashboard/api/session')).json.user.role).toBe('owner')
+    const change = await browser.send('POST', '/dashboard/api/password', {
+      password: 'wrong',
+      new_password: 'yet another password',
+    })
+    expect(change.status).toBe(401)
+    await proxy.query(`select create_administrator('new@example.org')`)
+    expect((await browser.send('GET', '/dashboard/api/session')).status).toBe(200)
+  })
+
+  test('an admin key acts for its administrator alone', async () => {
+    const key = await issueAdminKey(proxy, 'root@example.org')
+    await expect(issueAdminKey(proxy, 'member@example.org')).rejects.toThrow('there is no administrator')
+    await proxy.query(`select set_user_role(u.id, 'owner') from users u where u.email = 'member@example.org'`)
+    await proxy.query(`select set_user_role(u.id, 'reader') from users u where u.email = 'root@example.org'`)
+    const answer = await send(proxy, 'GET', '/v1/organization/projects', {
+      headers: { authorization: `Bearer ${key}` },
+    })
+    expect(answer.json.data).toEqual([])
+  })
+})
