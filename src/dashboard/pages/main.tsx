@@ -1,7 +1,36 @@
-import { createRoot } from 'react-dom/client'
+/** Entry of the pages. */
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
-import { createRouter, createRootRoute, RouterProvider } from '@tanstack/react-router'
-import uPlot from 'uplot'
-const router = createRouter({ routeTree: createRootRoute({ component: () => <b className="p-4 text-teal-700">Hi</b> }) })
-console.log(uPlot)
-createRoot(document.getElementById('root')!).render(<QueryClientProvider client={new QueryClient()}><RouterProvider router={router} /></QueryClientProvider>)
+import { RouterProvider } from '@tanstack/react-router'
+import { StrictMode } from 'react'
+import { createRoot } from 'react-dom/client'
+import { ApiError } from './api.ts'
+import { makeRouter } from './router.tsx'
+import { applyTheme, readTheme } from './theme.ts'
+
+applyTheme(readTheme())
+
+const queries = new QueryClient({
+  defaultOptions: {
+    queries: {
+      // What the server refused, it will refuse again.
+      retry: (failures, error) =>
+        failures < 2 && !(error instanceof ApiError && error.status > 0 && error.status < 500),
+    },
+  },
+})
+// A session that has ended shows the login, wherever it is noticed.
+queries.getQueryCache().subscribe(({ query }) => {
+  const { error } = query.state
+  if (error instanceof ApiError && error.status === 401) queries.setQueryData(['session'], null)
+})
+
+const root = document.getElementById('root')
+if (root) {
+  createRoot(root).render(
+    <StrictMode>
+      <QueryClientProvider client={queries}>
+        <RouterProvider router={makeRouter()} />
+      </QueryClientProvider>
+    </StrictMode>,
+  )
+}

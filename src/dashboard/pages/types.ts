@@ -127,7 +127,14 @@ export interface Limits {
   plan: string
   month: string
   quotas: { keys: 'project' | 'test'; used: number; quota: number; remaining: number }[]
-  keys: { id: string; name: string; redacted_value: string; type: string; requests_last_minute: number; requests_per_minute: number }[]
+  keys: {
+    id: string
+    name: string
+    redacted_value: string
+    type: string
+    requests_last_minute: number
+    requests_per_minute: number
+  }[]
 }
 
 export interface Plan {

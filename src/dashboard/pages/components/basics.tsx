@@ -1,5 +1,12 @@
 /** The small pieces that every page is made of. */
-import { type ButtonHTMLAttributes, type InputHTMLAttributes, type ReactNode, type SelectHTMLAttributes, useId, useState } from 'react'
+import {
+  type ButtonHTMLAttributes,
+  type InputHTMLAttributes,
+  type ReactNode,
+  type SelectHTMLAttributes,
+  useId,
+  useState,
+} from 'react'
 
 const BUTTONS = {
   primary: 'bg-accent text-surface hover:bg-accent-strong border-transparent',
@@ -22,7 +29,17 @@ export function Button({
   )
 }
 
-export function Card({ title, action, children, className = '' }: { title?: string; action?: ReactNode; children: ReactNode; className?: string }) {
+export function Card({
+  title,
+  action,
+  children,
+  className = '',
+}: {
+  title?: string
+  action?: ReactNode
+  children: ReactNode
+  className?: string
+}) {
   return (
     <section className={`min-w-0 rounded-xl border border-line bg-surface ${className}`}>
       {title !== undefined && (
@@ -56,7 +73,11 @@ const BADGES = {
 }
 
 export function Badge({ look = 'neutral', children }: { look?: keyof typeof BADGES; children: ReactNode }) {
-  return <span className={`inline-flex rounded-md px-2 py-0.5 text-xs font-medium whitespace-nowrap ${BADGES[look]}`}>{children}</span>
+  return (
+    <span className={`inline-flex rounded-md px-2 py-0.5 text-xs font-medium whitespace-nowrap ${BADGES[look]}`}>
+      {children}
+    </span>
+  )
 }
 
 const FIELD = 'min-h-9 w-full rounded-lg border border-line bg-surface px-3 py-1.5 text-ink placeholder:text-muted'
@@ -66,7 +87,12 @@ interface FieldProps {
   hint?: string
 }
 
-export function TextField({ label, hint, className = '', ...rest }: InputHTMLAttributes<HTMLInputElement> & FieldProps) {
+export function TextField({
+  label,
+  hint,
+  className = '',
+  ...rest
+}: InputHTMLAttributes<HTMLInputElement> & FieldProps) {
   const id = useId()
   return (
     <div className={className}>
@@ -83,7 +109,13 @@ export function TextField({ label, hint, className = '', ...rest }: InputHTMLAtt
   )
 }
 
-export function SelectField({ label, hint, className = '', children, ...rest }: SelectHTMLAttributes<HTMLSelectElement> & FieldProps) {
+export function SelectField({
+  label,
+  hint,
+  className = '',
+  children,
+  ...rest
+}: SelectHTMLAttributes<HTMLSelectElement> & FieldProps) {
   const id = useId()
   return (
     <div className={className}>

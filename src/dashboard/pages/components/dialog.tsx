@@ -1,7 +1,17 @@
 /** A modal dialog: the browser's own, which keeps the focus inside and closes on Escape. */
 import { type ReactNode, useEffect, useId, useRef } from 'react'
 
-export function Dialog({ title, onClose, children, wide = false }: { title: string; onClose(): void; children: ReactNode; wide?: boolean }) {
+export function Dialog({
+  title,
+  onClose,
+  children,
+  wide = false,
+}: {
+  title: string
+  onClose(): void
+  children: ReactNode
+  wide?: boolean
+}) {
   const dialog = useRef<HTMLDialogElement>(null)
   const id = useId()
   useEffect(() => {
@@ -21,7 +31,12 @@ export function Dialog({ title, onClose, children, wide = false }: { title: stri
           <h2 id={id} className="text-base font-semibold">
             {title}
           </h2>
-          <button type="button" onClick={onClose} aria-label="Close" className="-m-1 rounded-md p-1 text-lg leading-none text-muted hover:text-ink">
+          <button
+            type="button"
+            onClick={onClose}
+            aria-label="Close"
+            className="-m-1 rounded-md p-1 text-lg leading-none text-muted hover:text-ink"
+          >
             ×
           </button>
         </div>

@@ -37,7 +37,11 @@ export function Table<Row>({ label, columns, rows, keyOf, error = null, empty, m
           <thead className="text-xs text-muted">
             <tr className="border-b border-line">
               {columns.map(({ title, numeric }) => (
-                <th key={title} scope="col" className={`px-4 py-2.5 font-medium whitespace-nowrap ${numeric ? 'text-right' : ''}`}>
+                <th
+                  key={title}
+                  scope="col"
+                  className={`px-4 py-2.5 font-medium whitespace-nowrap ${numeric ? 'text-right' : ''}`}
+                >
                   {title === '' ? <span className="sr-only">Actions</span> : title}
                 </th>
               ))}

@@ -1,0 +1,149 @@
+/** Bars that stand on one another, over time; below them the same as numbers, for who cannot see them. */
+import { useEffect, useRef, useState } from 'react'
+import uPlot from 'uplot'
+
+export interface Series {
+  title: string
+  /** A custom property of the style sheet, such as --exact. */
+  color: string
+  values: readonly number[]
+}
+
+interface ChartProps {
+  label: string
+  /** Unix seconds, in order. */
+  times: readonly number[]
+  /** From the bottom up. */
+  series: readonly Series[]
+  format(value: number): string
+  formatTime(seconds: number): string
+  height?: number
+}
+
+/** A colour as a canvas takes it: what the custom property comes to in the present theme. */
+function resolveColor(name: string): string {
+  const probe = document.createElement('span')
+  probe.style.color = `var(${name})`
+  document.body.append(probe)
+  const { color } = getComputedStyle(probe)
+  probe.remove()
+  return color
+}
+
+/** uPlot draws from the first series to the last: the whole stack first, so that the lower ones cover it. */
+function stack(times: readonly number[], series: readonly Series[]): uPlot.AlignedData {
+  const sums = series.map((_, top) =>
+    times.map((_, at) => series.slice(0, top + 1).reduce((sum, each) => sum + (each.values[at] ?? 0), 0)),
+  )
+  return [[...times], ...sums.reverse()]
+}
+
+export function StackedBars({ label, times, series, format, formatTime, height = 220 }: ChartProps) {
+  const box = useRef<HTMLDivElement>(null)
+  const [at, setAt] = useState<number | null>(null)
+  const [theme, setTheme] = useState(0)
+
+  useEffect(() => {
+    const redraw = () => setTheme(count => count + 1)
+    const system = matchMedia('(prefers-color-scheme: dark)')
+    window.addEventListener('themechange', redraw)
+    system.addEventListener('change', redraw)
+    return () => {
+      window.removeEventListener('themechange', redraw)
+      system.removeEventListener('change', redraw)
+    }
+  }, [])
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a theme's change shows in the colours alone
+  useEffect(() => {
+    const parent = box.current
+    if (parent === null || times.length === 0) return
+    const axis = {
+      stroke: resolveColor('--muted'),
+      grid: { stroke: resolveColor('--line'), width: 1 },
+      ticks: { show: false },
+      font: '11px system-ui',
+    }
+    const bars = uPlot.paths.bars?.({ size: [0.72, 48], radius: 0.15 })
+    const chart = new uPlot(
+      {
+        width: parent.clientWidth,
+        height,
+        padding: [8, 8, 0, 0],
+        legend: { show: false },
+        cursor: { y: false, points: { show: false } },
+        scales: { y: { range: (_, __, most) => [0, Math.max(1e-9, most * 1.08)] } },
+        axes: [
+          { ...axis, grid: { show: false }, space: 72 },
+          { ...axis, size: 64, values: (_, ticks) => ticks.map(format) },
+        ],
+        series: [
+          {},
+          ...[...series].reverse().map(each => ({
+            label: each.title,
+            fill: resolveColor(each.color),
+            stroke: resolveColor(each.color),
+            width: 0,
+            points: { show: false },
+            ...(bars ? { paths: bars } : {}),
+          })),
+        ],
+        hooks: { setCursor: [plot => setAt(plot.cursor.idx ?? null)] },
+      },
+      stack(times, series),
+      parent,
+    )
+    const observer = new ResizeObserver(() => chart.setSize({ width: parent.clientWidth, height }))
+    observer.observe(parent)
+    return () => {
+      observer.disconnect()
+      chart.destroy()
+    }
+  }, [times, series, height, format, theme])
+
+  const shown = at !== null && at < times.length ? at : null
+  return (
+    <figure aria-label={label}>
+      <figcaption className="flex min-h-6 flex-wrap items-center gap-x-4 gap-y-1 px-4 pt-3 text-xs text-muted">
+        {series.map(each => (
+          <span key={each.title} className="flex items-center gap-1.5">
+            <span className="size-2.5 rounded-sm" style={{ background: `var(${each.color})` }} />
+            {each.title}
+            {shown !== null && <b className="font-medium text-ink tabular-nums">{format(each.values[shown] ?? 0)}</b>}
+          </span>
+        ))}
+        {shown !== null && <span className="ml-auto">{formatTime(times[shown] ?? 0)}</span>}
+      </figcaption>
+      <div ref={box} aria-hidden="true" className="w-full px-2 pb-2" style={{ minHeight: height }} />
+      <details className="border-t border-line px-4 py-2 text-xs text-muted">
+        <summary>As numbers</summary>
+        <div className="mt-2 max-h-60 overflow-auto">
+          <table className="w-full text-left tabular-nums">
+            <thead>
+              <tr>
+                <th scope="col">Time</th>
+                {series.map(each => (
+                  <th key={each.title} scope="col">
+                    {each.title}
+                  </th>
+                ))}
+              </tr>
+            </thead>
+            <tbody>
+              {times.map((time, row) => (
+                <tr key={time}>
+                  <th scope="row" className="font-normal">
+                    {formatTime(time)}
+                  </th>
+                  {series.map(each => (
+                    <td key={each.title}>{format(each.values[row] ?? 0)}</td>
+                  ))}
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      </details>
+    </figure>
+  )
+}

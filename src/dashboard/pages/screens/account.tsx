@@ -1,0 +1,82 @@
+/** The viewer's own: password, sessions, and admin API keys. */
+import { useMutation } from '@tanstack/react-query'
+import { type FormEvent, useState } from 'react'
+import { call } from '../api.ts'
+import { Button, Card, PageHeader, Problem, TextField } from '../components/basics.tsx'
+import { isAdministrator, logOut, useSession } from '../session.ts'
+import { AdminKeys } from './admin-keys.tsx'
+
+export function Account() {
+  const session = useSession()
+  return (
+    <>
+      <PageHeader title="Account">{session.data?.user.email}</PageHeader>
+      <div className="space-y-5">
+        <div className="grid gap-5 lg:grid-cols-2">
+          <Password />
+          <Card title="Sessions">
+            <div className="space-y-3 p-4">
+              <p className="text-muted">
+                Ends every session of yours, here and in other browsers. A session ends by itself after seven days
+                without use.
+              </p>
+              <Button look="danger" onClick={() => void logOut(true)}>
+                Log out everywhere
+              </Button>
+            </div>
+          </Card>
+        </div>
+        {isAdministrator(session.data) && <AdminKeys />}
+      </div>
+    </>
+  )
+}
+
+function Password() {
+  const [password, setPassword] = useState('')
+  const [next, setNext] = useState('')
+  const changing = useMutation({
+    mutationFn: () => call('POST', '/dashboard/api/password', { password, new_password: next }),
+    onSuccess: () => {
+      setPassword('')
+      setNext('')
+    },
+  })
+  function submit(event: FormEvent) {
+    event.preventDefault()
+    changing.mutate()
+  }
+  return (
+    <Card title="Password">
+      <form onSubmit={submit} className="space-y-4 p-4">
+        <TextField
+          label="Present password"
+          type="password"
+          autoComplete="current-password"
+          required
+          value={password}
+          onChange={event => setPassword(event.target.value)}
+        />
+        <TextField
+          label="New password"
+          type="password"
+          autoComplete="new-password"
+          required
+          minLength={12}
+          hint="At least 12 characters."
+          value={next}
+          onChange={event => setNext(event.target.value)}
+        />
+        <Problem error={changing.error} />
+        <div className="flex items-center justify-end gap-3">
+          <span role="status" className="text-xs text-muted">
+            {changing.isSuccess ? 'Changed.' : ''}
+          </span>
+          <Button type="submit" look="primary" disabled={changing.isPending}>
+            Change password
+          </Button>
+        </div>
+      </form>
+    </Card>
+  )
+}

@@ -1,0 +1,128 @@
+/** Admin API keys: for scripts that do what these pages do. */
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { type FormEvent, useState } from 'react'
+import { call } from '../api.ts'
+import { Button, Card, CopyButton, Empty, Problem, TextField } from '../components/basics.tsx'
+import { Confirm } from '../components/confirm.tsx'
+import { Dialog } from '../components/dialog.tsx'
+import { Table } from '../components/table.tsx'
+import { formatAgo, formatDate } from '../format.ts'
+import { usePaged } from '../paged.ts'
+import type { AdminKey } from '../types.ts'
+
+const PATH = '/v1/organization/admin_api_keys'
+
+export function AdminKeys() {
+  const queries = useQueryClient()
+  const keys = usePaged<AdminKey>(PATH, { limit: 50 })
+  const [isMaking, setMaking] = useState(false)
+  const [going, setGoing] = useState<AdminKey | null>(null)
+  const refresh = () => queries.invalidateQueries({ queryKey: [PATH] })
+  return (
+    <Card title="Admin API keys" action={<Button onClick={() => setMaking(true)}>New admin key</Button>}>
+      <Table
+        label="Admin API keys"
+        rows={keys.rows}
+        error={keys.error}
+        more={keys.more}
+        keyOf={key => key.id}
+        empty={
+          <Empty title="No admin keys">
+            With one, OpenAI’s own client library manages projects, keys and usage here.
+          </Empty>
+        }
+        columns={[
+          { title: 'Name', cell: key => <span className="font-medium">{key.name}</span> },
+          {
+            title: 'Key',
+            cell: key => <code className="font-mono text-xs whitespace-nowrap">{key.redacted_value}</code>,
+          },
+          { title: 'Acts for', cell: key => key.owner.name },
+          { title: 'Last used', cell: key => <span className="whitespace-nowrap">{formatAgo(key.last_used_at)}</span> },
+          {
+            title: 'Expires',
+            cell: key => (
+              <span className="whitespace-nowrap">
+                {key.expires_at === null ? 'Never' : formatDate(key.expires_at)}
+              </span>
+            ),
+          },
+          {
+            title: '',
+            numeric: true,
+            cell: key => (
+              <Button look="danger" aria-label={`Delete ${key.name}`} onClick={() => setGoing(key)}>
+                Delete
+              </Button>
+            ),
+          },
+        ]}
+      />
+      {isMaking && <MakeAdminKey onDone={refresh} onClose={() => setMaking(false)} />}
+      {going && (
+        <Confirm
+          title={`Delete “${going.name}”?`}
+          action="Delete key"
+          run={() => call('DELETE', `${PATH}/${going.id}`)}
+          onDone={() => {
+            setGoing(null)
+            void refresh()
+          }}
+          onClose={() => setGoing(null)}
+        >
+          Whatever uses it is refused from the next request on.
+        </Confirm>
+      )}
+    </Card>
+  )
+}
+
+function MakeAdminKey({ onDone, onClose }: { onDone(): void; onClose(): void }) {
+  const [name, setName] = useState('')
+  const making = useMutation({
+    mutationFn: () => call<AdminKey & { value: string }>('POST', PATH, { name, expires_in_seconds: 90 * 86_400 }),
+    onSuccess: onDone,
+  })
+  function submit(event: FormEvent) {
+    event.preventDefault()
+    making.mutate()
+  }
+  const value = making.data?.value
+  return (
+    <Dialog title={value === undefined ? 'New admin key' : 'Your new admin key'} onClose={onClose}>
+      {value === undefined ? (
+        <form onSubmit={submit} className="space-y-4">
+          <TextField
+            label="Name"
+            required
+            maxLength={100}
+            autoComplete="off"
+            hint="It may do all that you may, and expires in 90 days."
+            value={name}
+            onChange={event => setName(event.target.value)}
+          />
+          <Problem error={making.error} />
+          <div className="flex justify-end gap-2">
+            <Button onClick={onClose}>Cancel</Button>
+            <Button type="submit" look="primary" disabled={making.isPending}>
+              Make key
+            </Button>
+          </div>
+        </form>
+      ) : (
+        <div className="space-y-4">
+          <p className="rounded-lg bg-warn-soft px-3 py-2 text-warn">Copy it now: it is shown this once.</p>
+          <output className="block rounded-lg border border-line bg-sunken px-3 py-2 font-mono text-xs break-all">
+            {value}
+          </output>
+          <div className="flex justify-end gap-2">
+            <CopyButton text={value} label="Copy key" />
+            <Button look="primary" onClick={onClose}>
+              Done
+            </Button>
+          </div>
+        </div>
+      )}
+    </Dialog>
+  )
+}

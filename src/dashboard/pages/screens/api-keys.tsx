@@ -1,0 +1,127 @@
+/** API keys: generated, shown once, deactivated. */
+import { useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { call } from '../api.ts'
+import { Badge, Button, Card, Empty, PageHeader } from '../components/basics.tsx'
+import { Confirm } from '../components/confirm.tsx'
+import { Table } from '../components/table.tsx'
+import { useFilters } from '../filters.ts'
+import { formatAgo, formatDate, formatTime } from '../format.ts'
+import { usePaged } from '../paged.ts'
+import { may, useProject } from '../session.ts'
+import type { ApiKey } from '../types.ts'
+import { GenerateKey } from './generate-key.tsx'
+
+const STATES = { active: 'good', expired: 'warn', deactivated: 'neutral' } as const
+
+export function ApiKeys() {
+  const project = useProject()
+  const queries = useQueryClient()
+  const [filters, change] = useFilters()
+  const [isGenerating, setGenerating] = useState(false)
+  const [going, setGoing] = useState<ApiKey | null>(null)
+  const all = filters.all === 'true'
+  const path = `/v1/organization/projects/${project?.id}/api_keys`
+  const keys = usePaged<ApiKey>(path, { include_inactive: all, limit: 50 })
+  const refresh = () => queries.invalidateQueries({ queryKey: [path] })
+  const mayChange = may(project, 'member')
+  const generate = mayChange && (
+    <Button look="primary" onClick={() => setGenerating(true)}>
+      Generate new key
+    </Button>
+  )
+
+  return (
+    <>
+      <PageHeader title="API keys" action={generate}>
+        Clients send one as <code className="font-mono">Authorization: Bearer …</code>. To rotate without downtime,
+        generate a new key, switch, then deactivate the old one.
+      </PageHeader>
+      <Card
+        title={all ? 'All keys' : 'Keys in use'}
+        action={
+          <label className="flex items-center gap-2 text-xs text-muted">
+            <input
+              type="checkbox"
+              className="accent-accent"
+              checked={all}
+              onChange={event => change({ all: event.target.checked ? 'true' : '' })}
+            />
+            Show deactivated
+          </label>
+        }
+      >
+        <Table
+          label="API keys"
+          rows={keys.rows}
+          error={keys.error}
+          more={keys.more}
+          keyOf={key => key.id}
+          empty={
+            <Empty title="No keys yet" action={generate}>
+              A test key is answered by the built-in sandbox, at no cost; a project key reaches real models.
+            </Empty>
+          }
+          columns={[
+            { title: 'Name', cell: key => <span className="font-medium">{key.name}</span> },
+            {
+              title: 'Key',
+              cell: key => <code className="font-mono text-xs whitespace-nowrap">{key.redacted_value}</code>,
+            },
+            { title: 'Type', cell: key => <Badge>{key.type === 'test' ? 'Test' : 'Project'}</Badge> },
+            { title: 'State', cell: key => <Badge look={STATES[key.state]}>{key.state}</Badge> },
+            {
+              title: 'Last used',
+              cell: key => (
+                <span
+                  className="whitespace-nowrap"
+                  title={key.last_used_at === null ? undefined : formatTime(key.last_used_at)}
+                >
+                  {formatAgo(key.last_used_at)}
+                </span>
+              ),
+            },
+            { title: 'Created', cell: key => <span className="whitespace-nowrap">{formatDate(key.created_at)}</span> },
+            {
+              title: 'Expires',
+              cell: key => (
+                <span className="whitespace-nowrap">
+                  {key.expires_at === null ? 'Never' : formatDate(key.expires_at)}
+                </span>
+              ),
+            },
+            {
+              title: '',
+              numeric: true,
+              cell: key =>
+                mayChange &&
+                key.state !== 'deactivated' && (
+                  <Button look="danger" aria-label={`Deactivate ${key.name}`} onClick={() => setGoing(key)}>
+                    Deactivate
+                  </Button>
+                ),
+            },
+          ]}
+        />
+      </Card>
+      {isGenerating && project && (
+        <GenerateKey projectId={project.id} onDone={refresh} onClose={() => setGenerating(false)} />
+      )}
+      {going && (
+        <Confirm
+          title={`Deactivate “${going.name}”?`}
+          action="Deactivate key"
+          run={() => call('DELETE', `${path}/${going.id}`)}
+          onDone={() => {
+            setGoing(null)
+            void refresh()
+          }}
+          onClose={() => setGoing(null)}
+        >
+          Requests with <code className="font-mono text-ink">{going.redacted_value}</code> are refused from the next one
+          on. A key cannot be made active again.
+        </Confirm>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,24 @@
+/** Where the dashboard begins: at a project, or at making the first one. */
+import { Navigate } from '@tanstack/react-router'
+import { Empty, Loading, Problem } from '../components/basics.tsx'
+import { isAdministrator, lastProject, useProjects, useSession } from '../session.ts'
+import { NewProject } from './new-project.tsx'
+
+export function Home() {
+  const { data, error } = useProjects()
+  const session = useSession()
+  if (error) return <Problem error={error} />
+  if (data === undefined) return <Loading />
+  const project = lastProject(data)
+  if (project) return <Navigate to={`/${project.id}/overview` as never} replace />
+  return isAdministrator(session.data) ? (
+    <Empty title="No project yet" action={<NewProject />}>
+      A project has keys, limits and a cache of its own. Make one for each application that should share nothing with
+      the others.
+    </Empty>
+  ) : (
+    <Empty title="You are not a member of any project">
+      Ask an owner of a project, or an administrator, to add your e-mail address.
+    </Empty>
+  )
+}

@@ -1,0 +1,49 @@
+/** Taking up an invitation: a token, and a new password. */
+import { useMutation } from '@tanstack/react-query'
+import { type FormEvent, useState } from 'react'
+import { call } from '../api.ts'
+import { Button, Problem, TextField } from '../components/basics.tsx'
+import { Doorway } from './login.tsx'
+
+export function Invitation() {
+  // What follows # is sent to no server and stands in no log.
+  const [invitation, setInvitation] = useState(() => window.location.hash.slice(1))
+  const [password, setPassword] = useState('')
+  const taking = useMutation({
+    mutationFn: () => call('POST', '/dashboard/api/invitation', { invitation: invitation.trim(), password }),
+    onSuccess: () => window.location.assign('/dashboard'),
+  })
+  function submit(event: FormEvent) {
+    event.preventDefault()
+    taking.mutate()
+  }
+  return (
+    <Doorway title="Choose a password">
+      <form onSubmit={submit} className="space-y-4">
+        <TextField
+          label="Invitation"
+          required
+          autoComplete="off"
+          spellCheck={false}
+          placeholder="lgw_invite_…"
+          value={invitation}
+          onChange={event => setInvitation(event.target.value)}
+        />
+        <TextField
+          label="New password"
+          type="password"
+          autoComplete="new-password"
+          required
+          minLength={12}
+          hint="At least 12 characters. A few unrelated words do well."
+          value={password}
+          onChange={event => setPassword(event.target.value)}
+        />
+        <Problem error={taking.error} />
+        <Button type="submit" look="primary" className="w-full" disabled={taking.isPending}>
+          Set password and log in
+        </Button>
+      </form>
+    </Doorway>
+  )
+}

@@ -1,0 +1,102 @@
+/** What a project may do, and how much of it is used: this minute, this month. */
+import { useQuery } from '@tanstack/react-query'
+import { get } from '../api.ts'
+import { Badge, Card, Empty, Loading, PageHeader, Problem } from '../components/basics.tsx'
+import { Table } from '../components/table.tsx'
+import { formatCount, formatPercent } from '../format.ts'
+import { useProject } from '../session.ts'
+import type { Limits } from '../types.ts'
+import { usePlans } from './new-project.tsx'
+
+export function LimitsPage() {
+  const project = useProject()
+  const plans = usePlans()
+  const limits = useQuery({
+    queryKey: ['limits', project?.id],
+    queryFn: () => get<Limits>(`/v1/organization/projects/${project?.id}/limits`),
+    enabled: project !== null,
+    refetchInterval: 5_000,
+  })
+  const plan = plans.data?.find(each => each.name === limits.data?.plan)
+  return (
+    <>
+      <PageHeader title="Limits">
+        Limits belong to the plan. Whatever exceeds one is answered 429 and counts nowhere; no interval of 60 seconds
+        lets more than the limit pass.
+      </PageHeader>
+      <Problem error={limits.error} />
+      {limits.isPending && <Loading />}
+      {limits.data && (
+        <div className="space-y-5">
+          <div className="grid gap-4 sm:grid-cols-2">
+            {limits.data.quotas.map(quota => (
+              <Meter
+                key={quota.keys}
+                title={quota.keys === 'project' ? 'Project keys, this month' : 'Test keys, this month'}
+                used={quota.used}
+                most={quota.quota}
+              />
+            ))}
+          </div>
+          <Card title="Plan" action={<Badge look="good">{limits.data.plan}</Badge>}>
+            <dl className="grid gap-4 p-4 sm:grid-cols-3">
+              <Figure title="A minute, for each project key" value={plan?.requests_per_minute_per_key} />
+              <Figure title="A minute, for each client address" value={plan?.requests_per_minute_per_address} />
+              <Figure title="A minute, for each test key" value={plan?.test_requests_per_minute} />
+            </dl>
+          </Card>
+          <Card title="This minute, by key">
+            <Table
+              label="Requests of the last minute by key"
+              rows={limits.data.keys}
+              keyOf={key => key.id}
+              empty={<Empty title="No active keys">Generate one under API keys.</Empty>}
+              columns={[
+                { title: 'Name', cell: key => <span className="font-medium">{key.name}</span> },
+                { title: 'Key', cell: key => <code className="font-mono text-xs">{key.redacted_value}</code> },
+                { title: 'Type', cell: key => <Badge>{key.type === 'test' ? 'Test' : 'Project'}</Badge> },
+                { title: 'Last minute', numeric: true, cell: key => formatCount(key.requests_last_minute) },
+                { title: 'Limit', numeric: true, cell: key => formatCount(key.requests_per_minute) },
+              ]}
+            />
+          </Card>
+        </div>
+      )}
+    </>
+  )
+}
+
+function Meter({ title, used, most }: { title: string; used: number; most: number }) {
+  const share = most === 0 ? 1 : used / most
+  const color = share >= 1 ? 'bg-danger' : share >= 0.8 ? 'bg-warn' : 'bg-exact'
+  return (
+    <Card className="p-4">
+      <div className="flex items-baseline justify-between gap-2">
+        <h2 className="font-medium">{title}</h2>
+        <span className="text-xs text-muted">{formatPercent(Math.min(1, share))}</span>
+      </div>
+      <p className="mt-1 text-2xl font-semibold tracking-tight tabular-nums">
+        {formatCount(used)} <span className="text-sm font-normal text-muted">of {formatCount(most)}</span>
+      </p>
+      <div
+        role="meter"
+        aria-label={title}
+        aria-valuemin={0}
+        aria-valuemax={most}
+        aria-valuenow={Math.min(used, most)}
+        className="mt-3 h-2 overflow-hidden rounded-full bg-sunken"
+      >
+        <div className={`h-full rounded-full ${color}`} style={{ width: `${Math.min(100, share * 100)}%` }} />
+      </div>
+    </Card>
+  )
+}
+
+function Figure({ title, value }: { title: string; value: number | undefined }) {
+  return (
+    <div>
+      <dt className="text-xs text-muted">{title}</dt>
+      <dd className="mt-0.5 text-lg font-semibold tabular-nums">{value === undefined ? '–' : formatCount(value)}</dd>
+    </div>
+  )
+}

@@ -1,0 +1,86 @@
+/** Logging in. */
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { type FormEvent, type ReactNode, useState } from 'react'
+import { call } from '../api.ts'
+import { Button, Problem, TextField } from '../components/basics.tsx'
+
+export function Doorway({ title, children }: { title: string; children: ReactNode }) {
+  return (
+    <main className="grid min-h-dvh place-items-center px-4 py-10">
+      <div className="w-full max-w-sm">
+        <p className="mb-6 flex items-center gap-2.5 text-base font-semibold">
+          <Mark /> Model Proxy
+        </p>
+        <div className="rounded-xl border border-line bg-surface p-6 shadow-sm">
+          <h1 className="mb-4 text-lg font-semibold">{title}</h1>
+          {children}
+        </div>
+      </div>
+    </main>
+  )
+}
+
+export function Mark() {
+  return (
+    <svg viewBox="0 0 32 32" className="size-7 shrink-0" aria-hidden="true">
+      <rect width="32" height="32" rx="8" className="fill-accent" />
+      <path
+        d="M8 11h11a4 4 0 0 1 0 8H9m0 0 4-4m-4 4 4 4"
+        className="stroke-surface"
+        fill="none"
+        strokeWidth="2.6"
+        strokeLinecap="round"
+        strokeLinejoin="round"
+      />
+    </svg>
+  )
+}
+
+export function Login() {
+  const queries = useQueryClient()
+  const [email, setEmail] = useState('')
+  const [password, setPassword] = useState('')
+  const login = useMutation({
+    mutationFn: () => call('POST', '/dashboard/api/login', { email, password }),
+    onSuccess: () => queries.resetQueries(),
+  })
+  function submit(event: FormEvent) {
+    event.preventDefault()
+    login.mutate()
+  }
+  return (
+    <Doorway title="Log in">
+      <form onSubmit={submit} className="space-y-4">
+        <TextField
+          label="E-mail address"
+          type="text"
+          inputMode="email"
+          autoComplete="username"
+          required
+          value={email}
+          onChange={event => setEmail(event.target.value)}
+        />
+        <TextField
+          label="Password"
+          type="password"
+          autoComplete="current-password"
+          required
+          value={password}
+          onChange={event => setPassword(event.target.value)}
+        />
+        <Problem error={login.error} />
+        <Button type="submit" look="primary" className="w-full" disabled={login.isPending}>
+          {login.isPending ? 'Logging in…' : 'Log in'}
+        </Button>
+      </form>
+      <p className="mt-5 border-t border-line pt-4 text-xs text-muted">
+        Lost the password? An operator makes an invitation with{' '}
+        <code className="font-mono">scripts/create-admin.sql</code>; take it up at{' '}
+        <a className="text-accent underline" href="/dashboard/invitation">
+          this page
+        </a>
+        .
+      </p>
+    </Doorway>
+  )
+}

@@ -1,0 +1,233 @@
+/** What the cache did, what it saved, and what went wrong. */
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useMemo, useState } from 'react'
+import { get } from '../api.ts'
+import { Card, Empty, Loading, PageHeader, Problem } from '../components/basics.tsx'
+import { StackedBars } from '../components/chart.tsx'
+import { Segments } from '../components/segments.tsx'
+import { useFilters } from '../filters.ts'
+import { formatCount, formatDuration, formatMs, formatPercent, formatUsd, timeZone } from '../format.ts'
+import { useProject } from '../session.ts'
+import { bucketStarts, formatBucket, SPANS, type SpanName } from '../span.ts'
+import type { Overview as Answer, Counts } from '../types.ts'
+import { Shares } from './shares.tsx'
+
+/** A request is seen within two seconds of its record. */
+const REFRESH_MS = 2_000
+const MEASURES = { requests: 'Requests', money: 'Money', tokens: 'Tokens', errors: 'Errors' }
+type Measure = keyof typeof MEASURES
+
+export function Overview() {
+  const project = useProject()
+  const [filters, change] = useFilters()
+  const name = (filters.span ?? 'day') in SPANS ? ((filters.span ?? 'day') as SpanName) : 'day'
+  const span = SPANS[name]
+  const overview = useQuery({
+    queryKey: ['usage', project?.id, name],
+    queryFn: () => {
+      const [start] = bucketStarts(span, new Date())
+      const end = Math.floor(Date.now() / 1000) + 60
+      const query = {
+        start_time: start,
+        end_time: end,
+        width: span.width,
+        time_zone: timeZone,
+        project_id: project?.id,
+      }
+      return get<Answer>('/v1/usage', query)
+    },
+    enabled: project !== null,
+    refetchInterval: name === 'day' ? REFRESH_MS : 15_000,
+    placeholderData: previous => previous,
+  })
+
+  return (
+    <>
+      <PageHeader
+        title="Overview"
+        action={
+          <Segments
+            label="Time shown"
+            value={name}
+            choices={Object.entries(SPANS).map(([value, { title }]) => [value, title])}
+            onChange={value => change({ span: value === 'day' ? '' : value })}
+          />
+        }
+      >
+        What {project?.name ?? 'the project'} was asked, what its cache answered, and what that saved.
+      </PageHeader>
+      <Problem error={overview.error} />
+      {overview.data ? (
+        <Figures answer={overview.data} span={name} projectId={project?.id ?? ''} />
+      ) : (
+        !overview.error && <Loading />
+      )}
+    </>
+  )
+}
+
+function Figures({ answer, span: name, projectId }: { answer: Answer; span: SpanName; projectId: string }) {
+  const { totals } = answer
+  const hits = totals.exact_hits + totals.semantic_hits
+  if (totals.requests === 0) {
+    return (
+      <Card>
+        <Empty
+          title="No requests in this time"
+          action={
+            <Link to={`/${projectId}/keys` as never} className="font-medium text-accent underline">
+              Generate a key and send the first one
+            </Link>
+          }
+        >
+          Requests appear here within two seconds of their answer.
+        </Empty>
+      </Card>
+    )
+  }
+  return (
+    <div className="space-y-5">
+      <dl className="grid grid-cols-2 gap-3 lg:grid-cols-4">
+        <Tile
+          title="Requests"
+          value={formatCount(totals.requests)}
+          note={`${formatCount(totals.client_errors + totals.server_errors)} failed`}
+        />
+        <Tile
+          title="Answered from the cache"
+          value={formatPercent(totals.hit_rate)}
+          note={`${formatCount(totals.exact_hits)} exact, ${formatCount(totals.semantic_hits)} semantic`}
+        />
+        <Tile title="Saved" value={formatUsd(totals.saved_usd)} note={`${formatUsd(totals.cost_usd)} spent`} />
+        <Tile
+          title="Waiting saved"
+          value={formatDuration(totals.saved_seconds)}
+          note={`over ${formatCount(hits)} hits`}
+        />
+      </dl>
+      <Chart answer={answer} span={name} />
+      <div className="grid gap-5 lg:grid-cols-2">
+        <Card title="By model">
+          <Shares rows={answer.by_model} what="Model" />
+        </Card>
+        <Card title="By API key">
+          <Shares rows={answer.by_api_key} what="API key" />
+        </Card>
+      </div>
+      <Latency rows={answer.latency} />
+    </div>
+  )
+}
+
+function Tile({ title, value, note }: { title: string; value: string; note: string }) {
+  return (
+    <div className="rounded-xl border border-line bg-surface px-4 py-3.5">
+      <dt className="text-xs font-medium text-muted">{title}</dt>
+      <dd className="mt-1 text-2xl font-semibold tracking-tight tabular-nums">{value}</dd>
+      <dd className="mt-0.5 text-xs text-muted">{note}</dd>
+    </div>
+  )
+}
+
+const KINDS: Record<Measure, { title: string; color: string; of(counts: Counts): number }[]> = {
+  requests: [
+    { title: 'Exact hit', color: '--exact', of: counts => counts.exact_hits },
+    { title: 'Semantic hit', color: '--semantic', of: counts => counts.semantic_hits },
+    { title: 'Miss', color: '--miss', of: counts => counts.misses },
+  ],
+  money: [
+    { title: 'Saved', color: '--exact', of: counts => counts.saved_usd },
+    { title: 'Spent', color: '--miss', of: counts => counts.cost_usd },
+  ],
+  tokens: [
+    { title: 'Saved', color: '--exact', of: counts => counts.tokens_saved },
+    { title: 'Prompt', color: '--miss', of: counts => counts.prompt_tokens },
+    { title: 'Completion', color: '--semantic', of: counts => counts.completion_tokens },
+  ],
+  errors: [
+    { title: 'Client’s (4xx)', color: '--warn', of: counts => counts.client_errors },
+    { title: 'Ours or upstream’s (5xx)', color: '--danger', of: counts => counts.server_errors },
+  ],
+}
+
+function Chart({ answer, span: name }: { answer: Answer; span: SpanName }) {
+  const [measure, setMeasure] = useState<Measure>('requests')
+  const span = SPANS[name]
+  const { times, series } = useMemo(() => {
+    const starts = bucketStarts(SPANS[name], new Date())
+    const byStart = new Map(answer.buckets.map(bucket => [bucket.start_time, bucket]))
+    const kinds = KINDS[measure].map(({ title, color, of }) => ({
+      title,
+      color,
+      values: starts.map(start => {
+        const bucket = byStart.get(start)
+        return bucket ? of(bucket) : 0
+      }),
+    }))
+    return { times: starts, series: kinds }
+  }, [answer.buckets, measure, name])
+  return (
+    <Card
+      title={`${MEASURES[measure]} over time`}
+      action={
+        <Segments
+          label="Measure"
+          value={measure}
+          choices={Object.entries(MEASURES)}
+          onChange={value => setMeasure(value as Measure)}
+        />
+      }
+    >
+      <StackedBars
+        label={`${MEASURES[measure]} over time`}
+        times={times}
+        series={series}
+        format={measure === 'money' ? formatUsd : formatCount}
+        formatTime={seconds => formatBucket(span, seconds)}
+      />
+    </Card>
+  )
+}
+
+const RESULTS: Record<string, string> = { HIT: 'Exact hit', 'HIT-SEMANTIC': 'Semantic hit', MISS: 'Miss' }
+
+function Latency({ rows }: { rows: Answer['latency'] }) {
+  return (
+    <Card title="Time to the answer’s beginning">
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard */}
+      <section className="overflow-x-auto" tabIndex={0} aria-label="Latency percentiles">
+        <table className="w-full text-left">
+          <thead className="text-xs text-muted">
+            <tr className="border-b border-line">
+              {['Answered by', 'Requests', 'Median', '95th percentile', '99th percentile'].map((title, at) => (
+                <th
+                  key={title}
+                  scope="col"
+                  className={`px-4 py-2.5 font-medium whitespace-nowrap ${at > 0 ? 'text-right' : ''}`}
+                >
+                  {title}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody className="divide-y divide-line tabular-nums">
+            {rows.map(row => (
+              <tr key={row.cache_result}>
+                <th scope="row" className="px-4 py-2.5 font-normal whitespace-nowrap">
+                  {RESULTS[row.cache_result] ?? row.cache_result}
+                </th>
+                <td className="px-4 py-2.5 text-right">{formatCount(row.requests)}</td>
+                {[row.p50_ms, row.p95_ms, row.p99_ms].map((ms, at) => (
+                  <td key={['p50', 'p95', 'p99'][at]} className="px-4 py-2.5 text-right whitespace-nowrap">
+                    {formatMs(ms)}
+                  </td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </section>
+    </Card>
+  )
+}

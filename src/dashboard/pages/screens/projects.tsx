@@ -1,0 +1,127 @@
+/** For administrators: all projects and the plans they are on. */
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useState } from 'react'
+import { call } from '../api.ts'
+import { Badge, Button, Card, Empty, PageHeader, Problem } from '../components/basics.tsx'
+import { Confirm } from '../components/confirm.tsx'
+import { Table } from '../components/table.tsx'
+import { formatCount, formatDate } from '../format.ts'
+import { usePaged } from '../paged.ts'
+import type { Project } from '../types.ts'
+import { NewProject, usePlans } from './new-project.tsx'
+
+const PATH = '/v1/organization/projects'
+
+export function Projects() {
+  const queries = useQueryClient()
+  const plans = usePlans()
+  const projects = usePaged<Project>(PATH, { include_archived: true, limit: 50 })
+  const [going, setGoing] = useState<Project | null>(null)
+  const refresh = () =>
+    Promise.all([
+      queries.invalidateQueries({ queryKey: [PATH] }),
+      queries.invalidateQueries({ queryKey: ['projects'] }),
+    ])
+  const move = useMutation({
+    mutationFn: ({ id, plan }: { id: string; plan: string }) => call('POST', `${PATH}/${id}`, { plan }),
+    onSettled: refresh,
+  })
+  return (
+    <>
+      <PageHeader title="Projects and plans" action={<NewProject />}>
+        Nothing cached or counted is ever shared between two projects. A project’s limits are those of its plan, from
+        the next request on.
+      </PageHeader>
+      <div className="space-y-5">
+        <Problem error={move.error} />
+        <Card title="Projects">
+          <Table
+            label="Projects"
+            rows={projects.rows}
+            error={projects.error}
+            more={projects.more}
+            keyOf={project => project.id}
+            empty={<Empty title="No project yet">Make one for each application.</Empty>}
+            columns={[
+              {
+                title: 'Name',
+                cell: project => (
+                  <Link to={`/${project.id}/overview` as never} className="font-medium text-accent hover:underline">
+                    {project.name}
+                  </Link>
+                ),
+              },
+              {
+                title: 'State',
+                cell: project => (
+                  <Badge look={project.status === 'active' ? 'good' : 'neutral'}>{project.status}</Badge>
+                ),
+              },
+              {
+                title: 'Plan',
+                cell: project => (
+                  <select
+                    aria-label={`Plan of ${project.name}`}
+                    className="min-h-8 rounded-md border border-line bg-surface px-2"
+                    value={project.plan}
+                    onChange={event => move.mutate({ id: project.id, plan: event.target.value })}
+                  >
+                    {(plans.data ?? [{ name: project.plan }]).map(plan => (
+                      <option key={plan.name}>{plan.name}</option>
+                    ))}
+                  </select>
+                ),
+              },
+              {
+                title: 'Created',
+                cell: project => <span className="whitespace-nowrap">{formatDate(project.created_at)}</span>,
+              },
+              {
+                title: '',
+                numeric: true,
+                cell: project =>
+                  project.status === 'active' && (
+                    <Button look="danger" aria-label={`Archive ${project.name}`} onClick={() => setGoing(project)}>
+                      Archive
+                    </Button>
+                  ),
+              },
+            ]}
+          />
+        </Card>
+        <Card title="Plans">
+          <Table
+            label="Plans"
+            rows={plans.data}
+            error={plans.error}
+            keyOf={plan => plan.name}
+            empty={<Empty title="No plans">An operator makes them with SQL: they are rows of the table plans.</Empty>}
+            columns={[
+              { title: 'Plan', cell: plan => <span className="font-medium">{plan.name}</span> },
+              { title: 'A minute per key', numeric: true, cell: plan => formatCount(plan.requests_per_minute_per_key) },
+              { title: 'Per address', numeric: true, cell: plan => formatCount(plan.requests_per_minute_per_address) },
+              { title: 'A month', numeric: true, cell: plan => formatCount(plan.requests_per_month) },
+              { title: 'Test keys a minute', numeric: true, cell: plan => formatCount(plan.test_requests_per_minute) },
+              { title: 'Test keys a month', numeric: true, cell: plan => formatCount(plan.test_requests_per_month) },
+            ]}
+          />
+        </Card>
+      </div>
+      {going && (
+        <Confirm
+          title={`Archive ${going.name}?`}
+          action="Archive project"
+          run={() => call('POST', `${PATH}/${going.id}/archive`, {})}
+          onDone={() => {
+            setGoing(null)
+            void refresh()
+          }}
+          onClose={() => setGoing(null)}
+        >
+          All its keys are deactivated at once and for good. Its records stay.
+        </Confirm>
+      )}
+    </>
+  )
+}

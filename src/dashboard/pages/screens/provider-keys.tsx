@@ -1,0 +1,142 @@
+/** The project's own keys for direct providers. */
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { type FormEvent, useState } from 'react'
+import { call, get } from '../api.ts'
+import { Badge, Button, Card, Loading, PageHeader, Problem, TextField } from '../components/basics.tsx'
+import { Confirm } from '../components/confirm.tsx'
+import { Dialog } from '../components/dialog.tsx'
+import { formatTime } from '../format.ts'
+import { may, useProject } from '../session.ts'
+import type { Page, ProviderKey } from '../types.ts'
+
+const PROVIDERS: Record<string, { title: string; models: string }> = {
+  openai: { title: 'OpenAI', models: 'gpt-4o-mini, gpt-4.1, text-embedding-3-small, …' },
+  anthropic: { title: 'Anthropic', models: 'claude-haiku-4-5, …' },
+  groq: { title: 'Groq', models: 'llama-3.3-70b-versatile, openai/gpt-oss-120b, …' },
+}
+
+export function ProviderKeys() {
+  const project = useProject()
+  const queries = useQueryClient()
+  const [storing, setStoring] = useState<string | null>(null)
+  const [removing, setRemoving] = useState<string | null>(null)
+  const path = `/v1/organization/projects/${project?.id}/provider_keys`
+  const stored = useQuery({
+    queryKey: [path],
+    queryFn: () => get<Page<ProviderKey> & { providers: string[] }>(path),
+    enabled: project !== null,
+  })
+  const refresh = () => queries.invalidateQueries({ queryKey: [path] })
+  const mayChange = may(project, 'owner')
+
+  return (
+    <>
+      <PageHeader title="Provider keys">
+        With a key of its own, a project’s requests for a provider’s native models go straight there. Keys are sealed
+        before they are stored and never shown again; a change counts from the next request on.
+      </PageHeader>
+      <Problem error={stored.error} />
+      {stored.isPending && <Loading />}
+      <ul className="grid gap-4 lg:grid-cols-3">
+        {stored.data?.providers.map(provider => {
+          const key = stored.data.data.find(each => each.provider === provider)
+          const { title, models } = PROVIDERS[provider] ?? { title: provider, models: '' }
+          return (
+            <li key={provider}>
+              <Card className="flex h-full flex-col p-4">
+                <div className="flex items-center justify-between gap-2">
+                  <h2 className="font-semibold">{title}</h2>
+                  {key ? <Badge look="good">Stored</Badge> : <Badge>Not set</Badge>}
+                </div>
+                <p className="mt-1 text-xs text-muted">{models}</p>
+                <p className="mt-4 flex-1">
+                  {key ? (
+                    <>
+                      <code className="font-mono">{key.redacted_value}</code>
+                      <span className="mt-0.5 block text-xs text-muted">Since {formatTime(key.updated_at)}</span>
+                    </>
+                  ) : (
+                    <span className="text-muted">
+                      Requests for these models need a key, or a name such as {provider}/… for the aggregator.
+                    </span>
+                  )}
+                </p>
+                {mayChange && (
+                  <div className="mt-4 flex gap-2">
+                    <Button look={key ? 'plain' : 'primary'} onClick={() => setStoring(provider)}>
+                      {key ? 'Replace' : 'Store key'}
+                      <span className="sr-only"> for {title}</span>
+                    </Button>
+                    {key && (
+                      <Button look="danger" onClick={() => setRemoving(provider)}>
+                        Remove<span className="sr-only"> for {title}</span>
+                      </Button>
+                    )}
+                  </div>
+                )}
+              </Card>
+            </li>
+          )
+        })}
+      </ul>
+      {!mayChange && <p className="mt-4 text-muted">Provider keys are changed by owners of the project.</p>}
+      {storing && (
+        <StoreKey
+          title={PROVIDERS[storing]?.title ?? storing}
+          path={`${path}/${storing}`}
+          onDone={() => {
+            setStoring(null)
+            void refresh()
+          }}
+          onClose={() => setStoring(null)}
+        />
+      )}
+      {removing && (
+        <Confirm
+          title={`Remove the ${PROVIDERS[removing]?.title ?? removing} key?`}
+          action="Remove key"
+          run={() => call('DELETE', `${path}/${removing}`)}
+          onDone={() => {
+            setRemoving(null)
+            void refresh()
+          }}
+          onClose={() => setRemoving(null)}
+        >
+          Requests for its native models answer 404 from the next one on, until another key is stored.
+        </Confirm>
+      )}
+    </>
+  )
+}
+
+function StoreKey({ title, path, onDone, onClose }: { title: string; path: string; onDone(): void; onClose(): void }) {
+  const [value, setValue] = useState('')
+  const storing = useMutation({ mutationFn: () => call('POST', path, { value: value.trim() }), onSuccess: onDone })
+  function submit(event: FormEvent) {
+    event.preventDefault()
+    storing.mutate()
+  }
+  return (
+    <Dialog title={`${title} key`} onClose={onClose}>
+      <form onSubmit={submit} className="space-y-4">
+        <TextField
+          label="Key"
+          type="password"
+          required
+          autoComplete="off"
+          spellCheck={false}
+          hint="It replaces the one that is stored. Only its last four characters are shown afterwards."
+          value={value}
+          onChange={event => setValue(event.target.value)}
+        />
+        <Problem error={storing.error} />
+        <div className="flex justify-end gap-2">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" look="primary" disabled={storing.isPending}>
+            Store key
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}

@@ -1,0 +1,184 @@
+/** Single requests: filtered, listed newest first, and one told in full. */
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { get } from '../api.ts'
+import { Badge, Button, Card, Empty, PageHeader } from '../components/basics.tsx'
+import { Table } from '../components/table.tsx'
+import { useFilters } from '../filters.ts'
+import { formatCount, formatMs, formatTime, formatUsd } from '../format.ts'
+import { usePaged } from '../paged.ts'
+import { useProject } from '../session.ts'
+import type { ApiKey, Page, ProxyRequest } from '../types.ts'
+import { RequestStory } from './request-story.tsx'
+
+const REFRESH_MS = 2_000
+
+export function ResultBadge({ result }: { result: ProxyRequest['cache_result'] }) {
+  if (result === 'HIT') return <Badge look="good">HIT</Badge>
+  if (result === 'HIT-SEMANTIC')
+    return (
+      <span className="rounded-md bg-semantic/15 px-2 py-0.5 text-xs font-medium whitespace-nowrap text-semantic">
+        HIT-SEMANTIC
+      </span>
+    )
+  return <Badge>{result ?? '–'}</Badge>
+}
+
+const SELECT = 'min-h-9 rounded-lg border border-line bg-surface px-2.5'
+
+export function Requests() {
+  const project = useProject()
+  const [filters, change] = useFilters()
+  const [shown, setShown] = useState<ProxyRequest | null>(null)
+  const keysPath = `/v1/organization/projects/${project?.id}/api_keys`
+  const keys = useQuery({
+    queryKey: [keysPath, 'all'],
+    queryFn: () => get<Page<ApiKey>>(keysPath, { include_inactive: true, limit: 100 }),
+    enabled: project !== null,
+  })
+  const requests = usePaged<ProxyRequest>(
+    '/v1/requests',
+    {
+      project_id: project?.id,
+      limit: 50,
+      cache_result: filters.result,
+      outcome: filters.outcome,
+      api_key_id: filters.key,
+      model: filters.model,
+      request_id: filters.request,
+    },
+    { refetchMs: REFRESH_MS },
+  )
+  const isFiltered = Object.values(filters).some(Boolean)
+  return (
+    <>
+      <PageHeader title="Requests">
+        The last seven days, newest first. What was asked and answered is not kept here.
+      </PageHeader>
+      <search className="mb-4 flex flex-wrap items-center gap-2">
+        <select
+          aria-label="Answered by"
+          className={SELECT}
+          value={filters.result ?? ''}
+          onChange={event => change({ result: event.target.value })}
+        >
+          <option value="">Any result</option>
+          <option value="HIT">Exact hit</option>
+          <option value="HIT-SEMANTIC">Semantic hit</option>
+          <option value="MISS">Miss</option>
+        </select>
+        <select
+          aria-label="Outcome"
+          className={SELECT}
+          value={filters.outcome ?? ''}
+          onChange={event => change({ outcome: event.target.value })}
+        >
+          <option value="">Any outcome</option>
+          <option value="ok">Answered</option>
+          <option value="failed">Failed</option>
+        </select>
+        <select
+          aria-label="API key"
+          className={SELECT}
+          value={filters.key ?? ''}
+          onChange={event => change({ key: event.target.value })}
+        >
+          <option value="">Any key</option>
+          {keys.data?.data.map(key => (
+            <option key={key.id} value={key.id}>
+              {key.name}
+            </option>
+          ))}
+        </select>
+        <TextFilter label="Model" value={filters.model} onChange={model => change({ model })} />
+        <TextFilter label="Request ID" value={filters.request} onChange={request => change({ request })} />
+        {isFiltered && (
+          <Button look="quiet" onClick={() => change({ result: '', outcome: '', key: '', model: '', request: '' })}>
+            Clear
+          </Button>
+        )}
+      </search>
+      <Card>
+        <Table
+          label="Requests"
+          rows={project ? requests.rows : undefined}
+          error={project ? requests.error : null}
+          more={requests.more}
+          keyOf={request => request.id}
+          empty={
+            isFiltered ? (
+              <Empty title="No request fits">Take a filter away to see more.</Empty>
+            ) : (
+              <Empty title="No requests yet">
+                Send one with a key of this project; it appears here within two seconds.
+              </Empty>
+            )
+          }
+          columns={[
+            {
+              title: 'When',
+              cell: request => (
+                <button
+                  type="button"
+                  className="text-left whitespace-nowrap text-accent hover:underline"
+                  onClick={() => setShown(request)}
+                >
+                  {formatTime(request.recorded_at)}
+                </button>
+              ),
+            },
+            { title: 'Result', cell: request => <ResultBadge result={request.cache_result} /> },
+            {
+              title: 'Status',
+              cell: request => <Badge look={request.status < 400 ? 'neutral' : 'bad'}>{request.status}</Badge>,
+            },
+            {
+              title: 'Model',
+              cell: request => <span className="font-mono text-xs whitespace-nowrap">{request.model}</span>,
+            },
+            { title: 'Provider', cell: request => request.provider ?? '–' },
+            {
+              title: 'Key',
+              cell: request => <span className="whitespace-nowrap">{request.key_name ?? request.api_key_id}</span>,
+            },
+            {
+              title: 'Tokens',
+              numeric: true,
+              cell: request => formatCount(request.prompt_tokens + request.completion_tokens),
+            },
+            { title: 'Cost', numeric: true, cell: request => formatUsd(request.cost_usd) },
+            {
+              title: 'First byte',
+              numeric: true,
+              cell: request => <span className="whitespace-nowrap">{formatMs(request.latency_ms)}</span>,
+            },
+          ]}
+        />
+      </Card>
+      {shown && <RequestStory request={shown} onClose={() => setShown(null)} />}
+    </>
+  )
+}
+
+/** Asks once the field is left, or Enter pressed: not for every letter. */
+function TextFilter({
+  label,
+  value,
+  onChange,
+}: {
+  label: string
+  value: string | undefined
+  onChange(value: string): void
+}) {
+  return (
+    <input
+      key={value ?? ''}
+      aria-label={label}
+      placeholder={label}
+      defaultValue={value ?? ''}
+      className={`${SELECT} w-40`}
+      onBlur={event => event.target.value !== (value ?? '') && onChange(event.target.value.trim())}
+      onKeyDown={event => event.key === 'Enter' && event.currentTarget.blur()}
+    />
+  )
+}

@@ -1,0 +1,201 @@
+/** What stands around every page: the project, where to go, and who is logged in. */
+import { Link, Outlet, useLocation, useNavigate, useParams } from '@tanstack/react-router'
+import { useEffect, useState } from 'react'
+import { Button, Empty, Loading, Problem } from '../components/basics.tsx'
+import { isAdministrator, logOut, rememberProject, useProject, useProjects, useSession } from '../session.ts'
+import { applyTheme, readTheme, type Theme } from '../theme.ts'
+import type { Session } from '../types.ts'
+import { Login, Mark } from './login.tsx'
+
+const PROJECT_PAGES = [
+  ['overview', 'Overview'],
+  ['requests', 'Requests'],
+  ['cache', 'Cache'],
+  ['keys', 'API keys'],
+  ['provider-keys', 'Provider keys'],
+  ['limits', 'Limits'],
+  ['members', 'Members'],
+  ['audit', 'Audit log'],
+] as const
+
+export function Shell() {
+  const session = useSession()
+  if (session.isPending) return <Loading />
+  if (session.error) {
+    return (
+      <main className="mx-auto max-w-md p-8">
+        <Problem error={session.error} />
+      </main>
+    )
+  }
+  return session.data === null ? <Login /> : <Frame session={session.data} />
+}
+
+function Frame({ session }: { session: Session }) {
+  const [open, setOpen] = useState(false)
+  const { pathname } = useLocation()
+  const { project: id } = useParams({ strict: false })
+  const projects = useProjects()
+  const project = useProject()
+  // biome-ignore lint/correctness/useExhaustiveDependencies: whoever went somewhere wants to see it
+  useEffect(() => setOpen(false), [pathname])
+  useEffect(() => {
+    if (project) rememberProject(project.id)
+    document.title = project ? `${project.name} · Model Proxy` : 'Model Proxy'
+  }, [project])
+  const isUnknown = id !== undefined && projects.data !== undefined && project === null
+
+  return (
+    <div className="min-h-dvh lg:grid lg:grid-cols-[15.5rem_1fr]">
+      <a href="#content" className="sr-only focus:not-sr-only focus:absolute focus:z-20 focus:bg-surface focus:p-3">
+        Skip to content
+      </a>
+      <header className="sticky top-0 z-10 flex items-center justify-between border-b border-line bg-surface px-4 py-2.5 lg:hidden">
+        <span className="flex items-center gap-2 font-semibold">
+          <Mark /> Model Proxy
+        </span>
+        <Button aria-expanded={open} aria-controls="sidebar" onClick={() => setOpen(!open)}>
+          Menu
+        </Button>
+      </header>
+      <aside
+        id="sidebar"
+        className={`${open ? 'block' : 'hidden'} border-line bg-surface lg:sticky lg:top-0 lg:block lg:h-dvh lg:overflow-y-auto lg:border-r ${open ? 'border-b' : ''}`}
+      >
+        <div className="flex h-full flex-col gap-5 p-4">
+          <Link to="/" className="hidden items-center gap-2.5 px-1 text-base font-semibold lg:flex">
+            <Mark /> Model Proxy
+          </Link>
+          <ProjectSwitch />
+          <Navigation session={session} />
+          <Foot session={session} />
+        </div>
+      </aside>
+      <main id="content" tabIndex={-1} className="min-w-0 px-4 py-6 outline-none sm:px-8 lg:py-8">
+        <div className="mx-auto max-w-6xl">
+          {isUnknown ? (
+            <Empty title="There is no such project">
+              It does not exist, or you are not a member of it. Choose another at the left.
+            </Empty>
+          ) : (
+            <Outlet />
+          )}
+        </div>
+      </main>
+    </div>
+  )
+}
+
+function ProjectSwitch() {
+  const { data } = useProjects()
+  const { project: id } = useParams({ strict: false })
+  const navigate = useNavigate()
+  const { pathname } = useLocation()
+  if (data === undefined || data.length === 0) return null
+  return (
+    <label className="block">
+      <span className="mb-1 block px-1 text-xs font-medium text-muted">Project</span>
+      <select
+        value={id ?? ''}
+        onChange={event => {
+          const page = id === undefined ? 'overview' : pathname.split('/').at(-1)
+          void navigate({ to: `/${event.target.value}/${page}` as never })
+        }}
+        className="min-h-9 w-full rounded-lg border border-line bg-surface px-2.5 font-medium"
+      >
+        {id === undefined && <option value="">Choose a project</option>}
+        {data.map(project => (
+          <option key={project.id} value={project.id}>
+            {project.name}
+          </option>
+        ))}
+      </select>
+    </label>
+  )
+}
+
+const LINK = 'block rounded-lg px-3 py-1.5 text-muted hover:bg-sunken hover:text-ink'
+const ACTIVE = { className: '!bg-accent-soft !text-accent-strong font-medium', 'aria-current': 'page' } as const
+
+function Navigation({ session }: { session: Session }) {
+  const { data } = useProjects()
+  const { project: inAddress } = useParams({ strict: false })
+  const id = inAddress ?? data?.[0]?.id
+  return (
+    <nav aria-label="Pages" className="flex-1 space-y-5">
+      {id !== undefined && (
+        <ul className="space-y-0.5">
+          {PROJECT_PAGES.map(([path, title]) => (
+            <li key={path}>
+              <Link
+                to={`/${id}/${path}` as never}
+                className={LINK}
+                activeProps={ACTIVE}
+                activeOptions={{ includeSearch: false }}
+              >
+                {title}
+              </Link>
+            </li>
+          ))}
+        </ul>
+      )}
+      <ul className="space-y-0.5 border-t border-line pt-4">
+        {isAdministrator(session) && (
+          <>
+            <li>
+              <Link to="/projects" className={LINK} activeProps={ACTIVE}>
+                Projects and plans
+              </Link>
+            </li>
+            <li>
+              <Link to="/audit" className={LINK} activeProps={ACTIVE}>
+                Whole audit log
+              </Link>
+            </li>
+          </>
+        )}
+        <li>
+          <Link to="/account" className={LINK} activeProps={ACTIVE}>
+            Account
+          </Link>
+        </li>
+      </ul>
+    </nav>
+  )
+}
+
+function Foot({ session }: { session: Session }) {
+  const [theme, setTheme] = useState(readTheme)
+  return (
+    <div className="space-y-3 border-t border-line pt-4">
+      <label className="flex items-center justify-between gap-2 px-1 text-xs text-muted">
+        Theme
+        <select
+          value={theme}
+          onChange={event => {
+            const chosen = event.target.value as Theme
+            applyTheme(chosen)
+            setTheme(chosen)
+          }}
+          className="rounded-md border border-line bg-surface px-1.5 py-1 text-ink"
+        >
+          <option value="system">System</option>
+          <option value="light">Light</option>
+          <option value="dark">Dark</option>
+        </select>
+      </label>
+      <div className="flex items-center justify-between gap-2 px-1">
+        <span className="min-w-0 truncate text-xs text-muted" title={session.user.email}>
+          {session.user.email}
+        </span>
+        <Button look="quiet" className="!px-2 !py-1 text-xs" onClick={() => void logOut(false)}>
+          Log out
+        </Button>
+      </div>
+    </div>
+  )
+}
+
+export function NotFound() {
+  return <Empty title="There is nothing at this address">The menu leads to every page there is.</Empty>
+}

@@ -1,0 +1,66 @@
+/** Who is logged in, and which projects they see. */
+import { useQuery } from '@tanstack/react-query'
+import { useParams } from '@tanstack/react-router'
+import { ApiError, call, get, keepCsrfToken } from './api.ts'
+import type { Page, Project, Session } from './types.ts'
+
+const LAST_PROJECT = 'model-proxy-project'
+
+export function useSession() {
+  return useQuery({
+    queryKey: ['session'],
+    queryFn: async () => {
+      try {
+        const session = await get<Session>('/dashboard/api/session')
+        keepCsrfToken(session.csrf_token)
+        return session
+      } catch (error) {
+        if (error instanceof ApiError && error.status === 401) return null
+        throw error
+      }
+    },
+    staleTime: 60_000,
+    retry: 2,
+  })
+}
+
+export function isAdministrator(session: Session | null | undefined): boolean {
+  return session?.user.role === 'owner'
+}
+
+export function useProjects() {
+  return useQuery({
+    queryKey: ['projects'],
+    queryFn: () => get<Page<Project>>('/v1/organization/projects', { limit: 100 }).then(page => page.data),
+    staleTime: 30_000,
+  })
+}
+
+/** The project of the address; null where it is none that may be seen. */
+export function useProject(): Project | null {
+  const { project: id } = useParams({ strict: false })
+  const { data } = useProjects()
+  return data?.find(project => project.id === id) ?? null
+}
+
+const RANKS = ['viewer', 'member', 'owner']
+
+/** Whether the role is enough; the server decides anew. */
+export function may(project: Project | null, needed: Project['your_role']): boolean {
+  return project !== null && RANKS.indexOf(project.your_role) >= RANKS.indexOf(needed)
+}
+
+export function rememberProject(id: string): void {
+  localStorage.setItem(LAST_PROJECT, id)
+}
+
+export function lastProject(projects: readonly Project[]): Project | undefined {
+  const kept = localStorage.getItem(LAST_PROJECT)
+  return projects.find(project => project.id === kept) ?? projects[0]
+}
+
+export async function logOut(everywhere: boolean): Promise<void> {
+  await call('POST', everywhere ? '/dashboard/api/logout-everywhere' : '/dashboard/api/logout', {})
+  // Nothing of what was seen stays in memory.
+  window.location.assign('/dashboard')
+}

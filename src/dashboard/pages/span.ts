@@ -1,0 +1,47 @@
+/** The times an overview can show, and the buckets that cover them without a gap. */
+
+export type SpanName = 'day' | 'week' | 'month' | 'year'
+
+export interface Span {
+  title: string
+  width: 'hour' | 'day' | 'month'
+  /** How many buckets, the present one included. */
+  buckets: number
+}
+
+export const SPANS: Record<SpanName, Span> = {
+  day: { title: '24 hours', width: 'hour', buckets: 24 },
+  week: { title: '7 days', width: 'hour', buckets: 168 },
+  month: { title: '30 days', width: 'day', buckets: 30 },
+  year: { title: '12 months', width: 'month', buckets: 12 },
+}
+
+/** Beginnings of the span's buckets in the viewer's zone, Unix seconds. */
+export function bucketStarts({ width, buckets }: Span, now: Date): number[] {
+  return Array.from({ length: buckets }, (_, at) => {
+    const back = buckets - 1 - at
+    const start =
+      width === 'hour'
+        ? new Date(now.getFullYear(), now.getMonth(), now.getDate(), now.getHours() - back)
+        : width === 'day'
+          ? new Date(now.getFullYear(), now.getMonth(), now.getDate() - back)
+          : new Date(now.getFullYear(), now.getMonth() - back)
+    return Math.floor(start.getTime() / 1000)
+  })
+}
+
+const FORMATS: Record<Span['width'], Intl.DateTimeFormat> = {
+  hour: new Intl.DateTimeFormat(undefined, {
+    weekday: 'short',
+    day: 'numeric',
+    month: 'short',
+    hour: '2-digit',
+    minute: '2-digit',
+  }),
+  day: new Intl.DateTimeFormat(undefined, { weekday: 'short', day: 'numeric', month: 'short' }),
+  month: new Intl.DateTimeFormat(undefined, { month: 'long', year: 'numeric' }),
+}
+
+export function formatBucket({ width }: Span, seconds: number): string {
+  return FORMATS[width].format(new Date(seconds * 1000))
+}
