@@ -4,6 +4,14 @@ const whole = new Intl.NumberFormat()
 const compact = new Intl.NumberFormat(undefined, { notation: 'compact', maximumFractionDigits: 1 })
 const percent = new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: 1 })
 const dateTime = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
+const shortTime = new Intl.DateTimeFormat(undefined, {
+  day: 'numeric',
+  month: 'short',
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+  hourCycle: 'h23',
+})
 const date = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' })
 const relative = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto' })
 
@@ -18,7 +26,7 @@ export function formatPercent(share: number | null): string {
 }
 
 export function formatUsd(usd: number): string {
-  const digits = usd === 0 || Math.abs(usd) >= 1 ? 2 : Math.abs(usd) >= 0.01 ? 3 : 6
+  const digits = usd === 0 || Math.abs(usd) >= 0.1 ? 2 : Math.abs(usd) >= 0.001 ? 4 : 6
   return new Intl.NumberFormat(undefined, {
     style: 'currency',
     currency: 'USD',
@@ -47,6 +55,11 @@ export function formatBytes(bytes: number): string {
 
 export function formatTime(at: number | string): string {
   return dateTime.format(new Date(typeof at === 'number' ? at * 1000 : at))
+}
+
+/** Without the year, for lists of what happened lately. */
+export function formatShortTime(at: number | string): string {
+  return shortTime.format(new Date(typeof at === 'number' ? at * 1000 : at))
 }
 
 export function formatDate(seconds: number): string {

@@ -5,10 +5,15 @@ import type { Page } from './types.ts'
 
 type Query = Record<string, string | number | boolean | undefined>
 
-export function usePaged<Item>(path: string, query: Query = {}, options: { refetchMs?: number } = {}) {
+export function usePaged<Item>(
+  path: string,
+  query: Query = {},
+  options: { refetchMs?: number; enabled?: boolean } = {},
+) {
   const list = useInfiniteQuery({
     queryKey: [path, query],
     queryFn: ({ pageParam }) => get<Page<Item>>(path, { ...query, after: pageParam }),
+    enabled: options.enabled ?? true,
     initialPageParam: undefined as string | undefined,
     getNextPageParam: page => (page.has_more ? (page.last_id ?? undefined) : undefined),
     ...(options.refetchMs === undefined ? {} : { refetchInterval: options.refetchMs }),

@@ -45,3 +45,19 @@ const FORMATS: Record<Span['width'], Intl.DateTimeFormat> = {
 export function formatBucket({ width }: Span, seconds: number): string {
   return FORMATS[width].format(new Date(seconds * 1000))
 }
+
+const TICKS: Record<SpanName, Intl.DateTimeFormat> = {
+  day: new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' }),
+  week: new Intl.DateTimeFormat(undefined, { weekday: 'short', day: 'numeric' }),
+  month: new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' }),
+  year: new Intl.DateTimeFormat(undefined, { month: 'short', year: '2-digit' }),
+}
+
+const tickFormatters = Object.fromEntries(
+  Object.entries(TICKS).map(([name, format]) => [name, (seconds: number) => format.format(new Date(seconds * 1000))]),
+)
+
+/** One function for each span, so that a chart is not drawn anew for another that does the same. */
+export function tickFormatter(name: SpanName): (seconds: number) => string {
+  return tickFormatters[name] ?? String
+}

@@ -29,6 +29,11 @@ export function Button({
   )
 }
 
+/** In a row of a table. */
+export function RowButton({ className = '', ...rest }: ButtonHTMLAttributes<HTMLButtonElement>) {
+  return <Button look="danger" className={`!min-h-7 !px-2.5 !py-0.5 text-xs ${className}`} {...rest} />
+}
+
 export function Card({
   title,
   action,

@@ -17,6 +17,8 @@ interface ChartProps {
   series: readonly Series[]
   format(value: number): string
   formatTime(seconds: number): string
+  /** Beneath the bars. */
+  formatTick(seconds: number): string
   height?: number
 }
 
@@ -30,6 +32,11 @@ function resolveColor(name: string): string {
   return color
 }
 
+function padSides(first: number, last: number, bars: number): [number, number] {
+  const half = bars > 1 ? (last - first) / (bars - 1) / 2 : 1_800
+  return [first - half, last + half]
+}
+
 /** uPlot draws from the first series to the last: the whole stack first, so that the lower ones cover it. */
 function stack(times: readonly number[], series: readonly Series[]): uPlot.AlignedData {
   const sums = series.map((_, top) =>
@@ -38,7 +45,7 @@ function stack(times: readonly number[], series: readonly Series[]): uPlot.Align
   return [[...times], ...sums.reverse()]
 }
 
-export function StackedBars({ label, times, series, format, formatTime, height = 220 }: ChartProps) {
+export function StackedBars({ label, times, series, format, formatTime, formatTick, height = 220 }: ChartProps) {
   const box = useRef<HTMLDivElement>(null)
   const [at, setAt] = useState<number | null>(null)
   const [theme, setTheme] = useState(0)
@@ -54,7 +61,6 @@ export function StackedBars({ label, times, series, format, formatTime, height =
     }
   }, [])
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a theme's change shows in the colours alone
   useEffect(() => {
     const parent = box.current
     if (parent === null || times.length === 0) return
@@ -72,9 +78,13 @@ export function StackedBars({ label, times, series, format, formatTime, height =
         padding: [8, 8, 0, 0],
         legend: { show: false },
         cursor: { y: false, points: { show: false } },
-        scales: { y: { range: (_, __, most) => [0, Math.max(1e-9, most * 1.08)] } },
+        scales: {
+          // Half a bar at each end.
+          x: { range: (_, first, last) => padSides(first, last, times.length) },
+          y: { range: (_, __, most) => [0, Math.max(1e-9, most * 1.08)] },
+        },
         axes: [
-          { ...axis, grid: { show: false }, space: 72 },
+          { ...axis, grid: { show: false }, space: 72, size: 28, values: (_, ticks) => ticks.map(formatTick) },
           { ...axis, size: 64, values: (_, ticks) => ticks.map(format) },
         ],
         series: [
@@ -99,7 +109,7 @@ export function StackedBars({ label, times, series, format, formatTime, height =
       observer.disconnect()
       chart.destroy()
     }
-  }, [times, series, height, format, theme])
+  }, [times, series, height, format, formatTick, theme])
 
   const shown = at !== null && at < times.length ? at : null
   return (

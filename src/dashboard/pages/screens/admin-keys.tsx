@@ -2,7 +2,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { call } from '../api.ts'
-import { Button, Card, CopyButton, Empty, Problem, TextField } from '../components/basics.tsx'
+import { Button, Card, CopyButton, Empty, Problem, RowButton, TextField } from '../components/basics.tsx'
 import { Confirm } from '../components/confirm.tsx'
 import { Dialog } from '../components/dialog.tsx'
 import { Table } from '../components/table.tsx'
@@ -51,9 +51,9 @@ export function AdminKeys() {
             title: '',
             numeric: true,
             cell: key => (
-              <Button look="danger" aria-label={`Delete ${key.name}`} onClick={() => setGoing(key)}>
+              <RowButton aria-label={`Delete ${key.name}`} onClick={() => setGoing(key)}>
                 Delete
-              </Button>
+              </RowButton>
             ),
           },
         ]}

@@ -2,7 +2,7 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { call } from '../api.ts'
-import { Badge, Button, Card, Empty, PageHeader } from '../components/basics.tsx'
+import { Badge, Button, Card, Empty, PageHeader, RowButton } from '../components/basics.tsx'
 import { Confirm } from '../components/confirm.tsx'
 import { Table } from '../components/table.tsx'
 import { useFilters } from '../filters.ts'
@@ -22,7 +22,7 @@ export function ApiKeys() {
   const [going, setGoing] = useState<ApiKey | null>(null)
   const all = filters.all === 'true'
   const path = `/v1/organization/projects/${project?.id}/api_keys`
-  const keys = usePaged<ApiKey>(path, { include_inactive: all, limit: 50 })
+  const keys = usePaged<ApiKey>(path, { include_inactive: all, limit: 50 }, { enabled: project !== null })
   const refresh = () => queries.invalidateQueries({ queryKey: [path] })
   const mayChange = may(project, 'member')
   const generate = mayChange && (
@@ -96,9 +96,9 @@ export function ApiKeys() {
               cell: key =>
                 mayChange &&
                 key.state !== 'deactivated' && (
-                  <Button look="danger" aria-label={`Deactivate ${key.name}`} onClick={() => setGoing(key)}>
+                  <RowButton aria-label={`Deactivate ${key.name}`} onClick={() => setGoing(key)}>
                     Deactivate
-                  </Button>
+                  </RowButton>
                 ),
             },
           ]}

@@ -3,7 +3,7 @@ import { useParams } from '@tanstack/react-router'
 import { Badge, Card, Empty, PageHeader } from '../components/basics.tsx'
 import { Table } from '../components/table.tsx'
 import { useFilters } from '../filters.ts'
-import { formatTime } from '../format.ts'
+import { formatShortTime } from '../format.ts'
 import { usePaged } from '../paged.ts'
 import type { AuditEvent } from '../types.ts'
 
@@ -74,7 +74,7 @@ export function AuditLog() {
           columns={[
             {
               title: 'When',
-              cell: event => <span className="whitespace-nowrap">{formatTime(event.effective_at)}</span>,
+              cell: event => <span className="whitespace-nowrap">{formatShortTime(event.effective_at)}</span>,
             },
             {
               title: 'What',
@@ -112,7 +112,7 @@ function Details({ event }: { event: AuditEvent }) {
     <span className="font-mono text-xs">
       <span className="text-muted">{told?.id}</span>
       {given.map(([name, value]) => (
-        <span key={name} className="ml-2 whitespace-nowrap">
+        <span key={name} className="ml-2 inline-block break-all">
           <span className="text-muted">{name}=</span>
           {typeof value === 'object' ? JSON.stringify(value) : String(value)}
         </span>

@@ -2,7 +2,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { call, get } from '../api.ts'
-import { Badge, Button, Card, Empty, PageHeader, Problem } from '../components/basics.tsx'
+import { Badge, Button, Card, Empty, PageHeader, Problem, RowButton } from '../components/basics.tsx'
 import { Confirm } from '../components/confirm.tsx'
 import { Table } from '../components/table.tsx'
 import { formatAgo, formatBytes, formatCount } from '../format.ts'
@@ -25,7 +25,11 @@ export function Cache() {
     enabled: project !== null,
     refetchInterval: 10_000,
   })
-  const entries = usePaged<CacheEntry>('/v1/cache/entries', { project_id: project?.id, limit: 50 })
+  const entries = usePaged<CacheEntry>(
+    '/v1/cache/entries',
+    { project_id: project?.id, limit: 50 },
+    { enabled: project !== null },
+  )
   const mayChange = may(project, 'member')
   const refresh = () =>
     queries.invalidateQueries({ predicate: ({ queryKey }) => String(queryKey[0]).startsWith('/v1/cache') })
@@ -69,8 +73,8 @@ export function Cache() {
         <Card title="Stored answers">
           <Table
             label="Stored answers"
-            rows={project ? entries.rows : undefined}
-            error={project ? entries.error : null}
+            rows={entries.rows}
+            error={entries.error}
             more={entries.more}
             keyOf={entry => entry.id}
             empty={
@@ -114,9 +118,9 @@ export function Cache() {
                 numeric: true,
                 cell: entry =>
                   mayChange && (
-                    <Button look="danger" aria-label={`Forget ${entry.id}`} onClick={() => setGoing(entry)}>
+                    <RowButton aria-label={`Forget ${entry.id}`} onClick={() => setGoing(entry)}>
                       Forget
-                    </Button>
+                    </RowButton>
                   ),
               },
             ]}

@@ -75,17 +75,11 @@ function Meter({ title, used, most }: { title: string; used: number; most: numbe
         <h2 className="font-medium">{title}</h2>
         <span className="text-xs text-muted">{formatPercent(Math.min(1, share))}</span>
       </div>
+      <meter className="sr-only" aria-label={title} min={0} max={most} value={Math.min(used, most)} />
       <p className="mt-1 text-2xl font-semibold tracking-tight tabular-nums">
         {formatCount(used)} <span className="text-sm font-normal text-muted">of {formatCount(most)}</span>
       </p>
-      <div
-        role="meter"
-        aria-label={title}
-        aria-valuemin={0}
-        aria-valuemax={most}
-        aria-valuenow={Math.min(used, most)}
-        className="mt-3 h-2 overflow-hidden rounded-full bg-sunken"
-      >
+      <div aria-hidden="true" className="mt-3 h-2 overflow-hidden rounded-full bg-sunken">
         <div className={`h-full rounded-full ${color}`} style={{ width: `${Math.min(100, share * 100)}%` }} />
       </div>
     </Card>

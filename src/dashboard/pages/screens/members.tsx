@@ -10,6 +10,7 @@ import {
   Empty,
   PageHeader,
   Problem,
+  RowButton,
   SelectField,
   TextField,
 } from '../components/basics.tsx'
@@ -33,7 +34,7 @@ export function Members() {
   const [isAdding, setAdding] = useState(false)
   const [going, setGoing] = useState<Member | null>(null)
   const path = `/v1/organization/projects/${project?.id}/users`
-  const members = usePaged<Member>(path, { limit: 50 })
+  const members = usePaged<Member>(path, { limit: 50 }, { enabled: project !== null })
   const refresh = () => queries.invalidateQueries({ queryKey: [path] })
   const mayChange = may(project, 'owner')
   const change = useMutation({
@@ -92,9 +93,9 @@ export function Members() {
               numeric: true,
               cell: member =>
                 mayChange && (
-                  <Button look="danger" aria-label={`Remove ${member.email}`} onClick={() => setGoing(member)}>
+                  <RowButton aria-label={`Remove ${member.email}`} onClick={() => setGoing(member)}>
                     Remove
-                  </Button>
+                  </RowButton>
                 ),
             },
           ]}

@@ -9,7 +9,7 @@ import { Segments } from '../components/segments.tsx'
 import { useFilters } from '../filters.ts'
 import { formatCount, formatDuration, formatMs, formatPercent, formatUsd, timeZone } from '../format.ts'
 import { useProject } from '../session.ts'
-import { bucketStarts, formatBucket, SPANS, type SpanName } from '../span.ts'
+import { bucketStarts, formatBucket, SPANS, type SpanName, tickFormatter } from '../span.ts'
 import type { Overview as Answer, Counts } from '../types.ts'
 import { Shares } from './shares.tsx'
 
@@ -184,6 +184,7 @@ function Chart({ answer, span: name }: { answer: Answer; span: SpanName }) {
         times={times}
         series={series}
         format={measure === 'money' ? formatUsd : formatCount}
+        formatTick={tickFormatter(name)}
         formatTime={seconds => formatBucket(span, seconds)}
       />
     </Card>

@@ -3,7 +3,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { call } from '../api.ts'
-import { Badge, Button, Card, Empty, PageHeader, Problem } from '../components/basics.tsx'
+import { Badge, Card, Empty, PageHeader, Problem, RowButton } from '../components/basics.tsx'
 import { Confirm } from '../components/confirm.tsx'
 import { Table } from '../components/table.tsx'
 import { formatCount, formatDate } from '../format.ts'
@@ -82,9 +82,9 @@ export function Projects() {
                 numeric: true,
                 cell: project =>
                   project.status === 'active' && (
-                    <Button look="danger" aria-label={`Archive ${project.name}`} onClick={() => setGoing(project)}>
+                    <RowButton aria-label={`Archive ${project.name}`} onClick={() => setGoing(project)}>
                       Archive
-                    </Button>
+                    </RowButton>
                   ),
               },
             ]}

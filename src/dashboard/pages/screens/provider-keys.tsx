@@ -56,9 +56,7 @@ export function ProviderKeys() {
                       <span className="mt-0.5 block text-xs text-muted">Since {formatTime(key.updated_at)}</span>
                     </>
                   ) : (
-                    <span className="text-muted">
-                      Requests for these models need a key, or a name such as {provider}/… for the aggregator.
-                    </span>
+                    <span className="text-muted">Requests for these models answer 404 until a key is stored.</span>
                   )}
                 </p>
                 {mayChange && (

@@ -4,7 +4,7 @@ import { CopyButton } from '../components/basics.tsx'
 import { Dialog } from '../components/dialog.tsx'
 import { formatCount, formatMs, formatTime, formatUsd } from '../format.ts'
 import type { ProxyRequest } from '../types.ts'
-import { ResultBadge } from './requests.tsx'
+import { ResultBadge } from './result-badge.tsx'
 
 function explain(request: ProxyRequest): string {
   const from = request.provider ?? 'nobody'

@@ -5,24 +5,14 @@ import { get } from '../api.ts'
 import { Badge, Button, Card, Empty, PageHeader } from '../components/basics.tsx'
 import { Table } from '../components/table.tsx'
 import { useFilters } from '../filters.ts'
-import { formatCount, formatMs, formatTime, formatUsd } from '../format.ts'
+import { formatCount, formatMs, formatShortTime, formatUsd } from '../format.ts'
 import { usePaged } from '../paged.ts'
 import { useProject } from '../session.ts'
 import type { ApiKey, Page, ProxyRequest } from '../types.ts'
 import { RequestStory } from './request-story.tsx'
+import { ResultBadge } from './result-badge.tsx'
 
 const REFRESH_MS = 2_000
-
-export function ResultBadge({ result }: { result: ProxyRequest['cache_result'] }) {
-  if (result === 'HIT') return <Badge look="good">HIT</Badge>
-  if (result === 'HIT-SEMANTIC')
-    return (
-      <span className="rounded-md bg-semantic/15 px-2 py-0.5 text-xs font-medium whitespace-nowrap text-semantic">
-        HIT-SEMANTIC
-      </span>
-    )
-  return <Badge>{result ?? '–'}</Badge>
-}
 
 const SELECT = 'min-h-9 rounded-lg border border-line bg-surface px-2.5'
 
@@ -47,7 +37,7 @@ export function Requests() {
       model: filters.model,
       request_id: filters.request,
     },
-    { refetchMs: REFRESH_MS },
+    { refetchMs: REFRESH_MS, enabled: project !== null },
   )
   const isFiltered = Object.values(filters).some(Boolean)
   return (
@@ -101,8 +91,8 @@ export function Requests() {
       <Card>
         <Table
           label="Requests"
-          rows={project ? requests.rows : undefined}
-          error={project ? requests.error : null}
+          rows={requests.rows}
+          error={requests.error}
           more={requests.more}
           keyOf={request => request.id}
           empty={
@@ -123,7 +113,7 @@ export function Requests() {
                   className="text-left whitespace-nowrap text-accent hover:underline"
                   onClick={() => setShown(request)}
                 >
-                  {formatTime(request.recorded_at)}
+                  {formatShortTime(request.recorded_at)}
                 </button>
               ),
             },

@@ -2,7 +2,15 @@
 import { Link, Outlet, useLocation, useNavigate, useParams } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { Button, Empty, Loading, Problem } from '../components/basics.tsx'
-import { isAdministrator, logOut, rememberProject, useProject, useProjects, useSession } from '../session.ts'
+import {
+  isAdministrator,
+  lastProject,
+  logOut,
+  rememberProject,
+  useProject,
+  useProjects,
+  useSession,
+} from '../session.ts'
 import { applyTheme, readTheme, type Theme } from '../theme.ts'
 import type { Session } from '../types.ts'
 import { Login, Mark } from './login.tsx'
@@ -37,7 +45,7 @@ function Frame({ session }: { session: Session }) {
   const { project: id } = useParams({ strict: false })
   const projects = useProjects()
   const project = useProject()
-  // biome-ignore lint/correctness/useExhaustiveDependencies: whoever went somewhere wants to see it
+  // Whoever went somewhere wants to see it.
   useEffect(() => setOpen(false), [pathname])
   useEffect(() => {
     if (project) rememberProject(project.id)
@@ -120,7 +128,7 @@ const ACTIVE = { className: '!bg-accent-soft !text-accent-strong font-medium', '
 function Navigation({ session }: { session: Session }) {
   const { data } = useProjects()
   const { project: inAddress } = useParams({ strict: false })
-  const id = inAddress ?? data?.[0]?.id
+  const id = inAddress ?? lastProject(data ?? [])?.id
   return (
     <nav aria-label="Pages" className="flex-1 space-y-5">
       {id !== undefined && (

@@ -1,0 +1,14 @@
+/** How a request was answered, as a coloured word. */
+import { Badge } from '../components/basics.tsx'
+import type { ProxyRequest } from '../types.ts'
+
+export function ResultBadge({ result }: { result: ProxyRequest['cache_result'] }) {
+  if (result === 'HIT') return <Badge look="good">HIT</Badge>
+  if (result === 'HIT-SEMANTIC')
+    return (
+      <span className="rounded-md bg-semantic/15 px-2 py-0.5 text-xs font-medium whitespace-nowrap text-semantic">
+        HIT-SEMANTIC
+      </span>
+    )
+  return <Badge>{result ?? '–'}</Badge>
+}
