@@ -1,4 +1,4 @@
-/** A proxy with something to look at: projects, keys, a day of usage, an administrator. */
+/** A proxy with something to look at: an administrator, projects, keys, members, and a month of usage. */
 import { hashPassword } from '../../src/admin/login.ts'
 import type { TestProxy } from '../harness/proxy.ts'
 
@@ -8,3 +8,70 @@ export const PASSWORD = 'correct horse battery staple'
 export async function addAdministrator(proxy: TestProxy): Promise<void> {
   await proxy.query(`select create_user('${EMAIL}', 'owner', '${await hashPassword(PASSWORD)}')`)
 }
+
+export interface Seeded {
+  /** As the address has it. */
+  project: string
+  /** A test key of it. */
+  testKey: string
+}
+
+/** Chance repeats itself: the same pictures every time, but for the clock. */
+export async function seedUsage(proxy: TestProxy): Promise<Seeded> {
+  const [made] = await proxy.query<{ id: number }>(`select create_project('acme-support', 'pro') as id`)
+  const project = made?.id ?? 0
+  await proxy.query(`select create_project('internal-tools', 'free')`)
+  await proxy.query(
+    `select issue_key('acme-support', 'project', name) from unnest(array['production', 'staging']) as name`,
+  )
+  const [test] = await proxy.query<{ key: string }>(`select issue_key('acme-support', 'test', 'ci') as key`)
+  await proxy.query(`select deactivate_key(issue_key('acme-support', 'project', 'old laptop'))`)
+  for (const [email, role] of [
+    ['ada@example.org', 'owner'],
+    ['grace@example.org', 'member'],
+    ['linus@example.org', 'viewer'],
+  ]) {
+    await proxy.query(`select create_user('${email}', 'reader')`)
+    await proxy.query(`select add_member('acme-support', '${email}', '${role}')`)
+  }
+  await proxy.query(`select store_provider_key(${project}, 'openai', '\\x00', 'x9Kf')`)
+  await proxy.query(MONTH_OF_USAGE.replaceAll('$project', String(project)))
+  return { project: `proj_${project}`, testKey: test?.key ?? '' }
+}
+
+/** Records of months that have no partition yet go to one of their own. */
+export const OLDER_PARTITION = `create table if not exists usage_records_older partition of usage_records
+  for values from ('2020-01-01') to (date_trunc('month', now(), 'UTC'))`
+
+const MONTH_OF_USAGE = `
+with drawn as (
+    select
+        now() - power(random(), 2) * interval '29 days' as at,
+        random() as result,
+        random() as size,
+        random() as kind,
+        n
+    from setseed(0.42), generate_series(1, 9000) n
+),
+described as (
+    select
+        d.*,
+        case when result < 0.42 then 'HIT' when result < 0.55 then 'HIT-SEMANTIC' else 'MISS' end as cache,
+        case when kind < 0.5 then 'gpt-4o-mini' when kind < 0.75 then 'anthropic/claude-haiku-4.5' when kind < 0.9 then 'llama-3.3-70b-versatile' else 'gpt-4.1' end as model,
+        case when kind < 0.5 then 'openai' when kind < 0.75 then 'openrouter' when kind < 0.9 then 'groq' else 'openai' end as provider,
+        (select k.id from api_keys k where k.project_id = $project and k.name = case when size < 0.7 then 'production' when size < 0.9 then 'staging' else 'ci' end) as key_id
+    from drawn d
+)
+select record_usage(
+    array_agg(at), array_agg('req_' || md5(n::text)), array_agg($project::bigint), array_agg(key_id),
+    array_agg(case when size > 0.93 then 'embeddings' else 'chat' end), array_agg(model), array_agg(provider), array_agg(cache),
+    array_agg((case when size < 0.015 then 502 when size < 0.03 then 429 else 200 end)::smallint), array_agg(size < 0.5),
+    array_agg(case when cache = 'MISS' then (200 + size * 900)::integer else 0 end), array_agg(0),
+    array_agg(case when cache = 'MISS' then (100 + size * 600)::integer else 0 end),
+    array_agg(case when cache = 'MISS' then 0 else (200 + size * 900)::integer end),
+    array_agg(case when cache = 'MISS' then (size * 0.004)::numeric else 0 end),
+    array_agg(case when cache = 'MISS' then 0 else (size * 0.004)::numeric end),
+    array_agg((case cache when 'HIT' then 1 + size * 4 when 'HIT-SEMANTIC' then 3 + size * 9 else 300 + size * size * 2500 end)::real),
+    array_agg((case cache when 'HIT' then 2 + size * 5 when 'HIT-SEMANTIC' then 4 + size * 11 else 900 + size * 5500 end)::real)
+)
+from described`

@@ -124,7 +124,9 @@ export function StackedBars({ label, times, series, format, formatTime, formatTi
         ))}
         {shown !== null && <span className="ml-auto">{formatTime(times[shown] ?? 0)}</span>}
       </figcaption>
-      <div ref={box} aria-hidden="true" className="w-full px-2 pb-2" style={{ minHeight: height }} />
+      <div className="px-3 pb-2" aria-hidden="true">
+        <div ref={box} style={{ minHeight: height }} />
+      </div>
       <details className="border-t border-line px-4 py-2 text-xs text-muted">
         <summary>As numbers</summary>
         <div className="mt-2 max-h-60 overflow-auto">

@@ -40,7 +40,7 @@ export function Table<Row>({ label, columns, rows, keyOf, error = null, empty, m
                 <th
                   key={title}
                   scope="col"
-                  className={`px-4 py-2.5 font-medium whitespace-nowrap ${numeric ? 'text-right' : ''}`}
+                  className={`px-3 py-2.5 first:pl-4 last:pr-4 font-medium whitespace-nowrap ${numeric ? 'text-right' : ''}`}
                 >
                   {title === '' ? <span className="sr-only">Actions</span> : title}
                 </th>
@@ -51,7 +51,10 @@ export function Table<Row>({ label, columns, rows, keyOf, error = null, empty, m
             {rows.map(row => (
               <tr key={keyOf(row)} className="hover:bg-sunken/60">
                 {columns.map(({ title, cell, numeric }) => (
-                  <td key={title} className={`px-4 py-2.5 align-middle ${numeric ? 'text-right tabular-nums' : ''}`}>
+                  <td
+                    key={title}
+                    className={`px-3 py-2.5 first:pl-4 last:pr-4 align-middle ${numeric ? 'text-right tabular-nums' : ''}`}
+                  >
                     {cell(row)}
                   </td>
                 ))}

@@ -6,7 +6,7 @@ export function ResultBadge({ result }: { result: ProxyRequest['cache_result'] }
   if (result === 'HIT') return <Badge look="good">HIT</Badge>
   if (result === 'HIT-SEMANTIC')
     return (
-      <span className="rounded-md bg-semantic/15 px-2 py-0.5 text-xs font-medium whitespace-nowrap text-semantic">
+      <span className="rounded-md bg-semantic-soft px-2 py-0.5 text-xs font-medium whitespace-nowrap text-semantic-strong">
         HIT-SEMANTIC
       </span>
     )

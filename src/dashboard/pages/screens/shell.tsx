@@ -79,7 +79,7 @@ function Frame({ session }: { session: Session }) {
           <Foot session={session} />
         </div>
       </aside>
-      <main id="content" tabIndex={-1} className="min-w-0 px-4 py-6 outline-none sm:px-8 lg:py-8">
+      <main id="content" tabIndex={-1} className="min-w-0 px-4 py-6 outline-none sm:px-6 lg:py-8">
         <div className="mx-auto max-w-6xl">
           {isUnknown ? (
             <Empty title="There is no such project">

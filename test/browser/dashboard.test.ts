@@ -1,0 +1,209 @@
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import OpenAI from 'openai'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { TEST_ENCRYPTION_KEY } from '../harness/direct-upstreams.ts'
+import { describeFootings, type Stores } from '../harness/footings.ts'
+import { ask, startProxy, type TestProxy } from '../harness/proxy.ts'
+import { chromiumPath, logIn, openBrowser, pagesOf } from './open-browser.ts'
+import { addAdministrator, OLDER_PARTITION, seedUsage } from './seed.ts'
+
+const axeSource = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8')
+const MARKUP = `<img src=x onerror="document.title='owned'"><b>bold</b>`
+
+const OVERFLOW = 'document.documentElement.scrollWidth - document.documentElement.clientWidth'
+
+interface Violation {
+  id: string
+  impact: string
+  nodes: { html: string }[]
+}
+
+/** What axe finds that is serious or critical. */
+async function findBarriers(page: Page): Promise<string[]> {
+  // As text: by way of the debugger, which the page's policy does not concern.
+  await page.evaluate(axeSource)
+  const { violations } = await page.evaluate<{ violations: Violation[] }>('axe.run()')
+  return violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .map(({ id, nodes }) => `${id}: ${nodes[0]?.html.slice(0, 200)}`)
+}
+
+const title = chromiumPath ? 'in chromium' : 'skipped: chromium is not installed (apt-get install chromium)'
+
+describe.skipIf(!chromiumPath)(title, () => {
+  let browser: Browser
+  beforeAll(async () => {
+    browser = await openBrowser()
+  })
+  afterAll(() => browser.close())
+
+  describeFootings('the dashboard', footing => {
+    let stores: Stores
+    let proxy: TestProxy
+    let root: string
+    beforeAll(async () => {
+      stores = await footing.open()
+      proxy = await startProxy({ stores, environment: { ENCRYPTION_KEY: TEST_ENCRYPTION_KEY } })
+      root = proxy.baseUrl.slice(0, -'/v1'.length)
+      await addAdministrator(proxy)
+    })
+    afterAll(() => proxy.stop())
+
+    async function openPage(options: Parameters<Browser['newContext']>[0] = {}): Promise<Page> {
+      const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options })
+      return context.newPage()
+    }
+
+    test('a key’s whole life: from the first login to the refusal', async () => {
+      const page = await openPage()
+      const errors: string[] = []
+      page.on('pageerror', error => errors.push(error.message))
+      await logIn(page, root)
+
+      await page.getByRole('button', { name: 'New project' }).click()
+      await page.getByLabel('Name').fill('walk')
+      await page.getByRole('button', { name: 'Create project' }).click()
+      await page.getByRole('button', { name: 'Generate new key' }).first().click()
+      await page.getByLabel('Name').fill(MARKUP)
+      await page.getByLabel('Type').selectOption('test')
+      await page.getByRole('button', { name: 'Generate key' }).click()
+      const key = (await page.getByTestId('new-key').textContent()) ?? ''
+      expect(key).toMatch(/^lgw_test_[0-9A-Za-z]{32}$/)
+      await page.getByRole('button', { name: 'Done' }).click()
+      await page.getByText(MARKUP).waitFor()
+      expect(await page.content()).not.toContain(key)
+
+      const client = new OpenAI({ apiKey: key, baseURL: proxy.baseUrl, maxRetries: 0 })
+      const askFor = (content: string) =>
+        client.chat.completions
+          .create({ model: 'openai/gpt-4o-mini', messages: [{ role: 'user', content }] })
+          .withResponse()
+      await page.getByRole('link', { name: 'Requests' }).click()
+      await page.getByText('No requests yet').waitFor()
+      await askFor('What is the capital of France?')
+      const answeredAt = performance.now()
+      await page.getByRole('row').filter({ hasText: 'MISS' }).waitFor()
+      expect(performance.now() - answeredAt).toBeLessThan(8_000)
+      await askFor('What is the capital of France?')
+      const similar = await askFor("Please, what's the capital of France?")
+      expect(similar.response.headers.get('x-proxy-cache')).toBe('HIT-SEMANTIC')
+      await page.getByRole('row').filter({ hasText: 'HIT-SEMANTIC' }).waitFor()
+      await page.getByRole('row').filter({ hasText: 'MISS' }).getByRole('button').click()
+      await page.getByText('Nothing stored fitted').waitFor()
+      await page.keyboard.press('Escape')
+
+      await page.getByRole('link', { name: 'Overview' }).click()
+      await page.getByText('1 exact, 1 semantic').waitFor()
+
+      await page.getByRole('link', { name: 'Cache' }).click()
+      await page.getByLabel('Similarity threshold').fill('0.9')
+      await page.getByRole('button', { name: 'Save policy' }).click()
+      await page.getByText('Saved: it holds from the next request on.').waitFor()
+      await page.getByRole('button', { name: 'Purge…' }).click()
+      await page.getByText('1 answer fits. Nothing has been forgotten yet.').waitFor()
+      await page.getByRole('button', { name: 'Forget 1 answer' }).click()
+      await page.getByText('Nothing is stored yet').waitFor()
+
+      await page.getByRole('link', { name: 'Provider keys' }).click()
+      await page.getByRole('button', { name: 'Store key for Groq' }).click()
+      await page.getByLabel('Key', { exact: true }).fill('gsk_a_secret_of_groq')
+      await page.getByRole('button', { name: 'Store key', exact: true }).click()
+      await page.getByText('…groq').waitFor()
+
+      await page.getByRole('link', { name: 'Members' }).click()
+      await page.getByRole('button', { name: 'Add member' }).first().click()
+      await page.getByLabel('E-mail address').fill('viewer@example.org')
+      await page.getByRole('dialog').getByRole('button', { name: 'Add member' }).click()
+      const invitation = (await page.locator('output').textContent()) ?? ''
+      await page.getByRole('button', { name: 'Done' }).click()
+
+      await page.getByRole('link', { name: 'API keys' }).click()
+      await page.getByRole('button', { name: /^Deactivate/ }).click()
+      await page.getByRole('button', { name: 'Deactivate key' }).click()
+      await page.getByText('No keys yet').waitFor()
+      expect((await ask(proxy, key, 'hello')).status).toBe(403)
+
+      await page.getByRole('link', { name: 'Audit log', exact: true }).click()
+      await page.getByRole('row').filter({ hasText: 'api_key.deleted' }).waitFor()
+      expect(await page.title()).not.toContain('owned')
+      expect(errors).toEqual([])
+
+      const guest = await openPage()
+      await guest.goto(invitation)
+      await guest.getByLabel('New password').fill('a long enough password')
+      await guest.getByRole('button', { name: 'Set password and log in' }).click()
+      await guest.getByRole('navigation', { name: 'Pages' }).waitFor()
+      await guest.getByRole('link', { name: 'API keys' }).click()
+      await guest.getByText('No keys yet').waitFor()
+      expect(await guest.getByRole('button', { name: 'Generate new key' }).count()).toBe(0)
+      expect(await guest.getByRole('link', { name: 'Projects and plans' }).count()).toBe(0)
+      await guest.getByRole('button', { name: 'Log out' }).click()
+      await guest.getByLabel('Password').waitFor()
+      await guest.context().close()
+      await page.context().close()
+    }, 180_000)
+
+    test('nothing keeps anybody out, light, dark and on a phone; and nothing is fetched from elsewhere', {
+      timeout: 240_000,
+      // It seeds the database, once.
+      retry: 0,
+    }, async () => {
+      await stores.database.runScript(OLDER_PARTITION)
+      const { project, testKey } = await seedUsage(proxy)
+      await ask(proxy, testKey, 'Hello')
+      await proxy.settle()
+      for (const [colorScheme, width] of [
+        ['light', 1280],
+        ['dark', 1280],
+        ['light', 390],
+      ] as const) {
+        const page = await openPage({ colorScheme, viewport: { width, height: 844 } })
+        const foreign: string[] = []
+        const refused: string[] = []
+        page.on('request', request => {
+          if (!request.url().startsWith(`${root}/`) && !request.url().startsWith('data:')) foreign.push(request.url())
+        })
+        page.on('console', message => {
+          if (/Content Security Policy|Trusted/i.test(message.text())) refused.push(message.text())
+        })
+        await page.goto(`${root}/dashboard`)
+        await page.getByLabel('Password').waitFor()
+        expect(['login', await findBarriers(page)]).toEqual(['login', []])
+        await logIn(page, root)
+        for (const [name, path] of pagesOf(project)) {
+          await page.goto(`${root}/dashboard${path}`)
+          await page.getByRole('heading', { level: 1 }).waitFor()
+          await page.getByText('Loading', { exact: true }).first().waitFor({ state: 'detached' })
+          await page.waitForLoadState('load')
+          expect([name, colorScheme, width, await findBarriers(page)]).toEqual([name, colorScheme, width, []])
+          const overflow = await page.evaluate<number>(OVERFLOW)
+          expect([name, overflow]).toEqual([name, 0])
+        }
+        expect([foreign, refused]).toEqual([[], []])
+        await page.context().close()
+      }
+    })
+
+    test('the pages are small, compressed, and allow no foreign script', async () => {
+      const headers = { 'accept-encoding': 'gzip' }
+      const document = await fetch(`${root}/dashboard/any/address`, { headers })
+      const policy = document.headers.get('content-security-policy') ?? ''
+      expect(policy).toContain("default-src 'none'; script-src 'self'; style-src 'self'")
+      expect(policy).not.toContain('unsafe')
+      const html = await document.text()
+      expect(html).not.toMatch(/<script(?![^>]*\bsrc=)|\son\w+=|\sstyle=|<style/)
+      let bytes = html.length
+      for (const [, path] of html.matchAll(/(?:src|href)="(\/dashboard\/[^"]+)"/g)) {
+        const file = await fetch(`${root}${path}`, { headers, decompress: false })
+        expect([path, file.status, file.headers.get('content-encoding')]).toEqual([path, 200, 'gzip'])
+        expect(file.headers.get('cache-control')).toContain('immutable')
+        bytes += (await file.arrayBuffer()).byteLength
+      }
+      expect(bytes).toBeLessThan(250_000)
+      expect((await fetch(`${root}/dashboard/nothing-here.js`)).status).toBe(404)
+      expect((await fetch(`${root}/dashboard/api/nothing`)).status).toBe(404)
+    })
+  })
+})

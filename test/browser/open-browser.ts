@@ -1,0 +1,47 @@
+/** Debian's chromium, driven by playwright-core. */
+import { type Browser, chromium, type Page } from 'playwright-core'
+import { EMAIL, PASSWORD } from './seed.ts'
+
+/** Null where none is installed; browser tests say so and are skipped. */
+export const chromiumPath = Bun.which('chromium') ?? Bun.which('chromium-browser') ?? Bun.which('google-chrome')
+
+/** Loopback only: whatever a browser likes to fetch for itself is turned off. */
+const FLAGS = [
+  '--headless',
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+  '--no-first-run',
+  '--disable-quic',
+]
+
+export function openBrowser(): Promise<Browser> {
+  return chromium.launch({ executablePath: chromiumPath ?? 'chromium', args: FLAGS })
+}
+
+export async function logIn(page: Page, root: string, email = EMAIL, password = PASSWORD): Promise<void> {
+  await page.goto(`${root}/dashboard`)
+  await page.getByLabel('E-mail address').fill(email)
+  await page.getByLabel('Password').fill(password)
+  await page.getByRole('button', { name: 'Log in' }).click()
+  // The menu is folded away on a phone.
+  await page.locator('main#content').waitFor()
+}
+
+/** Every page of a project and of the installation. */
+export function pagesOf(project: string): [name: string, path: string][] {
+  return [
+    ['overview', `/${project}/overview?span=month`],
+    ['requests', `/${project}/requests`],
+    ['cache', `/${project}/cache`],
+    ['keys', `/${project}/keys?all=true`],
+    ['provider-keys', `/${project}/provider-keys`],
+    ['limits', `/${project}/limits`],
+    ['members', `/${project}/members`],
+    ['audit', `/${project}/audit`],
+    ['projects', '/projects'],
+    ['account', '/account'],
+  ]
+}
