@@ -32,7 +32,7 @@ export function Table<Row>({ label, columns, rows, keyOf, error = null, empty, m
   return (
     <>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard */}
-      <section className="overflow-x-auto" tabIndex={0} aria-label={label}>
+      <section className="relative overflow-x-auto" tabIndex={0} aria-label={label}>
         <table className="w-full text-left">
           <thead className="text-xs text-muted">
             <tr className="border-b border-line">

@@ -197,7 +197,7 @@ function Latency({ rows }: { rows: Answer['latency'] }) {
   return (
     <Card title="Time to the answer’s beginning">
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard */}
-      <section className="overflow-x-auto" tabIndex={0} aria-label="Latency percentiles">
+      <section className="relative overflow-x-auto" tabIndex={0} aria-label="Latency percentiles">
         <table className="w-full text-left">
           <thead className="text-xs text-muted">
             <tr className="border-b border-line">

@@ -1,0 +1,71 @@
+/** Pictures of the dashboard's pages for docs/dashboard: light, dark and on a phone. Needs chromium. Usage: take-screenshots.ts [FOLDER] */
+import { mkdir } from 'node:fs/promises'
+import type { Page } from 'playwright-core'
+import { openEmbeddedDatabase } from '../src/postgres/embedded/embedded.ts'
+import { migrate } from '../src/postgres/migrate.ts'
+import { createInProcessStore } from '../src/stores/in-process-store.ts'
+import { logIn, openBrowser, pagesOf } from '../test/browser/open-browser.ts'
+import { addAdministrator, OLDER_PARTITION, seedUsage } from '../test/browser/seed.ts'
+import { TEST_ENCRYPTION_KEY } from '../test/harness/direct-upstreams.ts'
+import { ask, startProxy } from '../test/harness/proxy.ts'
+
+const LOOKS = [
+  { name: 'light', colorScheme: 'light', viewport: { width: 1280, height: 900 } },
+  { name: 'dark', colorScheme: 'dark', viewport: { width: 1280, height: 900 } },
+  { name: 'phone', colorScheme: 'light', viewport: { width: 390, height: 844 } },
+] as const
+
+const folder = process.argv[2] ?? 'docs/dashboard'
+await mkdir(folder, { recursive: true })
+
+const database = await openEmbeddedDatabase({ directory: null, port: null })
+await migrate(database)
+await database.runScript(OLDER_PARTITION)
+const stores = { database, store: createInProcessStore(), databaseUrl: null, redisUrl: null }
+const proxy = await startProxy({ stores, environment: { ENCRYPTION_KEY: TEST_ENCRYPTION_KEY } })
+await addAdministrator(proxy)
+const { project, testKey } = await seedUsage(proxy)
+for (const city of ['France', 'Spain', 'Italy', 'France', 'Norway', 'Spain']) {
+  await ask(proxy, testKey, `What is the capital of ${city}?`)
+}
+await proxy.settle()
+
+const root = proxy.baseUrl.slice(0, -'/v1'.length)
+const browser = await openBrowser()
+for (const { name: look, ...options } of LOOKS) {
+  const context = await browser.newContext(options)
+  const page = await context.newPage()
+  const shoot = (name: string) => page.screenshot({ path: `${folder}/${name}-${look}.png` })
+  await page.goto(`${root}/dashboard`)
+  await page.getByLabel('Password').waitFor()
+  await shoot('login')
+  await logIn(page, root)
+  for (const [name, path] of pagesOf(project)) {
+    await page.goto(`${root}/dashboard${path}`)
+    await page.getByRole('heading', { level: 1 }).waitFor()
+    await page.getByText('Loading', { exact: true }).first().waitFor({ state: 'detached' })
+    await page.waitForTimeout(500)
+    await shoot(name)
+    if (name === 'requests') await shootRequest(page, shoot)
+    if (name === 'keys') await shootNewKey(page, look, shoot)
+  }
+  await context.close()
+}
+await browser.close()
+await proxy.stop()
+await database.close()
+
+async function shootRequest(page: Page, shoot: (name: string) => Promise<unknown>): Promise<void> {
+  await page.locator('tbody button').nth(7).click()
+  await page.getByRole('dialog').waitFor()
+  await shoot('request')
+}
+
+async function shootNewKey(page: Page, look: string, shoot: (name: string) => Promise<unknown>): Promise<void> {
+  await page.getByRole('button', { name: 'Generate new key' }).click()
+  await page.getByLabel('Name').fill(`for the ${look} picture`)
+  await page.getByLabel('Type').selectOption('test')
+  await page.getByRole('button', { name: 'Generate key' }).click()
+  await page.getByTestId('new-key').waitFor()
+  await shoot('new-key')
+}
