@@ -9,12 +9,13 @@ export interface QueryShape {
 
 type Value = string | number | boolean | Value[] | { [key: string]: Value }
 
-const NAME = /^([a-z_]+)(\[\])?$|^([a-z_]+)\[([a-z]+)\]$/
+const NAME = /^([a-z_]+)(\[\])?$|^([a-z]+(?:_[a-z]+)*)\[([a-z]+)\]$/
 
 export function readQuery(url: string, { lists = [], numbers = [], flags = [] }: QueryShape): Record<string, Value> {
-  const read: Record<string, Value> = {}
+  // Not an object yet: a name such as __proto__ would be its prototype.
+  const read = new Map<string, Value>()
   const start = url.indexOf('?')
-  if (start < 0) return read
+  if (start < 0) return {}
   const convert = (name: string, text: string): Value => {
     if (numbers.includes(name) && /^-?\d{1,15}$/.test(text)) return Number(text)
     if (flags.includes(name) && (text === 'true' || text === 'false')) return text === 'true'
@@ -23,15 +24,15 @@ export function readQuery(url: string, { lists = [], numbers = [], flags = [] }:
   for (const [given, text] of new URLSearchParams(url.slice(start + 1))) {
     const [, plain, , outer, inner] = NAME.exec(given) ?? ['', given]
     if (outer !== undefined && inner !== undefined) {
-      const object = read[outer]
+      const object = read.get(outer)
       const known = typeof object === 'object' && !Array.isArray(object) ? object : {}
-      read[outer] = { ...known, [inner]: convert(outer, text) }
+      read.set(outer, { ...known, [inner]: convert(outer, text) })
       continue
     }
     const name = plain ?? given
     const value = convert(name, text)
-    const before = read[name]
-    read[name] = lists.includes(name) ? [...(Array.isArray(before) ? before : []), value] : value
+    const before = read.get(name)
+    read.set(name, lists.includes(name) ? [...(Array.isArray(before) ? before : []), value] : value)
   }
-  return read
+  return Object.fromEntries(read)
 }

@@ -45,6 +45,8 @@ test.each([
   ['EMBEDDINGS_PATH', '/nowhere', 'tokenizer.json; it is not a folder'],
   ['ENCRYPTION_KEY', 'c2hvcnQ=', '32 bytes'],
   ['TRUST_PROXY', '-1', 'whole number'],
+  ['DASHBOARD', 'yes', 'on, off, or a port'],
+  ['DASHBOARD', '0', 'on, off, or a port'],
   ['MAX_BODY_BYTES', '1', '1024'],
   ['CORS_ORIGINS', 'app.example.com', 'list of origins'],
   ['CORS_ORIGINS', 'https://app.example.com/', 'list of origins'],
@@ -81,6 +83,12 @@ test('a folder with a model is asked for by EMBEDDER=local, or by its name alone
     kind: 'local',
     path: expect.stringMatching(/vendor.all-minilm-l6-v2$/),
   })
+})
+
+test('the dashboard is on, off, or on a port of its own', () => {
+  expect(readConfig({}).dashboard).toBe('on')
+  expect(readConfig({ DASHBOARD: 'off' }).dashboard).toBe('off')
+  expect(readConfig({ DASHBOARD: '3100' }).dashboard).toBe(3100)
 })
 
 test('several workers need stores that can be shared', () => {

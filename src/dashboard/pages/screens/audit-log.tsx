@@ -109,7 +109,7 @@ function Details({ event }: { event: AuditEvent }) {
   ]
   const given = Object.entries(told?.data ?? {})
   return (
-    <span className="font-mono text-xs">
+    <span className="block min-w-64 font-mono text-xs">
       <span className="text-muted">{told?.id}</span>
       {given.map(([name, value]) => (
         <span key={name} className="ml-2 inline-block break-all">

@@ -117,10 +117,14 @@ export function Requests() {
                 </button>
               ),
             },
-            { title: 'Result', cell: request => <ResultBadge result={request.cache_result} /> },
             {
-              title: 'Status',
-              cell: request => <Badge look={request.status < 400 ? 'neutral' : 'bad'}>{request.status}</Badge>,
+              title: 'Result',
+              cell: request => (
+                <span className="flex gap-1.5">
+                  <ResultBadge result={request.cache_result} />
+                  {request.status >= 400 && <Badge look="bad">{request.status}</Badge>}
+                </span>
+              ),
             },
             {
               title: 'Model',

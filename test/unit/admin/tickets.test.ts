@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest'
+import { createTickets } from '../../../src/admin/tickets.ts'
+
+test('no more than so many run at once, and all get their turn, in order', async () => {
+  const tickets = createTickets(2)
+  let running = 0
+  let most = 0
+  const done: number[] = []
+  await Promise.all(
+    Array.from({ length: 7 }, (_, at) =>
+      tickets(async () => {
+        most = Math.max(most, ++running)
+        await Bun.sleep(2)
+        running--
+        done.push(at)
+      }),
+    ),
+  )
+  expect([most, done]).toEqual([2, [0, 1, 2, 3, 4, 5, 6]])
+})
+
+test('one that fails passes its turn on', async () => {
+  const tickets = createTickets(1)
+  const failing = tickets(() => Promise.reject(new Error('broken')))
+  const next = tickets(() => Promise.resolve('next'))
+  await expect(failing).rejects.toThrow('broken')
+  expect(await next).toBe('next')
+})
