@@ -18,7 +18,7 @@ const LOOKS = [
 const folder = process.argv[2] ?? 'docs/dashboard'
 await mkdir(folder, { recursive: true })
 
-const database = await openEmbeddedDatabase({ directory: null, port: null })
+const database = await openEmbeddedDatabase({ directory: null, psql: null })
 await migrate(database)
 await database.runScript(OLDER_PARTITION)
 const stores = { database, store: createInProcessStore(), databaseUrl: null, redisUrl: null }

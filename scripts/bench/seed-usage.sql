@@ -1,4 +1,4 @@
--- Makes usage records to measure the dashboard with: so many over the last thirty days, in a hundred projects of twenty keys each.
+-- Makes usage records to measure the dashboard with: so many over the last thirty days, in twenty projects of ten keys each.
 -- For a database of its own, migrated and otherwise empty.
 --
 --   psql "$DATABASE_URL" -qAt -v ON_ERROR_STOP=1 -v records=5000000 -f scripts/bench/seed-usage.sql
@@ -11,10 +11,10 @@ set synchronous_commit = off;
 select maintain_usage_partitions() \gset
 create table if not exists usage_records_older partition of usage_records
     for values from ('2020-01-01') to (date_trunc('month', now(), 'UTC'));
-insert into projects (name, plan) select 'seed-' || n, 'enterprise' from generate_series(1, 100) n;
+insert into projects (name, plan) select 'seed-' || n, 'enterprise' from generate_series(1, 20) n;
 insert into api_keys (project_id, key_hash, prefix, type, name)
 select p.id, sha256(convert_to(p.name || '/' || n, 'UTF8')), 'lgw_proj_' || left(md5(p.name || '/' || n), 8), 'project', 'key ' || n
-from projects p, generate_series(1, 20) n;
+from projects p, generate_series(1, 10) n;
 
 with drawn as (
     select n, random() as place, random() as r, random() as size
@@ -26,7 +26,7 @@ keys as (
 insert into usage_records
 select
     now() - d.place * interval '29 days', 'req_' || d.n, k.project_id, k.id, case when d.r < 0.9 then 'chat' else 'embeddings' end,
-    'vendor/model-' || (d.n % 12), 'openai', case when d.r < 0.4 then 'HIT' when d.r < 0.55 then 'HIT-SEMANTIC' else 'MISS' end,
+    'vendor/model-' || (k.id % 12), 'openai', case when d.r < 0.4 then 'HIT' when d.r < 0.55 then 'HIT-SEMANTIC' else 'MISS' end,
     case when d.size < 0.02 then 429 when d.size < 0.03 then 502 else 200 end, d.size < 0.5, (d.size * 1000)::integer, 0,
     (d.size * 500)::integer, ((1 - d.size) * 500)::integer, d.size * 0.004, (1 - d.size) * 0.004, d.size * 800, d.size * 3000
 from drawn d
