@@ -21,7 +21,7 @@ with drawn as (
     from generate_series(1, :records) n
 ),
 keys as (
-    select k.id, k.project_id, row_number() over (order by k.id) - 1 as at, count(*) over () as many from api_keys k
+    select k.id, k.project_id, (row_number() over (order by k.id) - 1)::integer as at from api_keys k
 )
 insert into usage_records
 select
@@ -31,7 +31,7 @@ select
     (d.size * 500)::integer, ((1 - d.size) * 500)::integer, d.size * 0.004, (1 - d.size) * 0.004, d.size * 800, d.size * 3000
 from drawn d
 -- The square leans to the first keys, as in life.
-join keys k on k.at = floor(power(d.r, 2) * k.many);
+join keys k on k.at = floor(power(d.r, 2) * 200)::integer;
 
 insert into usage_hourly
 select

@@ -27,8 +27,11 @@ begin
         usage_records,
         usage_hourly,
         latency_hourly,
+        usage_pending,
         memberships,
-        audit_log
+        audit_log,
+        usage_sums,
+        latency_sums
         to model_proxy_dashboard;
     -- Neither sealed keys nor hashes of passwords and admin keys.
     grant select (project_id, provider, last_four, created_at, updated_at) on provider_keys to model_proxy_dashboard;

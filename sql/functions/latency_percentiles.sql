@@ -12,7 +12,7 @@ set search_path = public, pg_temp
 as $$
     with counted as (
         select l.cache_result, l.bucket, sum(l.requests) as requests
-        from latency_hourly l
+        from latency_sums l
         where l.project_id in (select visible.id from projects visible where of_projects is null or visible.id = any (of_projects))
             and l.hour >= from_time
             and l.hour < until_time

@@ -56,7 +56,7 @@ begin
         durations_ms
     );
 
-    perform roll_up_usage(
+    perform add_pending_usage(
         recorded_ats, project_ids, key_ids, endpoints, models, providers, cache_results, statuses, prompt_tokens,
         cached_prompt_tokens, completion_tokens, tokens_saved, costs_usd, saved_usd, latencies_ms, durations_ms
     );
@@ -77,4 +77,4 @@ $$;
 comment on function record_usage(
     timestamptz[], text[], bigint[], bigint[], text[], text[], text[], text[], smallint[], boolean[], integer[], integer[], integer[], integer[],
     numeric[], numeric[], real[], real[], uuid
-) is 'Appends a batch of usage records, one array a column of usage_records, adds it to the sums by the hour, and notes when each key was last used. A batch that comes again appends nothing.';
+) is 'Appends a batch of usage records, one array a column of usage_records, notes them for the sums by the hour, and when each key was last used. A batch that comes again appends nothing.';

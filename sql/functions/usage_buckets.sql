@@ -39,7 +39,7 @@ as $$
             h.tokens_saved,
             h.cost_usd,
             h.saved_usd
-        from usage_hourly h
+        from usage_sums h
         where width <> '1m'
             and h.project_id in (select visible.id from projects visible where of_projects is null or visible.id = any (of_projects))
             and h.hour >= from_time

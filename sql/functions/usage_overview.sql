@@ -42,7 +42,7 @@ as $$
         sum(h.saved_usd),
         coalesce(sum(h.duration_ms) filter (where h.cache_result in ('HIT', 'HIT-SEMANTIC')), 0),
         coalesce(sum(h.duration_ms) filter (where h.cache_result = 'MISS' and h.status_class = 2), 0)
-    from usage_hourly h
+    from usage_sums h
     where h.project_id in (select visible.id from projects visible where of_projects is null or visible.id = any (of_projects))
         and h.hour >= from_time
         and h.hour < until_time

@@ -43,6 +43,7 @@ alter table cached_vectors enable row level security;
 alter table usage_records enable row level security;
 alter table usage_hourly enable row level security;
 alter table latency_hourly enable row level security;
+alter table usage_pending enable row level security;
 alter table memberships enable row level security;
 alter table audit_log enable row level security;
 alter table users enable row level security;
@@ -61,6 +62,7 @@ create policy members_see on cached_vectors for select using (project_id in (sel
 create policy members_see on usage_records for select using (project_id in (select visible_projects()));
 create policy members_see on usage_hourly for select using (project_id in (select visible_projects()));
 create policy members_see on latency_hourly for select using (project_id in (select visible_projects()));
+create policy members_see on usage_pending for select using (project_id in (select visible_projects()));
 create policy members_see on memberships for select using (project_id in (select visible_projects()));
 -- What concerns no single project is for administrators.
 create policy members_see on audit_log for select using (

@@ -52,6 +52,7 @@ const RECORD_USAGE = defineStatement(
   { done: nothing },
 )
 const MAINTAIN_PARTITIONS = defineStatement('select maintain_usage_partitions() as done', { done: nothing })
+const ROLL_UP = defineStatement('select roll_up_usage() as done', { done: nothing })
 const FORGET_BATCHES = defineStatement('select forget_batches() as done', { done: nothing })
 const _DELETE_EXPIRED = defineStatement('select delete_expired_entries($1::integer) as deleted', { deleted: integer })
 
@@ -77,4 +78,9 @@ export async function maintainUsagePartitions(database: Database): Promise<void>
 /** Forgets batches so old that nobody sends them again. */
 export async function forgetBatches(database: Database): Promise<void> {
   await runStatement(database, FORGET_BATCHES)
+}
+
+/** Adds what was recorded lately to the sums by the hour. */
+export async function rollUpUsage(database: Database): Promise<void> {
+  await runStatement(database, ROLL_UP)
 }

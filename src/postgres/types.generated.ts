@@ -565,6 +565,29 @@ export interface LatencyHourly {
   requests: number;
 }
 
+export interface LatencySums {
+  /**
+   * As in latency_hourly.
+   */
+  bucket: number | null;
+  /**
+   * As in latency_hourly.
+   */
+  cache_result: string | null;
+  /**
+   * As in latency_hourly.
+   */
+  hour: Timestamp | null;
+  /**
+   * As in latency_hourly.
+   */
+  project_id: number | null;
+  /**
+   * As in latency_hourly.
+   */
+  requests: number | null;
+}
+
 export interface LoginAttempts {
   /**
    * How many since first_at.
@@ -922,6 +945,81 @@ export interface UsageHourly {
   tokens_saved: number;
 }
 
+export interface UsagePending {
+  /**
+   * As in latency_hourly.
+   */
+  bucket: number;
+  /**
+   * As in usage_hourly.
+   */
+  cache_result: string;
+  /**
+   * As in usage_hourly.
+   */
+  cached_prompt_tokens: number;
+  /**
+   * As in usage_hourly.
+   */
+  completion_tokens: number;
+  /**
+   * As in usage_hourly.
+   */
+  cost_usd: Numeric;
+  /**
+   * As in usage_hourly.
+   */
+  duration_ms: number;
+  /**
+   * As in usage_hourly.
+   */
+  endpoint: string;
+  /**
+   * As in usage_hourly.
+   */
+  hour: Timestamp;
+  /**
+   * As in usage_hourly.
+   */
+  key_id: number;
+  /**
+   * As in usage_hourly.
+   */
+  latency_ms: number;
+  /**
+   * As in usage_hourly.
+   */
+  model: string;
+  /**
+   * As in usage_hourly.
+   */
+  project_id: number;
+  /**
+   * As in usage_hourly.
+   */
+  prompt_tokens: number;
+  /**
+   * As in usage_hourly.
+   */
+  provider: string;
+  /**
+   * As in usage_hourly.
+   */
+  requests: number;
+  /**
+   * As in usage_hourly.
+   */
+  saved_usd: Numeric;
+  /**
+   * As in usage_hourly.
+   */
+  status_class: number;
+  /**
+   * As in usage_hourly.
+   */
+  tokens_saved: number;
+}
+
 export interface UsageRecords {
   /**
    * HIT, HIT-SEMANTIC, MISS; null where the request ended before the cache.
@@ -1001,6 +1099,77 @@ export interface UsageRecords {
   tokens_saved: number;
 }
 
+export interface UsageSums {
+  /**
+   * As in usage_hourly.
+   */
+  cache_result: string | null;
+  /**
+   * As in usage_hourly.
+   */
+  cached_prompt_tokens: number | null;
+  /**
+   * As in usage_hourly.
+   */
+  completion_tokens: number | null;
+  /**
+   * As in usage_hourly.
+   */
+  cost_usd: Numeric | null;
+  /**
+   * As in usage_hourly.
+   */
+  duration_ms: number | null;
+  /**
+   * As in usage_hourly.
+   */
+  endpoint: string | null;
+  /**
+   * As in usage_hourly.
+   */
+  hour: Timestamp | null;
+  /**
+   * As in usage_hourly.
+   */
+  key_id: number | null;
+  /**
+   * As in usage_hourly.
+   */
+  latency_ms: number | null;
+  /**
+   * As in usage_hourly.
+   */
+  model: string | null;
+  /**
+   * As in usage_hourly.
+   */
+  project_id: number | null;
+  /**
+   * As in usage_hourly.
+   */
+  prompt_tokens: number | null;
+  /**
+   * As in usage_hourly.
+   */
+  provider: string | null;
+  /**
+   * As in usage_hourly.
+   */
+  requests: number | null;
+  /**
+   * As in usage_hourly.
+   */
+  saved_usd: Numeric | null;
+  /**
+   * As in usage_hourly.
+   */
+  status_class: number | null;
+  /**
+   * As in usage_hourly.
+   */
+  tokens_saved: number | null;
+}
+
 export interface Users {
   /**
    * When the user was added.
@@ -1041,6 +1210,7 @@ export interface DB {
   invitations: Invitations;
   key_accounts: KeyAccounts;
   latency_hourly: LatencyHourly;
+  latency_sums: LatencySums;
   login_attempts: LoginAttempts;
   memberships: Memberships;
   models: Models;
@@ -1052,6 +1222,8 @@ export interface DB {
   service_settings: ServiceSettings;
   sessions: Sessions;
   usage_hourly: UsageHourly;
+  usage_pending: UsagePending;
   usage_records: UsageRecords;
+  usage_sums: UsageSums;
   users: Users;
 }

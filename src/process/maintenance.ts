@@ -1,13 +1,16 @@
 /** Upkeep that runs beside requests: expired entries and what is too much go, graphs are rebuilt, partitions come and go. */
 import type { Database } from '../postgres/database.ts'
-import { forgetBatches, maintainUsagePartitions } from '../postgres/record-usage.ts'
+
+import { forgetBatches, maintainUsagePartitions, rollUpUsage } from '../postgres/record-usage.ts'
 import { deleteExpiredEntries, evictEntries, rebuildCacheGraph } from '../postgres/tend-cache.ts'
+
 import { describeCause } from '../telemetry/describe-cause.ts'
 import type { Log } from '../telemetry/log.ts'
 
 const SWEEP_EVERY_MS = 60_000
 const GRAPHS_EVERY_MS = 60_000
 const UPKEEP_EVERY_MS = 3_600_000
+const ROLL_UP_EVERY_MS = 5_000
 const ENTRIES_A_BITE = 1_000
 
 export interface Maintenance {
@@ -24,6 +27,7 @@ export async function startMaintenance(database: Database, log: Log): Promise<Ma
       () => rebuildCacheGraph(database).catch(tell("the cache's graphs could not be rebuilt")),
       GRAPHS_EVERY_MS,
     ),
+    setInterval(() => rollUpUsage(database).catch(tell('usage could not be summed up')), ROLL_UP_EVERY_MS),
     setInterval(
       () => maintainUsagePartitions(database).catch(tell('usage partitions could not be kept')),
       UPKEEP_EVERY_MS,

@@ -46,7 +46,8 @@ export async function runServer(config: Config, { isWorker }: RunOptions): Promi
   warmTokenizer()
 
   const server = listen(app.http, config)
-  if (app.dashboard && typeof config.dashboard === 'number') listen(app.dashboard, { ...config, port: config.dashboard })
+  if (app.dashboard && typeof config.dashboard === 'number')
+    listen(app.dashboard, { ...config, port: config.dashboard })
   app.connections.watch(server, closed => log.warn({ closed }, 'connections run short; idle ones were closed'))
   stopOnSignals({ server, app, store, database, embedder, log, timeLimitMs: config.shutdownTimeoutMs })
   log.info(

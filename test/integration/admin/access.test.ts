@@ -250,8 +250,9 @@ describeFootings('who may do what', footing => {
       'cache_entries',
       'cache_prompts',
       'usage_records',
-      'usage_hourly',
-      'latency_hourly',
+      'usage_sums',
+      'latency_sums',
+      'usage_pending',
       'monthly_counters',
     ]
     for (const table of tables) {
