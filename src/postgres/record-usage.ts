@@ -1,6 +1,6 @@
 /** Calls record_usage() and its upkeep. */
 import type { Database } from './database.ts'
-import { defineStatement, integer, nothing, runStatement } from './statement.ts'
+import { bigint, defineStatement, integer, nothing, runStatement } from './statement.ts'
 
 /** One answered, refused or failed request; the columns of usage_records. */
 export interface UsageRecord {
@@ -52,7 +52,7 @@ const RECORD_USAGE = defineStatement(
   { done: nothing },
 )
 const MAINTAIN_PARTITIONS = defineStatement('select maintain_usage_partitions() as done', { done: nothing })
-const ROLL_UP = defineStatement('select roll_up_usage() as done', { done: nothing })
+const ROLL_UP = defineStatement('select roll_up_usage() as summed', { summed: bigint })
 const FORGET_BATCHES = defineStatement('select forget_batches() as done', { done: nothing })
 const _DELETE_EXPIRED = defineStatement('select delete_expired_entries($1::integer) as deleted', { deleted: integer })
 
