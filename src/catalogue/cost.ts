@@ -52,10 +52,10 @@ export function addUsage(one: TokenUsage, other: TokenUsage): TokenUsage {
   }
 }
 
-/** US dollars: the provider's own figure, else by the catalogue; 0 for a model that is not in it. */
-export function costUsd(model: Prices | undefined, usage: TokenUsage): number {
+/** US dollars: the provider's own figure, else by the catalogue; null for a model that is not in it: nobody here knows. */
+export function costUsd(model: Prices | undefined, usage: TokenUsage): number | null {
   if (usage.reportedCostUsd !== null) return usage.reportedCostUsd
-  if (!model) return 0
+  if (!model) return null
   const cached = Math.min(usage.cachedPromptTokens, usage.promptTokens)
   const written = Math.min(usage.cacheWriteTokens ?? 0, usage.promptTokens - cached)
   const dollarsTimesMillion =

@@ -12,6 +12,7 @@ const EXPOSED = [
   'X-Proxy-Cache-Id',
   'X-Proxy-Cache-Reason',
   'X-Proxy-Cost-USD',
+  'X-Proxy-Cost-Unknown',
   'X-Proxy-Latency-Ms',
   'X-Proxy-Provider',
   'X-Proxy-Tokens-Saved',

@@ -131,7 +131,7 @@ function createRecord(
   const durationMs = performance.now() - request.arrivedAtMs
   const isHit = cacheResult === 'HIT' || cacheResult === 'HIT-SEMANTIC'
   const price = (worth: TokenUsage) =>
-    worth === NO_USAGE || pricedAs === null ? 0 : costUsd(catalogue.find(pricedAs, model), worth)
+    worth === NO_USAGE || pricedAs === null ? 0 : (costUsd(catalogue.find(pricedAs, model), worth) ?? 0)
   const charged = isHit ? NO_USAGE : outcome.usage
   const known = savedPromptTokens > 0 ? { ...NO_USAGE, promptTokens: savedPromptTokens } : NO_USAGE
   const saved = isHit ? outcome.usage : known

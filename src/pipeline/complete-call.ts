@@ -56,7 +56,8 @@ export function finishMiss(
   })
 }
 
-export function priceOf({ provider, query }: RequestContext, usage: TokenUsage, { catalogue }: Stages): number {
+/** US dollars; null where nobody here knows. */
+export function priceOf({ provider, query }: RequestContext, usage: TokenUsage, { catalogue }: Stages): number | null {
   if (provider.pricedAs === null || usage === NO_USAGE) return 0
   return costUsd(catalogue.find(provider.pricedAs, query.model), usage)
 }

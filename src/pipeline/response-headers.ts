@@ -4,14 +4,15 @@ import { ageSeconds } from '../cache/entry.ts'
 import type { Match, MissReason } from '../cache/match.ts'
 import { formatUsd } from '../catalogue/cost.ts'
 
-/** `reason`: why nothing was served from the cache, where it was looked into. */
-export function missHeaders(provider: string, cost: number, reason?: MissReason): Record<string, string> {
+/** `cost`: null where it is not known. `reason`: why nothing was served from the cache, where it was looked into. */
+export function missHeaders(provider: string, cost: number | null, reason?: MissReason): Record<string, string> {
   return {
     ...(reason && { 'x-proxy-cache-reason': reason }),
     'cache-status': 'model-proxy; fwd=miss',
     'x-proxy-cache': 'MISS',
     'x-proxy-cache-age': '0',
-    'x-proxy-cost-usd': formatUsd(cost),
+    'x-proxy-cost-usd': formatUsd(cost ?? 0),
+    ...(cost === null && { 'x-proxy-cost-unknown': 'true' }),
     'x-proxy-provider': provider,
     'x-proxy-tokens-saved': '0',
   }

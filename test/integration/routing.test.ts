@@ -116,6 +116,19 @@ describeFootings('routing', footing => {
     expect(Number(answer.headers.get('x-proxy-cost-usd'))).toBeGreaterThan(0)
   })
 
+  test('a model without a price says so', async () => {
+    await storeKey(stores, project, 'openai', 'sk-own')
+    for (const stream of [false, true]) {
+      const { headers } = await ask(proxy, key, hello('gpt-9-of-tomorrow', { stream }))
+      expect([headers.get('x-proxy-cost-usd'), headers.get('x-proxy-cost-unknown')]).toEqual(['0', 'true'])
+    }
+    const { headers } = await ask(proxy, key, hello('gpt-4o-mini'))
+    expect(headers.get('x-proxy-cost-unknown')).toBeNull()
+    const reported = await ask(proxy, key, hello('acme/of-tomorrow'))
+    expect(Number(reported.headers.get('x-proxy-cost-usd'))).toBeGreaterThan(0)
+    expect(reported.headers.get('x-proxy-cost-unknown')).toBeNull()
+  })
+
   test('a snapshot costs what its family does', async () => {
     await storeKey(stores, project, 'openai', 'sk-own')
     const text = `Hello ${crypto.randomUUID()}`
