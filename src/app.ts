@@ -18,6 +18,7 @@ import { createAccounting } from './pipeline/accounting.ts'
 import { VectorCalls } from './pipeline/embeddings/vector-calls.ts'
 import { createModelDirectory } from './pipeline/model-directory.ts'
 import { createPipeline } from './pipeline/pipeline.ts'
+import { createStoredResponses } from './pipeline/stored-responses.ts'
 import { createTokenCounter } from './pipeline/token-counter.ts'
 import type { Database } from './postgres/database.ts'
 import { startMaintenance } from './process/maintenance.ts'
@@ -69,10 +70,11 @@ export async function createApp({ config, database, store, embedder, bus = null,
   const admission = createAdmission(store, reservations)
   const models = createModelDirectory(admission, routes)
   const largeBodies = createLargeBodyReader()
+  const cache = createCache({ database, store, vectors: promptVectors, log })
   const pipeline = createPipeline({
     admission,
     largeBodies,
-    cache: createCache({ database, store, vectors: promptVectors, log }),
+    cache,
     catalogue,
     routes,
     accounting: createAccounting({ recorder, reservations, catalogue, log }),
@@ -88,6 +90,7 @@ export async function createApp({ config, database, store, embedder, bus = null,
     config,
     pipeline,
     countTokens: createTokenCounter(admission, routes),
+    storedResponses: createStoredResponses({ admission, routes, cache, database, store }),
     models,
     checkHealth: createHealthCheck({ database, store, circuits }),
     connections,

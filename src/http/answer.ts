@@ -4,6 +4,7 @@ import { ClientGone, ProxyError } from '../errors.ts'
 import type { ProxyRequest, ProxyResponse } from '../pipeline/exchange.ts'
 import type { ModelDirectory } from '../pipeline/model-directory.ts'
 import type { Pipeline } from '../pipeline/pipeline.ts'
+import type { StoredResponses } from '../pipeline/stored-responses.ts'
 import type { TokenCounter } from '../pipeline/token-counter.ts'
 import type { Endpoint } from '../providers/upstream.ts'
 import { describeCause } from '../telemetry/describe-cause.ts'
@@ -29,6 +30,7 @@ export interface AnswerOptions {
   config: Pick<Config, 'maxBodyBytes' | 'bodyTimeoutMs' | 'trustedProxies' | 'corsOrigins'>
   pipeline: Pipeline
   countTokens: TokenCounter
+  storedResponses: StoredResponses
   models: ModelDirectory
   checkHealth(): Promise<Health>
   connections: ConnectionRoom
@@ -52,7 +54,8 @@ export interface Incoming {
 }
 
 export function createAnswers(options: AnswerOptions) {
-  const { config, pipeline, countTokens, models, checkHealth, connections, edge, refusals, log } = options
+  const { config, pipeline, countTokens, storedResponses, models, checkHealth, connections, edge, refusals, log } =
+    options
   const openBody = createBodyReader(config)
   const cors = createCors(config.corsOrigins)
 
@@ -168,6 +171,25 @@ export function createAnswers(options: AnswerOptions) {
     }
   }
 
+  /** A response that a provider keeps: `part` of it, or itself. */
+  async function answerResponse(
+    incoming: Incoming,
+    method: 'GET' | 'POST' | 'DELETE',
+    { id, part }: { id: string; part: string },
+  ): Promise<Response> {
+    const { request, server } = incoming
+    const arrival = arrive(request)
+    try {
+      if (server) connections.check(server)
+      const caller = { authorization: readAuthorization(request.headers), address: addressOf(incoming) }
+      const { headers, signal, url } = request
+      const asked = { id, part, method, query: new URL(url).search, headers, signal }
+      return respond(await storedResponses(caller, asked), arrival)
+    } catch (error) {
+      return fail(error, incoming, arrival)
+    }
+  }
+
   async function answerHealth(incoming: Incoming): Promise<Response> {
     const arrival = arrive(incoming.request)
     try {
@@ -189,6 +211,7 @@ export function createAnswers(options: AnswerOptions) {
     answerEndpoint,
     answerCount: (incoming: Incoming, endpoint: Endpoint) => answerWith(countTokens, incoming, endpoint, null),
     answerModels,
+    answerResponse,
     answerHealth,
     answerPreflight,
     answerError: (error: unknown, incoming: Incoming) => fail(error, incoming, arrive(incoming.request)),

@@ -20,6 +20,8 @@ export const HEALTH = '/v1/health'
 export type Target =
   | { kind: 'endpoint'; endpoint: Endpoint; model: string | null }
   | { kind: 'count'; endpoint: Endpoint }
+  /** `part`: what of a kept response, with a slash in front; '' for itself. */
+  | { kind: 'response'; id: string; part: string }
   | { kind: 'models' }
   /** As in the path, escaped. */
   | { kind: 'model'; id: string }
@@ -27,6 +29,9 @@ export type Target =
 
 /** Azure's clients name the model in the path, as a deployment, and an `api-version` in the query. */
 const AZURE = /^\/openai\/deployments\/([^/]+)\/(chat\/completions|completions|embeddings)$/
+
+/** One response, or a part of it: its ids hold nothing that would have to be escaped. */
+const RESPONSE = /^\/v1\/responses\/([\w-]{1,256})(\/cancel|\/input_items)?$/
 
 /** What is asked for; null where we have no such thing. Slashes too many and a base address without /v1 are forgiven. */
 export function readPath(pathname: string): Target | null {
@@ -39,6 +44,8 @@ export function readPath(pathname: string): Target | null {
   if (endpoint) return { kind: 'endpoint', endpoint, model: null }
   const counted = Object.hasOwn(COUNTS, ours) ? COUNTS[ours] : undefined
   if (counted) return { kind: 'count', endpoint: counted }
+  const [, id, part = ''] = RESPONSE.exec(ours) ?? []
+  if (id !== undefined) return { kind: 'response', id, part }
   if (ours === MODELS) return { kind: 'models' }
   if (ours === HEALTH) return { kind: 'health' }
   return ours.startsWith(`${MODELS}/`) ? { kind: 'model', id: ours.slice(MODELS.length + 1) } : null

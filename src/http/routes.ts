@@ -13,7 +13,7 @@ export interface HttpOptions extends AnswerOptions {
 }
 
 export function createHttp({ controllers = [], ...options }: HttpOptions) {
-  const { answerEndpoint, answerCount, answerModels, answerHealth, answerPreflight, answerError } =
+  const { answerEndpoint, answerCount, answerResponse, answerModels, answerHealth, answerPreflight, answerError } =
     createAnswers(options)
 
   const wrongMethod = (incoming: Incoming, allowed: string) => answerError(methodNotAllowed(allowed), incoming)
@@ -30,6 +30,11 @@ export function createHttp({ controllers = [], ...options }: HttpOptions) {
     }
     if (target.kind === 'count') {
       return method === 'POST' ? answerCount(incoming, target.endpoint) : wrongMethod(incoming, 'POST')
+    }
+    if (target.kind === 'response') {
+      const allowed = METHODS_OF_RESPONSES[target.part] ?? []
+      const asked = allowed.find(known => known === method)
+      return asked ? answerResponse(incoming, asked, target) : wrongMethod(incoming, allowed.join(', '))
     }
     if (method !== 'GET') return wrongMethod(incoming, 'GET')
     if (target.kind === 'health') return answerHealth(incoming)
@@ -86,11 +91,18 @@ export function createHttp({ controllers = [], ...options }: HttpOptions) {
   return app
 }
 
+/** By the part of a response that is asked for. */
+const METHODS_OF_RESPONSES: Record<string, readonly ('GET' | 'POST' | 'DELETE')[]> = {
+  '': ['GET', 'DELETE'],
+  '/cancel': ['POST'],
+  '/input_items': ['GET'],
+}
+
 function methodNotAllowed(allowed: string): ProxyError {
   return new ProxyError({
     status: 405,
     code: 'method_not_allowed',
-    message: `This path takes ${allowed} alone.`,
+    message: `This path takes ${allowed.replace(', ', ' and ')} alone.`,
     headers: { allow: allowed },
   })
 }

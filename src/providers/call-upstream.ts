@@ -24,7 +24,9 @@ export interface UpstreamCall {
   headers: Headers
   /** The credential among the headers, which no error may show. */
   secret: string
-  body: string
+  /** By default POST. */
+  method?: 'GET' | 'POST' | 'DELETE'
+  body: string | null
   signal: AbortSignal
   limits: UpstreamLimits
   probe: ConnectionProbe
@@ -45,9 +47,9 @@ export async function callUpstream(call: UpstreamCall): Promise<UpstreamAnswer> 
   )
   try {
     const response = await fetch(call.url, {
-      method: 'POST',
+      method: call.method ?? 'POST',
       headers: call.headers,
-      body: call.body,
+      ...(call.body === null ? {} : { body: call.body }),
       // A redirect could carry the key anywhere.
       redirect: 'manual',
       signal: AbortSignal.any([signal, ours.signal]),

@@ -4,7 +4,7 @@ import type { DirectProvider } from '../config.ts'
 import { ProxyError } from '../errors.ts'
 import type { Account } from '../postgres/admit.ts'
 import type { KeyOwner } from './keys/seal.ts'
-import type { Provider } from './upstream.ts'
+import type { Provider, StoredRequest, UpstreamAnswer } from './upstream.ts'
 
 export interface DirectProviders {
   /** The provider with the project's key of this moment. Opening it is left to the first request that gets that far. */
@@ -63,6 +63,7 @@ export function createDirectProviders({ openKey, connect, protect }: DirectProvi
       kind: name,
       pricedAs: name,
       ask: async request => (await open()).ask(request),
+      ...(KEEPERS.has(name) ? { askStored: async (request: StoredRequest) => askKeeper(await open(), request) } : {}),
     }
     return { version, provider: protect(withKey, owner), forgetKey: () => opened.delete(withKey) }
   }
@@ -80,6 +81,14 @@ export function createDirectProviders({ openKey, connect, protect }: DirectProvi
     },
     close: () => opened.clear(),
   }
+}
+
+/** Whose answers can be asked for later, by their ids. */
+const KEEPERS: ReadonlySet<DirectProvider> = new Set(['openai'])
+
+function askKeeper({ name, askStored }: Provider, request: StoredRequest): Promise<UpstreamAnswer> {
+  if (!askStored) throw new Error(`${name} keeps no answers`)
+  return askStored(request)
 }
 
 function keyRemoved(name: DirectProvider): ProxyError {

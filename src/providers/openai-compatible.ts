@@ -5,7 +5,7 @@ import type { ConnectionProbe } from './connection-probe.ts'
 import type { ProviderKind } from './forwarded-headers.ts'
 import { writeRequestHeaders } from './request-headers.ts'
 import { unsupportedEndpoint } from './unsupported-endpoint.ts'
-import type { Endpoint, Provider, UpstreamRequest } from './upstream.ts'
+import type { Endpoint, Provider, StoredRequest, UpstreamRequest } from './upstream.ts'
 
 export interface OpenAiCompatibleOptions {
   name: string
@@ -20,6 +20,8 @@ export interface OpenAiCompatibleOptions {
   probe: ConnectionProbe
   /** Set where the vendor answers chat requests alone: how it writes itself. */
   chatAloneOf?: string
+  /** Whether answers can be asked for later by their ids. */
+  keepsAnswers?: boolean
 }
 
 const PATHS: Record<Endpoint, string> = {
@@ -34,11 +36,22 @@ const PATHS: Record<Endpoint, string> = {
 const COUNT_PATHS: Partial<Record<Endpoint, string>> = { responses: '/input_tokens', messages: '/count_tokens' }
 
 export function createOpenAiCompatibleProvider(options: OpenAiCompatibleOptions): Provider {
-  const { name, kind, pricedAs, projectId, baseUrl, apiKey, limits, probe, chatAloneOf } = options
+  const { name, kind, pricedAs, projectId, baseUrl, apiKey, limits, probe, chatAloneOf, keepsAnswers } = options
+
+  async function askStored({ method, path, query, headers: given, signal }: StoredRequest) {
+    const headers = writeRequestHeaders({ headers: given, stream: false }, kind, projectId)
+    headers.set('authorization', `Bearer ${apiKey}`)
+    // A response that is still being written may be asked for as a stream.
+    headers.set('accept', given.get('accept') ?? '*/*')
+    const url = `${baseUrl}${path}${query}`
+    return callUpstream({ provider: name, url, method, headers, secret: apiKey, body: null, signal, limits, probe })
+  }
+
   return {
     name,
     kind,
     pricedAs,
+    ...(keepsAnswers ? { askStored } : {}),
     async ask(request) {
       if (chatAloneOf !== undefined && request.endpoint !== 'chat') {
         throw unsupportedEndpoint(chatAloneOf, request.endpoint)

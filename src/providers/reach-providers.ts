@@ -63,7 +63,8 @@ export function reachProviders({ config, database, catalogue, log }: ReachOption
       const { baseUrl } = config.direct[name]
       const options = { projectId, baseUrl, apiKey, limits, probe }
       const compatible = { name, kind: name, pricedAs: name, ...options }
-      if (name === 'openai') return translating(createOpenAiCompatibleProvider(compatible), ['responses'])
+      if (name === 'openai')
+        return translating(createOpenAiCompatibleProvider({ ...compatible, keepsAnswers: true }), ['responses'])
       if (name === 'groq')
         return translating(createOpenAiCompatibleProvider({ ...compatible, chatAloneOf: 'Groq' }), [])
       const maxOutputTokensOf = (model: string) => catalogue.find(name, model)?.maxOutputTokens ?? null

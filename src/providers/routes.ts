@@ -20,6 +20,8 @@ export interface Routes {
    * judged before its request is.
    */
   resolve(model: string, account: Routed): Provider | ProxyError
+  /** The provider that keeps this project's answers by their ids; null where none does. */
+  keeperOf(account: Routed): Provider | null
   /** What the catalogue has of the models that `resolve` finds a provider for; of two of one name, the one it would take. */
   listModels(account: Routed): CatalogueModel[]
 }
@@ -87,6 +89,11 @@ export function createRoutes({ catalogue, sandbox, aggregatorFor, directFor }: R
       if (!VENDOR_AND_MODEL.test(model)) return modelNotFound(model, catalogue, listModels(account))
       const native = catalogue.directProvidersOf(model)
       return native.length > 0 ? noWayTo(model, native) : noAggregator()
+    },
+
+    keeperOf(account) {
+      const keeps = account.key_type !== 'test' && account.direct_providers.includes('openai')
+      return keeps ? directFor('openai', account) : null
     },
 
     listModels,

@@ -18,6 +18,18 @@ export interface UpstreamRequest {
   signal: AbortSignal
 }
 
+/** About something that a provider keeps. */
+export interface StoredRequest {
+  method: 'GET' | 'POST' | 'DELETE'
+  /** Behind the base address, with a slash in front. */
+  path: string
+  /** With its question mark; empty for none. */
+  query: string
+  /** The client's own request headers. */
+  headers: Headers
+  signal: AbortSignal
+}
+
 export interface UpstreamAnswer {
   status: number
   /** Fit to be passed on: no hop-by-hop, no encoding, no length. */
@@ -35,4 +47,6 @@ export interface Provider {
   readonly pricedAs: string | null
   /** Throws a ProxyError: 502 unreachable or broken, 504 timed out. */
   ask(request: UpstreamRequest): Promise<UpstreamAnswer>
+  /** Where it keeps answers: asks for one, or about one. Throws as `ask` does. */
+  askStored?(request: StoredRequest): Promise<UpstreamAnswer>
 }

@@ -177,6 +177,29 @@ describeFootings('the openai package asks for responses', footing => {
     expect([other.cache, other.answer.metadata]).toEqual(['MISS', { a: '2' }])
   })
 
+  test('what OpenAI keeps is read and deleted there, and forgotten here', async () => {
+    const body = ask('gpt-5-mini')
+    const { answer } = await create(body)
+    expect(await client.responses.retrieve(answer.id)).toMatchObject({ id: answer.id, object: 'response' })
+    expect(await client.responses.inputItems.list(answer.id)).toMatchObject({ data: [] })
+    expect((await create(body)).cache).toBe('HIT')
+    await client.responses.delete(answer.id)
+    expect(upstreams.openai.requests.slice(1).map(({ method, path }) => `${method} ${path}`)).toEqual([
+      `GET /v1/responses/${answer.id}`,
+      `GET /v1/responses/${answer.id}/input_items`,
+      `DELETE /v1/responses/${answer.id}`,
+    ])
+    expect(upstreams.openai.requests.at(-1)?.headers.authorization).toBe('Bearer sk-own')
+    expect((await create(body)).cache).toBe('MISS')
+  })
+
+  test('what nobody keeps is not found', async () => {
+    const { answer } = await create(ask('openai/gpt-5-mini'))
+    client = await connect('test')
+    await expect(client.responses.retrieve(answer.id)).rejects.toMatchObject({ status: 404, code: 'not_found' })
+    await expect(client.responses.retrieve('../files')).rejects.toMatchObject({ status: 404 })
+  })
+
   test('two at once share a call', async () => {
     const body = ask('openai/gpt-5-mini')
     const [one, two] = await Promise.all([create(body), create(body)])

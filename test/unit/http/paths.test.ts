@@ -25,6 +25,10 @@ test.each([
   ['/responses/input_tokens/', { kind: 'count', endpoint: 'responses' }],
   ['/v1/v1/messages/count_tokens', { kind: 'count', endpoint: 'messages' }],
   ['/v1/messages/batches', null],
+  ['/responses/resp_1', { kind: 'response', id: 'resp_1', part: '' }],
+  ['/v1/responses/resp_1/cancel', { kind: 'response', id: 'resp_1', part: '/cancel' }],
+  ['/v1/responses/a/b', null],
+  ['/v1/responses/%2e%2e', null],
   ['/', null],
   ['/v1/__proto__', null],
 ])('%s', (path, target) => {

@@ -1,0 +1,26 @@
+create or replace function forget_response(of_project bigint, response_id text) returns table (request_hash text)
+language plpgsql
+volatile
+set search_path = public, pg_temp
+as $$
+declare
+    known bigint[];
+begin
+    -- The text is looked at first: most answers do not even hold the id.
+    known := array(
+        select e.id
+        from cache_entries e
+        where e.project_id = of_project
+            and e.endpoint = 'responses'
+            and strpos(e.response, response_id) > 0
+            and e.response::json ->> 'id' = response_id
+    );
+    return query
+        select encode(e.request_hash, 'hex')
+        from cache_entries e
+        where e.id = any (known);
+    perform delete_entries(known);
+end;
+$$;
+
+comment on function forget_response(bigint, text) is 'Deletes the cached answers that bear the id of a response, which is gone at its provider, and returns the hex hashes of the requests that they answered.';

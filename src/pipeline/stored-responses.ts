@@ -1,0 +1,59 @@
+/** Responses that OpenAI keeps for a project, by their ids. It costs nothing, and does not count against the month. */
+import type { Admission } from '../admission/admission.ts'
+import { hashBearerKey } from '../admission/api-key.ts'
+import type { Cache } from '../cache/cache.ts'
+import { ProxyError } from '../errors.ts'
+import type { Database } from '../postgres/database.ts'
+import { forgetResponse } from '../postgres/forget-response.ts'
+import type { Routes } from '../providers/routes.ts'
+import type { StoredRequest } from '../providers/upstream.ts'
+import { entryName, type FastStore } from '../stores/fast-store.ts'
+import type { ProxyRequest, ProxyResponse } from './exchange.ts'
+
+export type StoredResponses = (
+  caller: Pick<ProxyRequest, 'authorization' | 'address'>,
+  asked: Omit<StoredRequest, 'path'> & { id: string /** What of it; '' for the response itself. */; part: string },
+) => Promise<ProxyResponse>
+
+export interface StoredResponsesOptions {
+  admission: Pick<Admission, 'authenticate'>
+  routes: Routes
+  cache: Pick<Cache, 'flush'>
+  database: Database
+  store: Pick<FastStore, 'deleteEntry'>
+}
+
+/** Throws 401, 403, 404, 429 or 503. */
+export function createStoredResponses({
+  admission,
+  routes,
+  cache,
+  database,
+  store,
+}: StoredResponsesOptions): StoredResponses {
+  return async ({ authorization, address }, { id, part, ...asked }) => {
+    const account = await admission.authenticate(hashBearerKey(authorization), address)
+    const keeper = routes.keeperOf(account)
+    if (!keeper?.askStored) throw notKept(id)
+    const answer = await keeper.askStored({ ...asked, path: `/responses/${id}${part}` })
+    if (asked.method === 'DELETE' && answer.status === 200) {
+      // A repeat must not be told of an id that leads nowhere any more: what is still on its way to the database is waited for.
+      await cache.flush()
+      const hashes = await forgetResponse(database, account.project_id, id)
+      const names = hashes.map(hash => entryName(account.project_id, account.cache_generation, hash))
+      await Promise.all(names.map(name => store.deleteEntry(name)))
+    }
+    const headers = { ...Object.fromEntries(answer.headers), 'x-proxy-provider': keeper.name }
+    return { status: answer.status, headers, body: answer.body }
+  }
+}
+
+/** As OpenAI says it, and why. */
+function notKept(id: string): ProxyError {
+  return new ProxyError({
+    status: 404,
+    code: 'not_found',
+    message: `Response with id '${id}' not found: only OpenAI keeps responses, for projects that have stored a key of theirs.`,
+    param: 'response_id',
+  })
+}
