@@ -2,12 +2,20 @@
 import { canonicalizeBody, sha256 } from '../json/canonical.ts'
 import type { JsonObject } from '../json/json-object.ts'
 
-/** How an answer travels. */
-const TRAVEL_FIELDS: ReadonlySet<string> = new Set(['stream', 'stream_options'])
+/** How a response travels, and what it is booked under; `metadata` and `store` it tells its client, who relies on them. */
+const RESPONSES_FIELDS: ReadonlySet<string> = new Set([
+  'stream',
+  'stream_options',
+  'user',
+  'safety_identifier',
+  'prompt_cache_key',
+  'prompt_cache_retention',
+  'client_metadata',
+])
 
-/** Fields that cannot change an operation's answer; undefined where the usual ones cannot. A response repeats its request's. */
+/** Fields that cannot change an operation's answer; undefined where the usual ones cannot. */
 export function irrelevantTo(endpoint: string): ReadonlySet<string> | undefined {
-  return endpoint === 'responses' ? TRAVEL_FIELDS : undefined
+  return endpoint === 'responses' ? RESPONSES_FIELDS : undefined
 }
 
 export interface RequestIdentity {

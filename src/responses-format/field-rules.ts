@@ -10,7 +10,8 @@ export interface FieldRule {
   accepts?: (value: unknown) => boolean
 }
 
-export type RuledField = keyof ResponseCreateParams
+/** `client_metadata` is Codex's, which the package does not know. */
+export type RuledField = keyof ResponseCreateParams | 'client_metadata'
 
 const isFalse = (value: unknown) => value === false
 
@@ -36,7 +37,8 @@ export const FIELD_RULES = {
   },
   tools: {
     treatment: 'translated',
-    reason: 'Functions stay functions, custom tools become functions of one text; hosted tools and MCP are refused.',
+    reason:
+      'Functions stay functions, custom tools become functions of one text, those of a namespace bear it in their name; hosted tools and MCP are refused, but for a search of what OpenAI has stored, which is left out.',
   },
   tool_choice: { treatment: 'translated', reason: 'Words, functions, custom tools and `allowed_tools` alike.' },
   parallel_tool_calls: { treatment: 'translated', reason: 'Sent as it is beside tools.' },
@@ -46,6 +48,7 @@ export const FIELD_RULES = {
     treatment: 'translated',
     reason: 'Its `effort` becomes `reasoning_effort`; thoughts are told as a summary wherever a provider tells them.',
   },
+  client_metadata: { treatment: 'dropped', reason: 'It tells OpenAI which of a client’s sessions asks.' },
   metadata: { treatment: 'told', reason: 'Providers take it for answers they store alone.' },
   user: { treatment: 'translated', reason: 'Sent as it is.' },
   safety_identifier: { treatment: 'translated', reason: 'Sent as it is.' },

@@ -2,6 +2,7 @@
 
 import { isJsonObject, type JsonObject } from '../../json/json-object.ts'
 import { unwrapInput } from '../request/custom-tools.ts'
+import type { OwnTool } from '../request/tool-names.ts'
 import type { EventWriter } from './event-writer.ts'
 
 export type ItemStatus = 'completed' | 'incomplete'
@@ -125,17 +126,16 @@ export interface CallItem extends OpenItem {
   continue(fragment: string): void
 }
 
-export interface CalledTool {
+export interface CalledTool extends OwnTool {
   callId: string
-  name: string
-  /** It takes any text, and was offered to the model as a function of one. */
-  isCustom: boolean
 }
 
-export function openCall({ writer, index, id }: Place, { callId, name, isCustom }: CalledTool): CallItem {
+export function openCall({ writer, index, id }: Place, tool: CalledTool): CallItem {
+  const { callId, name, isCustom } = tool
+  const called = { call_id: callId, name, ...(tool.namespace === '' ? {} : { namespace: tool.namespace }) }
   const item: JsonObject = isCustom
-    ? { id, type: 'custom_tool_call', status: 'in_progress', call_id: callId, input: '', name }
-    : { id, type: 'function_call', status: 'in_progress', arguments: '', call_id: callId, name }
+    ? { id, type: 'custom_tool_call', status: 'in_progress', input: '', ...called }
+    : { id, type: 'function_call', status: 'in_progress', arguments: '', ...called }
   const at = { item_id: id, output_index: index }
   let text = ''
   writer.write('response.output_item.added', { output_index: index, item: { ...item } })

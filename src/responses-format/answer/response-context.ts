@@ -2,12 +2,13 @@
 
 import type { JsonObject } from '../../json/json-object.ts'
 import { includes } from '../request/to-chat-request.ts'
-import { namesOfCustomTools } from '../request/translate-tools.ts'
+import { type OwnTool, toolsByChatName } from '../request/tool-names.ts'
 
 export interface ResponseContext {
   /** The request, which the answer repeats in part. */
   body: JsonObject
-  customTools: ReadonlySet<string>
+  /** By their names in chat. */
+  tools: ReadonlyMap<string, OwnTool>
   /** The client sends thoughts back, and wants what proves them the model's own. */
   keepsProof: boolean
   keepsLogprobs: boolean
@@ -19,7 +20,7 @@ export function readResponseContext(body: JsonObject, requestId: string): Respon
   const top = body.top_logprobs
   return {
     body,
-    customTools: namesOfCustomTools(body),
+    tools: toolsByChatName(body),
     keepsProof: includes(body, 'reasoning.encrypted_content'),
     keepsLogprobs: includes(body, 'message.output_text.logprobs') || (typeof top === 'number' && top > 0),
     requestId,

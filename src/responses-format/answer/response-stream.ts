@@ -54,8 +54,9 @@ export function createResponseStream(context: ResponseContext): ResponseStream {
     refuse: text => message().refuse(text),
     startCall(id, name) {
       const callId = id === '' ? `call_${base}${items.length}` : id
-      const isCustom = context.customTools.has(name)
-      add(openCall(place(isCustom ? 'ctc' : 'fc'), { callId, name, isCustom }))
+      // A tool that was not offered is told as it was called.
+      const tool = context.tools.get(name) ?? { name, namespace: '', isCustom: false }
+      add(openCall(place(tool.isCustom ? 'ctc' : 'fc'), { ...tool, callId }))
     },
     continueCall: fragment => (items.at(-1) as CallItem).continue(fragment),
     annotate: annotations => (items.findLast(({ kind }) => kind === 'message') as MessageItem)?.annotate(annotations),

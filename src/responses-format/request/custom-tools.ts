@@ -5,7 +5,7 @@ import { parseJsonObject } from '../../json/json-object.ts'
 import { readGiven, readObject, readText } from '../../json/read-fields.ts'
 
 /** A custom tool's function, as chat has it. A grammar is told in words: providers cannot enforce it. */
-export function describeCustomTool(tool: JsonObject, param: string): JsonObject {
+export function describeCustomTool(tool: JsonObject, param: string) {
   const description = readGiven(tool, 'description')
   const told = [description === undefined ? '' : readText(description, `${param}.description`), tellFormat(tool, param)]
   return {

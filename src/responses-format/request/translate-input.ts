@@ -7,7 +7,9 @@ import { type Conversation, createConversation } from '../../openai-format/conve
 import { unpackProof } from '../../openai-format/thought.ts'
 import { notTranslated } from './check-fields.ts'
 import { wrapInput } from './custom-tools.ts'
+import { chatNameOf } from './tool-names.ts'
 import { translateContent } from './translate-content.ts'
+import { readNamespace } from './translate-tools.ts'
 
 /** Throws a 400 that names the item at fault. */
 export function translateInput(body: JsonObject): JsonObject[] {
@@ -51,7 +53,8 @@ function translateItem(item: JsonObject, param: string, conversation: Conversati
 }
 
 function readCall(item: JsonObject, param: string): { id: string; name: string } {
-  return { id: readText(item.call_id, `${param}.call_id`), name: readText(item.name, `${param}.name`) }
+  const own = { name: readText(item.name, `${param}.name`), namespace: readNamespace(item, param) }
+  return { id: readText(item.call_id, `${param}.call_id`), name: chatNameOf(own) }
 }
 
 function translateOutput(item: JsonObject, param: string, conversation: Conversation): void {

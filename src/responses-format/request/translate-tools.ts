@@ -4,13 +4,15 @@ import type { JsonObject } from '../../json/json-object.ts'
 import { readChoice, readGiven, readList, readObject, readText } from '../../json/read-fields.ts'
 import { notTranslated } from './check-fields.ts'
 import { describeCustomTool } from './custom-tools.ts'
+import { chatNameOf } from './tool-names.ts'
 
 const WORDS = ['none', 'auto', 'required'] as const
 
 /** Throws a 400 for tools that a provider would have to run itself. */
 export function translateTools(body: JsonObject): JsonObject {
   const given = readGiven(body, 'tools')
-  const tools = given === undefined ? [] : readList(given, 'tools').map(translateTool)
+  const tools =
+    given === undefined ? [] : readList(given, 'tools').flatMap((tool, index) => translateTool(tool, `tools[${index}]`))
   const choice = readGiven(body, 'tool_choice')
   const parallel = readGiven(body, 'parallel_tool_calls')
   if (tools.length === 0) {
@@ -26,29 +28,33 @@ export function translateTools(body: JsonObject): JsonObject {
   }
 }
 
-/** The names of the tools that take any text. */
-export function namesOfCustomTools(body: JsonObject): ReadonlySet<string> {
-  const tools = Array.isArray(body.tools) ? body.tools : []
-  return new Set(tools.filter(tool => tool?.type === 'custom').map(tool => String(tool.name)))
+/** None for a search that the model can do without. */
+function translateTool(value: unknown, param: string, namespace = ''): JsonObject[] {
+  const tool = readObject(value, param)
+  if (tool.type === 'custom') return [writeFunction(describeCustomTool(tool, param), namespace)]
+  if (tool.type === 'function') return [writeFunction(describeFunction(tool, param), namespace)]
+  if (tool.type === 'namespace' && namespace === '') {
+    const name = readText(tool.name, `${param}.name`)
+    return readList(tool.tools, `${param}.tools`).flatMap((item, index) => {
+      return translateTool(item, `${param}.tools[${index}]`, name)
+    })
+  }
+  // Of what OpenAI has stored alone: agents offer it by default, and do without it where there is none.
+  if (tool.type === 'web_search' && tool.external_web_access === false) return []
+  throw notTranslated(`${param}.type`, 'only functions and custom tools can be translated.')
 }
 
-function translateTool(value: unknown, index: number): JsonObject {
-  const param = `tools[${index}]`
-  const tool = readObject(value, param)
-  if (tool.type === 'custom') return { type: 'function', function: describeCustomTool(tool, param) }
-  if (tool.type !== 'function') {
-    throw notTranslated(`${param}.type`, 'only functions and custom tools can be translated.')
-  }
-  const { name, description, parameters, strict } = tool
+function describeFunction({ name, description, parameters, strict }: JsonObject, param: string) {
   return {
-    type: 'function',
-    function: {
-      name: readText(name, `${param}.name`),
-      ...(typeof description === 'string' ? { description } : {}),
-      ...(parameters === undefined || parameters === null ? {} : { parameters }),
-      ...(typeof strict === 'boolean' ? { strict } : {}),
-    },
+    name: readText(name, `${param}.name`),
+    ...(typeof description === 'string' ? { description } : {}),
+    ...(parameters === undefined || parameters === null ? {} : { parameters }),
+    ...(typeof strict === 'boolean' ? { strict } : {}),
   }
+}
+
+function writeFunction(described: { name: string }, namespace: string): JsonObject {
+  return { type: 'function', function: { ...described, name: chatNameOf({ name: described.name, namespace }) } }
 }
 
 function translateChoice(choice: unknown): unknown {
@@ -67,5 +73,12 @@ function nameFunction(tool: JsonObject, param: string): JsonObject {
   if (tool.type !== 'function' && tool.type !== 'custom') {
     throw notTranslated(`${param}.type`, 'only functions and custom tools can be chosen.')
   }
-  return { type: 'function', function: { name: readText(tool.name, `${param}.name`) } }
+  const name = readText(tool.name, `${param}.name`)
+  return { type: 'function', function: { name: chatNameOf({ name, namespace: readNamespace(tool, param) }) } }
+}
+
+/** '' for a tool, or a call, in none. */
+export function readNamespace(tool: JsonObject, param: string): string {
+  const namespace = readGiven(tool, 'namespace')
+  return namespace === undefined ? '' : readText(namespace, `${param}.namespace`)
 }

@@ -190,6 +190,42 @@ describe('toChatRequest', () => {
     })
   })
 
+  test('flattens namespaces, and leaves out a search that a model can do without', () => {
+    const parameters = { type: 'object', properties: {} }
+    const inner = [
+      { type: 'function', name: 'close', description: 'Closes.', strict: false, parameters },
+      { type: 'custom', name: 'patch' },
+      { type: 'function', name: 'n'.repeat(64), parameters },
+    ]
+    const body = {
+      model: 'm',
+      tools: [
+        { type: 'namespace', name: 'agents', description: 'Agents.', tools: inner },
+        { type: 'web_search', external_web_access: false },
+      ],
+      input: [
+        { type: 'function_call', call_id: 'c1', namespace: 'agents', name: 'close', arguments: '{}' },
+        { type: 'function_call_output', call_id: 'c1', output: 'Done' },
+      ],
+      client_metadata: { session_id: 's' },
+    }
+    const chat = toChatRequest(body)
+    const names = (chat.tools as { function: { name: string } }[]).map(tool => tool.function.name)
+    expect(names).toEqual(['agents__close', 'agents__patch', expect.stringMatching(/^agents__n{47}_[0-9a-f]{8}$/)])
+    expect(chat).toMatchObject({ messages: [{ tool_calls: [{ function: { name: 'agents__close' } }] }, {}] })
+    expect(chat).not.toHaveProperty('client_metadata')
+    const tool_calls = names.map((name, index) => {
+      return { id: `c${index}`, type: 'function', function: { name, arguments: '{"input":"x"}' } }
+    })
+    const message = { role: 'assistant', content: null, tool_calls }
+    const answer = { id: 'a', model: 'm', choices: [{ index: 0, message, finish_reason: 'tool_calls' }] }
+    expect(fromChatAnswer(answer, readResponseContext(body, 'req_1')).output).toMatchObject([
+      { type: 'function_call', namespace: 'agents', name: 'close', arguments: '{"input":"x"}' },
+      { type: 'custom_tool_call', namespace: 'agents', name: 'patch', input: 'x' },
+      { type: 'function_call', namespace: 'agents', name: 'n'.repeat(64) },
+    ])
+  })
+
   test('gives a model its own thoughts back', () => {
     const thinking_blocks = [{ type: 'thinking', thinking: 'Hm.', signature: 'c2ln', index: 0 }]
     const call = { id: 'c1', type: 'function', function: { name: 'look', arguments: '{}' } }
