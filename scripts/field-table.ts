@@ -1,12 +1,14 @@
-/** Prints the README's table of request fields: what becomes of each, by provider. A test holds the README to it. */
+/** Prints the README's tables of request fields: what becomes of each. A test holds the README to them. */
+import { FIELD_RULES as MESSAGES_RULES } from '../src/messages-format/field-rules.ts'
 import { FIELD_RULES } from '../src/providers/anthropic/field-rules.ts'
+import { FIELD_RULES as RESPONSES_RULES } from '../src/responses-format/field-rules.ts'
 
 /** What the providers that speak OpenAI's format do not get as it was sent. */
 const COMPATIBLE: Partial<Record<string, string>> = {
   stream_options: 'sent with `include_usage` on; who did not ask for usage does not see it',
 }
 
-/** Markdown, without a closing line feed. */
+/** Of chat requests, by provider. Markdown, without a closing line feed. */
 export function writeFieldTable(): string {
   const rows = Object.entries(FIELD_RULES).map(([field, { treatment, reason }]) => {
     return `| \`${field}\` | ${COMPATIBLE[field] ?? 'as sent'} | ${treatment} | ${reason} |`
@@ -19,4 +21,22 @@ export function writeFieldTable(): string {
   ].join('\n')
 }
 
-if (import.meta.main) process.stdout.write(`${writeFieldTable()}\n`)
+const writeDoorTable = (rules: Record<string, { treatment: string; reason: string }>) =>
+  [
+    '| request field | where it is translated | how, or why |',
+    '|---|---|---|',
+    ...Object.entries(rules).map(([field, { treatment, reason }]) => `| \`${field}\` | ${treatment} | ${reason} |`),
+    '| any other | as sent | Providers name what they do not know in their 400. |',
+  ].join('\n')
+
+/** Of requests for responses, on their way to chat. */
+export const writeResponsesTable = () => writeDoorTable(RESPONSES_RULES)
+
+/** Of requests for messages, on their way to chat. */
+export const writeMessagesTable = () => writeDoorTable(MESSAGES_RULES)
+
+if (import.meta.main) {
+  process.stdout.write(
+    [writeResponsesTable(), writeMessagesTable(), writeFieldTable()].map(table => `${table}\n\n`).join(''),
+  )
+}

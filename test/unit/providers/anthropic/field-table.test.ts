@@ -1,15 +1,18 @@
 import { expect, test } from 'vitest'
-import { writeFieldTable } from '../../../../scripts/field-table.ts'
+import { writeFieldTable, writeMessagesTable, writeResponsesTable } from '../../../../scripts/field-table.ts'
 import { FIELD_RULES } from '../../../../src/providers/anthropic/field-rules.ts'
 import { createConnectionProbe } from '../../../../src/providers/connection-probe.ts'
 import { createOpenAiCompatibleProvider } from '../../../../src/providers/openai-compatible.ts'
 import { startStandin } from '../../../standin/server.ts'
 
-test('the README’s table of request fields is what the code does', async () => {
-  const readme = await Bun.file(new URL('../../../../README.md', import.meta.url)).text()
-  // Where it is not: bun scripts/field-table.ts prints it.
-  expect(readme).toContain(writeFieldTable())
-})
+test.each([writeFieldTable, writeResponsesTable, writeMessagesTable])(
+  'the README holds what %o writes',
+  async write => {
+    const readme = await Bun.file(new URL('../../../../README.md', import.meta.url)).text()
+    // Where it is not: bun scripts/field-table.ts prints it.
+    expect(readme).toContain(write())
+  },
+)
 
 test('every field has a row, and no cell breaks the table', () => {
   const rows = writeFieldTable().split('\n')
