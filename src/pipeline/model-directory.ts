@@ -45,10 +45,9 @@ export function createModelDirectory(admission: Admission, routes: Routes): Mode
 
     async find(caller, id) {
       const account = await identify(caller)
-      const model = routes.listModels(account).find(listed => listed.model === id)
-      if (model) return describe(model)
-      const provider = routes.resolve(id, account)
-      throw provider instanceof ProxyError && provider.status === 404 ? provider : notListed(id)
+      const model = routes.findModel(id, account)
+      if (model && !(model instanceof ProxyError)) return { ...describe(model), id }
+      throw model?.status === 404 ? model : notListed(id)
     },
   }
 }

@@ -3,7 +3,7 @@
 import { AGGREGATOR, type Catalogue } from '../catalogue/catalogue.ts'
 import { providerOfName } from '../catalogue/native-names.ts'
 import type { DirectProvider } from '../config.ts'
-import type { ProxyError } from '../errors.ts'
+import { ProxyError } from '../errors.ts'
 import type { Account } from '../postgres/admit.ts'
 import type { CatalogueModel } from '../postgres/list-models.ts'
 import { modelNotFound, noAggregator, noWayTo } from './no-route.ts'
@@ -24,6 +24,10 @@ export interface Routes {
   keeperOf(account: Routed): Provider | null
   /** What the catalogue has of the models that `resolve` finds a provider for; of two of one name, the one it would take. */
   listModels(account: Routed): CatalogueModel[]
+  /**
+   * What the catalogue has of the model that this name leads to, in a list or not; or what stands in its way. Undefined where a provider would be asked for what the catalogue does not have.
+   */
+  findModel(model: string, account: Routed): CatalogueModel | ProxyError | undefined
 }
 
 export interface RoutesOptions {
@@ -78,24 +82,34 @@ export function createRoutes({ catalogue, sandbox, aggregatorFor, directFor }: R
     return [...byName.values()].sort((a, b) => (a.model < b.model ? -1 : 1))
   }
 
+  function resolve(model: string, account: Routed): Provider | ProxyError {
+    if (account.key_type === 'test')
+      return isKnown(model) ? sandbox : modelNotFound(model, catalogue, listModels(account))
+    const direct = findDirect(model, account)
+    if (direct) return directFor(direct, account)
+    const aggregated = findInAggregator(model, account)
+    if (aggregated) return aggregated
+    if (!VENDOR_AND_MODEL.test(model)) return modelNotFound(model, catalogue, listModels(account))
+    const native = catalogue.directProvidersOf(model)
+    return native.length > 0 ? noWayTo(model, native) : noAggregator()
+  }
+
   return {
-    resolve(model, account) {
-      if (account.key_type === 'test')
-        return isKnown(model) ? sandbox : modelNotFound(model, catalogue, listModels(account))
-      const direct = findDirect(model, account)
-      if (direct) return directFor(direct, account)
-      const aggregated = findInAggregator(model, account)
-      if (aggregated) return aggregated
-      if (!VENDOR_AND_MODEL.test(model)) return modelNotFound(model, catalogue, listModels(account))
-      const native = catalogue.directProvidersOf(model)
-      return native.length > 0 ? noWayTo(model, native) : noAggregator()
-    },
+    resolve,
+    listModels,
 
     keeperOf(account) {
       const keeps = account.key_type !== 'test' && account.direct_providers.includes('openai')
       return keeps ? directFor('openai', account) : null
     },
 
-    listModels,
+    findModel(model, account) {
+      const listed = listModels(account).find(known => known.model === model)
+      if (listed) return listed
+      const provider = resolve(model, account)
+      if (provider instanceof ProxyError) return provider
+      const known = provider.pricedAs === null ? undefined : catalogue.find(provider.pricedAs, model)
+      return known?.listed ? known : undefined
+    },
   }
 }

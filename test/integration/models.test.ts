@@ -97,11 +97,13 @@ describeFootings('GET /v1/models', footing => {
       expect(await client.models.retrieve(id)).toMatchObject({ id, object: 'model' })
       expect((await get(`/models/${id}`)).status).toBe(200)
     }
-    await expect(client.models.retrieve('gpt-4o')).rejects.toMatchObject({ status: 404, code: 'model_not_found' })
+    // Not in the list, and of use all the same: the aggregator has it under another name.
+    expect(await client.models.retrieve('gpt-4o')).toMatchObject({ id: 'gpt-4o', owned_by: 'openai' })
+    await expect(client.models.retrieve('gpt-9')).rejects.toMatchObject({ status: 404, code: 'model_not_found' })
   })
 
   test.each([
-    ['gpt-4o', /"gpt-4o" is not in the catalogue/],
+    ['gpt-9', /"gpt-9" is not in the catalogue/],
     ['llama-3.1-8b-instant', /native name of groq, for which this project has stored no key/],
     ['nothing', /"nothing" is not known/],
     ['acme/unheard-of', /"acme\/unheard-of" is not in the catalogue/],
