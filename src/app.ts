@@ -30,6 +30,7 @@ import type { FastStore } from './stores/fast-store.ts'
 import { createInProcessStore } from './stores/in-process-store.ts'
 import type { Log } from './telemetry/log.ts'
 import { createRefusals } from './telemetry/refusals.ts'
+import { createSemanticHitRecorder } from './telemetry/semantic-hit-recorder.ts'
 import { createUsageRecorder } from './telemetry/usage-recorder.ts'
 import { nameEmbedderVectors } from './vector-cache/embedder-space.ts'
 import { createVectorStore } from './vector-cache/vector-store.ts'
@@ -63,6 +64,7 @@ export async function createApp({ config, database, store, embedder, bus = null,
   const nameVector = nameEmbedderVectors(embedder, config, catalogue.directProvidersOf)
   const promptVectors = await createPromptVectors({ database, embedder, vectors, nameVector, log })
   const recorder = createUsageRecorder(database, log)
+  const semanticHits = createSemanticHitRecorder(database, log)
   const reservations = createReservations(database)
   const providers = reachProviders({ config, database, catalogue, log })
   const { circuits } = providers
@@ -77,7 +79,7 @@ export async function createApp({ config, database, store, embedder, bus = null,
     cache,
     catalogue,
     routes,
-    accounting: createAccounting({ recorder, reservations, catalogue, log }),
+    accounting: createAccounting({ recorder, semanticHits, reservations, catalogue, log }),
     calls: new SharedCalls(),
     leads: createLeads(bus),
     vectorCalls: new VectorCalls(),
@@ -104,7 +106,12 @@ export async function createApp({ config, database, store, embedder, bus = null,
     connections,
     dashboard: typeof config.dashboard === 'number' ? createDashboardServer({ config, database, log }) : null,
     async flush(timeLimitMs) {
-      await Promise.all([recorder.drain(timeLimitMs), reservations.drain(timeLimitMs), vectors.drain(timeLimitMs)])
+      await Promise.all([
+        recorder.drain(timeLimitMs),
+        semanticHits.drain(timeLimitMs),
+        reservations.drain(timeLimitMs),
+        vectors.drain(timeLimitMs),
+      ])
     },
     async close() {
       maintenance.stop()

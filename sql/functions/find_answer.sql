@@ -19,7 +19,9 @@ returns table (
     completion_tokens integer,
     created_at timestamptz,
     expires_at timestamptz,
-    prompt text
+    prompt text,
+    verdict text,
+    verdict_source text
 )
 language plpgsql
 stable
@@ -34,7 +36,7 @@ declare
     through_graph bigint;
 begin
     return query
-    select e.id, encode(e.request_hash, 'hex'), 'exact', null::double precision, e.response, e.provider, e.prompt_tokens, e.completion_tokens, e.created_at, e.expires_at, null::text
+    select e.id, encode(e.request_hash, 'hex'), 'exact', null::double precision, e.response, e.provider, e.prompt_tokens, e.completion_tokens, e.created_at, e.expires_at, null::text, null::text, null::text
     from cache_entries e
     where e.project_id = of_project
         and e.request_hash = by_request_hash
@@ -47,7 +49,7 @@ begin
     -- The newest few: one of them may be vetoed where the next is not.
     return query
     with named as materialized (
-        select p.entry_id, p.prompt
+        select p.entry_id, p.normalized_hash, p.prompt
         from cache_prompts p
         where p.name_key = hashtextextended(encode(by_context_hash || by_normalized_hash, 'hex'), of_project)
             and p.project_id = of_project
@@ -58,9 +60,20 @@ begin
         order by p.created_at desc
         limit 5
     )
-    select e.id, encode(e.request_hash, 'hex'), 'normalized', 1::double precision, e.response, e.provider, e.prompt_tokens, e.completion_tokens, e.created_at, e.expires_at, n.prompt
+    select e.id, encode(e.request_hash, 'hex'), 'normalized', 1::double precision, e.response, e.provider, e.prompt_tokens, e.completion_tokens, e.created_at, e.expires_at, n.prompt, v.verdict, v.source
     from named n
-    join cache_entries e on e.id = n.entry_id;
+    join cache_entries e on e.id = n.entry_id
+    left join lateral (
+        select v.verdict, v.source
+        from cache_verdicts v
+        where v.project_id = of_project
+            and v.context_hash = by_context_hash
+            and v.one_hash = least(by_normalized_hash, n.normalized_hash)
+            and v.other_hash = greatest(by_normalized_hash, n.normalized_hash)
+        -- A person's before a judge's.
+        order by v.source desc
+        limit 1
+    ) v on true;
     if asked is null then
         return;
     end if;
@@ -69,7 +82,7 @@ begin
     of_group := hashtextextended(encode(by_context_hash, 'hex'), of_project);
     return query
     with nearest as materialized (
-        select p.entry_id, p.prompt, p.embedding <=> asked as distance
+        select p.entry_id, p.normalized_hash, p.prompt, p.embedding <=> asked as distance
         from cache_prompts p
         where p.group_key = of_group
             and p.space_id = in_space
@@ -81,19 +94,30 @@ begin
         order by distance
         limit 5
     )
-    select e.id, encode(e.request_hash, 'hex'), 'similar', 1 - n.distance, e.response, e.provider, e.prompt_tokens, e.completion_tokens, e.created_at, e.expires_at, n.prompt
+    select e.id, encode(e.request_hash, 'hex'), 'similar', 1 - n.distance, e.response, e.provider, e.prompt_tokens, e.completion_tokens, e.created_at, e.expires_at, n.prompt, v.verdict, v.source
     from nearest n
     join cache_entries e on e.id = n.entry_id
+    left join lateral (
+        select v.verdict, v.source
+        from cache_verdicts v
+        where v.project_id = of_project
+            and v.context_hash = by_context_hash
+            and v.one_hash = least(by_normalized_hash, n.normalized_hash)
+            and v.other_hash = greatest(by_normalized_hash, n.normalized_hash)
+        -- A person's before a judge's.
+        order by v.source desc
+        limit 1
+    ) v on true
     where 1 - n.distance > threshold;
 
     select g.graph into through_graph from cache_groups g where g.group_key = of_group and g.space_id = in_space;
     if through_graph is not null then
         return query
         select *
-        from find_in_cache_graph(through_graph, of_project, by_context_hash, in_space, asked, threshold, oldest);
+        from find_in_cache_graph(through_graph, of_project, by_context_hash, by_normalized_hash, in_space, asked, threshold, oldest);
     end if;
 end;
 $$;
 
 comment on function find_answer(bigint, bytea, bytea, bytea, integer, halfvec, double precision, integer) is
-    'The stored answer to exactly this request; else, of equal context, up to five of equal normalized prompt, and up to five whose prompt vectors are more similar than the threshold, each with its prompt to be proved by. A null context hash looks for the exact one alone, a null vector for no similar ones; a null age takes any.';
+    'The stored answer to exactly this request; else, of equal context, up to five of equal normalized prompt, and up to five whose prompt vectors are more similar than the threshold, each with its prompt to be proved by and with what a person, or else the judge, said of the two. A null context hash looks for the exact one alone, a null vector for no similar ones; a null age takes any.';

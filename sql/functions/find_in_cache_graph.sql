@@ -2,6 +2,7 @@ create or replace function find_in_cache_graph(
     graph bigint,
     of_project bigint,
     by_context_hash bytea,
+    by_normalized_hash bytea,
     in_space integer,
     asked halfvec,
     threshold double precision,
@@ -18,7 +19,9 @@ returns table (
     completion_tokens integer,
     created_at timestamptz,
     expires_at timestamptz,
-    prompt text
+    prompt text,
+    verdict text,
+    verdict_source text
 )
 language plpgsql
 stable
@@ -43,7 +46,7 @@ begin
     -- Codes come out nearly in the vectors' order: of the nearest twenty, vectors choose five.
     return query
     with nearest as materialized (
-        select p.entry_id, p.prompt, p.embedding <=> asked as distance
+        select p.entry_id, p.normalized_hash, p.prompt, p.embedding <=> asked as distance
         from (select distinct u.id from unnest(coded) as u (id)) c
         cross join lateral (
             select x.*
@@ -59,7 +62,7 @@ begin
         order by distance
         limit 5
     )
-    select e.id, encode(e.request_hash, 'hex'), 'similar', 1 - n.distance, e.response, e.provider, e.prompt_tokens, e.completion_tokens, e.created_at, e.expires_at, n.prompt
+    select e.id, encode(e.request_hash, 'hex'), 'similar', 1 - n.distance, e.response, e.provider, e.prompt_tokens, e.completion_tokens, e.created_at, e.expires_at, n.prompt, v.verdict, v.source
     from nearest n
     cross join lateral (
         select x.*
@@ -67,9 +70,20 @@ begin
         where x.id = n.entry_id
         limit 1
     ) e
+    left join lateral (
+        select v.verdict, v.source
+        from cache_verdicts v
+        where v.project_id = of_project
+            and v.context_hash = by_context_hash
+            and v.one_hash = least(by_normalized_hash, n.normalized_hash)
+            and v.other_hash = greatest(by_normalized_hash, n.normalized_hash)
+        -- A person's before a judge's.
+        order by v.source desc
+        limit 1
+    ) v on true
     where 1 - n.distance > threshold;
 end;
 $$;
 
-comment on function find_in_cache_graph(bigint, bigint, bytea, integer, halfvec, double precision, timestamptz) is
+comment on function find_in_cache_graph(bigint, bigint, bytea, bytea, integer, halfvec, double precision, timestamptz) is
     'Up to five prompts that a group''s graph leads to and whose vectors are more similar than the threshold; as find_answer gives them.';

@@ -11,6 +11,7 @@ begin
     -- keeps out what is still on its way here.
     update projects p set cache_generation = p.cache_generation + 1 where p.id = owner_id;
     delete from cached_vectors v where v.project_id = owner_id;
+    delete from cache_verdicts v where v.project_id = owner_id;
     delete from cache_groups g where g.project_id = owner_id;
     delete from cache_entries e where e.project_id = owner_id;
     get diagnostics purged = row_count;
@@ -19,4 +20,4 @@ begin
 end;
 $$;
 
-comment on function purge_cache(text) is 'Forgets every cached answer and vector of a project and returns how many answers there were. Raises on an unknown project.';
+comment on function purge_cache(text) is 'Forgets every cached answer and vector of a project, with the verdicts about them, and returns how many answers there were. Raises on an unknown project.';

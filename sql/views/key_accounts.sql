@@ -25,7 +25,16 @@ select
     -- Versions only grow: the highest changes with every key that is replaced, the providers with every one that comes or goes.
     coalesce(direct.highest_version, 0) as provider_keys_version,
     p.fallbacks,
-    longest.cache_ttl_seconds as max_cache_ttl_seconds
+    longest.cache_ttl_seconds as max_cache_ttl_seconds,
+    p.semantic_mode,
+    p.semantic_policy,
+    p.cache_mode,
+    p.semantic_judge,
+    p.semantic_judge_model,
+    p.semantic_judge_daily_usd,
+    p.semantic_judge_floor,
+    p.semantic_judge_timeout_ms,
+    p.verdict_generation
 from api_keys k
 join projects p on p.id = k.project_id
 join plans pl on pl.name = p.plan
@@ -50,12 +59,21 @@ comment on column key_accounts.project_name is 'What operators call the project.
 comment on column key_accounts.requests_per_month is 'The plan''s quota for keys of this type together.';
 comment on column key_accounts.requests_per_minute is 'The plan''s limit for this one key.';
 comment on column key_accounts.requests_per_minute_per_address is 'The plan''s limit for one client address in the project.';
-comment on column key_accounts.semantic_enabled is 'Whether a differently worded question may be answered from the cache.';
+comment on column key_accounts.semantic_enabled is 'Whether semantic_mode is on; for the release before.';
 comment on column key_accounts.semantic_threshold is 'Cosine similarity above which two questions may count as the same.';
-comment on column key_accounts.semantic_guards is 'Whether guards veto similar but different questions.';
+comment on column key_accounts.semantic_guards is 'Whether semantic_policy asks for more than similarity; for the release before.';
 comment on column key_accounts.cache_ttl_seconds is 'How long an answer stays in the cache unless the request says otherwise.';
 comment on column key_accounts.cache_generation is 'Raised by every purge.';
 comment on column key_accounts.direct_providers is 'Providers that the project has stored a key of its own for.';
 comment on column key_accounts.provider_keys_version is 'Higher after every such key that was stored; 0: none is.';
 comment on column key_accounts.fallbacks is 'Models that stand in, in this order, for one that cannot be reached.';
 comment on column key_accounts.max_cache_ttl_seconds is 'Longest that an answer to this key may stay in the cache, whatever the request says.';
+comment on column key_accounts.semantic_mode is 'on, shadow or off: whether a differently worded question may be answered from the cache.';
+comment on column key_accounts.semantic_policy is 'proved, judged or threshold: which of them.';
+comment on column key_accounts.cache_mode is 'all, deterministic or off: which requests may be answered from the cache at all.';
+comment on column key_accounts.semantic_judge is 'inline or off: whether a judge is asked what proof cannot decide.';
+comment on column key_accounts.semantic_judge_model is 'The judge; empty: none.';
+comment on column key_accounts.semantic_judge_daily_usd is 'What it may cost in a day.';
+comment on column key_accounts.semantic_judge_floor is 'Least similarity that is worth asking it about.';
+comment on column key_accounts.semantic_judge_timeout_ms is 'How long a request waits for it, in milliseconds.';
+comment on column key_accounts.verdict_generation is 'Raised by every pair that a person called wrong.';

@@ -19,18 +19,22 @@ export interface Alias {
   id: string
   similarity: number
   reason: SemanticReason
+  /** Hex SHA-256 of the wording as proof writes it. */
+  askedHash: string
   /** Under which settings of the project the match was made. */
   settings: string
 }
 
-export function encodeAlias({ target, id, similarity, reason, settings }: Alias): Uint8Array {
-  return encoder.encode(`${JSON.stringify([FORM, target, id, similarity, reason, settings])}\n`)
+export function encodeAlias({ target, id, similarity, reason, settings, askedHash }: Alias): Uint8Array {
+  return encoder.encode(`${JSON.stringify([FORM, target, id, similarity, reason, settings, askedHash])}\n`)
 }
 
 export function isAlias(bytes: Uint8Array): boolean {
   return bytes[0] === OPENING && bytes[1] === FORM_DIGIT
 }
 
+/** A name in the store ends with the hash of its request, in hex. */
+const HASH_LENGTH = 64
 const OPENING = '['.charCodeAt(0)
 const FORM_DIGIT = String(FORM).charCodeAt(0)
 
@@ -40,14 +44,17 @@ export function decodeAliasedEntry(bytes: Uint8Array, settings: string): Semanti
   if (end < 0) return null
   try {
     const line: unknown = JSON.parse(decoder.decode(bytes.subarray(0, end)))
-    if (!Array.isArray(line) || line.length !== 6 || line[5] !== settings) return null
+    if (!Array.isArray(line) || line.length !== 7 || line[5] !== settings) return null
     const entry = decodeEntry(bytes.subarray(end + 1))
     if (!entry) return null
+    const [, target, id, similarity, reason, , askedHash] = line
     return {
       result: 'HIT-SEMANTIC',
-      id: String(line[2]),
-      similarity: Number(line[3]),
-      reason: line[4] as SemanticReason,
+      id: String(id),
+      similarity: Number(similarity),
+      reason: reason as SemanticReason,
+      askedHash: String(askedHash),
+      entryHash: String(target).slice(-HASH_LENGTH),
       entry,
     }
   } catch {

@@ -32,8 +32,10 @@ export interface SemanticQuery {
   normalizedHash: string
   /** Hex SHA-256 of everything else. */
   contextHash: string
-  /** Similarity that a match must exceed. */
+  /** Similarity that a match must exceed, unless a person or the judge has confirmed it. */
   threshold: number
+  /** Similarity from which on such a verdict counts; null: the project has only what exceeds the threshold. */
+  judgeFloor: number | null
 }
 
 export function createCacheQuery(known: Omit<CacheQuery, 'exactKey' | 'callName' | 'semantic'>): CacheQuery {
@@ -57,19 +59,20 @@ function readSemanticQuery({
   account,
   control,
 }: Pick<CacheQuery, 'identity' | 'account' | 'control'>): SemanticQuery | MissReason {
-  if (!account.semantic_enabled) return 'off'
+  if (account.semantic_mode === 'off') return 'off'
   // Where a number of the context may have been rounded, contexts cannot be compared; a large one would take long to hash.
   if (identity.source.hasInexactNumber || identity.source.isLarge) return 'no-candidate'
   const asked = takeAskedText(identity.endpoint, identity.body)
   if (!asked) return 'no-candidate'
   const reading = readPrompt(asked.text)
   if (!reading.isSemantic) return 'no-candidate'
-  const bypass = account.semantic_guards ? bypassReason(reading) : null
+  const bypass = account.semantic_policy === 'threshold' ? null : bypassReason(reading)
   if (bypass) return bypass
   return {
     reading,
     normalizedHash: sha256(reading.normalized),
     contextHash: hashContext(identity, asked.contextBody),
     threshold: control.threshold ?? account.semantic_threshold,
+    judgeFloor: account.semantic_policy === 'judged' ? account.semantic_judge_floor : null,
   }
 }

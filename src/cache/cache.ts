@@ -9,7 +9,7 @@ import { decodeAliasedEntry, encodeAlias, isAlias } from './alias.ts'
 import type { CacheQuery, SemanticQuery } from './cache-query.ts'
 import { ageSeconds, type CacheEntry, decodeEntry, encodeEntry } from './entry.ts'
 import { cacheIdOf, type Match, type MissReason, type SemanticMatch } from './match.ts'
-import { pickCandidate, policyOf } from './policy.ts'
+import { matchSettings, type PickedMatch, pickCandidate } from './policy.ts'
 import type { PromptVector, PromptVectors } from './prompt-vectors.ts'
 import { createResponseWriter, type NewResponse } from './response-writer.ts'
 
@@ -22,6 +22,8 @@ export interface Lookup {
   match: Match | null
   /** Why there is no match. */
   missReason: MissReason
+  /** In shadow mode: what would have been served. */
+  shadow?: SemanticMatch
   /** Made on the way; kept for storing the response. */
   vector: PromptVector | null
 }
@@ -59,10 +61,10 @@ export function createCache({ database, store, vectors, log }: CacheOptions): Ca
   }
 
   /** From now on, who asks in these words is answered like an exact request. */
-  function nameWording(query: CacheQuery, match: SemanticMatch, row: FoundAnswer): void {
+  function nameWording(query: CacheQuery, match: SemanticMatch): void {
     const { exactKey, requestHash } = query
-    const target = exactKey.replace(requestHash, row.request_hash)
-    const alias = encodeAlias({ ...match, target, settings: policyOf(query.account) })
+    const target = exactKey.replace(requestHash, match.entryHash)
+    const alias = encodeAlias({ ...match, target, settings: matchSettings(query.account) })
     void copyToStore(exactKey, alias, match.entry.expiresAtMs)
     void copyToStore(target, encodeEntry(match.entry), match.entry.expiresAtMs)
   }
@@ -87,7 +89,7 @@ export function createCache({ database, store, vectors, log }: CacheOptions): Ca
     const asked = findAnswer(database, {
       projectId: account.project_id,
       requestHash,
-      semantic: semantic && { ...semantic, vector },
+      semantic: semantic && { ...semantic, threshold: lookupThreshold(semantic), vector },
       maxAgeSeconds: control.maxAgeSeconds,
     })
     const found = await withinLookupTime(asked)
@@ -101,26 +103,19 @@ export function createCache({ database, store, vectors, log }: CacheOptions): Ca
         vector,
       }
     }
-    const picked = semantic
-      ? pickCandidate(semantic, found, policyOf(account))
-      : { missReason: 'no-candidate' as const }
+    if (!semantic) return { match: null, missReason: 'no-candidate', vector }
+    const picked = pickCandidate(semantic, found, account.semantic_policy)
     if ('missReason' in picked) return { match: null, missReason: picked.missReason, vector }
-    const { row, reason, similarity } = picked
-    const match: SemanticMatch = {
-      result: 'HIT-SEMANTIC',
-      reason,
-      similarity,
-      id: cacheIdOf(row.request_hash),
-      entry: readRow(row),
-    }
-    if (control.store) nameWording(query, match, row)
+    const match = toMatch(semantic, picked)
+    if (account.semantic_mode === 'shadow') return { match: null, missReason: 'shadow', shadow: match, vector }
+    if (control.store) nameWording(query, match)
     return { match, missReason: 'no-candidate', vector }
   }
 
   return {
     readExact(bytes, { account, control, requestHash }) {
       if (!bytes) return null
-      const match = isAlias(bytes) ? readAlias(bytes, policyOf(account)) : readStored(bytes, requestHash)
+      const match = isAlias(bytes) ? readAlias(bytes, matchSettings(account)) : readStored(bytes, requestHash)
       const now = Date.now()
       if (!match || match.entry.expiresAtMs <= now) return null
       if (control.maxAgeSeconds !== null && ageSeconds(match.entry, now) > control.maxAgeSeconds) return null
@@ -185,6 +180,18 @@ function readStored(bytes: Uint8Array, requestHash: string): Match | null {
 
 function readAlias(bytes: Uint8Array, settings: string): Match | null {
   return decodeAliasedEntry(bytes, settings)
+}
+
+/** What has a verdict may be served from the judge's floor on. */
+function lookupThreshold({ threshold, judgeFloor }: SemanticQuery): number {
+  // The least similarity above a floor that itself counts.
+  return judgeFloor === null ? threshold : Math.min(threshold, judgeFloor - 1e-9)
+}
+
+function toMatch({ normalizedHash }: SemanticQuery, { row, reason, similarity }: PickedMatch): SemanticMatch {
+  const entryHash = row.request_hash
+  const id = cacheIdOf(entryHash)
+  return { result: 'HIT-SEMANTIC', reason, similarity, id, askedHash: normalizedHash, entryHash, entry: readRow(row) }
 }
 
 function readRow(row: FoundAnswer): CacheEntry {

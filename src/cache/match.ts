@@ -22,6 +22,10 @@ export interface SemanticMatch {
   entry: CacheEntry
   /** Cosine, 0.0 to 1.0. */
   similarity: number
+  /** Hex SHA-256 of the question as proof writes it. */
+  askedHash: string
+  /** `requestHash` of the request that the entry answers. */
+  entryHash: string
 }
 
 export type Match = ExactMatch | SemanticMatch
@@ -39,6 +43,8 @@ export type MissReason =
   | 'tools'
   /** The request wants no stored response, */
   | 'no-store'
+  /** or the project wants to know what would be served, no more, */
+  | 'shadow'
   /** or the project none that is not exact. */
   | 'off'
 

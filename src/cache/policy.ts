@@ -6,33 +6,58 @@ import type { SemanticQuery } from './cache-query.ts'
 import type { MissReason, SemanticReason } from './match.ts'
 import { prove } from './proof/prove.ts'
 
-/** `proved`: only with proof. `threshold`: similarity alone. */
-export type SemanticPolicy = 'proved' | 'threshold'
+/** `proved`: only with proof. `judged`: or where the judge or a person confirmed it. `threshold`: similarity alone. */
+export type SemanticPolicy = Account['semantic_policy']
 
-export type Picked = { row: SimilarAnswer; reason: SemanticReason; similarity: number } | { missReason: MissReason }
+export interface PickedMatch {
+  row: SimilarAnswer
+  reason: SemanticReason
+  similarity: number
+}
 
-export function policyOf(account: Account): SemanticPolicy {
-  return account.semantic_guards ? 'proved' : 'threshold'
+export interface NonePicked {
+  missReason: MissReason
+  /** What a judge might confirm, the most similar first. */
+  undecided: readonly SimilarAnswer[]
+}
+
+/** Of the project's settings, those that a match hangs on: what was matched under others is matched anew. */
+export function matchSettings(account: Account): string {
+  return `${account.semantic_mode}:${account.semantic_policy}:${account.verdict_generation}`
 }
 
 /** The most similar candidate that may be served, or why none may. */
 export function pickCandidate(
-  { reading, threshold }: SemanticQuery,
+  query: SemanticQuery,
   found: readonly FoundAnswer[],
   policy: SemanticPolicy,
-): Picked {
-  const candidates = found
-    .filter(row => row.match !== 'exact')
-    .filter(({ similarity }) => similarity > threshold)
-    .toSorted((a, b) => b.similarity - a.similarity)
-  let unproved: MissReason | null = null
+): PickedMatch | NonePicked {
+  const candidates = found.filter(row => row.match !== 'exact').toSorted((a, b) => b.similarity - a.similarity)
+  const undecided: SimilarAnswer[] = []
+  let apart: MissReason | null = null
   for (const row of candidates) {
-    const similarity = Math.min(1, row.similarity)
-    if (policy === 'threshold')
-      return { row, reason: row.match === 'normalized' ? 'normalized' : 'threshold', similarity }
-    const proof = prove(reading, readPrompt(row.prompt))
-    if (proof.proved) return { row, reason: row.match === 'normalized' ? 'normalized' : 'proved', similarity }
-    unproved ??= `unproved:${proof.kind}`
+    const weighed = weigh(query, row, policy)
+    if ('reason' in weighed) return { row, similarity: Math.min(1, row.similarity), ...weighed }
+    if (weighed.isUndecided) undecided.push(row)
+    if (weighed.missReason !== 'below-threshold') apart ??= weighed.missReason
   }
-  return { missReason: unproved ?? (found.length > 0 ? 'below-threshold' : 'no-candidate') }
+  return { missReason: apart ?? (found.length > 0 ? 'below-threshold' : 'no-candidate'), undecided }
+}
+
+/** A person's word outweighs proof, and proof outweighs a judge's. Without either, a candidate must be more similar than the threshold. */
+function weigh(
+  { reading, threshold, judgeFloor }: SemanticQuery,
+  row: SimilarAnswer,
+  policy: SemanticPolicy,
+): { reason: SemanticReason } | { missReason: MissReason; isUndecided?: boolean } {
+  const byPerson = row.verdict_source === 'person'
+  if (byPerson && row.verdict === 'different') return { missReason: 'unproved:verdict' }
+  const isSimilar = row.similarity > threshold
+  const ground = row.match === 'normalized' ? 'normalized' : null
+  if (policy === 'threshold' && isSimilar) return { reason: ground ?? 'threshold' }
+  const proof = prove(reading, readPrompt(row.prompt))
+  if (isSimilar && proof.proved && policy !== 'threshold') return { reason: ground ?? 'proved' }
+  if (row.verdict === 'same' && (byPerson || policy === 'judged')) return { reason: 'judged' }
+  const isUndecided = row.verdict === null && judgeFloor !== null && row.similarity >= judgeFloor
+  return { missReason: isSimilar && !proof.proved ? `unproved:${proof.kind}` : 'below-threshold', isUndecided }
 }

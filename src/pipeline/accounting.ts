@@ -1,6 +1,7 @@
 /** How each request went: told here once, it becomes a record, a log line and, where the request does not count, a refund. */
 
 import type { Reservations } from '../admission/reservations.ts'
+import type { SemanticMatch } from '../cache/match.ts'
 import type { Catalogue } from '../catalogue/catalogue.ts'
 import { costUsd, NO_USAGE, type TokenUsage } from '../catalogue/cost.ts'
 import { ClientGone, ProxyError } from '../errors.ts'
@@ -9,6 +10,7 @@ import type { UsageRecord } from '../postgres/record-usage.ts'
 import type { Provider } from '../providers/upstream.ts'
 import { describeCause } from '../telemetry/describe-cause.ts'
 import type { Log } from '../telemetry/log.ts'
+import type { SemanticHitRecorder } from '../telemetry/semantic-hit-recorder.ts'
 import type { UsageRecorder } from '../telemetry/usage-recorder.ts'
 import { estimatePromptTokens } from '../tokens/count-tokens.ts'
 import { CLIENT_GONE_STATUS, type ProxyRequest } from './exchange.ts'
@@ -43,6 +45,8 @@ export interface RequestAccounting {
   noteAsked(): void
   /** The response headers are ready. */
   noteHeaders(): void
+  /** This match was served, or in shadow mode would have been, so that people can speak of it. */
+  noteSemanticMatch(match: SemanticMatch, isShadow: boolean): void
   /** Records how it ended. Only the first call counts. */
   finish(outcome: Outcome): void
   /** Records that it ended with this error, unless an end is recorded. */
@@ -55,12 +59,19 @@ export interface Accounting {
 
 export interface AccountingOptions {
   recorder: UsageRecorder
+  semanticHits: SemanticHitRecorder
   reservations: Pick<Reservations, 'refund'>
   catalogue: Catalogue
   log: Log
 }
 
-export function createAccounting({ recorder, reservations, catalogue, log }: AccountingOptions): Accounting {
+export function createAccounting({
+  recorder,
+  semanticHits,
+  reservations,
+  catalogue,
+  log,
+}: AccountingOptions): Accounting {
   return {
     open(request, account) {
       let query: Parameters<RequestAccounting['noteQuery']>[0] | null = null
@@ -92,6 +103,20 @@ export function createAccounting({ recorder, reservations, catalogue, log }: Acc
         },
         noteHeaders() {
           latencyMs ??= performance.now() - request.arrivedAtMs
+        },
+        noteSemanticMatch(match, isShadow) {
+          const { promptTokens, completionTokens } = match.entry
+          const usage = { ...NO_USAGE, promptTokens, completionTokens }
+          const pricedAs = provider?.pricedAs ?? null
+          semanticHits.record({
+            ...match,
+            projectId: account.project_id,
+            requestId: request.id,
+            isShadow,
+            promptTokens,
+            completionTokens,
+            savedUsd: pricedAs === null || !query ? 0 : costUsd(catalogue.find(pricedAs, query.model), usage),
+          })
         },
         finish,
         finishFailed(error) {

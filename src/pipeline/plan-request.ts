@@ -1,7 +1,9 @@
 /** What a request is going to do, from what it says and whose it is: pure, so that a guess at the account can be planned with too. */
 
+import type { CacheControl } from '../cache/cache-control.ts'
 import { type CacheQuery, createCacheQuery } from '../cache/cache-query.ts'
 import { hashRequest } from '../cache/exact-key.ts'
+import { mayCache } from '../cache/may-cache.ts'
 import { ProxyError } from '../errors.ts'
 import type { Account } from '../postgres/admit.ts'
 import { nameRoute } from '../providers/name-route.ts'
@@ -23,15 +25,23 @@ export function planRequest(query: RequestQuery, account: Account, routes: Route
   const route = routes.resolve(query.model, account)
   if (route instanceof ProxyError) return { route, cacheQuery: null, exactKey: null }
   const cacheQuery = planCacheQuery(query, account, route)
-  const isLookedUpWhole = query.control.lookup && query.embeddings === null
+  const isLookedUpWhole = cacheQuery.control.lookup && query.embeddings === null
   return { route, cacheQuery, exactKey: isLookedUpWhole ? cacheQuery.exactKey : null }
 }
 
 function planCacheQuery(query: RequestQuery, account: Account, provider: Provider): CacheQuery {
-  const { endpoint, body, canonicalBody, control, model } = query
+  const { endpoint, body, canonicalBody, model } = query
+  const control = controlFor(query, account)
   const route = nameRoute(provider) + boundKey(query, account)
   const identity = { namespace: control.namespace, endpoint, route, body, canonicalBody, source: query }
   return createCacheQuery({ account, control, identity, requestHash: hashRequest(identity), model })
+}
+
+/** What the client says about caching, within what the project's cache mode allows. */
+function controlFor({ control, body, embeddings }: RequestQuery, { cache_mode }: Account): CacheControl {
+  // Vectors are not sampled: each time they are the same.
+  const mode = embeddings && cache_mode === 'deterministic' ? 'all' : cache_mode
+  return mayCache(body, mode) ? control : { ...control, lookup: false, store: false }
 }
 
 /** Of an answer that is of use with the provider's key alone that it was made with: which key that is. */
@@ -45,9 +55,14 @@ function boundKey({ endpoint, body }: RequestQuery, { provider_keys_version: ver
 const PLAN_INPUTS = [
   'key_type',
   'project_id',
-  'semantic_enabled',
+  'semantic_mode',
+  'semantic_policy',
   'semantic_threshold',
-  'semantic_guards',
+  'semantic_judge',
+  'semantic_judge_model',
+  'semantic_judge_floor',
+  'verdict_generation',
+  'cache_mode',
   'cache_generation',
   'provider_keys_version',
 ] as const satisfies (keyof Account)[]

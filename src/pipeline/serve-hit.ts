@@ -16,6 +16,7 @@ export function serveHit({ query, provider, accounting }: RequestContext, match:
     ? { status: 200, headers: { ...SSE_TYPE, ...headers }, body: replayStream(entry.body, query) }
     : { status: 200, headers: { ...JSON_TYPE, ...headers }, body: entry.body }
   accounting.noteHeaders()
+  if (match.result === 'HIT-SEMANTIC') accounting.noteSemanticMatch(match, false)
   accounting.finish({
     status: 200,
     counts: true,

@@ -2,6 +2,7 @@
 
 import type { Lookup } from '../cache/cache.ts'
 import type { CacheControl } from '../cache/cache-control.ts'
+import { mayCache } from '../cache/may-cache.ts'
 import type { CallFailure } from '../coalescing/shared-call.ts'
 import { type Joined, startAlone } from '../coalescing/shared-calls.ts'
 import { ClientGone, notCached, ProxyError, upstreamBrokeOff } from '../errors.ts'
@@ -33,7 +34,7 @@ export async function answerByCall(context: RequestContext, stages: Stages): Pro
     failure = followed.failure
   }
   if (failure) return { failure: failure instanceof ClientGone ? upstreamBrokeOff(failure) : failure }
-  const lookup = query.control.lookup ? await stages.cache.find(cacheQuery) : NOTHING_FOUND
+  const lookup = query.control.lookup ? await stages.cache.find(cacheQuery) : notLookedUp(context)
   return lead(context, startAlone(query.stream), lookup, stages)
 }
 
@@ -52,7 +53,7 @@ async function leadUnlessLed(context: RequestContext, joined: Joined, stages: St
 
 /** Serves what was found, else asks the provider; others may listen from the first moment on. */
 async function lead(context: RequestContext, joined: Joined, lookup: Lookup, stages: Stages): Promise<Attempt> {
-  const { request, query } = context
+  const { request, query, accounting } = context
   const { call, subscriber } = joined
   // An abort that has happened already is not told again.
   if (request.signal.aborted) subscriber.leave()
@@ -62,6 +63,7 @@ async function lead(context: RequestContext, joined: Joined, lookup: Lookup, sta
       call.settle({ kind: 'cached', match: lookup.match })
       return { response: serveHit(context, lookup.match) }
     }
+    if (lookup.shadow) accounting.noteSemanticMatch(lookup.shadow, true)
     if (query.control.onlyIfCached) throw notCached()
     if (call.signal.aborted) throw new ClientGone()
     return await askUpstream(context, joined, lookup, stages)
@@ -72,7 +74,10 @@ async function lead(context: RequestContext, joined: Joined, lookup: Lookup, sta
   }
 }
 
-const NOTHING_FOUND: Lookup = { match: null, missReason: 'no-store', vector: null }
+function notLookedUp({ query, account }: RequestContext): Lookup {
+  const missReason = mayCache(query.body, account.cache_mode) ? 'no-store' : 'off'
+  return { match: null, missReason, vector: null }
+}
 
 /** Who wants a fresh response, or leaves none behind, or would not wait for one, goes alone. */
 function mayShare(control: CacheControl): boolean {

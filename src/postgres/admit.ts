@@ -22,12 +22,21 @@ export interface AdmitBatch {
 /** Columns of the view that may be null; a test compares. */
 type NullableColumn = never
 
+/** Columns of the view that hold one of a few words: checks of the tables see to that. */
+interface WordColumns {
+  key_type: 'project' | 'test'
+  semantic_mode: 'on' | 'shadow' | 'off'
+  semantic_policy: 'proved' | 'judged' | 'threshold'
+  semantic_judge: 'off' | 'inline'
+  cache_mode: 'all' | 'deterministic' | 'off'
+}
+
 /** Each column of the view key_accounts once. */
 type KeyAccount = {
-  [Name in Exclude<keyof KeyAccounts, 'verdict' | 'key_type'>]: Name extends NullableColumn
+  [Name in Exclude<keyof KeyAccounts, 'verdict' | keyof WordColumns>]: Name extends NullableColumn
     ? Selectable<KeyAccounts>[Name]
     : NonNullable<Selectable<KeyAccounts>[Name]>
-} & { key_type: 'project' | 'test' }
+} & WordColumns
 
 /** What admit() says of a key that was issued once. */
 export interface AdmitRow extends KeyAccount {

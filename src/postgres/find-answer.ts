@@ -41,7 +41,16 @@ export interface AnswerAsk {
   maxAgeSeconds: number | null
 }
 
-export type SimilarAnswer = StoredAnswer & { match: 'normalized' | 'similar'; similarity: number; prompt: string }
+/** What was said of the asked question and the entry's: null for nothing. */
+type Judged =
+  | { verdict: 'same' | 'different'; verdict_source: 'person' | 'judge' }
+  | { verdict: null; verdict_source: null }
+
+export type SimilarAnswer = StoredAnswer & {
+  match: 'normalized' | 'similar'
+  similarity: number
+  prompt: string
+} & Judged
 export type FoundAnswer = (StoredAnswer & { match: 'exact' }) | SimilarAnswer
 
 const FIND_ANSWER = defineStatement(
@@ -67,6 +76,8 @@ const FIND_ANSWER = defineStatement(
     created_at: timestamp,
     expires_at: timestamp,
     prompt: nullable(text()),
+    verdict: nullable(text()),
+    verdict_source: nullable(text()),
   },
 ) as Statement<FoundAnswer>
 

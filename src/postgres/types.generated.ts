@@ -406,6 +406,41 @@ export interface CacheSizes {
   test: boolean;
 }
 
+export interface CacheVerdicts {
+  /**
+   * As in cache_prompts.
+   */
+  context_hash: Buffer;
+  /**
+   * From when on the verdict may go, unless an entry that it speaks of is still kept.
+   */
+  expires_at: Timestamp;
+  /**
+   * When it was given, or given anew.
+   */
+  given_at: Generated<Timestamp>;
+  /**
+   * Hash of the one normalized question: the lesser of the two, so that a pair has one row whichever was asked first.
+   */
+  one_hash: Buffer;
+  /**
+   * Hash of the other normalized question; the same one where normalization made two unequal questions equal.
+   */
+  other_hash: Buffer;
+  /**
+   * The only project that the verdict is of use to.
+   */
+  project_id: number;
+  /**
+   * person or judge.
+   */
+  source: string;
+  /**
+   * same or different.
+   */
+  verdict: string;
+}
+
 export interface EmbeddingSpaces {
   /**
    * When a proxy first used the space.
@@ -463,11 +498,34 @@ export interface Invitations {
   user_id: number;
 }
 
+export interface JudgeSpending {
+  /**
+   * How often the judge was asked.
+   */
+  asks: number;
+  /**
+   * The day (UTC).
+   */
+  day: string;
+  /**
+   * The project.
+   */
+  project_id: number;
+  /**
+   * What that cost; while the judge is being asked, what it may cost.
+   */
+  usd: Numeric;
+}
+
 export interface KeyAccounts {
   /**
    * Raised by every purge.
    */
   cache_generation: number | null;
+  /**
+   * all, deterministic or off: which requests may be answered from the cache at all.
+   */
+  cache_mode: string | null;
   /**
    * How long an answer stays in the cache unless the request says otherwise.
    */
@@ -525,13 +583,41 @@ export interface KeyAccounts {
    */
   requests_per_month: number | null;
   /**
-   * Whether a differently worded question may be answered from the cache.
+   * Whether semantic_mode is on; for the release before.
    */
   semantic_enabled: boolean | null;
   /**
-   * Whether guards veto similar but different questions.
+   * Whether semantic_policy asks for more than similarity; for the release before.
    */
   semantic_guards: boolean | null;
+  /**
+   * inline or off: whether a judge is asked what proof cannot decide.
+   */
+  semantic_judge: string | null;
+  /**
+   * What it may cost in a day.
+   */
+  semantic_judge_daily_usd: number | null;
+  /**
+   * Least similarity that is worth asking it about.
+   */
+  semantic_judge_floor: number | null;
+  /**
+   * The judge; empty: none.
+   */
+  semantic_judge_model: string | null;
+  /**
+   * How long a request waits for it, in milliseconds.
+   */
+  semantic_judge_timeout_ms: number | null;
+  /**
+   * on, shadow or off: whether a differently worded question may be answered from the cache.
+   */
+  semantic_mode: string | null;
+  /**
+   * proved, judged or threshold: which of them.
+   */
+  semantic_policy: string | null;
   /**
    * Cosine similarity above which two questions may count as the same.
    */
@@ -540,6 +626,10 @@ export interface KeyAccounts {
    * active, expired or disabled, as of now.
    */
   verdict: string | null;
+  /**
+   * Raised by every pair that a person called wrong.
+   */
+  verdict_generation: number | null;
 }
 
 export interface LatencyHourly {
@@ -741,6 +831,10 @@ export interface Projects {
    */
   cache_generation: Generated<number>;
   /**
+   * all: every request may be answered from the cache; deterministic: those with temperature 0 or a seed; off: none.
+   */
+  cache_mode: Generated<string>;
+  /**
    * How long an answer stays in the cache unless the request says otherwise.
    */
   cache_ttl_seconds: Generated<number>;
@@ -765,17 +859,49 @@ export interface Projects {
    */
   plan: string;
   /**
-   * Whether a differently worded question may be answered from the cache.
+   * Whether semantic_mode is on.
    */
   semantic_enabled: Generated<boolean>;
   /**
-   * Whether guards (numbers, negation, names, ...) veto similar but different questions.
+   * Whether semantic_policy asks for more than similarity.
    */
   semantic_guards: Generated<boolean>;
+  /**
+   * inline: under the policy judged, a model is asked about a similar question that proof cannot decide; off: none is.
+   */
+  semantic_judge: Generated<string>;
+  /**
+   * What may be spent on the judge in a day (UTC).
+   */
+  semantic_judge_daily_usd: Generated<number>;
+  /**
+   * Least cosine similarity that is worth asking the judge about.
+   */
+  semantic_judge_floor: Generated<number>;
+  /**
+   * That model, as the project's requests would name it; empty: none.
+   */
+  semantic_judge_model: Generated<string>;
+  /**
+   * How long a request waits for the judge, in milliseconds.
+   */
+  semantic_judge_timeout_ms: Generated<number>;
+  /**
+   * on: a differently worded question may be answered from the cache; shadow: what would be is recorded, and the provider asked; off: neither.
+   */
+  semantic_mode: Generated<string>;
+  /**
+   * Which of them: proved (every difference is harmless), judged (and those that a judge or a person confirmed), threshold (all that are similar enough).
+   */
+  semantic_policy: Generated<string>;
   /**
    * Cosine similarity above which two questions may count as the same: 0.0 to 1.0.
    */
   semantic_threshold: Generated<number>;
+  /**
+   * Counted up when a person calls a served pair wrong: what Redis knows of such pairs is void from the next request on.
+   */
+  verdict_generation: Generated<number>;
 }
 
 export interface ProviderKeys {
@@ -822,6 +948,84 @@ export interface SchemaMigrations {
    * File of sql/migrations, or a folder that is replayed whole.
    */
   name: string;
+}
+
+export interface SemanticHits {
+  /**
+   * Hash of the normalized question.
+   */
+  asked_hash: Buffer;
+  /**
+   * Completion tokens of the stored answer.
+   */
+  completion_tokens: number;
+  /**
+   * cache_entries.request_hash of the answer.
+   */
+  entry_hash: Buffer;
+  /**
+   * Whether it was only recorded, and the provider asked.
+   */
+  is_shadow: boolean;
+  /**
+   * The project.
+   */
+  project_id: number;
+  /**
+   * Prompt tokens of the stored answer.
+   */
+  prompt_tokens: number;
+  /**
+   * normalized, proved, judged or threshold.
+   */
+  reason: string;
+  /**
+   * X-Request-Id of the answer: the latest, where a client sent one twice.
+   */
+  request_id: string;
+  /**
+   * What the stored answer once cost.
+   */
+  saved_usd: Numeric;
+  /**
+   * When it was answered.
+   */
+  served_at: Generated<Timestamp>;
+  /**
+   * Cosine similarity of the two questions.
+   */
+  similarity: number;
+}
+
+export interface SemanticShadow {
+  /**
+   * Completion tokens that would have been saved.
+   */
+  completion_tokens: number | null;
+  /**
+   * The day (UTC).
+   */
+  day: string | null;
+  /**
+   * How many requests.
+   */
+  hits: number | null;
+  /**
+   * The project.
+   */
+  project: string | null;
+  /**
+   * Prompt tokens that would have been saved.
+   */
+  prompt_tokens: number | null;
+  /**
+   * normalized, proved, judged or threshold.
+   */
+  reason: string | null;
+  /**
+   * What that would have saved.
+   */
+  saved_usd: Numeric | null;
 }
 
 export interface ServiceSettings {
@@ -1204,10 +1408,12 @@ export interface DB {
   cache_prompts: CachePrompts;
   cache_size_changes: CacheSizeChanges;
   cache_sizes: CacheSizes;
+  cache_verdicts: CacheVerdicts;
   cached_vectors: CachedVectors;
   embedding_spaces: EmbeddingSpaces;
   installation: Installation;
   invitations: Invitations;
+  judge_spending: JudgeSpending;
   key_accounts: KeyAccounts;
   latency_hourly: LatencyHourly;
   latency_sums: LatencySums;
@@ -1219,6 +1425,8 @@ export interface DB {
   projects: Projects;
   provider_keys: ProviderKeys;
   schema_migrations: SchemaMigrations;
+  semantic_hits: SemanticHits;
+  semantic_shadow: SemanticShadow;
   service_settings: ServiceSettings;
   sessions: Sessions;
   usage_hourly: UsageHourly;

@@ -75,6 +75,7 @@ describeReal('plans of the cache', footing => {
       'cache_prompts_compared_idx',
       'cache_prompts_name_key_idx',
       'cache_prompts_pkey',
+      'cache_verdicts_pkey',
     ])
   })
 

@@ -1,0 +1,22 @@
+-- Says of a request that was answered from the cache, though it was worded differently, whether that answer was wrong or right.
+-- Wrong: the two wordings are kept apart from the next request on. Prints nothing.
+--
+--   psql "$DATABASE_URL" -qAt -v ON_ERROR_STOP=1 -v project=acme -v request_id=req_… -v verdict=wrong -f scripts/feedback.sql
+\set ON_ERROR_STOP 1
+\set VERBOSITY terse
+\set SHOW_CONTEXT never
+
+\if :{?project}
+\else
+do $$ begin raise exception 'project is missing: give -v project=acme'; end $$;
+\endif
+\if :{?request_id}
+\else
+do $$ begin raise exception 'request_id is missing: give the answer''s X-Request-Id, -v request_id=…'; end $$;
+\endif
+\if :{?verdict}
+\else
+do $$ begin raise exception 'verdict is missing: give -v verdict=wrong or -v verdict=right'; end $$;
+\endif
+
+select give_feedback(:'project', :'request_id', :'verdict') \gset

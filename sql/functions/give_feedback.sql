@@ -1,0 +1,24 @@
+create or replace function give_feedback(project text, request_id text, verdict text) returns void
+language plpgsql
+volatile
+set search_path = public, pg_temp
+as $$
+declare
+    owner_id bigint := find_project(project);
+begin
+    if verdict is null or verdict not in ('wrong', 'right') then
+        raise exception 'verdict % is not valid: it is wrong or right', quote_for_message(verdict) using errcode = 'invalid_parameter_value';
+    end if;
+    case note_feedback(owner_id, request_id, verdict)
+        when 'unknown' then
+            raise exception 'no semantic hit of the last week was served under request id %', quote_for_message(request_id)
+                using errcode = 'invalid_parameter_value';
+        when 'gone' then
+            raise exception 'the entry that was served under request id % is no longer kept', quote_for_message(request_id)
+                using errcode = 'invalid_parameter_value';
+        else null;
+    end case;
+end;
+$$;
+
+comment on function give_feedback(text, text, text) is 'note_feedback() for operators. Raises on an unknown project or request id, on another verdict than wrong or right, and where the entry is gone.';

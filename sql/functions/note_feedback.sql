@@ -1,0 +1,35 @@
+create or replace function note_feedback(of_project bigint, by_request_id text, given text) returns text
+language plpgsql
+volatile
+set search_path = public, pg_temp
+as $$
+declare
+    hit record;
+begin
+    select h.asked_hash, h.entry_hash into hit
+    from semantic_hits h
+    where h.project_id = of_project
+        and h.request_id = by_request_id;
+    if not found then
+        return 'unknown';
+    end if;
+
+    perform store_verdict(of_project, p.context_hash, hit.asked_hash, p.normalized_hash, 'person', case given when 'right' then 'same' else 'different' end, p.expires_at)
+    from cache_entries e
+    join cache_prompts p on p.entry_id = e.id
+    where e.project_id = of_project
+        and e.request_hash = hit.entry_hash;
+    if not found then
+        return 'gone';
+    end if;
+
+    -- Redis is out of reach from here: what it knows of other wordings was found under another generation, and is void.
+    if given = 'wrong' then
+        update projects p set verdict_generation = p.verdict_generation + 1 where p.id = of_project;
+    end if;
+    return 'noted';
+end;
+$$;
+
+comment on function note_feedback(bigint, text, text) is
+    'Keeps a person''s verdict (wrong or right) about the semantic hit that was served under this request id: wrong keeps the pair apart from the next request on. Returns noted; unknown where no such hit is known; gone where its entry is no longer kept, and will not be served any more.';

@@ -1,0 +1,30 @@
+create or replace function store_verdict(
+    of_project bigint,
+    of_context bytea,
+    asked_hash bytea,
+    entry_hash bytea,
+    by_source text,
+    given text,
+    until timestamptz
+)
+returns boolean
+language sql
+volatile
+set search_path = public, pg_temp
+as $$
+    with stored as (
+        insert into cache_verdicts as v (project_id, context_hash, one_hash, other_hash, source, verdict, expires_at)
+        select of_project, of_context, least(asked_hash, entry_hash), greatest(asked_hash, entry_hash), by_source, given, until
+        from projects p
+        where p.id = of_project
+        on conflict (project_id, context_hash, one_hash, other_hash, source) do update
+        set verdict = excluded.verdict,
+            given_at = now(),
+            expires_at = greatest(v.expires_at, excluded.expires_at)
+        returning 1
+    )
+    select exists (select from stored);
+$$;
+
+comment on function store_verdict(bigint, bytea, bytea, bytea, text, text, timestamptz) is
+    'Keeps a verdict about two normalized questions of equal context, in place of an earlier one of the same source; false where the project is gone.';

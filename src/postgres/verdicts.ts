@@ -1,0 +1,72 @@
+/** Calls what keeps verdicts about pairs of questions, and the semantic hits that people may speak of. */
+import type { Database } from './database.ts'
+import { defineStatement, integer, nothing, readOne, runStatement, text } from './statement.ts'
+
+/** A request that was answered from the cache though worded differently, or would have been. */
+export interface SemanticHit {
+  projectId: number
+  requestId: string
+  /** Hex SHA-256 of the normalized question. */
+  askedHash: string
+  /** `request_hash` of the entry, in hex. */
+  entryHash: string
+  reason: string
+  similarity: number
+  /** Whether it was only recorded. */
+  isShadow: boolean
+  promptTokens: number
+  completionTokens: number
+  savedUsd: number
+}
+
+const RECORD_HITS = defineStatement(
+  `select record_semantic_hits(
+  $1::bigint[],
+  $2::text[],
+  $3::text[],
+  $4::text[],
+  $5::text[],
+  $6::double precision[],
+  $7::boolean[],
+  $8::integer[],
+  $9::integer[],
+  $10::numeric[]
+) as done`,
+  { done: nothing },
+)
+const NOTE_FEEDBACK = defineStatement('select note_feedback($1::bigint, $2::text, $3::text) as outcome', {
+  outcome: text<'noted' | 'unknown' | 'gone'>(),
+})
+const FORGET_VERDICTS = defineStatement('select forget_verdicts($1::integer) as forgotten', { forgotten: integer })
+
+export async function recordSemanticHits(database: Database, hits: readonly SemanticHit[]): Promise<void> {
+  await runStatement(database, RECORD_HITS, [
+    hits.map(hit => hit.projectId),
+    hits.map(hit => hit.requestId),
+    hits.map(hit => hit.askedHash),
+    hits.map(hit => hit.entryHash),
+    hits.map(hit => hit.reason),
+    hits.map(hit => hit.similarity),
+    hits.map(hit => hit.isShadow),
+    hits.map(hit => hit.promptTokens),
+    hits.map(hit => hit.completionTokens),
+    hits.map(hit => hit.savedUsd),
+  ])
+}
+
+/** A person's verdict on the semantic hit of this request. `unknown`: there was none; `gone`: its entry is not kept any more. */
+export async function noteFeedback(
+  database: Database,
+  projectId: number,
+  requestId: string,
+  verdict: 'wrong' | 'right',
+): Promise<'noted' | 'unknown' | 'gone'> {
+  const { outcome } = await readOne(database, NOTE_FEEDBACK, [projectId, requestId, verdict])
+  return outcome
+}
+
+/** Deletes at most so many of what nobody needs any more; returns how many went. */
+export async function forgetVerdicts(database: Database, atMost: number): Promise<number> {
+  const { forgotten } = await readOne(database, FORGET_VERDICTS, [atMost])
+  return forgotten
+}

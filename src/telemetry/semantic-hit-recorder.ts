@@ -1,0 +1,42 @@
+/** Writes down what was served by meaning, soon enough that people can speak of it, off the hot path. */
+import { createBatcher } from '../event-loop/batcher.ts'
+import { withinTimeLimit } from '../event-loop/time-limit.ts'
+import type { Database } from '../postgres/database.ts'
+import { recordSemanticHits, type SemanticHit } from '../postgres/verdicts.ts'
+import { describeCause } from './describe-cause.ts'
+import type { Log } from './log.ts'
+
+const MAX_BATCH = 500
+const TIME_LIMIT_MS = 5_000
+
+export interface SemanticHitRecorder {
+  /** A hit that cannot be written is lost: nobody can speak of it then. */
+  record(hit: SemanticHit): void
+  /** Resolves when all has been written, or the time is up. */
+  drain(timeLimitMs: number): Promise<void>
+}
+
+export function createSemanticHitRecorder(database: Database, log: Log): SemanticHitRecorder {
+  const underWay = new Set<Promise<void>>()
+  const write = createBatcher<SemanticHit, undefined>({
+    async run(hits) {
+      await recordSemanticHits(database, hits)
+      return hits.map(() => undefined)
+    },
+    maxItems: MAX_BATCH,
+    timeLimitMs: TIME_LIMIT_MS,
+    timeLimitError: () => new Error('A semantic hit was not written in time'),
+  })
+  return {
+    record(hit) {
+      const writing = write(hit).catch(error => {
+        log.warn({ id: hit.requestId, cause: describeCause(error) }, 'a semantic hit could not be written')
+      })
+      underWay.add(writing)
+      void writing.finally(() => underWay.delete(writing))
+    },
+    async drain(timeLimitMs) {
+      await withinTimeLimit(timeLimitMs, Promise.all(underWay)).catch(() => {})
+    },
+  }
+}
