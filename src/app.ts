@@ -16,6 +16,7 @@ import { createHttp } from './http/routes.ts'
 import { createLargeBodyReader } from './large-bodies/read-large-body.ts'
 import { createAccounting } from './pipeline/accounting.ts'
 import { VectorCalls } from './pipeline/embeddings/vector-calls.ts'
+import { createFeedbackTaker } from './pipeline/feedback.ts'
 import { createModelDirectory } from './pipeline/model-directory.ts'
 import { createPipeline } from './pipeline/pipeline.ts'
 import { createStoredResponses } from './pipeline/stored-responses.ts'
@@ -93,6 +94,7 @@ export async function createApp({ config, database, store, embedder, bus = null,
     pipeline,
     countTokens: createTokenCounter(admission, routes),
     storedResponses: createStoredResponses({ admission, routes, cache, database, store }),
+    cacheQuestions: { feedback: createFeedbackTaker(admission, database) },
     models,
     checkHealth: createHealthCheck({ database, store, circuits }),
     connections,

@@ -17,7 +17,7 @@ import type { EdgeWindows } from './edge-windows.ts'
 import type { Health } from './health.ts'
 import { readAuthorization } from './key-carrier.ts'
 import { nameModel } from './name-model.ts'
-import { isAnthropicPath } from './paths.ts'
+import { type CacheQuestion, isAnthropicPath } from './paths.ts'
 import { createBodyReader, type ReceivedBody } from './read-body.ts'
 import { readRequestId } from './request-id.ts'
 import { type Arrival, internalError, respond, respondWithError, respondWithJson } from './respond.ts'
@@ -31,6 +31,8 @@ export interface AnswerOptions {
   pipeline: Pipeline
   countTokens: TokenCounter
   storedResponses: StoredResponses
+  /** Answers to what people ask the cache itself. */
+  cacheQuestions: Record<CacheQuestion, (request: ProxyRequest) => Promise<ProxyResponse>>
   models: ModelDirectory
   checkHealth(): Promise<Health>
   connections: ConnectionRoom
@@ -54,7 +56,7 @@ export interface Incoming {
 }
 
 export function createAnswers(options: AnswerOptions) {
-  const { config, pipeline, countTokens, storedResponses, models, checkHealth, connections, edge, refusals, log } =
+  const { config, pipeline, countTokens, storedResponses, cacheQuestions, models, checkHealth, connections, edge, refusals, log } =
     options
   const openBody = createBodyReader(config)
   const cors = createCors(config.corsOrigins)
@@ -210,6 +212,8 @@ export function createAnswers(options: AnswerOptions) {
   return {
     answerEndpoint,
     answerCount: (incoming: Incoming, endpoint: Endpoint) => answerWith(countTokens, incoming, endpoint, null),
+    answerCacheQuestion: (incoming: Incoming, question: CacheQuestion) =>
+      answerWith(cacheQuestions[question], incoming, 'chat', null),
     answerModels,
     answerResponse,
     answerHealth,

@@ -14,6 +14,11 @@ export const COUNTS: Record<string, Endpoint> = {
   '/v1/responses/input_tokens': 'responses',
   '/v1/messages/count_tokens': 'messages',
 }
+/** What people ask the cache itself. */
+export const CACHE_QUESTIONS: Record<string, CacheQuestion> = {
+  '/v1/cache/feedback': 'feedback',
+}
+export type CacheQuestion = 'feedback'
 export const MODELS = '/v1/models'
 export const HEALTH = '/v1/health'
 
@@ -22,6 +27,7 @@ export type Target =
   | { kind: 'count'; endpoint: Endpoint }
   /** `part`: what of a kept response, with a slash in front; '' for itself. */
   | { kind: 'response'; id: string; part: string }
+  | { kind: 'cache'; question: CacheQuestion }
   | { kind: 'models' }
   /** As in the path, escaped. */
   | { kind: 'model'; id: string }
@@ -46,6 +52,8 @@ export function readPath(pathname: string): Target | null {
   if (counted) return { kind: 'count', endpoint: counted }
   const [, id, part = ''] = RESPONSE.exec(ours) ?? []
   if (id !== undefined) return { kind: 'response', id, part }
+  const question = Object.hasOwn(CACHE_QUESTIONS, ours) ? CACHE_QUESTIONS[ours] : undefined
+  if (question) return { kind: 'cache', question }
   if (ours === MODELS) return { kind: 'models' }
   if (ours === HEALTH) return { kind: 'health' }
   return ours.startsWith(`${MODELS}/`) ? { kind: 'model', id: ours.slice(MODELS.length + 1) } : null

@@ -2,7 +2,7 @@
 import { type AnyElysia, Elysia } from 'elysia'
 import { invalidRequest, ProxyError } from '../errors.ts'
 import { type AnswerOptions, createAnswers, type Incoming } from './answer.ts'
-import { COUNTS, ENDPOINTS, HEALTH, MODELS, notFound, readPath } from './paths.ts'
+import { CACHE_QUESTIONS, COUNTS, ENDPOINTS, HEALTH, MODELS, notFound, readPath } from './paths.ts'
 
 /** Bodies are read by `read-body.ts`, once the request may pass. */
 const NO_PARSING = { parse: 'none' } as const
@@ -13,7 +13,7 @@ export interface HttpOptions extends AnswerOptions {
 }
 
 export function createHttp({ controllers = [], ...options }: HttpOptions) {
-  const { answerEndpoint, answerCount, answerResponse, answerModels, answerHealth, answerPreflight, answerError } =
+  const { answerEndpoint, answerCount, answerCacheQuestion, answerResponse, answerModels, answerHealth, answerPreflight, answerError } =
     createAnswers(options)
 
   const wrongMethod = (incoming: Incoming, allowed: string) => answerError(methodNotAllowed(allowed), incoming)
@@ -35,6 +35,9 @@ export function createHttp({ controllers = [], ...options }: HttpOptions) {
       const allowed = METHODS_OF_RESPONSES[target.part] ?? []
       const asked = allowed.find(known => known === method)
       return asked ? answerResponse(incoming, asked, target) : wrongMethod(incoming, allowed.join(', '))
+    }
+    if (target.kind === 'cache') {
+      return method === 'POST' ? answerCacheQuestion(incoming, target.question) : wrongMethod(incoming, 'POST')
     }
     if (method !== 'GET') return wrongMethod(incoming, 'GET')
     if (target.kind === 'health') return answerHealth(incoming)
@@ -87,6 +90,11 @@ export function createHttp({ controllers = [], ...options }: HttpOptions) {
     app
       .post(path, incoming => answerCount(incoming, endpoint), { parse: 'none' })
       .all(path, incoming => wrongMethod(incoming, 'POST'), { parse: 'none' })
+  }
+  for (const [path, question] of Object.entries(CACHE_QUESTIONS)) {
+    app
+      .post(path, ({ request, server }) => answerCacheQuestion({ request, server }, question), NO_PARSING)
+      .all(path, ({ request, server }) => wrongMethod({ request, server }, 'POST'), NO_PARSING)
   }
   return app
 }

@@ -115,7 +115,7 @@ export function createAccounting({
             isShadow,
             promptTokens,
             completionTokens,
-            savedUsd: pricedAs === null || !query ? 0 : costUsd(catalogue.find(pricedAs, query.model), usage),
+            savedUsd: pricedAs === null || !query ? 0 : (costUsd(catalogue.find(pricedAs, query.model), usage) ?? 0),
           })
         },
         finish,

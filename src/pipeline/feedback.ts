@@ -1,0 +1,47 @@
+/** Takes a person's word on an answer that was served for a question in other words. It costs nothing, and does not count against the month. */
+import type { Admission } from '../admission/admission.ts'
+import { hashBearerKey } from '../admission/api-key.ts'
+import { invalidRequest, ProxyError } from '../errors.ts'
+import type { Database } from '../postgres/database.ts'
+import { noteFeedback } from '../postgres/verdicts.ts'
+import type { ProxyRequest, ProxyResponse } from './exchange.ts'
+import { parseObject } from './parse-request.ts'
+import { JSON_TYPE } from './response-headers.ts'
+
+export type FeedbackTaker = (request: ProxyRequest) => Promise<ProxyResponse>
+
+const MAX_ID_LENGTH = 256
+/** Another process may still be writing down what it served. */
+const ASK_AGAIN_AFTER_MS = 300
+
+/** Throws 400, 401, 403, 404 or 503. */
+export function createFeedbackTaker(admission: Pick<Admission, 'authenticate'>, database: Database): FeedbackTaker {
+  return async ({ authorization, address, readBody }) => {
+    const { project_id } = await admission.authenticate(hashBearerKey(authorization), address)
+    const { request_id, verdict } = parseObject(await readBody())
+    if (typeof request_id !== 'string' || request_id === '' || request_id.length > MAX_ID_LENGTH) {
+      throw invalidRequest('request_id must be the X-Request-Id of an answer.', 'request_id')
+    }
+    if (verdict !== 'wrong' && verdict !== 'right') throw invalidRequest('verdict must be wrong or right.', 'verdict')
+    const give = () => noteFeedback(database, project_id, request_id, verdict)
+    let outcome = await give()
+    if (outcome === 'unknown') {
+      await Bun.sleep(ASK_AGAIN_AFTER_MS)
+      outcome = await give()
+    }
+    if (outcome !== 'noted') throw notServed(outcome)
+    return { status: 200, headers: { ...JSON_TYPE }, body: JSON.stringify({ request_id, verdict }) }
+  }
+}
+
+function notServed(outcome: 'unknown' | 'gone'): ProxyError {
+  return new ProxyError({
+    status: 404,
+    code: outcome === 'unknown' ? 'request_not_found' : 'entry_not_found',
+    message:
+      outcome === 'unknown'
+        ? 'No semantic hit of the last week was served to this project under this request_id: give the X-Request-Id of an answer with X-Proxy-Cache: HIT-SEMANTIC.'
+        : 'The cache entry that was served under this request_id is no longer kept, and will not be served again.',
+    param: 'request_id',
+  })
+}

@@ -1,0 +1,213 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { describeFootings } from '../harness/footings.ts'
+import { type Answer, ask, startProxy, type TestProxy } from '../harness/proxy.ts'
+import { type Standin, startStandin } from '../standin/server.ts'
+
+const QUESTION = 'Explain how photosynthesis works in the leaves of green plants, with photographs'
+/** Of the same normalized text; proved to ask the same; similar, and not proved. */
+const SAME_WORDS = `Could you please ${QUESTION.toLowerCase()}?`
+const OTHER_WORDS = 'Explain how photosynthesis works in the leaves of green plants, with photos'
+const UNPROVED = 'Explain how photosynthesis works in the leaves of green plants, with drawings'
+
+/** Any similarity is enough. */
+const NEAR = { 'x-proxy-cache-threshold': '0.5' }
+const STORED_ALONE = { ...NEAR, 'cache-control': 'only-if-cached' }
+
+describeFootings('a project', footing => {
+  let proxy: TestProxy
+  let standin: Standin
+  let project: string
+  let key: string
+
+  beforeAll(async () => {
+    standin = await startStandin({ flavour: 'aggregator' })
+    const environment = { AGGREGATOR_BASE_URL: standin.baseUrl, AGGREGATOR_API_KEY: 'vendor-key' }
+    proxy = await startProxy({ stores: await footing.open(), environment })
+  })
+  beforeEach(async () => {
+    standin.reset()
+    project = `p-${crypto.randomUUID().slice(0, 8)}`
+    key = await proxy.createKey({ project, type: 'project' })
+  })
+  afterAll(() => Promise.all([proxy.stop(), standin.stop()]))
+
+  const set = (setting: string, value: string) =>
+    proxy.query(`select set_setting('${project}', '${setting}', '${value}')`)
+
+  /** Asks what is not known yet, and waits until it is. */
+  async function learn(body: Parameters<typeof ask>[2]): Promise<void> {
+    await ask(proxy, key, body)
+    await proxy.settle()
+    for (let attempt = 0; attempt < 50; attempt++) {
+      if ((await ask(proxy, key, body, { 'cache-control': 'only-if-cached' })).status === 200) return
+      await Bun.sleep(20)
+    }
+  }
+
+  const told = ({ cache, headers }: Answer) => [cache, headers.get('x-proxy-cache-reason')]
+
+  function feedback(body: unknown, ownKey = key): Promise<Response> {
+    return fetch(`${proxy.baseUrl}/cache/feedback`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${ownKey}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    })
+  }
+
+  describe('chooses which wordings are served', () => {
+    test('by proof, unless it says otherwise', async () => {
+      await learn(QUESTION)
+      expect(told(await ask(proxy, key, UNPROVED, STORED_ALONE))).toEqual(['MISS', null])
+      expect(told(await ask(proxy, key, OTHER_WORDS, NEAR))).toEqual(['HIT-SEMANTIC', 'proved'])
+    })
+
+    test.each([
+      ['semantic_policy', 'threshold'],
+      ['semantic_guards', 'false'],
+    ])('by similarity alone: %s = %s', async (setting, value) => {
+      await set(setting, value)
+      await learn(QUESTION)
+      expect(told(await ask(proxy, key, UNPROVED, NEAR))).toEqual(['HIT-SEMANTIC', 'threshold'])
+      // As before for those who ask again, also where the proxy remembers the wording.
+      await set('semantic_policy', 'proved')
+      expect(told(await ask(proxy, key, UNPROVED, NEAR))).toEqual(['MISS', 'unproved:words'])
+    })
+
+    test('not at all, and what was remembered of a wording is of no use then', async () => {
+      await learn(QUESTION)
+      for (let i = 0; i < 2; i++) expect((await ask(proxy, key, SAME_WORDS)).cache).toBe('HIT-SEMANTIC')
+      await set('semantic_mode', 'off')
+      expect(told(await ask(proxy, key, SAME_WORDS))).toEqual(['MISS', 'off'])
+    })
+
+    test('by neither name can it be told nonsense', async () => {
+      for (const [setting, takes] of [
+        ['semantic_policy', 'proved, judged or threshold'],
+        ['semantic_mode', 'on, shadow or off'],
+        ['semantic_guards', 'true or false'],
+        ['cache_mode', 'all, deterministic or off'],
+        ['semantic_judge_timeout_ms', 'whole milliseconds from 1 to 60000'],
+      ] as const) {
+        await expect(set(setting, 'perhaps')).rejects.toThrow(takes)
+      }
+      await set('semantic_policy', 'judged')
+      await set('semantic_guards', 'true')
+      expect(
+        await proxy.query(`select semantic_policy, semantic_guards from projects where name = '${project}'`),
+      ).toEqual([{ semantic_policy: 'judged', semantic_guards: true }])
+    })
+  })
+
+  test('in shadow mode asks upstream, and is told what would have been served and saved', async () => {
+    await learn(QUESTION)
+    await set('semantic_mode', 'shadow')
+    expect(told(await ask(proxy, key, OTHER_WORDS, NEAR))).toEqual(['MISS', 'shadow'])
+    await proxy.settle()
+    const rows = await proxy.query<{ hits: number }>(
+      `select reason, hits::integer as hits, prompt_tokens > 0 as has_tokens, saved_usd > 0 as has_cost
+      from semantic_shadow where project = '${project}'`,
+    )
+    expect(rows).toEqual([{ reason: 'proved', hits: 1, has_tokens: true, has_cost: true }])
+    // Upstream's answer was stored like any other.
+    expect((await ask(proxy, key, OTHER_WORDS, NEAR)).cache).toBe('HIT')
+  })
+
+  describe('chooses what is cached at all', () => {
+    const body = (fields = {}) => ({
+      model: 'openai/gpt-4o-mini',
+      messages: [{ role: 'user', content: QUESTION }],
+      ...fields,
+    })
+
+    test('only what asks for the same answer each time', async () => {
+      await set('cache_mode', 'deterministic')
+      for (const fields of [{ temperature: 0 }, { seed: 7 }]) {
+        await learn(body(fields))
+        expect((await ask(proxy, key, body(fields))).cache).toBe('HIT')
+      }
+      for (let i = 0; i < 2; i++) expect(told(await ask(proxy, key, body()))).toEqual(['MISS', 'off'])
+    })
+
+    test('nothing, not even what is under way', async () => {
+      await learn(body({ temperature: 0 }))
+      await set('cache_mode', 'off')
+      standin.reset()
+      const answers = await Promise.all([1, 2, 3].map(() => ask(proxy, key, body({ temperature: 0 }))))
+      expect(answers.map(answer => answer.cache)).toEqual(['MISS', 'MISS', 'MISS'])
+      expect(standin.requests).toHaveLength(3)
+      await set('cache_mode', 'all')
+      expect((await ask(proxy, key, body({ temperature: 0 }))).cache).toBe('HIT')
+    })
+  })
+
+  describe('is told by people', () => {
+    /** A wording that is served and remembered; the request that last was. */
+    async function serveTwice(words: string): Promise<string> {
+      let id = ''
+      for (let i = 0; i < 2; i++) {
+        const answer = await ask(proxy, key, words, NEAR)
+        expect(answer.cache).toBe('HIT-SEMANTIC')
+        id = answer.headers.get('x-request-id') ?? ''
+      }
+      return id
+    }
+
+    test.each([
+      ['normalized', SAME_WORDS],
+      ['proved', OTHER_WORDS],
+    ])('that a %s hit was wrong: never again, in either direction', async (_, words) => {
+      await learn(QUESTION)
+      const response = await feedback({ request_id: await serveTwice(words), verdict: 'wrong' })
+      expect([response.status, await response.text()]).toEqual([200, expect.stringContaining('"wrong"')])
+      expect(told(await ask(proxy, key, words, NEAR))).toEqual(['MISS', 'unproved:verdict'])
+      await proxy.settle()
+      // What was stored for the very same request is still right.
+      for (const each of [words, QUESTION]) expect((await ask(proxy, key, each, NEAR)).cache).toBe('HIT')
+    })
+
+    test('by psql too', async () => {
+      await learn(QUESTION)
+      const id = await serveTwice(OTHER_WORDS)
+      await proxy.settle()
+      await proxy.query(`select give_feedback('${project}', '${id}', 'wrong')`)
+      expect(told(await ask(proxy, key, OTHER_WORDS, STORED_ALONE))).toEqual(['MISS', null])
+      await expect(proxy.query(`select give_feedback('${project}', 'nothing', 'wrong')`)).rejects.toThrow(/no semantic hit/)
+      await expect(proxy.query(`select give_feedback('${project}', '${id}', 'bad')`)).rejects.toThrow(/wrong or right/)
+    })
+
+    test('that it was right: served under proof from then on', async () => {
+      await set('semantic_policy', 'threshold')
+      await learn(QUESTION)
+      expect((await feedback({ request_id: await serveTwice(UNPROVED), verdict: 'right' })).status).toBe(200)
+      await set('semantic_policy', 'proved')
+      expect(told(await ask(proxy, key, UNPROVED, NEAR))).toEqual(['HIT-SEMANTIC', 'judged'])
+      expect(told(await ask(proxy, key, UNPROVED, NEAR))).toEqual(['HIT-SEMANTIC', 'judged'])
+    })
+
+    test('nothing by another project, about other requests, or in other words', async () => {
+      await learn(QUESTION)
+      const id = await serveTwice(OTHER_WORDS)
+      const other = await proxy.createKey({ type: 'project' })
+      expect((await feedback({ request_id: id, verdict: 'wrong' }, other)).status).toBe(404)
+      expect((await feedback({ request_id: 'no-such', verdict: 'wrong' })).status).toBe(404)
+      expect((await feedback({ request_id: id, verdict: 'bad' })).status).toBe(400)
+      expect((await feedback({ verdict: 'wrong' })).status).toBe(400)
+      expect((await feedback({ request_id: id, verdict: 'wrong' }, 'lgw_proj_nobody')).status).toBe(401)
+      expect((await ask(proxy, key, OTHER_WORDS, NEAR)).cache).toBe('HIT-SEMANTIC')
+    })
+
+    test('as long as an entry is kept', async () => {
+      await learn(QUESTION)
+      await feedback({ request_id: await serveTwice(OTHER_WORDS), verdict: 'wrong' })
+      await proxy.query(`update cache_verdicts set expires_at = now()`)
+      await proxy.query(`select forget_verdicts(100)`)
+      expect(await proxy.query('select verdict from cache_verdicts')).toContainEqual({ verdict: 'different' })
+      await proxy.query(`select purge_cache('${project}')`)
+      expect(
+        await proxy.query(
+          `select 1 as kept from cache_verdicts v join projects p on p.id = v.project_id where p.name = '${project}'`,
+        ),
+      ).toEqual([])
+    })
+  })
+})
