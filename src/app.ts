@@ -2,6 +2,7 @@
 import { createAdmission } from './admission/admission.ts'
 import { createReservations } from './admission/reservations.ts'
 import { createCache } from './cache/cache.ts'
+import { createJudge } from './cache/judge/judge.ts'
 import { createPromptVectors } from './cache/prompt-vectors.ts'
 import { loadCatalogue } from './catalogue/catalogue.ts'
 import { createLeads } from './coalescing/leads.ts'
@@ -9,6 +10,7 @@ import { SharedCalls } from './coalescing/shared-calls.ts'
 import type { Config } from './config.ts'
 import { createDashboard, createDashboardServer } from './dashboard/dashboard.ts'
 import type { Embedder } from './embedders/embedder.ts'
+import { withinTimeLimit } from './event-loop/time-limit.ts'
 import { type ConnectionRoom, createConnectionRoom } from './http/connection-room.ts'
 import { createEdgeWindows } from './http/edge-windows.ts'
 import { createHealthCheck } from './http/health.ts'
@@ -17,6 +19,7 @@ import { createLargeBodyReader } from './large-bodies/read-large-body.ts'
 import { createAccounting } from './pipeline/accounting.ts'
 import { VectorCalls } from './pipeline/embeddings/vector-calls.ts'
 import { createFeedbackTaker } from './pipeline/feedback.ts'
+import { createModelCaller } from './pipeline/judge-model.ts'
 import { createModelDirectory } from './pipeline/model-directory.ts'
 import { createPipeline } from './pipeline/pipeline.ts'
 import { createStoredResponses } from './pipeline/stored-responses.ts'
@@ -73,7 +76,8 @@ export async function createApp({ config, database, store, embedder, bus = null,
   const admission = createAdmission(store, reservations)
   const models = createModelDirectory(admission, routes)
   const largeBodies = createLargeBodyReader()
-  const cache = createCache({ database, store, vectors: promptVectors, log })
+  const judge = createJudge(database, createModelCaller(routes, catalogue, log), log)
+  const cache = createCache({ database, store, vectors: promptVectors, judge, log })
   const pipeline = createPipeline({
     admission,
     largeBodies,
@@ -111,6 +115,7 @@ export async function createApp({ config, database, store, embedder, bus = null,
       await Promise.all([
         recorder.drain(timeLimitMs),
         semanticHits.drain(timeLimitMs),
+        withinTimeLimit(timeLimitMs, cache.flush()).catch(() => {}),
         reservations.drain(timeLimitMs),
         vectors.drain(timeLimitMs),
       ])

@@ -1,15 +1,16 @@
 /** Stored responses: found exactly, by equal normalized text, by meaning, in that order; stored when complete. */
 import { createTimeLimit, withinTimeLimit } from '../event-loop/time-limit.ts'
 import type { Database } from '../postgres/database.ts'
-import { type FoundAnswer, findAnswer } from '../postgres/find-answer.ts'
+import { type FoundAnswer, findAnswer, type SimilarAnswer } from '../postgres/find-answer.ts'
 import type { FastStore } from '../stores/fast-store.ts'
 import { describeCause } from '../telemetry/describe-cause.ts'
 import type { Log } from '../telemetry/log.ts'
 import { decodeAliasedEntry, encodeAlias, isAlias } from './alias.ts'
 import type { CacheQuery, SemanticQuery } from './cache-query.ts'
 import { ageSeconds, type CacheEntry, decodeEntry, encodeEntry } from './entry.ts'
+import type { Judge } from './judge/judge.ts'
 import { cacheIdOf, type Match, type MissReason, type SemanticMatch } from './match.ts'
-import { matchSettings, type PickedMatch, pickCandidate } from './policy.ts'
+import { lookupThreshold, matchSettings, type PickedMatch, pickCandidate } from './policy.ts'
 import type { PromptVector, PromptVectors } from './prompt-vectors.ts'
 import { createResponseWriter, type NewResponse } from './response-writer.ts'
 
@@ -24,6 +25,10 @@ export interface Lookup {
   missReason: MissReason
   /** In shadow mode: what would have been served. */
   shadow?: SemanticMatch
+  /** What a judge might confirm, the most similar first. */
+  undecided?: readonly SimilarAnswer[]
+  /** What the judge was paid on the way, in US dollars. */
+  judgeUsd?: number
   /** Made on the way; kept for storing the response. */
   vector: PromptVector | null
 }
@@ -33,8 +38,8 @@ export interface Cache {
   readExact(bytes: Uint8Array | null, query: CacheQuery): Match | null
   /** An exact entry by its key; null for none, and where the fast store is out of reach. */
   readEntry(exactKey: string | null): Promise<Uint8Array | null>
-  /** Whether `find` costs no money. */
-  readonly findsForFree: boolean
+  /** Whether `find` costs no money: neither a vector nor a judge. */
+  findsForFree(query: CacheQuery): boolean
   /** Looks in Postgres: exactly, then by normalized text, then by similarity. Never throws: a failing lookup is a miss. */
   find(query: CacheQuery): Promise<Lookup>
   /** Resolves when an immediate repeat would find it, or shortly after at the latest. Never throws. */
@@ -47,10 +52,11 @@ export interface CacheOptions {
   database: Database
   store: FastStore
   vectors: PromptVectors
+  judge: Judge
   log: Log
 }
 
-export function createCache({ database, store, vectors, log }: CacheOptions): Cache {
+export function createCache({ database, store, vectors, judge, log }: CacheOptions): Cache {
   const withinLookupTime = createTimeLimit(LOOKUP_TIME_LIMIT_MS)
   const writer = createResponseWriter(database, log)
 
@@ -80,6 +86,19 @@ export function createCache({ database, store, vectors, log }: CacheOptions): Ca
     return vector ? lookUpWith(query, semantic, vector) : first
   }
 
+  /** The most similar of what could not be decided is put to the judge, before upstream is asked. */
+  async function lookUpAndJudge(query: CacheQuery): Promise<Lookup> {
+    const lookup = await lookUp(query)
+    const [candidate] = lookup.match ? [] : (lookup.undecided ?? [])
+    const semantic = query.semantic()
+    if (!candidate || typeof semantic === 'string' || !judge.isAskedFor(query.account)) return lookup
+    const { verdict, costUsd: judgeUsd } = await judge.decide(query, semantic, candidate)
+    if (verdict !== 'same') return { ...lookup, judgeUsd }
+    const match = toMatch(semantic, { row: candidate, reason: 'judged', similarity: Math.min(1, candidate.similarity) })
+    if (query.control.store) nameWording(query, match)
+    return { ...lookup, match, judgeUsd }
+  }
+
   async function lookUpWith(
     query: CacheQuery,
     semantic: SemanticQuery | null,
@@ -105,7 +124,7 @@ export function createCache({ database, store, vectors, log }: CacheOptions): Ca
     }
     if (!semantic) return { match: null, missReason: 'no-candidate', vector }
     const picked = pickCandidate(semantic, found, account.semantic_policy)
-    if ('missReason' in picked) return { match: null, missReason: picked.missReason, vector }
+    if ('missReason' in picked) return { match: null, ...picked, vector }
     const match = toMatch(semantic, picked)
     if (account.semantic_mode === 'shadow') return { match: null, missReason: 'shadow', shadow: match, vector }
     if (control.store) nameWording(query, match)
@@ -129,10 +148,10 @@ export function createCache({ database, store, vectors, log }: CacheOptions): Ca
       return entry
     },
 
-    findsForFree: vectors.isFree,
+    findsForFree: ({ account }) => vectors.isFree && !judge.isAskedFor(account),
 
     find(query) {
-      return lookUp(query).catch(error => {
+      return lookUpAndJudge(query).catch(error => {
         log.warn({ cause: describeCause(error) }, 'a cache lookup failed; treated as a miss')
         return { match: null, missReason: 'no-candidate', vector: null }
       })
@@ -154,7 +173,9 @@ export function createCache({ database, store, vectors, log }: CacheOptions): Ca
       await withinTimeLimit(STORE_TIME_LIMIT_MS, Promise.all([copied, written])).catch(() => {})
     },
 
-    flush: writer.flush,
+    async flush() {
+      await Promise.all([writer.flush(), judge.flush()])
+    },
   }
 
   /** Made now where the lookup did not need one. */
@@ -180,12 +201,6 @@ function readStored(bytes: Uint8Array, requestHash: string): Match | null {
 
 function readAlias(bytes: Uint8Array, settings: string): Match | null {
   return decodeAliasedEntry(bytes, settings)
-}
-
-/** What has a verdict may be served from the judge's floor on. */
-function lookupThreshold({ threshold, judgeFloor }: SemanticQuery): number {
-  // The least similarity above a floor that itself counts.
-  return judgeFloor === null ? threshold : Math.min(threshold, judgeFloor - 1e-9)
 }
 
 function toMatch({ normalizedHash }: SemanticQuery, { row, reason, similarity }: PickedMatch): SemanticMatch {

@@ -26,6 +26,12 @@ export function matchSettings(account: Account): string {
   return `${account.semantic_mode}:${account.semantic_policy}:${account.verdict_generation}`
 }
 
+/** What has a verdict may be served from the judge's floor on. */
+export function lookupThreshold({ threshold, judgeFloor }: SemanticQuery): number {
+  // The least similarity above a floor that itself counts.
+  return judgeFloor === null ? threshold : Math.min(threshold, judgeFloor - 1e-9)
+}
+
 /** The most similar candidate that may be served, or why none may. */
 export function pickCandidate(
   query: SemanticQuery,

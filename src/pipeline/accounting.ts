@@ -45,6 +45,8 @@ export interface RequestAccounting {
   noteAsked(): void
   /** The response headers are ready. */
   noteHeaders(): void
+  /** The judge was paid so much on the way. */
+  noteJudge(usd: number): void
   /** This match was served, or in shadow mode would have been, so that people can speak of it. */
   noteSemanticMatch(match: SemanticMatch, isShadow: boolean): void
   /** Records how it ended. Only the first call counts. */
@@ -78,6 +80,7 @@ export function createAccounting({
       let provider: Provider | null = null
       let isAsked = false
       let latencyMs: number | null = null
+      let judgeUsd = 0
       let isFinished = false
 
       function finish(outcome: Outcome): void {
@@ -85,7 +88,7 @@ export function createAccounting({
         isFinished = true
         if (!outcome.counts) reservations.refund(account)
         if (!query) return
-        const record = createRecord({ request, account, query, latencyMs }, outcome, catalogue)
+        const record = createRecord({ request, account, query, latencyMs, judgeUsd }, outcome, catalogue)
         recorder.record(record)
         log.request(() => describeRequest(record, account, outcome.cause))
       }
@@ -103,6 +106,9 @@ export function createAccounting({
         },
         noteHeaders() {
           latencyMs ??= performance.now() - request.arrivedAtMs
+        },
+        noteJudge(usd) {
+          judgeUsd += usd
         },
         noteSemanticMatch(match, isShadow) {
           const { promptTokens, completionTokens } = match.entry
@@ -145,10 +151,11 @@ interface Recorded {
   query: Pick<RequestQuery, 'endpoint' | 'model' | 'stream'>
   /** Null where no headers were sent. */
   latencyMs: number | null
+  judgeUsd: number
 }
 
 function createRecord(
-  { request, account, query, latencyMs }: Recorded,
+  { request, account, query, latencyMs, judgeUsd }: Recorded,
   outcome: Outcome,
   catalogue: Catalogue,
 ): UsageRecord {
@@ -175,7 +182,7 @@ function createRecord(
     cached_prompt_tokens: charged.cachedPromptTokens,
     completion_tokens: charged.completionTokens,
     tokens_saved: saved.promptTokens,
-    cost_usd: price(charged),
+    cost_usd: price(charged) + judgeUsd,
     saved_usd: price(saved),
     latency_ms: round(latencyMs ?? durationMs),
     duration_ms: round(durationMs),

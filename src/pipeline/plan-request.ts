@@ -61,6 +61,7 @@ const PLAN_INPUTS = [
   'semantic_judge',
   'semantic_judge_model',
   'semantic_judge_floor',
+  'semantic_judge_timeout_ms',
   'verdict_generation',
   'cache_mode',
   'cache_generation',

@@ -18,7 +18,7 @@ export function missHeaders(provider: string, cost: number | null, reason?: Miss
   }
 }
 
-export function hitHeaders(match: Match): Record<string, string> {
+export function hitHeaders(match: Match, costUsd: number): Record<string, string> {
   const now = Date.now()
   const age = String(ageSeconds(match.entry, now))
   const ttlSeconds = Math.max(0, Math.floor((match.entry.expiresAtMs - now) / 1000))
@@ -29,7 +29,7 @@ export function hitHeaders(match: Match): Record<string, string> {
     'x-proxy-cache-age': age,
     'x-proxy-cache-id': match.id,
     'x-proxy-cache-reason': match.reason,
-    'x-proxy-cost-usd': '0',
+    'x-proxy-cost-usd': formatUsd(costUsd),
     'x-proxy-provider': match.entry.provider,
     'x-proxy-tokens-saved': String(match.entry.promptTokens),
   }

@@ -9,9 +9,10 @@ import { hitHeaders, JSON_TYPE, SSE_TYPE } from './response-headers.ts'
 
 const decoder = new TextDecoder()
 
-export function serveHit({ query, provider, accounting }: RequestContext, match: Match): ProxyResponse {
+/** `costUsd`: what it took to find out that the response may be served. */
+export function serveHit({ query, provider, accounting }: RequestContext, match: Match, costUsd = 0): ProxyResponse {
   const { entry, result } = match
-  const headers = hitHeaders(match)
+  const headers = hitHeaders(match, costUsd)
   const response: ProxyResponse = query.stream
     ? { status: 200, headers: { ...SSE_TYPE, ...headers }, body: replayStream(entry.body, query) }
     : { status: 200, headers: { ...JSON_TYPE, ...headers }, body: entry.body }

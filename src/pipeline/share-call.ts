@@ -43,7 +43,7 @@ async function leadUnlessLed(context: RequestContext, joined: Joined, stages: St
   const { cacheQuery } = context
   const { cache, leads } = stages
   // Both at once where looking costs no money. What another process stores between the two comes with the lead.
-  const looking = cache.findsForFree ? cache.find(cacheQuery) : null
+  const looking = cache.findsForFree(cacheQuery) ? cache.find(cacheQuery) : null
   const taken = await leads.take(cacheQuery.callName, joined.call, cacheQuery.exactKey)
   if (!taken.isOurs) return null
   const lookup = await (looking ?? cache.find(cacheQuery))
@@ -59,9 +59,10 @@ async function lead(context: RequestContext, joined: Joined, lookup: Lookup, sta
   if (request.signal.aborted) subscriber.leave()
   else request.signal.addEventListener('abort', subscriber.leave, { once: true })
   try {
+    accounting.noteJudge(lookup.judgeUsd ?? 0)
     if (lookup.match) {
       call.settle({ kind: 'cached', match: lookup.match })
-      return { response: serveHit(context, lookup.match) }
+      return { response: serveHit(context, lookup.match, lookup.judgeUsd) }
     }
     if (lookup.shadow) accounting.noteSemanticMatch(lookup.shadow, true)
     if (query.control.onlyIfCached) throw notCached()

@@ -171,7 +171,9 @@ describeFootings('a project', footing => {
       await proxy.settle()
       await proxy.query(`select give_feedback('${project}', '${id}', 'wrong')`)
       expect(told(await ask(proxy, key, OTHER_WORDS, STORED_ALONE))).toEqual(['MISS', null])
-      await expect(proxy.query(`select give_feedback('${project}', 'nothing', 'wrong')`)).rejects.toThrow(/no semantic hit/)
+      await expect(proxy.query(`select give_feedback('${project}', 'nothing', 'wrong')`)).rejects.toThrow(
+        /no semantic hit/,
+      )
       await expect(proxy.query(`select give_feedback('${project}', '${id}', 'bad')`)).rejects.toThrow(/wrong or right/)
     })
 

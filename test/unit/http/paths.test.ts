@@ -24,6 +24,8 @@ test.each([
   ['/v1/responses', { kind: 'endpoint', endpoint: 'responses', model: null }],
   ['/responses/input_tokens/', { kind: 'count', endpoint: 'responses' }],
   ['/v1/v1/messages/count_tokens', { kind: 'count', endpoint: 'messages' }],
+  ['/cache/feedback', { kind: 'cache', question: 'feedback' }],
+  ['/v1/cache', null],
   ['/v1/messages/batches', null],
   ['/responses/resp_1', { kind: 'response', id: 'resp_1', part: '' }],
   ['/v1/responses/resp_1/cancel', { kind: 'response', id: 'resp_1', part: '/cancel' }],

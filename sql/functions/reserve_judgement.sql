@@ -1,0 +1,21 @@
+create or replace function reserve_judgement(of_project bigint, at_most_usd numeric) returns date
+language sql
+volatile
+set search_path = public, pg_temp
+as $$
+    insert into judge_spending as s (project_id, day, asks, usd)
+    select p.id, (now() at time zone 'utc')::date, 1, at_most_usd
+    from projects p
+    where p.id = of_project
+        and p.semantic_judge_daily_usd > 0
+        and at_most_usd <= p.semantic_judge_daily_usd
+    on conflict (project_id, day) do update
+    set asks = s.asks + 1,
+        usd = s.usd + excluded.usd
+    -- Whoever waited for the row weighs it anew.
+    where s.usd + excluded.usd <= (select p.semantic_judge_daily_usd from projects p where p.id = of_project)
+    returning s.day;
+$$;
+
+comment on function reserve_judgement(bigint, numeric) is
+    'Takes what asking the judge may cost from the project''s budget of the day (UTC), which it returns; null, and nothing taken, where too little is left. settle_judgement() gives back what was too much.';

@@ -1,0 +1,88 @@
+/** Asks a model for the cache's judge, by the ways that the project's own requests would go; slow and failing ones are left alone. */
+import { LRUCache } from 'lru-cache'
+import type { PrepareModelCall } from '../cache/judge/judge.ts'
+import type { Catalogue } from '../catalogue/catalogue.ts'
+import { costUsd, NO_USAGE, readUsage } from '../catalogue/cost.ts'
+import { ProxyError } from '../errors.ts'
+import { isJsonObject, type JsonObject } from '../json/json-object.ts'
+import { type Breaker, createBreaker } from '../providers/breaker.ts'
+import { broken } from '../providers/call-upstream.ts'
+import type { Routes } from '../providers/routes.ts'
+import type { Provider } from '../providers/upstream.ts'
+import type { Log } from '../telemetry/log.ts'
+import { estimatePromptTokens } from '../tokens/count-tokens.ts'
+import { parseAnswer, readAll } from './read-answer.ts'
+
+/** A verdict is a few tokens; a model that thinks for longer is none to wait for. */
+const MAX_COMPLETION_TOKENS = 200
+const MAX_ANSWER_BYTES = 65_536
+const FAILURES = 3
+const OPEN_MS = 5_000
+const MAX_CIRCUITS = 10_000
+
+export function createModelCaller(routes: Routes, catalogue: Catalogue, log: Log): PrepareModelCall {
+  // Apart from the providers' own: to them, a call that was given up shows nothing.
+  const circuits = new LRUCache<string, Breaker>({ max: MAX_CIRCUITS })
+
+  function circuitOf(projectId: number, model: string): Breaker {
+    const name = `${projectId} ${model}`
+    let circuit = circuits.get(name)
+    if (!circuit) {
+      circuit = createBreaker({
+        failures: FAILURES,
+        openMs: OPEN_MS,
+        onOpen: waitMs => log.warn({ projectId, model, waitMs }, 'the judge is left alone'),
+        onClose: () => log.info({ projectId, model }, 'the judge is asked again'),
+      })
+      circuits.set(name, circuit)
+    }
+    return circuit
+  }
+
+  return (account, messages, schema) => {
+    const { semantic_judge_model: model, project_id } = account
+    const provider = routes.resolve(model, account)
+    if (provider instanceof ProxyError) return null
+    const body = {
+      model,
+      messages,
+      response_format: { type: 'json_schema', json_schema: { name: 'verdict', strict: true, schema } },
+      max_completion_tokens: MAX_COMPLETION_TOKENS,
+    }
+    const priceOf = (usage: Parameters<typeof costUsd>[1]) =>
+      provider.pricedAs === null ? 0 : costUsd(catalogue.find(provider.pricedAs, model), usage)
+    const promptTokens = estimatePromptTokens(body, 'chat')
+    const usual = { ...NO_USAGE, promptTokens, completionTokens: MAX_COMPLETION_TOKENS }
+    return {
+      estimatedUsd: priceOf(usual),
+      async ask(signal) {
+        const entered = circuitOf(project_id, model).enter()
+        if ('waitMs' in entered) throw broken(provider.name, 'is left alone as a judge for now')
+        try {
+          const answer = await askPlain(provider, body, signal)
+          entered.settle('well')
+          return { content: contentOf(answer), costUsd: priceOf(readUsage(answer.usage) ?? usual) }
+        } catch (error) {
+          entered.settle('failed')
+          throw error
+        }
+      },
+    }
+  }
+}
+
+async function askPlain(provider: Provider, body: JsonObject, signal: AbortSignal): Promise<JsonObject> {
+  const bodyText = JSON.stringify(body)
+  const asked = { endpoint: 'chat' as const, bodyText, body, headers: new Headers(), stream: false, signal }
+  const answer = await provider.ask(asked)
+  const bytes = await readAll(answer.body, provider.name, MAX_ANSWER_BYTES)
+  if (answer.status !== 200) throw broken(provider.name, `answered the judge's question with status ${answer.status}`)
+  return parseAnswer(new TextDecoder().decode(bytes), provider.name)
+}
+
+/** Empty for an answer that is not whole: it is no verdict. */
+function contentOf({ choices }: JsonObject): string {
+  const [choice] = Array.isArray(choices) ? choices : []
+  if (!isJsonObject(choice) || choice.finish_reason !== 'stop' || !isJsonObject(choice.message)) return ''
+  return typeof choice.message.content === 'string' ? choice.message.content : ''
+}
