@@ -2,6 +2,7 @@
 import { createAdmission } from './admission/admission.ts'
 import { createReservations } from './admission/reservations.ts'
 import { createCache } from './cache/cache.ts'
+import { createExplainer } from './cache/explain.ts'
 import { createJudge } from './cache/judge/judge.ts'
 import { createPromptVectors } from './cache/prompt-vectors.ts'
 import { loadCatalogue } from './catalogue/catalogue.ts'
@@ -18,6 +19,7 @@ import { createHttp } from './http/routes.ts'
 import { createLargeBodyReader } from './large-bodies/read-large-body.ts'
 import { createAccounting } from './pipeline/accounting.ts'
 import { VectorCalls } from './pipeline/embeddings/vector-calls.ts'
+import { createRequestExplainer } from './pipeline/explain.ts'
 import { createFeedbackTaker } from './pipeline/feedback.ts'
 import { createModelCaller } from './pipeline/judge-model.ts'
 import { createModelDirectory } from './pipeline/model-directory.ts'
@@ -98,7 +100,10 @@ export async function createApp({ config, database, store, embedder, bus = null,
     pipeline,
     countTokens: createTokenCounter(admission, routes),
     storedResponses: createStoredResponses({ admission, routes, cache, database, store }),
-    cacheQuestions: { feedback: createFeedbackTaker(admission, database) },
+    cacheQuestions: {
+      feedback: createFeedbackTaker(admission, database),
+      explain: createRequestExplainer(admission, routes, createExplainer(database, promptVectors, judge)),
+    },
     models,
     checkHealth: createHealthCheck({ database, store, circuits }),
     connections,

@@ -17,8 +17,9 @@ export const COUNTS: Record<string, Endpoint> = {
 /** What people ask the cache itself. */
 export const CACHE_QUESTIONS: Record<string, CacheQuestion> = {
   '/v1/cache/feedback': 'feedback',
+  '/v1/cache/explain': 'explain',
 }
-export type CacheQuestion = 'feedback'
+export type CacheQuestion = 'feedback' | 'explain'
 export const MODELS = '/v1/models'
 export const HEALTH = '/v1/health'
 

@@ -50,7 +50,7 @@ export function createModelCaller(routes: Routes, catalogue: Catalogue, log: Log
       max_completion_tokens: MAX_COMPLETION_TOKENS,
     }
     const priceOf = (usage: Parameters<typeof costUsd>[1]) =>
-      provider.pricedAs === null ? 0 : costUsd(catalogue.find(provider.pricedAs, model), usage)
+      provider.pricedAs === null ? 0 : (costUsd(catalogue.find(provider.pricedAs, model), usage) ?? 0)
     const promptTokens = estimatePromptTokens(body, 'chat')
     const usual = { ...NO_USAGE, promptTokens, completionTokens: MAX_COMPLETION_TOKENS }
     return {

@@ -25,6 +25,7 @@ test.each([
   ['/responses/input_tokens/', { kind: 'count', endpoint: 'responses' }],
   ['/v1/v1/messages/count_tokens', { kind: 'count', endpoint: 'messages' }],
   ['/cache/feedback', { kind: 'cache', question: 'feedback' }],
+  ['/v1/cache/explain/', { kind: 'cache', question: 'explain' }],
   ['/v1/cache', null],
   ['/v1/messages/batches', null],
   ['/responses/resp_1', { kind: 'response', id: 'resp_1', part: '' }],

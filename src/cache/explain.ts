@@ -1,0 +1,137 @@
+/** Says what the cache would do with a request, and why: for people, off every request's path. */
+import type { Database } from '../postgres/database.ts'
+import { findAnswer, type SimilarAnswer } from '../postgres/find-answer.ts'
+import { readPrompt } from '../text/read-prompt.ts'
+import type { CacheQuery, SemanticQuery } from './cache-query.ts'
+import type { Judge } from './judge/judge.ts'
+import { cacheIdOf, type MissReason, type SemanticReason } from './match.ts'
+import { lookupThreshold, pickCandidate } from './policy.ts'
+import type { PromptVectors } from './prompt-vectors.ts'
+import { type AlignedDifference, alignDifferences } from './proof/align.ts'
+import { prove } from './proof/prove.ts'
+
+const NEAREST = 5
+
+export interface Explanation {
+  /** What the exact entry's key is made of. */
+  key: { id: string; hash: string; namespace: string; endpoint: string; route: string; canonical_body: string }
+  /** What may be matched by meaning; null where nothing may. */
+  semantic: {
+    text: string
+    normalized: string
+    context_hash: string
+    mode: string
+    policy: string
+    threshold: number
+  } | null
+  nearest: ExplainedCandidate[]
+  decision: Decision
+}
+
+export interface ExplainedCandidate {
+  id: string
+  similarity: number
+  text: string
+  /** proved, or the kind of the first difference that keeps the two apart. */
+  proof: string
+  /** What a person, or else the judge, said of the two; null: nobody did. */
+  verdict: { verdict: string; source: string } | null
+  differences: readonly AlignedDifference[]
+}
+
+export type Decision =
+  | { cache: 'HIT'; reason: 'exact'; id: string }
+  | { cache: 'HIT-SEMANTIC'; reason: SemanticReason; id: string }
+  | { cache: 'MISS'; reason: MissReason; asks_judge: boolean }
+
+export interface Explainer {
+  /** Throws where the database is out of reach. */
+  explain(query: CacheQuery): Promise<Explanation>
+}
+
+export function createExplainer(database: Database, vectors: PromptVectors, judge: Judge): Explainer {
+  /** The nearest, however far they are. */
+  async function findNearest({ account, control }: CacheQuery, semantic: SemanticQuery): Promise<SimilarAnswer[]> {
+    const { normalized } = semantic.reading
+    const vector = vectors.isFree ? vectors.make(normalized) : await vectors.find(account, normalized)
+    const found = await findAnswer(database, {
+      projectId: account.project_id,
+      requestHash: NO_REQUEST,
+      semantic: { ...semantic, threshold: BELOW_ALL, vector },
+      maxAgeSeconds: control.maxAgeSeconds,
+    })
+    const byEntry = new Map<number, SimilarAnswer>()
+    for (const row of found) if (row.match !== 'exact' && !byEntry.has(row.entry_id)) byEntry.set(row.entry_id, row)
+    return [...byEntry.values()].sort((a, b) => b.similarity - a.similarity).slice(0, NEAREST)
+  }
+
+  async function hasExact({ account, control, requestHash }: CacheQuery): Promise<boolean> {
+    const { maxAgeSeconds } = control
+    const asked = { projectId: account.project_id, requestHash, semantic: null, maxAgeSeconds }
+    return (await findAnswer(database, asked)).length > 0
+  }
+
+  return {
+    async explain(query) {
+      const semantic = query.semantic()
+      const isSemantic = typeof semantic !== 'string'
+      const [isExact, nearest] = await Promise.all([hasExact(query), isSemantic ? findNearest(query, semantic) : []])
+      return {
+        key: describeKey(query),
+        semantic: isSemantic ? describeSemantic(query, semantic) : null,
+        nearest: isSemantic ? nearest.map(row => describeCandidate(semantic, row)) : [],
+        decision: decide(query, isExact, nearest, judge),
+      }
+    },
+  }
+}
+
+/** No request has this hash, so that nothing but similar ones is found. */
+const NO_REQUEST = '0'.repeat(64)
+const BELOW_ALL = -2
+
+function decide(query: CacheQuery, isExact: boolean, nearest: readonly SimilarAnswer[], judge: Judge): Decision {
+  const { account, control, requestHash } = query
+  const miss = (reason: MissReason, asks_judge = false): Decision => ({ cache: 'MISS', reason, asks_judge })
+  if (!control.lookup) return miss('no-store')
+  if (isExact) return { cache: 'HIT', reason: 'exact', id: cacheIdOf(requestHash) }
+  const semantic = query.semantic()
+  if (typeof semantic === 'string') return miss(semantic)
+  const found = nearest.filter(row => row.similarity > lookupThreshold(semantic))
+  const picked = pickCandidate(semantic, found, account.semantic_policy)
+  if ('missReason' in picked) {
+    const asksJudge = picked.undecided.length > 0 && judge.isAskedFor(account)
+    return miss(nearest.length > 0 && found.length === 0 ? 'below-threshold' : picked.missReason, asksJudge)
+  }
+  if (account.semantic_mode === 'shadow') return miss('shadow')
+  return { cache: 'HIT-SEMANTIC', reason: picked.reason, id: cacheIdOf(picked.row.request_hash) }
+}
+
+function describeKey({ identity, requestHash }: CacheQuery): Explanation['key'] {
+  const { namespace, endpoint, route, canonicalBody } = identity
+  return { id: cacheIdOf(requestHash), hash: requestHash, namespace, endpoint, route, canonical_body: canonicalBody }
+}
+
+function describeSemantic({ account }: CacheQuery, { reading, contextHash, threshold }: SemanticQuery) {
+  return {
+    text: reading.text,
+    normalized: reading.normalized,
+    context_hash: contextHash,
+    mode: account.semantic_mode,
+    policy: account.semantic_policy,
+    threshold,
+  }
+}
+
+function describeCandidate({ reading }: SemanticQuery, row: SimilarAnswer): ExplainedCandidate {
+  const cached = readPrompt(row.prompt)
+  const proof = prove(reading, cached)
+  return {
+    id: cacheIdOf(row.request_hash),
+    similarity: Math.min(1, Math.max(0, row.similarity)),
+    text: row.prompt,
+    proof: proof.proved ? 'proved' : proof.kind,
+    verdict: row.verdict === null ? null : { verdict: row.verdict, source: row.verdict_source },
+    differences: alignDifferences(reading, cached),
+  }
+}

@@ -1,0 +1,98 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import type { Explanation } from '../../src/cache/explain.ts'
+import { describeFootings } from '../harness/footings.ts'
+import { ask, startProxy, type TestProxy } from '../harness/proxy.ts'
+import { type Standin, startStandin } from '../standin/server.ts'
+
+const QUESTION = 'Explain how photosynthesis works in the leaves of green plants, with photographs'
+const OTHER_WORDS = 'Explain how photosynthesis works in the leaves of green plants, with photos'
+const UNPROVED = 'Explain how photosynthesis works in the leaves of green plants, with drawings'
+const NEAR = { 'x-proxy-cache-threshold': '0.5' }
+
+describeFootings('POST /v1/cache/explain', footing => {
+  let proxy: TestProxy
+  let standin: Standin
+  let project: string
+  let key: string
+
+  beforeAll(async () => {
+    standin = await startStandin({ flavour: 'aggregator' })
+    const environment = { AGGREGATOR_BASE_URL: standin.baseUrl, AGGREGATOR_API_KEY: 'vendor-key' }
+    proxy = await startProxy({ stores: await footing.open(), environment })
+  })
+  beforeEach(async () => {
+    project = `p-${crypto.randomUUID().slice(0, 8)}`
+    key = await proxy.createKey({ project, type: 'project' })
+    await ask(proxy, key, QUESTION)
+    await proxy.settle()
+    standin.reset()
+  })
+  afterAll(() => Promise.all([proxy.stop(), standin.stop()]))
+
+  function post(body: unknown, headers: Record<string, string> = NEAR): Promise<Response> {
+    return fetch(`${proxy.baseUrl}/cache/explain`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
+      body: JSON.stringify(body),
+    })
+  }
+
+  async function explain(content: string, headers = NEAR): Promise<Explanation> {
+    const response = await post({ model: 'openai/gpt-4o-mini', messages: [{ role: 'user', content }] }, headers)
+    expect(response.status).toBe(200)
+    return (await response.json()) as Explanation
+  }
+
+  test('says of the same request that it is an exact hit', async () => {
+    const { key: made, decision } = await explain(QUESTION)
+    expect(decision).toEqual({ cache: 'HIT', reason: 'exact', id: made.id })
+    expect(made).toMatchObject({ endpoint: 'chat', namespace: '', canonical_body: expect.stringContaining(QUESTION) })
+  })
+
+  test('shows what is nearest, and lays the two side by side', async () => {
+    const { nearest, decision, semantic } = await explain(OTHER_WORDS)
+    expect(decision).toMatchObject({ cache: 'HIT-SEMANTIC', reason: 'proved', id: nearest[0]?.id })
+    expect(semantic).toMatchObject({ text: OTHER_WORDS, policy: 'proved', threshold: 0.5 })
+    expect(nearest).toMatchObject([{ text: QUESTION, proof: 'proved', verdict: null }])
+    expect(nearest[0]?.differences).toMatchObject([
+      { harmless: ['synonym'], askedText: 'photos', cachedText: 'photographs' },
+    ])
+  })
+
+  test('names the difference that stands in the way', async () => {
+    const { nearest, decision } = await explain(UNPROVED)
+    expect(decision).toEqual({ cache: 'MISS', reason: 'unproved:words', asks_judge: false })
+    expect(nearest[0]).toMatchObject({ proof: 'words', differences: [{ askedText: 'drawings', kind: 'words' }] })
+  })
+
+  test('says the same as the door', async () => {
+    for (const words of [OTHER_WORDS, UNPROVED, 'How do I boil an egg?', 'What time is it now?']) {
+      for (const headers of [NEAR, { 'x-proxy-cache-threshold': '0.999' }]) {
+        const { decision } = await explain(words, headers)
+        const served = await ask(proxy, key, words, { ...headers, 'cache-control': 'no-store' })
+        const looked = await ask(proxy, key, words, { ...headers, 'cache-control': 'only-if-cached' })
+        expect([words, decision.cache !== 'MISS']).toEqual([words, looked.status === 200])
+        expect(served.cache).toBe('MISS')
+      }
+    }
+  })
+
+  test('asks nobody, and counts nothing', async () => {
+    const counted = () =>
+      proxy.query(
+        `select sum(requests)::integer as requests from monthly_counters where project_id = find_project('${project}')`,
+      )
+    const before = await counted()
+    for (const words of [QUESTION, OTHER_WORDS, 'How do I boil an egg?']) await explain(words)
+    await proxy.settle()
+    expect(await counted()).toEqual(before)
+    expect(standin.requests).toEqual([])
+  })
+
+  test('refuses what is no request', async () => {
+    expect((await post({ model: 'openai/gpt-4o-mini' })).status).toBe(400)
+    expect((await post({ model: 'openai/gpt-4o-mini', messages: 1 })).status).toBe(400)
+    expect((await fetch(`${proxy.baseUrl}/cache/explain`)).status).toBe(405)
+    expect((await fetch(`${proxy.baseUrl}/cache/explain`, { method: 'POST', body: '{}' })).status).toBe(401)
+  })
+})
