@@ -52,7 +52,7 @@ export async function openDoor(): Promise<Door> {
       return (await ask(pair.b, namespace, threshold)) !== 'MISS'
     },
     async setPolicy(policy) {
-      await database.runScript(`select set_setting('bench', 'semantic_guards', '${policy === 'proved'}')`)
+      await database.runScript(`select set_setting('bench', 'semantic_policy', '${policy}')`)
     },
     async close() {
       await stop(proxy)

@@ -6,7 +6,7 @@ as $$
 declare
     hit record;
 begin
-    select h.asked_hash, h.entry_hash into hit
+    select h.asked_hash, h.entry_hash, h.similarity into hit
     from semantic_hits h
     where h.project_id = of_project
         and h.request_id = by_request_id;
@@ -14,7 +14,10 @@ begin
         return 'unknown';
     end if;
 
-    perform store_verdict(of_project, p.context_hash, hit.asked_hash, p.normalized_hash, 'person', case given when 'right' then 'same' else 'different' end, p.expires_at)
+    perform store_verdict(
+        of_project, p.context_hash, hit.asked_hash, p.normalized_hash, 'person', case given when 'right' then 'same' else 'different' end,
+        p.expires_at, hit.similarity, null
+    )
     from cache_entries e
     join cache_prompts p on p.entry_id = e.id
     where e.project_id = of_project

@@ -6,7 +6,9 @@ create or replace function settle_judgement(
     asked_hash bytea,
     entry_hash bytea,
     given text,
-    until timestamptz
+    until timestamptz,
+    at_similarity double precision,
+    by_difference text
 )
 returns void
 language plpgsql
@@ -20,10 +22,10 @@ begin
         and s.day = of_day;
 
     if given is not null then
-        perform store_verdict(of_project, of_context, asked_hash, entry_hash, 'judge', given, until);
+        perform store_verdict(of_project, of_context, asked_hash, entry_hash, 'judge', given, until, at_similarity, by_difference);
     end if;
 end;
 $$;
 
-comment on function settle_judgement(bigint, date, numeric, bytea, bytea, bytea, text, timestamptz) is
+comment on function settle_judgement(bigint, date, numeric, bytea, bytea, bytea, text, timestamptz, double precision, text) is
     'Puts right what reserve_judgement() took, and keeps the judge''s verdict where it gave one.';

@@ -5,7 +5,9 @@ create or replace function store_verdict(
     entry_hash bytea,
     by_source text,
     given text,
-    until timestamptz
+    until timestamptz,
+    at_similarity double precision,
+    by_difference text
 )
 returns boolean
 language sql
@@ -13,12 +15,14 @@ volatile
 set search_path = public, pg_temp
 as $$
     with stored as (
-        insert into cache_verdicts as v (project_id, context_hash, one_hash, other_hash, source, verdict, expires_at)
-        select of_project, of_context, least(asked_hash, entry_hash), greatest(asked_hash, entry_hash), by_source, given, until
+        insert into cache_verdicts as v (project_id, context_hash, one_hash, other_hash, source, verdict, expires_at, similarity, difference)
+        select of_project, of_context, least(asked_hash, entry_hash), greatest(asked_hash, entry_hash), by_source, given, until, at_similarity, by_difference
         from projects p
         where p.id = of_project
         on conflict (project_id, context_hash, one_hash, other_hash, source) do update
         set verdict = excluded.verdict,
+            similarity = excluded.similarity,
+            difference = excluded.difference,
             given_at = now(),
             expires_at = greatest(v.expires_at, excluded.expires_at)
         returning 1
@@ -26,5 +30,5 @@ as $$
     select exists (select from stored);
 $$;
 
-comment on function store_verdict(bigint, bytea, bytea, bytea, text, text, timestamptz) is
+comment on function store_verdict(bigint, bytea, bytea, bytea, text, text, timestamptz, double precision, text) is
     'Keeps a verdict about two normalized questions of equal context, in place of an earlier one of the same source; false where the project is gone.';

@@ -58,6 +58,8 @@ create table cache_verdicts (
         check (source in ('person', 'judge')),
     verdict text not null
         check (verdict in ('same', 'different')),
+    similarity double precision,
+    difference text,
     given_at timestamptz not null default now(),
     expires_at timestamptz not null,
     primary key (project_id, context_hash, one_hash, other_hash, source),
@@ -73,6 +75,8 @@ comment on column cache_verdicts.one_hash is 'Hash of the one normalized questio
 comment on column cache_verdicts.other_hash is 'Hash of the other normalized question; the same one where normalization made two unequal questions equal.';
 comment on column cache_verdicts.source is 'person or judge.';
 comment on column cache_verdicts.verdict is 'same or different.';
+comment on column cache_verdicts.similarity is 'Cosine similarity of the two questions.';
+comment on column cache_verdicts.difference is 'The kind of difference that stood in the way of proof; null: none that was noted.';
 comment on column cache_verdicts.given_at is 'When it was given, or given anew.';
 comment on column cache_verdicts.expires_at is 'From when on the verdict may go, unless an entry that it speaks of is still kept.';
 

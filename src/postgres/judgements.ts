@@ -16,6 +16,9 @@ export interface JudgementToSettle {
   entryHash: string
   /** When the entry expires. */
   until: Date
+  similarity: number
+  /** The kind of difference that stood in the way of proof; null: none did. */
+  difference: string | null
 }
 
 const RESERVE = defineStatement('select reserve_judgement($1::bigint, $2::numeric) as day', { day: nullable(date) })
@@ -28,7 +31,9 @@ const SETTLE = defineStatement(
   decode($5, 'hex'),
   decode($6, 'hex'),
   $7::text,
-  $8::timestamptz
+  $8::timestamptz,
+  $9::double precision,
+  $10::text
 ) as done`,
   { done: nothing },
 )
@@ -40,7 +45,8 @@ export async function reserveJudgement(database: Database, projectId: number, us
 }
 
 export async function settleJudgement(database: Database, judgement: JudgementToSettle): Promise<void> {
-  const { projectId, day, correctionUsd, contextHash, askedHash, entryHash, verdict, until } = judgement
+  const { projectId, day, correctionUsd, contextHash, askedHash, entryHash, verdict, until, similarity, difference } =
+    judgement
   await runStatement(database, SETTLE, [
     projectId,
     day,
@@ -50,5 +56,7 @@ export async function settleJudgement(database: Database, judgement: JudgementTo
     entryHash,
     verdict,
     until.toISOString(),
+    similarity,
+    difference,
   ])
 }

@@ -412,6 +412,10 @@ export interface CacheVerdicts {
    */
   context_hash: Buffer;
   /**
+   * The kind of difference that stood in the way of proof; null: none that was noted.
+   */
+  difference: string | null;
+  /**
    * From when on the verdict may go, unless an entry that it speaks of is still kept.
    */
   expires_at: Timestamp;
@@ -432,6 +436,10 @@ export interface CacheVerdicts {
    */
   project_id: number;
   /**
+   * Cosine similarity of the two questions.
+   */
+  similarity: number | null;
+  /**
    * person or judge.
    */
   source: string;
@@ -439,6 +447,45 @@ export interface CacheVerdicts {
    * same or different.
    */
   verdict: string;
+}
+
+export interface Calibration {
+  /**
+   * The kind of difference that stood in the way of proof; unknown: none that was noted; all: of every kind.
+   */
+  difference: string | null;
+  /**
+   * The same as a part of all that have a verdict.
+   */
+  hit_ratio: number | null;
+  /**
+   * Which part of them asks the same.
+   */
+  precision: number | null;
+  /**
+   * Upper end of its 95 % confidence interval.
+   */
+  precision_high: number | null;
+  /**
+   * Lower end of its 95 % confidence interval.
+   */
+  precision_low: number | null;
+  /**
+   * Its name.
+   */
+  project: string | null;
+  /**
+   * The project.
+   */
+  project_id: number | null;
+  /**
+   * How many do.
+   */
+  served: number | null;
+  /**
+   * Similarity that pairs exceed.
+   */
+  threshold: number | null;
 }
 
 export interface EmbeddingSpaces {
@@ -1410,6 +1457,7 @@ export interface DB {
   cache_sizes: CacheSizes;
   cache_verdicts: CacheVerdicts;
   cached_vectors: CachedVectors;
+  calibration: Calibration;
   embedding_spaces: EmbeddingSpaces;
   installation: Installation;
   invitations: Invitations;

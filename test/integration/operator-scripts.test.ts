@@ -198,6 +198,30 @@ describe.skipIf(!psqlPath)(title, () => {
       ])
     })
 
+    test('feedback says nothing and keeps the verdict; calibration prints what it comes to', async () => {
+      const project = await newProject()
+      await sql`
+        with entry as (
+          insert into cache_entries (project_id, request_hash, endpoint, model, provider, response, expires_at)
+          values (find_project(${project}), sha256('e'), 'chat', 'm', 'sandbox', '{}', now() + interval '1 hour')
+          returning *
+        ),
+        prompt as (
+          insert into cache_prompts (entry_id, project_id, context_hash, normalized_hash, prompt, created_at, expires_at)
+          select id, project_id, sha256('c'), sha256('n'), 'known', created_at, expires_at from entry
+        )
+        select record_semantic_hits(array[project_id], array['one'], array[encode(sha256('a'), 'hex')],
+          array[encode(request_hash, 'hex')], array['proved'], array[0.97], array[false], array[1], array[1], array[0.1])
+        from entry`.execute(footing.database.queries)
+      expect(await succeed('feedback', { project, request_id: 'one', verdict: 'wrong' })).toBe('')
+      const { rows } =
+        await sql`select source, verdict from cache_verdicts where project_id = find_project(${project})`.execute(
+          footing.database.queries,
+        )
+      expect(rows).toEqual([{ source: 'person', verdict: 'different' }])
+      expect(await succeed('calibration', { project })).toContain('0.95|1|')
+    })
+
     test('purge-cache prints how many answers it forgot, of that project alone', async () => {
       const [project, other] = [await newProject(), await newProject()]
       await sql`
@@ -330,6 +354,18 @@ describe.skipIf(!psqlPath)(title, () => {
         ['set-setting', { project, setting: 'plan', value: 'pro' }, /setting "plan" does not exist; settings are: sem/],
         ['set-setting', { project, setting: 'semantic_enabled', value: 'perhaps' }, /it takes true or false/],
         ['set-setting', { project, setting: 'semantic_guards', value: '' }, /value "" is not valid/],
+        [
+          'set-setting',
+          { project, setting: 'semantic_policy', value: 'strict' },
+          /it takes proved, judged or threshold/,
+        ],
+        ['set-setting', { project, setting: 'semantic_mode', value: 'true' }, /it takes on, shadow or off/],
+        ['set-setting', { project, setting: 'semantic_judge_daily_usd', value: '-1' }, /US dollars from 0/],
+        ['feedback', { project, request_id: 'none', verdict: 'wrong' }, /no semantic hit .* under request id "none"/],
+        ['feedback', { project, request_id: 'none', verdict: 'bad' }, /it is wrong or right/],
+        ['feedback', { project: 'nobody', request_id: 'none', verdict: 'wrong' }, /"nobody" does not exist/],
+        ['feedback', { project, request_id: 'none' }, /verdict is missing/],
+        ['calibration', { project: 'nobody' }, /"nobody" does not exist/],
         ['set-setting', { project, setting: 'semantic_threshold', value: '1.01' }, /a number from 0\.0 to 1\.0/],
         ['set-setting', { project, setting: 'semantic_threshold', value: 'NaN' }, /a number from 0\.0 to 1\.0/],
         ['set-setting', { project, setting: 'semantic_threshold', value: '0,97' }, /value "0,97" is not valid/],

@@ -10,6 +10,7 @@ import type { Log } from '../../telemetry/log.ts'
 import { readPrompt } from '../../text/read-prompt.ts'
 import { takeAskedText } from '../asked-text.ts'
 import type { CacheQuery, SemanticQuery } from '../cache-query.ts'
+import { prove } from '../proof/prove.ts'
 import { JUDGE_SCHEMA, type JudgeMessage, readVerdict, type Verdict, writeJudgeMessages } from './judge-prompt.ts'
 
 /** One question to a model, made ready. */
@@ -66,11 +67,15 @@ export function createJudge(database: Database, prepareCall: PrepareModelCall, l
     const day = await reserveJudgement(database, account.project_id, call.estimatedUsd)
     if (day === null) return NO_JUDGEMENT
 
-    const pairHashes = {
+    const cached = readPrompt(candidate.prompt)
+    const proof = prove(semantic.reading, cached)
+    const about = {
       contextHash: semantic.contextHash,
       askedHash: semantic.normalizedHash,
-      entryHash: sha256(readPrompt(candidate.prompt).normalized),
+      entryHash: sha256(cached.normalized),
       until: candidate.expires_at,
+      similarity: candidate.similarity,
+      difference: proof.proved ? null : proof.kind,
     }
     const settle = (costUsd: number, verdict: Verdict | null) =>
       settleLater({
@@ -78,7 +83,7 @@ export function createJudge(database: Database, prepareCall: PrepareModelCall, l
         day,
         correctionUsd: costUsd - call.estimatedUsd,
         verdict,
-        ...pairHashes,
+        ...about,
       })
     const limit = AbortSignal.timeout(account.semantic_judge_timeout_ms)
     try {

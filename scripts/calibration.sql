@@ -1,0 +1,25 @@
+-- Prints what verdicts of people and the judge say of a project's thresholds: of the pairs above each, how many ask the same.
+--
+--   psql "$DATABASE_URL" -v ON_ERROR_STOP=1 -v project=acme -f scripts/calibration.sql
+\set ON_ERROR_STOP 1
+\set VERBOSITY terse
+\set SHOW_CONTEXT never
+
+\if :{?project}
+\else
+do $$ begin raise exception 'project is missing: give -v project=acme'; end $$;
+\endif
+
+select find_project(:'project') as project_id \gset
+
+select
+    c.difference,
+    to_char(c.threshold, '0.00') as threshold,
+    c.served as pairs,
+    to_char(100 * c.hit_ratio, '990.0') as "of all, %",
+    to_char(100 * c.precision, '990.0') as "right, %",
+    to_char(100 * c.precision_low, '990.0') || ' –' || to_char(100 * c.precision_high, '990.0') as "95 % interval"
+from calibration c
+where c.project_id = :project_id
+    and (c.threshold * 100)::integer in (50, 60, 70, 75, 80, 85, 90, 93, 95, 97, 99)
+order by (c.difference <> 'all'), c.difference, c.threshold;
