@@ -12,6 +12,8 @@
 --   semantic_judge_daily_usd   0 to 1000000      what may be spent on it in a day, UTC (1)
 --   semantic_judge_floor       0.0 to 1.0        least similarity that is worth asking about (0.80)
 --   semantic_judge_timeout_ms  1 to 60000        how long a request waits for it (800)
+--   semantic_error_rate        0.0 to 0.5        how often, under judged, a question that nobody decided may be answered wrongly, once
+--                                                200 verdicts show from which similarity on that holds (0: never)
 --   cache_mode                 all,              which requests may be answered from the cache at all: deterministic, those with
 --                              deterministic,    temperature 0 or a seed (all)
 --                              off

@@ -28,6 +28,8 @@ stable
 set search_path = public, pg_temp
 -- A setting of the function rather than the session: it holds behind PgBouncer and on every pooled connection.
 set plan_cache_mode = force_generic_plan
+-- A plan that was made while a table was empty would read all of it once it is not.
+set enable_seqscan = off
 as $$
 #variable_conflict use_column
 declare

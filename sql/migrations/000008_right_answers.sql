@@ -21,6 +21,9 @@ alter table projects
         check (semantic_judge_floor between 0 and 1),
     add column semantic_judge_timeout_ms integer not null default 800
         check (semantic_judge_timeout_ms between 1 and 60000),
+    add column semantic_error_rate double precision not null default 0
+        check (semantic_error_rate between 0 and 0.5),
+    add column learned_threshold double precision not null default 2,
     add column verdict_generation integer not null default 1;
 
 update projects p
@@ -41,6 +44,8 @@ comment on column projects.semantic_judge_model is 'That model, as the project''
 comment on column projects.semantic_judge_daily_usd is 'What may be spent on the judge in a day (UTC).';
 comment on column projects.semantic_judge_floor is 'Least cosine similarity that is worth asking the judge about.';
 comment on column projects.semantic_judge_timeout_ms is 'How long a request waits for the judge, in milliseconds.';
+comment on column projects.semantic_error_rate is 'Under the policy judged: how often a question that nobody decided may be answered wrongly, once verdicts show from which similarity on that holds; 0: never.';
+comment on column projects.learned_threshold is 'That similarity, by learn_thresholds(); above 1: verdicts show none.';
 comment on column projects.verdict_generation is 'Counted up when a person calls a served pair wrong: what Redis knows of such pairs is void from the next request on.';
 comment on column projects.semantic_enabled is 'Whether semantic_mode is on.';
 comment on column projects.semantic_guards is 'Whether semantic_policy asks for more than similarity.';

@@ -34,7 +34,8 @@ select
     p.semantic_judge_daily_usd,
     p.semantic_judge_floor,
     p.semantic_judge_timeout_ms,
-    p.verdict_generation
+    p.verdict_generation,
+    case when p.semantic_error_rate > 0 then p.learned_threshold else 2 end as learned_threshold
 from api_keys k
 join projects p on p.id = k.project_id
 join plans pl on pl.name = p.plan
@@ -76,4 +77,5 @@ comment on column key_accounts.semantic_judge_model is 'The judge; empty: none.'
 comment on column key_accounts.semantic_judge_daily_usd is 'What it may cost in a day.';
 comment on column key_accounts.semantic_judge_floor is 'Least similarity that is worth asking it about.';
 comment on column key_accounts.semantic_judge_timeout_ms is 'How long a request waits for it, in milliseconds.';
+comment on column key_accounts.learned_threshold is 'Similarity above which undecided questions are wrong no oftener than semantic_error_rate; above 1: none.';
 comment on column key_accounts.verdict_generation is 'Raised by every pair that a person called wrong.';

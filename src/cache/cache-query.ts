@@ -36,6 +36,8 @@ export interface SemanticQuery {
   threshold: number
   /** Similarity from which on such a verdict counts; null: the project has only what exceeds the threshold. */
   judgeFloor: number | null
+  /** Similarity above which verdicts have shown the undecided to be right often enough; null: none. */
+  learnedThreshold: number | null
 }
 
 export function createCacheQuery(known: Omit<CacheQuery, 'exactKey' | 'callName' | 'semantic'>): CacheQuery {
@@ -74,5 +76,6 @@ function readSemanticQuery({
     contextHash: hashContext(identity, asked.contextBody),
     threshold: control.threshold ?? account.semantic_threshold,
     judgeFloor: account.semantic_policy === 'judged' ? account.semantic_judge_floor : null,
+    learnedThreshold: account.semantic_policy === 'judged' ? account.learned_threshold : null,
   }
 }

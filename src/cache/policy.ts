@@ -52,7 +52,7 @@ export function pickCandidate(
 
 /** A person's word outweighs proof, and proof outweighs a judge's. Without either, a candidate must be more similar than the threshold. */
 function weigh(
-  { reading, threshold, judgeFloor }: SemanticQuery,
+  { reading, threshold, judgeFloor, learnedThreshold }: SemanticQuery,
   row: SimilarAnswer,
   policy: SemanticPolicy,
 ): { reason: SemanticReason } | { missReason: MissReason; isUndecided?: boolean } {
@@ -64,6 +64,8 @@ function weigh(
   const proof = prove(reading, readPrompt(row.prompt))
   if (isSimilar && proof.proved && policy !== 'threshold') return { reason: ground ?? 'proved' }
   if (row.verdict === 'same' && (byPerson || policy === 'judged')) return { reason: 'judged' }
+  const isLearned = learnedThreshold !== null && row.similarity > Math.max(learnedThreshold, threshold)
+  if (isLearned && row.verdict === null) return { reason: 'threshold' }
   const isUndecided = row.verdict === null && judgeFloor !== null && row.similarity >= judgeFloor
   return { missReason: isSimilar && !proof.proved ? `unproved:${proof.kind}` : 'below-threshold', isUndecided }
 }

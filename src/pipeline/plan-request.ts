@@ -62,6 +62,7 @@ const PLAN_INPUTS = [
   'semantic_judge_model',
   'semantic_judge_floor',
   'semantic_judge_timeout_ms',
+  'learned_threshold',
   'verdict_generation',
   'cache_mode',
   'cache_generation',

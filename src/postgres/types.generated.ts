@@ -602,6 +602,10 @@ export interface KeyAccounts {
    */
   key_type: string | null;
   /**
+   * Similarity above which undecided questions are wrong no oftener than semantic_error_rate; above 1: none.
+   */
+  learned_threshold: number | null;
+  /**
    * Longest that an answer to this key may stay in the cache, whatever the request says.
    */
   max_cache_ttl_seconds: number | null;
@@ -898,6 +902,10 @@ export interface Projects {
    */
   id: Generated<number>;
   /**
+   * That similarity, by learn_thresholds(); above 1: verdicts show none.
+   */
+  learned_threshold: Generated<number>;
+  /**
    * What operators call it: letters, digits, dot, dash, underscore.
    */
   name: string;
@@ -909,6 +917,10 @@ export interface Projects {
    * Whether semantic_mode is on.
    */
   semantic_enabled: Generated<boolean>;
+  /**
+   * Under the policy judged: how often a question that nobody decided may be answered wrongly, once verdicts show from which similarity on that holds; 0: never.
+   */
+  semantic_error_rate: Generated<number>;
   /**
    * Whether semantic_policy asks for more than similarity.
    */

@@ -37,6 +37,7 @@ const RECORD_HITS = defineStatement(
 const NOTE_FEEDBACK = defineStatement('select note_feedback($1::bigint, $2::text, $3::text) as outcome', {
   outcome: text<'noted' | 'unknown' | 'gone'>(),
 })
+const LEARN_THRESHOLDS = defineStatement('select learn_thresholds() as done', { done: nothing })
 const FORGET_VERDICTS = defineStatement('select forget_verdicts($1::integer) as forgotten', { forgotten: integer })
 
 export async function recordSemanticHits(database: Database, hits: readonly SemanticHit[]): Promise<void> {
@@ -63,6 +64,11 @@ export async function noteFeedback(
 ): Promise<'noted' | 'unknown' | 'gone'> {
   const { outcome } = await readOne(database, NOTE_FEEDBACK, [projectId, requestId, verdict])
   return outcome
+}
+
+/** Finds anew from which similarity on each project may serve what nobody has decided. */
+export async function learnThresholds(database: Database): Promise<void> {
+  await runStatement(database, LEARN_THRESHOLDS)
 }
 
 /** Deletes at most so many of what nobody needs any more; returns how many went. */

@@ -9,7 +9,7 @@ const PROVED = 'how do I boil an egg'
 const UNPROVED = 'What is the best way of boiling eggs?'
 
 function query(judgeFloor: number | null = 0.8): SemanticQuery {
-  return { reading: readPrompt(ASKED), normalizedHash: '', contextHash: '', threshold: 0.95, judgeFloor }
+  return { reading: readPrompt(ASKED), normalizedHash: '', contextHash: '', threshold: 0.95, judgeFloor, learnedThreshold: null }
 }
 
 type Verdict = 'person same' | 'person different' | 'judge same' | 'judge different' | null
@@ -75,6 +75,20 @@ test('a less similar candidate that may be served goes before a more similar one
 test('the judge is offered the most similar first', () => {
   const picked = pickCandidate(query(), [candidate('Boil an egg, how?', 0.81), candidate(UNPROVED, 0.9)], 'judged')
   expect(picked).toMatchObject({ undecided: [{ similarity: 0.9 }, { similarity: 0.81 }] })
+})
+
+test('verdicts of the past let the undecided through above what they have shown, and never what has a verdict', () => {
+  const decideAt = (similarity: number, learnedThreshold: number, verdict: Verdict = null) => {
+    const picked = pickCandidate({ ...query(), learnedThreshold }, [candidate(UNPROVED, similarity, verdict)], 'judged')
+    return 'reason' in picked ? picked.reason : picked.undecided.length
+  }
+  expect(decideAt(0.98, 0.97)).toBe('threshold')
+  expect(decideAt(0.98, 0.98)).toBe(1)
+  // The project's own threshold stays necessary.
+  expect(decideAt(0.94, 0.9)).toBe(1)
+  expect(decideAt(0.98, 0.97, 'judge different')).toBe(0)
+  expect(decideAt(0.98, 0.97, 'person different')).toBe(0)
+  expect(decideAt(0.99, 2)).toBe(1)
 })
 
 test('without candidates there is nothing to decide', () => {
