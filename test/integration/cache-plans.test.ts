@@ -57,7 +57,9 @@ async function explain(url: string, run: (database: Database) => Promise<unknown
 function readScans(plans: readonly string[]): string[] {
   const scans = plans
     .join('\n')
-    .matchAll(/(?:Index (?:Only )?Scan using|Bitmap Index Scan on) (?<index>\w+)|Seq Scan on (?<whole>\w+)/g)
+    .matchAll(
+      /(?:Index (?:Only )?Scan(?: Backward)? using|Bitmap Index Scan on) (?<index>\w+)|Seq Scan on (?<whole>\w+)/g,
+    )
   const names = [...scans].map(({ groups }) => groups?.index ?? `all of ${groups?.whole}`)
   return [...new Set(names.map(name => name.replace(/cache_graph_\d+/, 'cache_graph_N')))].sort()
 }
