@@ -23,6 +23,8 @@ export interface RequestIdentity {
   endpoint: string
   /** Who would answer, and as what: the same name may mean another model elsewhere. */
   route: string
+  /** The client's headers that may change the answer, as name and value, sorted by name. */
+  headers: readonly (readonly [name: string, value: string])[]
   body: JsonObject
   /** `canonicalizeBody` of it. */
   canonicalBody: string
@@ -31,16 +33,30 @@ export interface RequestIdentity {
 }
 
 /** Hex SHA-256 that two requests share only if any right answer to one is a right answer to the other. */
-export function hashRequest({ namespace, endpoint, route, canonicalBody, source }: RequestIdentity): string {
-  const parts = ['request', namespace, endpoint, route, canonicalBody]
+export function hashRequest({
+  namespace,
+  endpoint,
+  route,
+  headers,
+  canonicalBody,
+  source,
+}: RequestIdentity): string {
+  const parts = ['request', namespace, endpoint, route, canonicalBody, ...writeHeaders(headers)]
   // Two numbers that round to the same one are still two numbers.
   if (source.hasInexactNumber) parts.push(sha256(source.text))
   return sha256(parts.join('\n'))
 }
 
 /** Hex SHA-256 over everything but the asked text, which `contextBody` has been relieved of. */
-export function hashContext({ namespace, endpoint, route }: RequestIdentity, contextBody: JsonObject): string {
-  return sha256(
-    ['context', namespace, endpoint, route, canonicalizeBody(contextBody, irrelevantTo(endpoint))].join('\n'),
-  )
+export function hashContext(
+  { namespace, endpoint, route, headers }: RequestIdentity,
+  contextBody: JsonObject,
+): string {
+  const parts = ['context', namespace, endpoint, route, canonicalizeBody(contextBody, irrelevantTo(endpoint)), ...writeHeaders(headers)]
+  return sha256(parts.join('\n'))
+}
+
+/** Nothing for a request without such headers: nearly all have none. */
+function writeHeaders(headers: RequestIdentity['headers']): string[] {
+  return headers.length === 0 ? [] : [JSON.stringify(headers)]
 }

@@ -16,6 +16,7 @@ import type { ProxyRequest } from './exchange.ts'
 /** A request that is well formed, before anybody has said that it may pass. */
 export interface RequestQuery {
   endpoint: Endpoint
+  headers: Headers
   /** The body as it was sent. Made when it is first asked for: a large one was never a string. */
   readonly text: string
   /** Whether writing the body anew could change a number in it. */
@@ -75,6 +76,7 @@ function readFields({ endpoint, headers }: Asked, body: JsonObject) {
   const control = readCacheControl(headers)
   return {
     endpoint,
+    headers,
     model,
     stream: stream === true && endpoint !== 'embeddings',
     includeUsage: tellsUsageAlways(endpoint) || asksForUsage(body),

@@ -6,6 +6,7 @@ import { hashRequest } from '../cache/exact-key.ts'
 import { mayCache } from '../cache/may-cache.ts'
 import { ProxyError } from '../errors.ts'
 import type { Account } from '../postgres/admit.ts'
+import { answerHeaders } from '../providers/forwarded-headers.ts'
 import { nameRoute } from '../providers/name-route.ts'
 import type { Routes } from '../providers/routes.ts'
 import type { Provider } from '../providers/upstream.ts'
@@ -33,7 +34,8 @@ function planCacheQuery(query: RequestQuery, account: Account, provider: Provide
   const { endpoint, body, canonicalBody, model } = query
   const control = controlFor(query, account)
   const route = nameRoute(provider) + boundKey(query, account)
-  const identity = { namespace: control.namespace, endpoint, route, body, canonicalBody, source: query }
+  const headers = answerHeaders(query.headers, provider.kind)
+  const identity = { namespace: control.namespace, endpoint, route, headers, body, canonicalBody, source: query }
   return createCacheQuery({ account, control, identity, requestHash: hashRequest(identity), model })
 }
 

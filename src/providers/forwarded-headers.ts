@@ -41,8 +41,31 @@ const RETURNED_PREFIXES = ['anthropic-ratelimit-', 'x-ratelimit-']
 const REQUEST_IDS = ['x-request-id', 'request-id']
 
 /**
- * The client's headers that reach a provider, sorted by name. Any of them may change the answer: whoever asks "is it the
- * same request?" must ask it of these too. Idempotency keys are told apart by project, as projects may share a provider's key.
+ * Forwarded, and no part of what is asked. An idempotency key is another for every request, and only keeps a provider from
+ * doing the same one twice. The others tell an aggregator which app to credit. What is not named here counts: a header that is
+ * forwarded tomorrow keeps requests apart until somebody has shown that it need not. The client's own user agent and tracing
+ * headers are never forwarded, so they cannot change an answer.
+ */
+const WITHOUT_EFFECT = new Set([
+  'http-referer',
+  'idempotency-key',
+  'x-openrouter-categories',
+  'x-openrouter-title',
+  'x-title',
+])
+
+/** The client's headers that may change what this provider answers, sorted by name: whoever asks "is it the same request?" asks it of these too. */
+export function answerHeaders(headers: Headers, kind: ProviderKind | undefined): HeaderPair[] {
+  if (kind === undefined) return []
+  return FORWARDED[kind].flatMap((name): HeaderPair[] => {
+    const value = WITHOUT_EFFECT.has(name) ? null : headers.get(name)
+    return value === null ? [] : [[name, value]]
+  })
+}
+
+/**
+ * The client's headers that reach a provider, sorted by name. Idempotency keys are told apart by project, as projects may share
+ * a provider's key.
  */
 export function forwardedHeaders(headers: Headers, kind: ProviderKind, projectId: number): HeaderPair[] {
   return FORWARDED[kind].flatMap((name): HeaderPair[] => {

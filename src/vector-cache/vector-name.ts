@@ -13,6 +13,8 @@ export interface VectorSpace {
   model: string
   /** As it was asked for; null where the model's own number is wanted. */
   dimensions: unknown
+  /** The client's headers that may change the vector, as name and value, sorted by name. */
+  headers?: readonly (readonly [name: string, value: string])[]
   /** All other fields of the request that can change the vector, those invented tomorrow included. */
   otherFields: JsonObject
 }
@@ -21,9 +23,18 @@ export interface VectorSpace {
 export type NameVector = (input: Input) => string
 
 /** Throws a 400 where the other fields are nested too deeply. */
-export function createVectorNames({ namespace, route, model, dimensions, otherFields }: VectorSpace): NameVector {
+export function createVectorNames({
+  namespace,
+  route,
+  model,
+  dimensions,
+  headers = [],
+  otherFields,
+}: VectorSpace): NameVector {
   const fields = canonicalizeBody({ ...otherFields, model, dimensions })
-  const space = sha256(['vector', namespace, route, fields].join('\n'))
+  const parts = ['vector', namespace, route, fields]
+  if (headers.length > 0) parts.push(JSON.stringify(headers))
+  const space = sha256(parts.join('\n'))
   return input => sha256(`${space}${spell(input)}`)
 }
 

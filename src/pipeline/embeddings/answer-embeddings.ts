@@ -2,6 +2,7 @@
 import { NO_USAGE } from '../../catalogue/cost.ts'
 import { ClientGone, ProxyError } from '../../errors.ts'
 import { createYieldTurn } from '../../event-loop/yield.ts'
+import { answerHeaders } from '../../providers/forwarded-headers.ts'
 import { nameRoute } from '../../providers/name-route.ts'
 import { createVectorNames } from '../../vector-cache/vector-name.ts'
 import type { Outcome } from '../accounting.ts'
@@ -56,7 +57,8 @@ function nameInputs(
 ): NamedInput[] {
   const { control, model } = query
   const { namespace } = control
-  const nameOf = createVectorNames({ namespace, route: nameRoute(provider), model, dimensions, otherFields })
+  const headers = answerHeaders(query.headers, provider.kind)
+  const nameOf = createVectorNames({ namespace, route: nameRoute(provider), headers, model, dimensions, otherFields })
   return inputs.map(input => ({ name: nameOf(input), input }))
 }
 

@@ -10,6 +10,7 @@ function hash(bodyText: string, other: Partial<{ namespace: string; endpoint: st
     namespace: '',
     endpoint: 'chat',
     route: 'openrouter',
+    headers: [],
     body,
     canonicalBody: canonicalizeBody(body),
     source: { text: bodyText, hasInexactNumber: hasInexactNumber(bodyText), isLarge: false },

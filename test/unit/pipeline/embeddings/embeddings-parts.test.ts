@@ -93,6 +93,7 @@ describe('createVectorNames', () => {
       name('one', { route: 'openai' }),
       name('one', { model: 'openai/text-embedding-3-large' }),
       name('one', { dimensions: 512 }),
+      name('one', { headers: [['openai-beta', 'a']] }),
       name('one', { otherFields: { input_type: 'query' } }),
       name('one', { otherFields: JSON.parse('{"__proto__":1}') }),
     ]

@@ -1,0 +1,95 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
+import { describeFootings } from '../harness/footings.ts'
+import { ask, startProxy, type TestProxy } from '../harness/proxy.ts'
+
+const QUESTION = 'Explain how photosynthesis works in the leaves of green plants, with photographs'
+const SAME_WORDS = `Could you please ${QUESTION.toLowerCase()}?`
+
+type Headers = Record<string, string>
+
+/** Model, headers that may change what its provider answers. */
+const COUNTING: [string, Headers][] = [
+  ['gpt-4o-mini', { 'openai-beta': 'assistants=v2' }],
+  ['gpt-4o-mini', { 'openai-organization': 'org-a' }],
+  ['gpt-4o-mini', { 'openai-project': 'proj-a' }],
+  ['claude-haiku-4-5', { 'anthropic-beta': 'context-1m' }],
+  ['claude-haiku-4-5', { 'anthropic-version': '2023-06-01' }],
+  ['llama-3.3-70b-versatile', { 'groq-model-version': 'latest' }],
+  ['someone/brand-new', { 'x-anthropic-beta': 'context-1m' }],
+]
+
+/** Forwarded or not, they change no answer. */
+const WITHOUT_EFFECT: Headers[] = [
+  { 'idempotency-key': 'one' },
+  { 'http-referer': 'https://app.example' },
+  { 'x-title': 'App', 'x-openrouter-title': 'App', 'x-openrouter-categories': 'cli-agent' },
+  { 'user-agent': 'another', traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01' },
+  { 'openai-beta': 'of another vendor' },
+]
+
+describeFootings('headers that are forwarded', footing => {
+  let upstreams: Upstreams
+  let proxy: TestProxy
+  let key: string
+
+  beforeAll(async () => {
+    upstreams = await startUpstreams()
+    proxy = await startProxy({ stores: await footing.open(), environment: upstreams.environment })
+  })
+  beforeEach(async () => {
+    const project = `p-${crypto.randomUUID()}`
+    key = await proxy.createKey({ project, type: 'project' })
+    for (const provider of ['openai', 'anthropic', 'groq'] as const) {
+      await storeKey(proxy.stores, project, provider, `sk-own-${provider}`)
+    }
+  })
+  afterAll(async () => {
+    await proxy.stop()
+    await upstreams.stop()
+  })
+
+  async function cacheOf(model: string, content: string, headers: Headers = {}): Promise<string | null> {
+    const answer = await ask(proxy, key, { model, messages: [{ role: 'user', content }] }, headers)
+    expect(answer.status).toBe(200)
+    await proxy.settle()
+    return answer.cache
+  }
+
+  test.each(COUNTING)('%s: what was answered with %j is for whoever sends the same', async (model, headers) => {
+    const others = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, `${value}-other`]))
+    expect(await cacheOf(model, QUESTION, headers)).toBe('MISS')
+    expect(await cacheOf(model, QUESTION)).toBe('MISS')
+    expect(await cacheOf(model, QUESTION, others)).toBe('MISS')
+    for (const same of [headers, {}, others]) {
+      expect(await cacheOf(model, QUESTION, same)).toBe('HIT')
+      expect(await cacheOf(model, SAME_WORDS, same)).toBe('HIT-SEMANTIC')
+    }
+  })
+
+  test('an answer by meaning is not taken from a request with other headers', async () => {
+    expect(await cacheOf('someone/brand-new', QUESTION, { 'x-anthropic-beta': 'context-1m' })).toBe('MISS')
+    expect(await cacheOf('someone/brand-new', SAME_WORDS)).toBe('MISS')
+  })
+
+  test('vectors are told apart in the same way', async () => {
+    async function embed(headers: Headers): Promise<string | null> {
+      const response = await fetch(`${proxy.baseUrl}/embeddings`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
+        body: JSON.stringify({ model: 'text-embedding-3-small', input: 'text' }),
+      })
+      expect(response.status).toBe(200)
+      await response.arrayBuffer()
+      return response.headers.get('x-proxy-cache')
+    }
+    expect(await embed({ 'openai-beta': 'a' })).toBe('MISS')
+    expect(await embed({})).toBe('MISS')
+    expect(await embed({ 'openai-beta': 'a', 'idempotency-key': 'one' })).toBe('HIT')
+  })
+
+  test('what changes no answer keeps nobody apart', async () => {
+    expect(await cacheOf('someone/brand-new', QUESTION)).toBe('MISS')
+    for (const headers of WITHOUT_EFFECT) expect(await cacheOf('someone/brand-new', QUESTION, headers)).toBe('HIT')
+  })
+})
