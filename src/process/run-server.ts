@@ -8,6 +8,7 @@ import { describeAddress, parseDatabaseUrl } from '../postgres/address.ts'
 import { shareConnections } from '../postgres/connection-budget.ts'
 import type { Database } from '../postgres/database.ts'
 import { openEmbeddedDatabase } from '../postgres/embedded/embedded.ts'
+import { readInstallationId } from '../postgres/installation-id.ts'
 import { migrate } from '../postgres/migrate.ts'
 import { pingDatabase } from '../postgres/ping.ts'
 import { openRealDatabase } from '../postgres/real.ts'
@@ -39,7 +40,9 @@ export async function runServer(config: Config, { isWorker }: RunOptions): Promi
   const [database, embedder] = await Promise.all([openDatabase(config), createEmbedder(config.embedder, log)])
   if (!isWorker) await migrate(database, { onWait: tellOfWait(log) })
   const { store, bus } =
-    config.redisUrl === null ? { store: createInProcessStore(), bus: null } : await openRedis(config.redisUrl, log)
+    config.redisUrl === null
+      ? { store: createInProcessStore(), bus: null }
+      : await openRedis(config.redisUrl, await readInstallationId(database), log)
   const app = await createApp({ config, database, store, embedder, bus, log })
 
   // Loading its vocabulary blocks for a third of a second: now, rather than in somebody's request.
@@ -96,16 +99,20 @@ export function tellOfWait(log: Log) {
 }
 
 /** The proxy starts without Redis too, and finds it later. */
-async function openRedis(url: string, log: Log): Promise<{ store: FastStore; bus: ProcessBus }> {
+async function openRedis(
+  url: string,
+  installationId: string,
+  log: Log,
+): Promise<{ store: FastStore; bus: ProcessBus }> {
   const redis = connectRedis(url)
-  const store = guardStore(openRedisStore(redis), {
+  const store = guardStore(openRedisStore(redis, installationId), {
     onChange: (up, cause) => {
       if (up) log.info({}, 'Redis is back')
       else log.warn({ cause: reasonOf(cause) }, 'Redis is lost: no exact hits from it, rate windows by process')
     },
   })
   if (!(await answersWithin(store, REDIS_WAIT_MS))) log.warn({}, 'Redis does not answer at REDIS_URL; going on without')
-  return { store, bus: openProcessBus(redis, url) }
+  return { store, bus: openProcessBus(redis, url, installationId) }
 }
 
 async function answersWithin(store: FastStore, limitMs: number): Promise<boolean> {

@@ -1,6 +1,7 @@
 /** How processes know of each other's upstream calls: leases with a lifetime, and messages from process to process. */
 import { createTimeLimit } from '../event-loop/time-limit.ts'
 import { connectRedis, type RedisConnection } from './connect-redis.ts'
+import { installationPrefix } from './installation-names.ts'
 
 /** Who leads a call. */
 export interface Lease {
@@ -40,8 +41,11 @@ const RELEASE = `if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call
 const TIME_LIMIT_MS = 300
 
 /** Sends on `redis`, which stays its owner's: leases travel with the store's commands. Listens at `url`, which leads to the same. */
-export function openProcessBus(redis: RedisConnection, url: string): ProcessBus {
+export function openProcessBus(redis: RedisConnection, url: string, installationId: string): ProcessBus {
   const processId = crypto.randomUUID()
+  const prefix = installationPrefix(installationId)
+  const named = (name: string) => prefix + name
+  const channelOf = (id: string) => named(`process:${id}`)
   const inTime = createTimeLimit(TIME_LIMIT_MS)
   // A connection that listens can do nothing else.
   const listener = connectRedis(url, { listens: true })
@@ -53,17 +57,17 @@ export function openProcessBus(redis: RedisConnection, url: string): ProcessBus 
     processId,
     async takeLease(name, callId, exactKey) {
       // One pipeline, in this order: both names have the project's hash tag.
-      const taking = redis.set(name, `${processId} ${callId}`, 'PX', LEASE_LIFETIME_MS, 'NX')
-      const [taken, entry] = await inTime(Promise.all([taking, redis.getBuffer(exactKey)]))
+      const taking = redis.set(named(name), `${processId} ${callId}`, 'PX', LEASE_LIFETIME_MS, 'NX')
+      const [taken, entry] = await inTime(Promise.all([taking, redis.getBuffer(named(exactKey))]))
       if (taken === 'OK') return { holder: null, entry }
-      const [holder = '', holderCall = ''] = ((await inTime(redis.get(name))) ?? '').split(' ')
+      const [holder = '', holderCall = ''] = ((await inTime(redis.get(named(name)))) ?? '').split(' ')
       return { holder: { processId: holder, callId: holderCall } }
     },
     async renewLease(name) {
-      await inTime(redis.pexpire(name, LEASE_LIFETIME_MS))
+      await inTime(redis.pexpire(named(name), LEASE_LIFETIME_MS))
     },
     async releaseLease(name, lease) {
-      await inTime(redis.eval(RELEASE, 1, name, `${lease.processId} ${lease.callId}`))
+      await inTime(redis.eval(RELEASE, 1, named(name), `${lease.processId} ${lease.callId}`))
     },
     async send(to, message) {
       const bytes = Buffer.from(message.buffer, message.byteOffset, message.byteLength)
@@ -77,8 +81,4 @@ export function openProcessBus(redis: RedisConnection, url: string): ProcessBus 
       listener.disconnect()
     },
   }
-}
-
-function channelOf(processId: string): string {
-  return `mp:process:${processId}`
 }

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import type { FastStore, PassBatch, PassVerdict } from '../stores/fast-store.ts'
 import type { RedisConnection } from './connect-redis.ts'
+import { installationPrefix } from './installation-names.ts'
 
 /** ioredis adds the scripts as methods at run time. */
 interface Scripted {
@@ -9,12 +10,17 @@ interface Scripted {
   uncount(keyCount: number, ...keysAndArguments: (string | number)[]): Promise<number>
 }
 
-const PROBE_NAME = 'mp:probe'
+const PROBE_NAME = 'probe'
 const PROBE_LIVES_MS = 60_000
 
-/** Closes the connection when it is closed itself. Calls have no time limit but the connection's; the guard has one. */
-export function openRedisStore(connection: RedisConnection): FastStore {
+/**
+ * What installations keep there never meets. Closes the connection when it is closed itself. Calls have no time limit but the
+ * connection's; the guard has one.
+ */
+export function openRedisStore(connection: RedisConnection, installationId: string): FastStore {
   const redis = connection as RedisConnection & Scripted
+  const prefix = installationPrefix(installationId)
+  const named = (name: string) => prefix + name
   redis.defineCommand('windows', { lua: readScript('windows.lua') })
   redis.defineCommand('uncount', { lua: readScript('uncount.lua') })
 
@@ -25,10 +31,11 @@ export function openRedisStore(connection: RedisConnection): FastStore {
       const limits = windows.map(window => window.limit)
       const reply = await redis.windowsBuffer(
         names.length + entries.length,
-        ...names,
-        ...entries,
+        ...names.map(named),
+        ...entries.map(named),
         requests,
         names.length,
+        prefix,
         ...limits,
       )
       const [granted, countedAtSecond, waitMs, ...rest] = reply
@@ -41,28 +48,28 @@ export function openRedisStore(connection: RedisConnection): FastStore {
       }
     },
     async uncount(windowNames, requests, countedAtSecond) {
-      await redis.uncount(windowNames.length, ...windowNames, requests, countedAtSecond)
+      await redis.uncount(windowNames.length, ...windowNames.map(named), requests, countedAtSecond)
     },
     async writeEntry(name, bytes, ttlMs) {
-      await redis.set(name, toBuffer(bytes), 'PX', Math.max(1, Math.round(ttlMs)))
+      await redis.set(named(name), toBuffer(bytes), 'PX', Math.max(1, Math.round(ttlMs)))
     },
     async deleteEntry(name) {
-      await redis.del(name)
+      await redis.del(named(name))
     },
     async readEntries(names) {
       if (names.length === 0) return []
-      return redis.mgetBuffer(...names)
+      return redis.mgetBuffer(...names.map(named))
     },
     async writeEntries(entries) {
       const written = entries.map(({ name, bytes, ttlMs }) =>
-        redis.set(name, toBuffer(bytes), 'PX', Math.max(1, Math.round(ttlMs))),
+        redis.set(named(name), toBuffer(bytes), 'PX', Math.max(1, Math.round(ttlMs))),
       )
       await Promise.all(written)
       return true
     },
     async ping() {
       // One that takes no writes, full or read-only, would count nothing.
-      await redis.set(PROBE_NAME, '', 'PX', PROBE_LIVES_MS)
+      await redis.set(named(PROBE_NAME), '', 'PX', PROBE_LIVES_MS)
     },
     async close() {
       redis.disconnect()

@@ -1,6 +1,6 @@
 -- Sliding windows and the exact entries of a batch, in one atomic step.
 -- KEYS: the windows, then the entries to read. All share one hash tag, so one cluster slot.
--- ARGV: how many requests ask, how many windows there are, then the limit of each.
+-- ARGV: how many requests ask, how many windows there are, what all names begin with, then the limit of each window.
 -- Returns: how many may pass, the second they were counted in, milliseconds until one more could pass (0: at once), the total of
 -- each window, then the entries (none when no request may pass).
 --
@@ -27,7 +27,7 @@ local function read_entry(key)
     if not target then
         return stored
     end
-    local entry = get(target)
+    local entry = get(ARGV[3] .. target)
     return entry and stored .. entry
 end
 
@@ -80,7 +80,7 @@ local windows = {}
 local granted = wanted
 for i = 1, window_count do
     windows[i] = open_window(KEYS[i])
-    granted = math.min(granted, tonumber(ARGV[2 + i]) - windows[i].total)
+    granted = math.min(granted, tonumber(ARGV[3 + i]) - windows[i].total)
 end
 granted = math.max(granted, 0)
 
@@ -91,7 +91,7 @@ for i = 1, window_count do
         add_to_window(KEYS[i], windows[i], granted)
     end
     if granted < wanted then
-        wait = math.max(wait, wait_for_room(windows[i], tonumber(ARGV[2 + i])))
+        wait = math.max(wait, wait_for_room(windows[i], tonumber(ARGV[3 + i])))
     end
     result[3 + i] = windows[i].total
 end

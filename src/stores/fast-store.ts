@@ -57,30 +57,32 @@ export interface FastStore {
 /** Length of a rate window, plus the second that is under way: see windows.lua. */
 export const WINDOW_SECONDS = 61
 
+// Names below are told apart by project; a store that installations share puts each one's own name in front.
+
 export function keyWindowName(projectId: number, keyId: number): string {
-  return `mp:{${projectId}}:k:${keyId}`
+  return `{${projectId}}:k:${keyId}`
 }
 
 export function addressWindowName(projectId: number, address: string): string {
-  return `mp:{${projectId}}:a:${address}`
+  return `{${projectId}}:a:${address}`
 }
 
 /** Counts an address's requests with keys that turned out not to exist. */
 export function unknownKeyWindowName(address: string): string {
-  return `mp:{u:${address}}`
+  return `{u:${address}}`
 }
 
 /** A new generation makes all that was cached under the old one unfindable. */
 export function entryName(projectId: number, generation: number, requestHash: string): string {
-  return `mp:{${projectId}}:e:${generation}:${requestHash}`
+  return `{${projectId}}:e:${generation}:${requestHash}`
 }
 
 /** Many of them are read at once: short names, for each takes as much memory as a good part of a small vector. */
 export function vectorEntryName(projectId: number, generation: number, vectorName: string): string {
-  return `mp:{${projectId}}:v:${generation}:${Buffer.from(vectorName, 'hex').toString('base64url')}`
+  return `{${projectId}}:v:${generation}:${Buffer.from(vectorName, 'hex').toString('base64url')}`
 }
 
 /** Under which identical requests share a call, and processes take its lease. */
 export function callName(projectId: number, generation: number, request: string): string {
-  return `mp:{${projectId}}:f:${generation}:${request}`
+  return `{${projectId}}:f:${generation}:${request}`
 }

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { afterAll, describe, inject } from 'vitest'
 import type { Database } from '../../src/postgres/database.ts'
 import { openEmbeddedDatabase } from '../../src/postgres/embedded/embedded.ts'
+import { readInstallationId } from '../../src/postgres/installation-id.ts'
 import { openRealDatabase } from '../../src/postgres/real.ts'
 import { connectRedis } from '../../src/redis/connect-redis.ts'
 import { openRedisStore } from '../../src/redis/redis-store.ts'
@@ -90,11 +91,7 @@ async function openReal(): Promise<OpenStores> {
   const url = new URL(real.adminUrl)
   url.pathname = `/${name}`
   const database = openRealDatabase({ url: url.href })
-  // Project ids begin anew in every database; a start of its own keeps their Redis keys apart.
-  await database.runScript(
-    `alter table projects alter column id restart with ${Number.parseInt(randomBytes(5).toString('hex'), 16)}`,
-  )
-  const store = guardStore(openRedisStore(connectRedis(real.redisUrl)))
+  const store = guardStore(openRedisStore(connectRedis(real.redisUrl), await readInstallationId(database)))
   await waitForRedis(store)
   return {
     database,

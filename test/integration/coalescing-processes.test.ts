@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { readInstallationId } from '../../src/postgres/installation-id.ts'
 import { connectRedis } from '../../src/redis/connect-redis.ts'
 import { openProcessBus } from '../../src/redis/process-bus.ts'
 import { question, textOf } from '../harness/chat.ts'
@@ -13,12 +14,13 @@ const PROCESSES = 4
 describeReal('identical requests in flight over several proxies', footing => {
   let upstream: Standin
   let key: string
+  let installationId: string
   const proxies: TestProxy[] = []
   const opened: { close(): unknown }[] = []
 
   function openBus(url: string) {
     const redis = connectRedis(url)
-    const bus = openProcessBus(redis, url)
+    const bus = openProcessBus(redis, url, installationId)
     opened.push(bus, { close: () => redis.disconnect() })
     return bus
   }
@@ -27,6 +29,7 @@ describeReal('identical requests in flight over several proxies', footing => {
     upstream = await startStandin()
     const stores = await footing.open()
     const environment = { AGGREGATOR_BASE_URL: upstream.baseUrl, AGGREGATOR_API_KEY: 'k', UPSTREAM_MAX_RETRIES: '0' }
+    installationId = await readInstallationId(stores.database)
     for (let i = 0; i < PROCESSES; i++) {
       const bus = openBus(stores.redisUrl ?? '')
       proxies.push(await startProxy({ stores, environment, bus }))

@@ -71,7 +71,7 @@ test('in no interval of 60 seconds does more than the limit pass, whatever the p
   for (let i = 0; i < 4_000; i++) {
     seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648
     nowMs += seed % 5 === 0 ? seed % 900 : seed % 20
-    const { granted } = await store.pass({ requests: 1, windows: [{ name: 'mp:{1}:k:1', limit: 50 }], entries: [] })
+    const { granted } = await store.pass({ requests: 1, windows: [{ name: '{1}:k:1', limit: 50 }], entries: [] })
     if (granted === 1) passedAtMs.push(nowMs)
   }
   await store.close()
