@@ -42,7 +42,7 @@ export async function runServer(config: Config, { isWorker }: RunOptions): Promi
   const { store, bus } =
     config.redisUrl === null
       ? { store: createInProcessStore(), bus: null }
-      : await openRedis(config.redisUrl, await readInstallationId(database), log)
+      : await openRedis(config.redisUrl, await readInstallationId(database), config.workers, log)
   const app = await createApp({ config, database, store, embedder, bus, log })
 
   // Loading its vocabulary blocks for a third of a second: now, rather than in somebody's request.
@@ -102,10 +102,12 @@ export function tellOfWait(log: Log) {
 async function openRedis(
   url: string,
   installationId: string,
+  processes: number,
   log: Log,
 ): Promise<{ store: FastStore; bus: ProcessBus }> {
   const redis = connectRedis(url)
   const store = guardStore(openRedisStore(redis, installationId), {
+    processes,
     onChange: (up, cause) => {
       if (up) log.info({}, 'Redis is back')
       else log.warn({ cause: reasonOf(cause) }, 'Redis is lost: no exact hits from it, rate windows by process')

@@ -1,12 +1,16 @@
 /** The fast store on a Redis server or cluster. */
 import { readFileSync } from 'node:fs'
-import type { FastStore, PassBatch, PassVerdict } from '../stores/fast-store.ts'
+import type { FastStore, PassBatch, PassVerdict, Window } from '../stores/fast-store.ts'
+import { birthOf, totalOf } from '../stores/sliding-window.ts'
 import type { RedisConnection } from './connect-redis.ts'
 import { installationPrefix } from './installation-names.ts'
 
 /** ioredis adds the scripts as methods at run time. */
 interface Scripted {
-  windowsBuffer(keyCount: number, ...keysAndArguments: (string | number)[]): Promise<(number | Buffer | null)[]>
+  windowsBuffer(
+    keyCount: number,
+    ...keysAndArguments: (string | number | Buffer)[]
+  ): Promise<(number | Buffer | null)[]>
   uncount(keyCount: number, ...keysAndArguments: (string | number)[]): Promise<number>
 }
 
@@ -27,24 +31,27 @@ export function openRedisStore(connection: RedisConnection, installationId: stri
   return {
     kind: 'redis',
     async pass({ requests, windows, entries }: PassBatch): Promise<PassVerdict> {
-      const names = windows.map(window => window.name)
-      const limits = windows.map(window => window.limit)
-      const reply = await redis.windowsBuffer(
-        names.length + entries.length,
-        ...names.map(named),
-        ...entries.map(named),
-        requests,
-        names.length,
-        prefix,
-        ...limits,
-      )
+      const names = [...windows.map(window => window.name), ...entries]
+      const ask = (hasLost: boolean) =>
+        redis.windowsBuffer(
+          names.length,
+          ...names.map(named),
+          requests,
+          windows.length,
+          prefix,
+          ...windows.flatMap(window => writeWindow(window, hasLost)),
+        )
+      const first = await ask(false)
+      const reply = Number(first[0]) === HAS_LOST ? await ask(true) : first
       const [granted, countedAtSecond, waitMs, ...rest] = reply
+      const seen = rest.slice(0, windows.length).map(asBytes)
       return {
         granted: Number(granted),
         countedAtSecond: Number(countedAtSecond),
         waitMs: Number(waitMs),
-        totals: rest.slice(0, names.length).map(Number),
-        entries: entries.map((_, i) => asBytes(rest[names.length + i])),
+        totals: seen.map(window => (window ? totalOf(window) : 0)),
+        entries: entries.map((_, i) => asBytes(rest[windows.length + i])),
+        windows: seen.flatMap(window => window ?? []),
       }
     },
     async uncount(windowNames, requests, countedAtSecond) {
@@ -75,6 +82,15 @@ export function openRedisStore(connection: RedisConnection, installationId: stri
       redis.disconnect()
     },
   }
+}
+
+/** The script's answer where it does not have a window that we know. */
+const HAS_LOST = -1
+
+/** What the script is told of a window: what we remember only where it is needed. */
+function writeWindow({ limit, remembered, missed = 0 }: Window, hasLost: boolean): (number | Buffer | string)[] {
+  const known = remembered ? birthOf(remembered) : 0
+  return [limit, known, missed, hasLost && remembered ? toBuffer(remembered) : '']
 }
 
 function readScript(file: string): string {

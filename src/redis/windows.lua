@@ -1,12 +1,17 @@
 -- Sliding windows and the exact entries of a batch, in one atomic step.
 -- KEYS: the windows, then the entries to read. All share one hash tag, so one cluster slot.
--- ARGV: how many requests ask, how many windows there are, what all names begin with, then the limit of each window.
--- Returns: how many may pass, the second they were counted in, milliseconds until one more could pass (0: at once), the total of
--- each window, then the entries (none when no request may pass).
+-- ARGV: how many requests ask, how many windows there are, what all names begin with, then of each window: its limit; the birth of
+-- the one that the caller knows (0: none); requests that passed uncounted while the caller could not reach us; and, to bring a
+-- lost window back, the window as the caller last saw it (else empty).
+-- Returns: how many may pass, the second they were counted in, milliseconds until one more could pass (0: at once), each window,
+-- then the entries (none when no request may pass). Or -1 and nothing done, where a window is not the one that the caller knows:
+-- it was lost, by a restart, a flush or an eviction, and the caller is to ask again with what it remembers.
 --
--- A window is a string: total, last second written, and 61 counts, one a second, each 4 bytes. A request counts from its second
--- until 61 whole seconds later, so no interval of 60 seconds can hold more than the limit, whatever its phase.
+-- A window is a string: total, last second written, birth, and 61 counts, one a second, each 4 bytes. A request counts from its
+-- second until 61 whole seconds later, so no interval of 60 seconds can hold more than the limit, whatever its phase.
 local SECONDS = 61
+local HEAD = 12
+local SIZE = HEAD + SECONDS * 4
 local EMPTY = string.rep('\0', SECONDS * 4)
 
 local clock = redis.call('TIME')
@@ -31,16 +36,15 @@ local function read_entry(key)
     return entry and stored .. entry
 end
 
--- Total and counts of a window as of now: what is older than it is taken out.
-local function open_window(key)
-    local stored = get(key)
-    if not stored or #stored ~= 8 + #EMPTY then
-        return { total = 0, counts = EMPTY }
+-- Total, counts and birth of a stored window as of now: what is older than it is taken out.
+local function open_window(stored)
+    if not stored or #stored ~= SIZE then
+        return { total = 0, counts = EMPTY, birth = 0 }
     end
-    local total, last = struct.unpack('>I4I4', stored)
-    local counts = string.sub(stored, 9)
+    local total, last, birth = struct.unpack('>I4I4I4', stored)
+    local counts = string.sub(stored, HEAD + 1)
     if now - last >= SECONDS then
-        return { total = 0, counts = EMPTY }
+        return { total = 0, counts = EMPTY, birth = birth }
     end
     for second = last + 1, now do
         local at = second % SECONDS * 4
@@ -50,15 +54,33 @@ local function open_window(key)
             counts = string.sub(counts, 1, at) .. '\0\0\0\0' .. string.sub(counts, at + 5)
         end
     end
-    return { total = total, counts = counts }
+    return { total = total, counts = counts, birth = birth }
 end
 
-local function add_to_window(key, window, requests)
+-- What several callers remember of a lost window is each a part of the truth: of every second, the most that anybody saw.
+local function bring_back(window, remembered)
+    local seen = open_window(remembered)
+    local counts = {}
+    window.total = 0
+    for at = 0, SECONDS - 1 do
+        local ours = struct.unpack('>I4', window.counts, at * 4 + 1)
+        local theirs = struct.unpack('>I4', seen.counts, at * 4 + 1)
+        local count = math.max(ours, theirs)
+        window.total = window.total + count
+        counts[at + 1] = struct.pack('>I4', count)
+    end
+    window.counts = table.concat(counts)
+end
+
+local function add_to_window(window, requests)
     local at = now % SECONDS * 4
     local count = struct.unpack('>I4', window.counts, at + 1) + requests
     window.total = window.total + requests
     window.counts = string.sub(window.counts, 1, at) .. struct.pack('>I4', count) .. string.sub(window.counts, at + 5)
-    redis.call('SET', key, struct.pack('>I4I4', window.total, now) .. window.counts, 'EX', SECONDS)
+end
+
+local function write_window(window)
+    return struct.pack('>I4I4I4', window.total, now, window.birth) .. window.counts
 end
 
 -- Milliseconds until the window has let go of enough for one more request.
@@ -79,21 +101,36 @@ end
 local windows = {}
 local granted = wanted
 for i = 1, window_count do
-    windows[i] = open_window(KEYS[i])
-    granted = math.min(granted, tonumber(ARGV[3 + i]) - windows[i].total)
+    local limit, known, missed, remembered = unpack(ARGV, i * 4, i * 4 + 3)
+    local window = open_window(get(KEYS[i]))
+    if remembered ~= '' then
+        bring_back(window, remembered)
+    elseif tonumber(known) ~= 0 and tonumber(known) ~= window.birth then
+        return { -1, now }
+    end
+    window.limit = tonumber(limit)
+    window.missed = tonumber(missed)
+    window.is_changed = window.missed > 0 or remembered ~= ''
+    window.room = window.limit - window.total - window.missed
+    granted = math.min(granted, window.room)
+    windows[i] = window
 end
 granted = math.max(granted, 0)
 
 local wait = 0
 local result = { granted, now, 0 }
-for i = 1, window_count do
-    if granted > 0 then
-        add_to_window(KEYS[i], windows[i], granted)
+for i, window in ipairs(windows) do
+    if granted > 0 or window.is_changed then
+        add_to_window(window, granted + window.missed)
+        if window.birth == 0 then
+            window.birth = (now * 1000000 + tonumber(clock[2])) % 4294967295 + 1
+        end
+        redis.call('SET', KEYS[i], write_window(window), 'EX', SECONDS)
     end
     if granted < wanted then
-        wait = math.max(wait, wait_for_room(windows[i], tonumber(ARGV[3 + i])))
+        wait = math.max(wait, wait_for_room(window, window.limit))
     end
-    result[3 + i] = windows[i].total
+    result[3 + i] = write_window(window)
 end
 result[3] = wait
 

@@ -14,6 +14,10 @@ export interface Window {
   name: string
   /** Most requests in any 60 seconds. */
   limit: number
+  /** As the caller last saw it, so that a store that has lost it gets it back; null where the caller has not seen it. */
+  remembered?: Uint8Array | null
+  /** Requests that passed while the store was out of reach, and that it is to count now. */
+  missed?: number
 }
 
 export interface PassVerdict {
@@ -27,6 +31,8 @@ export interface PassVerdict {
   totals: readonly number[]
   /** Each entry's bytes, or null; in the order asked. */
   entries: readonly (Uint8Array | null)[]
+  /** Each window as it is now, to be remembered: see sliding-window.ts. None from a store that cannot lose them. */
+  windows?: readonly Uint8Array[]
 }
 
 /** An entry of a batch that is written at once. */

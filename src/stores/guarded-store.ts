@@ -1,7 +1,10 @@
-/** The fast store that never fails a request: while Redis is out of reach, windows are kept by this process and entries are missed. */
+/**
+ * The fast store that never fails a request. While Redis is out of reach entries are missed, and windows are kept by this process,
+ * from what it had seen of them; when Redis is back, whatever it does not know of them it is told.
+ */
 import { withinTimeLimit } from '../event-loop/time-limit.ts'
 import type { FastStore, PassBatch, PassVerdict } from './fast-store.ts'
-import { createInProcessStore } from './in-process-store.ts'
+import { createWindowMemory } from './window-memory.ts'
 
 /** Redis answers in well under a millisecond; one that takes this long is as good as gone. */
 const TIME_LIMIT_MS = 500
@@ -14,12 +17,14 @@ export interface GuardedStore extends FastStore {
 }
 
 export interface GuardOptions {
+  /** How many processes share the store: while it is away, each lets its share of every limit through. */
+  processes?: number
   /** Told when the store is lost, with the reason, and when it is back. */
   onChange?(up: boolean, cause?: unknown): void
 }
 
-export function guardStore(store: FastStore, { onChange }: GuardOptions = {}): GuardedStore {
-  const local = createInProcessStore()
+export function guardStore(store: FastStore, { processes = 1, onChange }: GuardOptions = {}): GuardedStore {
+  const memory = createWindowMemory(processes)
   let retryAtMs = 0
   let up = true
 
@@ -47,19 +52,46 @@ export function guardStore(store: FastStore, { onChange }: GuardOptions = {}): G
     }
   }
 
+  /** What Redis was told is noted also where its answer comes too late for the request. */
+  async function passInStore(batch: PassBatch): Promise<PassVerdict> {
+    const recalled = memory.recall(batch)
+    try {
+      const verdict = await store.pass(recalled)
+      memory.noteCounted(recalled, verdict)
+      return verdict
+    } catch (error) {
+      memory.noteFailed(recalled)
+      throw error
+    }
+  }
+
+  /** A batch whose answer came too late was counted by this process meanwhile. */
+  async function uncountTwice({ windows }: PassBatch, { granted, countedAtSecond }: PassVerdict): Promise<void> {
+    if (granted === 0) return
+    const names = windows.map(window => window.name)
+    await store.uncount(names, granted, countedAtSecond).catch(() => {})
+  }
+
   const nothing = () => {}
   return {
     kind: store.kind,
     isUp: () => up,
-    pass: (batch: PassBatch): Promise<PassVerdict> =>
-      tryStore(
-        () => store.pass(batch),
-        async () => markLocal(await local.pass(batch)),
-      ),
+    pass(batch: PassBatch): Promise<PassVerdict> {
+      let isCountedHere = false
+      async function attempt(): Promise<PassVerdict> {
+        const verdict = await passInStore(batch)
+        if (isCountedHere) await uncountTwice(batch, verdict)
+        return verdict
+      }
+      return tryStore(attempt, () => {
+        isCountedHere = true
+        return markLocal(memory.passAlone(batch))
+      })
+    },
     // Back to where it was counted, even if the other store has taken over since.
-    uncount: (names, requests, second) =>
+    uncount: async (names, requests, second) =>
       isLocal(second)
-        ? local.uncount(names, requests, -second)
+        ? memory.uncountAlone(names, requests, -second)
         : tryStore(() => store.uncount(names, requests, second), nothing),
     writeEntry: (name, bytes, ttlMs) => tryStore(() => store.writeEntry(name, bytes, ttlMs), nothing),
     deleteEntry: name => tryStore(() => store.deleteEntry(name), nothing),
@@ -75,7 +107,8 @@ export function guardStore(store: FastStore, { onChange }: GuardOptions = {}): G
       ),
     ping: () => store.ping(),
     async close() {
-      await Promise.all([store.close(), local.close()])
+      memory.close()
+      await store.close()
     },
   }
 }

@@ -1,12 +1,13 @@
 /** The fast store without Redis: the same windows and entries in this process's memory. */
 import { type FastStore, type PassBatch, type PassVerdict, WINDOW_SECONDS } from './fast-store.ts'
-
-/** The same counts as in windows.lua. */
-interface WindowState {
-  total: number
-  lastSecond: number
-  counts: Uint32Array
-}
+import {
+  addToWindow,
+  createWindow,
+  moveWindow,
+  type SlidingWindow,
+  takeFromWindow,
+  waitForRoomMs,
+} from './sliding-window.ts'
 
 interface Entry {
   bytes: Uint8Array
@@ -24,7 +25,7 @@ export function createInProcessStore({
   maxEntryBytes = 128 * 1024 * 1024,
   now = Date.now,
 }: InProcessStoreOptions = {}): FastStore {
-  const windows = new Map<string, WindowState>()
+  const windows = new Map<string, SlidingWindow>()
   const entries = new Map<string, Entry>()
   let entryBytes = 0
 
@@ -93,7 +94,7 @@ export function createInProcessStore({
     kind: 'in-process',
     pass: async batch => pass(batch),
     async uncount(windowNames, requests, countedAtSecond) {
-      for (const name of windowNames) uncount(windows.get(name), requests, countedAtSecond)
+      for (const name of windowNames) takeFromWindow(windows.get(name), requests, countedAtSecond)
     },
     writeEntry: async (name, bytes, ttlMs) => writeEntry(name, bytes, ttlMs),
     async deleteEntry(name) {
@@ -122,44 +123,12 @@ function aliasTarget(bytes: Uint8Array): string | null {
   return stored.toString('latin1', ALIAS.length, stored.indexOf('"', ALIAS.length))
 }
 
-function openWindow(windows: Map<string, WindowState>, name: string, second: number): WindowState {
-  let state = windows.get(name)
-  if (!state) {
-    state = { total: 0, lastSecond: second, counts: new Uint32Array(WINDOW_SECONDS) }
-    windows.set(name, state)
+function openWindow(windows: Map<string, SlidingWindow>, name: string, second: number): SlidingWindow {
+  let window = windows.get(name)
+  if (!window) {
+    window = createWindow(second)
+    windows.set(name, window)
   }
-  const passed = Math.min(second - state.lastSecond, WINDOW_SECONDS)
-  for (let i = 1; i <= passed; i++) {
-    const at = (state.lastSecond + i) % WINDOW_SECONDS
-    state.total -= state.counts[at] ?? 0
-    state.counts[at] = 0
-  }
-  state.lastSecond = Math.max(second, state.lastSecond)
-  return state
-}
-
-function addToWindow(state: WindowState, second: number, requests: number): void {
-  const at = second % WINDOW_SECONDS
-  state.counts[at] = (state.counts[at] ?? 0) + requests
-  state.total += requests
-}
-
-function waitForRoomMs(state: WindowState | undefined, limit: number, nowMs: number): number {
-  if (!state) return 0
-  let over = state.total + 1 - limit
-  if (over <= 0) return 0
-  const now = Math.floor(nowMs / 1000)
-  for (let second = now - WINDOW_SECONDS + 1; second <= now; second++) {
-    over -= state.counts[second % WINDOW_SECONDS] ?? 0
-    if (over <= 0) return (second + WINDOW_SECONDS) * 1000 - nowMs
-  }
-  return WINDOW_SECONDS * 1000
-}
-
-function uncount(state: WindowState | undefined, requests: number, second: number): void {
-  if (!state || second > state.lastSecond || state.lastSecond - second >= WINDOW_SECONDS) return
-  const at = second % WINDOW_SECONDS
-  const taken = Math.min(state.counts[at] ?? 0, requests)
-  state.counts[at] = (state.counts[at] ?? 0) - taken
-  state.total -= taken
+  moveWindow(window, second)
+  return window
 }

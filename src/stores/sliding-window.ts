@@ -1,0 +1,77 @@
+/** A rate window's arithmetic, the same as in windows.lua, and the bytes that a window is there. */
+import { WINDOW_SECONDS } from './fast-store.ts'
+
+export interface SlidingWindow {
+  total: number
+  /** The second that it was last moved to. */
+  lastSecond: number
+  /** One a second, in turn. */
+  counts: Uint32Array
+}
+
+export function createWindow(second: number): SlidingWindow {
+  return { total: 0, lastSecond: second, counts: new Uint32Array(WINDOW_SECONDS) }
+}
+
+/** Forgets what is too old by now. */
+export function moveWindow(window: SlidingWindow, second: number): void {
+  const passed = Math.min(second - window.lastSecond, WINDOW_SECONDS)
+  for (let i = 1; i <= passed; i++) {
+    const at = (window.lastSecond + i) % WINDOW_SECONDS
+    window.total -= window.counts[at] ?? 0
+    window.counts[at] = 0
+  }
+  window.lastSecond = Math.max(second, window.lastSecond)
+}
+
+export function addToWindow(window: SlidingWindow, second: number, requests: number): void {
+  const at = second % WINDOW_SECONDS
+  window.counts[at] = (window.counts[at] ?? 0) + requests
+  window.total += requests
+}
+
+/** Until the window has let go of enough for one more request. */
+export function waitForRoomMs(window: SlidingWindow | undefined, limit: number, nowMs: number): number {
+  if (!window) return 0
+  let over = window.total + 1 - limit
+  if (over <= 0) return 0
+  const now = Math.floor(nowMs / 1000)
+  for (let second = now - WINDOW_SECONDS + 1; second <= now; second++) {
+    over -= window.counts[second % WINDOW_SECONDS] ?? 0
+    if (over <= 0) return (second + WINDOW_SECONDS) * 1000 - nowMs
+  }
+  return WINDOW_SECONDS * 1000
+}
+
+/** Only that second's own count may shrink. */
+export function takeFromWindow(window: SlidingWindow | undefined, requests: number, second: number): void {
+  if (!window || second > window.lastSecond || window.lastSecond - second >= WINDOW_SECONDS) return
+  const at = second % WINDOW_SECONDS
+  const taken = Math.min(window.counts[at] ?? 0, requests)
+  window.counts[at] = (window.counts[at] ?? 0) - taken
+  window.total -= taken
+}
+
+/** Total, last second and birth, four bytes each; then the counts. */
+const LAST_SECOND_AT = 4
+const BIRTH_AT = 8
+const COUNTS_AT = 12
+
+export function totalOf(bytes: Uint8Array): number {
+  return viewOf(bytes).getUint32(0)
+}
+
+/** Which of the windows that had this name, one after the other, it is. */
+export function birthOf(bytes: Uint8Array): number {
+  return viewOf(bytes).getUint32(BIRTH_AT)
+}
+
+export function decodeWindow(bytes: Uint8Array): SlidingWindow {
+  const view = viewOf(bytes)
+  const counts = Uint32Array.from({ length: WINDOW_SECONDS }, (_, at) => view.getUint32(COUNTS_AT + at * 4))
+  return { total: view.getUint32(0), lastSecond: view.getUint32(LAST_SECOND_AT), counts }
+}
+
+function viewOf(bytes: Uint8Array): DataView {
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+}
