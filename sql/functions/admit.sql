@@ -20,6 +20,10 @@ begin
     -- A crash may forget the last fraction of a second of counting; waiting for the disk on every batch would cost far more.
     perform set_config('synchronous_commit', 'off', true);
 
+    -- A counter that somebody holds for longer, as an operator's transaction may, must not stop the other projects of the batch: whoever
+    -- asked is told at once, and asks for that one apart.
+    perform set_config('lock_timeout', '40ms', true);
+
     -- Whoever asks again, because no answer came, is told what was granted then. A batch that others have overtaken was settled.
     if in_slot is not null then
         insert into admission_slots as s (slot, batch, month, granted)
@@ -160,4 +164,4 @@ end;
 $$;
 
 comment on function admit(text[], integer[], uuid, bigint) is
-    'Validates a batch of distinct keys (hex SHA-256) and reserves up to wanted requests for each against its month. wanted 0 validates alone. verdict: active, expired, disabled, unknown (no account); granted < wanted: the quota is used up. The same batch of the same slot, sent again, reserves nothing and is granted what it was; a null slot is not remembered.';
+    'Validates a batch of distinct keys (hex SHA-256) and reserves up to wanted requests for each against its month. wanted 0 validates alone. verdict: active, expired, disabled, unknown (no account); granted < wanted: the quota is used up. The same batch of the same slot, sent again, reserves nothing and is granted what it was; a null slot is not remembered. A counter that is held locked fails the batch within 40 ms (55P03).';

@@ -1,9 +1,10 @@
 /** Key validation and quota, strict in Postgres and fast through batches: one call answers all that waited for the last one. */
-
-import { createBatcher } from '../event-loop/batcher.ts'
+import { LRUCache } from 'lru-cache'
 import type { AdmitReply, AdmitRow } from '../postgres/admit.ts'
-import type { Database } from '../postgres/database.ts'
 import { type Refund, refundRequests } from '../postgres/refund-requests.ts'
+import { type Database, isLockedOut } from '../postgres/database.ts'
+import { findLockedCounters } from '../postgres/find-locked-counters.ts'
+import { createBatcher } from '../event-loop/batcher.ts'
 import { type AdmitOnce, createAdmitOnce } from './admit-once.ts'
 import { databaseUnavailable } from './refusals.ts'
 
@@ -13,11 +14,18 @@ const TIME_LIMIT_MS = 850
 const EMBEDDED_TIME_LIMIT_MS = 30_000
 const MAX_BATCH = 1_000
 const REFUND_RETRY_MS = 250
+/** Requests of a key whose counter was held ask apart for so long. */
+const REMEMBER_LOCKED_MS = 2_000
+const MAX_LOCKED = 10_000
 
 interface Ask {
   keyHash: string
   reserve: boolean
 }
+
+/** The project's counter is held by somebody. */
+const LOCKED = Symbol('locked')
+type Locked = typeof LOCKED
 
 /** `reserved`: whether this very request was. */
 export type Reservation = { reserved: true; row: AdmitRow } | { reserved: false; row: AdmitReply }
@@ -38,15 +46,34 @@ export function createReservations(database: Database): Reservations {
   let refunding: Promise<void> | null = null
   const admitOnce = createAdmitOnce(database, refund)
 
-  const ask = createBatcher<Ask, Reservation>({
-    run: asks => runBatch(admitOnce, asks),
-    maxItems: MAX_BATCH,
-    timeLimitMs: database.footing === 'embedded' ? EMBEDDED_TIME_LIMIT_MS : TIME_LIMIT_MS,
-    timeLimitError: databaseUnavailable,
-    onLateResult: (_, late) => {
-      if (late.reserved) refund(late.row)
-    },
-  })
+  const timeLimitMs = database.footing === 'embedded' ? EMBEDDED_TIME_LIMIT_MS : TIME_LIMIT_MS
+  const openLane = () =>
+    createBatcher<Ask, Reservation | Locked>({
+      run: asks => runUnlocked(database, admitOnce, asks),
+      maxItems: MAX_BATCH,
+      timeLimitMs,
+      timeLimitError: databaseUnavailable,
+      onLateResult: (_, late) => {
+        if (late !== LOCKED && late.reserved) refund(late.row)
+      },
+    })
+  const askWithAll = openLane()
+  /** For keys whose counters are held by somebody: they wait among themselves. */
+  const askApart = openLane()
+  const lockedLately = new LRUCache<string, true>({ max: MAX_LOCKED, ttl: REMEMBER_LOCKED_MS })
+
+  async function ask(asked: Ask): Promise<Reservation> {
+    const deadlineMs = performance.now() + timeLimitMs
+    const { keyHash } = asked
+    let reply = lockedLately.has(keyHash) ? LOCKED : await askWithAll(asked)
+    while (reply === LOCKED) {
+      if (performance.now() > deadlineMs) throw databaseUnavailable()
+      lockedLately.set(keyHash, true)
+      reply = await askApart(asked)
+    }
+    if (lockedLately.size > 0) lockedLately.delete(keyHash)
+    return reply
+  }
 
   function refund(
     { project_id, key_type, month }: Pick<AdmitRow, 'project_id' | 'key_type' | 'month'>,
@@ -64,17 +91,25 @@ export function createReservations(database: Database): Reservations {
     while (refunds.size > 0) {
       const sending = [...refunds.values()]
       refunds.clear()
-      const batch = crypto.randomUUID()
-      while (!(await isTaken(sending, batch))) await Bun.sleep(REFUND_RETRY_MS)
+      await sendUntilTaken(sending)
     }
     refunding = null
   }
 
-  function isTaken(sending: readonly Refund[], batch: string): Promise<boolean> {
-    return refundRequests(database, sending, batch).then(
-      () => true,
-      () => false,
-    )
+  /** Where one project's counter is held by somebody, the refunds of others do not wait for it. */
+  async function sendUntilTaken(sending: readonly Refund[]): Promise<void> {
+    for (const batch = crypto.randomUUID(); ; await Bun.sleep(REFUND_RETRY_MS)) {
+      const error = await refundRequests(database, sending, batch).then(
+        () => null,
+        reason => ({ reason }),
+      )
+      if (!error) return
+      if (!isLockedOut(error.reason)) continue
+      if (sending.length > 1) {
+        await Promise.all(sending.map(one => sendUntilTaken([one])))
+        return
+      }
+    }
   }
 
   return {
@@ -86,6 +121,28 @@ export function createReservations(database: Database): Reservations {
       await Promise.race([all, Bun.sleep(timeLimitMs)])
     },
   }
+}
+
+/** As `runBatch`; whose counter is held by somebody for longer is told so, and nobody else waits for it. */
+async function runUnlocked(
+  database: Database,
+  admitOnce: AdmitOnce,
+  asks: readonly Ask[],
+): Promise<(Reservation | Locked)[]> {
+  try {
+    return await runBatch(admitOnce, asks)
+  } catch (error) {
+    if (!isLockedOut(causeOf(error))) throw error
+  }
+  const locked = await findLockedCounters(database, [...new Set(asks.map(({ keyHash }) => keyHash))])
+  const free = asks.filter(({ keyHash }) => !locked.has(keyHash))
+  const replies = free.length > 0 ? await runBatch(admitOnce, free) : []
+  let next = 0
+  return asks.map(({ keyHash }) => (locked.has(keyHash) ? LOCKED : (replies[next++] ?? LOCKED)))
+}
+
+function causeOf(error: unknown): unknown {
+  return error instanceof Error ? error.cause : undefined
 }
 
 /** Folds the asks of one key into one row of the call, and hands what was granted to them in the order they came. */

@@ -59,3 +59,11 @@ export function sqlStateOf(error: unknown): string | null {
   if (typeof error !== 'object' || error === null || !('code' in error)) return null
   return typeof error.code === 'string' && /^[0-9A-Z]{5}$/.test(error.code) ? error.code : null
 }
+
+/** SQLSTATE: lock_not_available. */
+const LOCK_NOT_AVAILABLE = '55P03'
+
+/** Whether a statement was refused because somebody else held a row for too long: it has done nothing. */
+export function isLockedOut(error: unknown): boolean {
+  return sqlStateOf(error) === LOCK_NOT_AVAILABLE
+}

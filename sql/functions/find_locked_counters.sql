@@ -1,0 +1,36 @@
+create or replace function find_locked_counters(key_hashes text[])
+returns table (ordinal integer)
+language sql
+volatile
+set search_path = public, pg_temp
+as $$
+    with asked as materialized (
+        select
+            a.ordinal::integer,
+            k.project_id,
+            k.type as key_type
+        from unnest(key_hashes) with ordinality as a (key_hash, ordinal)
+        join api_keys k on k.key_hash = decode(a.key_hash, 'hex')
+    ),
+    -- Locked for no longer than this statement takes; nobody is waited for.
+    free as materialized (
+        select c.project_id, c.key_type
+        from monthly_counters c
+        where c.month = current_month()
+            and (c.project_id, c.key_type) in (select asked.project_id, asked.key_type from asked)
+        for no key update of c skip locked
+    )
+    select asked.ordinal
+    from asked
+    join monthly_counters c on c.project_id = asked.project_id and c.key_type = asked.key_type and c.month = current_month()
+    where not exists (
+        select
+        from free
+        where free.project_id = asked.project_id
+            and free.key_type = asked.key_type
+    )
+    order by asked.ordinal;
+$$;
+
+comment on function find_locked_counters(text[]) is
+    'Which of these keys (hex SHA-256), by their places counted from 1, have a counter that somebody holds locked just now.';
