@@ -6,14 +6,24 @@ create or replace function store_vectors(
     token_counts integer[],
     model_names text[],
     ttl_seconds integer,
-    for_test boolean default false
+    for_test boolean default false,
+    for_generation integer default null
 )
 returns void
 language sql
 volatile
 set search_path = public, pg_temp
 as $$
-    with replaced as materialized (
+    with limits as materialized (
+        select least(pl.max_cache_ttl_seconds, case when for_test then 86400 end) as max_ttl_seconds
+        from projects p
+        join plans pl on pl.name = p.plan
+        where p.id = of_project
+            and (for_generation is null or p.cache_generation = for_generation)
+        -- Locked, so that a purge comes wholly before or wholly after; who locked it longer than that stops nobody.
+        for share of p skip locked
+    ),
+    replaced as materialized (
         select v.name, v.bytes
         from generate_series(0, octet_length(under_names) / 32 - 1) as given (place)
         cross join lateral (
@@ -38,12 +48,7 @@ as $$
             select g.*, sum(g.length) over (order by g.place) as ends
             from unnest(lengths, token_counts, model_names) with ordinality as g (length, prompt_tokens, answered_as, place)
         ) given
-        cross join (
-            select least(pl.max_cache_ttl_seconds, case when for_test then 86400 end) as max_ttl_seconds
-            from projects p
-            join plans pl on pl.name = p.plan
-            where p.id = of_project
-        ) limits
+        cross join limits
         -- One order for all, so that two batches with inputs in common wait for each other rather than deadlock.
         order by name
         on conflict (project_id, name) do update
@@ -67,5 +72,5 @@ as $$
     group by s.test;
 $$;
 
-comment on function store_vectors(bigint, bytea, bytea, integer[], integer[], text[], integer, boolean) is
-    'Stores or replaces vectors of a project. Names (32 bytes each) and vectors stand one behind the other, with the length, prompt tokens and answering model of each in lists; no name may come twice. Those of test keys live at most a day.';
+comment on function store_vectors(bigint, bytea, bytea, integer[], integer[], text[], integer, boolean, integer) is
+    'Stores or replaces vectors of a project. Names (32 bytes each) and vectors stand one behind the other, with the length, prompt tokens and answering model of each in lists; no name may come twice. Those of test keys live at most a day. None are stored for a project that is gone, locked, or was purged since (its cache generation is another than given; null: any).';

@@ -13,18 +13,20 @@ export interface VectorsToStore {
     answeredAs: string
   }[]
   ttlSeconds: number
+  /** Stored only while the project's cache has not been purged since; null: in any case. */
+  cacheGeneration?: number | null
   /** Whether a test key asked. */
   test?: boolean
 }
 
 const STORE_VECTORS = defineStatement(
-  'select store_vectors($1::bigint, $2::bytea, $3::bytea, $4::integer[], $5::integer[], $6::text[], $7::integer, $8::boolean) as done',
+  'select store_vectors($1::bigint, $2::bytea, $3::bytea, $4::integer[], $5::integer[], $6::text[], $7::integer, $8::boolean, $9::integer) as done',
   { done: nothing },
 )
 
 export async function storeVectors(
   database: Database,
-  { projectId, vectors, ttlSeconds, test = false }: VectorsToStore,
+  { projectId, vectors, ttlSeconds, cacheGeneration = null, test = false }: VectorsToStore,
 ): Promise<void> {
   await runStatement(database, STORE_VECTORS, [
     projectId,
@@ -35,5 +37,6 @@ export async function storeVectors(
     vectors.map(vector => vector.answeredAs),
     ttlSeconds,
     test,
+    cacheGeneration,
   ])
 }

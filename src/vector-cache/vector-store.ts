@@ -16,8 +16,8 @@ const VECTORS_A_CALL = 128
 /** A call to Postgres that takes longer finds nothing. */
 const FIND_TIME_LIMIT_MS = 1_000
 
-/** Whose vectors they are; a new generation makes the copies in Redis unfindable. */
-export type Owner = Pick<Account, 'project_id' | 'cache_generation'>
+/** Whose vectors they are; a new generation makes the copies in Redis unfindable, and keeps out what was fetched before it. */
+export type Owner = Pick<Account, 'project_id' | 'cache_generation' | 'key_type'>
 
 export interface NamedVector extends Omit<StoredVector, 'createdAtMs'> {
   /** Hex SHA-256, as `createVectorNames` makes them. */
@@ -85,7 +85,13 @@ export function createVectorStore({ database, store, log }: VectorStoreOptions):
   /** One call after the other: connections are for requests, too. */
   async function keep(owner: Owner, vectors: readonly NamedVector[], ttlSeconds: number): Promise<void> {
     for (const some of inCalls(vectors)) {
-      await storeVectors(database, { projectId: owner.project_id, vectors: some, ttlSeconds }).catch(error => {
+      await storeVectors(database, {
+        projectId: owner.project_id,
+        cacheGeneration: owner.cache_generation,
+        test: owner.key_type === 'test',
+        vectors: some,
+        ttlSeconds,
+      }).catch(error => {
         log.warn({ cause: describeCause(error) }, 'vectors could not be stored')
       })
     }
