@@ -98,8 +98,9 @@ export function createAccounting({
           query = given
         },
         noteProvider(given) {
+          // Told again of the same one, as when its failure is told, it has been asked all the same.
+          if (given !== provider) isAsked = false
           provider = given
-          isAsked = false
         },
         noteAsked() {
           isAsked = true

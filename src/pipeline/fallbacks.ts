@@ -20,6 +20,8 @@ export async function answerWithFallbacks(context: RequestContext, stages: Stage
       const substitute = standIn(context, model, stages)
       const attempt = substitute && (await answerByCall(substitute, stages))
       if (attempt && 'response' in attempt) return attempt.response
+      // Whoever left while a fallback was asked has cost what that one costs.
+      if (attempt?.failure instanceof ClientGone) throw attempt.failure
     }
   }
   return tellFailure(wanted.failure, context)

@@ -1,0 +1,127 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { question } from '../harness/chat.ts'
+import { describeFootings } from '../harness/footings.ts'
+import { ask, startProxy, type TestProxy } from '../harness/proxy.ts'
+import { type Standin, startStandin } from '../standin/server.ts'
+
+const LEAVING = 50
+const SLOW_MS = 400
+
+describeFootings('calls under way', footing => {
+  let upstream: Standin
+  let proxy: TestProxy
+  let project: string
+  let key: string
+
+  beforeAll(async () => {
+    upstream = await startStandin({ flavour: 'aggregator' })
+    proxy = await startProxy({
+      stores: await footing.open(),
+      environment: { AGGREGATOR_BASE_URL: upstream.baseUrl, AGGREGATOR_API_KEY: 'k', UPSTREAM_MAX_RETRIES: '0' },
+    })
+  })
+  beforeEach(async () => {
+    upstream.reset()
+    project = `p-${crypto.randomUUID()}`
+    key = await proxy.createKey({ project, type: 'project' })
+  })
+  afterAll(async () => {
+    await proxy.stop()
+    await upstream.stop()
+  })
+
+  const purge = () => proxy.query(`select purge_cache('${project}')`)
+
+  async function embed(): Promise<string | null> {
+    const response = await fetch(`${proxy.baseUrl}/embeddings`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'openai/text-embedding-3-small', input: 'under way' }),
+    })
+    expect(response.status).toBe(200)
+    await response.arrayBuffer()
+    return response.headers.get('x-proxy-cache')
+  }
+
+  async function waitUntilAsked(times: number): Promise<void> {
+    await expect.poll(() => upstream.counts.total, { timeout: 3_000, interval: 5 }).toBe(times)
+  }
+
+  async function countKept(table: 'cache_entries' | 'cached_vectors'): Promise<number> {
+    await proxy.settle()
+    const rows = await proxy.query(
+      `select 1 from ${table} c join projects p on p.id = c.project_id where p.name = '${project}'`,
+    )
+    return rows.length
+  }
+
+  describe('when their project is purged', () => {
+    test('leave no answer behind, and are not joined', async () => {
+      upstream.script({ kind: 'answer', content: 'slow', firstByteDelayMs: SLOW_MS })
+      const before = ask(proxy, key, 'What is slow?')
+      await waitUntilAsked(1)
+      await purge()
+      // The first request after a purge tells the process of it; the call is not shared with those from before.
+      const after = await ask(proxy, key, 'What is slow?')
+      expect([(await before).cache, after.cache]).toEqual(['MISS', 'MISS'])
+      expect(upstream.counts.total).toBe(2)
+      expect(await countKept('cache_entries')).toBe(1)
+      expect((await ask(proxy, key, 'What is slow?')).cache).toBe('HIT')
+    })
+
+    test('leave nothing behind where nobody asks again', async () => {
+      upstream.script({ kind: 'answer', content: 'slow', firstByteDelayMs: SLOW_MS })
+      const before = ask(proxy, key, 'What is slow?')
+      await waitUntilAsked(1)
+      await purge()
+      await before
+      expect(await countKept('cache_entries')).toBe(0)
+      expect((await ask(proxy, key, 'What is slow?')).cache).toBe('MISS')
+    })
+
+    test('leave no vectors behind', async () => {
+      upstream.script({ kind: 'answer', firstByteDelayMs: SLOW_MS })
+      const before = embed()
+      await waitUntilAsked(1)
+      await purge()
+      expect(await before).toBe('MISS')
+      expect(await countKept('cached_vectors')).toBe(0)
+      expect(await embed()).toBe('MISS')
+    })
+  })
+
+  test('whose clients leave are counted and recorded once upstream was asked', async () => {
+    upstream.script({ kind: 'answer', content: 'slow', firstByteDelayMs: 2_000 })
+    const clients = Array.from({ length: LEAVING }, (_, i) => {
+      const leaving = new AbortController()
+      const asking = fetch(`${proxy.baseUrl}/chat/completions`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+        body: JSON.stringify(question(`Who leaves? ${i} ${crypto.randomUUID()}`)),
+        signal: leaving.signal,
+      }).then(
+        () => 'answered',
+        () => 'gone',
+      )
+      return { leaving, asking }
+    })
+    await waitUntilAsked(LEAVING)
+    for (const { leaving } of clients) leaving.abort()
+    expect(new Set(await Promise.all(clients.map(client => client.asking)))).toEqual(new Set(['gone']))
+
+    const where = `where p.name = '${project}'`
+    const readBooks = async () => {
+      await proxy.settle()
+      const [counter] = await proxy.query<{ requests: number }>(
+        `select c.requests::integer from monthly_counters c join projects p on p.id = c.project_id ${where}`,
+      )
+      const records = await proxy.query<{ status: number; cost_usd: string }>(
+        `select u.status, u.cost_usd from usage_records u join projects p on p.id = u.project_id ${where}`,
+      )
+      const charged = records.filter(({ status, cost_usd }) => status === 499 && Number(cost_usd) > 0)
+      return [counter?.requests, records.length, charged.length]
+    }
+    await expect.poll(readBooks, { timeout: 3_000, interval: 50 }).toEqual([LEAVING, LEAVING, LEAVING])
+    expect(upstream.counts.total).toBe(LEAVING)
+  })
+})
