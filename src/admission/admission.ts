@@ -105,8 +105,9 @@ export function createAdmission(store: FastStore, reservations: Reservations): A
         await pass.uncount()
         throw error
       })
-      if (reserved && sameLimits(guess, account)) return { account, entry: pass.entry }
+      // The next request is planned by what holds now.
       memory.note(keyHash, account)
+      if (reserved && sameLimits(guess, account)) return { account, entry: pass.entry }
       await pass.uncount()
       if (reserved) reservations.refund(account)
       refuseInactive(account)

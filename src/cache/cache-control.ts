@@ -17,6 +17,18 @@ export interface CacheControl {
   namespace: string
 }
 
+/**
+ * How long the answer to such a request is kept, wherever it is kept; 0: not at all. What the client asks for shortens or lengthens
+ * the project's own time within what its plan allows, and turns nothing on that the project has turned off.
+ */
+export function keptForSeconds(
+  { store, ttlSeconds }: CacheControl,
+  account: { cache_ttl_seconds: number; max_cache_ttl_seconds: number },
+): number {
+  if (!store || account.cache_ttl_seconds <= 0) return 0
+  return Math.min(ttlSeconds ?? account.cache_ttl_seconds, account.max_cache_ttl_seconds)
+}
+
 const MAX_SECONDS = 315_360_000
 const MAX_NAMESPACE_LENGTH = 256
 

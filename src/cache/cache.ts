@@ -6,6 +6,7 @@ import type { FastStore } from '../stores/fast-store.ts'
 import { describeCause } from '../telemetry/describe-cause.ts'
 import type { Log } from '../telemetry/log.ts'
 import { decodeAliasedEntry, encodeAlias, isAlias } from './alias.ts'
+import { keptForSeconds } from './cache-control.ts'
 import type { CacheQuery, SemanticQuery } from './cache-query.ts'
 import { ageSeconds, type CacheEntry, decodeEntry, encodeEntry } from './entry.ts'
 import type { Judge } from './judge/judge.ts'
@@ -159,8 +160,8 @@ export function createCache({ database, store, vectors, judge, log }: CacheOptio
 
     async store(query, response, vector) {
       const { account, control, exactKey } = query
-      const ttlSeconds = control.ttlSeconds ?? account.cache_ttl_seconds
-      if (!control.store || ttlSeconds <= 0) return
+      const ttlSeconds = keptForSeconds(control, account)
+      if (ttlSeconds <= 0) return
       const now = Date.now()
       const entry = {
         ...response,

@@ -68,6 +68,8 @@ const PLAN_INPUTS = [
   'verdict_generation',
   'cache_mode',
   'cache_generation',
+  'cache_ttl_seconds',
+  'max_cache_ttl_seconds',
   'provider_keys_version',
 ] as const satisfies (keyof Account)[]
 

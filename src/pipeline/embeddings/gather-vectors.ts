@@ -1,5 +1,5 @@
 /** Finds each input's vector: among those that are known, with another request that is fetching it just now, or with the provider. */
-import type { CacheControl } from '../../cache/cache-control.ts'
+import { type CacheControl, keptForSeconds } from '../../cache/cache-control.ts'
 import { addUsage, NO_USAGE, type TokenUsage } from '../../catalogue/cost.ts'
 import { ClientGone, notCached } from '../../errors.ts'
 import { withinTimeLimit } from '../../event-loop/time-limit.ts'
@@ -138,8 +138,8 @@ async function store(
   fetched: ReadonlyMap<string, FetchedVector>,
   { vectors }: Stages,
 ): Promise<void> {
-  const ttlSeconds = query.control.ttlSeconds ?? account.cache_ttl_seconds
-  if (!query.control.store || ttlSeconds <= 0) return
+  const ttlSeconds = keptForSeconds(query.control, account)
+  if (ttlSeconds <= 0) return
   const named = Array.from(fetched, ([name, vector]) => ({ ...vector, name }))
   await vectors.store(account, named, ttlSeconds)
 }

@@ -1,0 +1,92 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { describeFootings } from '../harness/footings.ts'
+import { ask, startProxy, type TestProxy } from '../harness/proxy.ts'
+import { type Standin, startStandin } from '../standin/server.ts'
+
+const A_DAY_MS = 86_400_000
+
+describeFootings('how long answers are kept', footing => {
+  let upstream: Standin
+  let proxy: TestProxy
+
+  beforeAll(async () => {
+    upstream = await startStandin({ flavour: 'aggregator' })
+    proxy = await startProxy({
+      stores: await footing.open(),
+      environment: {
+        AGGREGATOR_BASE_URL: upstream.baseUrl,
+        AGGREGATOR_API_KEY: 'k',
+        EMBEDDINGS_BASE_URL: upstream.baseUrl,
+        EMBEDDINGS_API_KEY: 'k',
+      },
+    })
+  })
+  afterAll(async () => {
+    await proxy.stop()
+    await upstream.stop()
+  })
+
+  const newProject = () => `p-${crypto.randomUUID()}`
+  const setSetting = (project: string, setting: string, value: string) =>
+    proxy.query(`select set_setting('${project}', '${setting}', '${value}')`)
+
+  /** Asks, and gives the time to live that the copy in the fast store was written with. */
+  async function ttlOf(key: string, headers: Record<string, string>): Promise<number | null> {
+    const { store } = proxy.stores
+    const write = store.writeEntry
+    let ttl: number | null = null
+    store.writeEntry = async (name, bytes, ttlMs) => {
+      ttl = ttlMs
+      await write(name, bytes, ttlMs)
+    }
+    try {
+      expect((await ask(proxy, key, `How long? ${crypto.randomUUID()}`, headers)).status).toBe(200)
+      await proxy.settle()
+    } finally {
+      store.writeEntry = write
+    }
+    return ttl
+  }
+
+  test("is at most what the plan allows, in the fast store's copy too", async () => {
+    const key = await proxy.createKey({ project: newProject(), type: 'project' })
+    expect(await ttlOf(key, { 'x-proxy-cache-ttl': '315360000' })).toBeLessThanOrEqual(30 * A_DAY_MS)
+    expect(await ttlOf(key, { 'x-proxy-cache-ttl': '60' })).toBeLessThanOrEqual(60_000)
+  })
+
+  test('is at most a day for test keys', async () => {
+    const key = await proxy.createKey({ project: newProject(), type: 'test' })
+    expect(await ttlOf(key, {})).toBeLessThanOrEqual(A_DAY_MS)
+    expect(await ttlOf(key, { 'x-proxy-cache-ttl': '315360000' })).toBeLessThanOrEqual(A_DAY_MS)
+  })
+
+  test('is nothing from the next request on where the project has turned it off, whatever the request says', async () => {
+    const project = newProject()
+    const key = await proxy.createKey({ project, type: 'project' })
+    expect(await ttlOf(key, {})).toBeGreaterThan(0)
+    await setSetting(project, 'cache_ttl_seconds', '0')
+    expect(await ttlOf(key, {})).toBe(null)
+    expect(await ttlOf(key, { 'x-proxy-cache-ttl': '60' })).toBe(null)
+    await setSetting(project, 'cache_ttl_seconds', '3600')
+    expect(await ttlOf(key, {})).toBeGreaterThan(0)
+  })
+
+  test('test keys never reach an embedder that costs money; by equal normalized text they find all the same', async () => {
+    const project = newProject()
+    const key = await proxy.createKey({ project, type: 'test' })
+    upstream.reset()
+    const question = 'Explain how photosynthesis works in the leaves of green plants'
+    for (const [asked, cache] of [
+      [question, 'MISS'],
+      [`Could you please ${question.toLowerCase()}?`, 'HIT-SEMANTIC'],
+      [`${question}, with photos`, 'MISS'],
+    ] as const) {
+      expect((await ask(proxy, key, asked)).cache).toBe(cache)
+      await proxy.settle()
+    }
+    expect(upstream.counts.total).toBe(0)
+    const paying = await proxy.createKey({ project, type: 'project' })
+    await ask(proxy, paying, `${question}, with drawings`)
+    expect(upstream.counts.byPath['/v1/embeddings']).toBeGreaterThan(0)
+  })
+})
