@@ -8,6 +8,7 @@ import { disabledKey, invalidKey } from './api-key.ts'
 import { createRateWindows, type Passed } from './rate-windows.ts'
 import { monthlyQuotaExceeded, rateLimitExceeded } from './refusals.ts'
 import type { Reservations } from './reservations.ts'
+import { createRequestsUnderWay } from './requests-under-way.ts'
 import { createSlowLane } from './slow-lane.ts'
 
 /** Keys that turn out not to exist, from one address in a minute: more of them wait, so that guessing costs few database calls. */
@@ -18,6 +19,8 @@ export interface Admitted {
   account: Account
   /** The exact entry, where one was asked for and found. */
   entry: Uint8Array | null
+  /** To be called when the request is over: until then it is one of those that its key has under way. */
+  leave(): void
 }
 
 export interface Admission {
@@ -38,6 +41,7 @@ export function createAdmission(store: FastStore, reservations: Reservations): A
   const passWindows = createRateWindows(store)
   const memory = createAccountMemory()
   const slowLane = createSlowLane()
+  const underWay = createRequestsUnderWay()
 
   /** 401 or 403 unless the database says that the key is good now. */
   async function validate(keyHash: string): Promise<Account> {
@@ -97,6 +101,18 @@ export function createAdmission(store: FastStore, reservations: Reservations): A
   }
 
   async function admit(keyHash: string, address: string, exactKey: string | null): Promise<Admitted> {
+    const known = memory.find(keyHash) ?? (await validateUnknown(keyHash, address))
+    // A key's id and its place among those under way never change with its plan.
+    const leave = underWay.enter(known)
+    try {
+      return { ...(await count(keyHash, address, exactKey)), leave }
+    } catch (error) {
+      leave()
+      throw error
+    }
+  }
+
+  async function count(keyHash: string, address: string, exactKey: string | null): Promise<Omit<Admitted, 'leave'>> {
     for (;;) {
       const guess = memory.find(keyHash) ?? (await validateUnknown(keyHash, address))
       const pass = await countInWindows(keyHash, guess, address, exactKey)

@@ -17,6 +17,16 @@ export function rateLimitExceeded(limit: number, waitMs: number): ProxyError {
   })
 }
 
+/** 429 for a key that has as many requests under way as its plan allows: a moment later one of them may be over. */
+export function tooManyAtOnce(limit: number): ProxyError {
+  return new ProxyError({
+    status: 429,
+    code: 'concurrent_requests_exceeded',
+    message: `Too many requests at the same time: this key may have ${limit} under way`,
+    headers: { 'retry-after': '1' },
+  })
+}
+
 /** 429 that OpenAI's clients do not retry: waiting a moment does not help. */
 export function monthlyQuotaExceeded(): ProxyError {
   return new ProxyError({

@@ -56,7 +56,8 @@ export interface RequestAccounting {
 }
 
 export interface Accounting {
-  open(request: ProxyRequest, account: Account): RequestAccounting
+  /** `onFinish`: called once, when the request is over. */
+  open(request: ProxyRequest, account: Account, onFinish: () => void): RequestAccounting
 }
 
 export interface AccountingOptions {
@@ -75,7 +76,7 @@ export function createAccounting({
   log,
 }: AccountingOptions): Accounting {
   return {
-    open(request, account) {
+    open(request, account, onFinish) {
       let query: Parameters<RequestAccounting['noteQuery']>[0] | null = null
       let provider: Provider | null = null
       let isAsked = false
@@ -86,6 +87,7 @@ export function createAccounting({
       function finish(outcome: Outcome): void {
         if (isFinished) return
         isFinished = true
+        onFinish()
         if (!outcome.counts) reservations.refund(account)
         if (!query) return
         const record = createRecord({ request, account, query, latencyMs, judgeUsd }, outcome, catalogue)

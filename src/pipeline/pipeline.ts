@@ -27,9 +27,9 @@ export function createPipeline(stages: Stages): Pipeline {
     // A guess at whose request it is, never a verdict: it saves the exact entry a round trip of its own.
     const guess = admission.lastKnown(keyHash)
     const guessed = early && guess && planRequest(early, guess, routes)
-    const { account, entry } = await admission.admit(keyHash, request.address, guessed?.exactKey ?? null)
+    const { account, entry, leave } = await admission.admit(keyHash, request.address, guessed?.exactKey ?? null)
 
-    const accounting = stages.accounting.open(request, account)
+    const accounting = stages.accounting.open(request, account, leave)
     try {
       const query = early ?? (await readLate(request))
       accounting.noteQuery(query)

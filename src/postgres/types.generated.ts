@@ -578,6 +578,10 @@ export interface KeyAccounts {
    */
   cache_ttl_seconds: number | null;
   /**
+   * Most requests of the key that are under way at the same time in one process of the proxy.
+   */
+  concurrent_requests: number | null;
+  /**
    * Providers that the project has stored a key of its own for.
    */
   direct_providers: string[] | null;
@@ -838,6 +842,10 @@ export interface MonthlyCounters {
 }
 
 export interface Plans {
+  /**
+   * Most requests of one key that are under way at the same time in one process of the proxy.
+   */
+  concurrent_requests: Generated<number>;
   /**
    * Longest that an answer may stay in the cache, whatever a project or a request asks for.
    */

@@ -1,0 +1,79 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { question } from '../harness/chat.ts'
+import { describeFootings } from '../harness/footings.ts'
+import { ask, startProxy, type TestProxy } from '../harness/proxy.ts'
+import { type Standin, startStandin } from '../standin/server.ts'
+
+const AT_ONCE = 5
+
+describeFootings("a key's requests under way", footing => {
+  let upstream: Standin
+  let proxy: TestProxy
+  let key: string
+
+  beforeAll(async () => {
+    upstream = await startStandin({ flavour: 'aggregator' })
+    proxy = await startProxy({
+      stores: await footing.open(),
+      environment: { AGGREGATOR_BASE_URL: upstream.baseUrl, AGGREGATOR_API_KEY: 'k', UPSTREAM_MAX_RETRIES: '0' },
+    })
+    await proxy.query(`
+      insert into plans (name, requests_per_minute_per_key, requests_per_minute_per_address, requests_per_month, concurrent_requests)
+      values ('five', 1000000, 1000000, 1000000, ${AT_ONCE}) on conflict do nothing`)
+  })
+  beforeEach(async () => {
+    upstream.reset()
+    key = await proxy.createKey({ plan: 'five', type: 'project' })
+  })
+  afterAll(async () => {
+    await proxy.stop()
+    await upstream.stop()
+  })
+
+  const askNew = (stream: boolean) => ask(proxy, key, question(`What is ${crypto.randomUUID()}?`, { stream }))
+
+  test.each([false, true])('are bounded, and one more is told to come back (stream: %s)', async stream => {
+    upstream.script({ kind: 'answer', content: 'slow and steady', firstByteDelayMs: 400, chunkPauseMs: 20 })
+    const answers = await Promise.all(Array.from({ length: 3 * AT_ONCE }, () => askNew(stream)))
+    const refused = answers.filter(answer => answer.status !== 200)
+    expect(refused).toHaveLength(2 * AT_ONCE)
+    for (const { status, headers, json } of refused) {
+      expect([status, json.error.code, headers.get('retry-after')]).toEqual([429, 'concurrent_requests_exceeded', '1'])
+    }
+    expect(upstream.counts.total).toBe(AT_ONCE)
+    // Those that are over make room, and another key has room of its own.
+    expect((await Promise.all(Array.from({ length: AT_ONCE }, () => askNew(stream)))).map(({ status }) => status)).toEqual(
+      Array.from({ length: AT_ONCE }, () => 200),
+    )
+    await proxy.settle()
+    const [counter] = await proxy.query<{ requests: number }>(`
+      select c.requests::integer from monthly_counters c join api_keys k on k.project_id = c.project_id
+      where k.prefix = '${key.slice(0, 17)}'`)
+    expect(counter?.requests).toBe(2 * AT_ONCE)
+  })
+
+  test('are over also where they failed, and where their clients left', async () => {
+    for (let round = 0; round < 3; round++) {
+      upstream.script({ kind: 'error', status: 400 })
+      const failed = await Promise.all(Array.from({ length: AT_ONCE }, () => askNew(false)))
+      expect(failed.map(({ status }) => status)).toEqual(Array.from({ length: AT_ONCE }, () => 400))
+      upstream.script({ kind: 'answer', content: 'slow', firstByteDelayMs: 2_000 })
+      const before = upstream.counts.total
+      const leaving = new AbortController()
+      const gone = Array.from({ length: AT_ONCE }, (_, i) =>
+        fetch(`${proxy.baseUrl}/chat/completions`, {
+          method: 'POST',
+          headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+          body: JSON.stringify(question(`Who leaves? ${crypto.randomUUID()}`, { stream: i % 2 === 0 })),
+          signal: leaving.signal,
+        }).catch(() => null),
+      )
+      await expect.poll(() => upstream.counts.total, { timeout: 3_000, interval: 5 }).toBe(before + AT_ONCE)
+      leaving.abort()
+      await Promise.all(gone)
+      await Bun.sleep(100)
+    }
+    upstream.script({ kind: 'answer', content: 'well' })
+    expect((await askNew(false)).status).toBe(200)
+  })
+})
