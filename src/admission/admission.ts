@@ -7,8 +7,8 @@ import { createAccountMemory } from './account-memory.ts'
 import { disabledKey, invalidKey } from './api-key.ts'
 import { createRateWindows, type Passed } from './rate-windows.ts'
 import { monthlyQuotaExceeded, rateLimitExceeded } from './refusals.ts'
-import type { Reservations } from './reservations.ts'
 import { createRequestsUnderWay } from './requests-under-way.ts'
+import type { Reservations } from './reservations.ts'
 import { createSlowLane } from './slow-lane.ts'
 
 /** Keys that turn out not to exist, from one address in a minute: more of them wait, so that guessing costs few database calls. */

@@ -1,10 +1,10 @@
 /** Key validation and quota, strict in Postgres and fast through batches: one call answers all that waited for the last one. */
 import { LRUCache } from 'lru-cache'
+import { createBatcher } from '../event-loop/batcher.ts'
 import type { AdmitReply, AdmitRow } from '../postgres/admit.ts'
-import { type Refund, refundRequests } from '../postgres/refund-requests.ts'
 import { type Database, isLockedOut } from '../postgres/database.ts'
 import { findLockedCounters } from '../postgres/find-locked-counters.ts'
-import { createBatcher } from '../event-loop/batcher.ts'
+import { type Refund, refundRequests } from '../postgres/refund-requests.ts'
 import { type AdmitOnce, createAdmitOnce } from './admit-once.ts'
 import { databaseUnavailable } from './refusals.ts'
 

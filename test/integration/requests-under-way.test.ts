@@ -42,9 +42,9 @@ describeFootings("a key's requests under way", footing => {
     }
     expect(upstream.counts.total).toBe(AT_ONCE)
     // Those that are over make room, and another key has room of its own.
-    expect((await Promise.all(Array.from({ length: AT_ONCE }, () => askNew(stream)))).map(({ status }) => status)).toEqual(
-      Array.from({ length: AT_ONCE }, () => 200),
-    )
+    expect(
+      (await Promise.all(Array.from({ length: AT_ONCE }, () => askNew(stream)))).map(({ status }) => status),
+    ).toEqual(Array.from({ length: AT_ONCE }, () => 200))
     await proxy.settle()
     const [counter] = await proxy.query<{ requests: number }>(`
       select c.requests::integer from monthly_counters c join api_keys k on k.project_id = c.project_id
