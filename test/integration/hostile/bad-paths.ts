@@ -9,7 +9,7 @@ const NOWHERE = [
   '/V1/chat/completions',
   '/v1/chat',
   '/v1/chat/completion',
-  '/v1/responses',
+  '/v1/responses/..%2ffiles',
   `/v1/${MARKER}`,
   '/v1/%63hat/completions',
   '/v1/chat%2Fcompletions',
@@ -47,7 +47,13 @@ const SAME_PLACE = [
 ]
 
 const METHODS = ['GET', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'CONNECT', 'PROPFIND', 'QUERY']
-const POST_PATHS = ['/v1/chat/completions', '/v1/completions', '/v1/embeddings']
+const POST_PATHS = [
+  '/v1/chat/completions',
+  '/v1/responses',
+  '/v1/responses/input_tokens',
+  '/v1/completions',
+  '/v1/embeddings',
+]
 const WEBSOCKET = [
   'Connection: Upgrade',
   'Upgrade: websocket',
