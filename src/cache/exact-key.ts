@@ -33,14 +33,7 @@ export interface RequestIdentity {
 }
 
 /** Hex SHA-256 that two requests share only if any right answer to one is a right answer to the other. */
-export function hashRequest({
-  namespace,
-  endpoint,
-  route,
-  headers,
-  canonicalBody,
-  source,
-}: RequestIdentity): string {
+export function hashRequest({ namespace, endpoint, route, headers, canonicalBody, source }: RequestIdentity): string {
   const parts = ['request', namespace, endpoint, route, canonicalBody, ...writeHeaders(headers)]
   // Two numbers that round to the same one are still two numbers.
   if (source.hasInexactNumber) parts.push(sha256(source.text))
@@ -48,11 +41,15 @@ export function hashRequest({
 }
 
 /** Hex SHA-256 over everything but the asked text, which `contextBody` has been relieved of. */
-export function hashContext(
-  { namespace, endpoint, route, headers }: RequestIdentity,
-  contextBody: JsonObject,
-): string {
-  const parts = ['context', namespace, endpoint, route, canonicalizeBody(contextBody, irrelevantTo(endpoint)), ...writeHeaders(headers)]
+export function hashContext({ namespace, endpoint, route, headers }: RequestIdentity, contextBody: JsonObject): string {
+  const parts = [
+    'context',
+    namespace,
+    endpoint,
+    route,
+    canonicalizeBody(contextBody, irrelevantTo(endpoint)),
+    ...writeHeaders(headers),
+  ]
   return sha256(parts.join('\n'))
 }
 

@@ -56,8 +56,19 @@ export interface Incoming {
 }
 
 export function createAnswers(options: AnswerOptions) {
-  const { config, pipeline, countTokens, storedResponses, cacheQuestions, models, checkHealth, connections, edge, refusals, log } =
-    options
+  const {
+    config,
+    pipeline,
+    countTokens,
+    storedResponses,
+    cacheQuestions,
+    models,
+    checkHealth,
+    connections,
+    edge,
+    refusals,
+    log,
+  } = options
   const openBody = createBodyReader(config)
   const cors = createCors(config.corsOrigins)
 

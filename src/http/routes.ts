@@ -13,8 +13,16 @@ export interface HttpOptions extends AnswerOptions {
 }
 
 export function createHttp({ controllers = [], ...options }: HttpOptions) {
-  const { answerEndpoint, answerCount, answerCacheQuestion, answerResponse, answerModels, answerHealth, answerPreflight, answerError } =
-    createAnswers(options)
+  const {
+    answerEndpoint,
+    answerCount,
+    answerCacheQuestion,
+    answerResponse,
+    answerModels,
+    answerHealth,
+    answerPreflight,
+    answerError,
+  } = createAnswers(options)
 
   const wrongMethod = (incoming: Incoming, allowed: string) => answerError(methodNotAllowed(allowed), incoming)
 

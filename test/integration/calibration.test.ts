@@ -22,7 +22,9 @@ describeFootings('calibration', footing => {
         'judge', case when n > 300 or n = 1 then 'different' else 'same' end, now() + interval '1 hour', case when n > 300 then 0.75 else 0.95 end, 'words')
       from generate_series(1, 400) n`)
     const learned = async (rate: string) => {
-      await database.runScript(`select set_setting('acme', 'semantic_error_rate', '${rate}'); select learn_thresholds()`)
+      await database.runScript(
+        `select set_setting('acme', 'semantic_error_rate', '${rate}'); select learn_thresholds()`,
+      )
       const [row] = await database.call<{ learned: number }>(`select learned_threshold as learned from projects`, [])
       return row?.learned
     }

@@ -9,7 +9,14 @@ const PROVED = 'how do I boil an egg'
 const UNPROVED = 'What is the best way of boiling eggs?'
 
 function query(judgeFloor: number | null = 0.8): SemanticQuery {
-  return { reading: readPrompt(ASKED), normalizedHash: '', contextHash: '', threshold: 0.95, judgeFloor, learnedThreshold: null }
+  return {
+    reading: readPrompt(ASKED),
+    normalizedHash: '',
+    contextHash: '',
+    threshold: 0.95,
+    judgeFloor,
+    learnedThreshold: null,
+  }
 }
 
 type Verdict = 'person same' | 'person different' | 'judge same' | 'judge different' | null
