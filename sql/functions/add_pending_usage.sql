@@ -50,7 +50,8 @@ begin
     ) as u (
         recorded_at, project_id, key_id, endpoint, model, provider, cache_result, status, prompt_tokens,
         cached_prompt_tokens, completion_tokens, tokens_saved, cost_usd, saved_usd, latency_ms, duration_ms
-    );
+    )
+    group by 1, 2, 3, 4, 5, 6, 7, 8, 18;
 end;
 $$;
 

@@ -22,7 +22,6 @@ const NOT_JSON: Record<string, string | Uint8Array> = {
   'two objects': GOOD + GOOD,
   'two lines of JSON': `${GOOD}\n${GOOD}\n`,
   'a word after it': `${GOOD} ${MARKER}`,
-  'one key twice': `{"model":"x","model":"${MODEL}",${MESSAGES}}`,
   'a trailing comma': `{"model":"${MODEL}",${MESSAGES},}`,
   'a trailing comma in an array': `{"model":"${MODEL}","messages":[{"role":"user","content":"${MARKER}"},]}`,
   'a doubled comma': `{"model":"${MODEL}",,${MESSAGES}}`,
@@ -107,5 +106,10 @@ export const BROKEN_JSON: HostileRequest[] = [
     'We could not parse the JSON body of your request: the body must be one valid JSON object.',
   ),
   ...refuseAll('not an object', NOT_AN_OBJECT, 'The body of your request must be a JSON object.'),
+  ...refuseAll(
+    'doubled keys',
+    { 'the model twice': `{"model":"x","model":"${MODEL}",${MESSAGES}}` },
+    'The body of your request has the same key twice in one object; keep one of them.',
+  ),
   ...refuseAll('not UTF-8', NOT_UTF8, 'The body of your request must be UTF-8 text.'),
 ]
