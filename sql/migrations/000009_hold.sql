@@ -6,7 +6,7 @@ drop function if exists store_vectors(bigint, bytea, bytea, integer[], integer[]
 alter table plans
     add column concurrent_requests integer not null default 1000
         check (concurrent_requests > 0);
-update plans set concurrent_requests = 200 where name = 'free';
+update plans set concurrent_requests = 400 where name = 'free';
 update plans set concurrent_requests = 5000 where name = 'enterprise';
 
 comment on column plans.concurrent_requests is 'Most requests of one key that are under way at the same time in one process of the proxy.';

@@ -27,7 +27,8 @@ function read({ id, bytes, irrelevant }: LargeBodyRequest): LargeBodyReply {
     return { id, refusal: 'The body of your request must be UTF-8 text.' }
   }
   const body = parseJsonObject(text)
-  if (body === undefined) return { id, refusal: 'The body of your request must be one valid JSON object.' }
+  if (body === undefined)
+    return { id, refusal: 'We could not parse the JSON body of your request: the body must be one valid JSON object.' }
   if (hasDuplicateKeys(text, body))
     return { id, refusal: 'The body of your request has the same key twice in one object; keep one of them.' }
   if (hasTooManyNames(body)) return { id, refusal: `The request has more than ${MOST_NAMES} different field names.` }

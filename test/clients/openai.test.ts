@@ -33,7 +33,7 @@ const ask = (content: string) => ({ model: MODEL, messages: [{ role: 'user' as c
 
 /** Every X-Proxy header of a response, by its name without the prefix. */
 function readProxyHeaders({ headers }: Response): Record<string, string> {
-  const found = [...headers].filter(([name]) => name.startsWith('x-proxy-'))
+  const found = [...headers].filter(([name]) => name.startsWith('x-proxy-') && !/-(id|reason)$/.test(name))
   return Object.fromEntries(found.map(([name, value]) => [name.slice('x-proxy-'.length), value]))
 }
 

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest'
 import type { Database } from '../../src/postgres/database.ts'
 import { findAnswer } from '../../src/postgres/find-answer.ts'
 import { storeAnswers } from '../../src/postgres/store-answers.ts'
+import { encodeValue } from '../../src/postgres/wire-values.ts'
 import { answerTo, makeProject, makeSpace, type Place, rewordingOf, storePrompts } from '../harness/answers.ts'
 import { describeReal } from '../harness/footings.ts'
 
@@ -47,7 +48,7 @@ async function explain(url: string, run: (database: Database) => Promise<unknown
   await client.unsafe(
     'set auto_explain.log_min_duration = 0; set auto_explain.log_nested_statements = on; set auto_explain.log_level = notice',
   )
-  const call = (text: string, values: unknown[]) => client.unsafe(text, values as never[])
+  const call = (text: string, values: unknown[]) => client.unsafe(text, values.map(encodeValue))
   await run({ call } as unknown as Database)
   await client.end()
   return plans

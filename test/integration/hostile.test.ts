@@ -156,10 +156,15 @@ describeFootings('hostile requests', footing => {
       const embedding = await startProxy({
         stores: proxy.stores,
         log,
-        environment: { EMBEDDINGS_BASE_URL: `http://127.0.0.1:${embeddings.port}/v1`, EMBEDDINGS_API_KEY: MARKER },
+        environment: {
+          AGGREGATOR_BASE_URL: standin.baseUrl,
+          AGGREGATOR_API_KEY: 'k',
+          EMBEDDINGS_BASE_URL: `http://127.0.0.1:${embeddings.port}/v1`,
+          EMBEDDINGS_API_KEY: MARKER,
+        },
       })
       log.take()
-      const answer = await ask(embedding, await proxy.createKey(), chat())
+      const answer = await ask(embedding, await proxy.createKey({ type: 'project' }), chat())
       await embedding.stop()
       await embeddings.stop(true)
       expect([answer.status, answer.cache]).toEqual([200, 'MISS'])

@@ -281,7 +281,7 @@ describeFootings('the upstream layer', footing => {
     })
 
     test('are tried in order; one that leads nowhere, fails or refuses is passed over', async () => {
-      await fallBackTo('no-such-model, claude-haiku-4-5, llama-3.1-8b-instant, openai/gpt-oss-20b, openai/gpt-4o-mini')
+      await fallBackTo('no-such-model, llama-3.1-8b-instant, openai/gpt-oss-20b, openai/gpt-4o-mini')
       upstreams.openai.script({ kind: 'error', status: 500 })
       upstreams.groq.script({ kind: 'error', status: 400 })
       const answer = await ask(proxy, key, wanted())
