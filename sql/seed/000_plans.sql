@@ -1,7 +1,7 @@
 -- An operator's own changes to a plan stay: seeding adds what is missing.
 insert into plans (name, requests_per_minute_per_key, requests_per_minute_per_address, requests_per_month, concurrent_requests)
 values
-    ('free', 60, 120, 10000, 200),
+    ('free', 60, 120, 10000, 400),
     ('pro', 600, 1200, 1000000, 1000),
     ('enterprise', 6000, 12000, 50000000, 5000)
 on conflict (name) do nothing;
