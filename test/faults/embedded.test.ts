@@ -59,6 +59,8 @@ const COUNTED = `select coalesce(sum(requests), 0)::int as n from monthly_counte
 const RECORDED = 'select count(*)::int as n from usage_records'
 
 test.skipIf(!psqlPath)('the line for psql that it prints works as printed', async () => {
+  // It answers before it has greeted.
+  await waitUntil('the line is printed', 20_000, async () => proxy.output().includes('reach it with'))
   const url = /reach it with: psql (\S+)/.exec(proxy.output())?.[1] ?? ''
   expect(await runPsql(url, [...bareFlags, '-w', '-c', 'select 1'])).toEqual({ exitCode: 0, stdout: '1\n', stderr: '' })
 })
