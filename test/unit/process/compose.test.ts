@@ -157,7 +157,7 @@ describe('Dockerfile', () => {
 
   test('runs as a plain user, says where it listens and whether it is well', () => {
     const afterLastCopy = instructions.slice(instructions.findLastIndex(each => each.name === 'COPY') + 1)
-    expect(afterLastCopy.map(each => each.name)).toEqual(['USER', 'VOLUME', 'EXPOSE', 'HEALTHCHECK', 'CMD'])
+    expect(afterLastCopy.map(each => each.name)).toEqual(['RUN', 'USER', 'VOLUME', 'EXPOSE', 'HEALTHCHECK', 'CMD'])
     expect(all('USER')).toEqual(['bun'])
     expect(all('EXPOSE')).toEqual(['3000'])
     expect(JSON.parse(all('CMD')[0] ?? '')).toEqual(['bun', 'src/process/server.ts'])
