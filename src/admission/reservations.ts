@@ -1,10 +1,11 @@
 /** Key validation and quota, strict in Postgres and fast through batches: one call answers all that waited for the last one. */
+
+import { refuse } from '../errors.ts'
+import { createBatcher } from '../event-loop/batcher.ts'
 import type { AdmitReply, AdmitRow } from '../postgres/admit.ts'
 import type { Database } from '../postgres/database.ts'
 import { type Refund, refundRequests } from '../postgres/refund-requests.ts'
-import { createBatcher } from '../event-loop/batcher.ts'
 import { type AdmitOnce, createAdmitOnce } from './admit-once.ts'
-import { databaseUnavailable } from './refusals.ts'
 
 /** A client is told within a second that the database is gone; this leaves the rest of the second to everything else. */
 const TIME_LIMIT_MS = 850
@@ -41,7 +42,7 @@ export function createReservations(database: Database): Reservations {
     run: asks => runBatch(admitOnce, asks),
     maxItems: MAX_BATCH,
     timeLimitMs: database.footing === 'embedded' ? EMBEDDED_TIME_LIMIT_MS : TIME_LIMIT_MS,
-    timeLimitError: databaseUnavailable,
+    timeLimitError: () => refuse('databaseUnavailable'),
     onLateResult: (_, late) => {
       if (late.reserved) refund(late.row)
     },
@@ -95,12 +96,12 @@ async function runBatch(admitOnce: AdmitOnce, asks: readonly Ask[]): Promise<Res
   const rows = await admitOnce
     .admit(keyHashes.map(keyHash => ({ keyHash, wanted: wanted.get(keyHash) ?? 0 })))
     .catch(error => {
-      throw databaseUnavailable(error)
+      throw refuse('databaseUnavailable', null, error)
     })
   const byKey = new Map(rows.map((row, i) => [keyHashes[i], { row, left: row.granted }]))
   return asks.map(({ keyHash, reserve }) => {
     const found = byKey.get(keyHash)
-    if (!found) throw databaseUnavailable('admit() left out a key')
+    if (!found) throw refuse('databaseUnavailable', null, 'admit() left out a key')
     const { row } = found
     if (row.verdict === 'unknown' || !reserve || found.left === 0) return { row, reserved: false }
     found.left--

@@ -1,13 +1,14 @@
 /** The HTTP face: paths and methods, and nothing that is not HTTP. */
 import { Elysia } from 'elysia'
-import { invalidRequest, ProxyError } from '../errors.ts'
+import { invalidRequest, refuse } from '../errors.ts'
 import { type AnswerOptions, createAnswers, type Incoming } from './answer.ts'
 import { ENDPOINTS, HEALTH, MODELS, notFound, readPath } from './paths.ts'
 
 export function createHttp(options: AnswerOptions) {
   const { answerEndpoint, answerModels, answerHealth, answerPreflight, answerError } = createAnswers(options)
 
-  const wrongMethod = (incoming: Incoming, allowed: string) => answerError(methodNotAllowed(allowed), incoming)
+  const wrongMethod = (incoming: Incoming, allowed: string) =>
+    answerError(refuse('methodNotAllowed', { allowed }), incoming)
 
   /** A path that is not one of ours as it stands: another spelling of one, or nothing. */
   function answerElsewhere(incoming: Incoming): Response | Promise<Response> {
@@ -69,12 +70,3 @@ export function createHttp(options: AnswerOptions) {
 
 /** The body is read by the pipeline, or not at all. */
 const NOT_READ = { parse: 'none' } as const
-
-function methodNotAllowed(allowed: string): ProxyError {
-  return new ProxyError({
-    status: 405,
-    code: 'method_not_allowed',
-    message: `This path takes ${allowed} alone.`,
-    headers: { allow: allowed },
-  })
-}

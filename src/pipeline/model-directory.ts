@@ -2,7 +2,7 @@
 import type { Admission } from '../admission/admission.ts'
 import { hashBearerKey } from '../admission/api-key.ts'
 import { AGGREGATOR } from '../catalogue/catalogue.ts'
-import { ProxyError } from '../errors.ts'
+import { ProxyError, refuse } from '../errors.ts'
 import type { CatalogueModel } from '../postgres/list-models.ts'
 import type { Routes } from '../providers/routes.ts'
 
@@ -48,7 +48,9 @@ export function createModelDirectory(admission: Admission, routes: Routes): Mode
       const model = routes.listModels(account).find(listed => listed.model === id)
       if (model) return describe(model)
       const provider = routes.resolve(id, account)
-      throw provider instanceof ProxyError && provider.status === 404 ? provider : notListed(id)
+      throw provider instanceof ProxyError && provider.status === 404
+        ? provider
+        : refuse('modelNotListed', { model: JSON.stringify(id.slice(0, 100)) })
     },
   }
 }
@@ -72,14 +74,4 @@ function describe({
     max_output_tokens: maxOutputTokens,
     capabilities,
   }
-}
-
-/** The aggregator may offer more than the catalogue has. */
-function notListed(id: string): ProxyError {
-  return new ProxyError({
-    status: 404,
-    code: 'model_not_found',
-    message: `Model ${JSON.stringify(id.slice(0, 100))} is not in the catalogue. GET /v1/models lists what this key can use.`,
-    param: 'model',
-  })
 }

@@ -1,6 +1,6 @@
 /** A subscriber's events as a response body. */
 import type { Subscriber } from '../coalescing/shared-call.ts'
-import { ProxyError, upstreamBrokeOff } from '../errors.ts'
+import { ProxyError, refuse } from '../errors.ts'
 
 /** How a stream ended for one client. */
 export type StreamEnd = { kind: 'complete' } | { kind: 'failed'; failure: ProxyError } | { kind: 'gone' }
@@ -45,7 +45,7 @@ export function streamEvents(
           end({ kind: 'complete' })
         } catch (error) {
           if (isOver) return
-          const failure = error instanceof ProxyError ? error : upstreamBrokeOff(error)
+          const failure = error instanceof ProxyError ? error : refuse('upstreamBrokeOff', null, error)
           controller.enqueue(encoder.encode(`data: ${JSON.stringify(failure.toBody())}\n\n`))
           end({ kind: 'failed', failure })
         }

@@ -1,7 +1,7 @@
 /** What a request is told whose model leads nowhere: what would make it work. */
 
 import { AGGREGATOR, type Catalogue } from '../catalogue/catalogue.ts'
-import { ProxyError } from '../errors.ts'
+import { type ProxyError, refuse } from '../errors.ts'
 import type { Account } from '../postgres/admit.ts'
 
 /** Names shown of a longer list. */
@@ -14,39 +14,33 @@ export function modelNotFound(
   catalogue: Catalogue,
 ): ProxyError {
   const native = catalogue.directProvidersOf(model)
-  if (native.length > 0) return missingKey(model, native, catalogue)
+  if (native.length > 0) return needsKey(model, native, catalogue)
   const stored = account.key_type === 'test' ? [] : account.direct_providers
   if (stored.length === 0) {
-    return notFound(`Model ${show(model)} is not known. Name it <vendor>/<model>, for example openai/gpt-4o-mini.`)
+    return refuse('modelUnknown', { model: show(model) })
   }
   const names = stored.flatMap(provider => catalogue.listedBy(provider)).map(listed => listed.model)
-  return notFound(
-    `Model ${show(model)} is not one of the ${names.length} native models of ${stored.join(' and ')}, such as ${pickSimilar(model, names).join(', ')}. ` +
-      'GET /v1/models lists what this key can use; other models are named <vendor>/<model>, for example openai/gpt-4o-mini.',
-  )
+  return refuse('modelNotNative', {
+    model: show(model),
+    count: names.length,
+    providers: stored.join(' and '),
+    similar: pickSimilar(model, names).join(', '),
+  })
 }
 
 /** 404 for a provider's native name where the project has no key for that provider. */
-function missingKey(model: string, native: readonly string[], catalogue: Catalogue): ProxyError {
+function needsKey(model: string, native: readonly string[], catalogue: Catalogue): ProxyError {
   const alias = native.map(vendor => `${vendor}/${model}`).find(name => catalogue.find(AGGREGATOR, name)?.listed)
-  return notFound(
-    `Model ${show(model)} is a native name of ${native.join(' and ')}, for which this project has stored no key. ` +
-      `Store one, or use ${alias ?? 'a <vendor>/<model> name'} to reach the aggregator.`,
-  )
+  return refuse('modelNeedsKey', {
+    model: show(model),
+    providers: native.join(' and '),
+    alternative: alias ?? 'a <vendor>/<model> name',
+  })
 }
 
 /** 503 for a native name with a vendor in front, where there is neither key nor aggregator. */
 export function noWayTo(model: string, native: readonly string[]): ProxyError {
-  return unavailable(
-    `No upstream is configured for model ${show(model)}: the project must store a key for ${native.join(' or ')}, or the operator set AGGREGATOR_API_KEY.`,
-  )
-}
-
-/** 503 for any other name with a vendor in front. */
-export function noAggregator(): ProxyError {
-  return unavailable(
-    'No upstream is configured for <vendor>/<model> names. The operator must set AGGREGATOR_API_KEY; test keys (lgw_test_) are answered without one.',
-  )
+  return refuse('noUpstreamForVendor', { model: show(model), providers: native.join(' or ') })
 }
 
 /** Names that share the longest beginning with what was asked for. */
@@ -63,12 +57,4 @@ function sharedBeginning(name: string, asked: string): number {
 
 function show(model: string): string {
   return JSON.stringify(model.slice(0, 100))
-}
-
-function notFound(message: string): ProxyError {
-  return new ProxyError({ status: 404, code: 'model_not_found', message, param: 'model' })
-}
-
-function unavailable(message: string): ProxyError {
-  return new ProxyError({ status: 503, code: 'service_unavailable', message })
 }

@@ -2,10 +2,10 @@
 
 import { AGGREGATOR, type Catalogue } from '../catalogue/catalogue.ts'
 import type { DirectProvider } from '../config.ts'
-import type { ProxyError } from '../errors.ts'
+import { type ProxyError, refuse } from '../errors.ts'
 import type { Account } from '../postgres/admit.ts'
 import type { CatalogueModel } from '../postgres/list-models.ts'
-import { modelNotFound, noAggregator, noWayTo } from './no-route.ts'
+import { modelNotFound, noWayTo } from './no-route.ts'
 import type { Provider } from './upstream.ts'
 
 /** What of an account decides. */
@@ -53,7 +53,7 @@ export function createRoutes({ catalogue, sandbox, aggregatorFor, directFor }: R
       if (!isVendorName) return modelNotFound(model, account, catalogue)
       if (aggregatorFor) return aggregatorFor(account.project_id)
       const native = catalogue.directProvidersOf(model)
-      return native.length > 0 ? noWayTo(model, native) : noAggregator()
+      return native.length > 0 ? noWayTo(model, native) : refuse('noAggregator')
     },
 
     listModels(account) {

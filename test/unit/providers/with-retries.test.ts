@@ -1,7 +1,13 @@
 import { describe, expect, test, vi } from 'vitest'
 import { ProxyError } from '../../../src/errors.ts'
 import type { Provider, UpstreamAnswer, UpstreamRequest } from '../../../src/providers/upstream.ts'
-import { broken, openCircuit, timedOut, unreachable } from '../../../src/providers/upstream-failure.ts'
+import {
+  broken,
+  openCircuit,
+  silentInTime,
+  unconnectedInTime,
+  unreachable,
+} from '../../../src/providers/upstream-failure.ts'
 import { readRetryAfter, withRetries } from '../../../src/providers/with-retries.ts'
 
 type Step = Error | { status: number; headers?: Record<string, string> }
@@ -47,7 +53,7 @@ describe('what is asked again', () => {
   test.each([
     ['a refused connection', refused()],
     ['a reset connection', reset()],
-    ['a connection that took too long', timedOut('unconnected', 'p', 'connection', 5)],
+    ['a connection that took too long', unconnectedInTime('p', 5)],
   ])('%s', async (_, failure) => {
     const { provider, ask } = scripted(failure, { status: 200 })
     expect((await withRetries(provider, eager).ask(request())).status).toBe(200)
@@ -55,7 +61,7 @@ describe('what is asked again', () => {
   })
 
   test.each([
-    ['an upstream that is silent, and may be at work', timedOut('silent', 'p', 'first byte', 5)],
+    ['an upstream that is silent, and may be at work', silentInTime('p', 'first byte', 5)],
     ['an answer that nobody can use', broken('p', 'answered with a redirect')],
     ['an open circuit', openCircuit('p', 5)],
     ['a request that the provider module refused', new ProxyError({ status: 400, code: 'x', message: 'x' })],
