@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { describeReal } from '../harness/footings.ts'
+import { waitUntil } from '../harness/wait-until.ts'
 import { type Account, type Accounts, openAccounts } from './accounts.ts'
 import { type CuttingProxy, startCuttingProxy } from './cutting-proxy.ts'
 import { type Load, startLoad } from './load.ts'
 import { type ProxyProcess, startProxyProcess } from './proxy-process.ts'
-import { waitUntil } from './wait-until.ts'
 
 describeReal('answers of the database are lost', footing => {
   let cutting: CuttingProxy

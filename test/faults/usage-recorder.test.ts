@@ -5,7 +5,7 @@ import { maintainUsagePartitions, type UsageRecord } from '../../src/postgres/re
 import { createLog } from '../../src/telemetry/log.ts'
 import { createUsageRecorder } from '../../src/telemetry/usage-recorder.ts'
 import { describeFootings } from '../harness/footings.ts'
-import { waitUntil } from './wait-until.ts'
+import { waitUntil } from '../harness/wait-until.ts'
 
 function makeRecord(id: string, changes: Partial<UsageRecord> = {}): UsageRecord {
   return {

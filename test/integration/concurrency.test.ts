@@ -3,8 +3,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openAccounts } from '../faults/accounts.ts'
 import { type BurstAnswer, sendBurst } from '../faults/burst.ts'
 import { type ProxyProcess, startProxyProcess } from '../faults/proxy-process.ts'
+import { ask } from '../harness/client.ts'
 import { describeFootings, type Footing, type Stores } from '../harness/footings.ts'
-import { ask, startProxy } from '../harness/proxy.ts'
+import { startProxy } from '../harness/proxy.ts'
 import { type Standin, startStandin } from '../standin/server.ts'
 
 interface Service {

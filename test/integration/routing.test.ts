@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { ask, post } from '../harness/client.ts'
 import { AGGREGATOR_KEY, startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
 import { describeFootings, type Stores } from '../harness/footings.ts'
-import { ask, startProxy, type TestProxy } from '../harness/proxy.ts'
+import { startProxy, type TestProxy } from '../harness/proxy.ts'
 
 let upstreams: Upstreams
 beforeAll(async () => {
@@ -77,11 +78,7 @@ describeFootings('routing', footing => {
       ['completions', { model: 'gpt-3.5-turbo-instruct', prompt: 'Once' }],
       ['embeddings', { model: 'text-embedding-3-small', input: 'text' }],
     ] as const) {
-      const response = await fetch(`${proxy.baseUrl}/${path}`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-        body: JSON.stringify(body),
-      })
+      const response = await post(proxy, key, `/${path}`, body)
       expect(response.status).toBe(200)
       expect(response.headers.get('x-proxy-provider')).toBe('openai')
       await response.arrayBuffer()

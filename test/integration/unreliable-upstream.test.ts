@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { question } from '../harness/chat.ts'
+import { post } from '../harness/client.ts'
 import { describeFootings } from '../harness/footings.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 import { createRandom } from '../harness/random.ts'
@@ -66,16 +68,11 @@ describeFootings('an upstream that fails 30 % of calls at connect and 10 % in mi
   afterAll(() => Promise.all([proxy.stop(), upstream.stop()]))
 
   function send({ n, stream }: Asked, headers: Record<string, string> = {}): Promise<Response> {
-    return fetch(`${proxy.baseUrl}/chat/completions`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
-      body: JSON.stringify({
-        model: 'openai/gpt-4o-mini',
-        messages: [{ role: 'user', content: promptOf(n) }],
-        ...(stream ? { stream, stream_options: { include_usage: n % 2 === 0 } } : {}),
-      }),
-      signal: AbortSignal.timeout(30_000),
-    })
+    const body = {
+      ...question(promptOf(n)),
+      ...(stream ? { stream, stream_options: { include_usage: n % 2 === 0 } } : {}),
+    }
+    return post(proxy, key, '/chat/completions', body, { headers, signal: AbortSignal.timeout(30_000) })
   }
 
   async function ask(asked: Asked): Promise<Ended> {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { ask } from '../../harness/client.ts'
 import { describeFootings } from '../../harness/footings.ts'
-import { ask, startProxy, type TestProxy } from '../../harness/proxy.ts'
+import { startProxy, type TestProxy } from '../../harness/proxy.ts'
 import { type Standin, startStandin } from '../../standin/server.ts'
 import { GROQ_USAGE } from './misread.ts'
 import { playEntry, WHOLE_CHATS } from './play-corpus.ts'
