@@ -256,6 +256,8 @@ describeFootings('embeddings', footing => {
       const project = `purged-${crypto.randomUUID()}`
       key = await proxy.createKey({ type: 'project', project })
       await embed({ input: 'x' })
+      // Stored behind the answer.
+      while ((await proxy.query('select 1 from cached_vectors')).length === 0) await Bun.sleep(10)
       await proxy.query(`select purge_cache('${project}')`)
       expect((await embed({ input: 'x' })).cache).toBe('MISS')
     })
