@@ -96,7 +96,9 @@ describeReal('identical requests in flight over several proxies', footing => {
       if (i === 1) await Bun.sleep(60)
       await post(proxyAt(i), key, '/chat/completions', question('Anyone?'), { signal: leaving.signal })
     })
-    await Bun.sleep(200)
+    await waitUntil('the upstream is asked', 5_000, () => upstream.counts.active === 1)
+    // For the other to have joined.
+    await Bun.sleep(150)
     leaving.abort()
     await Promise.allSettled(clients)
     await waitUntil('the upstream call is ended', 5_000, () => upstream.counts.aborted === 1)
@@ -107,7 +109,7 @@ describeReal('identical requests in flight over several proxies', footing => {
     upstream.reset()
     upstream.script({ kind: 'answer', contentChars: 60, firstByteDelayMs: 300, chunkPauseMs: 60 })
     const leader = ask(proxyAt(0), key, question('Back so soon?', { stream: true }))
-    await Bun.sleep(100)
+    await waitUntil('the upstream is asked', 5_000, () => upstream.counts.active === 1)
     const leaving = new AbortController()
     const left = post(proxyAt(1), key, '/chat/completions', question('Back so soon?', { stream: true }), {
       signal: leaving.signal,

@@ -96,7 +96,7 @@ describeFootings('identical requests in flight', footing => {
     const leader = post(proxy, key, '/chat/completions', question('Who stays?'), { signal: leaving.signal }).catch(
       () => 'left',
     )
-    await Bun.sleep(50)
+    await waitUntil('the upstream is asked', 5_000, () => upstream.counts.active === 1)
     const follower = ask(proxy, key, question('Who stays?'))
     await Bun.sleep(30)
     leaving.abort()
@@ -115,11 +115,12 @@ describeFootings('identical requests in flight', footing => {
       const response = await post(proxy, key, '/chat/completions', body, { signal: leaving.signal })
       await response.text()
     })
-    await Bun.sleep(150)
+    await waitUntil('the upstream is asked', 5_000, () => upstream.counts.active === 1)
+    await Bun.sleep(50)
     leaving.abort()
     await Promise.allSettled(clients)
     // The contract is 100 ms; client, proxy and upstream share one thread here, and the machine may be busy.
-    await waitUntil('the upstream call is ended', 2_000, () => upstream.requests[0]?.abortedAtMs != null)
+    await waitUntil('the upstream call is ended', 5_000, () => upstream.requests[0]?.abortedAtMs != null)
     expect(upstream.requests).toHaveLength(1)
   })
 
