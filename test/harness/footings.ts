@@ -30,6 +30,11 @@ export function describeFootings(title: string, define: (footing: Footing) => vo
   if (inject('real')) describe(`${title} (real)`, () => define(shared('real', openReal)))
 }
 
+/** Defines the tests on the embedded footing alone, for what knows nothing of stores and takes its time. */
+export function describeEmbedded(title: string, define: (footing: Footing) => void): void {
+  describe(title, () => define(shared('embedded', openEmbedded)))
+}
+
 /** Defines the tests on real stores alone, for what the embedded footing cannot do: several processes, faults. */
 export function describeReal(title: string, define: (footing: Footing) => void): void {
   describe.skipIf(!inject('real'))(`${title} (real)`, () => define(shared('real', openReal)))

@@ -1,13 +1,13 @@
 import { connect } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { IDLE_TIMEOUT_SECONDS } from '../../../src/http/answer.ts'
-import { describeFootings } from '../../harness/footings.ts'
+import { describeEmbedded } from '../../harness/footings.ts'
 import { startProxy, type TestProxy } from '../../harness/proxy.ts'
 
 /** For a machine that is busy; Bun looks at its timers every four seconds. */
 const SLACK_MS = 30_000
 
-describeFootings('connections that idle after an answer', footing => {
+describeEmbedded('connections that idle after an answer', footing => {
   let proxy: TestProxy
   let key: string
 
