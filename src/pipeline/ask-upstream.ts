@@ -3,7 +3,7 @@ import type { Lookup } from '../cache/cache.ts'
 import { readUsage } from '../catalogue/cost.ts'
 import type { ErrorResponse } from '../coalescing/shared-call.ts'
 import type { Joined } from '../coalescing/shared-calls.ts'
-import { isUpstreamFailure } from '../openai-format/wholeness.ts'
+import { isUpstreamFailure } from '../openai-format/completeness.ts'
 import type { UpstreamAnswer } from '../providers/upstream.ts'
 import { entryOf, finishMiss, passedOn, priceOf, storeResponse } from './complete-call.ts'
 import type { ProxyResponse } from './exchange.ts'
@@ -53,7 +53,10 @@ async function answerPlain(
   const text = new TextDecoder().decode(bytes)
   const body = parseAnswer(text, provider.name)
   const usage = readUsage(body.usage) ?? countUsage(query.endpoint, query.body, body)
-  const headers = { ...passedOn(answer), ...missHeaders(provider.name, priceOf(context, usage, stages), lookup.missReason) }
+  const headers = {
+    ...passedOn(answer),
+    ...missHeaders(provider.name, priceOf(context, usage, stages), lookup.missReason),
+  }
   const response: ProxyResponse = query.stream
     ? { status: 200, headers: { ...headers, ...SSE_TYPE }, body: replayStream(bytes, query.includeUsage) }
     : { status: 200, headers: { ...headers, ...JSON_TYPE }, body: bytes }

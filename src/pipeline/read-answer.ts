@@ -2,7 +2,7 @@
 
 import type { TokenUsage } from '../catalogue/cost.ts'
 import { isJsonObject, type JsonObject } from '../json/json-object.ts'
-import { judgeWholeness, type Wholeness } from '../openai-format/wholeness.ts'
+import { type Completeness, judgeCompleteness } from '../openai-format/completeness.ts'
 import { broken } from '../providers/call-upstream.ts'
 import type { Endpoint } from '../providers/upstream.ts'
 import { countPromptTokens, countTextTokens } from '../tokens/count-tokens.ts'
@@ -39,9 +39,9 @@ export function parseAnswer(text: string, provider: string): JsonObject {
 }
 
 /** Whether the answer may be stored and shared. */
-export function judgeAnswer(endpoint: Endpoint, answer: JsonObject, request: JsonObject): Wholeness {
+export function judgeAnswer(endpoint: Endpoint, answer: JsonObject, request: JsonObject): Completeness {
   if (endpoint === 'embeddings') return Array.isArray(answer.data) && answer.data.length > 0 ? 'whole' : 'not_an_answer'
-  return judgeWholeness(answer, { clientSetOutputLimit: setsOutputLimit(endpoint, request) })
+  return judgeCompleteness(answer, { clientSetOutputLimit: setsOutputLimit(endpoint, request) })
 }
 
 /**

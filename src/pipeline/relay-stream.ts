@@ -5,10 +5,10 @@ import type { SharedCall } from '../coalescing/shared-call.ts'
 import type { Joined } from '../coalescing/shared-calls.ts'
 import { ClientGone, ProxyError } from '../errors.ts'
 import { type AssembledAnswer, createAssembler } from '../openai-format/assemble.ts'
+import { isUpstreamFailure } from '../openai-format/completeness.ts'
 import { EventLump } from '../openai-format/event-lump.ts'
 import { createEventSplitter } from '../openai-format/split-events.ts'
 import { createSseParser } from '../openai-format/sse-parser.ts'
-import { isUpstreamFailure } from '../openai-format/wholeness.ts'
 import { broken } from '../providers/call-upstream.ts'
 import type { UpstreamAnswer } from '../providers/upstream.ts'
 import { estimatePromptTokens } from '../tokens/count-tokens.ts'
@@ -53,7 +53,7 @@ async function relay(
   const { assembled, held, failure } = await readEvents(context, call, answer)
   if (failure !== undefined) return endBroken(context, call, assembled, failure)
   const usage = readUsage(assembled.usage) ?? countUsage(query.endpoint, query.body, assembled.body)
-  const isComplete = assembled.wholeness === 'whole'
+  const isComplete = assembled.completeness === 'whole'
   const text = isComplete ? JSON.stringify(assembled.body) : ''
   if (isComplete) await storeResponse(context, assembled.body, text, usage, lookup, stages)
   if (held) void call.push(held)
@@ -62,7 +62,7 @@ async function relay(
       ? { kind: 'complete', entry: entryOf(context, new TextEncoder().encode(text), usage) }
       : { kind: 'notShareable', failure: null },
   )
-  finishMiss(context, usage, !isUpstreamFailure(assembled.wholeness))
+  finishMiss(context, usage, !isUpstreamFailure(assembled.completeness))
 }
 
 interface ReadEvents {

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { UnwholeReason } from '../../src/openai-format/wholeness.ts'
+import type { IncompleteReason } from '../../src/openai-format/completeness.ts'
 import { question } from '../harness/chat.ts'
 import { ask, post } from '../harness/client.ts'
 import { describeFootings } from '../harness/footings.ts'
@@ -14,11 +14,11 @@ import {
   eventOf,
   startDrivenUpstream,
 } from './streaming/driven-upstream.ts'
+import { INCOMPLETE_CASES } from './streaming/incomplete-cases.ts'
 import { askUnread } from './streaming/raw-client.ts'
-import { UNWHOLE_CASES } from './streaming/unwhole-cases.ts'
 
 const MIB = 1024 * 1024
-const REASONS = Object.keys(UNWHOLE_CASES) as UnwholeReason[]
+const REASONS = Object.keys(INCOMPLETE_CASES) as IncompleteReason[]
 /** No help for upstream: each of its failures is to be seen. */
 const UNASSISTED = { UPSTREAM_MAX_RETRIES: '0', UPSTREAM_CIRCUIT_FAILURES: '1000000' }
 
@@ -56,7 +56,7 @@ describeFootings('answers as the stand-in upstream streams them', footing => {
 
   describe('only whole answers are stored', () => {
     test.each(REASONS)('%s', async reason => {
-      const { stream, plain, isFailure } = UNWHOLE_CASES[reason]
+      const { stream, plain, isFailure } = INCOMPLETE_CASES[reason]
       const forms = [stream && { scenario: stream, fields: { stream: true } }, plain && { scenario: plain, fields: {} }]
       for (const form of forms) {
         if (!form) continue

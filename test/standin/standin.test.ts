@@ -214,7 +214,11 @@ describe('failures', () => {
     const standin = await start({ flavour: 'aggregator' })
     standin.script({ kind: 'errorInAnswer', afterChunks: 3, shape })
     const bytes = await (await post(standin, { ...ask(), stream: true })).bytes()
-    expect(assembleBytes(bytes)).toMatchObject({ error: { code: 502 }, wholeness: 'error_in_stream', sawDone: false })
+    expect(assembleBytes(bytes)).toMatchObject({
+      error: { code: 502 },
+      completeness: 'error_in_stream',
+      sawDone: false,
+    })
     expect(await (await post(standin, ask())).text()).toContain('"error":{"message":"Provider returned error"')
   })
 
@@ -247,7 +251,7 @@ describe('failures', () => {
     const standin = await start()
     standin.scriptOnce({ kind: 'answer', withoutDone: true }, { kind: 'invalidJson' })
     const bytes = await (await post(standin, { ...ask(), stream: true })).bytes()
-    expect(assembleBytes(bytes).wholeness).toBe('missing_done')
+    expect(assembleBytes(bytes).completeness).toBe('missing_done')
     await expect(post(standin, ask()).then(plain => plain.json())).rejects.toThrow()
   })
 
