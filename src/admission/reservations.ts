@@ -41,7 +41,7 @@ export function createReservations(database: Database): Reservations {
   const ask = createBatcher<Ask, Reservation>({
     run: asks => runBatch(admitOnce, asks),
     maxItems: MAX_BATCH,
-    timeLimitMs: database.footing === 'embedded' ? EMBEDDED_TIME_LIMIT_MS : TIME_LIMIT_MS,
+    timeLimitMs: database.backend === 'embedded' ? EMBEDDED_TIME_LIMIT_MS : TIME_LIMIT_MS,
     timeLimitError: () => refuse('databaseUnavailable'),
     onLateResult: (_, late) => {
       if (late.reserved) refund(late.row)

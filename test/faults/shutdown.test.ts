@@ -1,20 +1,20 @@
 import { connect, type Socket } from 'node:net'
 import { afterAll, afterEach, beforeEach, expect, test } from 'vitest'
+import { describeReal } from '../harness/backends.ts'
 import { ask } from '../harness/client.ts'
-import { describeReal } from '../harness/footings.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 import { type Standin, startStandin } from '../standin/server.ts'
 import { type Account, type Accounts, openAccounts } from './accounts.ts'
 import { type ProxyProcess, startProxyProcess } from './proxy-process.ts'
 
-describeReal('shutdown', footing => {
+describeReal('shutdown', backend => {
   let standin: Standin
   let accounts: Accounts
   let account: Account
   let stores: Record<string, string>
 
   beforeEach(async () => {
-    const { database, databaseUrl, redisUrl } = await footing.open()
+    const { database, databaseUrl, redisUrl } = await backend.open()
     standin = await startStandin({ flavour: 'aggregator' })
     stores = {
       DATABASE_URL: databaseUrl ?? '',

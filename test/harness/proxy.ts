@@ -6,7 +6,7 @@ import { createEmbedder } from '../../src/embedders/create-embedder.ts'
 import { createProject, issueKey } from '../../src/postgres/projects.ts'
 import type { ProcessBus } from '../../src/redis/process-bus.ts'
 import { createLog, type Log } from '../../src/telemetry/log.ts'
-import type { Stores } from './footings.ts'
+import type { Stores } from './backends.ts'
 
 export interface TestProxy {
   /** Ends in /v1. */

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { connectRedis } from '../../src/redis/connect-redis.ts'
 import { openProcessBus } from '../../src/redis/process-bus.ts'
+import { describeReal } from '../harness/backends.ts'
 import { question, textOf } from '../harness/chat.ts'
 import { ask, post } from '../harness/client.ts'
-import { describeReal } from '../harness/footings.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 import { createRandom } from '../harness/random.ts'
 import { waitUntil } from '../harness/wait-until.ts'
@@ -12,7 +12,7 @@ import { type Standin, startStandin } from '../standin/server.ts'
 const PROCESSES = 4
 
 /** Each proxy here has a bus of its own, as each process has: they know of each other through Redis alone. */
-describeReal('identical requests in flight over several proxies', footing => {
+describeReal('identical requests in flight over several proxies', backend => {
   let upstream: Standin
   let key: string
   const proxies: TestProxy[] = []
@@ -27,7 +27,7 @@ describeReal('identical requests in flight over several proxies', footing => {
 
   beforeAll(async () => {
     upstream = await startStandin()
-    const stores = await footing.open()
+    const stores = await backend.open()
     const environment = { AGGREGATOR_BASE_URL: upstream.baseUrl, AGGREGATOR_API_KEY: 'k', UPSTREAM_MAX_RETRIES: '0' }
     for (let i = 0; i < PROCESSES; i++) {
       const bus = openBus(stores.redisUrl ?? '')

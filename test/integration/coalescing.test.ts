@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { warmTokenizer } from '../../src/tokens/encodings.ts'
+import { describeBackends } from '../harness/backends.ts'
 import { question, textOf } from '../harness/chat.ts'
 import { ask, post } from '../harness/client.ts'
-import { describeFootings } from '../harness/footings.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 import { type Standin, startStandin } from '../standin/server.ts'
 
-describeFootings('identical requests in flight', footing => {
+describeBackends('identical requests in flight', backend => {
   let upstream: Standin
   let proxy: TestProxy
   let key: string
@@ -19,7 +19,7 @@ describeFootings('identical requests in flight', footing => {
     upstream = await startStandin()
     // Each flight is one upstream call: whether that call is repeated is not the question here.
     const environment = { AGGREGATOR_BASE_URL: upstream.baseUrl, AGGREGATOR_API_KEY: 'k', UPSTREAM_MAX_RETRIES: '0' }
-    proxy = await startProxy({ stores: await footing.open(), environment })
+    proxy = await startProxy({ stores: await backend.open(), environment })
     key = await proxy.createKey({ type: 'project' })
   })
   afterAll(() => Promise.all([proxy.stop(), upstream.stop()]))

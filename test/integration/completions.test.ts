@@ -1,8 +1,8 @@
 import OpenAI from 'openai'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { describeBackends, type Stores } from '../harness/backends.ts'
 import { post } from '../harness/client.ts'
 import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
-import { describeFootings, type Stores } from '../harness/footings.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 
 type Fields = Record<string, unknown>
@@ -44,7 +44,7 @@ const FORMS: [string, Fields][] = [
   ['n for each of several texts', { prompt: ['Once', 'Twice'], n: 2, max_tokens: 4 }],
 ]
 
-describeFootings('legacy completions', footing => {
+describeBackends('legacy completions', backend => {
   let upstreams: Upstreams
   let stores: Stores
   let proxy: TestProxy
@@ -57,7 +57,7 @@ describeFootings('legacy completions', footing => {
   beforeEach(async () => {
     await proxy?.stop()
     upstreams.reset()
-    stores = await footing.open()
+    stores = await backend.open()
     proxy = await startProxy({ stores, environment: upstreams.environment })
     project = `p-${crypto.randomUUID()}`
     key = await proxy.createKey({ project, type: 'project' })

@@ -1,6 +1,6 @@
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
+import { describeBackends } from '../harness/backends.ts'
 import { type Addressed, type Answer, ask, post, readAnswer } from '../harness/client.ts'
-import { describeFootings } from '../harness/footings.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 import type { RecordedRequest } from '../standin/recording.ts'
 import { type Standin, startStandin } from '../standin/server.ts'
@@ -40,7 +40,7 @@ function answerWith(vectors: unknown[], fields: Fields = {}): string[] {
 
 const JSON_TYPE = { 'content-type': 'application/json' }
 
-describeFootings('embeddings', footing => {
+describeBackends('embeddings', backend => {
   let upstream: Standin
   let proxy: TestProxy
   let key: string
@@ -50,7 +50,7 @@ describeFootings('embeddings', footing => {
 
   async function start(environment: Record<string, string> = {}): Promise<void> {
     proxy = await startProxy({
-      stores: await footing.open(),
+      stores: await backend.open(),
       environment: {
         AGGREGATOR_BASE_URL: upstream.baseUrl,
         AGGREGATOR_API_KEY: 'k',

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { entryName } from '../../src/stores/fast-store.ts'
+import { describeBackends } from '../harness/backends.ts'
 import { type Answer, ask, post } from '../harness/client.ts'
-import { describeFootings } from '../harness/footings.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 import { type Standin, startStandin } from '../standin/server.ts'
 
@@ -118,14 +118,14 @@ const FRESH: [string, string][] = [
   ['What time is it now in Tokyo?', 'what time is it now in tokyo'],
 ]
 
-describeFootings('the cache', footing => {
+describeBackends('the cache', backend => {
   let proxy: TestProxy
   let standin: Standin
 
   beforeAll(async () => {
     standin = await startStandin({ flavour: 'aggregator' })
     proxy = await startProxy({
-      stores: await footing.open(),
+      stores: await backend.open(),
       environment: { AGGREGATOR_BASE_URL: standin.baseUrl, AGGREGATOR_API_KEY: 'vendor-key' },
     })
   })

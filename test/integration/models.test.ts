@@ -2,9 +2,9 @@ import { tmpdir } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import OpenAI from 'openai'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { describeBackends, describeReal, type Stores } from '../harness/backends.ts'
 import { get as getFrom, post } from '../harness/client.ts'
 import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
-import { describeFootings, describeReal, type Stores } from '../harness/footings.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 
 interface Listed {
@@ -18,7 +18,7 @@ beforeAll(async () => {
 })
 afterAll(() => upstreams.stop())
 
-describeFootings('GET /v1/models', footing => {
+describeBackends('GET /v1/models', backend => {
   let stores: Stores
   let proxy: TestProxy
   let project: string
@@ -26,7 +26,7 @@ describeFootings('GET /v1/models', footing => {
 
   beforeEach(async () => {
     if (proxy) await proxy.stop()
-    stores = await footing.open()
+    stores = await backend.open()
     proxy = await startProxy({ stores, environment: upstreams.environment })
     project = `p-${crypto.randomUUID()}`
     key = await proxy.createKey({ project, type: 'project' })
@@ -166,7 +166,7 @@ describeFootings('GET /v1/models', footing => {
   })
 })
 
-describeReal('bun run catalogue:sync', footing => {
+describeReal('bun run catalogue:sync', backend => {
   let stores: Stores
   let proxy: TestProxy
   let aggregator: ReturnType<typeof serve>
@@ -190,7 +190,7 @@ describeReal('bun run catalogue:sync', footing => {
   }
 
   beforeAll(async () => {
-    stores = await footing.open()
+    stores = await backend.open()
     proxy = await startProxy({ stores, environment: upstreams.environment })
   })
   beforeEach(() => {

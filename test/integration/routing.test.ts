@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { describeBackends, type Stores } from '../harness/backends.ts'
 import { ask, post } from '../harness/client.ts'
 import { AGGREGATOR_KEY, startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
-import { describeFootings, type Stores } from '../harness/footings.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 
 let upstreams: Upstreams
@@ -16,7 +16,7 @@ const hello = (model: string, fields: Record<string, unknown> = {}) => ({
   ...fields,
 })
 
-describeFootings('routing', footing => {
+describeBackends('routing', backend => {
   let stores: Stores
   let proxy: TestProxy
   let project: string
@@ -25,7 +25,7 @@ describeFootings('routing', footing => {
   beforeEach(async () => {
     if (proxy) await proxy.stop()
     upstreams.reset()
-    stores = await footing.open()
+    stores = await backend.open()
     proxy = await startProxy({ stores, environment: upstreams.environment })
     project = `p-${crypto.randomUUID()}`
     key = await proxy.createKey({ project, type: 'project' })

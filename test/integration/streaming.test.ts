@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { IncompleteReason } from '../../src/openai-format/completeness.ts'
+import { describeBackends } from '../harness/backends.ts'
 import { question } from '../harness/chat.ts'
 import { ask, post } from '../harness/client.ts'
-import { describeFootings } from '../harness/footings.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 import { CORPUS } from '../standin/corpus.ts'
@@ -41,7 +41,7 @@ async function readAccounts(proxy: TestProxy): Promise<{ records: Accounted[]; c
   return { records, counted: row?.counted ?? 0 }
 }
 
-describeFootings('answers as the stand-in upstream streams them', footing => {
+describeBackends('answers as the stand-in upstream streams them', backend => {
   let upstream: Standin
   let proxy: TestProxy
   let key: string
@@ -49,7 +49,7 @@ describeFootings('answers as the stand-in upstream streams them', footing => {
   beforeEach(async () => {
     upstream = await startStandin()
     const environment = { AGGREGATOR_BASE_URL: upstream.baseUrl, AGGREGATOR_API_KEY: 'k', ...UNASSISTED }
-    proxy = await startProxy({ stores: await footing.open(), environment })
+    proxy = await startProxy({ stores: await backend.open(), environment })
     key = await proxy.createKey({ type: 'project' })
   })
   afterEach(() => Promise.all([proxy.stop(), upstream.stop()]))
@@ -183,7 +183,7 @@ describeFootings('answers as the stand-in upstream streams them', footing => {
   })
 })
 
-describeFootings('streams whose upstream the test drives by hand', footing => {
+describeBackends('streams whose upstream the test drives by hand', backend => {
   let upstream: DrivenUpstream
   let proxy: TestProxy
   let key: string
@@ -196,7 +196,7 @@ describeFootings('streams whose upstream the test drives by hand', footing => {
       UPSTREAM_IDLE_TIMEOUT_MS: '2000',
       ...UNASSISTED,
     }
-    proxy = await startProxy({ stores: await footing.open(), environment })
+    proxy = await startProxy({ stores: await backend.open(), environment })
     key = await proxy.createKey({ type: 'project' })
   })
   afterAll(() => Promise.all([proxy.stop(), upstream.stop()]))

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { describeBackends, type Stores } from '../harness/backends.ts'
 import { type Answer, ask, get, post } from '../harness/client.ts'
 import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
-import { describeFootings, type Stores } from '../harness/footings.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 
 const hello = (fields: Record<string, unknown> = {}) => ({
@@ -17,7 +17,7 @@ beforeAll(async () => {
 beforeEach(() => upstreams.reset())
 afterAll(() => upstreams.stop())
 
-describeFootings('the upstream layer', footing => {
+describeBackends('the upstream layer', backend => {
   let stores: Stores
   let proxy: TestProxy
   let project: string
@@ -25,7 +25,7 @@ describeFootings('the upstream layer', footing => {
 
   async function start(environment: Record<string, string> = {}): Promise<void> {
     if (proxy) await proxy.stop()
-    stores = await footing.open()
+    stores = await backend.open()
     proxy = await startProxy({ stores, environment: { ...upstreams.environment, ...environment } })
     project = `p-${crypto.randomUUID()}`
     key = await proxy.createKey({ project, type: 'project' })

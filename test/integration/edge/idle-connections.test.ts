@@ -1,18 +1,18 @@
 import { connect } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { IDLE_TIMEOUT_SECONDS } from '../../../src/http/answer.ts'
-import { describeEmbedded } from '../../harness/footings.ts'
+import { describeEmbedded } from '../../harness/backends.ts'
 import { startProxy, type TestProxy } from '../../harness/proxy.ts'
 
 /** For a machine that is busy; Bun looks at its timers every four seconds. */
 const SLACK_MS = 30_000
 
-describeEmbedded('connections that idle after an answer', footing => {
+describeEmbedded('connections that idle after an answer', backend => {
   let proxy: TestProxy
   let key: string
 
   beforeAll(async () => {
-    proxy = await startProxy({ stores: await footing.open() })
+    proxy = await startProxy({ stores: await backend.open() })
     key = await proxy.createKey()
   })
   afterAll(() => proxy.stop())
