@@ -105,7 +105,7 @@ describeReal('identical requests in flight over several proxies', backend => {
     expect(upstream.requests).toHaveLength(1)
   })
 
-  test('who left a flight of another proxy finds it again', async () => {
+  test('who left a shared call of another proxy finds it again', async () => {
     upstream.reset()
     upstream.script({ kind: 'answer', contentChars: 60, firstByteDelayMs: 300, chunkPauseMs: 60 })
     const leader = ask(proxyAt(0), key, question('Back so soon?', { stream: true }))
