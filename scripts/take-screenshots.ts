@@ -6,8 +6,9 @@ import { migrate } from '../src/postgres/migrate.ts'
 import { createInProcessStore } from '../src/stores/in-process-store.ts'
 import { logIn, openBrowser, pagesOf } from '../test/browser/open-browser.ts'
 import { addAdministrator, OLDER_PARTITION, seedUsage } from '../test/browser/seed.ts'
+import { ask } from '../test/harness/client.ts'
 import { TEST_ENCRYPTION_KEY } from '../test/harness/direct-upstreams.ts'
-import { ask, startProxy } from '../test/harness/proxy.ts'
+import { startProxy } from '../test/harness/proxy.ts'
 
 const LOOKS = [
   { name: 'light', colorScheme: 'light', viewport: { width: 1280, height: 900 } },

@@ -1,6 +1,6 @@
 /** Who calls the admin API: the holder of an admin key, or a logged-in browser with its CSRF token. */
 import { timingSafeEqual } from 'node:crypto'
-import { ProxyError } from '../errors.ts'
+import { refuse } from '../errors.ts'
 import type { Actor } from '../postgres/admin/act-as.ts'
 import { admitAdminKey, admitSession } from '../postgres/admin/callers.ts'
 import type { Database } from '../postgres/database.ts'
@@ -24,7 +24,7 @@ export async function readCaller(database: Database, request: Request, address: 
   if (authorization !== null) return readKeyHolder(database, authorization, address)
   const token = readSessionToken(request)
   const session = token === null ? null : await admitSession(database, hashToken(token))
-  if (token === null || session === null) throw unauthorized('Missing admin API key, or not logged in')
+  if (token === null || session === null) throw refuse('missingAdminKey')
   if (!READING.has(request.method)) checkIntent(request, token)
   return {
     actor: { name: session.email, userId: session.user_id, adminKeyId: null, address },
@@ -37,7 +37,7 @@ export async function readCaller(database: Database, request: Request, address: 
 async function readKeyHolder(database: Database, authorization: string, address: string): Promise<Caller> {
   const key = /^Bearer +(\S+)$/i.exec(authorization)?.[1] ?? ''
   const holder = ADMIN_KEY.test(key) ? await admitAdminKey(database, hashToken(key)) : null
-  if (holder === null) throw unauthorized('Invalid admin API key')
+  if (holder === null) throw refuse('invalidAdminKey')
   return {
     actor: { name: holder.email, userId: holder.user_id, adminKeyId: holder.admin_key_id, address },
     email: holder.email,
@@ -51,7 +51,7 @@ function checkIntent(request: Request, token: string): void {
   const given = Buffer.from(request.headers.get('x-csrf-token') ?? '')
   const expected = Buffer.from(csrfTokenOf(token))
   const isOurs = given.length === expected.length && timingSafeEqual(given, expected)
-  if (!isOurs) throw forged('The header X-CSRF-Token is missing or is not that of this session.')
+  if (!isOurs) throw refuse('csrfTokenWrong')
   checkOrigin(request)
 }
 
@@ -61,14 +61,5 @@ export function checkOrigin(request: Request): void {
   const host = request.headers.get('host')
   const isOther = origin !== null && (!URL.canParse(origin) || new URL(origin).host !== host)
   const site = request.headers.get('sec-fetch-site')
-  if (isOther || site === 'cross-site' || site === 'same-site')
-    throw forged('This was sent by a page of another origin.')
-}
-
-function forged(message: string): ProxyError {
-  return new ProxyError({ status: 403, code: 'forbidden_origin', message })
-}
-
-function unauthorized(message: string): ProxyError {
-  return new ProxyError({ status: 401, code: 'invalid_admin_key', message })
+  if (isOther || site === 'cross-site' || site === 'same-site') throw refuse('otherOrigin')
 }

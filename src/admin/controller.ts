@@ -1,10 +1,10 @@
 /** What every controller of the admin API has in common: who calls, limits on bodies, and errors in OpenAI's envelope. */
 import { Elysia } from 'elysia'
-import { invalidRequest, ProxyError } from '../errors.ts'
+import { invalidRequest, ProxyError, refuse } from '../errors.ts'
 import { readClientAddress } from '../http/client-address.ts'
 import { createBodyReader } from '../http/read-body.ts'
 import { readRequestId } from '../http/request-id.ts'
-import { type Arrival, internalError, respond, respondWithError } from '../http/respond.ts'
+import { type Arrival, respond, respondWithError } from '../http/respond.ts'
 import type { Database } from '../postgres/database.ts'
 import type { Vault } from '../providers/keys/vault.ts'
 import { describeCause } from '../telemetry/describe-cause.ts'
@@ -114,5 +114,5 @@ function asProxyError(code: unknown, error: unknown, log: Log): ProxyError {
   if (refusal !== null) return refusal
   const where = error instanceof Error ? error.stack?.split('\n').slice(1, 4).join('\n') : undefined
   log.error({ cause: describeCause(error), where }, 'admin request failed')
-  return internalError(error)
+  return refuse('internal', null, error)
 }

@@ -1,5 +1,5 @@
 /** Ids as the API shows them, `proj_12`, and as the database has them, 12. */
-import { ProxyError } from '../errors.ts'
+import { type ProxyError, refuse } from '../errors.ts'
 
 export type IdKind = 'proj' | 'key' | 'user' | 'admin_key' | 'audit_log' | 'entry'
 
@@ -21,6 +21,6 @@ export function requireId(kind: IdKind, text: string): number {
   return id
 }
 
-export function notFound(message: string): ProxyError {
-  return new ProxyError({ status: 404, code: 'not_found', message })
+export function notFound(problem: string): ProxyError {
+  return refuse('nothingThere', { problem })
 }

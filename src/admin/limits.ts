@@ -1,6 +1,6 @@
 /** Rate limits as OpenAI shows them, plans, and what of a quota is used. */
 import { t } from 'elysia'
-import { ProxyError } from '../errors.ts'
+import { refuse } from '../errors.ts'
 import type { Actor } from '../postgres/admin/act-as.ts'
 import { keyActivity, listPlans, type PlanRow, quotaUsage, setPlanLimits } from '../postgres/admin/projects.ts'
 import type { Database } from '../postgres/database.ts'
@@ -25,11 +25,7 @@ export function createLimitsController(options: AdminOptions) {
     )
     .post('/projects/:project_id/rate_limits/:rate_limit_id', async ({ caller, params }) => {
       const plan = await findPlanOf(database, caller.actor, params.project_id)
-      throw new ProxyError({
-        status: 400,
-        code: 'not_possible',
-        message: `Limits belong to plans, and this project is on plan ${plan.name}: move it to another (POST /v1/organization/projects/${params.project_id} with plan), or change the plan (POST /v1/organization/plans/${plan.name}).`,
-      })
+      throw refuse('limitsAreThePlans', { plan: plan.name, project: params.project_id })
     })
     .get('/projects/:project_id/limits', async ({ caller, params }) => {
       const { id, plan } = await findProjectRow(database, caller.actor, requireId('proj', params.project_id))

@@ -1,5 +1,5 @@
 /** Logging in with a password, slowly enough that nobody guesses one. */
-import { ProxyError } from '../errors.ts'
+import { type ProxyError, refuse } from '../errors.ts'
 import {
   acceptInvitation,
   countLoginAttempt,
@@ -47,11 +47,7 @@ export function createLogin(database: Database): Login {
     const fits = await tickets(() => Bun.password.verify(password, hash))
     if (fits && known !== null) return
     await noteFailedLogin(database, email, address)
-    throw new ProxyError({
-      status: 401,
-      code: 'wrong_password',
-      message: 'E-mail address and password do not fit together.',
-    })
+    throw refuse('wrongPassword')
   }
 
   async function open(email: string, { address, userAgent }: Browser): Promise<string> {
@@ -79,10 +75,5 @@ export function createLogin(database: Database): Login {
 }
 
 function tooMany(waitSeconds: number): ProxyError {
-  return new ProxyError({
-    status: 429,
-    code: 'too_many_logins',
-    message: `Too many attempts to log in. Try again in ${Math.ceil(waitSeconds / 60)} minutes.`,
-    headers: { 'retry-after': String(waitSeconds) },
-  })
+  return refuse('tooManyLogins', { minutes: Math.ceil(waitSeconds / 60), seconds: waitSeconds })
 }

@@ -1,6 +1,6 @@
 /** The cookie of a browser's session, and the CSRF token that goes with it. */
 import { createHash, createHmac, randomBytes } from 'node:crypto'
-import { ProxyError } from '../errors.ts'
+import { refuse } from '../errors.ts'
 
 /** Browsers take a `__Host-` cookie from https alone, and from no other host or path: nobody else can set it. */
 const SECURE_NAME = '__Host-model_proxy_session'
@@ -40,12 +40,7 @@ export function sessionCookie(request: Request, token: string | null, trustedPro
   const rest = `Path=/; HttpOnly; SameSite=Lax; Max-Age=${age}`
   if (isHttps(request, trustedProxies)) return `${SECURE_NAME}=${token ?? ''}; Secure; ${rest}`
   if (isLoopback(request)) return `${LOOPBACK_NAME}=${token ?? ''}; ${rest}`
-  throw new ProxyError({
-    status: 403,
-    code: 'https_required',
-    message:
-      'The dashboard takes logins over https alone, or on this machine itself. Behind a reverse proxy, set TRUST_PROXY and have it send X-Forwarded-Proto.',
-  })
+  throw refuse('httpsRequired')
 }
 
 function isHttps(request: Request, trustedProxies: number): boolean {

@@ -1,19 +1,19 @@
 /** Which HTTP error a SQL function's refusal is: the functions raise, in one line for people, and this table says what kind it was. */
-import { ProxyError } from '../errors.ts'
+import { invalidRequest, type ProxyError, refuse } from '../errors.ts'
 import { sqlStateOf } from '../postgres/database.ts'
 
-/** SQLSTATE → status and code. Messages of these are the functions' own, and safe to show. */
-const REFUSALS: Record<string, { status: number; code: string }> = {
+/** By SQLSTATE. Messages of these are the functions' own, and safe to show. */
+const REFUSALS: Record<string, (problem: string) => ProxyError> = {
   // no_data_found
-  P0002: { status: 404, code: 'not_found' },
+  P0002: problem => refuse('nothingThere', { problem }),
   // insufficient_privilege
-  '42501': { status: 403, code: 'permission_denied' },
+  '42501': problem => refuse('notPermitted', { problem }),
   // invalid_parameter_value
-  '22023': { status: 400, code: 'invalid_request_error' },
-  // unique_violation. Not 409, which OpenAI's clients take for an invitation to try again.
-  '23505': { status: 400, code: 'already_exists' },
+  '22023': problem => invalidRequest(problem),
+  // unique_violation
+  '23505': problem => refuse('alreadyExists', { problem }),
   // object_not_in_prerequisite_state
-  '55000': { status: 400, code: 'not_possible' },
+  '55000': problem => refuse('notPossible', { problem }),
 }
 
 /** Classes of states that pass by themselves: connections, resources, a turn that did not come. */
@@ -24,15 +24,8 @@ export function refusalOf(error: unknown): ProxyError | null {
   const state = sqlStateOf(error)
   if (state === null || !(error instanceof Error)) return null
   const refusal = REFUSALS[state]
-  if (refusal) return new ProxyError({ ...refusal, message: sentence(error.message) })
-  if (!PASSING.test(state)) return null
-  return new ProxyError({
-    status: 503,
-    code: 'service_unavailable',
-    message: 'The database does not answer; try again shortly.',
-    headers: { 'retry-after': '1' },
-    cause: error,
-  })
+  if (refusal) return refusal(sentence(error.message))
+  return PASSING.test(state) ? refuse('databaseUnavailable', null, error) : null
 }
 
 function sentence(message: string): string {

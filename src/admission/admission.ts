@@ -1,12 +1,12 @@
 /** Who may pass: key, rate windows, monthly quota, in that order of refusal. */
 
+import { refuse } from '../errors.ts'
 import type { Account, AdmitReply } from '../postgres/admit.ts'
 import type { FastStore } from '../stores/fast-store.ts'
 import { unknownKeyWindowName } from '../stores/fast-store.ts'
 import { createAccountMemory } from './account-memory.ts'
-import { disabledKey, invalidKey } from './api-key.ts'
 import { createRateWindows, type Passed } from './rate-windows.ts'
-import { monthlyQuotaExceeded, rateLimitExceeded } from './refusals.ts'
+import { rateLimitExceeded } from './refusals.ts'
 import { createRequestsUnderWay } from './requests-under-way.ts'
 import type { Reservations } from './reservations.ts'
 import { createSlowLane } from './slow-lane.ts'
@@ -127,7 +127,7 @@ export function createAdmission(store: FastStore, reservations: Reservations): A
       await pass.uncount()
       if (reserved) reservations.refund(account)
       refuseInactive(account)
-      if (!reserved) throw monthlyQuotaExceeded()
+      if (!reserved) throw refuse('monthlyQuotaExceeded')
     }
   }
 
@@ -136,8 +136,8 @@ export function createAdmission(store: FastStore, reservations: Reservations): A
 
 /** 401 or 403 for a key that may not pass. */
 function refuseInactive(reply: AdmitReply): asserts reply is Account {
-  if (reply.verdict === 'disabled') throw disabledKey()
-  if (reply.verdict !== 'active') throw invalidKey()
+  if (reply.verdict === 'disabled') throw refuse('disabledKey')
+  if (reply.verdict !== 'active') throw refuse('invalidKey')
 }
 
 /** Whether what was counted in the windows of the one was counted rightly for the other. */

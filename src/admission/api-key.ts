@@ -1,25 +1,13 @@
 /** The service key in the Authorization header: its form, and its hash. */
-import { ProxyError } from '../errors.ts'
+import { refuse } from '../errors.ts'
 
 const KEY_FORM = /^lgw_(proj|test)_[0-9A-Za-z_-]{8,200}$/
 
 /** Hex SHA-256 of the Bearer key. 401 when the header is missing, is not Bearer, or holds no key of ours. */
 export function hashBearerKey(authorization: string | null): string {
-  if (authorization === null || authorization.trim() === '') throw missingKey()
+  if (authorization === null || authorization.trim() === '') throw refuse('missingKey')
   const match = /^Bearer +(\S+) *$/i.exec(authorization)
   const key = match?.[1]
-  if (key === undefined || !KEY_FORM.test(key)) throw invalidKey()
+  if (key === undefined || !KEY_FORM.test(key)) throw refuse('invalidKey')
   return Bun.SHA256.hash(key, 'hex')
-}
-
-export function missingKey(): ProxyError {
-  return new ProxyError({ status: 401, code: 'missing_api_key', message: 'Missing API key' })
-}
-
-export function invalidKey(): ProxyError {
-  return new ProxyError({ status: 401, code: 'invalid_api_key', message: 'Invalid API key' })
-}
-
-export function disabledKey(): ProxyError {
-  return new ProxyError({ status: 403, code: 'api_key_disabled', message: 'API key disabled' })
 }

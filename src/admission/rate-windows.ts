@@ -1,5 +1,6 @@
 /** Rate windows and exact entries, batched: requests of one key from one address that wait together are counted together. */
 
+import { refuse } from '../errors.ts'
 import { createBatcher } from '../event-loop/batcher.ts'
 import type { Account } from '../postgres/admit.ts'
 import {
@@ -9,7 +10,6 @@ import {
   type PassVerdict,
   type Window,
 } from '../stores/fast-store.ts'
-import { databaseUnavailable } from './refusals.ts'
 
 const MAX_BATCH = 1_000
 /** The store behind falls back by itself long before. */
@@ -44,7 +44,7 @@ export function createRateWindows(store: FastStore): (request: PassRequest) => P
     run: requests => runBatch(store, requests),
     maxItems: MAX_BATCH,
     timeLimitMs: TIME_LIMIT_MS,
-    timeLimitError: databaseUnavailable,
+    timeLimitError: () => refuse('databaseUnavailable'),
   })
 }
 

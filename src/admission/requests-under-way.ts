@@ -1,6 +1,6 @@
 /** How many requests of each key are under way in this process: one key's slow requests leave room for the others'. */
+import { refuse } from '../errors.ts'
 import type { Account } from '../postgres/admit.ts'
-import { tooManyAtOnce } from './refusals.ts'
 
 export interface RequestsUnderWay {
   /** Throws a 429 where the key has as many as its plan allows. The returned function is to be called when the request is over. */
@@ -13,7 +13,7 @@ export function createRequestsUnderWay(): RequestsUnderWay {
   return {
     enter({ key_id, concurrent_requests }) {
       const others = counts.get(key_id) ?? 0
-      if (others >= concurrent_requests) throw tooManyAtOnce(concurrent_requests)
+      if (others >= concurrent_requests) throw refuse('tooManyAtOnce', { limit: concurrent_requests })
       counts.set(key_id, others + 1)
       let isOver = false
       return () => {

@@ -1,12 +1,12 @@
 /** Key validation and quota, strict in Postgres and fast through batches: one call answers all that waited for the last one. */
 import { LRUCache } from 'lru-cache'
+import { refuse } from '../errors.ts'
 import { createBatcher } from '../event-loop/batcher.ts'
 import type { AdmitReply, AdmitRow } from '../postgres/admit.ts'
 import { type Database, isLockedOut } from '../postgres/database.ts'
 import { findLockedCounters } from '../postgres/find-locked-counters.ts'
 import { type Refund, refundRequests } from '../postgres/refund-requests.ts'
 import { type AdmitOnce, createAdmitOnce } from './admit-once.ts'
-import { databaseUnavailable } from './refusals.ts'
 
 /** A client is told within a second that the database is gone; this leaves the rest of the second to everything else. */
 const TIME_LIMIT_MS = 850
@@ -46,13 +46,13 @@ export function createReservations(database: Database): Reservations {
   let refunding: Promise<void> | null = null
   const admitOnce = createAdmitOnce(database, refund)
 
-  const timeLimitMs = database.footing === 'embedded' ? EMBEDDED_TIME_LIMIT_MS : TIME_LIMIT_MS
+  const timeLimitMs = database.backend === 'embedded' ? EMBEDDED_TIME_LIMIT_MS : TIME_LIMIT_MS
   const openLane = () =>
     createBatcher<Ask, Reservation | Locked>({
       run: asks => runUnlocked(database, admitOnce, asks),
       maxItems: MAX_BATCH,
       timeLimitMs,
-      timeLimitError: databaseUnavailable,
+      timeLimitError: () => refuse('databaseUnavailable'),
       onLateResult: (_, late) => {
         if (late !== LOCKED && late.reserved) refund(late.row)
       },
@@ -67,7 +67,7 @@ export function createReservations(database: Database): Reservations {
     const { keyHash } = asked
     let reply = lockedLately.has(keyHash) ? LOCKED : await askWithAll(asked)
     while (reply === LOCKED) {
-      if (performance.now() > deadlineMs) throw databaseUnavailable()
+      if (performance.now() > deadlineMs) throw refuse('databaseUnavailable')
       lockedLately.set(keyHash, true)
       reply = await askApart(asked)
     }
@@ -165,12 +165,12 @@ async function runBatch(admitOnce: AdmitOnce, asks: readonly Ask[]): Promise<Res
   const rows = await admitOnce
     .admit(keyHashes.map(keyHash => ({ keyHash, wanted: wanted.get(keyHash) ?? 0 })))
     .catch(error => {
-      throw databaseUnavailable(error)
+      throw refuse('databaseUnavailable', null, error)
     })
   const byKey = new Map(rows.map((row, i) => [keyHashes[i], { row, left: row.granted }]))
   return asks.map(({ keyHash, reserve }) => {
     const found = byKey.get(keyHash)
-    if (!found) throw databaseUnavailable('admit() left out a key')
+    if (!found) throw refuse('databaseUnavailable', null, 'admit() left out a key')
     const { row } = found
     if (row.verdict === 'unknown' || !reserve || found.left === 0) return { row, reserved: false }
     found.left--

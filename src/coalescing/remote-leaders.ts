@@ -1,6 +1,6 @@
 /** The follower's side across processes: what is heard of another process's call makes a call here as well. */
 import { decodeEntry } from '../cache/entry.ts'
-import { upstreamBrokeOff } from '../errors.ts'
+import { refuse } from '../errors.ts'
 import { EventLump } from '../openai-format/event-lump.ts'
 import { createEventSplitter } from '../openai-format/split-events.ts'
 import type { Lease, ProcessBus } from '../redis/process-bus.ts'
@@ -105,7 +105,7 @@ export class RemoteLeaders {
     const following = this.#followings.get(followerId)
     if (!following) return
     this.#forget(followerId)
-    following.call.settle(settlement, settlement.kind === 'complete' ? undefined : upstreamBrokeOff())
+    following.call.settle(settlement, settlement.kind === 'complete' ? undefined : refuse('upstreamBrokeOff'))
   }
 
   #forget(followerId: string): boolean {

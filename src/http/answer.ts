@@ -1,6 +1,6 @@
 /** One request from the wire to the pipeline, and its answer back: key, address, body, time limits of its connection. */
 import type { Config } from '../config.ts'
-import { ClientGone, ProxyError } from '../errors.ts'
+import { ClientGone, ProxyError, refuse } from '../errors.ts'
 import type { ProxyRequest, ProxyResponse } from '../pipeline/exchange.ts'
 import type { ModelDirectory } from '../pipeline/model-directory.ts'
 import type { Pipeline } from '../pipeline/pipeline.ts'
@@ -20,7 +20,7 @@ import { nameModel } from './name-model.ts'
 import { type CacheQuestion, isAnthropicPath } from './paths.ts'
 import { createBodyReader, type ReceivedBody } from './read-body.ts'
 import { readRequestId } from './request-id.ts'
-import { type Arrival, internalError, respond, respondWithError, respondWithJson } from './respond.ts'
+import { type Arrival, respond, respondWithError, respondWithJson } from './respond.ts'
 import { streamBody } from './stream-body.ts'
 
 /** Bun's connections may idle this long, in seconds; requests that wait for an upstream are exempt. */
@@ -100,10 +100,10 @@ export function createAnswers(options: AnswerOptions) {
         log.warn({ id: requestId, code: error.code, cause: describeCause(error.cause) }, 'request failed')
       return error
     }
-    if (error instanceof ClientGone) return internalError(error)
+    if (error instanceof ClientGone) return refuse('internal', null, error)
     const where = error instanceof Error ? error.stack?.split('\n').slice(1, 4).join('\n') : undefined
     log.error({ id: requestId, cause: describeCause(error), where }, 'unexpected error')
-    return internalError(error)
+    return refuse('internal', null, error)
   }
 
   /** A request of the pipeline's. `model`: as the path names it, where it does. */

@@ -1,6 +1,6 @@
 /** How many requests a process takes at once, and what it does so that connections leave room for health and operators. */
 import { readdirSync, readFileSync, statSync } from 'node:fs'
-import { ProxyError } from '../errors.ts'
+import { refuse } from '../errors.ts'
 
 /** For stores, files, the log, operators' sessions, and health. */
 const KEPT_DESCRIPTORS = 64
@@ -33,7 +33,7 @@ export function createConnectionRoom(
   const crowded = Math.floor(descriptors * CROWDED_SHARE)
   return {
     check(server) {
-      if (server.pendingRequests > most) throw tooMany()
+      if (server.pendingRequests > most) throw refuse('tooManyConnections')
     },
     watch(server, onCrowded) {
       const timer = setInterval(() => {
@@ -69,13 +69,4 @@ function readText(path: string): string | null {
   } catch {
     return null
   }
-}
-
-function tooMany(): ProxyError {
-  return new ProxyError({
-    status: 503,
-    code: 'too_many_connections',
-    message: 'This process has as many requests under way as it can hold; try again shortly.',
-    headers: { 'retry-after': '1', connection: 'close' },
-  })
 }

@@ -1,5 +1,5 @@
 /** Limits on what costs nothing and needs no quota: health and the list of models, by client address and process. */
-import { ProxyError } from '../errors.ts'
+import { refuse } from '../errors.ts'
 import type { FastStore } from '../stores/fast-store.ts'
 
 /** Balancers and monitors ask often, and get an answer that is made once a second. */
@@ -18,19 +18,10 @@ export function createEdgeWindows(store: Pick<FastStore, 'pass'>): EdgeWindows {
   async function pass(kind: string, addressPrefix: string, limit: number): Promise<void> {
     const windows = [{ name: `${kind}:${addressPrefix}`, limit }]
     const { granted, waitMs } = await store.pass({ requests: 1, windows, entries: [] })
-    if (granted === 0) throw tooOften(waitMs)
+    if (granted === 0) throw refuse('edgeRateLimited', { seconds: Math.max(1, Math.ceil(waitMs / 1000)) })
   }
   return {
     passHealth: addressPrefix => pass('health', addressPrefix, HEALTH_PER_MINUTE),
     passModels: addressPrefix => pass('models', addressPrefix, MODELS_PER_MINUTE),
   }
-}
-
-function tooOften(waitMs: number): ProxyError {
-  return new ProxyError({
-    status: 429,
-    code: 'rate_limit_exceeded',
-    message: 'Rate limit exceeded',
-    headers: { 'retry-after': String(Math.max(1, Math.ceil(waitMs / 1000))) },
-  })
 }

@@ -39,7 +39,7 @@ export function createHealthCheck({ database, store, circuits }: HealthOptions):
 
   async function probeStores(): Promise<Health['dependencies']> {
     const [postgres, redis] = await Promise.all([
-      probe(database.footing, POSTGRES_TIME_LIMIT_MS, () => pingDatabase(database)),
+      probe(database.backend, POSTGRES_TIME_LIMIT_MS, () => pingDatabase(database)),
       probe(store.kind, REDIS_TIME_LIMIT_MS, () => store.ping()),
     ])
     return { postgres, redis }

@@ -1,5 +1,5 @@
 /** What a path asks for, spelt well or nearly so; and what to change where we have nothing at it. */
-import { ProxyError } from '../errors.ts'
+import { type ProxyError, refuse } from '../errors.ts'
 import type { Endpoint } from '../providers/upstream.ts'
 
 export const ENDPOINTS: Record<string, Endpoint> = {
@@ -83,20 +83,13 @@ const ELSEWHERE: readonly [pattern: RegExp, api: string, advice: string][] = [
   ],
 ]
 
-const OURS =
-  'Requests go to /v1/chat/completions, /v1/responses, /v1/messages, /v1/completions, /v1/embeddings, /v1/models or /v1/health: set your client’s base address to end in /v1.'
-
 /** The 404 that says what to change. Never quotes the path beyond the names that are known. */
 export function notFound(pathname: string): ProxyError {
   const known = ELSEWHERE.find(([pattern]) => pattern.test(pathname))
-  const endpoint = known?.[0].exec(pathname)?.[0].replaceAll('/', '')
-  return new ProxyError({
-    status: 404,
-    code: 'not_found',
-    message: known
-      ? `This proxy has no /v1/${endpoint}: it belongs to ${known[1]}. ${known[2]}`
-      : `There is nothing at this path. ${OURS}`,
-  })
+  if (!known) return refuse('pathUnknown')
+  const [pattern, api, advice] = known
+  const endpoint = (pattern.exec(pathname)?.[0] ?? '').replaceAll('/', '')
+  return refuse('endpointElsewhere', { endpoint, api, advice })
 }
 
 /** Whether errors are told in Anthropic's envelope here. */

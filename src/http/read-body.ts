@@ -1,5 +1,5 @@
 /** Reads a request's body within its limits of size and time, and within the room that all bodies share. */
-import { ProxyError } from '../errors.ts'
+import { ProxyError, refuse } from '../errors.ts'
 import { createTimeLimit } from '../event-loop/time-limit.ts'
 import { decodeUtf8 } from '../json/decode-utf8.ts'
 import type { RequestBody } from '../pipeline/exchange.ts'
@@ -51,7 +51,7 @@ export function createBodyReader({ maxBodyBytes, bodyTimeoutMs }: BodyLimits): (
       let length = 0
       for await (const part of request.body ?? []) {
         length += part.length
-        if (length > maxBodyBytes) throw tooLarge(maxBodyBytes)
+        if (length > maxBodyBytes) throw refuse('bodyTooLarge', { maxBytes: maxBodyBytes })
         take(part.length)
         parts.push(part)
       }
@@ -60,13 +60,14 @@ export function createBodyReader({ maxBodyBytes, bodyTimeoutMs }: BodyLimits): (
 
     async function readBytes(): Promise<Uint8Array> {
       checkType(headers)
-      if (announcedBytes !== null && announcedBytes > maxBodyBytes) throw tooLarge(maxBodyBytes)
+      if (announcedBytes !== null && announcedBytes > maxBodyBytes)
+        throw refuse('bodyTooLarge', { maxBytes: maxBodyBytes })
       try {
         const bytes = await withinBodyTimeout(receive())
         isRead = true
         return bytes
       } catch (error) {
-        throw error instanceof ProxyError ? error : tooSlow(bodyTimeoutMs, error)
+        throw error instanceof ProxyError ? error : refuse('bodyTooSlow', { seconds: bodyTimeoutMs / 1000 }, error)
       }
     }
 
@@ -95,40 +96,10 @@ function readLength(headers: Headers): number | null {
 function checkType(headers: Headers): void {
   const type = headers.get('content-type')?.split(';')[0]?.trim().toLowerCase()
   if (type !== undefined && type !== '' && type !== 'application/json' && !type.endsWith('+json')) {
-    throw new ProxyError({
-      status: 415,
-      code: 'unsupported_media_type',
-      message: 'Content-Type must be application/json.',
-      param: 'Content-Type',
-    })
+    throw refuse('wrongContentType')
   }
   const encoding = headers.get('content-encoding')?.trim().toLowerCase()
   if (encoding && encoding !== 'identity') {
-    throw new ProxyError({
-      status: 415,
-      code: 'unsupported_media_type',
-      message: 'Content-Encoding is not supported: send the body uncompressed.',
-      param: 'Content-Encoding',
-    })
+    throw refuse('compressedBody')
   }
-}
-
-function tooLarge(maxBytes: number): ProxyError {
-  return new ProxyError({
-    status: 413,
-    code: 'request_too_large',
-    message: `The body of your request is larger than ${maxBytes} bytes.`,
-    // What is still on its way is not read.
-    headers: { connection: 'close' },
-  })
-}
-
-function tooSlow(limitMs: number, cause: unknown): ProxyError {
-  return new ProxyError({
-    status: 408,
-    code: 'request_timeout',
-    message: `The body of your request did not arrive within ${limitMs / 1000} seconds.`,
-    headers: { connection: 'close' },
-    cause,
-  })
 }

@@ -1,5 +1,5 @@
 /** Makes the HTTP response: X-Request-Id and X-Proxy-Latency-Ms on every one, errors in OpenAI's envelope or Anthropic's. */
-import { ProxyError } from '../errors.ts'
+import type { ProxyError } from '../errors.ts'
 import { writeError } from '../messages-format/write-error.ts'
 import type { ProxyResponse } from '../pipeline/exchange.ts'
 
@@ -29,9 +29,4 @@ export function respondWithError(error: ProxyError, arrival: Arrival): Response 
   const headers = { 'content-type': 'application/json', ...error.headers }
   const body = arrival.isAnthropic ? writeError(error, arrival.requestId) : error.toBody()
   return respond({ status: error.status, headers, body: JSON.stringify(body) }, arrival)
-}
-
-/** What the client is told when something fails that should not: nothing about it. */
-export function internalError(cause: unknown): ProxyError {
-  return new ProxyError({ status: 500, code: 'internal_error', message: 'Something went wrong on our side.', cause })
 }

@@ -1,6 +1,6 @@
 /** The HTTP face: paths and methods, and nothing that is not HTTP. */
 import { type AnyElysia, Elysia } from 'elysia'
-import { invalidRequest, ProxyError } from '../errors.ts'
+import { invalidRequest, refuse } from '../errors.ts'
 import { type AnswerOptions, createAnswers, type Incoming } from './answer.ts'
 import { CACHE_QUESTIONS, COUNTS, ENDPOINTS, HEALTH, MODELS, notFound, readPath } from './paths.ts'
 
@@ -24,7 +24,8 @@ export function createHttp({ controllers = [], ...options }: HttpOptions) {
     answerError,
   } = createAnswers(options)
 
-  const wrongMethod = (incoming: Incoming, allowed: string) => answerError(methodNotAllowed(allowed), incoming)
+  const wrongMethod = (incoming: Incoming, allowed: string) =>
+    answerError(refuse('methodNotAllowed', { allowed, methods: allowed.replace(', ', ' and ') }), incoming)
 
   /** A path that is not one of ours as it stands: another spelling of one, or nothing. */
   function answerElsewhere(incoming: Incoming): Response | Promise<Response> {
@@ -112,13 +113,4 @@ const METHODS_OF_RESPONSES: Record<string, readonly ('GET' | 'POST' | 'DELETE')[
   '': ['GET', 'DELETE'],
   '/cancel': ['POST'],
   '/input_items': ['GET'],
-}
-
-function methodNotAllowed(allowed: string): ProxyError {
-  return new ProxyError({
-    status: 405,
-    code: 'method_not_allowed',
-    message: `This path takes ${allowed.replace(', ', ' and ')} alone.`,
-    headers: { allow: allowed },
-  })
 }

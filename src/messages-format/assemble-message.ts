@@ -1,7 +1,7 @@
 /** Assembles the events of a Messages stream into the message that the same provider would have answered plainly. */
 
 import { isJsonObject, type JsonObject, parseJsonObject, readField } from '../json/json-object.ts'
-import type { UnwholeReason, Wholeness } from '../openai-format/wholeness.ts'
+import type { Completeness, IncompleteReason } from '../openai-format/completeness.ts'
 import { readInput } from './answer/read-input.ts'
 import { judgeMessage } from './judge-message.ts'
 
@@ -14,7 +14,7 @@ export interface AssembledMessage {
   sawEnd: boolean
   /** The error object the stream carried, if any. */
   error: unknown
-  wholeness: Wholeness
+  completeness: Completeness
 }
 
 export interface MessageAssembler {
@@ -32,7 +32,7 @@ export function createMessageAssembler(): MessageAssembler {
   const inputs = new Map<JsonObject, string>()
   let body: JsonObject | null = null
   let error: unknown = null
-  let flaw: UnwholeReason | null = null
+  let flaw: IncompleteReason | null = null
   let sawEnd = false
 
   function begin({ message }: JsonObject): void {
@@ -82,8 +82,8 @@ export function createMessageAssembler(): MessageAssembler {
       else flaw ??= 'malformed_chunk'
     },
     finish() {
-      const wholeness = flaw ?? (sawEnd ? judgeMessage(body) : 'missing_done')
-      return { body, usage: body?.usage ?? null, sawEnd, error, wholeness }
+      const completeness = flaw ?? (sawEnd ? judgeMessage(body) : 'missing_done')
+      return { body, usage: body?.usage ?? null, sawEnd, error, completeness }
     },
   }
 }

@@ -1,4 +1,4 @@
-/** What becomes of each field of a Messages request that is answered by chat completions: the one table, for code and README. */
+/** What becomes of each field of a Messages request that is answered by chat completions: the one table, for code and docs. */
 import type { MessageCreateParams } from '@anthropic-ai/sdk/resources/messages'
 
 export interface FieldRule {

@@ -1,12 +1,12 @@
 /** Which messages are whole: the only ones that may be stored. */
 
 import { isJsonObject, type JsonObject } from '../json/json-object.ts'
-import type { Wholeness } from '../openai-format/wholeness.ts'
+import type { Completeness } from '../openai-format/completeness.ts'
 
 /** A length limit is always the client's own: the Messages API demands one. */
 const REGULAR_ENDS = new Set(['end_turn', 'stop_sequence', 'tool_use', 'max_tokens'])
 
-export function judgeMessage(body: unknown): Wholeness {
+export function judgeMessage(body: unknown): Completeness {
   if (!isJsonObject(body)) return 'not_an_answer'
   if (body.type === 'error') return 'error_in_body'
   if (body.type !== 'message' || !Array.isArray(body.content)) return 'not_an_answer'

@@ -2,8 +2,13 @@
 
 import { isJsonObject, type JsonObject, parseJsonObject, readField } from '../json/json-object.ts'
 import { type Choice, createChoice, finishChoice, mergeChoice } from './assemble-choice.ts'
+import {
+  type Completeness,
+  type CompletenessOptions,
+  type IncompleteReason,
+  judgeCompleteness,
+} from './completeness.ts'
 import { mergeState } from './merge-state.ts'
-import { judgeWholeness, type UnwholeReason, type Wholeness, type WholenessOptions } from './wholeness.ts'
 
 /** Of all events' data. What is longer is not held in memory: no provider answers at such length. */
 const MAX_DATA_CHARS = 64 * 1024 * 1024
@@ -16,7 +21,7 @@ export interface AssembledAnswer {
   sawDone: boolean
   /** The error object the stream carried, if any. */
   error: unknown
-  wholeness: Wholeness
+  completeness: Completeness
 }
 
 export interface Assembler {
@@ -30,12 +35,12 @@ export interface Assembler {
  * Chat and legacy completion chunks alike; fields never seen before are merged by their shape. Broken chunks are left
  * out and make the answer not whole; `push` never throws. Without options, an answer cut at a length limit is not whole.
  */
-export function createAssembler(options: WholenessOptions = { clientSetOutputLimit: false }): Assembler {
+export function createAssembler(options: CompletenessOptions = { clientSetOutputLimit: false }): Assembler {
   const top: JsonObject = {}
   const choices: Choice[] = []
   let usage: unknown = null
   let error: unknown = null
-  let flaw: UnwholeReason | null = null
+  let flaw: IncompleteReason | null = null
   let sawDone = false
   let pushedChars = 0
 
@@ -92,7 +97,7 @@ export function createAssembler(options: WholenessOptions = { clientSetOutputLim
       usage = takeGroqUsage(top) ?? usage
       const body = buildBody(top, choices, usage)
       flaw ??= sawDone ? null : 'missing_done'
-      return { body, usage, sawDone, error, wholeness: flaw ?? judgeWholeness(body, options) }
+      return { body, usage, sawDone, error, completeness: flaw ?? judgeCompleteness(body, options) }
     },
   }
 }

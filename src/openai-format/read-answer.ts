@@ -1,6 +1,6 @@
 /** Reads a chat answer, streamed or plain, as the steps in which it came: what translations into other formats begin with. */
 
-import { ProxyError } from '../errors.ts'
+import { type ProxyError, quoteError, refuse } from '../errors.ts'
 import { isJsonObject, type JsonObject, readField } from '../json/json-object.ts'
 import { mergeDelta } from './merge-delta.ts'
 import { readProof, readThought } from './thought.ts'
@@ -142,7 +142,7 @@ function readLogprobs(logprobs: unknown): unknown[] {
 
 function errorInAnswer(error: JsonObject): ProxyError {
   const { message, code } = error
-  return new ProxyError({
+  return quoteError({
     status: 502,
     code: typeof code === 'string' ? code : 'upstream_error',
     message: typeof message === 'string' ? message : 'The provider broke off its answer with an error.',
@@ -150,5 +150,5 @@ function errorInAnswer(error: JsonObject): ProxyError {
 }
 
 function unreadable(how: string): ProxyError {
-  return new ProxyError({ status: 502, code: 'upstream_error', message: `The provider ${how}.` })
+  return refuse('answerUnreadable', { fault: how })
 }

@@ -2,7 +2,7 @@
 import type { Lookup } from '../cache/cache.ts'
 import type { ErrorResponse } from '../coalescing/shared-call.ts'
 import type { Joined } from '../coalescing/shared-calls.ts'
-import { isUpstreamFailure } from '../openai-format/wholeness.ts'
+import { isUpstreamFailure } from '../openai-format/completeness.ts'
 import type { UpstreamAnswer } from '../providers/upstream.ts'
 import { entryOf, finishMiss, passedOn, priceOf, storeResponse } from './complete-call.ts'
 import type { ProxyResponse } from './exchange.ts'

@@ -1,7 +1,7 @@
 /** Takes a person's word on an answer that was served for a question in other words. It costs nothing, and does not count against the month. */
 import type { Admission } from '../admission/admission.ts'
 import { hashBearerKey } from '../admission/api-key.ts'
-import { invalidRequest, ProxyError } from '../errors.ts'
+import { invalidRequest, refuse } from '../errors.ts'
 import type { Database } from '../postgres/database.ts'
 import { noteFeedback } from '../postgres/verdicts.ts'
 import type { ProxyRequest, ProxyResponse } from './exchange.ts'
@@ -29,19 +29,8 @@ export function createFeedbackTaker(admission: Pick<Admission, 'authenticate'>, 
       await Bun.sleep(ASK_AGAIN_AFTER_MS)
       outcome = await give()
     }
-    if (outcome !== 'noted') throw notServed(outcome)
+    if (outcome === 'unknown') throw refuse('hitUnknown')
+    if (outcome === 'gone') throw refuse('hitForgotten')
     return { status: 200, headers: { ...JSON_TYPE }, body: JSON.stringify({ request_id, verdict }) }
   }
-}
-
-function notServed(outcome: 'unknown' | 'gone'): ProxyError {
-  return new ProxyError({
-    status: 404,
-    code: outcome === 'unknown' ? 'request_not_found' : 'entry_not_found',
-    message:
-      outcome === 'unknown'
-        ? 'No semantic hit of the last week was served to this project under this request_id: give the X-Request-Id of an answer with X-Proxy-Cache: HIT-SEMANTIC.'
-        : 'The cache entry that was served under this request_id is no longer kept, and will not be served again.',
-    param: 'request_id',
-  })
 }

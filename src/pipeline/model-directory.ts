@@ -2,7 +2,7 @@
 import type { Admission } from '../admission/admission.ts'
 import { hashBearerKey } from '../admission/api-key.ts'
 import { AGGREGATOR } from '../catalogue/catalogue.ts'
-import { ProxyError } from '../errors.ts'
+import { ProxyError, refuse } from '../errors.ts'
 import type { CatalogueModel } from '../postgres/list-models.ts'
 import type { Routes } from '../providers/routes.ts'
 
@@ -47,7 +47,7 @@ export function createModelDirectory(admission: Admission, routes: Routes): Mode
       const account = await identify(caller)
       const model = routes.findModel(id, account)
       if (model && !(model instanceof ProxyError)) return { ...describe(model), id }
-      throw model?.status === 404 ? model : notListed(id)
+      throw model?.status === 404 ? model : refuse('modelNotListed', { model: JSON.stringify(id.slice(0, 100)) })
     },
   }
 }
@@ -71,14 +71,4 @@ function describe({
     max_output_tokens: maxOutputTokens,
     capabilities,
   }
-}
-
-/** The aggregator may offer more than the catalogue has. */
-function notListed(id: string): ProxyError {
-  return new ProxyError({
-    status: 404,
-    code: 'model_not_found',
-    message: `Model ${JSON.stringify(id.slice(0, 100))} is not in the catalogue. GET /v1/models lists what this key can use.`,
-    param: 'model',
-  })
 }

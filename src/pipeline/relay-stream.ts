@@ -4,10 +4,10 @@ import { NO_USAGE } from '../catalogue/cost.ts'
 import type { SharedCall } from '../coalescing/shared-call.ts'
 import type { Joined } from '../coalescing/shared-calls.ts'
 import { ClientGone, ProxyError } from '../errors.ts'
+import { isUpstreamFailure } from '../openai-format/completeness.ts'
 import { EventLump } from '../openai-format/event-lump.ts'
 import { createEventSplitter } from '../openai-format/split-events.ts'
 import { createSseParser } from '../openai-format/sse-parser.ts'
-import { isUpstreamFailure } from '../openai-format/wholeness.ts'
 import { broken } from '../providers/call-upstream.ts'
 import type { UpstreamAnswer } from '../providers/upstream.ts'
 import { estimatePromptTokens } from '../tokens/count-tokens.ts'
@@ -54,7 +54,7 @@ async function relay(
   const { assembled, held, failure } = await readEvents(context, call, answer)
   if (failure !== undefined) return endBroken(context, call, assembled, failure)
   const usage = usageOf(query.endpoint, query.body, assembled.body, assembled.usage)
-  const isComplete = assembled.wholeness === 'whole'
+  const isComplete = assembled.completeness === 'whole'
   const text = isComplete ? JSON.stringify(assembled.body) : ''
   if (isComplete) await storeResponse(context, assembled.body, text, usage, lookup, stages)
   if (held) void call.push(held)
@@ -63,7 +63,7 @@ async function relay(
       ? { kind: 'complete', entry: entryOf(context, new TextEncoder().encode(text), usage) }
       : { kind: 'notShareable', failure: null },
   )
-  finishMiss(context, usage, !isUpstreamFailure(assembled.wholeness))
+  finishMiss(context, usage, !isUpstreamFailure(assembled.completeness))
 }
 
 interface ReadEvents {

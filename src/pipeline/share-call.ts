@@ -5,7 +5,7 @@ import type { CacheControl } from '../cache/cache-control.ts'
 import { mayCache } from '../cache/may-cache.ts'
 import type { CallFailure } from '../coalescing/shared-call.ts'
 import { type Joined, startAlone } from '../coalescing/shared-calls.ts'
-import { ClientGone, notCached, ProxyError, upstreamBrokeOff } from '../errors.ts'
+import { ClientGone, ProxyError, refuse } from '../errors.ts'
 import { askUpstream } from './ask-upstream.ts'
 import type { ProxyResponse } from './exchange.ts'
 import { followCall } from './follow-call.ts'
@@ -33,7 +33,7 @@ export async function answerByCall(context: RequestContext, stages: Stages): Pro
     if ('response' in followed) return followed
     failure = followed.failure
   }
-  if (failure) return { failure: failure instanceof ClientGone ? upstreamBrokeOff(failure) : failure }
+  if (failure) return { failure: failure instanceof ClientGone ? refuse('upstreamBrokeOff', null, failure) : failure }
   const lookup = query.control.lookup ? await stages.cache.find(cacheQuery) : notLookedUp(context)
   return lead(context, startAlone(query.stream), lookup, stages)
 }
@@ -65,7 +65,7 @@ async function lead(context: RequestContext, joined: Joined, lookup: Lookup, sta
       return { response: serveHit(context, lookup.match, lookup.judgeUsd) }
     }
     if (lookup.shadow) accounting.noteSemanticMatch(lookup.shadow, true)
-    if (query.control.onlyIfCached) throw notCached()
+    if (query.control.onlyIfCached) throw refuse('notCached')
     if (call.signal.aborted) throw new ClientGone()
     return await askUpstream(context, joined, lookup, stages)
   } catch (error) {
@@ -87,10 +87,5 @@ function mayShare(control: CacheControl): boolean {
 
 function asFailure(error: unknown): ProxyError | ClientGone {
   if (error instanceof ProxyError || error instanceof ClientGone) return error
-  return new ProxyError({
-    status: 502,
-    code: 'upstream_error',
-    message: 'The request could not be answered.',
-    cause: error,
-  })
+  return refuse('unanswered', null, error)
 }

@@ -2,7 +2,7 @@
 import type { Admission } from '../admission/admission.ts'
 import { hashBearerKey } from '../admission/api-key.ts'
 import type { Cache } from '../cache/cache.ts'
-import { ProxyError } from '../errors.ts'
+import { refuse } from '../errors.ts'
 import type { Database } from '../postgres/database.ts'
 import { forgetResponse } from '../postgres/forget-response.ts'
 import type { Routes } from '../providers/routes.ts'
@@ -34,7 +34,7 @@ export function createStoredResponses({
   return async ({ authorization, address }, { id, part, ...asked }) => {
     const account = await admission.authenticate(hashBearerKey(authorization), address)
     const keeper = routes.keeperOf(account)
-    if (!keeper?.askStored) throw notKept(id)
+    if (!keeper?.askStored) throw refuse('responseNotKept', { id })
     const answer = await keeper.askStored({ ...asked, path: `/responses/${id}${part}` })
     if (asked.method === 'DELETE' && answer.status === 200) {
       // A repeat must not be told of an id that leads nowhere any more: what is still on its way to the database is waited for.
@@ -46,14 +46,4 @@ export function createStoredResponses({
     const headers = { ...Object.fromEntries(answer.headers), 'x-proxy-provider': keeper.name }
     return { status: answer.status, headers, body: answer.body }
   }
-}
-
-/** As OpenAI says it, and why. */
-function notKept(id: string): ProxyError {
-  return new ProxyError({
-    status: 404,
-    code: 'not_found',
-    message: `Response with id '${id}' not found: only OpenAI keeps responses, for projects that have stored a key of theirs.`,
-    param: 'response_id',
-  })
 }

@@ -1,6 +1,6 @@
 /** A subscriber's events as a response body. */
 import type { Subscriber } from '../coalescing/shared-call.ts'
-import { ProxyError, upstreamBrokeOff } from '../errors.ts'
+import { ProxyError, refuse } from '../errors.ts'
 import { formatOf } from './formats/format-of.ts'
 import type { RequestContext } from './request-context.ts'
 
@@ -56,7 +56,7 @@ export function streamEvents(
           end({ kind: 'complete' })
         } catch (error) {
           if (isOver) return
-          const failure = error instanceof ProxyError ? error : upstreamBrokeOff(error)
+          const failure = error instanceof ProxyError ? error : refuse('upstreamBrokeOff', null, error)
           controller.enqueue(writeFailure(failure))
           end({ kind: 'failed', failure })
         }

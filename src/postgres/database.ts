@@ -1,4 +1,4 @@
-/** The seam between the two footings: the same queries over a real PostgreSQL or the embedded one. */
+/** The seam between the two backends: the same queries over a real PostgreSQL or the embedded one. */
 import type { Kysely } from 'kysely'
 import type { DB } from './types.generated.ts'
 
@@ -16,7 +16,7 @@ export interface Database {
    */
   call<Row>(text: string, values: readonly unknown[], options?: CallOptions): Promise<Row[]>
   /** embedded: PGlite in a worker of this process. real: a server at `DATABASE_URL`. */
-  readonly footing: 'embedded' | 'real'
+  readonly backend: 'embedded' | 'real'
   /** Loopback port where psql reaches the embedded database; null for a real one, and where none was asked for. */
   readonly psqlPort: number | null
   /** Whether HNSW graphs may be built: embedded, building one is a hundred times slower. */

@@ -1,4 +1,4 @@
-/** Kysely over either footing, for typed queries of one statement. */
+/** Kysely over either backend, for typed queries of one statement. */
 import {
   type CompiledQuery,
   type DatabaseConnection,

@@ -20,7 +20,7 @@ export function openRealDatabase({ url, maxConnections = 5 }: RealDatabaseOption
   return {
     queries: new Kysely<DB>({ dialect: createDialect(call) }),
     call,
-    footing: 'real',
+    backend: 'real',
     buildsGraphs: true,
     psqlPort: null,
     runScript: text => runScript(address, text),

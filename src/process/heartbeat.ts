@@ -1,4 +1,4 @@
-/** A worker's sign of life to its supervisor, and the supervisor's ear for it. */
+/** A worker's sign of life to its supervisor, and how the supervisor hears of it. */
 
 /** What a worker tells its supervisor once it serves, and every second from then on. */
 export const LISTENING = 'listening'

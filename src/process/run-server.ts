@@ -57,7 +57,7 @@ export async function runServer(config: Config, { isWorker }: RunOptions): Promi
     {
       host: config.host,
       port: server.port,
-      postgres: database.footing,
+      postgres: database.backend,
       redis: store.kind,
       embedder: embedder.space.model,
     },

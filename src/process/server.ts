@@ -18,7 +18,7 @@ function readArguments(given: readonly string[]): boolean {
   if (given.length === 0) return false
   if (given.length === 1 && given[0] === '--worker') return true
   throw new ConfigError([
-    'The server takes no arguments; README.md lists its environment variables. Example: PORT=8080',
+    'The server takes no arguments; .env.example lists its environment variables. Example: PORT=8080',
   ])
 }
 

@@ -13,7 +13,7 @@ const FIRST_ADMINISTRATOR = 'admin@localhost'
 /** Prints to standard output. On a real database it only says where the proxy listens. */
 export async function welcome(config: Config, database: Database, baseUrl: string): Promise<void> {
   const lines = [`Model Proxy listens at ${baseUrl}`]
-  if (database.footing === 'embedded') lines.push(...(await introduceEmbedded(config, database, baseUrl)))
+  if (database.backend === 'embedded') lines.push(...(await introduceEmbedded(config, database, baseUrl)))
   process.stdout.write(`${lines.join('\n')}\n`)
 }
 

@@ -5,7 +5,7 @@ import type { ConnectionProbe } from './connection-probe.ts'
 import { returnedHeaders } from './forwarded-headers.ts'
 import { redactSecret } from './redact-secret.ts'
 import type { UpstreamAnswer } from './upstream.ts'
-import { broken, timedOut, unreachable } from './upstream-failure.ts'
+import { broken, silentInTime, unconnectedInTime, unreachable } from './upstream-failure.ts'
 
 export { broken }
 
@@ -39,11 +39,11 @@ export async function callUpstream(call: UpstreamCall): Promise<UpstreamAnswer> 
   const ours = new AbortController()
   const giveUp = (error: ProxyError) => ours.abort(error)
   const firstByteTimer = setTimeout(
-    () => giveUp(timedOut('silent', provider, 'first byte', limits.firstByteTimeoutMs)),
+    () => giveUp(silentInTime(provider, 'first byte', limits.firstByteTimeoutMs)),
     limits.firstByteTimeoutMs,
   )
   const endProbe = call.probe.watch(call.url, limits.connectTimeoutMs, () =>
-    giveUp(timedOut('unconnected', provider, 'connection', limits.connectTimeoutMs)),
+    giveUp(unconnectedInTime(provider, limits.connectTimeoutMs)),
   )
   try {
     const response = await fetch(call.url, {
@@ -108,7 +108,7 @@ function readWithin(
     {
       async pull(controller) {
         if (!reader) return controller.close()
-        const timer = setTimeout(() => ours.abort(timedOut('silent', provider, waitingFor, limitMs)), limitMs)
+        const timer = setTimeout(() => ours.abort(silentInTime(provider, waitingFor, limitMs)), limitMs)
         try {
           const { done, value } = await reader.read()
           limitMs = limits.idleTimeoutMs

@@ -1,7 +1,7 @@
 /** Direct providers as a project reaches them: with its own stored key, opened when it is needed and held briefly. */
 import { LRUCache } from 'lru-cache'
 import type { DirectProvider } from '../config.ts'
-import { ProxyError } from '../errors.ts'
+import { refuse } from '../errors.ts'
 import type { Account } from '../postgres/admit.ts'
 import type { KeyOwner } from './keys/seal.ts'
 import type { Provider, StoredRequest, UpstreamAnswer } from './upstream.ts'
@@ -50,7 +50,7 @@ export function createDirectProviders({ openKey, connect, protect }: DirectProvi
       const held = opened.get(withKey)
       if (held) return held
       const opening = openKey(owner).then(apiKey => {
-        if (apiKey === null) throw keyRemoved(name)
+        if (apiKey === null) throw refuse('providerKeyRemoved', { provider: name })
         return connect(name, apiKey, projectId)
       })
       opened.set(withKey, opening)
@@ -89,13 +89,4 @@ const KEEPERS: ReadonlySet<DirectProvider> = new Set(['openai'])
 function askKeeper({ name, askStored }: Provider, request: StoredRequest): Promise<UpstreamAnswer> {
   if (!askStored) throw new Error(`${name} keeps no answers`)
   return askStored(request)
-}
-
-function keyRemoved(name: DirectProvider): ProxyError {
-  return new ProxyError({
-    status: 404,
-    code: 'model_not_found',
-    message: `The project's ${name} key has just been removed.`,
-    param: 'model',
-  })
 }

@@ -3,10 +3,10 @@
 import { AGGREGATOR, type Catalogue } from '../catalogue/catalogue.ts'
 import { providerOfName } from '../catalogue/native-names.ts'
 import type { DirectProvider } from '../config.ts'
-import { ProxyError } from '../errors.ts'
+import { ProxyError, refuse } from '../errors.ts'
 import type { Account } from '../postgres/admit.ts'
 import type { CatalogueModel } from '../postgres/list-models.ts'
-import { modelNotFound, noAggregator, noWayTo } from './no-route.ts'
+import { modelNotFound, noWayTo } from './no-route.ts'
 import { renameModel } from './rename-model.ts'
 import type { Provider } from './upstream.ts'
 
@@ -91,7 +91,7 @@ export function createRoutes({ catalogue, sandbox, aggregatorFor, directFor }: R
     if (aggregated) return aggregated
     if (!VENDOR_AND_MODEL.test(model)) return modelNotFound(model, catalogue, listModels(account))
     const native = catalogue.directProvidersOf(model)
-    return native.length > 0 ? noWayTo(model, native) : noAggregator()
+    return native.length > 0 ? noWayTo(model, native) : refuse('noAggregator')
   }
 
   return {

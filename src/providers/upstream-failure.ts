@@ -1,5 +1,5 @@
 /** How an upstream can fail before it answered, told apart by what may be done about it. */
-import { ProxyError, type ProxyErrorOptions } from '../errors.ts'
+import { describeError, ProxyError, type ProxyErrorOptions } from '../errors.ts'
 
 /**
  * unconnected: nothing was sent. cut: the connection ended before an answer began. silent: no answer in time. broken: an
@@ -16,47 +16,40 @@ export class UpstreamFailure extends ProxyError {
   }
 }
 
-/** 504. */
-export function timedOut(kind: FailureKind, provider: string, what: string, limitMs: number): UpstreamFailure {
-  return new UpstreamFailure(kind, {
-    status: 504,
-    code: 'upstream_timeout',
-    message: `Upstream ${provider} timed out: no ${what} within ${Math.round(limitMs)} ms.`,
-    // It may be at work, and charge for it: nobody is to pay twice for asking.
-    headers: kind === 'silent' ? { 'x-should-retry': 'false' } : {},
-  })
+/** 504 where no connection came about. */
+export function unconnectedInTime(provider: string, limitMs: number): UpstreamFailure {
+  return new UpstreamFailure(
+    'unconnected',
+    describeError('upstreamUnconnected', { provider, limitMs: Math.round(limitMs) }),
+  )
+}
+
+/** 504 where the request was sent. `awaited`: the first or the next byte. */
+export function silentInTime(provider: string, awaited: string, limitMs: number): UpstreamFailure {
+  return new UpstreamFailure(
+    'silent',
+    describeError('upstreamSilent', { provider, awaited, limitMs: Math.round(limitMs) }),
+  )
 }
 
 /** 502 for a request that ended in a network error, before its answer began. */
 export function unreachable(provider: string, cause: unknown): UpstreamFailure {
-  return new UpstreamFailure(isUnconnected(cause) ? 'unconnected' : 'cut', {
-    status: 502,
-    code: 'upstream_error',
-    message: `Upstream ${provider} could not be reached.`,
-    cause,
-  })
+  return new UpstreamFailure(
+    isUnconnected(cause) ? 'unconnected' : 'cut',
+    describeError('upstreamUnreachable', { provider }, cause),
+  )
 }
 
 /** 502 for an answer that came, but not whole or not as one. */
 export function broken(provider: string, how: string, status?: number, cause?: unknown): UpstreamFailure {
-  const detail = status === undefined ? '' : ` (status ${status})`
-  return new UpstreamFailure('broken', {
-    status: 502,
-    code: 'upstream_error',
-    message: `Upstream ${provider} ${how}${detail}.`,
-    cause,
-  })
+  const fault = status === undefined ? how : `${how} (status ${status})`
+  return new UpstreamFailure('broken', describeError('upstreamBroken', { provider, fault }, cause))
 }
 
 /** 503 that says how long to stay away. */
 export function openCircuit(provider: string, waitMs: number): UpstreamFailure {
   const seconds = Math.max(1, Math.ceil(waitMs / 1000))
-  return new UpstreamFailure('open-circuit', {
-    status: 503,
-    code: 'service_unavailable',
-    message: `Upstream ${provider} has been failing and is not asked for now; try again in ${seconds} s.`,
-    headers: { 'retry-after': String(seconds) },
-  })
+  return new UpstreamFailure('open-circuit', describeError('circuitOpen', { provider, seconds }))
 }
 
 /** Whether an upstream's own error may be gone a moment later: 408, 429, 5xx. */

@@ -1,7 +1,7 @@
 /** Takes the whole response out of a provider's own Responses stream. */
 
 import { isJsonObject, type JsonObject, parseJsonObject } from '../json/json-object.ts'
-import type { UnwholeReason, Wholeness, WholenessOptions } from '../openai-format/wholeness.ts'
+import type { Completeness, CompletenessOptions, IncompleteReason } from '../openai-format/completeness.ts'
 import { judgeResponse } from './judge-response.ts'
 
 export interface AssembledResponse {
@@ -13,7 +13,7 @@ export interface AssembledResponse {
   sawEnd: boolean
   /** The error the stream carried, if any. */
   error: unknown
-  wholeness: Wholeness
+  completeness: Completeness
 }
 
 export interface ResponseAssembler {
@@ -25,12 +25,12 @@ export interface ResponseAssembler {
 
 const ENDINGS = new Set(['response.completed', 'response.incomplete', 'response.failed'])
 
-export function createResponseAssembler(options: WholenessOptions): ResponseAssembler {
+export function createResponseAssembler(options: CompletenessOptions): ResponseAssembler {
   /** By their place, for servers whose last event repeats none of them. */
   const items = new Map<number, JsonObject>()
   let body: JsonObject | null = null
   let error: unknown = null
-  let flaw: UnwholeReason | null = null
+  let flaw: IncompleteReason | null = null
 
   function end(response: JsonObject): void {
     const told = Array.isArray(response.output) ? response.output : []
@@ -56,8 +56,8 @@ export function createResponseAssembler(options: WholenessOptions): ResponseAsse
     },
     finish() {
       if (body?.status === 'failed') error ??= body.error
-      const wholeness = flaw ?? (body === null ? 'missing_done' : judgeResponse(body, options))
-      return { body, usage: body?.usage ?? null, sawEnd: body !== null, error, wholeness }
+      const completeness = flaw ?? (body === null ? 'missing_done' : judgeResponse(body, options))
+      return { body, usage: body?.usage ?? null, sawEnd: body !== null, error, completeness }
     },
   }
 }

@@ -1,4 +1,4 @@
-/** What becomes of each field of a Responses request that is answered by chat completions: the one table, for code and README. */
+/** What becomes of each field of a Responses request that is answered by chat completions: the one table, for code and docs. */
 import type { ResponseCreateParams } from 'openai/resources/responses/responses'
 
 export interface FieldRule {

@@ -1,10 +1,10 @@
 /** Which responses are whole: the only ones that may be stored. */
 
 import { isJsonObject, type JsonObject } from '../json/json-object.ts'
-import type { Wholeness, WholenessOptions } from '../openai-format/wholeness.ts'
+import type { Completeness, CompletenessOptions } from '../openai-format/completeness.ts'
 
 /** `clientSetOutputLimit`: the request held `max_output_tokens`. */
-export function judgeResponse(body: unknown, options: WholenessOptions): Wholeness {
+export function judgeResponse(body: unknown, options: CompletenessOptions): Completeness {
   if (!isJsonObject(body)) return 'not_an_answer'
   if (body.status === 'failed' || (body.error ?? null) !== null) return 'error_in_body'
   if (body.object !== 'response' || !Array.isArray(body.output)) return 'not_an_answer'
@@ -16,7 +16,10 @@ export function judgeResponse(body: unknown, options: WholenessOptions): Wholene
   return saysSomething(items) ? 'whole' : 'nothing_said'
 }
 
-function judgeIncomplete({ incomplete_details: details, output }: JsonObject, options: WholenessOptions): Wholeness {
+function judgeIncomplete(
+  { incomplete_details: details, output }: JsonObject,
+  options: CompletenessOptions,
+): Completeness {
   const reason = isJsonObject(details) ? details.reason : undefined
   if (reason === 'content_filter') return 'content_filter'
   if (reason !== 'max_output_tokens') return 'unknown_finish_reason'

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { describeFootings } from '../harness/footings.ts'
+import { describeBackends } from '../harness/backends.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 
 const CHROMIUM = '/usr/bin/chromium'
@@ -34,14 +34,14 @@ describe.skipIf(!isInstalled)(title, () => {
     await site.stop(true)
   })
 
-  describeFootings('call the proxy', footing => {
+  describeBackends('call the proxy', backend => {
     let proxy: TestProxy
     let strict: TestProxy
     let key: string
     let page: Page
 
     beforeAll(async () => {
-      const stores = await footing.open()
+      const stores = await backend.open()
       proxy = await startProxy({ stores })
       strict = await startProxy({ stores, environment: { CORS_ORIGINS: 'https://app.example.com' } })
       key = await proxy.createKey()

@@ -3,9 +3,10 @@ import { fileURLToPath } from 'node:url'
 import OpenAI from 'openai'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describeBackends, type Stores } from '../harness/backends.ts'
+import { ask } from '../harness/client.ts'
 import { TEST_ENCRYPTION_KEY } from '../harness/direct-upstreams.ts'
-import { describeFootings, type Stores } from '../harness/footings.ts'
-import { ask, startProxy, type TestProxy } from '../harness/proxy.ts'
+import { startProxy, type TestProxy } from '../harness/proxy.ts'
 import { chromiumPath, logIn, openBrowser, pagesOf } from './open-browser.ts'
 import { addAdministrator, OLDER_PARTITION, seedUsage } from './seed.ts'
 
@@ -39,12 +40,12 @@ describe.skipIf(!chromiumPath)(title, () => {
   })
   afterAll(() => browser.close())
 
-  describeFootings('the dashboard', footing => {
+  describeBackends('the dashboard', backend => {
     let stores: Stores
     let proxy: TestProxy
     let root: string
     beforeAll(async () => {
-      stores = await footing.open()
+      stores = await backend.open()
       proxy = await startProxy({ stores, environment: { ENCRYPTION_KEY: TEST_ENCRYPTION_KEY } })
       root = proxy.baseUrl.slice(0, -'/v1'.length)
       await addAdministrator(proxy)

@@ -5,8 +5,8 @@ import { Agent, tool as agentTool, OpenAIProvider, Runner } from '@openai/agents
 import { generateObject, generateText, type LanguageModel, stepCountIs, streamText, tool } from 'ai'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { z } from 'zod'
+import { describeBackends } from '../harness/backends.ts'
 import { startUpstreams, type Upstreams } from '../harness/direct-upstreams.ts'
-import { describeFootings } from '../harness/footings.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 
 let upstreams: Upstreams
@@ -17,12 +17,12 @@ afterAll(() => upstreams.stop())
 
 const MODEL = 'openai/gpt-4o-mini'
 
-describeFootings('frameworks by their defaults, of an aggregator’s model', footing => {
+describeBackends('frameworks by their defaults, of an aggregator’s model', backend => {
   let proxy: TestProxy
   let apiKey: string
 
   beforeAll(async () => {
-    proxy = await startProxy({ stores: await footing.open(), environment: upstreams.environment })
+    proxy = await startProxy({ stores: await backend.open(), environment: upstreams.environment })
   })
   beforeEach(async () => {
     upstreams.reset()

@@ -2,7 +2,7 @@ import { OpenAIEmbeddings } from '@langchain/openai'
 import { OpenAIEmbedding } from '@llamaindex/openai'
 import OpenAI from 'openai'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { describeFootings } from '../harness/footings.ts'
+import { describeBackends } from '../harness/backends.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 import type { RecordedRequest } from '../standin/recording.ts'
 import { type Standin, startStandin } from '../standin/server.ts'
@@ -80,7 +80,7 @@ function inputOf({ body }: RecordedRequest): unknown {
   return (body as { input: unknown }).input
 }
 
-describeFootings('embedders', footing => {
+describeBackends('embedders', backend => {
   let upstream: Standin
   let proxy: TestProxy
   let direct: Connection
@@ -94,7 +94,7 @@ describeFootings('embedders', footing => {
     await proxy?.stop()
     upstream.reset()
     const environment = { AGGREGATOR_BASE_URL: upstream.baseUrl, AGGREGATOR_API_KEY: 'k' }
-    proxy = await startProxy({ stores: await footing.open(), environment })
+    proxy = await startProxy({ stores: await backend.open(), environment })
     proxied = { baseURL: proxy.baseUrl, apiKey: await proxy.createKey({ type: 'project' }) }
   })
   afterAll(() => Promise.all([proxy.stop(), upstream.stop()]))

@@ -2,8 +2,8 @@
 import Anthropic from '@anthropic-ai/sdk'
 import type { MessageCreateParamsNonStreaming } from '@anthropic-ai/sdk/resources/messages'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { describeBackends, type Stores } from '../harness/backends.ts'
 import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
-import { describeFootings, type Stores } from '../harness/footings.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 
 let upstreams: Upstreams
@@ -18,7 +18,7 @@ const WEATHER: Anthropic.Tool = {
   input_schema: { type: 'object', properties: { place: { type: 'string' } }, required: ['place'] },
 }
 
-describeFootings('Anthropic’s package asks for messages', footing => {
+describeBackends('Anthropic’s package asks for messages', backend => {
   let stores: Stores
   let proxy: TestProxy
   let client: Anthropic
@@ -26,7 +26,7 @@ describeFootings('Anthropic’s package asks for messages', footing => {
   let key: string
 
   beforeAll(async () => {
-    stores = await footing.open()
+    stores = await backend.open()
     proxy = await startProxy({ stores, environment: upstreams.environment })
   })
   beforeEach(async () => {

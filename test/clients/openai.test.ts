@@ -3,7 +3,7 @@ import { zodResponseFormat } from 'openai/helpers/zod'
 import type { ChatCompletion, ChatCompletionChunk, ChatCompletionTool } from 'openai/resources/chat/completions'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { describeFootings } from '../harness/footings.ts'
+import { describeBackends } from '../harness/backends.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 import { type Standin, startStandin } from '../standin/server.ts'
 
@@ -50,14 +50,14 @@ async function readChunks(stream: AsyncIterable<ChatCompletionChunk>): Promise<{
 const LATENCY = expect.stringMatching(/^\d+\.\d+$/)
 const SECONDS = expect.stringMatching(/^\d$/)
 
-describeFootings('the official openai client', footing => {
+describeBackends('the official openai client', backend => {
   let proxy: TestProxy
   let standin: Standin
 
   beforeAll(async () => {
     standin = await startStandin({ flavour: 'aggregator', apiKey: 'vendor-key' })
     proxy = await startProxy({
-      stores: await footing.open(),
+      stores: await backend.open(),
       environment: {
         AGGREGATOR_BASE_URL: standin.baseUrl,
         AGGREGATOR_API_KEY: 'vendor-key',

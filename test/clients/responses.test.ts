@@ -2,8 +2,8 @@
 import OpenAI from 'openai'
 import type { Response, ResponseCreateParamsNonStreaming } from 'openai/resources/responses/responses'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { describeBackends, type Stores } from '../harness/backends.ts'
 import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
-import { describeFootings, type Stores } from '../harness/footings.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 
 let upstreams: Upstreams
@@ -25,14 +25,14 @@ const WEATHER = {
   strict: true,
 }
 
-describeFootings('the openai package asks for responses', footing => {
+describeBackends('the openai package asks for responses', backend => {
   let stores: Stores
   let proxy: TestProxy
   let client: OpenAI
   let project: string
 
   beforeAll(async () => {
-    stores = await footing.open()
+    stores = await backend.open()
     proxy = await startProxy({ stores, environment: upstreams.environment })
   })
   beforeEach(async () => {

@@ -7,8 +7,8 @@ import { fileURLToPath } from 'node:url'
 import type { Subprocess } from 'bun'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { findFreePort } from '../../scripts/bench/processes.ts'
+import { waitUntil } from '../harness/wait-until.ts'
 import { tieToTests } from './servers.ts'
-import { waitUntil } from './wait-until.ts'
 
 const SERVER = fileURLToPath(new URL('../../src/process/server.ts', import.meta.url))
 const DESCRIPTORS = 256

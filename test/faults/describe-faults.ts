@@ -1,4 +1,4 @@
-/** Where tests run that end and freeze servers: on the real footing, where servers of their own can be started. */
+/** Where tests run that end and freeze servers: on the real backend, where servers of their own can be started. */
 import { describe, inject } from 'vitest'
 import { missingServers } from './servers.ts'
 

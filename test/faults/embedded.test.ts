@@ -6,11 +6,11 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { findFreePort } from '../../scripts/bench/processes.ts'
 import { createProject, issueKey } from '../../src/postgres/projects.ts'
 import { openRealDatabase } from '../../src/postgres/real.ts'
+import { ask } from '../harness/client.ts'
 import { embeddedUrl } from '../harness/embedded-url.ts'
-import { ask } from '../harness/proxy.ts'
+import { waitUntil } from '../harness/wait-until.ts'
 import { bareFlags, psqlPath, runPsql } from '../integration/run-psql.ts'
 import { type ProxyProcess, startProxyProcess } from './proxy-process.ts'
-import { waitUntil } from './wait-until.ts'
 
 let dataDir: string
 let settings: { DATA_DIR: string; EMBEDDED_PG_PORT: string }

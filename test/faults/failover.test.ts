@@ -3,10 +3,11 @@ import { shareConnections } from '../../src/postgres/connection-budget.ts'
 import type { Database } from '../../src/postgres/database.ts'
 import { pingDatabase } from '../../src/postgres/ping.ts'
 import { openRealDatabase } from '../../src/postgres/real.ts'
+import { get } from '../harness/client.ts'
+import { waitUntil } from '../harness/wait-until.ts'
 import { describeFaults } from './describe-faults.ts'
 import { startProxyProcess } from './proxy-process.ts'
 import { type PrivateServer, startPostgres } from './servers.ts'
-import { waitUntil } from './wait-until.ts'
 
 describeFaults('a primary and a standby', () => {
   let first: PrivateServer
@@ -70,9 +71,9 @@ describeFaults('a primary and a standby', () => {
   test('health says so, and a start names it', async () => {
     const proxy = await startProxyProcess({ DATABASE_URL: first.url })
     await setReadOnly(first, true)
-    await waitUntil('health is down', 3_000, async () => (await fetch(`${proxy.baseUrl}/health`)).status === 503)
+    await waitUntil('health is down', 3_000, async () => (await get(proxy, '/health')).status === 503)
     await setReadOnly(first, false)
-    await waitUntil('health is well', 3_000, async () => (await fetch(`${proxy.baseUrl}/health`)).status === 200)
+    await waitUntil('health is well', 3_000, async () => (await get(proxy, '/health')).status === 200)
   })
 
   test('processes share a quarter of what the server gives, or what they are told', async () => {

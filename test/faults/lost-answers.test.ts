@@ -1,18 +1,18 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { describeReal } from '../harness/footings.ts'
+import { describeReal } from '../harness/backends.ts'
+import { waitUntil } from '../harness/wait-until.ts'
 import { type Account, type Accounts, openAccounts } from './accounts.ts'
 import { type CuttingProxy, startCuttingProxy } from './cutting-proxy.ts'
 import { type Load, startLoad } from './load.ts'
 import { type ProxyProcess, startProxyProcess } from './proxy-process.ts'
-import { waitUntil } from './wait-until.ts'
 
-describeReal('answers of the database are lost', footing => {
+describeReal('answers of the database are lost', backend => {
   let cutting: CuttingProxy
   let accounts: Accounts
   let proxies: ProxyProcess[]
 
   beforeAll(async () => {
-    const { database, databaseUrl, redisUrl } = await footing.open()
+    const { database, databaseUrl, redisUrl } = await backend.open()
     accounts = openAccounts(database)
     cutting = await startCuttingProxy(databaseUrl ?? '')
     const environment = { DATABASE_URL: cutting.url, REDIS_URL: redisUrl ?? '', DATABASE_MAX_CONNECTIONS: '4' }

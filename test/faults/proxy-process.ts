@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url'
 import type { Subprocess } from 'bun'
 import { afterAll } from 'vitest'
 import { findFreePort } from '../../scripts/bench/processes.ts'
+import { get } from '../harness/client.ts'
 import { tieToTests } from './servers.ts'
 
 const SERVER = fileURLToPath(new URL('../../src/process/server.ts', import.meta.url))
@@ -28,7 +29,7 @@ export async function startProxyProcess(environment: Record<string, string>): Pr
   const baseUrl = `http://127.0.0.1:${port}/v1`
   const deadlineMs = performance.now() + READY_WITHIN_MS
   for (;;) {
-    const health = await fetch(`${baseUrl}/health`).catch(() => null)
+    const health = await get({ baseUrl }, '/health').catch(() => null)
     if (health) break
     if (proxy.hasEnded() || performance.now() > deadlineMs)
       throw new Error(`The proxy did not start:\n${proxy.output()}`)

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Database } from '../../src/postgres/database.ts'
 import { openRealDatabase } from '../../src/postgres/real.ts'
-import { ask } from '../harness/proxy.ts'
+import { ask, get } from '../harness/client.ts'
+import { waitUntil } from '../harness/wait-until.ts'
 import { type Accounts, openAccounts } from './accounts.ts'
 import { describeFaults } from './describe-faults.ts'
-import { findSlow, type Load, startLoad } from './load.ts'
+import { findSlow, type Load, startLoad, WITHIN_A_SECOND_MS } from './load.ts'
 import { type ProxyProcess, startProxyProcess } from './proxy-process.ts'
 import { type PrivateServer, startPostgres, startRedis } from './servers.ts'
-import { waitUntil } from './wait-until.ts'
 
 const OUTAGES = [
   { name: 'stopped', begin: (redis: PrivateServer) => redis.stop(), end: (redis: PrivateServer) => redis.start() },
@@ -36,15 +36,14 @@ describeFaults('Redis goes away under load', () => {
   })
 
   async function readHealth() {
-    const startedAtMs = performance.now()
-    const response = await fetch(`${proxy.baseUrl}/health`)
+    const response = await get(proxy, '/health', undefined, { signal: AbortSignal.timeout(WITHIN_A_SECOND_MS) })
     const { status } = (await response.json()) as { status: string }
-    return { http: response.status, status, tookMs: performance.now() - startedAtMs }
+    return { http: response.status, status }
   }
 
   function expectAllServed(load: Load): void {
     expect(load.results.filter(result => result.status !== 200)).toEqual([])
-    expect(findSlow(load.results, 1_000)).toEqual([])
+    expect(findSlow(load.results, WITHIN_A_SECOND_MS)).toEqual([])
   }
 
   test.each(OUTAGES)('$name: requests go on, and full service is back within 5 s', async ({ begin, end }) => {
@@ -58,7 +57,6 @@ describeFaults('Redis goes away under load', () => {
     await Bun.sleep(700)
     const health = await readHealth()
     expect(health).toMatchObject({ http: 200, status: 'degraded' })
-    expect(health.tookMs).toBeLessThan(1_000)
     const statuses: number[] = []
     for (let i = 0; i < 9; i++) statuses.push((await ask(proxy, limited.key, `Question ${i}?`)).status)
     expect(statuses).toEqual([200, 200, 200, 200, 200, 429, 429, 429, 429])
@@ -89,7 +87,7 @@ describeFaults('Redis goes away under load', () => {
     expect((await ask(late, key, 'Where is Redis?')).status).toBe(200)
     await redis.start()
     await waitUntil('health is ok', 5_000, async () => {
-      const { status } = (await (await fetch(`${late.baseUrl}/health`)).json()) as { status: string }
+      const { status } = (await (await get(late, '/health')).json()) as { status: string }
       return status === 'ok'
     })
     late.signal('SIGTERM')

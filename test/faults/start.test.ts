@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:net'
 import { afterEach, expect, inject, test } from 'vitest'
 import { findFreePort } from '../../scripts/bench/processes.ts'
-import { describeReal } from '../harness/footings.ts'
+import { describeReal } from '../harness/backends.ts'
 import { spawnProxy } from './proxy-process.ts'
 
 const ENDED_WITHIN_MS = 6_000

@@ -4,8 +4,8 @@ import type { Database } from '../../src/postgres/database.ts'
 import { maintainUsagePartitions, type UsageRecord } from '../../src/postgres/record-usage.ts'
 import { createLog } from '../../src/telemetry/log.ts'
 import { createUsageRecorder } from '../../src/telemetry/usage-recorder.ts'
-import { describeFootings } from '../harness/footings.ts'
-import { waitUntil } from './wait-until.ts'
+import { describeBackends } from '../harness/backends.ts'
+import { waitUntil } from '../harness/wait-until.ts'
 
 function makeRecord(id: string, changes: Partial<UsageRecord> = {}): UsageRecord {
   return {
@@ -38,9 +38,9 @@ async function recordedIds(database: Database): Promise<string[]> {
   return rows.map(row => row.request_id)
 }
 
-describeFootings('usage records', footing => {
+describeBackends('usage records', backend => {
   async function open() {
-    const { database } = await footing.open()
+    const { database } = await backend.open()
     await maintainUsagePartitions(database)
     return { database, recorder: createUsageRecorder(database, createLog('silent')) }
   }

@@ -3,9 +3,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest
 import { connectRedis } from '../../src/redis/connect-redis.ts'
 import { openRedisStore } from '../../src/redis/redis-store.ts'
 import { type GuardedStore, guardStore } from '../../src/stores/guarded-store.ts'
+import { waitUntil } from '../harness/wait-until.ts'
 import { describeFaults } from './describe-faults.ts'
 import { type PrivateServer, startRedis } from './servers.ts'
-import { waitUntil } from './wait-until.ts'
 
 const INSTALLATION = 'c0ffee00-0000-0000-0000-000000000000'
 const LIMIT = 30

@@ -2,12 +2,12 @@ import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Database } from '../../src/postgres/database.ts'
 import { openRealDatabase } from '../../src/postgres/real.ts'
-import { ask } from '../harness/proxy.ts'
+import { ask, get } from '../harness/client.ts'
+import { waitUntil } from '../harness/wait-until.ts'
 import { type Accounts, openAccounts } from './accounts.ts'
 import { describeFaults } from './describe-faults.ts'
 import { type ProxyProcess, startProxyProcess } from './proxy-process.ts'
 import { type PrivateServer, startPostgres, startRedis } from './servers.ts'
-import { waitUntil } from './wait-until.ts'
 
 describeFaults('WORKERS=2', () => {
   let postgres: PrivateServer
@@ -40,7 +40,7 @@ describeFaults('WORKERS=2', () => {
   async function isAnswered(): Promise<boolean> {
     const limit = AbortSignal.timeout(800)
     const headers = { connection: 'close' }
-    const response = await fetch(`${team.baseUrl}/health`, { headers, signal: limit }).catch(() => null)
+    const response = await get(team, '/health', undefined, { headers, signal: limit }).catch(() => null)
     return response?.status === 200
   }
 

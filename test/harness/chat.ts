@@ -1,5 +1,5 @@
 /** Chat requests and what their answers say, plain or streamed. */
-import type { Answer } from './proxy.ts'
+import type { Answer } from './client.ts'
 
 export function question(content: string, fields: Record<string, unknown> = {}): Record<string, unknown> {
   return { model: 'openai/gpt-4o-mini', messages: [{ role: 'user', content }], ...fields }

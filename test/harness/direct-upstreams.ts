@@ -4,7 +4,7 @@ import { findProjectId, storeProviderKey } from '../../src/postgres/provider-key
 import { createVault } from '../../src/providers/keys/vault.ts'
 import { type Standin, startStandin } from '../standin/server.ts'
 import { type AnthropicStandin, startAnthropicStandin } from '../standin-anthropic/server.ts'
-import type { Stores } from './footings.ts'
+import type { Stores } from './backends.ts'
 
 export interface Upstreams {
   aggregator: Standin

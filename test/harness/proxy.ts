@@ -6,7 +6,7 @@ import { createEmbedder } from '../../src/embedders/create-embedder.ts'
 import { createProject, issueKey } from '../../src/postgres/projects.ts'
 import type { ProcessBus } from '../../src/redis/process-bus.ts'
 import { createLog, type Log } from '../../src/telemetry/log.ts'
-import type { Stores } from './footings.ts'
+import type { Stores } from './backends.ts'
 
 export interface TestProxy {
   /** Ends in /v1. */
@@ -75,46 +75,5 @@ export async function startProxy({
       await app.close()
       await embedder.close()
     },
-  }
-}
-
-/** One chat request; returns what a test looks at. */
-export async function ask(
-  proxy: Pick<TestProxy, 'baseUrl'>,
-  key: string,
-  body: Record<string, unknown> | string,
-  headers: Record<string, string> = {},
-): Promise<Answer> {
-  const asked =
-    typeof body === 'string' ? { model: 'openai/gpt-4o-mini', messages: [{ role: 'user', content: body }] } : body
-  const response = await fetch(`${proxy.baseUrl}/chat/completions`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
-    body: JSON.stringify(asked),
-  })
-  const text = await response.text()
-  return {
-    status: response.status,
-    headers: response.headers,
-    cache: response.headers.get('x-proxy-cache'),
-    text,
-    json: parse(text),
-  }
-}
-
-export interface Answer {
-  status: number
-  headers: Headers
-  cache: string | null
-  text: string
-  // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the answer holds
-  json: any
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return null
   }
 }

@@ -4,7 +4,7 @@ import { type AdmitAsk, type AdmitRow, admit } from '../../src/postgres/admit.ts
 import type { Database } from '../../src/postgres/database.ts'
 import { createProject, issueKey } from '../../src/postgres/projects.ts'
 import { refundRequests } from '../../src/postgres/refund-requests.ts'
-import { describeFootings } from '../harness/footings.ts'
+import { describeBackends } from '../harness/backends.ts'
 
 function hashOf(key: string): string {
   return new Bun.CryptoHasher('sha256').update(key).digest('hex')
@@ -23,9 +23,9 @@ async function admitKnown(database: Database, asks: readonly AdmitAsk[]): Promis
   return rows.filter(row => row.verdict !== 'unknown')
 }
 
-describeFootings('admit()', footing => {
+describeBackends('admit()', backend => {
   test('validates, reserves, and tells what the project may', async () => {
-    const { database } = await footing.open()
+    const { database } = await backend.open()
     await createProject(database, 'acme', 'pro')
     const key = await issueKey(database, 'acme', 'project', 'ci')
     const [known, stranger] = (await admit(database, [
@@ -49,7 +49,7 @@ describeFootings('admit()', footing => {
   })
 
   test('a batch that is sent again reserves nothing more, and is granted what it was', async () => {
-    const { database } = await footing.open()
+    const { database } = await backend.open()
     await database.runScript(`insert into plans values ('five', 1000, 1000, 5)`)
     await createProject(database, 'acme', 'five')
     const keyHash = hashOf(await issueKey(database, 'acme', 'project', 'ci'))
@@ -78,7 +78,7 @@ describeFootings('admit()', footing => {
   })
 
   test('a batch that comes twice at once is counted once', async () => {
-    const { database } = await footing.open()
+    const { database } = await backend.open()
     await createProject(database, 'acme', 'pro')
     const keyHash = hashOf(await issueKey(database, 'acme', 'project', 'ci'))
     const slots = Array.from({ length: 20 }, () => crypto.randomUUID())
@@ -89,7 +89,7 @@ describeFootings('admit()', footing => {
   })
 
   test('columns of an account that is typed as never null never are', async () => {
-    const { database } = await footing.open()
+    const { database } = await backend.open()
     await createProject(database, 'acme', 'free')
     const keyHash = hashOf(await issueKey(database, 'acme', 'project', 'ci'))
     const [row] = await admit(database, [{ keyHash, wanted: 0 }])
@@ -97,7 +97,7 @@ describeFootings('admit()', footing => {
   })
 
   test('the release before finds what it calls', async () => {
-    const { database } = await footing.open()
+    const { database } = await backend.open()
     await createProject(database, 'acme', 'free')
     const keyHash = hashOf(await issueKey(database, 'acme', 'project', 'ci'))
     const admitted = await database.call<Record<string, unknown>>('select * from admit($1::text[], $2::integer[])', [
@@ -118,7 +118,7 @@ describeFootings('admit()', footing => {
   })
 
   test('says the same of a key that is asked for alone as of one among others, test keys too', async () => {
-    const { database } = await footing.open()
+    const { database } = await backend.open()
     await createProject(database, 'acme', 'pro')
     await database.runScript(`update projects set fallbacks = '{a,b}', semantic_threshold = 0.9, cache_generation = 7;
       insert into provider_keys (project_id, provider, sealed, last_four)
@@ -136,7 +136,7 @@ describeFootings('admit()', footing => {
   })
 
   test('wanted 0 counts nothing', async () => {
-    const { database } = await footing.open()
+    const { database } = await backend.open()
     await createProject(database, 'acme', 'free')
     const key = await issueKey(database, 'acme', 'project', 'ci')
     const [row] = await admit(database, [{ keyHash: hashOf(key), wanted: 0 }])
@@ -145,7 +145,7 @@ describeFootings('admit()', footing => {
   })
 
   test('hands out what is left of a quota, first come first served, also between keys of one project', async () => {
-    const { database } = await footing.open()
+    const { database } = await backend.open()
     await database.runScript(`insert into plans values ('tiny', 1000, 1000, 10)`)
     await createProject(database, 'acme', 'tiny')
     const keys = [await issueKey(database, 'acme', 'project', 'a'), await issueKey(database, 'acme', 'project', 'b')]
@@ -160,7 +160,7 @@ describeFootings('admit()', footing => {
   })
 
   test('a quota of 100 admits exactly 100, however many ask at once', async () => {
-    const { database } = await footing.open()
+    const { database } = await backend.open()
     await database.runScript(`insert into plans values ('hundred', 100000, 100000, 100)`)
     await createProject(database, 'acme', 'hundred')
     const keyHash = hashOf(await issueKey(database, 'acme', 'project', 'ci'))
@@ -172,7 +172,7 @@ describeFootings('admit()', footing => {
   })
 
   test('batches that name the same projects in opposite order do not deadlock', async () => {
-    const { database } = await footing.open()
+    const { database } = await backend.open()
     const hashes: string[] = []
     for (const name of ['a', 'b', 'c', 'd']) {
       await createProject(database, name, 'enterprise')
@@ -185,7 +185,7 @@ describeFootings('admit()', footing => {
   })
 
   test('test keys count apart from project keys', async () => {
-    const { database } = await footing.open()
+    const { database } = await backend.open()
     await createProject(database, 'acme', 'free')
     const hashes = [
       await issueKey(database, 'acme', 'project', 'p'),
@@ -203,7 +203,7 @@ describeFootings('admit()', footing => {
   })
 
   test('a deactivated key is disabled and an expired one expired, from the next call on', async () => {
-    const { database } = await footing.open()
+    const { database } = await backend.open()
     await createProject(database, 'acme', 'free')
     const [gone, late] = [
       await issueKey(database, 'acme', 'project', 'gone'),
@@ -225,7 +225,7 @@ describeFootings('admit()', footing => {
   })
 
   test('a refund gives back to the month that was counted in, never below zero', async () => {
-    const { database } = await footing.open()
+    const { database } = await backend.open()
     await createProject(database, 'acme', 'free')
     const [row] = await admitKnown(database, [
       { keyHash: hashOf(await issueKey(database, 'acme', 'project', 'ci')), wanted: 5 },
@@ -239,7 +239,7 @@ describeFootings('admit()', footing => {
   })
 
   test('a batch of refunds that is sent again gives nothing back', async () => {
-    const { database } = await footing.open()
+    const { database } = await backend.open()
     await createProject(database, 'acme', 'free')
     const keyHash = hashOf(await issueKey(database, 'acme', 'project', 'ci'))
     const [row] = await admitKnown(database, [{ keyHash, wanted: 5 }])

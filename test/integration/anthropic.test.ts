@@ -10,6 +10,7 @@ import { streamEvents } from '../../src/pipeline/stream-events.ts'
 import { createAnthropicProvider } from '../../src/providers/anthropic/create-anthropic-provider.ts'
 import { createConnectionProbe } from '../../src/providers/connection-probe.ts'
 import type { Endpoint, Provider, UpstreamAnswer } from '../../src/providers/upstream.ts'
+import { post } from '../harness/client.ts'
 import { type AnthropicStandin, startAnthropicStandin } from '../standin-anthropic/server.ts'
 
 const KEY = 'sk-ant-standin'
@@ -255,10 +256,12 @@ describe('streamed parallel calls and their results', () => {
   test('a schema keeps numbers that JavaScript cannot hold', async () => {
     const bound = '"maximum":9223372036854775807'
     const tool = `{"type":"function","function":{"name":"f","parameters":{"properties":{"n":{${bound}}}}}}`
-    const answer = await fetch(`http://127.0.0.1:${proxy.port}/v1/chat/completions`, {
-      method: 'POST',
-      body: `{"model":"claude-opus-5-5","messages":[{"role":"user","content":"Why?"}],"tools":[${tool}]}`,
-    })
+    const answer = await post(
+      { baseUrl: `http://127.0.0.1:${proxy.port}/v1` },
+      'unused',
+      '/chat/completions',
+      `{"model":"claude-opus-5-5","messages":[{"role":"user","content":"Why?"}],"tools":[${tool}]}`,
+    )
     expect(answer.status).toBe(200)
     expect(standin.requests[0]?.bodyText).toContain(bound)
   })

@@ -6,7 +6,7 @@ import { type AnswerToStore, storeAnswers } from '../../src/postgres/store-answe
 import { storeVectors } from '../../src/postgres/store-vectors.ts'
 import { evictEntries } from '../../src/postgres/tend-cache.ts'
 import { answerTo, makeProject, makeSpace, type Place, rewordingOf, sha256 } from '../harness/answers.ts'
-import { describeFootings } from '../harness/footings.ts'
+import { describeBackends } from '../harness/backends.ts'
 
 const DAY_SECONDS = 86_400
 
@@ -38,9 +38,9 @@ async function measureSizes(database: Database) {
   return rows
 }
 
-describeFootings('store_answers()', footing => {
+describeBackends('store_answers()', backend => {
   test('stores a batch in one call and names each entry', async () => {
-    const { database } = await footing.open()
+    const { database } = await backend.open()
     const place = await prepare(database)
     const exactOnly: AnswerToStore = { ...answerTo('alone', place), semantic: null }
     const withoutVector = answerTo('wordy', place)
@@ -59,7 +59,7 @@ describeFootings('store_answers()', footing => {
   })
 
   test('replaces: the last of a batch stands, and an answer that may not be found by its prompt any more is not', async () => {
-    const { database } = await footing.open()
+    const { database } = await backend.open()
     const place = await prepare(database)
     const first = answerTo('one', place)
     const [id] = await storeAnswers(database, [first, { ...first, response: '{"second":true}' }])
@@ -71,7 +71,7 @@ describeFootings('store_answers()', footing => {
   })
 
   test('keeps out what a purge has overtaken, and what is of no project', async () => {
-    const { database } = await footing.open()
+    const { database } = await backend.open()
     const place = await prepare(database)
     const answer = answerTo('one', place)
     await database.runScript(`select purge_cache('acme')`)
@@ -85,7 +85,7 @@ describeFootings('store_answers()', footing => {
   })
 
   test("lets no answer outlive the plan's maximum, and none of a test key the day", async () => {
-    const { database } = await footing.open()
+    const { database } = await backend.open()
     const place = await prepare(database)
     const forever = { ...answerTo('one', place), ttlSeconds: 315_360_000 }
     await storeAnswers(database, [forever])
@@ -96,9 +96,9 @@ describeFootings('store_answers()', footing => {
   })
 })
 
-describeFootings('what a project keeps', footing => {
+describeBackends('what a project keeps', backend => {
   test('is counted through storing, replacing and deleting', async () => {
-    const { database } = await footing.open()
+    const { database } = await backend.open()
     const place = await prepare(database)
     const vector = (name: string, length: number) => ({
       name: sha256(name),
@@ -120,7 +120,7 @@ describeFootings('what a project keeps', footing => {
   })
 
   test('stays within cache_bytes: what would expire first goes first', async () => {
-    const { database } = await footing.open()
+    const { database } = await backend.open()
     const place = await prepare(database)
     const other = { ...place, projectId: await makeProject(database, 'other') }
     const prompts = Array.from({ length: 40 }, (_, i) => `prompt ${i}`)
@@ -141,7 +141,7 @@ describeFootings('what a project keeps', footing => {
   })
 
   test('holds no more than a thousand entries of test keys', async () => {
-    const { database } = await footing.open()
+    const { database } = await backend.open()
     const place = await prepare(database)
     for (let i = 0; i < 1_100; i += 100) {
       const batch = Array.from({ length: 100 }, (_, j) => ({ ...answerTo(`test ${i + j}`, place), test: true }))
@@ -157,9 +157,9 @@ describeFootings('what a project keeps', footing => {
   })
 })
 
-describeFootings('installation_id()', footing => {
+describeBackends('installation_id()', backend => {
   test('is the same each time', async () => {
-    const { database } = await footing.open()
+    const { database } = await backend.open()
     const read = async () =>
       (await sql<{ id: string }>`select installation_id() as id`.execute(database.queries)).rows[0]?.id
     expect(await read()).toMatch(/^[0-9a-f-]{36}$/)

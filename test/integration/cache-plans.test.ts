@@ -6,7 +6,7 @@ import { findAnswer } from '../../src/postgres/find-answer.ts'
 import { storeAnswers } from '../../src/postgres/store-answers.ts'
 import { encodeValue } from '../../src/postgres/wire-values.ts'
 import { answerTo, makeProject, makeSpace, type Place, rewordingOf, storePrompts } from '../harness/answers.ts'
-import { describeReal } from '../harness/footings.ts'
+import { describeReal } from '../harness/backends.ts'
 
 const PROJECTS = 300
 const CONTEXTS = 10
@@ -65,9 +65,9 @@ function readScans(plans: readonly string[]): string[] {
   return [...new Set(names.map(name => name.replace(/cache_graph_\d+/, 'cache_graph_N')))].sort()
 }
 
-describeReal('plans of the cache', footing => {
+describeReal('plans of the cache', backend => {
   test('a lookup in a large group goes from key to row, and through the graph', async () => {
-    const { database, databaseUrl } = await footing.open()
+    const { database, databaseUrl } = await backend.open()
     const place = await fill(database)
     const plans = await explain(databaseUrl ?? '', one => findAnswer(one, rewordingOf('prompt 590', place)))
     expect(readScans(plans)).toEqual([
@@ -83,7 +83,7 @@ describeReal('plans of the cache', footing => {
   })
 
   test('storing reads no more than the rows it is about', async () => {
-    const { database, databaseUrl } = await footing.open()
+    const { database, databaseUrl } = await backend.open()
     const place = await fill(database)
     const plans = await explain(databaseUrl ?? '', one =>
       storeAnswers(one, [answerTo('prompt 590', place), answerTo('prompt 1001', place)]),

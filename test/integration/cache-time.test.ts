@@ -1,18 +1,19 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { describeFootings } from '../harness/footings.ts'
-import { ask, startProxy, type TestProxy } from '../harness/proxy.ts'
+import { describeBackends } from '../harness/backends.ts'
+import { ask } from '../harness/client.ts'
+import { startProxy, type TestProxy } from '../harness/proxy.ts'
 import { type Standin, startStandin } from '../standin/server.ts'
 
 const A_DAY_MS = 86_400_000
 
-describeFootings('how long answers are kept', footing => {
+describeBackends('how long answers are kept', backend => {
   let upstream: Standin
   let proxy: TestProxy
 
   beforeAll(async () => {
     upstream = await startStandin({ flavour: 'aggregator' })
     proxy = await startProxy({
-      stores: await footing.open(),
+      stores: await backend.open(),
       environment: {
         AGGREGATOR_BASE_URL: upstream.baseUrl,
         AGGREGATOR_API_KEY: 'k',

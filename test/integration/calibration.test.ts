@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { makeProject } from '../harness/answers.ts'
-import { describeFootings } from '../harness/footings.ts'
+import { describeBackends } from '../harness/backends.ts'
 
 interface Row {
   difference: string
@@ -12,9 +12,9 @@ interface Row {
   high: number
 }
 
-describeFootings('calibration', footing => {
+describeBackends('calibration', backend => {
   test('learns from 200 verdicts from which similarity on the error rate is kept', async () => {
-    const { database } = await footing.open()
+    const { database } = await backend.open()
     await makeProject(database, 'acme')
     // Above 0.8 one of 300 is different, below it all are.
     await database.runScript(`
@@ -39,7 +39,7 @@ describeFootings('calibration', footing => {
   })
 
   test('says how many pairs each threshold serves, and how many rightly', async () => {
-    const { database } = await footing.open()
+    const { database } = await backend.open()
     const [project, other] = [await makeProject(database, 'acme'), await makeProject(database, 'other')]
     const store = (owner: number, pair: number, verdict: string, source: string, similarity: number, kind: string) =>
       database.runScript(`select store_verdict(${owner}, sha256('c'), sha256('a${pair}'), sha256('b${pair}'),

@@ -1,7 +1,8 @@
 import OpenAI from 'openai'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { describeBackends, type Stores } from '../harness/backends.ts'
+import { post } from '../harness/client.ts'
 import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
-import { describeFootings, type Stores } from '../harness/footings.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 
 type Fields = Record<string, unknown>
@@ -43,7 +44,7 @@ const FORMS: [string, Fields][] = [
   ['n for each of several texts', { prompt: ['Once', 'Twice'], n: 2, max_tokens: 4 }],
 ]
 
-describeFootings('legacy completions', footing => {
+describeBackends('legacy completions', backend => {
   let upstreams: Upstreams
   let stores: Stores
   let proxy: TestProxy
@@ -56,7 +57,7 @@ describeFootings('legacy completions', footing => {
   beforeEach(async () => {
     await proxy?.stop()
     upstreams.reset()
-    stores = await footing.open()
+    stores = await backend.open()
     proxy = await startProxy({ stores, environment: upstreams.environment })
     project = `p-${crypto.randomUUID()}`
     key = await proxy.createKey({ project, type: 'project' })
@@ -64,11 +65,7 @@ describeFootings('legacy completions', footing => {
   afterAll(() => Promise.all([proxy.stop(), upstreams.stop()]))
 
   async function complete(body: Fields, { asKey = key, headers = {} } = {}): Promise<Completion> {
-    const response = await fetch(`${proxy.baseUrl}/completions`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${asKey}`, 'content-type': 'application/json', ...headers },
-      body: JSON.stringify({ model, ...body }),
-    })
+    const response = await post(proxy, asKey, '/completions', { model, ...body }, { headers })
     const text = await response.text()
     const isStream = response.headers.get('content-type')?.startsWith('text/event-stream')
     return {
@@ -201,10 +198,9 @@ describeFootings('legacy completions', footing => {
 
     test('not a chat request', async () => {
       await complete({ prompt: question })
-      const response = await fetch(`${proxy.baseUrl}/chat/completions`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${key}` },
-        body: JSON.stringify({ model, messages: [{ role: 'user', content: question }] }),
+      const response = await post(proxy, key, '/chat/completions', {
+        model,
+        messages: [{ role: 'user', content: question }],
       })
       expect(response.headers.get('x-proxy-cache')).toBe('MISS')
     })
@@ -231,11 +227,7 @@ describeFootings('legacy completions', footing => {
       ['groq', 'llama-3.3-70b-versatile', 'embeddings', { input: 'Once' }],
     ] as const)('%s: the error of %s for /%s names the one it has', async (provider, native, path, body) => {
       await storeKey(stores, project, provider, 'sk-own')
-      const response = await fetch(`${proxy.baseUrl}/${path}`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${key}` },
-        body: JSON.stringify({ model: native, ...body }),
-      })
+      const response = await post(proxy, key, `/${path}`, { model: native, ...body })
       expect(response.status).toBe(404)
       const { error } = (await response.json()) as { error: Fields }
       expect(error).toMatchObject({ code: 'unsupported_endpoint', param: 'model', type: 'invalid_request_error' })

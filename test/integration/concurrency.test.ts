@@ -3,8 +3,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openAccounts } from '../faults/accounts.ts'
 import { type BurstAnswer, sendBurst } from '../faults/burst.ts'
 import { type ProxyProcess, startProxyProcess } from '../faults/proxy-process.ts'
-import { describeFootings, type Footing, type Stores } from '../harness/footings.ts'
-import { ask, startProxy } from '../harness/proxy.ts'
+import { type Backend, describeBackends, type Stores } from '../harness/backends.ts'
+import { ask } from '../harness/client.ts'
+import { startProxy } from '../harness/proxy.ts'
 import { type Standin, startStandin } from '../standin/server.ts'
 
 interface Service {
@@ -14,7 +15,7 @@ interface Service {
 }
 
 /** Two processes on real stores; one, in this process, on embedded ones. */
-async function startService({ name }: Footing, stores: Stores, environment: Record<string, string>): Promise<Service> {
+async function startService({ name }: Backend, stores: Stores, environment: Record<string, string>): Promise<Service> {
   if (name === 'embedded') {
     const proxy = await startProxy({ stores, environment })
     return { proxies: [proxy], stop: () => proxy.stop() }
@@ -43,15 +44,15 @@ function countByMessage(answers: readonly BurstAnswer[]): Record<string, number>
   return counts
 }
 
-describeFootings('concurrent requests', footing => {
+describeBackends('concurrent requests', backend => {
   let stores: Stores
   let service: Service
   let standin: Standin
 
   beforeAll(async () => {
-    stores = await footing.open()
+    stores = await backend.open()
     standin = await startStandin({ flavour: 'aggregator', keepsRequests: false })
-    service = await startService(footing, stores, { AGGREGATOR_BASE_URL: standin.baseUrl, AGGREGATOR_API_KEY: 'k' })
+    service = await startService(backend, stores, { AGGREGATOR_BASE_URL: standin.baseUrl, AGGREGATOR_API_KEY: 'k' })
   })
   afterAll(async () => {
     await service?.stop()

@@ -7,9 +7,9 @@ import { findFreePort } from '../../scripts/bench/processes.ts'
 import { createProject, issueKey } from '../../src/postgres/projects.ts'
 import { openRealDatabase } from '../../src/postgres/real.ts'
 import { type ProxyProcess, startProxyProcess } from '../faults/proxy-process.ts'
+import { ask } from '../harness/client.ts'
 import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
 import { embeddedUrl } from '../harness/embedded-url.ts'
-import { ask } from '../harness/proxy.ts'
 
 const WAITING = 500
 const SAMPLES = 200

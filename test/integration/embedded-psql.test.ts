@@ -120,9 +120,8 @@ describe.skipIf(!psqlPath)(title, () => {
   test('a transaction left open is ended once the server waits for it', async () => {
     const session = openPsql()
     await session.say("begin; insert into notes values ('forgotten');")
-    const started = performance.now()
+    // It would stay open for ever: that this comes back is the server's doing.
     expect(await notes()).not.toContain('forgotten')
-    expect(performance.now() - started).toBeLessThan(4_500)
     await session.say('select 1;')
     await session.running.stdin.end()
     expect(await new Response(session.running.stderr).text()).toContain('its open transaction keeps the proxy waiting')
@@ -257,9 +256,11 @@ describe.skipIf(!psqlPath)(title, () => {
     session.stdin.write('begin; select 1;\n')
     session.stdin.flush()
     await session.stdout.getReader().read()
-    const started = performance.now()
     await other.close()
-    expect(performance.now() - started).toBeLessThan(1_000)
+    session.stdin.write('select 1;\n')
+    await session.stdin.end()
+    // Cut off, not asked to make room as it would be after half a second.
+    expect(await new Response(session.stderr).text()).not.toContain('keeps the proxy waiting')
     session.kill()
     await session.exited
   })

@@ -1,43 +1,26 @@
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
-import { describeFootings } from '../harness/footings.ts'
-import { ask, startProxy, type TestProxy } from '../harness/proxy.ts'
+import { describeBackends } from '../harness/backends.ts'
+import { type Addressed, type Answer, ask, post, readAnswer } from '../harness/client.ts'
+import { startProxy, type TestProxy } from '../harness/proxy.ts'
 import type { RecordedRequest } from '../standin/recording.ts'
 import { type Standin, startStandin } from '../standin/server.ts'
 
 const model = 'openai/text-embedding-3-small'
 
-interface EmbeddingsAnswer {
-  status: number
-  headers: Headers
-  cache: string | null
+interface EmbeddingsAnswer extends Answer {
   tokensSaved: string | null
-  text: string
-  // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the answer holds
-  json: any
 }
 
 type Fields = Record<string, unknown>
 
-async function post(
-  baseUrl: string,
+async function embedAt(
+  to: Addressed,
   key: string,
   body: Fields,
   headers: Record<string, string> = {},
 ): Promise<EmbeddingsAnswer> {
-  const response = await fetch(`${baseUrl}/embeddings`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
-    body: JSON.stringify({ model, dimensions: 8, ...body }),
-  })
-  const text = await response.text()
-  return {
-    status: response.status,
-    headers: response.headers,
-    cache: response.headers.get('x-proxy-cache'),
-    tokensSaved: response.headers.get('x-proxy-tokens-saved'),
-    text,
-    json: JSON.parse(text),
-  }
+  const answer = await readAnswer(await post(to, key, '/embeddings', { model, dimensions: 8, ...body }, { headers }))
+  return { ...answer, tokensSaved: answer.headers.get('x-proxy-tokens-saved') }
 }
 
 function inputsOf(request: RecordedRequest | undefined): unknown {
@@ -57,17 +40,17 @@ function answerWith(vectors: unknown[], fields: Fields = {}): string[] {
 
 const JSON_TYPE = { 'content-type': 'application/json' }
 
-describeFootings('embeddings', footing => {
+describeBackends('embeddings', backend => {
   let upstream: Standin
   let proxy: TestProxy
   let key: string
 
-  const embed = (body: Fields, headers?: Record<string, string>) => post(proxy.baseUrl, key, body, headers)
-  const direct = (body: Fields) => post(upstream.baseUrl, 'k', body)
+  const embed = (body: Fields, headers?: Record<string, string>) => embedAt(proxy, key, body, headers)
+  const direct = (body: Fields) => embedAt(upstream, 'k', body)
 
   async function start(environment: Record<string, string> = {}): Promise<void> {
     proxy = await startProxy({
-      stores: await footing.open(),
+      stores: await backend.open(),
       environment: {
         AGGREGATOR_BASE_URL: upstream.baseUrl,
         AGGREGATOR_API_KEY: 'k',
@@ -221,7 +204,7 @@ describeFootings('embeddings', footing => {
     test('is that of another project', async () => {
       await embed({ input: 'same' })
       const other = await proxy.createKey({ type: 'project' })
-      expect((await post(proxy.baseUrl, other, { input: 'same' })).cache).toBe('MISS')
+      expect((await embedAt(proxy, other, { input: 'same' })).cache).toBe('MISS')
     })
 
     test('is not that of another user', async () => {
@@ -273,6 +256,8 @@ describeFootings('embeddings', footing => {
       const project = `purged-${crypto.randomUUID()}`
       key = await proxy.createKey({ type: 'project', project })
       await embed({ input: 'x' })
+      // Stored behind the answer.
+      while ((await proxy.query('select 1 from cached_vectors')).length === 0) await Bun.sleep(10)
       await proxy.query(`select purge_cache('${project}')`)
       expect((await embed({ input: 'x' })).cache).toBe('MISS')
     })
@@ -388,12 +373,7 @@ describeFootings('embeddings', footing => {
   test('a client that goes away ends the upstream call', async () => {
     upstream.script({ kind: 'hang', after: 'nothing' })
     const abort = new AbortController()
-    const asked = fetch(`${proxy.baseUrl}/embeddings`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${key}` },
-      body: JSON.stringify({ model, input: 'x' }),
-      signal: abort.signal,
-    })
+    const asked = post(proxy, key, '/embeddings', { model, input: 'x' }, { signal: abort.signal })
     asked.catch(() => {})
     while (upstream.counts.active === 0) await Bun.sleep(10)
     abort.abort()
@@ -430,11 +410,12 @@ describeFootings('embeddings', footing => {
   })
 
   test('the request is forwarded as it came where nothing of it is known', async () => {
-    const response = await fetch(`${proxy.baseUrl}/embeddings`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${key}` },
-      body: '{ "model":"openai/text-embedding-3-small", "input":["x"],  "unknown": 1.0 }',
-    })
+    const response = await post(
+      proxy,
+      key,
+      '/embeddings',
+      '{ "model":"openai/text-embedding-3-small", "input":["x"],  "unknown": 1.0 }',
+    )
     await response.text()
     expect(upstream.requests[0]?.bodyText).toBe(
       '{ "model":"openai/text-embedding-3-small", "input":["x"],  "unknown": 1.0 }',
@@ -445,9 +426,9 @@ describeFootings('embeddings', footing => {
     const project = `both-${crypto.randomUUID()}`
     const testKey = await proxy.createKey({ project })
     key = await proxy.createKey({ project, type: 'project' })
-    const sandboxed = await post(proxy.baseUrl, testKey, { input: ['x', 'y'] })
+    const sandboxed = await embedAt(proxy, testKey, { input: ['x', 'y'] })
     expect(sandboxed.headers.get('x-proxy-provider')).toBe('sandbox')
-    expect((await post(proxy.baseUrl, testKey, { input: ['y', 'x'] })).cache).toBe('HIT')
+    expect((await embedAt(proxy, testKey, { input: ['y', 'x'] })).cache).toBe('HIT')
     expect((await embed({ input: 'x' })).cache).toBe('MISS')
   })
 

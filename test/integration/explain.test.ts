@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { Explanation } from '../../src/cache/explain.ts'
-import { describeFootings } from '../harness/footings.ts'
-import { ask, startProxy, type TestProxy } from '../harness/proxy.ts'
+import { describeBackends } from '../harness/backends.ts'
+import { ask } from '../harness/client.ts'
+import { startProxy, type TestProxy } from '../harness/proxy.ts'
 import { type Standin, startStandin } from '../standin/server.ts'
 
 const QUESTION = 'Explain how photosynthesis works in the leaves of green plants, with photographs'
@@ -9,7 +10,7 @@ const OTHER_WORDS = 'Explain how photosynthesis works in the leaves of green pla
 const UNPROVED = 'Explain how photosynthesis works in the leaves of green plants, with drawings'
 const NEAR = { 'x-proxy-cache-threshold': '0.5' }
 
-describeFootings('POST /v1/cache/explain', footing => {
+describeBackends('POST /v1/cache/explain', backend => {
   let proxy: TestProxy
   let standin: Standin
   let project: string
@@ -18,7 +19,7 @@ describeFootings('POST /v1/cache/explain', footing => {
   beforeAll(async () => {
     standin = await startStandin({ flavour: 'aggregator' })
     const environment = { AGGREGATOR_BASE_URL: standin.baseUrl, AGGREGATOR_API_KEY: 'vendor-key' }
-    proxy = await startProxy({ stores: await footing.open(), environment })
+    proxy = await startProxy({ stores: await backend.open(), environment })
   })
   beforeEach(async () => {
     project = `p-${crypto.randomUUID().slice(0, 8)}`

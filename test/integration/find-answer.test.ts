@@ -5,7 +5,7 @@ import { registerEmbeddingSpace } from '../../src/postgres/embedding-spaces.ts'
 import { type AnswerAsk, findAnswer } from '../../src/postgres/find-answer.ts'
 import { createProject } from '../../src/postgres/projects.ts'
 import { storeAnswer } from '../../src/postgres/store-answer.ts'
-import { describeFootings } from '../harness/footings.ts'
+import { describeBackends } from '../harness/backends.ts'
 
 const sha256 = (text: string) => new Bun.CryptoHasher('sha256').update(text).digest('hex')
 
@@ -43,9 +43,9 @@ async function fill(database: Database): Promise<(context: string, vector: strin
   })
 }
 
-describeFootings('find_answer()', footing => {
+describeBackends('find_answer()', backend => {
   test('finds the similar prompt and no other', async () => {
-    const { database } = await footing.open()
+    const { database } = await backend.open()
     const ask = await fill(database)
     expect(await findAnswer(database, ask('context', '[10,9,0]'))).toEqual([
       expect.objectContaining({ match: 'similar', prompt: 'near', response: '{"to":"near"}' }),
@@ -55,7 +55,7 @@ describeFootings('find_answer()', footing => {
   })
 
   test('names the entry, however it was found', async () => {
-    const { database } = await footing.open()
+    const { database } = await backend.open()
     const ask = await fill(database)
     const similar = ask('context', '[10,9,0]')
     const { rows } = await sql<{ id: string }>`

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { describeBackends } from '../harness/backends.ts'
+import { ask } from '../harness/client.ts'
 import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
-import { describeFootings } from '../harness/footings.ts'
-import { ask, startProxy, type TestProxy } from '../harness/proxy.ts'
+import { startProxy, type TestProxy } from '../harness/proxy.ts'
 
 const QUESTION = 'Explain how photosynthesis works in the leaves of green plants, with photographs'
 const SAME_WORDS = `Could you please ${QUESTION.toLowerCase()}?`
@@ -28,14 +29,14 @@ const WITHOUT_EFFECT: Headers[] = [
   { 'openai-beta': 'of another vendor' },
 ]
 
-describeFootings('headers that are forwarded', footing => {
+describeBackends('headers that are forwarded', backend => {
   let upstreams: Upstreams
   let proxy: TestProxy
   let key: string
 
   beforeAll(async () => {
     upstreams = await startUpstreams()
-    proxy = await startProxy({ stores: await footing.open(), environment: upstreams.environment })
+    proxy = await startProxy({ stores: await backend.open(), environment: upstreams.environment })
   })
   beforeEach(async () => {
     const project = `p-${crypto.randomUUID()}`

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { describeFootings } from '../harness/footings.ts'
-import { ask, startProxy, type TestProxy } from '../harness/proxy.ts'
+import { describeBackends } from '../harness/backends.ts'
+import { ask } from '../harness/client.ts'
+import { startProxy, type TestProxy } from '../harness/proxy.ts'
 import type { Scenario } from '../standin/scenario.ts'
 import { type Standin, startStandin } from '../standin/server.ts'
 import { BAD_BODIES } from './hostile/bad-bodies.ts'
@@ -35,7 +36,7 @@ test('the set is as large as it is meant to be, and no two requests share a name
   expect(new Set(names).size).toBe(names.length)
 })
 
-describeFootings('hostile requests', footing => {
+describeBackends('hostile requests', backend => {
   const log = createMemoryLog()
   const answered = { test: 0, project: 0 }
   const keys = { test: '', project: '' }
@@ -44,7 +45,7 @@ describeFootings('hostile requests', footing => {
   let standin: Standin
 
   beforeAll(async () => {
-    const stores = await footing.open()
+    const stores = await backend.open()
     standin = await startStandin({ flavour: 'aggregator' })
     standin.script({ kind: 'answer', content: 'Fine.', toolCalls: [] })
     const environment = { AGGREGATOR_BASE_URL: standin.baseUrl, AGGREGATOR_API_KEY: 'vendor-key' }

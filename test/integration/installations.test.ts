@@ -2,9 +2,10 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { readInstallationId } from '../../src/postgres/installation-id.ts'
 import { connectRedis } from '../../src/redis/connect-redis.ts'
 import { openProcessBus } from '../../src/redis/process-bus.ts'
+import { type Backend, describeReal } from '../harness/backends.ts'
 import { question, textOf } from '../harness/chat.ts'
-import { describeReal, type Footing } from '../harness/footings.ts'
-import { ask, startProxy, type TestProxy } from '../harness/proxy.ts'
+import { ask } from '../harness/client.ts'
+import { startProxy, type TestProxy } from '../harness/proxy.ts'
 import { type Standin, startStandin } from '../standin/server.ts'
 
 /** One database with its proxy and its provider; the Redis is everybody's. */
@@ -15,8 +16,8 @@ interface Installation {
   close(): Promise<void>
 }
 
-async function openInstallation(footing: Footing): Promise<Installation> {
-  const stores = await footing.open()
+async function openInstallation(backend: Backend): Promise<Installation> {
+  const stores = await backend.open()
   // Where both begin alike, nothing but the installation tells their names apart.
   await stores.database.runScript('truncate projects, api_keys restart identity cascade')
   const url = stores.redisUrl ?? ''

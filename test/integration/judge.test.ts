@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { describeFootings } from '../harness/footings.ts'
-import { type Answer, ask, startProxy, type TestProxy } from '../harness/proxy.ts'
+import { describeBackends } from '../harness/backends.ts'
+import { type Answer, ask } from '../harness/client.ts'
+import { startProxy, type TestProxy } from '../harness/proxy.ts'
 import type { Scenario } from '../standin/scenario.ts'
 import { type Standin, startStandin } from '../standin/server.ts'
 
@@ -11,7 +12,7 @@ const JUDGE = 'openai/gpt-4.1-mini'
 
 const verdict = (said: string): Scenario => ({ kind: 'answer', content: JSON.stringify({ verdict: said }) })
 
-describeFootings('the judge', footing => {
+describeBackends('the judge', backend => {
   let proxy: TestProxy
   let standin: Standin
   let project: string
@@ -24,7 +25,7 @@ describeFootings('the judge', footing => {
       AGGREGATOR_API_KEY: 'vendor-key',
       UPSTREAM_MAX_RETRIES: '0',
     }
-    proxy = await startProxy({ stores: await footing.open(), environment })
+    proxy = await startProxy({ stores: await backend.open(), environment })
   })
   beforeEach(async () => {
     standin.reset()

@@ -7,9 +7,10 @@ import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { findFreePort, startProxyProcess, stop } from '../../scripts/bench/processes.ts'
 import { createProject, issueKey } from '../../src/postgres/projects.ts'
 import { openRealDatabase } from '../../src/postgres/real.ts'
+import { describeBackends } from '../harness/backends.ts'
+import { type Answer, ask } from '../harness/client.ts'
 import { embeddedUrl } from '../harness/embedded-url.ts'
-import { describeFootings } from '../harness/footings.ts'
-import { type Answer, ask, startProxy, type TestProxy } from '../harness/proxy.ts'
+import { startProxy, type TestProxy } from '../harness/proxy.ts'
 import { type Standin, startStandin } from '../standin/server.ts'
 import { askUnread } from './streaming/raw-client.ts'
 
@@ -50,7 +51,7 @@ const file = (data: string, filename = 'report.pdf'): Part => ({
   file: { filename, file_data: `data:application/pdf;base64,${data}` },
 })
 
-describeFootings('requests that hold more than text', footing => {
+describeBackends('requests that hold more than text', backend => {
   let upstream: Standin
   let proxy: TestProxy
   let key: string
@@ -58,7 +59,7 @@ describeFootings('requests that hold more than text', footing => {
   beforeAll(async () => {
     upstream = await startStandin()
     const environment = { AGGREGATOR_BASE_URL: upstream.baseUrl, AGGREGATOR_API_KEY: 'k' }
-    proxy = await startProxy({ stores: await footing.open(), environment })
+    proxy = await startProxy({ stores: await backend.open(), environment })
     key = await proxy.createKey({ type: 'project' })
   })
   afterAll(() => Promise.all([proxy.stop(), upstream.stop()]))
@@ -131,7 +132,7 @@ describeFootings('requests that hold more than text', footing => {
 })
 
 /** A process of its own: what it holds is not hidden behind what the test itself holds. */
-describeFootings('the memory of a proxy', footing => {
+describeBackends('the memory of a proxy', backend => {
   const BODIES = 60
   const AT_ONCE = 3
   /** Were all bodies kept, they would take up eight times that at the least. */
@@ -139,7 +140,7 @@ describeFootings('the memory of a proxy', footing => {
   /** Garbage is collected, and given back to the system, some seconds after the last body. */
   const SETTLE_LIMIT_MS = 20_000
   // Where there are real stores, their process says it better: the embedded database's own memory comes and goes.
-  const isSpared = process.platform !== 'linux' || (inject('real') !== null && footing.name === 'embedded')
+  const isSpared = process.platform !== 'linux' || (inject('real') !== null && backend.name === 'embedded')
   let folder: string
   let upstream: Standin
   let child: Subprocess
@@ -148,7 +149,7 @@ describeFootings('the memory of a proxy', footing => {
 
   beforeAll(async () => {
     if (isSpared) return
-    const { database, databaseUrl, redisUrl } = await footing.open()
+    const { database, databaseUrl, redisUrl } = await backend.open()
     folder = await mkdtemp(join(tmpdir(), 'model-proxy-bodies-'))
     upstream = await startStandin({ keepsRequests: false })
     const [port, psqlPort] = [findFreePort(), findFreePort()]

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import type { Database } from '../../src/postgres/database.ts'
 import { findAnswer } from '../../src/postgres/find-answer.ts'
 import { makeProject, makeSpace, type Place, rewordingOf, storePrompts } from '../harness/answers.ts'
-import { describeFootings, describeReal } from '../harness/footings.ts'
+import { describeBackends, describeReal } from '../harness/backends.ts'
 
 /** More than are compared one by one where there are graphs. */
 const PROMPTS = 700
@@ -34,9 +34,9 @@ async function listGraphs(database: Database): Promise<string[]> {
   return rows.map(row => row.name)
 }
 
-describeFootings('a large group', footing => {
+describeBackends('a large group', backend => {
   test('finds every similar prompt, and none for another project or context', async () => {
-    const { database } = await footing.open()
+    const { database } = await backend.open()
     const place = await fill(database)
     expect(await findAll(database, place, everyTenth)).toEqual(promptsOf(everyTenth))
     const other = await makeProject(database, 'other')
@@ -45,9 +45,9 @@ describeFootings('a large group', footing => {
   })
 })
 
-describeReal('the graph of a large group', footing => {
+describeReal('the graph of a large group', backend => {
   test('takes over all that was compared before', async () => {
-    const { database } = await footing.open()
+    const { database } = await backend.open()
     const place = {
       projectId: await makeProject(database, 'acme'),
       spaceId: await makeSpace(database),
@@ -63,7 +63,7 @@ describeReal('the graph of a large group', footing => {
   })
 
   test('does not grow by what is stored again', async () => {
-    const { database } = await footing.open()
+    const { database } = await backend.open()
     const place = await fill(database)
     const size = async () => {
       const [graph] = await listGraphs(database)
@@ -78,7 +78,7 @@ describeReal('the graph of a large group', footing => {
   })
 
   test('is rebuilt when most of it has expired, and gives its space back', async () => {
-    const { database } = await footing.open()
+    const { database } = await backend.open()
     const place = await fill(database)
     const [graph] = await listGraphs(database)
     const kept = everyTenth
@@ -98,7 +98,7 @@ describeReal('the graph of a large group', footing => {
   })
 
   test('goes with a purge', async () => {
-    const { database } = await footing.open()
+    const { database } = await backend.open()
     const place = await fill(database)
     await database.runScript(`select purge_cache('acme'); select rebuild_cache_graphs()`)
     expect(await listGraphs(database)).toEqual([])
@@ -108,7 +108,7 @@ describeReal('the graph of a large group', footing => {
   })
 
   test('is one, however many begin it at once', async () => {
-    const { database } = await footing.open()
+    const { database } = await backend.open()
     const projectId = await makeProject(database, 'acme')
     const place = { projectId, spaceId: await makeSpace(database), context: 'none' }
     await storePrompts(database, place, 0, 200)

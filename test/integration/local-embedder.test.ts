@@ -1,15 +1,16 @@
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { describeFootings } from '../harness/footings.ts'
-import { ask, startProxy, type TestProxy } from '../harness/proxy.ts'
+import { describeBackends } from '../harness/backends.ts'
+import { ask } from '../harness/client.ts'
+import { startProxy, type TestProxy } from '../harness/proxy.ts'
 import { temporaryFolder } from '../harness/temporary-folder.ts'
 import { writeTinyModel } from '../harness/tiny-model.ts'
 
 const OWN_MODEL = fileURLToPath(new URL('../../vendor/all-minilm-l6-v2/model.onnx', import.meta.url))
 const tiny = temporaryFolder()
 
-describeFootings('a local embedder', footing => {
+describeBackends('a local embedder', backend => {
   let proxy: TestProxy
   let key: string
 
@@ -20,7 +21,7 @@ describeFootings('a local embedder', footing => {
 
   async function start(environment: Record<string, string>): Promise<void> {
     await proxy?.stop()
-    proxy = await startProxy({ stores: await footing.open(), environment: { EMBEDDER: 'local', ...environment } })
+    proxy = await startProxy({ stores: await backend.open(), environment: { EMBEDDER: 'local', ...environment } })
     key = await proxy.createKey()
   }
 

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Database } from '../../src/postgres/database.ts'
 import { openRealDatabase } from '../../src/postgres/real.ts'
-import { describeReal } from '../harness/footings.ts'
-import { type Answer, ask, startProxy, type TestProxy } from '../harness/proxy.ts'
+import { describeReal } from '../harness/backends.ts'
+import { type Answer, ask } from '../harness/client.ts'
+import { startProxy, type TestProxy } from '../harness/proxy.ts'
 
 const OTHERS = 10
 const ROUNDS = 20
@@ -12,13 +13,13 @@ interface Asked {
   tookMs: number
 }
 
-describeReal("an operator's transaction holds one project's counter", footing => {
+describeReal("an operator's transaction holds one project's counter", backend => {
   let proxy: TestProxy
   let operator: Database
   const others: string[] = []
 
   beforeAll(async () => {
-    proxy = await startProxy({ stores: await footing.open() })
+    proxy = await startProxy({ stores: await backend.open() })
     operator = openRealDatabase({ url: proxy.stores.databaseUrl ?? '', maxConnections: 1 })
     for (let i = 0; i < OTHERS; i++) others.push(await proxy.createKey())
   })

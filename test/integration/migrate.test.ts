@@ -7,7 +7,7 @@ import { type Database, isLockedOut } from '../../src/postgres/database.ts'
 import { migrate } from '../../src/postgres/migrate.ts'
 import { createProject, issueKey } from '../../src/postgres/projects.ts'
 import { openRealDatabase } from '../../src/postgres/real.ts'
-import { describeFootings, describeReal } from '../harness/footings.ts'
+import { describeBackends, describeReal } from '../harness/backends.ts'
 
 const MIGRATIONS = new URL('../../sql/migrations/', import.meta.url)
 
@@ -24,9 +24,9 @@ function changeView(columns: string): string {
     update schema_migrations set checksum = 'another' where name = 'views';`
 }
 
-describeFootings('a deploy', footing => {
+describeBackends('a deploy', backend => {
   test('replaces a view whatever its columns were, and what depends on it', async () => {
-    const { database } = await footing.open()
+    const { database } = await backend.open()
     const ask = await issueAsk(database)
     for (const columns of ['1 as other', 'k.id::text as key_id, k.key_hash']) {
       await database.runScript(changeView(columns))
@@ -37,7 +37,7 @@ describeFootings('a deploy', footing => {
   })
 })
 
-describeReal('a deploy', footing => {
+describeReal('a deploy', backend => {
   const drops: (() => Promise<void>)[] = []
   afterEach(async () => {
     for (const drop of drops.splice(0)) await drop()
@@ -103,7 +103,7 @@ describeReal('a deploy', footing => {
   })
 
   test('costs no request, of this release or the one before, whatever it replaces', async () => {
-    const { database, databaseUrl } = await footing.open()
+    const { database, databaseUrl } = await backend.open()
     const ask = await issueAsk(database)
     const deployer = openRealDatabase({ url: databaseUrl ?? '', maxConnections: 1 })
     let running = true

@@ -2,8 +2,9 @@ import { tmpdir } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import OpenAI from 'openai'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { describeBackends, describeReal, type Stores } from '../harness/backends.ts'
+import { get as getFrom, post } from '../harness/client.ts'
 import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
-import { describeFootings, describeReal, type Stores } from '../harness/footings.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 
 interface Listed {
@@ -17,7 +18,7 @@ beforeAll(async () => {
 })
 afterAll(() => upstreams.stop())
 
-describeFootings('GET /v1/models', footing => {
+describeBackends('GET /v1/models', backend => {
   let stores: Stores
   let proxy: TestProxy
   let project: string
@@ -25,15 +26,14 @@ describeFootings('GET /v1/models', footing => {
 
   beforeEach(async () => {
     if (proxy) await proxy.stop()
-    stores = await footing.open()
+    stores = await backend.open()
     proxy = await startProxy({ stores, environment: upstreams.environment })
     project = `p-${crypto.randomUUID()}`
     key = await proxy.createKey({ project, type: 'project' })
   })
   afterAll(() => proxy.stop())
 
-  const get = (path: string, asking = key, from = proxy) =>
-    fetch(`${from.baseUrl}${path}`, { headers: { authorization: `Bearer ${asking}` } })
+  const get = (path: string, asking = key, from = proxy) => getFrom(from, path, asking)
   const list = async (asking = key, from = proxy) => (await (await get('/models', asking, from)).json()) as Listed
   const ids = ({ data }: Listed) => data.map(model => model.id)
 
@@ -118,17 +118,17 @@ describeFootings('GET /v1/models', footing => {
   test('a broken escape is a 400, another method a 405', async () => {
     expect((await get('/models/%ff')).status).toBe(400)
     for (const path of ['/models', '/models/gpt-4o']) {
-      const response = await fetch(`${proxy.baseUrl}${path}`, { method: 'POST' })
+      const response = await post(proxy, key, path, '')
       expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET'])
     }
   })
 
   test('needs a good key, and says so as everywhere', async () => {
-    for (const [header, status, message] of [
+    for (const [unknown, status, message] of [
       [undefined, 401, 'Missing API key'],
-      ['Bearer lgw_proj_00000000000000000000000000000000', 401, 'Invalid API key'],
+      ['lgw_proj_00000000000000000000000000000000', 401, 'Invalid API key'],
     ] as const) {
-      const response = await fetch(`${proxy.baseUrl}/models`, header ? { headers: { authorization: header } } : {})
+      const response = await getFrom(proxy, '/models', unknown)
       expect(response.status).toBe(status)
       expect(await response.json()).toMatchObject({ error: { message } })
       expect(response.headers.get('x-request-id')).toBeTruthy()
@@ -169,7 +169,7 @@ describeFootings('GET /v1/models', footing => {
   })
 })
 
-describeReal('bun run catalogue:sync', footing => {
+describeReal('bun run catalogue:sync', backend => {
   let stores: Stores
   let proxy: TestProxy
   let aggregator: ReturnType<typeof serve>
@@ -193,7 +193,7 @@ describeReal('bun run catalogue:sync', footing => {
   }
 
   beforeAll(async () => {
-    stores = await footing.open()
+    stores = await backend.open()
     proxy = await startProxy({ stores, environment: upstreams.environment })
   })
   beforeEach(() => {

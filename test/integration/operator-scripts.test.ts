@@ -6,7 +6,7 @@ import { openEmbeddedDatabase } from '../../src/postgres/embedded/embedded.ts'
 import { openRealDatabase } from '../../src/postgres/real.ts'
 import { bareFlags, type PsqlOutcome, psqlPath, runPsql } from './run-psql.ts'
 
-interface Footing {
+interface Backend {
   database: Database
   url: string
   drop(): Promise<void>
@@ -14,7 +14,7 @@ interface Footing {
 
 const scriptsFolder = fileURLToPath(new URL('../../scripts/', import.meta.url))
 
-async function openEmbedded(): Promise<Footing> {
+async function openEmbedded(): Promise<Backend> {
   const template = new Blob([await Bun.file(inject('embeddedTemplate')).bytes()])
   const database = await openEmbeddedDatabase({ directory: null, psql: { port: 0, password: 'test' }, template })
   return {
@@ -24,7 +24,7 @@ async function openEmbedded(): Promise<Footing> {
   }
 }
 
-async function openReal(adminUrl: string, template: string): Promise<Footing> {
+async function openReal(adminUrl: string, template: string): Promise<Backend> {
   const name = `operators_${crypto.randomUUID().replaceAll('-', '')}`
   const admin = openRealDatabase({ url: adminUrl, maxConnections: 1 })
   await admin.runScript(`create database ${name} template ${template}`)
@@ -43,7 +43,7 @@ async function openReal(adminUrl: string, template: string): Promise<Footing> {
 }
 
 const real = inject('real')
-const footings = [
+const backends = [
   { name: 'embedded', open: openEmbedded },
   ...(real ? [{ name: 'real', open: () => openReal(real.adminUrl, real.template) }] : []),
 ]
@@ -51,17 +51,17 @@ const footings = [
 const title = psqlPath ? 'psql' : 'skipped: psql is not installed'
 
 describe.skipIf(!psqlPath)(title, () => {
-  describe.each(footings)('operators’ scripts, $name', ({ open }) => {
-    let footing: Footing
+  describe.each(backends)('operators’ scripts, $name', ({ open }) => {
+    let backend: Backend
 
     beforeAll(async () => {
-      footing = await open()
+      backend = await open()
     })
-    afterAll(() => footing.drop())
+    afterAll(() => backend.drop())
 
     function run(script: string, variables: Record<string, string>, flags: readonly string[] = bareFlags) {
       const given = Object.entries(variables).flatMap(([name, value]) => ['-v', `${name}=${value}`])
-      return runPsql(footing.url, [...flags, ...given, '-f', `${scriptsFolder}${script}.sql`])
+      return runPsql(backend.url, [...flags, ...given, '-f', `${scriptsFolder}${script}.sql`])
     }
 
     async function succeed(script: string, variables: Record<string, string>): Promise<string> {
@@ -81,7 +81,7 @@ describe.skipIf(!psqlPath)(title, () => {
       const { rows } = await sql`
         select (select json_agg(p order by p.id) from projects p) as projects,
           (select json_agg(k order by k.id) from api_keys k) as keys,
-          (select count(*) from cache_entries) as entries`.execute(footing.database.queries)
+          (select count(*) from cache_entries) as entries`.execute(backend.database.queries)
       return rows
     }
 
@@ -97,7 +97,7 @@ describe.skipIf(!psqlPath)(title, () => {
       const printed = await succeed('create-project', { project, plan: 'enterprise' })
       expect(printed).toMatch(/^\d+\n$/)
       const { rows } = await sql`select id, plan from projects where name = ${project}`.execute(
-        footing.database.queries,
+        backend.database.queries,
       )
       expect(rows).toEqual([{ id: Number(printed), plan: 'enterprise' }])
     })
@@ -113,7 +113,7 @@ describe.skipIf(!psqlPath)(title, () => {
         const hash = new Bun.CryptoHasher('sha256').update(key).digest('hex')
         const { rows } =
           await sql`select prefix, type, expires_at from api_keys where key_hash = decode(${hash}, 'hex')`.execute(
-            footing.database.queries,
+            backend.database.queries,
           )
         expect(rows).toEqual([{ prefix: key.slice(0, 17), type, expires_at: null }])
       }
@@ -150,7 +150,7 @@ describe.skipIf(!psqlPath)(title, () => {
       }
       const hash = new Bun.CryptoHasher('sha256').update(key).digest('hex')
       const { rows } = await sql<{ verdict: string }>`select verdict from admit(array[${hash}], array[1])`.execute(
-        footing.database.queries,
+        backend.database.queries,
       )
       expect(rows).toEqual([{ verdict: 'disabled' }])
     })
@@ -167,7 +167,7 @@ describe.skipIf(!psqlPath)(title, () => {
       await sql`
         insert into api_keys (project_id, key_hash, prefix, type, name)
         select find_project(${project}), sha256(convert_to(n::text || ${project}, 'UTF8')), 'lgw_proj_SamePfx1', 'project', 'n' || n
-        from generate_series(1, 2) n`.execute(footing.database.queries)
+        from generate_series(1, 2) n`.execute(backend.database.queries)
       const before = await everything()
       expectOneLine(await run('deactivate-key', { key: 'lgw_proj_SamePfx1' }), /several keys begin with/)
       expect(await everything()).toEqual(before)
@@ -186,7 +186,7 @@ describe.skipIf(!psqlPath)(title, () => {
       }
       const { rows } = await sql`
         select plan, semantic_enabled, semantic_guards, semantic_threshold, cache_ttl_seconds
-        from projects where name = ${project}`.execute(footing.database.queries)
+        from projects where name = ${project}`.execute(backend.database.queries)
       expect(rows).toEqual([
         {
           plan: 'free',
@@ -212,11 +212,11 @@ describe.skipIf(!psqlPath)(title, () => {
         )
         select record_semantic_hits(array[project_id], array['one'], array[encode(sha256('a'), 'hex')],
           array[encode(request_hash, 'hex')], array['proved'], array[0.97], array[false], array[1], array[1], array[0.1])
-        from entry`.execute(footing.database.queries)
+        from entry`.execute(backend.database.queries)
       expect(await succeed('feedback', { project, request_id: 'one', verdict: 'wrong' })).toBe('')
       const { rows } =
         await sql`select source, verdict from cache_verdicts where project_id = find_project(${project})`.execute(
-          footing.database.queries,
+          backend.database.queries,
         )
       expect(rows).toEqual([{ source: 'person', verdict: 'different' }])
       expect(await succeed('calibration', { project })).toContain('0.95|1|')
@@ -228,7 +228,7 @@ describe.skipIf(!psqlPath)(title, () => {
         insert into cache_entries (project_id, request_hash, endpoint, model, provider, response, expires_at)
         select p.id, sha256(convert_to(n::text, 'UTF8')), 'chat', 'm', 'sandbox', '{}', now() + interval '1 hour'
         from projects p, generate_series(1, 3) n
-        where p.name in (${project}, ${other})`.execute(footing.database.queries)
+        where p.name in (${project}, ${other})`.execute(backend.database.queries)
       expect(await succeed('purge-cache', { project })).toBe('3\n')
       expect(await succeed('purge-cache', { project })).toBe('0\n')
       expect(await succeed('purge-cache', { project: other })).toBe('3\n')
@@ -236,10 +236,10 @@ describe.skipIf(!psqlPath)(title, () => {
 
     test('usage reports the month by model, and the quotas', async () => {
       const project = await newProject()
-      await sql`select maintain_usage_partitions()`.execute(footing.database.queries)
+      await sql`select maintain_usage_partitions()`.execute(backend.database.queries)
       await sql`
         insert into monthly_counters (project_id, key_type, month, requests)
-        values (find_project(${project}), 'project', current_month(), 4)`.execute(footing.database.queries)
+        values (find_project(${project}), 'project', current_month(), 4)`.execute(backend.database.queries)
       await sql`
         insert into usage_records
         select now(), 'r' || n, find_project(${project}), 1, 'chat', u.model, u.provider, u.cache_result, u.status, false,
@@ -250,7 +250,7 @@ describe.skipIf(!psqlPath)(title, () => {
           (3, 'openai/gpt-x', 'openrouter', 'HIT-SEMANTIC', 200, 0, 0, 990, 0, 0.00201),
           (4, 'other', 'sandbox', 'MISS', 502, 5, 7, 0, 0, 0)
         ) as u (n, model, provider, cache_result, status, prompt_tokens, completion_tokens, tokens_saved, cost_usd, saved_usd)`.execute(
-        footing.database.queries,
+        backend.database.queries,
       )
 
       const report = await run('usage', { project }, ['-v', 'ON_ERROR_STOP=1'])
@@ -390,14 +390,14 @@ describe.skipIf(!psqlPath)(title, () => {
       expect(token).toMatch(/^lgw_invite_[0-9A-Za-z]{32}$/)
       const again = (await succeed('create-admin', { email })).trimEnd()
       const { rows } = await sql`select (select count(*) from find_invitation(${token}))::integer as old,
-        (select email from find_invitation(${again})) as email`.execute(footing.database.queries)
+        (select email from find_invitation(${again})) as email`.execute(backend.database.queries)
       expect(rows).toEqual([{ old: 0, email: email.toLowerCase() }])
       const key = (await succeed('create-admin-key', { email, name: 'deploys', expires: '2999-01-01' })).trimEnd()
       const { rows: holders } = await sql`select email, role
-        from admit_admin_key(encode(sha256(convert_to(${key}, 'UTF8')), 'hex'))`.execute(footing.database.queries)
+        from admit_admin_key(encode(sha256(convert_to(${key}, 'UTF8')), 'hex'))`.execute(backend.database.queries)
       expect(holders).toEqual([{ email: email.toLowerCase(), role: 'owner' }])
       const { rows: audited } = await sql`select distinct actor, actor_kind from audit_log
-        where target = ${'admin_key_1'}`.execute(footing.database.queries)
+        where target = ${'admin_key_1'}`.execute(backend.database.queries)
       expect(audited).toEqual([{ actor: 'postgres', actor_kind: 'operator' }])
       expectOneLine(await run('create-admin', { email: 'nobody' }), /e-mail address "nobody" is not valid/)
       expectOneLine(

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { describeFootings } from '../harness/footings.ts'
-import { type Answer, ask, startProxy, type TestProxy } from '../harness/proxy.ts'
+import { describeBackends } from '../harness/backends.ts'
+import { type Answer, ask } from '../harness/client.ts'
+import { startProxy, type TestProxy } from '../harness/proxy.ts'
 import { type Standin, startStandin } from '../standin/server.ts'
 
 const QUESTION = 'Explain how photosynthesis works in the leaves of green plants, with photographs'
@@ -13,7 +14,7 @@ const UNPROVED = 'Explain how photosynthesis works in the leaves of green plants
 const NEAR = { 'x-proxy-cache-threshold': '0.5' }
 const STORED_ALONE = { ...NEAR, 'cache-control': 'only-if-cached' }
 
-describeFootings('a project', footing => {
+describeBackends('a project', backend => {
   let proxy: TestProxy
   let standin: Standin
   let project: string
@@ -22,7 +23,7 @@ describeFootings('a project', footing => {
   beforeAll(async () => {
     standin = await startStandin({ flavour: 'aggregator' })
     const environment = { AGGREGATOR_BASE_URL: standin.baseUrl, AGGREGATOR_API_KEY: 'vendor-key' }
-    proxy = await startProxy({ stores: await footing.open(), environment })
+    proxy = await startProxy({ stores: await backend.open(), environment })
   })
   beforeEach(async () => {
     standin.reset()

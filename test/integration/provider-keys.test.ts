@@ -8,10 +8,11 @@ import { findFreePort } from '../../scripts/bench/processes.ts'
 import { createProject, issueKey } from '../../src/postgres/projects.ts'
 import { openRealDatabase } from '../../src/postgres/real.ts'
 import { startProxyProcess } from '../faults/proxy-process.ts'
+import { describeBackends, describeReal, type Stores } from '../harness/backends.ts'
+import { ask } from '../harness/client.ts'
 import { startUpstreams, storeKey, TEST_ENCRYPTION_KEY, type Upstreams } from '../harness/direct-upstreams.ts'
 import { embeddedUrl } from '../harness/embedded-url.ts'
-import { describeFootings, describeReal, type Stores } from '../harness/footings.ts'
-import { ask, startProxy, type TestProxy } from '../harness/proxy.ts'
+import { startProxy, type TestProxy } from '../harness/proxy.ts'
 import { createMemoryLog } from './hostile/memory-log.ts'
 import { bareFlags, psqlPath, runPsql } from './run-psql.ts'
 
@@ -55,7 +56,7 @@ const setKey = (environment: Record<string, string>, args: string[], secret: str
 const reseal = (environment: Record<string, string>) =>
   run([process.execPath, join(root, 'scripts/reseal.ts')], environment)
 
-describeFootings('provider keys', footing => {
+describeBackends('provider keys', backend => {
   let stores: Stores
   let proxy: TestProxy
   let project: string
@@ -63,7 +64,7 @@ describeFootings('provider keys', footing => {
 
   beforeEach(async () => {
     if (proxy) await proxy.stop()
-    stores = await footing.open()
+    stores = await backend.open()
     proxy = await startProxy({ stores, environment: upstreams.environment })
     project = `p-${crypto.randomUUID()}`
     key = await proxy.createKey({ project, type: 'project' })
@@ -194,7 +195,7 @@ describeFootings('provider keys', footing => {
   })
 })
 
-describeReal('operators’ commands for provider keys', footing => {
+describeReal('operators’ commands for provider keys', backend => {
   let stores: Stores
   let proxy: TestProxy
   let environment: Record<string, string>
@@ -202,7 +203,7 @@ describeReal('operators’ commands for provider keys', footing => {
   let key: string
 
   beforeAll(async () => {
-    stores = await footing.open()
+    stores = await backend.open()
     environment = { DATABASE_URL: stores.databaseUrl ?? '', ENCRYPTION_KEY: TEST_ENCRYPTION_KEY }
     proxy = await startProxy({ stores, environment: upstreams.environment })
     project = `p-${crypto.randomUUID()}`

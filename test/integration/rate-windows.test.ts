@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
 import { addressWindowName, entryName, keyWindowName } from '../../src/stores/fast-store.ts'
 import { createInProcessStore } from '../../src/stores/in-process-store.ts'
-import { describeFootings } from '../harness/footings.ts'
+import { describeBackends } from '../harness/backends.ts'
 
 let lastProject = Date.now() % 1_000_000_000
 
-describeFootings('rate windows', footing => {
+describeBackends('rate windows', backend => {
   async function openWindows(keyLimit: number, addressLimit: number) {
-    const { store } = await footing.open()
+    const { store } = await backend.open()
     const project = ++lastProject
     const windows = [
       { name: keyWindowName(project, 1), limit: keyLimit },

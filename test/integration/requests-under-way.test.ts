@@ -1,12 +1,13 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { describeBackends } from '../harness/backends.ts'
 import { question } from '../harness/chat.ts'
-import { describeFootings } from '../harness/footings.ts'
-import { ask, startProxy, type TestProxy } from '../harness/proxy.ts'
+import { ask } from '../harness/client.ts'
+import { startProxy, type TestProxy } from '../harness/proxy.ts'
 import { type Standin, startStandin } from '../standin/server.ts'
 
 const AT_ONCE = 5
 
-describeFootings("a key's requests under way", footing => {
+describeBackends("a key's requests under way", backend => {
   let upstream: Standin
   let proxy: TestProxy
   let key: string
@@ -14,7 +15,7 @@ describeFootings("a key's requests under way", footing => {
   beforeAll(async () => {
     upstream = await startStandin({ flavour: 'aggregator' })
     proxy = await startProxy({
-      stores: await footing.open(),
+      stores: await backend.open(),
       environment: { AGGREGATOR_BASE_URL: upstream.baseUrl, AGGREGATOR_API_KEY: 'k', UPSTREAM_MAX_RETRIES: '0' },
     })
     await proxy.query(`

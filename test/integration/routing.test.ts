@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { describeBackends, type Stores } from '../harness/backends.ts'
+import { ask, post } from '../harness/client.ts'
 import { AGGREGATOR_KEY, startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
-import { describeFootings, type Stores } from '../harness/footings.ts'
-import { ask, startProxy, type TestProxy } from '../harness/proxy.ts'
+import { startProxy, type TestProxy } from '../harness/proxy.ts'
 
 let upstreams: Upstreams
 beforeAll(async () => {
@@ -24,7 +25,7 @@ const hello = (model: string, fields: Record<string, unknown> = {}) => ({
   ...fields,
 })
 
-describeFootings('routing', footing => {
+describeBackends('routing', backend => {
   let stores: Stores
   let proxy: TestProxy
   let project: string
@@ -33,7 +34,7 @@ describeFootings('routing', footing => {
   beforeEach(async () => {
     if (proxy) await proxy.stop()
     upstreams.reset()
-    stores = await footing.open()
+    stores = await backend.open()
     proxy = await startProxy({ stores, environment: upstreams.environment })
     project = `p-${crypto.randomUUID()}`
     key = await proxy.createKey({ project, type: 'project' })
@@ -147,11 +148,7 @@ describeFootings('routing', footing => {
       ['completions', { model: 'gpt-3.5-turbo-instruct', prompt: 'Once' }],
       ['embeddings', { model: 'text-embedding-3-small', input: 'text' }],
     ] as const) {
-      const response = await fetch(`${proxy.baseUrl}/${path}`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-        body: JSON.stringify(body),
-      })
+      const response = await post(proxy, key, `/${path}`, body)
       expect(response.status).toBe(200)
       expect(response.headers.get('x-proxy-provider')).toBe('openai')
       await response.arrayBuffer()

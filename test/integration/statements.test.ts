@@ -3,7 +3,7 @@ import { vector } from '@electric-sql/pglite-pgvector'
 import postgres from 'postgres'
 import { afterAll, expect, inject, test } from 'vitest'
 import { statements } from '../../src/postgres/statement.ts'
-import { describeReal } from '../harness/footings.ts'
+import { describeReal } from '../harness/backends.ts'
 
 // Whatever defines a statement.
 for (const file of new Bun.Glob('*.ts').scanSync(new URL('../../src/postgres', import.meta.url).pathname)) {
@@ -54,9 +54,9 @@ afterAll(async () => {
   await (await opened)?.close()
 })
 
-describeReal('columns of statements', footing => {
+describeReal('columns of statements', backend => {
   test('are as declared', async () => {
-    const { databaseUrl } = await footing.open()
+    const { databaseUrl } = await backend.open()
     const sql = postgres(databaseUrl ?? '', { max: 1, fetch_types: false })
     const types = new Map((await sql.unsafe(NAMES_OF_TYPES)).map(({ oid, typname }) => [oid, typname]))
     for (const { text, columns } of statements) {

@@ -1,8 +1,10 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { UnwholeReason } from '../../src/openai-format/wholeness.ts'
+import type { IncompleteReason } from '../../src/openai-format/completeness.ts'
+import { describeBackends } from '../harness/backends.ts'
 import { question } from '../harness/chat.ts'
-import { describeFootings } from '../harness/footings.ts'
-import { ask, startProxy, type TestProxy } from '../harness/proxy.ts'
+import { ask, post } from '../harness/client.ts'
+import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { waitUntil } from '../harness/wait-until.ts'
 import { CORPUS } from '../standin/corpus.ts'
 import { type Standin, startStandin } from '../standin/server.ts'
 import {
@@ -12,22 +14,13 @@ import {
   eventOf,
   startDrivenUpstream,
 } from './streaming/driven-upstream.ts'
+import { INCOMPLETE_CASES } from './streaming/incomplete-cases.ts'
 import { askUnread } from './streaming/raw-client.ts'
-import { UNWHOLE_CASES } from './streaming/unwhole-cases.ts'
 
 const MIB = 1024 * 1024
-const REASONS = Object.keys(UNWHOLE_CASES) as UnwholeReason[]
+const REASONS = Object.keys(INCOMPLETE_CASES) as IncompleteReason[]
 /** No help for upstream: each of its failures is to be seen. */
 const UNASSISTED = { UPSTREAM_MAX_RETRIES: '0', UPSTREAM_CIRCUIT_FAILURES: '1000000' }
-
-async function waitFor(condition: () => boolean, withinMs: number): Promise<number> {
-  const startedAtMs = performance.now()
-  while (!condition()) {
-    if (performance.now() - startedAtMs > withinMs) throw new Error(`It did not happen within ${withinMs} ms`)
-    await Bun.sleep(2)
-  }
-  return performance.now() - startedAtMs
-}
 
 interface Accounted {
   status: number
@@ -48,7 +41,7 @@ async function readAccounts(proxy: TestProxy): Promise<{ records: Accounted[]; c
   return { records, counted: row?.counted ?? 0 }
 }
 
-describeFootings('answers as the stand-in upstream streams them', footing => {
+describeBackends('answers as the stand-in upstream streams them', backend => {
   let upstream: Standin
   let proxy: TestProxy
   let key: string
@@ -56,14 +49,14 @@ describeFootings('answers as the stand-in upstream streams them', footing => {
   beforeEach(async () => {
     upstream = await startStandin()
     const environment = { AGGREGATOR_BASE_URL: upstream.baseUrl, AGGREGATOR_API_KEY: 'k', ...UNASSISTED }
-    proxy = await startProxy({ stores: await footing.open(), environment })
+    proxy = await startProxy({ stores: await backend.open(), environment })
     key = await proxy.createKey({ type: 'project' })
   })
   afterEach(() => Promise.all([proxy.stop(), upstream.stop()]))
 
   describe('only whole answers are stored', () => {
     test.each(REASONS)('%s', async reason => {
-      const { stream, plain, isFailure } = UNWHOLE_CASES[reason]
+      const { stream, plain, isFailure } = INCOMPLETE_CASES[reason]
       const forms = [stream && { scenario: stream, fields: { stream: true } }, plain && { scenario: plain, fields: {} }]
       for (const form of forms) {
         if (!form) continue
@@ -93,11 +86,7 @@ describeFootings('answers as the stand-in upstream streams them', footing => {
     for (const { name, stream = '' } of CORPUS) {
       upstream.script({ kind: 'raw', parts: [stream] })
       const body = question(name, { stream: true, stream_options: { include_usage: true } })
-      const response = await fetch(`${proxy.baseUrl}/chat/completions`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', 'cache-control': 'no-store' },
-        body: JSON.stringify(body),
-      })
+      const response = await post(proxy, key, '/chat/completions', body, { headers: { 'cache-control': 'no-store' } })
       expect(Buffer.from(await response.arrayBuffer()).toString(), name).toBe(stream)
     }
   })
@@ -143,16 +132,13 @@ describeFootings('answers as the stand-in upstream streams them', footing => {
   test('a client that leaves in mid-stream is accounted for with what had come, and counts', async () => {
     upstream.script({ kind: 'answer', contentChars: 9_000, chunkPauseMs: 5 })
     const leaving = new AbortController()
-    const response = await fetch(`${proxy.baseUrl}/chat/completions`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-      body: JSON.stringify(question('Who stays?', { stream: true })),
+    const response = await post(proxy, key, '/chat/completions', question('Who stays?', { stream: true }), {
       signal: leaving.signal,
     })
     const reader = response.body?.getReader()
     for (let read = 0; read < 5; read++) await reader?.read()
     leaving.abort()
-    await waitFor(() => upstream.counts.aborted === 1, 2_000)
+    await waitUntil('the upstream call is ended', 2_000, () => upstream.counts.aborted === 1)
     await Bun.sleep(50)
     const { records, counted } = await readAccounts(proxy)
     expect(records).toMatchObject([{ status: 499, cache_result: 'MISS' }])
@@ -174,12 +160,13 @@ describeFootings('answers as the stand-in upstream streams them', footing => {
     for (let batch = 0; batch < 10; batch++) {
       const leaving = new AbortController()
       const streams = Array.from({ length: 50 }, async (_, i) => {
-        const response = await fetch(`${proxy.baseUrl}/chat/completions`, {
-          method: 'POST',
-          headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-          body: JSON.stringify(question(`This is number ${batch * 50 + i}.`, { stream: true, seed: batch * 50 + i })),
-          signal: leaving.signal,
-        })
+        const response = await post(
+          proxy,
+          key,
+          '/chat/completions',
+          question(`This is number ${batch * 50 + i}.`, { stream: true, seed: batch * 50 + i }),
+          { signal: leaving.signal },
+        )
         await response.text()
       })
       // The first go before anybody has called upstream.
@@ -187,8 +174,8 @@ describeFootings('answers as the stand-in upstream streams them', footing => {
       const outcomes = await Promise.allSettled(streams)
       expect(outcomes.every(outcome => outcome.status === 'rejected')).toBe(true)
     }
-    await waitFor(() => upstream.counts.active === 0, 5_000)
-    await waitFor(() => upstream.openConnections <= 1, 5_000)
+    await waitUntil('no upstream call is left', 5_000, () => upstream.counts.active === 0)
+    await waitUntil('connections are closed', 5_000, () => upstream.openConnections <= 1)
     await proxy.settle()
     process.off('unhandledRejection', note)
     expect(rejections).toEqual([])
@@ -196,7 +183,7 @@ describeFootings('answers as the stand-in upstream streams them', footing => {
   })
 })
 
-describeFootings('streams whose upstream the test drives by hand', footing => {
+describeBackends('streams whose upstream the test drives by hand', backend => {
   let upstream: DrivenUpstream
   let proxy: TestProxy
   let key: string
@@ -209,18 +196,14 @@ describeFootings('streams whose upstream the test drives by hand', footing => {
       UPSTREAM_IDLE_TIMEOUT_MS: '2000',
       ...UNASSISTED,
     }
-    proxy = await startProxy({ stores: await footing.open(), environment })
+    proxy = await startProxy({ stores: await backend.open(), environment })
     key = await proxy.createKey({ type: 'project' })
   })
   afterAll(() => Promise.all([proxy.stop(), upstream.stop()]))
 
   /** Asks; returns what reads the answer, and the upstream call behind it. */
   async function open(content: string, fields: Record<string, unknown> = {}) {
-    const responding = fetch(`${proxy.baseUrl}/chat/completions`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-      body: JSON.stringify(question(content, { stream: true, ...fields })),
-    })
+    const responding = post(proxy, key, '/chat/completions', question(content, { stream: true, ...fields }))
     const call = await upstream.nextCall()
     const decoder = new TextDecoder()
     let reader: { read(): Promise<{ done: boolean; value?: Uint8Array }> } | undefined
@@ -286,7 +269,7 @@ describeFootings('streams whose upstream the test drives by hand', footing => {
     await call.say('Wait')
     const events = (await readToEnd(read)).trimEnd().split('\n\n')
     expect(JSON.parse(events.at(-1)?.slice(6) ?? '')).toMatchObject({ error: { code: 'upstream_timeout' } })
-    await waitFor(() => call.isClosed, 1_000)
+    await waitUntil('the upstream call is closed', 5_000, () => call.isClosed)
     const { records, counted } = await readAccounts(proxy)
     expect(records.at(-1)).toMatchObject({ status: 504, cache_result: 'MISS' })
     expect(counted).toBe(before)
@@ -340,7 +323,7 @@ describeFootings('streams whose upstream the test drives by hand', footing => {
       await plateau(poured)
       client.leave()
       // Behind full buffers, the server hears of it later than of a reading client's leaving.
-      await waitFor(() => call.isClosed, 5_000)
+      await waitUntil('the upstream call is closed', 5_000, () => call.isClosed)
       await poured.done
     })
   })

@@ -1,13 +1,14 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { describeBackends } from '../harness/backends.ts'
 import { question } from '../harness/chat.ts'
-import { describeFootings } from '../harness/footings.ts'
-import { ask, startProxy, type TestProxy } from '../harness/proxy.ts'
+import { ask } from '../harness/client.ts'
+import { startProxy, type TestProxy } from '../harness/proxy.ts'
 import { type Standin, startStandin } from '../standin/server.ts'
 
 const LEAVING = 50
 const SLOW_MS = 400
 
-describeFootings('calls under way', footing => {
+describeBackends('calls under way', backend => {
   let upstream: Standin
   let proxy: TestProxy
   let project: string
@@ -16,7 +17,7 @@ describeFootings('calls under way', footing => {
   beforeAll(async () => {
     upstream = await startStandin({ flavour: 'aggregator' })
     proxy = await startProxy({
-      stores: await footing.open(),
+      stores: await backend.open(),
       environment: { AGGREGATOR_BASE_URL: upstream.baseUrl, AGGREGATOR_API_KEY: 'k', UPSTREAM_MAX_RETRIES: '0' },
     })
   })

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { describeFootings } from '../harness/footings.ts'
+import { describeBackends } from '../harness/backends.ts'
+import { question } from '../harness/chat.ts'
+import { post } from '../harness/client.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 import { createRandom } from '../harness/random.ts'
 import type { RecordedRequest } from '../standin/recording.ts'
@@ -33,7 +35,7 @@ function promptIn(request: RecordedRequest): string {
   return (request.body as { messages: { content: string }[] }).messages[0]?.content ?? ''
 }
 
-describeFootings('an upstream that fails 30 % of calls at connect and 10 % in mid-stream', footing => {
+describeBackends('an upstream that fails 30 % of calls at connect and 10 % in mid-stream', backend => {
   let upstream: Standin
   let proxy: TestProxy
   let key: string
@@ -57,7 +59,7 @@ describeFootings('an upstream that fails 30 % of calls at connect and 10 % in mi
       return { kind: 'answer', content: answerTo(prompt), usage: usageOf(numbers.get(prompt) ?? 0) }
     })
     const environment = { AGGREGATOR_BASE_URL: upstream.baseUrl, AGGREGATOR_API_KEY: 'k' }
-    proxy = await startProxy({ stores: await footing.open(), environment })
+    proxy = await startProxy({ stores: await backend.open(), environment })
     // Every answer is upstream's own, or a repetition of the very same question.
     const project = 'unreliable'
     key = await proxy.createKey({ project, type: 'project' })
@@ -66,16 +68,11 @@ describeFootings('an upstream that fails 30 % of calls at connect and 10 % in mi
   afterAll(() => Promise.all([proxy.stop(), upstream.stop()]))
 
   function send({ n, stream }: Asked, headers: Record<string, string> = {}): Promise<Response> {
-    return fetch(`${proxy.baseUrl}/chat/completions`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
-      body: JSON.stringify({
-        model: 'openai/gpt-4o-mini',
-        messages: [{ role: 'user', content: promptOf(n) }],
-        ...(stream ? { stream, stream_options: { include_usage: n % 2 === 0 } } : {}),
-      }),
-      signal: AbortSignal.timeout(30_000),
-    })
+    const body = {
+      ...question(promptOf(n)),
+      ...(stream ? { stream, stream_options: { include_usage: n % 2 === 0 } } : {}),
+    }
+    return post(proxy, key, '/chat/completions', body, { headers, signal: AbortSignal.timeout(30_000) })
   }
 
   async function ask(asked: Asked): Promise<Ended> {

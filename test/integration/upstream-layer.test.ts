@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { describeBackends, type Stores } from '../harness/backends.ts'
+import { type Answer, ask, get, post } from '../harness/client.ts'
 import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
-import { describeFootings, type Stores } from '../harness/footings.ts'
-import { type Answer, ask, startProxy, type TestProxy } from '../harness/proxy.ts'
+import { startProxy, type TestProxy } from '../harness/proxy.ts'
 
 const hello = (fields: Record<string, unknown> = {}) => ({
   model: 'openai/gpt-4o-mini',
@@ -16,7 +17,7 @@ beforeAll(async () => {
 beforeEach(() => upstreams.reset())
 afterAll(() => upstreams.stop())
 
-describeFootings('the upstream layer', footing => {
+describeBackends('the upstream layer', backend => {
   let stores: Stores
   let proxy: TestProxy
   let project: string
@@ -24,7 +25,7 @@ describeFootings('the upstream layer', footing => {
 
   async function start(environment: Record<string, string> = {}): Promise<void> {
     if (proxy) await proxy.stop()
-    stores = await footing.open()
+    stores = await backend.open()
     proxy = await startProxy({ stores, environment: { ...upstreams.environment, ...environment } })
     project = `p-${crypto.randomUUID()}`
     key = await proxy.createKey({ project, type: 'project' })
@@ -90,12 +91,7 @@ describeFootings('the upstream layer', footing => {
     test('a client that leaves ends the waiting', async () => {
       upstreams.aggregator.script({ kind: 'error', status: 503, retryAfterSeconds: 1 })
       const leaving = new AbortController()
-      const asked = fetch(`${proxy.baseUrl}/chat/completions`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-        body: JSON.stringify(hello()),
-        signal: leaving.signal,
-      }).catch(() => 'left')
+      const asked = post(proxy, key, '/chat/completions', hello(), { signal: leaving.signal }).catch(() => 'left')
       while (upstreams.aggregator.requests.length === 0) await Bun.sleep(5)
       leaving.abort()
       expect(await asked).toBe('left')
@@ -140,7 +136,7 @@ describeFootings('the upstream layer', footing => {
     beforeEach(() => start(environment))
 
     const readHealth = async () => {
-      const response = await fetch(`${proxy.baseUrl}/health`)
+      const response = await get(proxy, '/health')
       return (await response.json()) as { status: string; dependencies: unknown; upstreams: unknown }
     }
     async function fail(times: number, asking = key): Promise<void> {
@@ -346,11 +342,7 @@ describeFootings('the upstream layer', footing => {
     test('vectors have none: another model’s would be of no use', async () => {
       await fallBackTo('openai/text-embedding-3-small')
       upstreams.openai.script({ kind: 'error', status: 500 })
-      const response = await fetch(`${proxy.baseUrl}/embeddings`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-        body: JSON.stringify({ model: 'text-embedding-3-small', input: 'a text' }),
-      })
+      const response = await post(proxy, key, '/embeddings', { model: 'text-embedding-3-small', input: 'a text' })
       expect(response.status).toBe(500)
       await response.arrayBuffer()
       expect(upstreams.aggregator.requests).toHaveLength(0)

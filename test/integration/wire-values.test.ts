@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
-import { describeFootings } from '../harness/footings.ts'
+import { describeBackends } from '../harness/backends.ts'
 
 const TEXTS = ['', 'plain', 'NULL', 'null', 'a"b', 'c\\d\\"', '{e,f}', ' g ', "it's", 'é👩‍👩‍👧', 'x\ny', 'a,b']
 
-describeFootings('values on their way', footing => {
+describeBackends('values on their way', backend => {
   async function echo(type: string, value: unknown): Promise<unknown> {
-    const { database } = await footing.open()
+    const { database } = await backend.open()
     const [row] = await database.call<{ value: unknown }>(`select $1::${type} as value`, [value])
     return row?.value
   }
@@ -43,7 +43,7 @@ describeFootings('values on their way', footing => {
   })
 
   test('scripts are one transaction, and the one that failed is named', async () => {
-    const { database } = await footing.open()
+    const { database } = await backend.open()
     const failing = database.runScripts([
       { name: 'good', text: 'create table left_behind (); select 1' },
       { name: 'bad', text: 'select 1; select 1 / 0' },
@@ -55,8 +55,8 @@ describeFootings('values on their way', footing => {
   })
 
   test('what a script sets for its session goes with it, where others share connections', async () => {
-    const { database } = await footing.open()
-    if (database.footing === 'embedded') return
+    const { database } = await backend.open()
+    if (database.backend === 'embedded') return
     await database.runScript(`set statement_timeout = '77s'`)
     const rows = await Promise.all(
       Array.from({ length: 20 }, () =>

@@ -1,14 +1,14 @@
 /** Reads a recorded event stream the way the proxy does: bytes, cut anywhere, to the assembled answer. */
 
 import { type AssembledAnswer, createAssembler } from '../../src/openai-format/assemble.ts'
+import type { CompletenessOptions } from '../../src/openai-format/completeness.ts'
 import { createSseParser } from '../../src/openai-format/sse-parser.ts'
-import type { WholenessOptions } from '../../src/openai-format/wholeness.ts'
 
 /** `cuts` are positions in the bytes, in any order; the empty list is one read. */
 export function assembleBytes(
   bytes: Uint8Array,
   cuts: readonly number[] = [],
-  options?: WholenessOptions,
+  options?: CompletenessOptions,
 ): AssembledAnswer {
   const assembler = createAssembler(options)
   const parser = createSseParser(({ data, event }) => assembler.push(data, event))

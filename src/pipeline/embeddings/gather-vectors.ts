@@ -1,7 +1,7 @@
 /** Finds each input's vector: among those that are known, with another request that is fetching it just now, or with the provider. */
 import { type CacheControl, keptForSeconds } from '../../cache/cache-control.ts'
 import { addUsage, NO_USAGE, type TokenUsage } from '../../catalogue/cost.ts'
-import { ClientGone, notCached } from '../../errors.ts'
+import { ClientGone, refuse } from '../../errors.ts'
 import { withinTimeLimit } from '../../event-loop/time-limit.ts'
 import type { StoredVector } from '../../vector-cache/stored-vector.ts'
 import { whenGone } from '../follow-call.ts'
@@ -37,7 +37,7 @@ export async function gatherVectors(job: EmbeddingsJob, stages: Stages): Promise
   const unknown = inputs.filter(({ name }) => !known.has(name))
   await checkLimits(job, unknown, known)
   if (unknown.length === 0) return gathered
-  if (query.control.onlyIfCached) throw notCached()
+  if (query.control.onlyIfCached) throw refuse('notCached')
   if (request.signal.aborted) throw new ClientGone()
 
   const distinct = Array.from(new Map(unknown.map(named => [named.name, named])).values())

@@ -1,6 +1,6 @@
 /** Reads an embeddings request into single inputs, within the limits that OpenAI sets on their form. */
 
-import { invalidRequest, ProxyError } from '../../errors.ts'
+import { invalidRequest, refuse } from '../../errors.ts'
 import { takeRelevant } from '../../json/canonical.ts'
 import { hasInexactNumber } from '../../json/inexact-number.ts'
 import type { JsonObject } from '../../json/json-object.ts'
@@ -58,21 +58,12 @@ function isTokens(items: unknown): items is number[] {
 
 function checkInputs(inputs: readonly Input[]): void {
   if (inputs.length === 0) throw invalidRequest("Invalid 'input': input cannot be an empty array.", 'input')
-  if (inputs.length > MOST_INPUTS) throw tooMany(inputs.length)
+  if (inputs.length > MOST_INPUTS) throw refuse('tooManyInputs', { count: inputs.length, most: MOST_INPUTS })
   const empty = inputs.findIndex(input => input.length === 0)
   if (empty < 0) return
   const place = inputs.length > 1 ? `input[${empty}]` : 'input'
   const what = typeof inputs[empty] === 'string' ? 'an empty string' : 'an empty array'
   throw invalidRequest(`Invalid '${place}': input cannot be ${what}.`, 'input')
-}
-
-function tooMany(count: number): ProxyError {
-  return new ProxyError({
-    status: 400,
-    code: 'array_above_max_length',
-    message: `Invalid 'input': array too long. Expected an array with maximum length ${MOST_INPUTS}, but instead got an array with length ${count}.`,
-    param: 'input',
-  })
 }
 
 function readOtherFields(body: JsonObject): JsonObject {

@@ -1,5 +1,5 @@
 /** OpenAI's limits on the tokens of embeddings requests, told before anything is sent. */
-import { ProxyError } from '../../errors.ts'
+import { refuse } from '../../errors.ts'
 import type { Input } from '../../vector-cache/vector-name.ts'
 import type { InputCounter } from './count-inputs.ts'
 
@@ -25,29 +25,10 @@ export async function checkTokenLimits(
     most += counter.most(input)
     if (counter.most(input) <= MOST_INPUT_TOKENS) continue
     const tokens = await counter.count(input)
-    if (tokens > MOST_INPUT_TOKENS) throw inputTooLong(tokens)
+    if (tokens > MOST_INPUT_TOKENS) throw refuse('inputTooLong', { tokens, most: MOST_INPUT_TOKENS })
   }
   if (most <= MOST_REQUEST_TOKENS) return
   let total = knownTokens
   for (const input of inputs) total += await counter.count(input)
-  if (total > MOST_REQUEST_TOKENS) throw requestTooLong(total)
-}
-
-function inputTooLong(tokens: number): ProxyError {
-  return new ProxyError({
-    status: 400,
-    code: 'context_length_exceeded',
-    message: `This model's maximum context length is ${MOST_INPUT_TOKENS} tokens, however you requested ${tokens} tokens (${tokens} in your prompt; 0 for the completion). Please reduce your prompt; or completion length.`,
-    param: 'input',
-  })
-}
-
-function requestTooLong(tokens: number): ProxyError {
-  return new ProxyError({
-    status: 400,
-    code: 'max_tokens_per_request',
-    type: 'max_tokens_per_request',
-    message: `Requested ${tokens} tokens, max ${MOST_REQUEST_TOKENS} tokens per request`,
-    param: 'input',
-  })
+  if (total > MOST_REQUEST_TOKENS) throw refuse('inputsTooLong', { tokens: total, most: MOST_REQUEST_TOKENS })
 }

@@ -3,14 +3,14 @@
 import type { TokenUsage } from '../../catalogue/cost.ts'
 import type { ProxyError } from '../../errors.ts'
 import type { JsonObject } from '../../json/json-object.ts'
-import type { Wholeness } from '../../openai-format/wholeness.ts'
+import type { Completeness } from '../../openai-format/completeness.ts'
 
 export interface AssembledStream {
   /** As the plain answer would have been. Where the stream was cut: what had arrived. */
   body: JsonObject
   /** As upstream reported it; null where it did not. */
   usage: unknown
-  wholeness: Wholeness
+  completeness: Completeness
 }
 
 export interface StreamAssembler {
@@ -30,7 +30,7 @@ export interface AnswerFormat {
   /** A stored body as the stream it would have been. */
   replay(body: JsonObject, includeUsage: boolean): Uint8Array
   /** Whether a plain answer may be stored and shared. */
-  judge(answer: JsonObject, request: JsonObject): Wholeness
+  judge(answer: JsonObject, request: JsonObject): Completeness
   /** Such answers are never served from a semantic match. */
   callsTools(answer: JsonObject): boolean
   /** An answer's `usage`; null where it has none. */

@@ -3,8 +3,8 @@
 import { readUsage } from '../../catalogue/cost.ts'
 import { isJsonObject, type JsonObject } from '../../json/json-object.ts'
 import { createAssembler } from '../../openai-format/assemble.ts'
+import { hasToolCalls, judgeCompleteness } from '../../openai-format/completeness.ts'
 import { encodeSse, splitAnswer } from '../../openai-format/split.ts'
-import { hasToolCalls, judgeWholeness } from '../../openai-format/wholeness.ts'
 import type { AnswerFormat } from './answer-format.ts'
 
 const encoder = new TextEncoder()
@@ -23,7 +23,7 @@ function createFormat(setsLimit: (request: JsonObject) => boolean): AnswerFormat
     },
     writeFailure: error => encoder.encode(`data: ${JSON.stringify(error.toBody())}\n\n`),
     replay: (body, includeUsage) => encodeSse(splitAnswer(body, { includeUsage })),
-    judge: (answer, request) => judgeWholeness(answer, { clientSetOutputLimit: setsLimit(request) }),
+    judge: (answer, request) => judgeCompleteness(answer, { clientSetOutputLimit: setsLimit(request) }),
     callsTools: hasToolCalls,
     readUsage,
     textOf,

@@ -19,8 +19,8 @@ export const responsesFormat: AnswerFormat = {
     return {
       push: data => assembler.push(data),
       finish() {
-        const { body, usage, wholeness } = assembler.finish()
-        return { body: body ?? {}, usage, wholeness }
+        const { body, usage, completeness } = assembler.finish()
+        return { body: body ?? {}, usage, completeness }
       },
     }
   },

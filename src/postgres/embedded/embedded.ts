@@ -57,7 +57,7 @@ export async function openEmbeddedDatabase({ psql, ...start }: EmbeddedOptions):
   return {
     queries: new Kysely<DB>({ dialect: createDialect(call) }),
     call,
-    footing: 'embedded',
+    backend: 'embedded',
     buildsGraphs: false,
     psqlPort: door?.port ?? null,
     async runScript(text) {

@@ -1,4 +1,4 @@
-/** What becomes of each field of a chat request on its way to Anthropic: the one table, for the code and for the README. */
+/** What becomes of each field of a chat request on its way to Anthropic: the one table, for the code and for docs/request-fields.md. */
 import type { ChatCompletionCreateParams } from 'openai/resources/chat/completions'
 
 type Treatment = 'translated' | 'dropped' | 'refused'

@@ -1,5 +1,5 @@
 /** Fetches a project's sealed key and opens it. */
-import { ProxyError } from '../../errors.ts'
+import { refuse } from '../../errors.ts'
 import { withinTimeLimit } from '../../event-loop/time-limit.ts'
 import type { Database } from '../../postgres/database.ts'
 import { readProviderKey } from '../../postgres/provider-keys.ts'
@@ -12,13 +12,7 @@ const TIME_LIMIT_MS = 1_000
 export async function openStoredKey(database: Database, vault: Vault, owner: KeyOwner): Promise<string | null> {
   const reading = readProviderKey(database, owner.projectId, owner.provider)
   const sealed = await withinTimeLimit(TIME_LIMIT_MS, reading).catch(cause => {
-    throw new ProxyError({
-      status: 503,
-      code: 'service_unavailable',
-      message: `The project's ${owner.provider} key could not be read; try again shortly.`,
-      headers: { 'retry-after': '1' },
-      cause,
-    })
+    throw refuse('providerKeyUnread', { provider: owner.provider }, cause)
   })
   return sealed && vault.open(sealed, owner)
 }

@@ -1,5 +1,5 @@
 /** Seals and opens provider keys with whatever encryption key is configured, and says what to do where that fails. */
-import { ProxyError } from '../../errors.ts'
+import { refuse } from '../../errors.ts'
 import type { EncryptionKeys } from './encryption-key.ts'
 import { type KeyOwner, openSecret, sealSecret } from './seal.ts'
 
@@ -20,9 +20,10 @@ export function createVault(readKeys: () => Promise<EncryptionKeys>): Vault {
     reading ??= readKeys()
     const { current, previous } = await reading.catch(error => {
       reading = null
-      throw unusable(owner, use, error instanceof Error ? error.message : String(error))
+      const problem = error instanceof Error ? error.message : String(error)
+      throw refuse('encryptionKeyUnreadable', { provider: owner.provider, use, problem }, error)
     })
-    if (current === null) throw unusable(owner, use, 'the operator must set ENCRYPTION_KEY')
+    if (current === null) throw refuse('encryptionKeyMissing', { provider: owner.provider, use })
     return { current, previous }
   }
 
@@ -35,7 +36,7 @@ export function createVault(readKeys: () => Promise<EncryptionKeys>): Vault {
       const { current, previous } = await read(owner, 'used')
       const secret = openSecret(sealed, owner, current) ?? (previous && openSecret(sealed, owner, previous))
       if (secret !== null) return secret
-      throw unusable(owner, 'used', 'it was sealed with another ENCRYPTION_KEY, and must be stored again')
+      throw refuse('encryptionKeyChanged', { provider: owner.provider })
     },
 
     async reseal(sealed, owner) {
@@ -43,15 +44,7 @@ export function createVault(readKeys: () => Promise<EncryptionKeys>): Vault {
       if (openSecret(sealed, owner, current) !== null) return null
       const secret = previous && openSecret(sealed, owner, previous)
       if (secret !== null) return sealSecret(secret, owner, current)
-      throw unusable(owner, 'sealed anew', 'neither ENCRYPTION_KEY nor ENCRYPTION_KEY_PREVIOUS opens it')
+      throw refuse('encryptionKeysDoNotFit', { provider: owner.provider })
     },
   }
-}
-
-function unusable({ provider }: KeyOwner, use: string, why: string): ProxyError {
-  return new ProxyError({
-    status: 503,
-    code: 'service_unavailable',
-    message: `The project's ${provider} key cannot be ${use}: ${why}.`,
-  })
 }

@@ -1,6 +1,6 @@
 /** The tests that every client library is put to: one answer, the same in every form. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { describeFootings } from '../../harness/footings.ts'
+import { describeBackends } from '../../harness/backends.ts'
 import { startProxy, type TestProxy } from '../../harness/proxy.ts'
 import type { CorpusEntry } from '../../standin/corpus.ts'
 import { type Standin, startStandin } from '../../standin/server.ts'
@@ -23,18 +23,18 @@ export interface Running {
   upstream: Standin
 }
 
-/** Defines them on every footing. */
+/** Defines them on every backend. */
 export function defineFormTests({ client, reader, unknown = {}, misread = {}, define }: FormTests): void {
   const known = (entry: CorpusEntry) => !(entry.name in unknown)
 
-  describeFootings(`one answer in every form, read by ${client}`, footing => {
+  describeBackends(`one answer in every form, read by ${client}`, backend => {
     let upstream: Standin
     let proxy: TestProxy
 
     beforeAll(async () => {
       upstream = await startStandin()
       const environment = { AGGREGATOR_BASE_URL: upstream.baseUrl, AGGREGATOR_API_KEY: 'k' }
-      proxy = await startProxy({ stores: await footing.open(), environment })
+      proxy = await startProxy({ stores: await backend.open(), environment })
     })
     afterAll(() => Promise.all([proxy.stop(), upstream.stop()]))
 

@@ -7,8 +7,8 @@ import type { Script } from '../../standin/server.ts'
 const PART_CHARS = 100
 
 /** Chat answers that may be stored, and those that may not: where the stream was cut, or tells of a failure. */
-export const WHOLE_CHATS = CORPUS.filter(entry => isChat(entry) && entry.wholeness === 'whole')
-export const BROKEN_CHATS = CORPUS.filter(entry => isChat(entry) && entry.wholeness !== 'whole')
+export const WHOLE_CHATS = CORPUS.filter(entry => isChat(entry) && entry.completeness === 'whole')
+export const BROKEN_CHATS = CORPUS.filter(entry => isChat(entry) && entry.completeness !== 'whole')
 
 /** What upstream does when this entry is its answer to everything. */
 export function playEntry(entry: CorpusEntry): Script {

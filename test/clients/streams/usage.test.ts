@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { describeFootings } from '../../harness/footings.ts'
-import { ask, startProxy, type TestProxy } from '../../harness/proxy.ts'
+import { describeBackends } from '../../harness/backends.ts'
+import { ask } from '../../harness/client.ts'
+import { startProxy, type TestProxy } from '../../harness/proxy.ts'
 import { type Standin, startStandin } from '../../standin/server.ts'
 import { GROQ_USAGE } from './misread.ts'
 import { playEntry, WHOLE_CHATS } from './play-corpus.ts'
@@ -11,14 +12,14 @@ interface Chunk {
   usage?: unknown
 }
 
-describeFootings('usage follows stream_options', footing => {
+describeBackends('usage follows stream_options', backend => {
   let upstream: Standin
   let proxy: TestProxy
 
   beforeAll(async () => {
     upstream = await startStandin()
     const environment = { AGGREGATOR_BASE_URL: upstream.baseUrl, AGGREGATOR_API_KEY: 'k' }
-    proxy = await startProxy({ stores: await footing.open(), environment })
+    proxy = await startProxy({ stores: await backend.open(), environment })
   })
   afterAll(() => Promise.all([proxy.stop(), upstream.stop()]))
 

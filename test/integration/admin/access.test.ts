@@ -1,6 +1,6 @@
 import { afterAll, beforeEach, expect, test } from 'vitest'
+import { describeBackends, type Stores } from '../../harness/backends.ts'
 import { TEST_ENCRYPTION_KEY } from '../../harness/direct-upstreams.ts'
-import { describeFootings, type Stores } from '../../harness/footings.ts'
 import { startProxy, type TestProxy } from '../../harness/proxy.ts'
 import { addUser, type Browser, issueAdminKey, logIn, PASSWORD, rootOf, send } from './people.ts'
 
@@ -91,14 +91,14 @@ const LISTS = [
   `/v1/usage?start_time=${now - 7200}&end_time=${now + 60}`,
 ]
 
-describeFootings('who may do what', footing => {
+describeBackends('who may do what', backend => {
   let stores: Stores
   let proxy: TestProxy
   let world: World
 
   beforeEach(async () => {
     if (proxy) await proxy.stop()
-    stores = await footing.open()
+    stores = await backend.open()
     proxy = await startProxy({ stores, environment: { ENCRYPTION_KEY: TEST_ENCRYPTION_KEY } })
     await addUser(proxy, 'root@example.org', 'owner')
     const victim = await addUser(proxy, 'victim@example.org', 'reader')

@@ -1,8 +1,9 @@
 import type OpenAI from 'openai'
 import { afterAll, beforeEach, expect, test } from 'vitest'
+import { describeBackends, type Stores } from '../../harness/backends.ts'
+import { ask } from '../../harness/client.ts'
 import { TEST_ENCRYPTION_KEY } from '../../harness/direct-upstreams.ts'
-import { describeFootings, type Stores } from '../../harness/footings.ts'
-import { ask, startProxy, type TestProxy } from '../../harness/proxy.ts'
+import { startProxy, type TestProxy } from '../../harness/proxy.ts'
 import { addUser, adminClient, issueAdminKey, send } from './people.ts'
 
 type Organization = OpenAI.Admin.Organization
@@ -13,7 +14,7 @@ async function toArray<Item>(page: AsyncIterable<Item>): Promise<Item[]> {
   return items
 }
 
-describeFootings('the admin API through the openai package', footing => {
+describeBackends('the admin API through the openai package', backend => {
   let stores: Stores
   let proxy: TestProxy
   let adminKey: string
@@ -24,7 +25,7 @@ describeFootings('the admin API through the openai package', footing => {
 
   beforeEach(async () => {
     if (proxy) await proxy.stop()
-    stores = await footing.open()
+    stores = await backend.open()
     proxy = await startProxy({ stores, environment: { ENCRYPTION_KEY: TEST_ENCRYPTION_KEY } })
     await addUser(proxy, 'root@example.org', 'owner')
     adminKey = await issueAdminKey(proxy, 'root@example.org')

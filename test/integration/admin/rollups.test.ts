@@ -1,14 +1,15 @@
 import { afterAll, beforeEach, expect, test } from 'vitest'
 import { rollUpUsage } from '../../../src/postgres/record-usage.ts'
-import { describeFootings, type Stores } from '../../harness/footings.ts'
-import { ask, startProxy, type TestProxy } from '../../harness/proxy.ts'
+import { describeBackends, type Stores } from '../../harness/backends.ts'
+import { ask } from '../../harness/client.ts'
+import { startProxy, type TestProxy } from '../../harness/proxy.ts'
 
-describeFootings('usage by the hour', footing => {
+describeBackends('usage by the hour', backend => {
   let stores: Stores
   let proxy: TestProxy
   beforeEach(async () => {
     if (proxy) await proxy.stop()
-    stores = await footing.open()
+    stores = await backend.open()
     proxy = await startProxy({ stores })
   })
   afterAll(() => proxy.stop())

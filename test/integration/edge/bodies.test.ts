@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { describeFootings } from '../../harness/footings.ts'
+import { describeBackends } from '../../harness/backends.ts'
 import { startProxy, type TestProxy } from '../../harness/proxy.ts'
 import { sendRaw } from '../hostile/raw-http.ts'
 
 const MIB = 1024 * 1024
 
-describeFootings('request bodies on the wire', footing => {
+describeBackends('request bodies on the wire', backend => {
   let proxy: TestProxy
   let key: string
 
   beforeAll(async () => {
-    proxy = await startProxy({ stores: await footing.open(), environment: { MAX_BODY_BYTES: String(MIB) } })
+    proxy = await startProxy({ stores: await backend.open(), environment: { MAX_BODY_BYTES: String(MIB) } })
     key = await proxy.createKey()
   })
   afterAll(() => proxy.stop())

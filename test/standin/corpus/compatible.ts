@@ -32,7 +32,7 @@ const GROQ: CorpusEntry[] = [
       ends('stop', {}, groqClosing),
     ]),
     body: { ...groqPlain, choices: [said({ content: 'It’s hot.' })], usage: groqUsage },
-    wholeness: 'whole',
+    completeness: 'whole',
   },
   {
     name: 'Groq: usage three times over, the tier at the end',
@@ -43,7 +43,7 @@ const GROQ: CorpusEntry[] = [
       counts(groqUsage, { service_tier: 'on_demand' }),
     ]),
     body: { ...groqPlain, choices: [said({ content: 'Hot.' })], usage: groqUsage, service_tier: 'on_demand' },
-    wholeness: 'whole',
+    completeness: 'whole',
   },
   {
     name: 'Groq: a tool call in one piece',
@@ -76,7 +76,7 @@ const GROQ: CorpusEntry[] = [
       ],
       usage: groqUsage,
     },
-    wholeness: 'whole',
+    completeness: 'whole',
   },
   {
     name: 'Groq: thoughts on a channel, tools it ran itself',
@@ -101,14 +101,14 @@ const GROQ: CorpusEntry[] = [
       ],
       usage: groqUsage,
     },
-    wholeness: 'whole',
+    completeness: 'whole',
   },
   {
     name: 'Groq: error under an event of its own',
     stream: `${stream(groqHead, [groqOpening], { done: false })}event: error\ndata: {"error":{"message":"Tool call validation failed","type":"invalid_request_error"}}\n\n`,
     plain: null,
     body: { ...groqPlain, choices: [said({ content: '' }, 'stop', { finish_reason: null })] },
-    wholeness: 'error_in_stream',
+    completeness: 'error_in_stream',
     error: { message: 'Tool call validation failed', type: 'invalid_request_error' },
   },
   {
@@ -116,7 +116,7 @@ const GROQ: CorpusEntry[] = [
     stream: `${stream(groqHead, [groqOpening], { done: false })}event: error\ndata: {"message":"overloaded"}\n\ndata: [DONE]\n\n`,
     plain: null,
     body: { ...groqPlain, choices: [said({ content: '' }, 'stop', { finish_reason: null })] },
-    wholeness: 'error_in_stream',
+    completeness: 'error_in_stream',
     error: { message: 'overloaded' },
   },
 ]
@@ -153,13 +153,13 @@ const COMPATIBLE: CorpusEntry[] = [
       choices: [said({ content: '9.11 < 9.8', reasoning_content: 'Nine is more.' })],
       usage: { ...usage, prompt_cache_hit_tokens: 0 },
     },
-    wholeness: 'whole',
+    completeness: 'whole',
   },
   {
     name: 'DeepSeek: no capacity left',
     stream: stream(head, [says({ role: 'assistant', content: 'Wai' }), ends('insufficient_system_resource')]),
     body: { ...plain, choices: [said({ content: 'Wai' }, 'insufficient_system_resource')] },
-    wholeness: 'unknown_finish_reason',
+    completeness: 'unknown_finish_reason',
   },
   {
     name: 'Azure: a first chunk about the prompt alone, filters beside every delta',
@@ -181,7 +181,7 @@ const COMPATIBLE: CorpusEntry[] = [
       choices: [said({ content: '40°C', refusal: null }, 'stop', { content_filter_results: filters })],
       usage,
     },
-    wholeness: 'whole',
+    completeness: 'whole',
   },
   {
     name: 'Perplexity: citations and the whole message so far, again in each chunk',
@@ -208,13 +208,13 @@ const COMPATIBLE: CorpusEntry[] = [
       choices: [said({ content: 'Paris' })],
       usage: { completion_tokens: 2 },
     },
-    wholeness: 'whole',
+    completeness: 'whole',
   },
   {
     name: 'A server that streams one whole message',
     stream: stream({ ...plain }, [{ choices: [said({ content: 'All at once.' })], usage }]),
     body: { ...plain, choices: [said({ content: 'All at once.' })], usage },
-    wholeness: 'whole',
+    completeness: 'whole',
   },
   {
     name: 'vLLM: another id with every fragment of a call, stop_reason, empty names',
@@ -235,7 +235,7 @@ const COMPATIBLE: CorpusEntry[] = [
         said({ content: '', tool_calls: [weatherCall('tool-1b', 'Bern')] }, 'tool_calls', { stop_reason: 128_008 }),
       ],
     },
-    wholeness: 'whole',
+    completeness: 'whole',
   },
   {
     name: 'Gemini by way of OpenAI’s format: every call numbered 0',
@@ -263,7 +263,7 @@ const COMPATIBLE: CorpusEntry[] = [
         ),
       ],
     },
-    wholeness: 'whole',
+    completeness: 'whole',
   },
   {
     name: 'Tool calls without numbers',
@@ -277,7 +277,7 @@ const COMPATIBLE: CorpusEntry[] = [
       ...plain,
       choices: [said({ tool_calls: [weatherCall('call_1', 'Rome'), weatherCall('call_2', 'Pisa')] }, 'tool_calls')],
     },
-    wholeness: 'whole',
+    completeness: 'whole',
   },
   {
     name: 'A field that changes its type in mid-stream',
@@ -288,7 +288,7 @@ const COMPATIBLE: CorpusEntry[] = [
     ]),
     plain: null,
     body: { ...plain, choices: [said({ content: 'Yes' })] },
-    wholeness: 'inconsistent_chunks',
+    completeness: 'inconsistent_chunks',
   },
   {
     name: 'Fields never seen before, nested, numbered and not',
@@ -333,7 +333,7 @@ const COMPATIBLE: CorpusEntry[] = [
         ),
       ],
     },
-    wholeness: 'whole',
+    completeness: 'whole',
   },
   {
     name: 'Choices without an index, a finish_reason beside the last words',
@@ -342,46 +342,46 @@ const COMPATIBLE: CorpusEntry[] = [
       { choices: [{ delta: { content: '!' }, finish_reason: 'stop' }] },
     ]),
     body: { ...plain, choices: [{ index: 0, message: { role: 'assistant', content: 'Hi!' }, finish_reason: 'stop' }] },
-    wholeness: 'whole',
+    completeness: 'whole',
   },
   {
     name: 'Byte-order mark, bare CRs, other fields, and no space after the colon',
     stream: `\uFEFF${stream(head, [says({ role: 'assistant', content: 'Hi' }), ends('stop')], { newline: '\r', preamble: 'retry: 10\nid: 7\n\n' }).replaceAll('data: ', 'data:')}`,
     body: { ...plain, choices: [said({ content: 'Hi' })] },
-    wholeness: 'whole',
+    completeness: 'whole',
   },
   {
     name: 'JSON over several data lines, and no line end after [DONE]',
     stream: `data: ${JSON.stringify({ ...head, ...says({ role: 'assistant', content: 'Hi' }, { finish_reason: 'stop' }) }, null, 1).replaceAll('\n', '\ndata: ')}\n\ndata: [DONE]`,
     body: { ...plain, choices: [said({ content: 'Hi' })] },
-    wholeness: 'whole',
+    completeness: 'whole',
   },
   {
     name: 'Nothing but [DONE]',
     stream: 'data: [DONE]\n\n',
     body: { object: 'chat.completion', choices: [] },
-    wholeness: 'not_an_answer',
+    completeness: 'not_an_answer',
   },
   {
     name: 'Nothing at all',
     stream: '',
     plain: null,
     body: { object: 'chat.completion', choices: [] },
-    wholeness: 'missing_done',
+    completeness: 'missing_done',
   },
   {
     name: 'A web page in place of an answer',
     stream: '<!doctype html>\n<title>502 Bad Gateway</title>\n',
     plain: '"<!doctype html>"',
     body: { object: 'chat.completion', choices: [] },
-    wholeness: 'missing_done',
-    plainWholeness: 'not_an_answer',
+    completeness: 'missing_done',
+    plainCompleteness: 'not_an_answer',
   },
   {
     name: 'Events after [DONE]',
     stream: `${stream(head, [says({ role: 'assistant', content: 'Hi' }, { finish_reason: 'stop' })])}data: {"error":{"message":"late"}}\n\n`,
     body: { ...plain, choices: [said({ content: 'Hi' })] },
-    wholeness: 'whole',
+    completeness: 'whole',
   },
 ]
 

@@ -12,9 +12,9 @@ export interface CorpusEntry {
   plain?: string | null
   /** The plain body: what the stream must assemble to. */
   body: JsonObject
-  wholeness: AssembledAnswer['wholeness']
+  completeness: AssembledAnswer['completeness']
   /** Of the plain form, where the two differ: a stream has more ways to be cut. */
-  plainWholeness?: AssembledAnswer['wholeness']
+  plainCompleteness?: AssembledAnswer['completeness']
   /** The error object the stream carries. */
   error?: unknown
   clientSetOutputLimit?: boolean

@@ -57,7 +57,7 @@ export const OPENAI: CorpusEntry[] = [
       counts(usage, { obfuscation: 'q' }),
     ]),
     body: { ...plain, choices: [said({ content: 'Hello! How can I help?', refusal: null })], usage },
-    wholeness: 'whole',
+    completeness: 'whole',
   },
   {
     name: 'OpenAI: text, no usage asked for',
@@ -66,7 +66,7 @@ export const OPENAI: CorpusEntry[] = [
       [opening, says({ content: 'Hello' }), ends('stop')].map(chunk => ({ object: 'chat.completion.chunk', ...chunk })),
     ),
     body: { ...plain, choices: [said({ content: 'Hello', refusal: null })] },
-    wholeness: 'whole',
+    completeness: 'whole',
   },
   {
     name: 'OpenAI: parallel tool calls',
@@ -97,7 +97,7 @@ export const OPENAI: CorpusEntry[] = [
       ],
       usage,
     },
-    wholeness: 'whole',
+    completeness: 'whole',
   },
   {
     name: 'OpenAI: tool calls whose fragments are interleaved, both in one chunk',
@@ -139,7 +139,7 @@ export const OPENAI: CorpusEntry[] = [
         ),
       ],
     },
-    wholeness: 'whole',
+    completeness: 'whole',
   },
   {
     name: 'OpenAI: text before a tool call',
@@ -163,7 +163,7 @@ export const OPENAI: CorpusEntry[] = [
         ),
       ],
     },
-    wholeness: 'whole',
+    completeness: 'whole',
   },
   {
     name: 'OpenAI: custom tool call',
@@ -187,7 +187,7 @@ export const OPENAI: CorpusEntry[] = [
         ),
       ],
     },
-    wholeness: 'whole',
+    completeness: 'whole',
   },
   {
     name: 'OpenAI: legacy function call',
@@ -203,7 +203,7 @@ export const OPENAI: CorpusEntry[] = [
         said({ content: null, function_call: { name: 'get_weather', arguments: '{"city":"Oslo"}' } }, 'function_call'),
       ],
     },
-    wholeness: 'whole',
+    completeness: 'whole',
   },
   {
     name: 'OpenAI: refusal under a schema',
@@ -215,13 +215,13 @@ export const OPENAI: CorpusEntry[] = [
       counts(usage),
     ]),
     body: { ...plain, choices: [said({ content: '', refusal: "I'm sorry, I cannot." })], usage },
-    wholeness: 'whole',
+    completeness: 'whole',
   },
   {
     name: 'OpenAI: structured output',
     stream: stream(head, [opening, says({ content: '{"steps":[' }), says({ content: '"one"]}' }), ends('stop')]),
     body: { ...plain, choices: [said({ content: '{"steps":["one"]}', refusal: null })] },
-    wholeness: 'whole',
+    completeness: 'whole',
   },
   {
     name: 'OpenAI: log probabilities with alternatives',
@@ -237,7 +237,7 @@ export const OPENAI: CorpusEntry[] = [
         said({ content: 'Hi!', refusal: null }, 'stop', { logprobs: { content: helloLogprobs, refusal: null } }),
       ],
     },
-    wholeness: 'whole',
+    completeness: 'whole',
   },
   {
     name: 'OpenAI: log probabilities of a refusal',
@@ -255,7 +255,7 @@ export const OPENAI: CorpusEntry[] = [
         }),
       ],
     },
-    wholeness: 'whole',
+    completeness: 'whole',
   },
   {
     name: 'OpenAI: two choices, interleaved, the second done first',
@@ -276,7 +276,7 @@ export const OPENAI: CorpusEntry[] = [
       counts(usage),
     ]),
     body: { ...plain, choices: [said({ content: 'Heads!' }), said({ content: 'Tails' }, 'stop', { index: 1 })], usage },
-    wholeness: 'whole',
+    completeness: 'whole',
   },
   {
     name: 'OpenAI: one of two choices without an end',
@@ -288,7 +288,7 @@ export const OPENAI: CorpusEntry[] = [
         { index: 1, message: { content: 'b' }, logprobs: null, finish_reason: null },
       ],
     },
-    wholeness: 'unfinished_choice',
+    completeness: 'unfinished_choice',
   },
   {
     name: 'OpenAI: audio, which ends with its expiry and no finish_reason',
@@ -312,7 +312,7 @@ export const OPENAI: CorpusEntry[] = [
       ],
       usage,
     },
-    wholeness: 'whole',
+    completeness: 'whole',
   },
   {
     name: 'OpenAI: audio cut before its expiry',
@@ -321,7 +321,7 @@ export const OPENAI: CorpusEntry[] = [
       ...plain,
       choices: [said({ audio: { id: 'audio_1', data: 'AAEC', transcript: 'Go' } }, 'stop', { finish_reason: null })],
     },
-    wholeness: 'unfinished_choice',
+    completeness: 'unfinished_choice',
   },
   {
     name: 'OpenAI: web search with citations',
@@ -336,7 +336,7 @@ export const OPENAI: CorpusEntry[] = [
       ...plain,
       choices: [said({ content: 'As one says', refusal: null, annotations: [citation, citation] })],
     },
-    wholeness: 'whole',
+    completeness: 'whole',
   },
   {
     name: 'OpenAI: moderation results of their own chunk',
@@ -348,26 +348,26 @@ export const OPENAI: CorpusEntry[] = [
       counts(usage),
     ]),
     body: { ...plain, choices: [said({ content: 'Fine.', refusal: null })], moderation, usage },
-    wholeness: 'whole',
+    completeness: 'whole',
   },
   {
     name: 'OpenAI: cut at the length the client asked for',
     stream: stream(head, [opening, says({ content: 'One two' }), ends('length')]),
     body: { ...plain, choices: [said({ content: 'One two', refusal: null }, 'length')] },
-    wholeness: 'whole',
+    completeness: 'whole',
     clientSetOutputLimit: true,
   },
   {
     name: 'OpenAI: cut at the model’s own length',
     stream: stream(head, [opening, says({ content: 'One two' }), ends('length')]),
     body: { ...plain, choices: [said({ content: 'One two', refusal: null }, 'length')] },
-    wholeness: 'provider_length_limit',
+    completeness: 'provider_length_limit',
   },
   {
     name: 'OpenAI: broken off by the content filter',
     stream: stream(head, [opening, says({ content: 'Step one: ' }), ends('content_filter')]),
     body: { ...plain, choices: [said({ content: 'Step one: ', refusal: null }, 'content_filter')] },
-    wholeness: 'content_filter',
+    completeness: 'content_filter',
   },
   {
     name: 'OpenAI: characters of one to four bytes, joined emoji, and an escaped lone surrogate',
@@ -379,36 +379,36 @@ export const OPENAI: CorpusEntry[] = [
       ends('stop'),
     ]),
     body: { ...plain, choices: [said({ content: 'é漢👩‍👩‍👧🇳🇴 😀\u0000', refusal: null })] },
-    wholeness: 'whole',
+    completeness: 'whole',
   },
   {
     name: 'OpenAI: error in mid-stream',
     stream: `${stream(head, [opening, says({ content: 'Half an ans' })], { done: false })}data: {"error":{"message":"The server had an error","type":"server_error","param":null,"code":null}}\n\n`,
     plain: null,
     body: { ...plain, choices: [said({ content: 'Half an ans', refusal: null }, 'stop', { finish_reason: null })] },
-    wholeness: 'error_in_stream',
+    completeness: 'error_in_stream',
     error: { message: 'The server had an error', type: 'server_error', param: null, code: null },
   },
   {
     name: 'OpenAI: connection cut in mid-stream',
     stream: stream(head, [opening, says({ content: 'Half an ans' })], { done: false }),
     body: { ...plain, choices: [said({ content: 'Half an ans', refusal: null }, 'stop', { finish_reason: null })] },
-    wholeness: 'missing_done',
-    plainWholeness: 'unfinished_choice',
+    completeness: 'missing_done',
+    plainCompleteness: 'unfinished_choice',
   },
   {
     name: 'OpenAI: connection cut inside a chunk',
     stream: `${stream(head, [opening, says({ content: 'Half' })], { done: false })}data: {"id":"chatcmpl-BqLr7x2","choices":[{"index":0,"delta":{"conte`,
     plain: null,
     body: { ...plain, choices: [said({ content: 'Half', refusal: null }, 'stop', { finish_reason: null })] },
-    wholeness: 'malformed_chunk',
+    completeness: 'malformed_chunk',
   },
   {
     name: 'OpenAI: all said, but no [DONE]',
     stream: stream(head, [opening, says({ content: 'Bye.' }), ends('stop')], { done: false }),
     body: { ...plain, choices: [said({ content: 'Bye.', refusal: null })] },
-    wholeness: 'missing_done',
-    plainWholeness: 'whole',
+    completeness: 'missing_done',
+    plainCompleteness: 'whole',
   },
 ]
 
@@ -441,7 +441,7 @@ export const OPENAI_LEGACY: CorpusEntry[] = [
       choices: [{ text: '\n\nThis is a test.', index: 0, logprobs: null, finish_reason: 'stop' }],
       usage,
     },
-    wholeness: 'whole',
+    completeness: 'whole',
   },
   {
     name: 'OpenAI legacy: log probabilities',
@@ -451,7 +451,7 @@ export const OPENAI_LEGACY: CorpusEntry[] = [
       legacy('', { finish_reason: 'stop' }),
     ]),
     body: { ...legacyTop, choices: [{ text: '\nThis is', index: 0, logprobs: legacyLogprobs, finish_reason: 'stop' }] },
-    wholeness: 'whole',
+    completeness: 'whole',
   },
   {
     name: 'OpenAI legacy: two choices, one cut at the default of 16 tokens',
@@ -468,6 +468,6 @@ export const OPENAI_LEGACY: CorpusEntry[] = [
         { text: 'b!', index: 1, logprobs: null, finish_reason: 'length' },
       ],
     },
-    wholeness: 'provider_length_limit',
+    completeness: 'provider_length_limit',
   },
 ]

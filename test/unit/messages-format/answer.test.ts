@@ -143,7 +143,7 @@ describe('a translated answer', () => {
     const events = [...stream.push(chunk), ...stream.fail(error)]
     expect(events.at(-1)).toEqual({ type: 'error', error: { type: 'api_error', message: 'Upstream broke off.' } })
     await expect(readWithClient(events)).rejects.toThrow('Upstream broke off.')
-    expect(assemble(events)).toMatchObject({ wholeness: 'error_in_stream', error: { type: 'api_error' } })
+    expect(assemble(events)).toMatchObject({ completeness: 'error_in_stream', error: { type: 'api_error' } })
   })
 })
 
@@ -197,7 +197,7 @@ describe('splitMessage', () => {
       usage: native.usage,
       sawEnd: true,
       error: null,
-      wholeness: 'whole',
+      completeness: 'whole',
     })
     expect(await readWithClient(events)).toEqual(native)
     expect(events.filter(({ type }) => type === 'content_block_start')).toHaveLength(8)
@@ -238,12 +238,12 @@ describe('createMessageAssembler', () => {
   })
 
   test('knows a stream that was cut, broken, or of a kind it does not know', () => {
-    expect(assemble([])).toMatchObject({ body: null, wholeness: 'missing_done' })
-    expect(assemble([start])).toMatchObject({ sawEnd: false, wholeness: 'missing_done' })
-    expect(assemble([start, '{"type":'])).toMatchObject({ wholeness: 'malformed_chunk' })
+    expect(assemble([])).toMatchObject({ body: null, completeness: 'missing_done' })
+    expect(assemble([start])).toMatchObject({ sawEnd: false, completeness: 'missing_done' })
+    expect(assemble([start, '{"type":'])).toMatchObject({ completeness: 'malformed_chunk' })
     const block = { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } }
     const strange = { type: 'content_block_delta', index: 0, delta: { type: 'a_delta_of_tomorrow' } }
-    expect(assemble([start, block, strange])).toMatchObject({ wholeness: 'inconsistent_chunks' })
+    expect(assemble([start, block, strange])).toMatchObject({ completeness: 'inconsistent_chunks' })
   })
 })
 
@@ -270,8 +270,8 @@ describe('judgeMessage', () => {
     ],
     [{ type: 'error' }, 'error_in_body'],
     [{ content: null }, 'not_an_answer'],
-  ])('of %j: %s', (more, wholeness) => {
-    expect(judgeMessage({ ...native, ...more })).toBe(wholeness)
+  ])('of %j: %s', (more, completeness) => {
+    expect(judgeMessage({ ...native, ...more })).toBe(completeness)
   })
 
   test('knows calls', () => {

@@ -74,14 +74,14 @@ describe('createAssembler', () => {
 
   test('says so where a field changes its type', () => {
     for (const other of [['x'], { x: 1 }, 7, true]) {
-      expect(assemble([delta({ field: 'text' }), delta({ field: other }), '[DONE]']).wholeness).toBe(
+      expect(assemble([delta({ field: 'text' }), delta({ field: other }), '[DONE]']).completeness).toBe(
         'inconsistent_chunks',
       )
     }
-    expect(assemble([delta({ field: ['x'] }), delta({ field: { x: 1 } }), '[DONE]']).wholeness).toBe(
+    expect(assemble([delta({ field: ['x'] }), delta({ field: { x: 1 } }), '[DONE]']).completeness).toBe(
       'inconsistent_chunks',
     )
-    expect(assemble([delta({ tool_calls: 'x' }), delta({ tool_calls: [] }), '[DONE]']).wholeness).toBe(
+    expect(assemble([delta({ tool_calls: 'x' }), delta({ tool_calls: [] }), '[DONE]']).completeness).toBe(
       'inconsistent_chunks',
     )
   })
@@ -118,18 +118,18 @@ describe('createAssembler', () => {
   })
 
   test('gives what is known of a cut stream, usage included', () => {
-    const { body, usage, wholeness } = assemble([
+    const { body, usage, completeness } = assemble([
       delta({ content: 'Hal' }),
       { ...delta({}), usage: { prompt_tokens: 4 } },
     ])
     expect(body).toMatchObject({ choices: [{ message: { content: 'Hal' } }], usage: { prompt_tokens: 4 } })
     expect(usage).toEqual({ prompt_tokens: 4 })
-    expect(wholeness).toBe('missing_done')
+    expect(completeness).toBe('missing_done')
   })
 
   test('survives anything for a chunk, and calls it malformed', () => {
     for (const data of ['{', 'null', '7', '[]', '"text"', 'not json']) {
-      expect(assemble([data, '[DONE]']).wholeness).toBe('malformed_chunk')
+      expect(assemble([data, '[DONE]']).completeness).toBe('malformed_chunk')
     }
     for (const chunk of [
       {},
@@ -138,23 +138,23 @@ describe('createAssembler', () => {
       delta({ tool_calls: [null] }),
       { choices: [{ delta: 'x' }] },
     ]) {
-      expect(assemble([chunk, '[DONE]']).wholeness).not.toBe('whole')
+      expect(assemble([chunk, '[DONE]']).completeness).not.toBe('whole')
     }
   })
 
   test('skips events without data, and reads [DONE] with blanks about it', () => {
-    expect(assemble(['', delta({ content: 'x' }, { finish_reason: 'stop' }), ' [DONE]']).wholeness).toBe('whole')
+    expect(assemble(['', delta({ content: 'x' }, { finish_reason: 'stop' }), ' [DONE]']).completeness).toBe('whole')
   })
 
   test('keeps the first of several errors', () => {
     expect(assemble([{ error: { code: 1 } }, { error: { code: 2 } }, '[DONE]'])).toMatchObject({
       error: { code: 1 },
-      wholeness: 'error_in_stream',
+      completeness: 'error_in_stream',
     })
   })
 
   test('takes no `error: null` for an error', () => {
     const chunk = { ...delta({ content: 'x' }, { finish_reason: 'stop', error: null }), error: null }
-    expect(assemble([chunk, '[DONE]'])).toMatchObject({ error: null, wholeness: 'whole' })
+    expect(assemble([chunk, '[DONE]'])).toMatchObject({ error: null, completeness: 'whole' })
   })
 })

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { parseJsonObject } from '../../../src/json/json-object.ts'
-import { judgeWholeness } from '../../../src/openai-format/wholeness.ts'
+import { judgeCompleteness } from '../../../src/openai-format/completeness.ts'
 import { assembleBytes } from '../../standin/assemble-bytes.ts'
 import { CORPUS, type CorpusEntry, plainText } from '../../standin/corpus.ts'
 
@@ -12,8 +12,8 @@ function optionsOf(entry: CorpusEntry) {
 }
 
 function readStream(entry: CorpusEntry, bytes: Uint8Array, cuts: number[]) {
-  const { body, wholeness, error, usage, sawDone } = assembleBytes(bytes, cuts, optionsOf(entry))
-  return { body, wholeness, error, usage, sawDone }
+  const { body, completeness, error, usage, sawDone } = assembleBytes(bytes, cuts, optionsOf(entry))
+  return { body, completeness, error, usage, sawDone }
 }
 
 describe('the corpus', () => {
@@ -27,7 +27,7 @@ describe('the corpus', () => {
     const whole = readStream(entry, bytes, [])
     expect(whole).toEqual({
       body: entry.body,
-      wholeness: entry.wholeness,
+      completeness: entry.completeness,
       error: entry.error ?? null,
       usage: entry.body.usage ?? null,
       sawDone: entry.stream?.includes('[DONE]'),
@@ -45,6 +45,6 @@ describe('the corpus', () => {
 
   test.each(CORPUS.filter(entry => plainText(entry) !== null))('$name: the plain answer', entry => {
     const body = parseJsonObject(plainText(entry) ?? '')
-    expect(judgeWholeness(body, optionsOf(entry))).toBe(entry.plainWholeness ?? entry.wholeness)
+    expect(judgeCompleteness(body, optionsOf(entry))).toBe(entry.plainCompleteness ?? entry.completeness)
   })
 })

@@ -32,7 +32,7 @@ function readable(choice: OpenAI.ChatCompletion.Choice) {
   }
 }
 
-const whole = CORPUS.filter(entry => entry.wholeness === 'whole' && entry.body.object === 'chat.completion')
+const whole = CORPUS.filter(entry => entry.completeness === 'whole' && entry.body.object === 'chat.completion')
 
 describe('the official client', () => {
   test.each(whole)('reads the split answer as it reads the plain one: $name', async ({ body }) => {
@@ -47,7 +47,7 @@ describe('the official client', () => {
   })
 
   test('reads a split legacy completion', async () => {
-    const legacy = CORPUS.filter(entry => entry.body.object === 'text_completion' && entry.wholeness === 'whole')
+    const legacy = CORPUS.filter(entry => entry.body.object === 'text_completion' && entry.completeness === 'whole')
     expect(legacy.length).toBeGreaterThan(1)
     for (const { body } of legacy) {
       const events = clientReading(encodeSse(splitAnswer(body, { includeUsage: false })), 'text/event-stream')

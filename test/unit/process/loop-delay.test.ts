@@ -8,6 +8,7 @@ function block(ms: number): void {
 
 test('what holds the loop up is in the histogram, and in the log once a second at most', async () => {
   const warn = vi.fn()
+  const startedAtMs = performance.now()
   const delay = watchLoopDelay({ warn })
   await Bun.sleep(50)
   for (let i = 0; i < 3; i++) {
@@ -20,6 +21,7 @@ test('what holds the loop up is in the histogram, and in the log once a second a
   expect(counts.slice(DELAY_BOUNDS_MS.indexOf(100) + 1).reduce((sum, count) => sum + count)).toBeGreaterThanOrEqual(3)
   expect(maxMs).toBeGreaterThan(100)
   expect(sumMs).toBeGreaterThan(300)
-  expect(warn).toHaveBeenCalledTimes(1)
+  expect(warn).toHaveBeenCalled()
+  expect(warn.mock.calls.length).toBeLessThanOrEqual(1 + Math.floor((performance.now() - startedAtMs) / 1000))
   expect(warn.mock.calls[0]?.[0].delayMs).toBeGreaterThan(100)
 })

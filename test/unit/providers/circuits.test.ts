@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { type Circuits, createCircuits } from '../../../src/providers/circuits.ts'
 import type { Provider, UpstreamAnswer, UpstreamRequest } from '../../../src/providers/upstream.ts'
-import { timedOut } from '../../../src/providers/upstream-failure.ts'
+import { silentInTime } from '../../../src/providers/upstream-failure.ts'
 
 const request: UpstreamRequest = {
   endpoint: 'chat',
@@ -21,7 +21,7 @@ let provider: Provider
 
 const give = (status: number) => async () => ({ status, headers: new Headers(), body: new ReadableStream() })
 const fail = async () => {
-  throw timedOut('silent', 'p', 'first byte', 1)
+  throw silentInTime('p', 'first byte', 1)
 }
 async function askTimes(asked: Provider, times: number): Promise<void> {
   for (let i = 0; i < times; i++) await asked.ask(request).catch(() => {})

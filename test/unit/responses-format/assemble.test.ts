@@ -25,7 +25,7 @@ describe('createResponseAssembler', () => {
       usage,
       sawEnd: true,
       error: null,
-      wholeness: 'whole',
+      completeness: 'whole',
     })
   })
 
@@ -39,15 +39,15 @@ describe('createResponseAssembler', () => {
   })
 
   test('knows a stream that was cut, broken, or told of an error', () => {
-    expect(assemble([])).toMatchObject({ body: null, sawEnd: false, wholeness: 'missing_done' })
-    expect(assemble(['{"type":'])).toMatchObject({ wholeness: 'malformed_chunk' })
+    expect(assemble([])).toMatchObject({ body: null, sawEnd: false, completeness: 'missing_done' })
+    expect(assemble(['{"type":'])).toMatchObject({ completeness: 'malformed_chunk' })
     const error = { type: 'error', code: 'server_error', message: 'Oh.' }
-    expect(assemble([error])).toMatchObject({ error, wholeness: 'error_in_stream' })
+    expect(assemble([error])).toMatchObject({ error, completeness: 'error_in_stream' })
     const failed = response({ status: 'failed', error: { code: 'server_error', message: 'Oh.' } })
     expect(assemble([{ type: 'response.failed', response: failed }])).toMatchObject({
       body: failed,
       error: { code: 'server_error' },
-      wholeness: 'error_in_body',
+      completeness: 'error_in_body',
     })
   })
 })

@@ -5,18 +5,13 @@ import { describe, expect, test } from 'vitest'
 import { countPromptTokens, countTextTokens, estimatePromptTokens } from '../../../src/tokens/count-tokens.ts'
 import { encodingOfModel, warmTokenizer } from '../../../src/tokens/encodings.ts'
 import { decodeTokens, splitIntoTokens } from '../../../src/tokens/split-tokens.ts'
+import { processorMs } from '../../harness/processor-time.ts'
 
 const PROSE = "The quick brown fox jumps over the lazy dog, doesn't it? In 2024 we sold 1,234 units. "
 const PLAIN = { disallowedSpecial: new Set<string>() }
 
-/** Wide enough for a loaded machine, far below what a quadratic merge of a megabyte takes. */
+/** Of processor time: wide enough for a slow machine, far below what a quadratic merge of a megabyte takes. */
 const BOUND_MS = 2_000
-
-function timeMs(run: () => unknown): number {
-  const start = performance.now()
-  run()
-  return performance.now() - start
-}
 
 describe('encodingOfModel', () => {
   test.each([
@@ -84,7 +79,7 @@ describe('countTextTokens', () => {
   ])('counts a megabyte of %j (%s) in bounded time', unit => {
     warmTokenizer()
     const text = unit.repeat(1 << 20)
-    expect(timeMs(() => countTextTokens(text))).toBeLessThan(BOUND_MS)
+    expect(processorMs(() => countTextTokens(text))).toBeLessThan(BOUND_MS)
     expect(countTextTokens(text)).toBeGreaterThan(0)
   })
 
@@ -171,7 +166,9 @@ describe('countPromptTokens of prompts and inputs', () => {
     warmTokenizer()
     const messages = Array.from({ length: 1000 }, () => ({ role: 'user', content: '漢字'.repeat(2000) }))
     let tokens = 0
-    expect(timeMs(() => (tokens = countPromptTokens({ model: 'gpt-4o', messages }, 'chat')))).toBeLessThan(BOUND_MS)
+    expect(processorMs(() => (tokens = countPromptTokens({ model: 'gpt-4o', messages }, 'chat')))).toBeLessThan(
+      BOUND_MS,
+    )
     const one = encodeO200k('漢字'.repeat(50)).length / 100
     expect(tokens / (4_000_000 * one)).toBeGreaterThan(0.9)
     expect(tokens / (4_000_000 * one)).toBeLessThan(1.1)

@@ -1,6 +1,6 @@
 /** Anthropic's errors in OpenAI's envelope. */
 
-import { ProxyError } from '../../../errors.ts'
+import { type ProxyError, quoteError } from '../../../errors.ts'
 import { isJsonObject, type JsonObject } from '../../../json/json-object.ts'
 import { kindOf } from './error-statuses.ts'
 
@@ -12,7 +12,7 @@ export function translateError(body: unknown, status: number | null): ProxyError
   const error = isJsonObject(body) && isJsonObject(body.error) ? body.error : {}
   const type = typeof error.type === 'string' ? error.type : 'api_error'
   const kind = kindOf(type)
-  return new ProxyError({
+  return quoteError({
     status: status ?? kind.status,
     type,
     code: readDetailCode(error) ?? kind.code,

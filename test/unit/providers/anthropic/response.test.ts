@@ -1,6 +1,6 @@
 import type { ContentBlock, Message, StopReason } from '@anthropic-ai/sdk/resources/messages'
 import { describe, expect, test } from 'vitest'
-import { judgeWholeness } from '../../../../src/openai-format/wholeness.ts'
+import { judgeCompleteness } from '../../../../src/openai-format/completeness.ts'
 import { readAnswerContext } from '../../../../src/providers/anthropic/answer/answer-context.ts'
 import { translateResponse } from '../../../../src/providers/anthropic/answer/translate-response.ts'
 
@@ -92,10 +92,10 @@ describe('translateResponse', () => {
     ['pause_turn', 'length', 'provider_length_limit'],
     ['refusal', 'content_filter', 'content_filter'],
     ['from_tomorrow' as StopReason, 'from_tomorrow', 'unknown_finish_reason'],
-  ])('%s ends with %s, and is judged %s', (stop_reason, finishReason, wholeness) => {
+  ])('%s ends with %s, and is judged %s', (stop_reason, finishReason, completeness) => {
     const answer = translateResponse(message([text('Hi')], { stop_reason }), PLAIN)
     expect(choiceOf(answer)?.finish_reason).toBe(finishReason)
-    expect(judgeWholeness(answer, { clientSetOutputLimit: false })).toBe(wholeness)
+    expect(judgeCompleteness(answer, { clientSetOutputLimit: false })).toBe(completeness)
   })
 
   test('tells a refusal where OpenAI’s clients look for it', () => {

@@ -1,4 +1,4 @@
-/** Runs tests on each footing there is: embedded always, real where DATABASE_URL and REDIS_URL are set. */
+/** Runs tests on each backend there is: embedded always, real where DATABASE_URL and REDIS_URL are set. */
 import { randomBytes } from 'node:crypto'
 import { afterAll, describe, inject } from 'vitest'
 import type { Database } from '../../src/postgres/database.ts'
@@ -14,25 +14,30 @@ import { createInProcessStore } from '../../src/stores/in-process-store.ts'
 export interface Stores {
   database: Database
   store: FastStore
-  /** For processes of their own, and for psql; null where the footing has none. */
+  /** For processes of their own, and for psql; null where the backend has none. */
   databaseUrl: string | null
   redisUrl: string | null
 }
 
-export interface Footing {
+export interface Backend {
   name: 'embedded' | 'real'
   /** Stores of the group's own, migrated and emptied of what an earlier test left; closed and dropped after the group. */
   open(): Promise<Stores>
 }
 
-/** Defines the tests once for each footing. */
-export function describeFootings(title: string, define: (footing: Footing) => void): void {
+/** Defines the tests once for each backend. */
+export function describeBackends(title: string, define: (backend: Backend) => void): void {
   describe(`${title} (embedded)`, () => define(shared('embedded', openEmbedded)))
   if (inject('real')) describe(`${title} (real)`, () => define(shared('real', openReal)))
 }
 
-/** Defines the tests on real stores alone, for what the embedded footing cannot do: several processes, faults. */
-export function describeReal(title: string, define: (footing: Footing) => void): void {
+/** Defines the tests on the embedded backend alone, for what knows nothing of stores and takes its time. */
+export function describeEmbedded(title: string, define: (backend: Backend) => void): void {
+  describe(title, () => define(shared('embedded', openEmbedded)))
+}
+
+/** Defines the tests on real stores alone, for what the embedded backend cannot do: several processes, faults. */
+export function describeReal(title: string, define: (backend: Backend) => void): void {
   describe.skipIf(!inject('real'))(`${title} (real)`, () => define(shared('real', openReal)))
 }
 
@@ -41,7 +46,7 @@ interface OpenStores extends Stores {
 }
 
 /** Opens once, at first need; empties each time. */
-function shared(name: Footing['name'], open: () => Promise<OpenStores>): Footing {
+function shared(name: Backend['name'], open: () => Promise<OpenStores>): Backend {
   let opened: Promise<OpenStores> | null = null
   afterAll(async () => {
     await (await opened)?.close()

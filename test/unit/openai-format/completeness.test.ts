@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest'
-import { hasToolCalls, judgeWholeness } from '../../../src/openai-format/wholeness.ts'
+import { hasToolCalls, judgeCompleteness } from '../../../src/openai-format/completeness.ts'
 
 const strict = { clientSetOutputLimit: false }
 const message = { role: 'assistant', content: 'x' }
 
 function judge(choice: object, top: object = {}, options = strict) {
-  return judgeWholeness({ choices: [{ index: 0, message, finish_reason: 'stop', ...choice }], ...top }, options)
+  return judgeCompleteness({ choices: [{ index: 0, message, finish_reason: 'stop', ...choice }], ...top }, options)
 }
 
-describe('judgeWholeness', () => {
+describe('judgeCompleteness', () => {
   test.each(['stop', 'tool_calls', 'function_call', 'end_turn'])('takes %s for a regular end', finish_reason => {
     expect(judge({ finish_reason })).toBe('whole')
   })
@@ -16,13 +16,13 @@ describe('judgeWholeness', () => {
   test.each([undefined, null, 'text', [], {}, { choices: null }, { choices: [] }, { choices: ['x'] }, { data: [] }])(
     'takes %j for no answer',
     body => {
-      expect(judgeWholeness(body, strict)).toBe('not_an_answer')
+      expect(judgeCompleteness(body, strict)).toBe('not_an_answer')
     },
   )
 
   test('finds errors in the body and in a choice, and none in an error that is null', () => {
     expect(judge({}, { error: { message: 'x' } })).toBe('error_in_body')
-    expect(judgeWholeness({ error: { message: 'x' } }, strict)).toBe('error_in_body')
+    expect(judgeCompleteness({ error: { message: 'x' } }, strict)).toBe('error_in_body')
     expect(judge({ error: { code: 502 } })).toBe('error_in_choice')
     expect(judge({ finish_reason: 'error' })).toBe('error_in_choice')
     expect(judge({ error: null }, { error: null })).toBe('whole')
@@ -31,7 +31,9 @@ describe('judgeWholeness', () => {
   test('asks for an end of every choice', () => {
     for (const finish_reason of [undefined, null, '', 7]) expect(judge({ finish_reason })).toBe('unfinished_choice')
     const second = { index: 1, message, finish_reason: null }
-    expect(judgeWholeness({ choices: [{ message, finish_reason: 'stop' }, second] }, strict)).toBe('unfinished_choice')
+    expect(judgeCompleteness({ choices: [{ message, finish_reason: 'stop' }, second] }, strict)).toBe(
+      'unfinished_choice',
+    )
   })
 
   test('asks for a message or a text', () => {
@@ -52,7 +54,7 @@ describe('judgeWholeness', () => {
   test('knows an empty text, and that one of several choices is empty', () => {
     expect(judge({ message: undefined, text: '' })).toBe('nothing_said')
     const second = { index: 1, message: { content: '' }, finish_reason: 'stop' }
-    expect(judgeWholeness({ choices: [{ message, finish_reason: 'stop' }, second] }, strict)).toBe('nothing_said')
+    expect(judgeCompleteness({ choices: [{ message, finish_reason: 'stop' }, second] }, strict)).toBe('nothing_said')
   })
 
   test.each([

@@ -1,7 +1,11 @@
 /** Waiting for what must become true soon. */
 
 /** Resolves to how many milliseconds it took; throws, naming what it waited for, once the limit has passed. */
-export async function waitUntil(what: string, limitMs: number, holds: () => Promise<boolean>): Promise<number> {
+export async function waitUntil(
+  what: string,
+  limitMs: number,
+  holds: () => boolean | Promise<boolean>,
+): Promise<number> {
   const startedAtMs = performance.now()
   while (!(await holds())) {
     if (performance.now() - startedAtMs > limitMs) throw new Error(`Not within ${limitMs} ms: ${what}`)

@@ -1,8 +1,8 @@
 /** One upstream answer for each way of not being whole. */
-import type { UnwholeReason } from '../../../src/openai-format/wholeness.ts'
+import type { IncompleteReason } from '../../../src/openai-format/completeness.ts'
 import type { Scenario } from '../../standin/scenario.ts'
 
-export interface UnwholeCase {
+export interface IncompleteCase {
   /** The answer to a streamed request; left out where a stream cannot be so. */
   stream?: Scenario
   /** The answer to a plain one. */
@@ -17,7 +17,7 @@ const ERROR = { message: 'Provider returned error', code: 502 }
 const MIB = 1024 * 1024
 
 /** Every reason there is: the compiler asks for a case when one is added. */
-export const UNWHOLE_CASES: Record<UnwholeReason, UnwholeCase> = {
+export const INCOMPLETE_CASES: Record<IncompleteReason, IncompleteCase> = {
   not_an_answer: { stream: events(), plain: body({ choices: [] }) },
   error_in_body: { plain: { kind: 'errorInAnswer', shape: 'bare', afterChunks: 0 }, isFailure: true },
   error_in_choice: {
@@ -58,7 +58,7 @@ export const UNWHOLE_CASES: Record<UnwholeReason, UnwholeCase> = {
   missing_done: { stream: { kind: 'answer', content: 'One two', withoutDone: true } },
 }
 
-function both(scenario: Scenario): UnwholeCase {
+function both(scenario: Scenario): IncompleteCase {
   return { stream: scenario, plain: scenario }
 }
 

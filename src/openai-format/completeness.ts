@@ -3,7 +3,7 @@
 import { isJsonObject, type JsonObject, readField } from '../json/json-object.ts'
 
 /** Why an answer must not be stored. */
-export type UnwholeReason =
+export type IncompleteReason =
   /** The body is not an object with at least one choice. */
   | 'not_an_answer'
   /** An `error` object inside a 200 body: aggregators report a provider's failure so. */
@@ -33,20 +33,20 @@ export type UnwholeReason =
   /** The stream ended without `[DONE]`: its connection may have been cut. */
   | 'missing_done'
 
-export type Wholeness = 'whole' | UnwholeReason
+export type Completeness = 'whole' | IncompleteReason
 
-const UPSTREAM_FAILURES: ReadonlySet<Wholeness> = new Set<Wholeness>([
+const UPSTREAM_FAILURES: ReadonlySet<Completeness> = new Set<Completeness>([
   'error_in_body',
   'error_in_choice',
   'error_in_stream',
 ])
 
 /** Whether an answer of status 200 tells of a failure all the same: it does not count against the month. */
-export function isUpstreamFailure(wholeness: Wholeness): boolean {
-  return UPSTREAM_FAILURES.has(wholeness)
+export function isUpstreamFailure(completeness: Completeness): boolean {
+  return UPSTREAM_FAILURES.has(completeness)
 }
 
-export interface WholenessOptions {
+export interface CompletenessOptions {
   /** The request held `max_tokens` or `max_completion_tokens`: an answer cut there is what the client asked for. */
   clientSetOutputLimit: boolean
 }
@@ -66,19 +66,19 @@ const FILTERED_ENDS = new Set([
 ])
 
 /** Judges the body of a plain 200 answer, chat or legacy completion, or of a streamed one once assembled. */
-export function judgeWholeness(body: unknown, options: WholenessOptions): Wholeness {
+export function judgeCompleteness(body: unknown, options: CompletenessOptions): Completeness {
   if (!isJsonObject(body)) return 'not_an_answer'
   if (isSet(readField(body, 'error'))) return 'error_in_body'
   const choices = readField(body, 'choices')
   if (!Array.isArray(choices) || choices.length === 0) return 'not_an_answer'
   for (const choice of choices) {
-    const wholeness = isJsonObject(choice) ? judgeChoice(choice, options) : 'not_an_answer'
-    if (wholeness !== 'whole') return wholeness
+    const completeness = isJsonObject(choice) ? judgeChoice(choice, options) : 'not_an_answer'
+    if (completeness !== 'whole') return completeness
   }
   return 'whole'
 }
 
-function judgeChoice(choice: JsonObject, options: WholenessOptions): Wholeness {
+function judgeChoice(choice: JsonObject, options: CompletenessOptions): Completeness {
   const finishReason = readField(choice, 'finish_reason')
   if (isSet(readField(choice, 'error')) || finishReason === 'error') return 'error_in_choice'
   if (!isJsonObject(readField(choice, 'message')) && typeof readField(choice, 'text') !== 'string')

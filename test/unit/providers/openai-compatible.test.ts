@@ -1,24 +1,8 @@
 import { expect, test } from 'vitest'
-import { writeFieldTable, writeMessagesTable, writeResponsesTable } from '../../../../scripts/field-table.ts'
-import { FIELD_RULES } from '../../../../src/providers/anthropic/field-rules.ts'
-import { createConnectionProbe } from '../../../../src/providers/connection-probe.ts'
-import { createOpenAiCompatibleProvider } from '../../../../src/providers/openai-compatible.ts'
-import { startStandin } from '../../../standin/server.ts'
-
-test.each([writeFieldTable, writeResponsesTable, writeMessagesTable])(
-  'the README holds what %o writes',
-  async write => {
-    const readme = await Bun.file(new URL('../../../../README.md', import.meta.url)).text()
-    // Where it is not: bun scripts/field-table.ts prints it.
-    expect(readme).toContain(write())
-  },
-)
-
-test('every field has a row, and no cell breaks the table', () => {
-  const rows = writeFieldTable().split('\n')
-  expect(rows).toHaveLength(Object.keys(FIELD_RULES).length + 3)
-  for (const row of rows) expect(row.split('|')).toHaveLength(6)
-})
+import { FIELD_RULES } from '../../../src/providers/anthropic/field-rules.ts'
+import { createConnectionProbe } from '../../../src/providers/connection-probe.ts'
+import { createOpenAiCompatibleProvider } from '../../../src/providers/openai-compatible.ts'
+import { startStandin } from '../../standin/server.ts'
 
 test('providers that speak OpenAI’s format get a body as it was sent, but for the usage that is asked for', async () => {
   const standin = await startStandin()

@@ -1,0 +1,112 @@
+/** Writes the pages of docs/ that are made from tables in the code. A test fails where a page is stale. */
+import { ADMIN_ERRORS } from '../src/errors/admin-errors.ts'
+import type { CatalogueEntry } from '../src/errors/catalogue-entry.ts'
+import { CLIENT_ERRORS } from '../src/errors/client-errors.ts'
+import { PATH_ERRORS } from '../src/errors/path-errors.ts'
+import { SERVER_ERRORS } from '../src/errors/server-errors.ts'
+import { FIELD_RULES as MESSAGES_RULES } from '../src/messages-format/field-rules.ts'
+import { FIELD_RULES } from '../src/providers/anthropic/field-rules.ts'
+import { FIELD_RULES as RESPONSES_RULES } from '../src/responses-format/field-rules.ts'
+
+/** Path from the root to text. */
+export const PAGES: Readonly<Record<string, () => string>> = {
+  'docs/errors.md': writeErrors,
+  'docs/request-fields.md': writeRequestFields,
+}
+
+function writeErrors(): string {
+  const proxys: Entries = { ...CLIENT_ERRORS, ...PATH_ERRORS, ...SERVER_ERRORS }
+  return page([
+    '# Errors',
+    'Errors carry OpenAI’s envelope, so its clients raise their own typed errors:',
+    '```json\n{ "error": { "message": "Invalid API key", "type": "authentication_error", "param": null, "code": "invalid_api_key" } }\n```',
+    'Under `/v1/messages` they carry Anthropic’s, with the same status and message:',
+    '```json\n{ "type": "error", "error": { "type": "authentication_error", "message": "Invalid API key" }, "request_id": "…" }\n```',
+    'Words in braces are filled in. `param` names the field or header at fault. Every response, errors included, has `X-Request-Id`: with it, the operator finds the request in the log.',
+    'An upstream’s own error keeps its status, body and `Retry-After`; where the request was translated on its way, the error is translated back. A refused operator’s key is the exception: it is told as a 502.',
+    '## What the client can change',
+    writeErrorTable(ofStatus(proxys, status => status < 500)),
+    '## What the operator, a store or a provider must mend',
+    writeErrorTable(ofStatus(proxys, status => status >= 500)),
+    '`x-should-retry: false` keeps OpenAI’s clients from trying again by themselves: a moment later nothing would be different, or the first try may still cost money.',
+    '## What the admin API and the dashboard add',
+    writeErrorTable(ADMIN_ERRORS),
+  ])
+}
+
+type Entries = Readonly<Record<string, CatalogueEntry>>
+
+function ofStatus(entries: Entries, belongs: (status: number) => boolean): Entries {
+  return Object.fromEntries(Object.entries(entries).filter(([, { status }]) => belongs(status)))
+}
+
+export function writeErrorTable(entries: Entries): string {
+  const rows = Object.values(entries)
+    .sort((a, b) => a.status - b.status)
+    .map(({ status, code, when, message, param, headers = {} }) => {
+      const told = message === '{problem}' ? 'says what is wrong and what to change' : asCode(message)
+      const also = [
+        ...(param === undefined
+          ? []
+          : [param === '{param}' ? '`param`: the field or header' : `\`param\`: \`${param}\``]),
+        ...Object.entries(headers).map(([name, value]) => `\`${name}: ${value}\``),
+      ]
+      return `| ${status} | \`${code}\` | ${when} | ${told} | ${also.join('<br>')} |`
+    })
+  return ['| status | code | when | message | also |', '|---|---|---|---|---|', ...rows].join('\n')
+}
+
+/** What the providers that speak OpenAI's format do not get as it was sent. */
+const COMPATIBLE: Partial<Record<string, string>> = {
+  stream_options: 'sent with `include_usage` on; who did not ask for usage does not see it',
+}
+
+function writeRequestFields(): string {
+  return page([
+    '# Request fields',
+    'A provider that has the endpoint itself gets a body as it was sent. Elsewhere the request is translated, and the response back. What cannot be translated is refused with a 400 that names the field, or dropped where that does not change the answer. Which endpoint goes how where stands in [clients](clients.md).',
+    '## `/v1/chat/completions`',
+    writeFieldTable(),
+    '## `/v1/responses`, where it is translated',
+    'On its way to chat; a model of Anthropic’s is then asked by the table above.',
+    writeTranslatedTable(RESPONSES_RULES),
+    '## `/v1/messages`, where it is translated',
+    writeTranslatedTable(MESSAGES_RULES),
+  ])
+}
+
+/** Of chat requests, by provider. */
+export function writeFieldTable(): string {
+  const rows = Object.entries(FIELD_RULES).map(([field, { treatment, reason }]) => {
+    return `| \`${field}\` | ${COMPATIBLE[field] ?? 'as sent'} | ${treatment} | ${reason} |`
+  })
+  return [
+    '| request field | OpenAI, Groq, aggregator | Anthropic | how, or why |',
+    '|---|---|---|---|',
+    ...rows,
+    '| any other | as sent | as sent | Anthropic takes its own, and names the others in its 400. |',
+  ].join('\n')
+}
+
+/** Of requests on their way to chat. */
+export function writeTranslatedTable(rules: Readonly<Record<string, { treatment: string; reason: string }>>): string {
+  return [
+    '| request field | where it is translated | how, or why |',
+    '|---|---|---|',
+    ...Object.entries(rules).map(([field, { treatment, reason }]) => `| \`${field}\` | ${treatment} | ${reason} |`),
+    '| any other | as sent | Providers name what they do not know in their 400. |',
+  ].join('\n')
+}
+
+function page(parts: readonly string[]): string {
+  const [title, ...rest] = parts
+  return `${[title, '<!-- Written by `bun scripts/write-docs.ts`: change the table in the code. -->', ...rest].join('\n\n')}\n`
+}
+
+function asCode(text: string): string {
+  return text.includes('`') ? `\`\` ${text} \`\`` : `\`${text}\``
+}
+
+if (import.meta.main) {
+  for (const [path, write] of Object.entries(PAGES)) await Bun.write(new URL(`../${path}`, import.meta.url), write())
+}

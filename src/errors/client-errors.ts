@@ -1,0 +1,125 @@
+/** The catalogue's errors of a request that is not well formed, and of who may not ask, or not so often. */
+import { type CatalogueEntry, CLOSE, SOON } from './catalogue-entry.ts'
+
+export const CLIENT_ERRORS = {
+  // What is wrong with the request.
+  invalidRequest: {
+    status: 400,
+    code: 'invalid_request_error',
+    when: 'The body is not one JSON object in UTF-8, or is not well formed in another way that concerns no single field.',
+    message: '{problem}',
+  },
+  invalidField: {
+    status: 400,
+    code: 'invalid_request_error',
+    when: 'A field or a header has a value that cannot be taken, or that the model’s provider has no equal of.',
+    message: '{problem}',
+    param: '{param}',
+  },
+  tooManyInputs: {
+    status: 400,
+    code: 'array_above_max_length',
+    when: 'An embeddings request has more inputs than OpenAI takes at once.',
+    message:
+      "Invalid 'input': array too long. Expected an array with maximum length {most}, but instead got an array with length {count}.",
+    param: 'input',
+  },
+  inputTooLong: {
+    status: 400,
+    code: 'context_length_exceeded',
+    when: 'One input of an embeddings request has more tokens than OpenAI’s models read.',
+    message:
+      "This model's maximum context length is {most} tokens, however you requested {tokens} tokens ({tokens} in your prompt; 0 for the completion). Please reduce your prompt; or completion length.",
+    param: 'input',
+  },
+  inputsTooLong: {
+    status: 400,
+    code: 'max_tokens_per_request',
+    type: 'max_tokens_per_request',
+    when: 'The inputs of an embeddings request have more tokens in all than OpenAI takes at once.',
+    message: 'Requested {tokens} tokens, max {most} tokens per request',
+    param: 'input',
+  },
+  bodyTooSlow: {
+    status: 408,
+    code: 'request_timeout',
+    when: 'The body did not arrive in time.',
+    message: 'The body of your request did not arrive within {seconds} seconds.',
+    headers: CLOSE,
+  },
+  bodyTooLarge: {
+    status: 413,
+    code: 'request_too_large',
+    when: 'The body is larger than MAX_BODY_BYTES.',
+    message: 'The body of your request is larger than {maxBytes} bytes.',
+    headers: CLOSE,
+  },
+  wrongContentType: {
+    status: 415,
+    code: 'unsupported_media_type',
+    when: 'The body is announced as something else than JSON.',
+    message: 'Content-Type must be application/json.',
+    param: 'Content-Type',
+  },
+  compressedBody: {
+    status: 415,
+    code: 'unsupported_media_type',
+    when: 'The body is compressed.',
+    message: 'Content-Encoding is not supported: send the body uncompressed.',
+    param: 'Content-Encoding',
+  },
+
+  // Who may ask, and how often.
+  missingKey: {
+    status: 401,
+    code: 'missing_api_key',
+    when: 'The request carries no key.',
+    message: 'Missing API key',
+  },
+  invalidKey: {
+    status: 401,
+    code: 'invalid_api_key',
+    when: 'The key does not have the form of a service key, or nobody has been issued it.',
+    message: 'Invalid API key',
+  },
+  disabledKey: {
+    status: 403,
+    code: 'api_key_disabled',
+    when: 'The key has been deactivated.',
+    message: 'API key disabled',
+  },
+  rateLimited: {
+    status: 429,
+    code: 'rate_limit_exceeded',
+    when: 'The key, or the client’s address within the project, has used up its requests of the last 60 seconds.',
+    message: 'Rate limit exceeded',
+    headers: {
+      'retry-after': '{seconds}',
+      'x-ratelimit-limit-requests': '{limit}',
+      'x-ratelimit-remaining-requests': '0',
+      'x-ratelimit-reset-requests': '{seconds}s',
+    },
+  },
+  edgeRateLimited: {
+    status: 429,
+    code: 'rate_limit_exceeded',
+    when: 'The client’s address has asked for health or for models too often.',
+    message: 'Rate limit exceeded',
+    headers: { 'retry-after': '{seconds}' },
+  },
+  tooManyAtOnce: {
+    status: 429,
+    code: 'concurrent_requests_exceeded',
+    when: 'The key has as many requests under way in this process as its plan allows.',
+    message: 'Too many requests at the same time: this key may have {limit} under way',
+    headers: SOON,
+  },
+  monthlyQuotaExceeded: {
+    status: 429,
+    code: 'monthly_quota_exceeded',
+    when: 'The project has used up its requests of the month.',
+    message: 'Monthly quota exceeded',
+    // Waiting a moment does not help, and OpenAI's clients would.
+    headers: { 'x-should-retry': 'false' },
+  },
+} as const satisfies Record<string, CatalogueEntry>

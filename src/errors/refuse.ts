@@ -1,0 +1,52 @@
+/** Makes errors of the catalogue: fills in what a message, a parameter and the headers leave open. */
+import { ERRORS, type ErrorName } from './catalogue.ts'
+import type { CatalogueEntry } from './catalogue-entry.ts'
+import { ProxyError, type ProxyErrorOptions } from './proxy-error.ts'
+
+type Entry<Name extends ErrorName> = (typeof ERRORS)[Name]
+
+/** The names between braces. */
+type Gaps<Text> = Text extends `${string}{${infer Name}}${infer Rest}` ? Name | Gaps<Rest> : never
+
+type EntryGaps<E> =
+  | (E extends { message: infer Message } ? Gaps<Message> : never)
+  | (E extends { param: infer Param } ? Gaps<Param> : never)
+  | (E extends { headers: infer Headers } ? Gaps<Headers[keyof Headers]> : never)
+
+type Values<Name extends ErrorName> = Record<EntryGaps<Entry<Name>>, string | number>
+
+/** Values may be left away where nothing is open. `cause` is for the log. */
+type Arguments<Name extends ErrorName> = [EntryGaps<Entry<Name>>] extends [never]
+  ? [values?: Record<string, never> | null, cause?: unknown]
+  : [values: Values<Name>, cause?: unknown]
+
+/** The error to throw. */
+export function refuse<Name extends ErrorName>(name: Name, ...args: Arguments<Name>): ProxyError {
+  return new ProxyError(describeError(name, ...args))
+}
+
+/** A 400 about one field of the request or one of its headers. */
+export function invalidRequest(problem: string, param?: string): ProxyError {
+  return param === undefined ? refuse('invalidRequest', { problem }) : refuse('invalidField', { problem, param })
+}
+
+/** As `refuse`, for who makes an error class of its own. */
+export function describeError<Name extends ErrorName>(name: Name, ...args: Arguments<Name>): ProxyErrorOptions {
+  const { status, code, message, type, param, headers }: CatalogueEntry = ERRORS[name]
+  const [values, cause] = args
+  const fill = (text: string) => fillGaps(text, values ?? {})
+  return {
+    status,
+    code,
+    message: fill(message),
+    ...(type === undefined ? {} : { type }),
+    ...(param === undefined ? {} : { param: fill(param) }),
+    headers: Object.fromEntries(Object.entries(headers ?? {}).map(([header, text]) => [header, fill(text)])),
+    cause,
+  }
+}
+
+/** In one pass: a value that has braces of its own stays as it is. */
+function fillGaps(text: string, values: Readonly<Record<string, string | number>>): string {
+  return text.replace(/\{(\w+)\}/g, (gap, name: string) => (Object.hasOwn(values, name) ? String(values[name]) : gap))
+}

@@ -1,0 +1,148 @@
+/** The catalogue's errors with a status from 500 on: what the operator, the proxy's stores or a provider must mend. */
+import { type CatalogueEntry, CLOSE, SOON } from './catalogue-entry.ts'
+
+export const SERVER_ERRORS = {
+  // What the operator or the project has yet to set up.
+  noUpstreamForVendor: {
+    status: 503,
+    code: 'service_unavailable',
+    when: 'The name has a vendor in front, and there is neither a key for that vendor nor an aggregator.',
+    message:
+      'No upstream is configured for model {model}: the project must store a key for {providers}, or the operator set AGGREGATOR_API_KEY.',
+  },
+  noAggregator: {
+    status: 503,
+    code: 'service_unavailable',
+    when: 'The name has a vendor in front that only an aggregator reaches, and none is configured.',
+    message:
+      'No upstream is configured for <vendor>/<model> names. The operator must set AGGREGATOR_API_KEY; test keys (lgw_test_) are answered without one.',
+  },
+
+  // What the proxy has no room for, or cannot reach.
+  internal: {
+    status: 500,
+    code: 'internal_error',
+    when: 'Something failed that never should. The log has the cause.',
+    message: 'Something went wrong on our side.',
+  },
+  databaseUnavailable: {
+    status: 503,
+    code: 'service_unavailable',
+    when: 'PostgreSQL does not answer: nobody is let in while keys cannot be checked.',
+    message: 'The database is unavailable; try again shortly.',
+    headers: SOON,
+  },
+  providerKeyUnread: {
+    status: 503,
+    code: 'service_unavailable',
+    when: 'The project’s stored key for the provider could not be read from the database.',
+    message: "The project's {provider} key could not be read; try again shortly.",
+    headers: SOON,
+  },
+  encryptionKeyMissing: {
+    status: 503,
+    code: 'service_unavailable',
+    when: 'The project has stored a key for the provider, and the proxy has no ENCRYPTION_KEY to open it with.',
+    message: "The project's {provider} key cannot be {use}: the operator must set ENCRYPTION_KEY.",
+  },
+  encryptionKeyUnreadable: {
+    status: 503,
+    code: 'service_unavailable',
+    when: 'The file with the encryption key cannot be read or is not one.',
+    message: "The project's {provider} key cannot be {use}: {problem}.",
+  },
+  encryptionKeyChanged: {
+    status: 503,
+    code: 'service_unavailable',
+    when: 'The project’s stored key was sealed with another ENCRYPTION_KEY.',
+    message:
+      "The project's {provider} key cannot be used: it was sealed with another ENCRYPTION_KEY, and must be stored again.",
+  },
+  encryptionKeysDoNotFit: {
+    status: 503,
+    code: 'service_unavailable',
+    when: '`bun run reseal` meets a key that neither encryption key opens. Operators see this, clients do not.',
+    message:
+      "The project's {provider} key cannot be sealed anew: neither ENCRYPTION_KEY nor ENCRYPTION_KEY_PREVIOUS opens it.",
+  },
+  sandboxBusy: {
+    status: 503,
+    code: 'service_unavailable',
+    when: 'A test key’s request has a JSON schema, and too many others wait for the sandbox to satisfy theirs.',
+    message: 'The sandbox is busy with other schemas; try again shortly.',
+    headers: SOON,
+  },
+  tooManyLargeBodies: {
+    status: 503,
+    code: 'too_many_large_requests',
+    when: 'The process holds as many bytes of request bodies as it may.',
+    message: 'Too many large requests are being read at once; try again shortly.',
+    headers: { ...SOON, ...CLOSE },
+  },
+  tooManyConnections: {
+    status: 503,
+    code: 'too_many_connections',
+    when: 'The process has as many requests under way as its file descriptors allow.',
+    message: 'This process has as many requests under way as it can hold; try again shortly.',
+    headers: { ...SOON, ...CLOSE },
+  },
+
+  // What became of the call to the provider.
+  notCached: {
+    status: 504,
+    code: 'not_cached',
+    when: 'The request allows a stored answer alone, and there is none.',
+    message: 'There is no stored answer to this request, and Cache-Control: only-if-cached allows no other.',
+    param: 'Cache-Control',
+  },
+  upstreamUnreachable: {
+    status: 502,
+    code: 'upstream_error',
+    when: 'The connection to the provider failed, or ended before an answer began.',
+    message: 'Upstream {provider} could not be reached.',
+  },
+  upstreamBroken: {
+    status: 502,
+    code: 'upstream_error',
+    when: 'The provider’s answer broke off, is too large, or is not what the endpoint answers; or the provider refused the operator’s key.',
+    message: 'Upstream {provider} {fault}.',
+  },
+  answerUnreadable: {
+    status: 502,
+    code: 'upstream_error',
+    when: 'The provider’s answer does not hold together, so that it cannot be translated into the endpoint’s form.',
+    message: 'The provider {fault}.',
+  },
+  upstreamBrokeOff: {
+    status: 502,
+    code: 'upstream_error',
+    when: 'The answer that this request shared with others ended before it was complete.',
+    message: 'The upstream broke off its answer.',
+  },
+  unanswered: {
+    status: 502,
+    code: 'upstream_error',
+    when: 'The call that this request shared with others failed for a reason that is in the log.',
+    message: 'The request could not be answered.',
+  },
+  circuitOpen: {
+    status: 503,
+    code: 'service_unavailable',
+    when: 'The provider has failed many times in a row and is left alone for a while.',
+    message: 'Upstream {provider} has been failing and is not asked for now; try again in {seconds} s.',
+    headers: { 'retry-after': '{seconds}' },
+  },
+  upstreamUnconnected: {
+    status: 504,
+    code: 'upstream_timeout',
+    when: 'No connection to the provider came about in time. Nothing was sent.',
+    message: 'Upstream {provider} timed out: no connection within {limitMs} ms.',
+  },
+  upstreamSilent: {
+    status: 504,
+    code: 'upstream_timeout',
+    when: 'The provider got the request and sent nothing in time. It may be at work and charge for it, so clients are told not to repeat the request.',
+    message: 'Upstream {provider} timed out: no {awaited} within {limitMs} ms.',
+    headers: { 'x-should-retry': 'false' },
+  },
+} as const satisfies Record<string, CatalogueEntry>

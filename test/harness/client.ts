@@ -1,0 +1,71 @@
+/** Requests as a client sends them, and what a test looks at in their answers. */
+import { question } from './chat.ts'
+
+/** Where to: its `baseUrl` ends in /v1. */
+export interface Addressed {
+  baseUrl: string
+}
+
+export interface Sending {
+  headers?: Record<string, string>
+  signal?: AbortSignal
+}
+
+export interface Answer {
+  status: number
+  headers: Headers
+  cache: string | null
+  text: string
+  /** Null where the answer is no JSON. */
+  // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the answer holds
+  json: any
+}
+
+/** One chat request, read to its end. A string is the question of an ordinary one. */
+export async function ask(
+  to: Addressed,
+  key: string,
+  body: Record<string, unknown> | string,
+  headers: Record<string, string> = {},
+): Promise<Answer> {
+  const asked = typeof body === 'string' ? question(body) : body
+  return readAnswer(await post(to, key, '/chat/completions', asked, { headers }))
+}
+
+/** Hands the response over as it comes. `path` follows `baseUrl`; a string is sent as it is. */
+export function post(
+  to: Addressed,
+  key: string,
+  path: string,
+  body: Record<string, unknown> | string,
+  { headers, signal }: Sending = {},
+): Promise<Response> {
+  return fetch(`${to.baseUrl}${path}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+    ...(signal ? { signal } : {}),
+  })
+}
+
+/** Without a key where none is given. */
+export function get(to: Addressed, path: string, key?: string, { headers, signal }: Sending = {}): Promise<Response> {
+  return fetch(`${to.baseUrl}${path}`, {
+    headers: { ...(key === undefined ? {} : { authorization: `Bearer ${key}` }), ...headers },
+    ...(signal ? { signal } : {}),
+  })
+}
+
+export async function readAnswer(response: Response): Promise<Answer> {
+  const text = await response.text()
+  const { status, headers } = response
+  return { status, headers, cache: headers.get('x-proxy-cache'), text, json: parse(text) }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,39 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect, test } from 'vitest'
+import { PAGES, writeErrorTable, writeFieldTable, writeTranslatedTable } from '../../scripts/write-docs.ts'
+import { ERRORS } from '../../src/errors/catalogue.ts'
+import { FIELD_RULES as MESSAGES_RULES } from '../../src/messages-format/field-rules.ts'
+import { FIELD_RULES } from '../../src/providers/anthropic/field-rules.ts'
+import { FIELD_RULES as RESPONSES_RULES } from '../../src/responses-format/field-rules.ts'
+
+const root = fileURLToPath(new URL('../../', import.meta.url))
+
+// Where one is not: bun scripts/write-docs.ts writes them.
+test.each(Object.entries(PAGES))('%s is what the code says', (path, write) => {
+  expect(readFileSync(join(root, path), 'utf8')).toBe(write())
+})
+
+test.each([
+  ['errors', writeErrorTable(ERRORS), Object.keys(ERRORS).length + 2, 7],
+  ['fields of chat', writeFieldTable(), Object.keys(FIELD_RULES).length + 3, 6],
+  ['fields of responses', writeTranslatedTable(RESPONSES_RULES), Object.keys(RESPONSES_RULES).length + 3, 5],
+  ['fields of messages', writeTranslatedTable(MESSAGES_RULES), Object.keys(MESSAGES_RULES).length + 3, 5],
+])('every one of the %s has a row, and no cell breaks the table', (_, table, rowCount, cellCount) => {
+  const rows = table.split('\n')
+  expect(rows).toHaveLength(rowCount)
+  for (const row of rows) expect(row.split('|')).toHaveLength(cellCount)
+})
+
+test('the page of errors has them all', () => {
+  const rows = readFileSync(join(root, 'docs/errors.md'), 'utf8').match(/^\| [45]\d\d \|/gm)
+  expect(rows).toHaveLength(Object.keys(ERRORS).length)
+})
+
+const documents = ['README.md', 'ARCHITECTURE.md', ...[...new Bun.Glob('docs/*.md').scanSync(root)].sort()]
+
+test.each(documents)('every link in %s leads to a file', path => {
+  const links = [...readFileSync(join(root, path), 'utf8').matchAll(/\]\((?!https?:)([^)#]+)(?:#[^)]*)?\)/g)]
+  expect(links.map(([, link = '']) => link).filter(link => !existsSync(join(root, dirname(path), link)))).toEqual([])
+})
