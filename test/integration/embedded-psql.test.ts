@@ -6,7 +6,6 @@ import { sql } from 'kysely'
 import postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { type EmbeddedDatabase, openEmbeddedDatabase } from '../../src/postgres/embedded/embedded.ts'
-import { openRealDatabase } from '../../src/postgres/real.ts'
 import { bareFlags, psqlPath, runPsql } from './run-psql.ts'
 
 const PASSWORD = 'correct-horse'
@@ -150,13 +149,49 @@ describe.skipIf(!psqlPath)(title, () => {
     const refused = await runPsql(url, [...bareFlags, '-c', 'copy notes from stdin'], 'copied\n')
     expect(refused.exitCode).toBe(1)
     expect(refused.stderr).toContain('not available on the embedded database; use INSERT')
-    const extended = openRealDatabase({ url, maxConnections: 1 })
-    await expect(extended.call('copy notes from stdin', [])).rejects.toThrow()
-    expect(await extended.call('select $1::int as one', [1])).toEqual([{ one: 1 }])
-    await extended.close()
+    const session = await openWire()
+    const [parse, bind, execute, sync] = [
+      message('P', '\0copy notes from stdin\0\0\0'),
+      message('B', '\0\0\0\0\0\0\0\0'),
+      message('E', '\0\0\0\0\0'),
+      message('S', ''),
+    ]
+    expect(await session.say(parse, bind, execute, sync)).toContain(
+      'not available on the embedded database; use INSERT',
+    )
+    // As a driver goes on that had rows to send.
+    expect(await session.say(message('d', 'copied\n'), message('c', ''), message('Q', "select 'on'\0"))).toContain('on')
+    session.close()
     expect(await psql("copy (values ('out')) to stdout")).toMatchObject({ exitCode: 0, stdout: 'out\n' })
     expect(await notes()).not.toContain('copied')
   })
+
+  /** A session that a driver has logged in for; what is said in it is the test's own. */
+  async function openWire() {
+    const socket = connect(database.psqlPort ?? 0, '127.0.0.1')
+    // Its types do not know of `socket`.
+    const options = { max: 1, fetch_types: false, socket: () => socket }
+    const driver = postgres(url, options)
+    await driver`select 1`
+    socket.removeAllListeners('data')
+    return {
+      /** Resolves with the answer once the database is ready for more. */
+      say(...messages: string[]): Promise<string> {
+        const { promise, resolve, reject } = Promise.withResolvers<string>()
+        let heard = ''
+        socket.once('close', () => reject(new Error(`The session was closed after: ${heard}`)))
+        socket.on('data', function listen(data) {
+          heard += data.toString('latin1')
+          if (!heard.endsWith(message('Z', 'I'))) return
+          socket.removeListener('data', listen)
+          resolve(heard)
+        })
+        socket.write(messages.join(''), 'latin1')
+        return promise
+      },
+      close: () => void socket.destroy(),
+    }
+  }
 
   test('COPY starts no program', async () => {
     for (const command of ["copy notes from program 'locale -a'", "copy (select 1) to program 'cat'"]) {
@@ -265,3 +300,10 @@ describe.skipIf(!psqlPath)(title, () => {
     await session.exited
   })
 })
+
+/** https://www.postgresql.org/docs/current/protocol-message-formats.html */
+function message(type: string, content: string): string {
+  const length = Buffer.alloc(4)
+  length.writeInt32BE(content.length + 4)
+  return `${type}${length.toString('latin1')}${content}`
+}
