@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import type { Subprocess } from 'bun'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { findFreePort, startProxyProcess, stop } from '../../scripts/bench/processes.ts'
+import { LARGE_BODY_BYTES } from '../../src/large-bodies/read-large-body.ts'
 import { createProject, issueKey } from '../../src/postgres/projects.ts'
 import { openRealDatabase } from '../../src/postgres/real.ts'
 import { describeBackends } from '../harness/backends.ts'
@@ -102,7 +103,8 @@ describeBackends('requests that hold more than text', backend => {
   })
 
   test('a similar question about the same picture is a semantic hit; about another it is none', async () => {
-    const [one, another] = [image(large), image(changeOne(large))]
+    const small = base64Of(LARGE_BODY_BYTES / 2, 1)
+    const [one, another] = [image(small), image(changeOne(small))]
     const question = 'Explain what the people in this picture are doing there'
     const reworded = 'Explain what the people in this photo are doing there'
     const first = await ask(proxy, key, showing(question, one))
@@ -114,6 +116,14 @@ describeBackends('requests that hold more than text', backend => {
     const sameWords = await ask(proxy, key, showing(`Please ${question.toLowerCase()}`, one))
     expect(sameWords.cache).toBe('HIT-SEMANTIC')
     expect(sameWords.headers.get('x-proxy-cache-similarity')).toBe('1.0000')
+  })
+
+  test('a question about a large picture matches exactly or not at all', async () => {
+    const [asked, reworded] = ['What stands on the table?', 'Please, what stands on the table?']
+    expect((await ask(proxy, key, showing(asked, image(large)))).cache).toBe('MISS')
+    expect((await ask(proxy, key, showing(asked, image(large)))).cache).toBe('HIT')
+    const again = await ask(proxy, key, showing(reworded, image(large)))
+    expect([again.cache, again.headers.get('x-proxy-cache-reason')]).toEqual(['MISS', 'no-candidate'])
   })
 
   test('a long text matches exactly or not at all', async () => {
