@@ -77,7 +77,7 @@ describeFaults('WORKERS=2', () => {
     if (victim === undefined) throw new Error('There is no worker')
     process.kill(victim, 'SIGSTOP')
     await waitUntil('it is ended', 15_000, async () => !isAlive(victim))
-    expect(team.output()).toContain('a worker has fallen silent')
+    await waitUntil('that is said', 5_000, async () => team.output().includes('a worker has fallen silent'))
     await waitUntil('the place is filled', 20_000, async () => countLines(team, '"msg":"listening"') === listened + 1)
     stray.push(...workersOf(team))
   }, 60_000)
