@@ -58,6 +58,8 @@ export interface App {
   dashboard: ReturnType<typeof createDashboardServer> | null
   /** To be watched by whoever listens. */
   connections: ConnectionRoom
+  /** To be called before requests under way are cut off: they do not count then. */
+  noteCut(): void
   /** Writes what waits to be written: usage records, refunds and vectors. Resolves when that is done, or the time is up. */
   flush(timeLimitMs: number): Promise<void>
   /** Ends what runs beside requests. Flush first: what is not yet written then is lost. */
@@ -80,13 +82,14 @@ export async function createApp({ config, database, store, embedder, bus = null,
   const largeBodies = createLargeBodyReader()
   const judge = createJudge(database, createModelCaller(routes, catalogue, log), log)
   const cache = createCache({ database, store, vectors: promptVectors, judge, log })
+  const accounting = createAccounting({ recorder, semanticHits, reservations, catalogue, log })
   const pipeline = createPipeline({
     admission,
     largeBodies,
     cache,
     catalogue,
     routes,
-    accounting: createAccounting({ recorder, semanticHits, reservations, catalogue, log }),
+    accounting,
     calls: new SharedCalls(),
     leads: createLeads(bus),
     vectorCalls: new VectorCalls(),
@@ -116,6 +119,7 @@ export async function createApp({ config, database, store, embedder, bus = null,
     http,
     connections,
     dashboard: typeof config.dashboard === 'number' ? createDashboardServer({ config, database, log }) : null,
+    noteCut: accounting.noteCut,
     async flush(timeLimitMs) {
       await Promise.all([
         recorder.drain(timeLimitMs),
