@@ -6,7 +6,7 @@ import { rmSync } from 'node:fs'
 import { mkdir, mkdtemp, rename } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
-import { OWN_MODEL } from '../src/config.ts'
+import { OWN_MODEL } from '../src/config/embedder.ts'
 import { fail } from './run-operator-command.ts'
 
 interface ModelFile {
