@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { Explanation } from '../../src/cache/explain.ts'
 import { describeBackends } from '../harness/backends.ts'
-import { ask } from '../harness/client.ts'
+import { ask, get, post } from '../harness/client.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 import { type Standin, startStandin } from '../standin/server.ts'
 
@@ -30,16 +30,12 @@ describeBackends('POST /v1/cache/explain', backend => {
   })
   afterAll(() => Promise.all([proxy.stop(), standin.stop()]))
 
-  function post(body: unknown, headers: Record<string, string> = NEAR): Promise<Response> {
-    return fetch(`${proxy.baseUrl}/cache/explain`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
-      body: JSON.stringify(body),
-    })
+  function askWhy(body: Record<string, unknown>, headers: Record<string, string> = NEAR): Promise<Response> {
+    return post(proxy, key, '/cache/explain', body, { headers })
   }
 
   async function explain(content: string, headers = NEAR): Promise<Explanation> {
-    const response = await post({ model: 'openai/gpt-4o-mini', messages: [{ role: 'user', content }] }, headers)
+    const response = await askWhy({ model: 'openai/gpt-4o-mini', messages: [{ role: 'user', content }] }, headers)
     expect(response.status).toBe(200)
     return (await response.json()) as Explanation
   }
@@ -91,9 +87,9 @@ describeBackends('POST /v1/cache/explain', backend => {
   })
 
   test('refuses what is no request', async () => {
-    expect((await post({ model: 'openai/gpt-4o-mini' })).status).toBe(400)
-    expect((await post({ model: 'openai/gpt-4o-mini', messages: 1 })).status).toBe(400)
-    expect((await fetch(`${proxy.baseUrl}/cache/explain`)).status).toBe(405)
+    expect((await askWhy({ model: 'openai/gpt-4o-mini' })).status).toBe(400)
+    expect((await askWhy({ model: 'openai/gpt-4o-mini', messages: 1 })).status).toBe(400)
+    expect((await get(proxy, '/cache/explain')).status).toBe(405)
     expect((await fetch(`${proxy.baseUrl}/cache/explain`, { method: 'POST', body: '{}' })).status).toBe(401)
   })
 })

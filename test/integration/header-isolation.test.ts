@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { describeBackends } from '../harness/backends.ts'
-import { ask } from '../harness/client.ts'
+import { ask, post, readAnswer } from '../harness/client.ts'
 import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 
@@ -75,14 +75,10 @@ describeBackends('headers that are forwarded', backend => {
 
   test('vectors are told apart in the same way', async () => {
     async function embed(headers: Headers): Promise<string | null> {
-      const response = await fetch(`${proxy.baseUrl}/embeddings`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
-        body: JSON.stringify({ model: 'text-embedding-3-small', input: 'text' }),
-      })
-      expect(response.status).toBe(200)
-      await response.arrayBuffer()
-      return response.headers.get('x-proxy-cache')
+      const body = { model: 'text-embedding-3-small', input: 'text' }
+      const { status, cache } = await readAnswer(await post(proxy, key, '/embeddings', body, { headers }))
+      expect(status).toBe(200)
+      return cache
     }
     expect(await embed({ 'openai-beta': 'a' })).toBe('MISS')
     expect(await embed({})).toBe('MISS')

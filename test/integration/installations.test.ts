@@ -4,7 +4,7 @@ import { connectRedis } from '../../src/redis/connect-redis.ts'
 import { openProcessBus } from '../../src/redis/process-bus.ts'
 import { type Backend, describeReal } from '../harness/backends.ts'
 import { question, textOf } from '../harness/chat.ts'
-import { ask } from '../harness/client.ts'
+import { ask, post, readAnswer } from '../harness/client.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 import { type Standin, startStandin } from '../standin/server.ts'
 
@@ -84,13 +84,8 @@ describeReal('two installations on one Redis', first => {
 
     test('never share a vector', async () => {
       async function embed({ proxy, key }: Installation): Promise<string | null> {
-        const response = await fetch(`${proxy.baseUrl}/embeddings`, {
-          method: 'POST',
-          headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-          body: JSON.stringify({ model: 'openai/text-embedding-3-small', input: 'text' }),
-        })
-        await response.arrayBuffer()
-        return response.headers.get('x-proxy-cache')
+        const body = { model: 'openai/text-embedding-3-small', input: 'text' }
+        return (await readAnswer(await post(proxy, key, '/embeddings', body))).cache
       }
       expect([await embed(ours), await embed(theirs), await embed(ours)]).toEqual(['MISS', 'MISS', 'HIT'])
     })

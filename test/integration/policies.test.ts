@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { describeBackends } from '../harness/backends.ts'
-import { type Answer, ask } from '../harness/client.ts'
+import { type Answer, ask, post } from '../harness/client.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 import { type Standin, startStandin } from '../standin/server.ts'
 
@@ -47,12 +47,8 @@ describeBackends('a project', backend => {
 
   const told = ({ cache, headers }: Answer) => [cache, headers.get('x-proxy-cache-reason')]
 
-  function feedback(body: unknown, ownKey = key): Promise<Response> {
-    return fetch(`${proxy.baseUrl}/cache/feedback`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${ownKey}`, 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-    })
+  function feedback(body: Record<string, unknown>, ownKey = key): Promise<Response> {
+    return post(proxy, ownKey, '/cache/feedback', body)
   }
 
   describe('chooses which wordings are served', () => {

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { describeBackends } from '../harness/backends.ts'
 import { question } from '../harness/chat.ts'
-import { ask } from '../harness/client.ts'
+import { ask, post } from '../harness/client.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { waitUntil } from '../harness/wait-until.ts'
 import { type Standin, startStandin } from '../standin/server.ts'
 
 const AT_ONCE = 5
@@ -62,19 +63,16 @@ describeBackends("a key's requests under way", backend => {
       const before = upstream.counts.total
       const leaving = new AbortController()
       const gone = Array.from({ length: AT_ONCE }, (_, i) =>
-        fetch(`${proxy.baseUrl}/chat/completions`, {
-          method: 'POST',
-          headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-          body: JSON.stringify(question(`Who leaves? ${crypto.randomUUID()}`, { stream: i % 2 === 0 })),
+        post(proxy, key, '/chat/completions', question(`Who leaves? ${crypto.randomUUID()}`, { stream: i % 2 === 0 }), {
           signal: leaving.signal,
         }).catch(() => null),
       )
-      await expect.poll(() => upstream.counts.total, { timeout: 3_000, interval: 5 }).toBe(before + AT_ONCE)
+      await waitUntil('all are upstream', 10_000, () => upstream.counts.total === before + AT_ONCE)
       leaving.abort()
       await Promise.all(gone)
-      await Bun.sleep(100)
+      upstream.script({ kind: 'answer', content: 'well' })
+      await waitUntil('there is room again', 10_000, async () => (await askNew(false)).status === 200)
+      await waitUntil('nothing is upstream', 10_000, () => upstream.counts.active === 0)
     }
-    upstream.script({ kind: 'answer', content: 'well' })
-    expect((await askNew(false)).status).toBe(200)
   })
 })

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { describeBackends } from '../harness/backends.ts'
 import { question } from '../harness/chat.ts'
-import { ask } from '../harness/client.ts'
+import { ask, post, readAnswer } from '../harness/client.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { waitUntil } from '../harness/wait-until.ts'
 import { type Standin, startStandin } from '../standin/server.ts'
 
 const LEAVING = 50
@@ -34,18 +35,14 @@ describeBackends('calls under way', backend => {
   const purge = () => proxy.query(`select purge_cache('${project}')`)
 
   async function embed(): Promise<string | null> {
-    const response = await fetch(`${proxy.baseUrl}/embeddings`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ model: 'openai/text-embedding-3-small', input: 'under way' }),
-    })
-    expect(response.status).toBe(200)
-    await response.arrayBuffer()
-    return response.headers.get('x-proxy-cache')
+    const body = { model: 'openai/text-embedding-3-small', input: 'under way' }
+    const { status, cache } = await readAnswer(await post(proxy, key, '/embeddings', body))
+    expect(status).toBe(200)
+    return cache
   }
 
   async function waitUntilAsked(times: number): Promise<void> {
-    await expect.poll(() => upstream.counts.total, { timeout: 3_000, interval: 5 }).toBe(times)
+    await waitUntil(`upstream is asked ${times} times`, 10_000, () => upstream.counts.total === times)
   }
 
   async function countKept(table: 'cache_entries' | 'cached_vectors'): Promise<number> {
@@ -95,12 +92,8 @@ describeBackends('calls under way', backend => {
     upstream.script({ kind: 'answer', content: 'slow', firstByteDelayMs: 2_000 })
     const clients = Array.from({ length: LEAVING }, (_, i) => {
       const leaving = new AbortController()
-      const asking = fetch(`${proxy.baseUrl}/chat/completions`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-        body: JSON.stringify(question(`Who leaves? ${i} ${crypto.randomUUID()}`)),
-        signal: leaving.signal,
-      }).then(
+      const body = question(`Who leaves? ${i} ${crypto.randomUUID()}`)
+      const asking = post(proxy, key, '/chat/completions', body, { signal: leaving.signal }).then(
         () => 'answered',
         () => 'gone',
       )
@@ -122,7 +115,7 @@ describeBackends('calls under way', backend => {
       const charged = records.filter(({ status, cost_usd }) => status === 499 && Number(cost_usd) > 0)
       return [counter?.requests, records.length, charged.length]
     }
-    await expect.poll(readBooks, { timeout: 3_000, interval: 50 }).toEqual([LEAVING, LEAVING, LEAVING])
+    await expect.poll(readBooks, { timeout: 10_000, interval: 50 }).toEqual([LEAVING, LEAVING, LEAVING])
     expect(upstream.counts.total).toBe(LEAVING)
   })
 })
