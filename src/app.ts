@@ -58,8 +58,6 @@ export interface App {
   dashboard: ReturnType<typeof createDashboardServer> | null
   /** To be watched by whoever listens. */
   connections: ConnectionRoom
-  /** To be called before requests under way are cut off: they do not count then. */
-  noteCut(): void
   /** Writes what waits to be written: usage records, refunds and vectors. Resolves when that is done, or the time is up. */
   flush(timeLimitMs: number): Promise<void>
   /** Ends what runs beside requests. Flush first: what is not yet written then is lost. */
@@ -82,14 +80,13 @@ export async function createApp({ config, database, store, embedder, bus = null,
   const largeBodies = createLargeBodyReader()
   const judge = createJudge(database, createModelCaller(routes, catalogue, log), log)
   const cache = createCache({ database, store, vectors: promptVectors, judge, log })
-  const accounting = createAccounting({ recorder, semanticHits, reservations, catalogue, log })
   const pipeline = createPipeline({
     admission,
     largeBodies,
     cache,
     catalogue,
     routes,
-    accounting,
+    accounting: createAccounting({ recorder, semanticHits, reservations, catalogue, log }),
     calls: new SharedCalls(),
     leads: createLeads(bus),
     vectorCalls: new VectorCalls(),
@@ -119,7 +116,6 @@ export async function createApp({ config, database, store, embedder, bus = null,
     http,
     connections,
     dashboard: typeof config.dashboard === 'number' ? createDashboardServer({ config, database, log }) : null,
-    noteCut: accounting.noteCut,
     async flush(timeLimitMs) {
       await Promise.all([
         recorder.drain(timeLimitMs),

@@ -58,8 +58,6 @@ export interface RequestAccounting {
 export interface Accounting {
   /** `onFinish`: called once, when the request is over. */
   open(request: ProxyRequest, account: Account, onFinish: () => void): RequestAccounting
-  /** The process cuts what is still under way: whoever seems to leave from now on was sent away, which does not count. */
-  noteCut(): void
 }
 
 export interface AccountingOptions {
@@ -77,12 +75,7 @@ export function createAccounting({
   catalogue,
   log,
 }: AccountingOptions): Accounting {
-  let isCut = false
-
   return {
-    noteCut() {
-      isCut = true
-    },
     open(request, account, onFinish) {
       let query: Parameters<RequestAccounting['noteQuery']>[0] | null = null
       let provider: Provider | null = null
@@ -95,8 +88,7 @@ export function createAccounting({
         if (isFinished) return
         isFinished = true
         onFinish()
-        const wasCut = isCut && outcome.status === CLIENT_GONE_STATUS
-        if (wasCut || !outcome.counts) reservations.refund(account)
+        if (!outcome.counts) reservations.refund(account)
         if (!query) return
         const record = createRecord({ request, account, query, latencyMs, judgeUsd }, outcome, catalogue)
         recorder.record(record)
