@@ -58,6 +58,8 @@ export interface App {
   dashboard: ReturnType<typeof createDashboardServer> | null
   /** To be watched by whoever listens. */
   connections: ConnectionRoom
+  /** What still runs is about to be cut off by this process's end, and is not to count. */
+  noteCut(): void
   /** Writes what waits to be written: usage records, refunds and vectors. Resolves when that is done, or the time is up. */
   flush(timeLimitMs: number): Promise<void>
   /** Ends what runs beside requests. Flush first: what is not yet written then is lost. */
@@ -80,13 +82,14 @@ export async function createApp({ config, database, store, embedder, bus = null,
   const largeBodies = createLargeBodyReader()
   const judge = createJudge(database, createModelCaller(routes, catalogue, log), log)
   const cache = createCache({ database, store, vectors: promptVectors, judge, log })
+  const accounting = createAccounting({ recorder, semanticHits, reservations, catalogue, log })
   const pipeline = createPipeline({
     admission,
     largeBodies,
     cache,
     catalogue,
     routes,
-    accounting: createAccounting({ recorder, semanticHits, reservations, catalogue, log }),
+    accounting,
     calls: new SharedCalls(),
     leads: createLeads(bus),
     vectorCalls: new VectorCalls(),
@@ -115,6 +118,7 @@ export async function createApp({ config, database, store, embedder, bus = null,
   return {
     http,
     connections,
+    noteCut: accounting.noteCut,
     dashboard: typeof config.dashboard === 'number' ? createDashboardServer({ config, database, log }) : null,
     async flush(timeLimitMs) {
       await Promise.all([

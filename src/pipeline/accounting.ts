@@ -58,6 +58,8 @@ export interface RequestAccounting {
 export interface Accounting {
   /** `onFinish`: called once, when the request is over. */
   open(request: ProxyRequest, account: Account, onFinish: () => void): RequestAccounting
+  /** From now on clients do not leave but are cut off, by the end of this process: what they asked for does not count. */
+  noteCut(): void
 }
 
 export interface AccountingOptions {
@@ -75,7 +77,12 @@ export function createAccounting({
   catalogue,
   log,
 }: AccountingOptions): Accounting {
+  let isCut = false
+
   return {
+    noteCut() {
+      isCut = true
+    },
     open(request, account, onFinish) {
       let query: Parameters<RequestAccounting['noteQuery']>[0] | null = null
       let provider: Provider | null = null
@@ -131,7 +138,7 @@ export function createAccounting({
         finishFailed(error) {
           const isGone = error instanceof ClientGone
           // What upstream did for a client that did not wait is charged all the same; how much, nobody told.
-          const isCharged = isGone && isAsked && query !== null && provider !== null
+          const isCharged = isGone && !isCut && isAsked && query !== null && provider !== null
           const promptTokens = isCharged && query ? estimatePromptTokens(query.body, query.endpoint) : 0
           finish({
             status: isGone ? CLIENT_GONE_STATUS : error instanceof ProxyError ? error.status : 500,

@@ -30,6 +30,7 @@ export interface RequestQuery {
   stream: boolean
   /** Whether the client asked for usage at the end of its stream. */
   includeUsage: boolean
+  /** What the client said; what its project allows of it is the cache query's. */
   control: CacheControl
   /** Inputs that are looked for one by one; null for all that is cached as a whole. */
   embeddings: EmbeddingsQuery | null

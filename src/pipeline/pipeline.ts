@@ -65,9 +65,7 @@ export function createPipeline(stages: Stages): Pipeline {
     if (route instanceof ProxyError) throw route
     if (!cacheQuery) throw new Error('A request with a route has a cache query')
     planned.accounting.noteProvider(route)
-    // From here on, what the client said of caching is what its project allows of it.
-    const query = { ...planned.query, control: cacheQuery.control }
-    const context: RequestContext = { ...planned, query, provider: route, cacheQuery }
+    const context: RequestContext = { ...planned, provider: route, cacheQuery }
     try {
       const { embeddings } = planned.query
       if (embeddings) return await answerEmbeddings(context, embeddings, stages)

@@ -22,7 +22,7 @@ const MAX_CALLS = 2
 export async function answerByCall(context: RequestContext, stages: Stages): Promise<Attempt> {
   const { query, cacheQuery } = context
   let failure: CallFailure | null = null
-  for (let attempt = 0; attempt < MAX_CALLS && mayShare(query.control); attempt++) {
+  for (let attempt = 0; attempt < MAX_CALLS && mayShare(cacheQuery.control); attempt++) {
     const joined = stages.calls.join(cacheQuery.callName, query.stream)
     if (!joined) break
     if (joined.isFirst) {
@@ -34,7 +34,7 @@ export async function answerByCall(context: RequestContext, stages: Stages): Pro
     failure = followed.failure
   }
   if (failure) return { failure: failure instanceof ClientGone ? refuse('upstreamBrokeOff', null, failure) : failure }
-  const lookup = query.control.lookup ? await stages.cache.find(cacheQuery) : notLookedUp(context)
+  const lookup = cacheQuery.control.lookup ? await stages.cache.find(cacheQuery) : notLookedUp(context)
   return lead(context, startAlone(query.stream), lookup, stages)
 }
 
@@ -53,7 +53,7 @@ async function leadUnlessLed(context: RequestContext, joined: Joined, stages: St
 
 /** Serves what was found, else asks the provider; others may listen from the first moment on. */
 async function lead(context: RequestContext, joined: Joined, lookup: Lookup, stages: Stages): Promise<Attempt> {
-  const { request, query, accounting } = context
+  const { request, cacheQuery, accounting } = context
   const { call, subscriber } = joined
   // An abort that has happened already is not told again.
   if (request.signal.aborted) subscriber.leave()
@@ -65,7 +65,7 @@ async function lead(context: RequestContext, joined: Joined, lookup: Lookup, sta
       return { response: serveHit(context, lookup.match, lookup.judgeUsd) }
     }
     if (lookup.shadow) accounting.noteSemanticMatch(lookup.shadow, true)
-    if (query.control.onlyIfCached) throw refuse('notCached')
+    if (cacheQuery.control.onlyIfCached) throw refuse('notCached')
     if (call.signal.aborted) throw new ClientGone()
     return await askUpstream(context, joined, lookup, stages)
   } catch (error) {

@@ -49,7 +49,7 @@ export function stopOnSignals(serving: Serving): void {
 async function stopServing({ server, app, store, database, embedder, log, timeLimitMs }: Serving): Promise<void> {
   log.info({ pending: server.pendingRequests }, 'stopping')
   await Promise.race([server.stop(), Bun.sleep(timeLimitMs)])
-  await cutRequests(server, log)
+  await cutRequests(server, app, log)
   await app.flush(FLUSH_TIME_LIMIT_MS)
   await Promise.race([
     Promise.allSettled([app.close(), store.close(), database.close(), embedder.close()]),
@@ -59,9 +59,10 @@ async function stopServing({ server, app, store, database, embedder, log, timeLi
   await log.flush()
 }
 
-async function cutRequests(server: Server, log: Log): Promise<void> {
+async function cutRequests(server: Server, app: App, log: Log): Promise<void> {
   if (server.pendingRequests === 0) return
   log.warn({ pending: server.pendingRequests }, 'requests took too long to end; cut')
+  app.noteCut()
   // It resolves when all have let go, and one of them may never.
   server.stop(true)
   await Bun.sleep(CUT_GRACE_MS)

@@ -93,7 +93,10 @@ function createTeam(config: Config, log: Log) {
 
   function signalAll(signal: NodeJS.Signals): Promise<number[]> {
     for (const child of running) child.kill(signal)
-    return Promise.all(Array.from(running, child => child.exited))
+    // One that did not serve yet has no handler, and nothing to finish: the signal ends it.
+    return Promise.all(
+      Array.from(running, child => child.exited.then(code => (child.signalCode === 'SIGTERM' ? 0 : code))),
+    )
   }
 
   async function end(): Promise<number> {

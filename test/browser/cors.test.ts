@@ -102,7 +102,7 @@ describe.skipIf(!isInstalled)(title, () => {
     test('errors, wherever they come from', async () => {
       const refused = await callFromPage(proxy, '/chat/completions', chat(), 'nonsense')
       expect([refused.status, JSON.parse(refused.text).error.code]).toEqual([401, 'invalid_api_key'])
-      const nowhere = await callFromPage(proxy, '/assistants', chat())
+      const nowhere = await callFromPage(proxy, '/nowhere', chat())
       expect([nowhere.status, JSON.parse(nowhere.text).error.code]).toEqual([404, 'not_found'])
     })
 

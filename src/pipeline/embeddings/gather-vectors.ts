@@ -31,29 +31,35 @@ const STORE_TIME_LIMIT_MS = 250
 /** Throws a 400 where token limits are exceeded, a 504 where something would have to be fetched and may not, and ClientGone. */
 export async function gatherVectors(job: EmbeddingsJob, stages: Stages): Promise<Gathered> {
   const { context, inputs } = job
-  const { request, query } = context
+  const {
+    request,
+    cacheQuery: { control },
+  } = context
   const known = await findKnown(job, stages)
   const gathered: Gathered = { known, fetched: new Map(), batches: [], usage: NO_USAGE, end: null }
   const unknown = inputs.filter(({ name }) => !known.has(name))
   await checkLimits(job, unknown, known)
   if (unknown.length === 0) return gathered
-  if (query.control.onlyIfCached) throw refuse('notCached')
+  if (control.onlyIfCached) throw refuse('notCached')
   if (request.signal.aborted) throw new ClientGone()
 
   const distinct = Array.from(new Map(unknown.map(named => [named.name, named])).values())
   // What another request fails to fetch, this one asks for itself.
-  if (mayShare(query.control)) await fetchShared(job, distinct, gathered, stages)
+  if (mayShare(control)) await fetchShared(job, distinct, gathered, stages)
   const left = distinct.filter(({ name }) => !known.has(name) && !gathered.fetched.has(name))
   if (left.length > 0 && !gathered.end) await fetchMine(job, left, gathered, null, stages)
   return gathered
 }
 
 async function findKnown({ context, inputs }: EmbeddingsJob, { vectors }: Stages): Promise<Map<string, StoredVector>> {
-  const { query, account } = context
+  const {
+    account,
+    cacheQuery: { control },
+  } = context
   const known = new Map<string, StoredVector>()
-  if (!query.control.lookup) return known
+  if (!control.lookup) return known
   const names = Array.from(new Set(inputs.map(({ name }) => name)))
-  const found = await vectors.find(account, names, query.control.maxAgeSeconds)
+  const found = await vectors.find(account, names, control.maxAgeSeconds)
   for (const [at, name] of names.entries()) {
     const vector = found[at]
     if (vector) known.set(name, vector)
@@ -134,11 +140,11 @@ async function storeAndSettle(
 }
 
 async function store(
-  { query, account }: RequestContext,
+  { cacheQuery, account }: RequestContext,
   fetched: ReadonlyMap<string, FetchedVector>,
   { vectors }: Stages,
 ): Promise<void> {
-  const ttlSeconds = keptForSeconds(query.control, account)
+  const ttlSeconds = keptForSeconds(cacheQuery.control, account)
   if (ttlSeconds <= 0) return
   const named = Array.from(fetched, ([name, vector]) => ({ ...vector, name }))
   await vectors.store(account, named, ttlSeconds)
