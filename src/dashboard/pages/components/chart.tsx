@@ -45,11 +45,9 @@ function stack(times: readonly number[], series: readonly Series[]): uPlot.Align
   return [[...times], ...sums.reverse()]
 }
 
-export function StackedBars({ label, times, series, format, formatTime, formatTick, height = 220 }: ChartProps) {
-  const box = useRef<HTMLDivElement>(null)
-  const [at, setAt] = useState<number | null>(null)
+/** Counts how often the theme has changed: canvases are then drawn anew. */
+function useTheme(): number {
   const [theme, setTheme] = useState(0)
-
   useEffect(() => {
     const redraw = () => setTheme(count => count + 1)
     const system = matchMedia('(prefers-color-scheme: dark)')
@@ -60,49 +58,66 @@ export function StackedBars({ label, times, series, format, formatTime, formatTi
       system.removeEventListener('change', redraw)
     }
   }, [])
+  return theme
+}
+
+type Drawing = Pick<ChartProps, 'times' | 'series' | 'format' | 'formatTick'> & {
+  height: number
+  /** Told which bar the pointer is at. */
+  point(at: number | null): void
+}
+
+function drawBars(parent: HTMLElement, { times, series, height, format, formatTick, point }: Drawing): uPlot {
+  const axis = {
+    stroke: resolveColor('--muted'),
+    grid: { stroke: resolveColor('--line'), width: 1 },
+    ticks: { show: false },
+    font: '11px system-ui',
+  }
+  const bars = uPlot.paths.bars?.({ size: [0.72, 48], radius: 0.15 })
+  return new uPlot(
+    {
+      width: parent.clientWidth,
+      height,
+      padding: [8, 8, 0, 0],
+      legend: { show: false },
+      cursor: { y: false, points: { show: false } },
+      scales: {
+        // Half a bar at each end.
+        x: { range: (_, first, last) => padSides(first, last, times.length) },
+        y: { range: (_, __, most) => [0, Math.max(1e-9, most * 1.08)] },
+      },
+      axes: [
+        { ...axis, grid: { show: false }, space: 72, size: 28, values: (_, ticks) => ticks.map(formatTick) },
+        { ...axis, size: 64, values: (_, ticks) => ticks.map(format) },
+      ],
+      series: [
+        {},
+        ...[...series].reverse().map(each => ({
+          label: each.title,
+          fill: resolveColor(each.color),
+          stroke: resolveColor(each.color),
+          width: 0,
+          points: { show: false },
+          ...(bars ? { paths: bars } : {}),
+        })),
+      ],
+      hooks: { setCursor: [plot => point(plot.cursor.idx ?? null)] },
+    },
+    stack(times, series),
+    parent,
+  )
+}
+
+export function StackedBars({ label, times, series, format, formatTime, formatTick, height = 220 }: ChartProps) {
+  const box = useRef<HTMLDivElement>(null)
+  const [at, setAt] = useState<number | null>(null)
+  const theme = useTheme()
 
   useEffect(() => {
     const parent = box.current
     if (parent === null || times.length === 0) return
-    const axis = {
-      stroke: resolveColor('--muted'),
-      grid: { stroke: resolveColor('--line'), width: 1 },
-      ticks: { show: false },
-      font: '11px system-ui',
-    }
-    const bars = uPlot.paths.bars?.({ size: [0.72, 48], radius: 0.15 })
-    const chart = new uPlot(
-      {
-        width: parent.clientWidth,
-        height,
-        padding: [8, 8, 0, 0],
-        legend: { show: false },
-        cursor: { y: false, points: { show: false } },
-        scales: {
-          // Half a bar at each end.
-          x: { range: (_, first, last) => padSides(first, last, times.length) },
-          y: { range: (_, __, most) => [0, Math.max(1e-9, most * 1.08)] },
-        },
-        axes: [
-          { ...axis, grid: { show: false }, space: 72, size: 28, values: (_, ticks) => ticks.map(formatTick) },
-          { ...axis, size: 64, values: (_, ticks) => ticks.map(format) },
-        ],
-        series: [
-          {},
-          ...[...series].reverse().map(each => ({
-            label: each.title,
-            fill: resolveColor(each.color),
-            stroke: resolveColor(each.color),
-            width: 0,
-            points: { show: false },
-            ...(bars ? { paths: bars } : {}),
-          })),
-        ],
-        hooks: { setCursor: [plot => setAt(plot.cursor.idx ?? null)] },
-      },
-      stack(times, series),
-      parent,
-    )
+    const chart = drawBars(parent, { times, series, height, format, formatTick, point: setAt })
     const observer = new ResizeObserver(() => chart.setSize({ width: parent.clientWidth, height }))
     observer.observe(parent)
     return () => {
@@ -114,48 +129,71 @@ export function StackedBars({ label, times, series, format, formatTime, formatTi
   const shown = at !== null && at < times.length ? at : null
   return (
     <figure aria-label={label}>
-      <figcaption className="flex min-h-6 flex-wrap items-center gap-x-4 gap-y-1 px-4 pt-3 text-xs text-muted">
-        {series.map(each => (
-          <span key={each.title} className="flex items-center gap-1.5">
-            <span className="size-2.5 rounded-sm" style={{ background: `var(${each.color})` }} />
-            {each.title}
-            {shown !== null && <b className="font-medium text-ink tabular-nums">{format(each.values[shown] ?? 0)}</b>}
-          </span>
-        ))}
-        {shown !== null && <span className="ml-auto">{formatTime(times[shown] ?? 0)}</span>}
-      </figcaption>
+      <Legend series={series} at={shown} format={format} time={shown === null ? null : formatTime(times[shown] ?? 0)} />
       <div className="px-3 pb-2" aria-hidden="true">
         <div ref={box} style={{ minHeight: height }} />
       </div>
-      <details className="border-t border-line px-4 py-2 text-xs text-muted">
-        <summary>As numbers</summary>
-        <div className="mt-2 max-h-60 overflow-auto">
-          <table className="w-full text-left tabular-nums">
-            <thead>
-              <tr>
-                <th scope="col">Time</th>
+      <Numbers times={times} series={series} format={format} formatTime={formatTime} />
+    </figure>
+  )
+}
+
+interface LegendProps extends Pick<ChartProps, 'series' | 'format'> {
+  /** The bar that is pointed at, and when it is of; null: none. */
+  at: number | null
+  time: string | null
+}
+
+function Legend({ series, format, at, time }: LegendProps) {
+  return (
+    <figcaption className="flex min-h-6 flex-wrap items-center gap-x-4 gap-y-1 px-4 pt-3 text-xs text-muted">
+      {series.map(each => (
+        <span key={each.title} className="flex items-center gap-1.5">
+          <span className="size-2.5 rounded-sm" style={{ background: `var(${each.color})` }} />
+          {each.title}
+          {at !== null && <b className="font-medium text-ink tabular-nums">{format(each.values[at] ?? 0)}</b>}
+        </span>
+      ))}
+      {time !== null && <span className="ml-auto">{time}</span>}
+    </figcaption>
+  )
+}
+
+function Numbers({
+  times,
+  series,
+  format,
+  formatTime,
+}: Pick<ChartProps, 'times' | 'series' | 'format' | 'formatTime'>) {
+  return (
+    <details className="border-t border-line px-4 py-2 text-xs text-muted">
+      <summary>As numbers</summary>
+      <div className="mt-2 max-h-60 overflow-auto">
+        <table className="w-full text-left tabular-nums">
+          <thead>
+            <tr>
+              <th scope="col">Time</th>
+              {series.map(each => (
+                <th key={each.title} scope="col">
+                  {each.title}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {times.map((time, row) => (
+              <tr key={time}>
+                <th scope="row" className="font-normal">
+                  {formatTime(time)}
+                </th>
                 {series.map(each => (
-                  <th key={each.title} scope="col">
-                    {each.title}
-                  </th>
+                  <td key={each.title}>{format(each.values[row] ?? 0)}</td>
                 ))}
               </tr>
-            </thead>
-            <tbody>
-              {times.map((time, row) => (
-                <tr key={time}>
-                  <th scope="row" className="font-normal">
-                    {formatTime(time)}
-                  </th>
-                  {series.map(each => (
-                    <td key={each.title}>{format(each.values[row] ?? 0)}</td>
-                  ))}
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
-      </details>
-    </figure>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </details>
   )
 }

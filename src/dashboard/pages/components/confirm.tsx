@@ -10,12 +10,19 @@ interface ConfirmProps {
   /** What the button says. */
   action: string
   run(): Promise<unknown>
+  /** Called when that is done and the dialog is closed. */
   onDone(): void
   onClose(): void
 }
 
 export function Confirm({ title, children, action, run, onDone, onClose }: ConfirmProps) {
-  const running = useMutation({ mutationFn: run, onSuccess: onDone })
+  const running = useMutation({
+    mutationFn: run,
+    onSuccess: () => {
+      onClose()
+      onDone()
+    },
+  })
   return (
     <Dialog title={title} onClose={onClose}>
       <div className="space-y-4">

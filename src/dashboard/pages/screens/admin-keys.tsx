@@ -5,7 +5,7 @@ import { call } from '../api.ts'
 import { Button, Card, CopyButton, Empty, Problem, RowButton, TextField } from '../components/basics.tsx'
 import { Confirm } from '../components/confirm.tsx'
 import { Dialog } from '../components/dialog.tsx'
-import { Table } from '../components/table.tsx'
+import { type Column, Table } from '../components/table.tsx'
 import { formatAgo, formatDate } from '../format.ts'
 import { usePaged } from '../paged.ts'
 import type { AdminKey } from '../types.ts'
@@ -31,32 +31,7 @@ export function AdminKeys() {
             With one, OpenAI’s own client library manages projects, keys and usage here.
           </Empty>
         }
-        columns={[
-          { title: 'Name', cell: key => <span className="font-medium">{key.name}</span> },
-          {
-            title: 'Key',
-            cell: key => <code className="font-mono text-xs whitespace-nowrap">{key.redacted_value}</code>,
-          },
-          { title: 'Acts for', cell: key => key.owner.name },
-          { title: 'Last used', cell: key => <span className="whitespace-nowrap">{formatAgo(key.last_used_at)}</span> },
-          {
-            title: 'Expires',
-            cell: key => (
-              <span className="whitespace-nowrap">
-                {key.expires_at === null ? 'Never' : formatDate(key.expires_at)}
-              </span>
-            ),
-          },
-          {
-            title: '',
-            numeric: true,
-            cell: key => (
-              <RowButton aria-label={`Delete ${key.name}`} onClick={() => setGoing(key)}>
-                Delete
-              </RowButton>
-            ),
-          },
-        ]}
+        columns={columnsOf(setGoing)}
       />
       {isMaking && <MakeAdminKey onDone={refresh} onClose={() => setMaking(false)} />}
       {going && (
@@ -64,10 +39,7 @@ export function AdminKeys() {
           title={`Delete “${going.name}”?`}
           action="Delete key"
           run={() => call('DELETE', `${PATH}/${going.id}`)}
-          onDone={() => {
-            setGoing(null)
-            void refresh()
-          }}
+          onDone={refresh}
           onClose={() => setGoing(null)}
         >
           Whatever uses it is refused from the next request on.
@@ -75,6 +47,33 @@ export function AdminKeys() {
       )}
     </Card>
   )
+}
+
+function columnsOf(remove: (key: AdminKey) => void): Column<AdminKey>[] {
+  return [
+    { title: 'Name', cell: key => <span className="font-medium">{key.name}</span> },
+    {
+      title: 'Key',
+      cell: key => <code className="font-mono text-xs whitespace-nowrap">{key.redacted_value}</code>,
+    },
+    { title: 'Acts for', cell: key => key.owner.name },
+    { title: 'Last used', cell: key => <span className="whitespace-nowrap">{formatAgo(key.last_used_at)}</span> },
+    {
+      title: 'Expires',
+      cell: key => (
+        <span className="whitespace-nowrap">{key.expires_at === null ? 'Never' : formatDate(key.expires_at)}</span>
+      ),
+    },
+    {
+      title: '',
+      numeric: true,
+      cell: key => (
+        <RowButton aria-label={`Delete ${key.name}`} onClick={() => remove(key)}>
+          Delete
+        </RowButton>
+      ),
+    },
+  ]
 }
 
 function MakeAdminKey({ onDone, onClose }: { onDone(): void; onClose(): void }) {

@@ -4,7 +4,7 @@ import { useState } from 'react'
 import { call } from '../api.ts'
 import { Badge, Button, Card, Empty, PageHeader, RowButton } from '../components/basics.tsx'
 import { Confirm } from '../components/confirm.tsx'
-import { Table } from '../components/table.tsx'
+import { type Column, Table } from '../components/table.tsx'
 import { useFilters } from '../filters.ts'
 import { formatAgo, formatDate, formatTime } from '../format.ts'
 import { usePaged } from '../paged.ts'
@@ -39,17 +39,7 @@ export function ApiKeys() {
       </PageHeader>
       <Card
         title={all ? 'All keys' : 'Keys in use'}
-        action={
-          <label className="flex items-center gap-2 text-xs text-muted">
-            <input
-              type="checkbox"
-              className="accent-accent"
-              checked={all}
-              onChange={event => change({ all: event.target.checked ? 'true' : '' })}
-            />
-            Show deactivated
-          </label>
-        }
+        action={<ShowAll all={all} onChange={shows => change({ all: shows ? 'true' : '' })} />}
       >
         <Table
           label="API keys"
@@ -62,46 +52,7 @@ export function ApiKeys() {
               A test key is answered by the built-in sandbox, at no cost; a project key reaches real models.
             </Empty>
           }
-          columns={[
-            { title: 'Name', cell: key => <span className="font-medium">{key.name}</span> },
-            {
-              title: 'Key',
-              cell: key => <code className="font-mono text-xs whitespace-nowrap">{key.redacted_value}</code>,
-            },
-            { title: 'Type', cell: key => <Badge>{key.type === 'test' ? 'Test' : 'Project'}</Badge> },
-            { title: 'State', cell: key => <Badge look={STATES[key.state]}>{key.state}</Badge> },
-            {
-              title: 'Last used',
-              cell: key => (
-                <span
-                  className="whitespace-nowrap"
-                  title={key.last_used_at === null ? undefined : formatTime(key.last_used_at)}
-                >
-                  {formatAgo(key.last_used_at)}
-                </span>
-              ),
-            },
-            { title: 'Created', cell: key => <span className="whitespace-nowrap">{formatDate(key.created_at)}</span> },
-            {
-              title: 'Expires',
-              cell: key => (
-                <span className="whitespace-nowrap">
-                  {key.expires_at === null ? 'Never' : formatDate(key.expires_at)}
-                </span>
-              ),
-            },
-            {
-              title: '',
-              numeric: true,
-              cell: key =>
-                mayChange &&
-                key.state !== 'deactivated' && (
-                  <RowButton aria-label={`Deactivate ${key.name}`} onClick={() => setGoing(key)}>
-                    Deactivate
-                  </RowButton>
-                ),
-            },
-          ]}
+          columns={columnsOf(mayChange ? setGoing : null)}
         />
       </Card>
       {isGenerating && project && (
@@ -112,10 +63,7 @@ export function ApiKeys() {
           title={`Deactivate “${going.name}”?`}
           action="Deactivate key"
           run={() => call('DELETE', `${path}/${going.id}`)}
-          onDone={() => {
-            setGoing(null)
-            void refresh()
-          }}
+          onDone={refresh}
           onClose={() => setGoing(null)}
         >
           Requests with <code className="font-mono text-ink">{going.redacted_value}</code> are refused from the next one
@@ -124,4 +72,60 @@ export function ApiKeys() {
       )}
     </>
   )
+}
+
+function ShowAll({ all, onChange }: { all: boolean; onChange(shows: boolean): void }) {
+  return (
+    <label className="flex items-center gap-2 text-xs text-muted">
+      <input
+        type="checkbox"
+        className="accent-accent"
+        checked={all}
+        onChange={event => onChange(event.target.checked)}
+      />
+      Show deactivated
+    </label>
+  )
+}
+
+/** `deactivate`: null where the user may not. */
+function columnsOf(deactivate: ((key: ApiKey) => void) | null): Column<ApiKey>[] {
+  return [
+    { title: 'Name', cell: key => <span className="font-medium">{key.name}</span> },
+    {
+      title: 'Key',
+      cell: key => <code className="font-mono text-xs whitespace-nowrap">{key.redacted_value}</code>,
+    },
+    { title: 'Type', cell: key => <Badge>{key.type === 'test' ? 'Test' : 'Project'}</Badge> },
+    { title: 'State', cell: key => <Badge look={STATES[key.state]}>{key.state}</Badge> },
+    {
+      title: 'Last used',
+      cell: key => (
+        <span
+          className="whitespace-nowrap"
+          title={key.last_used_at === null ? undefined : formatTime(key.last_used_at)}
+        >
+          {formatAgo(key.last_used_at)}
+        </span>
+      ),
+    },
+    { title: 'Created', cell: key => <span className="whitespace-nowrap">{formatDate(key.created_at)}</span> },
+    {
+      title: 'Expires',
+      cell: key => (
+        <span className="whitespace-nowrap">{key.expires_at === null ? 'Never' : formatDate(key.expires_at)}</span>
+      ),
+    },
+    {
+      title: '',
+      numeric: true,
+      cell: key =>
+        deactivate &&
+        key.state !== 'deactivated' && (
+          <RowButton aria-label={`Deactivate ${key.name}`} onClick={() => deactivate(key)}>
+            Deactivate
+          </RowButton>
+        ),
+    },
+  ]
 }

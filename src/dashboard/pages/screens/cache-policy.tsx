@@ -70,29 +70,15 @@ export function CachePolicy({ projectId, mayChange }: { projectId: string; mayCh
     <Card title="Policy">
       <form onSubmit={submit} className="space-y-4 p-4">
         <div className="grid gap-x-6 gap-y-4 sm:grid-cols-2">
-          {FIELDS.filter(({ name }) => name in settings).map(({ name, label, hint, choices, range }) => {
-            const value = draft[name] ?? String(settings[name])
-            const common = { label, hint, value, disabled: !mayChange }
-            const keep = (text: string) => setDraft({ ...draft, [name]: text })
-            return choices ? (
-              <SelectField key={name} {...common} onChange={event => keep(event.target.value)}>
-                {choices.map(([choice, title]) => (
-                  <option key={choice} value={choice}>
-                    {title}
-                  </option>
-                ))}
-              </SelectField>
-            ) : (
-              <TextField
-                key={name}
-                {...common}
-                {...range}
-                type="number"
-                required
-                onChange={event => keep(event.target.value)}
-              />
-            )
-          })}
+          {FIELDS.filter(({ name }) => name in settings).map(field => (
+            <PolicyField
+              key={field.name}
+              field={field}
+              value={draft[field.name] ?? String(settings[field.name])}
+              disabled={!mayChange}
+              onChange={value => setDraft({ ...draft, [field.name]: value })}
+            />
+          ))}
         </div>
         <Problem error={saving.error} />
         {mayChange && (
@@ -109,4 +95,27 @@ export function CachePolicy({ projectId, mayChange }: { projectId: string; mayCh
       </form>
     </Card>
   )
+}
+
+interface PolicyFieldProps {
+  field: (typeof FIELDS)[number]
+  value: string
+  disabled: boolean
+  onChange(value: string): void
+}
+
+function PolicyField({ field: { label, hint, choices, range }, value, disabled, onChange }: PolicyFieldProps) {
+  const common = { label, hint, value, disabled }
+  if (choices) {
+    return (
+      <SelectField {...common} onChange={event => onChange(event.target.value)}>
+        {choices.map(([choice, title]) => (
+          <option key={choice} value={choice}>
+            {title}
+          </option>
+        ))}
+      </SelectField>
+    )
+  }
+  return <TextField {...common} {...range} type="number" required onChange={event => onChange(event.target.value)} />
 }

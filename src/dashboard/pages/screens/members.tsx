@@ -16,7 +16,7 @@ import {
 } from '../components/basics.tsx'
 import { Confirm } from '../components/confirm.tsx'
 import { Dialog } from '../components/dialog.tsx'
-import { Table } from '../components/table.tsx'
+import { type Column, Table } from '../components/table.tsx'
 import { formatDate } from '../format.ts'
 import { usePaged } from '../paged.ts'
 import { may, useProject } from '../session.ts'
@@ -64,41 +64,7 @@ export function Members() {
               Administrators alone see this project. Add people by their e-mail address.
             </Empty>
           }
-          columns={[
-            { title: 'E-mail address', cell: member => <span className="font-medium">{member.email}</span> },
-            {
-              title: 'Role',
-              cell: member =>
-                mayChange ? (
-                  <select
-                    aria-label={`Role of ${member.email}`}
-                    className="min-h-8 rounded-md border border-line bg-surface px-2"
-                    value={member.role}
-                    onChange={event => change.mutate({ id: member.id, role: event.target.value })}
-                  >
-                    {ROLES.map(([role]) => (
-                      <option key={role}>{role}</option>
-                    ))}
-                  </select>
-                ) : (
-                  <Badge>{member.role}</Badge>
-                ),
-            },
-            {
-              title: 'Added',
-              cell: member => <span className="whitespace-nowrap">{formatDate(member.added_at)}</span>,
-            },
-            {
-              title: '',
-              numeric: true,
-              cell: member =>
-                mayChange && (
-                  <RowButton aria-label={`Remove ${member.email}`} onClick={() => setGoing(member)}>
-                    Remove
-                  </RowButton>
-                ),
-            },
-          ]}
+          columns={columnsOf(mayChange ? { setRole: change.mutate, remove: setGoing } : null)}
         />
       </Card>
       {isAdding && <AddMember path={path} onDone={refresh} onClose={() => setAdding(false)} />}
@@ -107,10 +73,7 @@ export function Members() {
           title={`Remove ${going.email}?`}
           action="Remove member"
           run={() => call('DELETE', `${path}/${going.id}`)}
-          onDone={() => {
-            setGoing(null)
-            void refresh()
-          }}
+          onDone={refresh}
           onClose={() => setGoing(null)}
         >
           They stop seeing this project at once. Keys they made keep working; deactivate those under API keys.
@@ -118,6 +81,50 @@ export function Members() {
       )}
     </>
   )
+}
+
+interface MemberActions {
+  setRole(to: { id: string; role: string }): void
+  remove(member: Member): void
+}
+
+/** `actions`: null where the user may change nothing. */
+function columnsOf(actions: MemberActions | null): Column<Member>[] {
+  return [
+    { title: 'E-mail address', cell: member => <span className="font-medium">{member.email}</span> },
+    {
+      title: 'Role',
+      cell: member =>
+        actions ? (
+          <select
+            aria-label={`Role of ${member.email}`}
+            className="min-h-8 rounded-md border border-line bg-surface px-2"
+            value={member.role}
+            onChange={event => actions.setRole({ id: member.id, role: event.target.value })}
+          >
+            {ROLES.map(([role]) => (
+              <option key={role}>{role}</option>
+            ))}
+          </select>
+        ) : (
+          <Badge>{member.role}</Badge>
+        ),
+    },
+    {
+      title: 'Added',
+      cell: member => <span className="whitespace-nowrap">{formatDate(member.added_at)}</span>,
+    },
+    {
+      title: '',
+      numeric: true,
+      cell: member =>
+        actions && (
+          <RowButton aria-label={`Remove ${member.email}`} onClick={() => actions.remove(member)}>
+            Remove
+          </RowButton>
+        ),
+    },
+  ]
 }
 
 function AddMember({ path, onDone, onClose }: { path: string; onDone(): void; onClose(): void }) {

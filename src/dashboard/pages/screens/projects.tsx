@@ -5,10 +5,10 @@ import { useState } from 'react'
 import { call } from '../api.ts'
 import { Badge, Card, Empty, PageHeader, Problem, RowButton } from '../components/basics.tsx'
 import { Confirm } from '../components/confirm.tsx'
-import { Table } from '../components/table.tsx'
+import { type Column, Table } from '../components/table.tsx'
 import { formatCount, formatDate } from '../format.ts'
 import { usePaged } from '../paged.ts'
-import type { Project } from '../types.ts'
+import type { Plan, Project } from '../types.ts'
 import { NewProject, usePlans } from './new-project.tsx'
 
 const PATH = '/v1/organization/projects'
@@ -43,85 +43,96 @@ export function Projects() {
             more={projects.more}
             keyOf={project => project.id}
             empty={<Empty title="No project yet">Make one for each application.</Empty>}
-            columns={[
-              {
-                title: 'Name',
-                cell: project => (
-                  <Link to={`/${project.id}/overview` as never} className="font-medium text-accent hover:underline">
-                    {project.name}
-                  </Link>
-                ),
-              },
-              {
-                title: 'State',
-                cell: project => (
-                  <Badge look={project.status === 'active' ? 'good' : 'neutral'}>{project.status}</Badge>
-                ),
-              },
-              {
-                title: 'Plan',
-                cell: project => (
-                  <select
-                    aria-label={`Plan of ${project.name}`}
-                    className="min-h-8 rounded-md border border-line bg-surface px-2"
-                    value={project.plan}
-                    onChange={event => move.mutate({ id: project.id, plan: event.target.value })}
-                  >
-                    {(plans.data ?? [{ name: project.plan }]).map(plan => (
-                      <option key={plan.name}>{plan.name}</option>
-                    ))}
-                  </select>
-                ),
-              },
-              {
-                title: 'Created',
-                cell: project => <span className="whitespace-nowrap">{formatDate(project.created_at)}</span>,
-              },
-              {
-                title: '',
-                numeric: true,
-                cell: project =>
-                  project.status === 'active' && (
-                    <RowButton aria-label={`Archive ${project.name}`} onClick={() => setGoing(project)}>
-                      Archive
-                    </RowButton>
-                  ),
-              },
-            ]}
+            columns={columnsOf({ plans: plans.data ?? [], move: move.mutate, archive: setGoing })}
           />
         </Card>
-        <Card title="Plans">
-          <Table
-            label="Plans"
-            rows={plans.data}
-            error={plans.error}
-            keyOf={plan => plan.name}
-            empty={<Empty title="No plans">An operator makes them with SQL: they are rows of the table plans.</Empty>}
-            columns={[
-              { title: 'Plan', cell: plan => <span className="font-medium">{plan.name}</span> },
-              { title: 'A minute per key', numeric: true, cell: plan => formatCount(plan.requests_per_minute_per_key) },
-              { title: 'Per address', numeric: true, cell: plan => formatCount(plan.requests_per_minute_per_address) },
-              { title: 'A month', numeric: true, cell: plan => formatCount(plan.requests_per_month) },
-              { title: 'Test keys a minute', numeric: true, cell: plan => formatCount(plan.test_requests_per_minute) },
-              { title: 'Test keys a month', numeric: true, cell: plan => formatCount(plan.test_requests_per_month) },
-            ]}
-          />
-        </Card>
+        <Plans plans={plans.data} error={plans.error} />
       </div>
       {going && (
         <Confirm
           title={`Archive ${going.name}?`}
           action="Archive project"
           run={() => call('POST', `${PATH}/${going.id}/archive`, {})}
-          onDone={() => {
-            setGoing(null)
-            void refresh()
-          }}
+          onDone={refresh}
           onClose={() => setGoing(null)}
         >
           All its keys are deactivated at once and for good. Its records stay.
         </Confirm>
       )}
     </>
+  )
+}
+
+interface ProjectActions {
+  plans: readonly Pick<Plan, 'name'>[]
+  move(to: { id: string; plan: string }): void
+  archive(project: Project): void
+}
+
+function columnsOf({ plans, move, archive }: ProjectActions): Column<Project>[] {
+  return [
+    {
+      title: 'Name',
+      cell: project => (
+        <Link to={`/${project.id}/overview` as never} className="font-medium text-accent hover:underline">
+          {project.name}
+        </Link>
+      ),
+    },
+    {
+      title: 'State',
+      cell: project => <Badge look={project.status === 'active' ? 'good' : 'neutral'}>{project.status}</Badge>,
+    },
+    {
+      title: 'Plan',
+      cell: project => (
+        <select
+          aria-label={`Plan of ${project.name}`}
+          className="min-h-8 rounded-md border border-line bg-surface px-2"
+          value={project.plan}
+          onChange={event => move({ id: project.id, plan: event.target.value })}
+        >
+          {(plans.length > 0 ? plans : [{ name: project.plan }]).map(plan => (
+            <option key={plan.name}>{plan.name}</option>
+          ))}
+        </select>
+      ),
+    },
+    {
+      title: 'Created',
+      cell: project => <span className="whitespace-nowrap">{formatDate(project.created_at)}</span>,
+    },
+    {
+      title: '',
+      numeric: true,
+      cell: project =>
+        project.status === 'active' && (
+          <RowButton aria-label={`Archive ${project.name}`} onClick={() => archive(project)}>
+            Archive
+          </RowButton>
+        ),
+    },
+  ]
+}
+
+function Plans({ plans, error }: { plans: Plan[] | undefined; error: Error | null }) {
+  return (
+    <Card title="Plans">
+      <Table
+        label="Plans"
+        rows={plans}
+        error={error}
+        keyOf={plan => plan.name}
+        empty={<Empty title="No plans">An operator makes them with SQL: they are rows of the table plans.</Empty>}
+        columns={[
+          { title: 'Plan', cell: plan => <span className="font-medium">{plan.name}</span> },
+          { title: 'A minute per key', numeric: true, cell: plan => formatCount(plan.requests_per_minute_per_key) },
+          { title: 'Per address', numeric: true, cell: plan => formatCount(plan.requests_per_minute_per_address) },
+          { title: 'A month', numeric: true, cell: plan => formatCount(plan.requests_per_month) },
+          { title: 'Test keys a minute', numeric: true, cell: plan => formatCount(plan.test_requests_per_minute) },
+          { title: 'Test keys a month', numeric: true, cell: plan => formatCount(plan.test_requests_per_month) },
+        ]}
+      />
+    </Card>
   )
 }

@@ -38,44 +38,15 @@ export function ProviderKeys() {
       <Problem error={stored.error} />
       {stored.isPending && <Loading />}
       <ul className="grid gap-4 lg:grid-cols-3">
-        {stored.data?.providers.map(provider => {
-          const key = stored.data.data.find(each => each.provider === provider)
-          const { title, models } = PROVIDERS[provider] ?? { title: provider, models: '' }
-          return (
-            <li key={provider}>
-              <Card className="flex h-full flex-col p-4">
-                <div className="flex items-center justify-between gap-2">
-                  <h2 className="font-semibold">{title}</h2>
-                  {key ? <Badge look="good">Stored</Badge> : <Badge>Not set</Badge>}
-                </div>
-                <p className="mt-1 text-xs text-muted">{models}</p>
-                <p className="mt-4 flex-1">
-                  {key ? (
-                    <>
-                      <code className="font-mono">{key.redacted_value}</code>
-                      <span className="mt-0.5 block text-xs text-muted">Since {formatTime(key.updated_at)}</span>
-                    </>
-                  ) : (
-                    <span className="text-muted">Requests for these models answer 404 until a key is stored.</span>
-                  )}
-                </p>
-                {mayChange && (
-                  <div className="mt-4 flex gap-2">
-                    <Button look={key ? 'plain' : 'primary'} onClick={() => setStoring(provider)}>
-                      {key ? 'Replace' : 'Store key'}
-                      <span className="sr-only"> for {title}</span>
-                    </Button>
-                    {key && (
-                      <Button look="danger" onClick={() => setRemoving(provider)}>
-                        Remove<span className="sr-only"> for {title}</span>
-                      </Button>
-                    )}
-                  </div>
-                )}
-              </Card>
-            </li>
-          )
-        })}
+        {stored.data?.providers.map(provider => (
+          <li key={provider}>
+            <ProviderCard
+              provider={provider}
+              stored={stored.data.data.find(each => each.provider === provider)}
+              actions={mayChange ? { store: setStoring, remove: setRemoving } : null}
+            />
+          </li>
+        ))}
       </ul>
       {!mayChange && <p className="mt-4 text-muted">Provider keys are changed by owners of the project.</p>}
       {storing && (
@@ -94,16 +65,56 @@ export function ProviderKeys() {
           title={`Remove the ${PROVIDERS[removing]?.title ?? removing} key?`}
           action="Remove key"
           run={() => call('DELETE', `${path}/${removing}`)}
-          onDone={() => {
-            setRemoving(null)
-            void refresh()
-          }}
+          onDone={refresh}
           onClose={() => setRemoving(null)}
         >
           Requests for its native models answer 404 from the next one on, until another key is stored.
         </Confirm>
       )}
     </>
+  )
+}
+
+interface ProviderCardProps {
+  provider: string
+  stored: ProviderKey | undefined
+  /** Null where the user may change nothing. */
+  actions: { store(provider: string): void; remove(provider: string): void } | null
+}
+
+function ProviderCard({ provider, stored: key, actions }: ProviderCardProps) {
+  const { title, models } = PROVIDERS[provider] ?? { title: provider, models: '' }
+  return (
+    <Card className="flex h-full flex-col p-4">
+      <div className="flex items-center justify-between gap-2">
+        <h2 className="font-semibold">{title}</h2>
+        {key ? <Badge look="good">Stored</Badge> : <Badge>Not set</Badge>}
+      </div>
+      <p className="mt-1 text-xs text-muted">{models}</p>
+      <p className="mt-4 flex-1">
+        {key ? (
+          <>
+            <code className="font-mono">{key.redacted_value}</code>
+            <span className="mt-0.5 block text-xs text-muted">Since {formatTime(key.updated_at)}</span>
+          </>
+        ) : (
+          <span className="text-muted">Requests for these models answer 404 until a key is stored.</span>
+        )}
+      </p>
+      {actions && (
+        <div className="mt-4 flex gap-2">
+          <Button look={key ? 'plain' : 'primary'} onClick={() => actions.store(provider)}>
+            {key ? 'Replace' : 'Store key'}
+            <span className="sr-only"> for {title}</span>
+          </Button>
+          {key && (
+            <Button look="danger" onClick={() => actions.remove(provider)}>
+              Remove<span className="sr-only"> for {title}</span>
+            </Button>
+          )}
+        </div>
+      )}
+    </Card>
   )
 }
 

@@ -22,8 +22,6 @@ function explain(request: ProxyRequest): string {
 }
 
 export function RequestStory({ request, onClose }: { request: ProxyRequest; onClose(): void }) {
-  const after = Math.max(0, request.duration_ms - request.latency_ms)
-  const firstShare = request.duration_ms === 0 ? 100 : (100 * request.latency_ms) / request.duration_ms
   return (
     <Dialog title="One request" onClose={onClose} wide>
       <div className="space-y-5">
@@ -31,22 +29,7 @@ export function RequestStory({ request, onClose }: { request: ProxyRequest; onCl
           <ResultBadge result={request.cache_result} />
           <span>{explain(request)}</span>
         </p>
-        <div>
-          <div className="flex h-3 overflow-hidden rounded-full bg-sunken" aria-hidden="true">
-            <div className="bg-semantic" style={{ width: `${firstShare}%` }} />
-            <div className="bg-exact" style={{ width: `${100 - firstShare}%` }} />
-          </div>
-          <p className="mt-1.5 flex flex-wrap gap-x-5 text-xs text-muted">
-            <span className="flex items-center gap-1.5">
-              <span className="size-2.5 rounded-sm bg-semantic" />
-              To the first byte <b className="font-medium text-ink">{formatMs(request.latency_ms)}</b>
-            </span>
-            <span className="flex items-center gap-1.5">
-              <span className="size-2.5 rounded-sm bg-exact" />
-              From there to the last <b className="font-medium text-ink">{formatMs(after)}</b>
-            </span>
-          </p>
-        </div>
+        <Timing request={request} />
         <dl className="grid gap-x-6 gap-y-3 sm:grid-cols-2">
           <Fact title="Answered">{formatTime(request.recorded_at)}</Fact>
           <Fact title="Status">{request.status}</Fact>
@@ -81,6 +64,29 @@ export function RequestStory({ request, onClose }: { request: ProxyRequest; onCl
         </div>
       </div>
     </Dialog>
+  )
+}
+
+function Timing({ request }: { request: ProxyRequest }) {
+  const after = Math.max(0, request.duration_ms - request.latency_ms)
+  const firstShare = request.duration_ms === 0 ? 100 : (100 * request.latency_ms) / request.duration_ms
+  return (
+    <div>
+      <div className="flex h-3 overflow-hidden rounded-full bg-sunken" aria-hidden="true">
+        <div className="bg-semantic" style={{ width: `${firstShare}%` }} />
+        <div className="bg-exact" style={{ width: `${100 - firstShare}%` }} />
+      </div>
+      <p className="mt-1.5 flex flex-wrap gap-x-5 text-xs text-muted">
+        <span className="flex items-center gap-1.5">
+          <span className="size-2.5 rounded-sm bg-semantic" />
+          To the first byte <b className="font-medium text-ink">{formatMs(request.latency_ms)}</b>
+        </span>
+        <span className="flex items-center gap-1.5">
+          <span className="size-2.5 rounded-sm bg-exact" />
+          From there to the last <b className="font-medium text-ink">{formatMs(after)}</b>
+        </span>
+      </p>
+    </div>
   )
 }
 

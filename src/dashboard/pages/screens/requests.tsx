@@ -3,8 +3,8 @@ import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { get } from '../api.ts'
 import { Badge, Button, Card, Empty, PageHeader } from '../components/basics.tsx'
-import { Table } from '../components/table.tsx'
-import { useFilters } from '../filters.ts'
+import { type Column, Table } from '../components/table.tsx'
+import { type Filters, useFilters } from '../filters.ts'
 import { formatCount, formatMs, formatShortTime, formatUsd } from '../format.ts'
 import { usePaged } from '../paged.ts'
 import { useProject } from '../session.ts'
@@ -45,49 +45,7 @@ export function Requests() {
       <PageHeader title="Requests">
         The last seven days, newest first. What was asked and answered is not kept here.
       </PageHeader>
-      <search className="mb-4 flex flex-wrap items-center gap-2">
-        <select
-          aria-label="Answered by"
-          className={SELECT}
-          value={filters.result ?? ''}
-          onChange={event => change({ result: event.target.value })}
-        >
-          <option value="">Any result</option>
-          <option value="HIT">Exact hit</option>
-          <option value="HIT-SEMANTIC">Semantic hit</option>
-          <option value="MISS">Miss</option>
-        </select>
-        <select
-          aria-label="Outcome"
-          className={SELECT}
-          value={filters.outcome ?? ''}
-          onChange={event => change({ outcome: event.target.value })}
-        >
-          <option value="">Any outcome</option>
-          <option value="ok">Answered</option>
-          <option value="failed">Failed</option>
-        </select>
-        <select
-          aria-label="API key"
-          className={SELECT}
-          value={filters.key ?? ''}
-          onChange={event => change({ key: event.target.value })}
-        >
-          <option value="">Any key</option>
-          {keys.data?.data.map(key => (
-            <option key={key.id} value={key.id}>
-              {key.name}
-            </option>
-          ))}
-        </select>
-        <TextFilter label="Model" value={filters.model} onChange={model => change({ model })} />
-        <TextFilter label="Request ID" value={filters.request} onChange={request => change({ request })} />
-        {isFiltered && (
-          <Button look="quiet" onClick={() => change({ result: '', outcome: '', key: '', model: '', request: '' })}>
-            Clear
-          </Button>
-        )}
-      </search>
+      <RequestFilters filters={filters} change={change} keys={keys.data?.data ?? []} />
       <Card>
         <Table
           label="Requests"
@@ -104,53 +62,112 @@ export function Requests() {
               </Empty>
             )
           }
-          columns={[
-            {
-              title: 'When',
-              cell: request => (
-                <button
-                  type="button"
-                  className="text-left whitespace-nowrap text-accent hover:underline"
-                  onClick={() => setShown(request)}
-                >
-                  {formatShortTime(request.recorded_at)}
-                </button>
-              ),
-            },
-            {
-              title: 'Result',
-              cell: request => (
-                <span className="flex gap-1.5">
-                  <ResultBadge result={request.cache_result} />
-                  {request.status >= 400 && <Badge look="bad">{request.status}</Badge>}
-                </span>
-              ),
-            },
-            {
-              title: 'Model',
-              cell: request => <span className="font-mono text-xs whitespace-nowrap">{request.model}</span>,
-            },
-            { title: 'Provider', cell: request => request.provider ?? '–' },
-            {
-              title: 'Key',
-              cell: request => <span className="whitespace-nowrap">{request.key_name ?? request.api_key_id}</span>,
-            },
-            {
-              title: 'Tokens',
-              numeric: true,
-              cell: request => formatCount(request.prompt_tokens + request.completion_tokens),
-            },
-            { title: 'Cost', numeric: true, cell: request => formatUsd(request.cost_usd) },
-            {
-              title: 'First byte',
-              numeric: true,
-              cell: request => <span className="whitespace-nowrap">{formatMs(request.latency_ms)}</span>,
-            },
-          ]}
+          columns={columnsOf(setShown)}
         />
       </Card>
       {shown && <RequestStory request={shown} onClose={() => setShown(null)} />}
     </>
+  )
+}
+
+function columnsOf(show: (request: ProxyRequest) => void): Column<ProxyRequest>[] {
+  return [
+    {
+      title: 'When',
+      cell: request => (
+        <button
+          type="button"
+          className="text-left whitespace-nowrap text-accent hover:underline"
+          onClick={() => show(request)}
+        >
+          {formatShortTime(request.recorded_at)}
+        </button>
+      ),
+    },
+    {
+      title: 'Result',
+      cell: request => (
+        <span className="flex gap-1.5">
+          <ResultBadge result={request.cache_result} />
+          {request.status >= 400 && <Badge look="bad">{request.status}</Badge>}
+        </span>
+      ),
+    },
+    {
+      title: 'Model',
+      cell: request => <span className="font-mono text-xs whitespace-nowrap">{request.model}</span>,
+    },
+    { title: 'Provider', cell: request => request.provider ?? '–' },
+    {
+      title: 'Key',
+      cell: request => <span className="whitespace-nowrap">{request.key_name ?? request.api_key_id}</span>,
+    },
+    {
+      title: 'Tokens',
+      numeric: true,
+      cell: request => formatCount(request.prompt_tokens + request.completion_tokens),
+    },
+    { title: 'Cost', numeric: true, cell: request => formatUsd(request.cost_usd) },
+    {
+      title: 'First byte',
+      numeric: true,
+      cell: request => <span className="whitespace-nowrap">{formatMs(request.latency_ms)}</span>,
+    },
+  ]
+}
+
+interface RequestFiltersProps {
+  filters: Filters
+  change(changes: Filters): void
+  keys: readonly ApiKey[]
+}
+
+function RequestFilters({ filters, change, keys }: RequestFiltersProps) {
+  const isFiltered = Object.values(filters).some(Boolean)
+  return (
+    <search className="mb-4 flex flex-wrap items-center gap-2">
+      <select
+        aria-label="Answered by"
+        className={SELECT}
+        value={filters.result ?? ''}
+        onChange={event => change({ result: event.target.value })}
+      >
+        <option value="">Any result</option>
+        <option value="HIT">Exact hit</option>
+        <option value="HIT-SEMANTIC">Semantic hit</option>
+        <option value="MISS">Miss</option>
+      </select>
+      <select
+        aria-label="Outcome"
+        className={SELECT}
+        value={filters.outcome ?? ''}
+        onChange={event => change({ outcome: event.target.value })}
+      >
+        <option value="">Any outcome</option>
+        <option value="ok">Answered</option>
+        <option value="failed">Failed</option>
+      </select>
+      <select
+        aria-label="API key"
+        className={SELECT}
+        value={filters.key ?? ''}
+        onChange={event => change({ key: event.target.value })}
+      >
+        <option value="">Any key</option>
+        {keys.map(key => (
+          <option key={key.id} value={key.id}>
+            {key.name}
+          </option>
+        ))}
+      </select>
+      <TextFilter label="Model" value={filters.model} onChange={model => change({ model })} />
+      <TextFilter label="Request ID" value={filters.request} onChange={request => change({ request })} />
+      {isFiltered && (
+        <Button look="quiet" onClick={() => change({ result: '', outcome: '', key: '', model: '', request: '' })}>
+          Clear
+        </Button>
+      )}
+    </search>
   )
 }
 
