@@ -1,6 +1,15 @@
 /** /v1/cache: what a project's cache holds, and making it forget. Answers themselves are not shown. */
 import { t } from 'elysia'
-import { cacheStats, type EntryRow, invalidateCache, pageOfEntries, purgeCache } from '../postgres/admin/usage.ts'
+import type { Actor } from '../postgres/admin/act-as.ts'
+import {
+  type CacheStatsRow,
+  cacheStats,
+  type EntryRow,
+  invalidateCache,
+  pageOfEntries,
+  purgeCache,
+} from '../postgres/admin/usage.ts'
+import type { Database } from '../postgres/database.ts'
 import { type AdminOptions, createController } from './controller.ts'
 import { formatId, notFound, requireId } from './ids.ts'
 import { pageQuery, pageSize, readCursor, toPage, toSeconds } from './pages.ts'
@@ -12,6 +21,14 @@ const selector = {
   model: t.Optional(t.String()),
   namespace: t.Optional(t.String()),
   older_than_seconds: age,
+}
+const ALL_ENTRIES = {
+  only_entry: null,
+  of_model: null,
+  of_namespace: null,
+  older_than_seconds: null,
+  before_id: null,
+  page_size: 1,
 }
 const NOTHING = { entry_id: null, of_model: null, of_namespace: null, older_than_seconds: null }
 
@@ -26,13 +43,7 @@ export function createCacheController(options: AdminOptions) {
         const { id } = await findProjectRow(database, caller.actor, requireId('proj', query.project_id))
         const [stats] = await cacheStats(database, caller.actor, { of_project: id })
         if (stats === undefined) throw notFound('There is no such project.')
-        const { oldest_at, newest_at, ...counts } = stats
-        return {
-          object: 'cache.stats' as const,
-          ...counts,
-          oldest_at: toSeconds(oldest_at),
-          newest_at: toSeconds(newest_at),
-        }
+        return describeStats(stats)
       },
       { query: ofProject },
     )
@@ -41,8 +52,8 @@ export function createCacheController(options: AdminOptions) {
       async ({ caller, query: asked }) => {
         const { id } = await findProjectRow(database, caller.actor, requireId('proj', asked.project_id))
         const rows = await pageOfEntries(database, caller.actor, {
+          ...ALL_ENTRIES,
           of_project: id,
-          only_entry: null,
           of_model: asked.model ?? null,
           of_namespace: asked.namespace ?? null,
           older_than_seconds: asked.older_than_seconds ?? null,
@@ -57,15 +68,8 @@ export function createCacheController(options: AdminOptions) {
       '/entries/:entry_id',
       async ({ caller, params, query }) => {
         const { id } = await findProjectRow(database, caller.actor, requireId('proj', query.project_id))
-        const [row] = await pageOfEntries(database, caller.actor, {
-          of_project: id,
-          only_entry: requireId('entry', params.entry_id),
-          of_model: null,
-          of_namespace: null,
-          older_than_seconds: null,
-          before_id: null,
-          page_size: 1,
-        })
+        const only_entry = requireId('entry', params.entry_id)
+        const [row] = await pageOfEntries(database, caller.actor, { ...ALL_ENTRIES, of_project: id, only_entry })
         if (row === undefined) throw notFound('There is no such entry in this project’s cache.')
         return describeEntry(row)
       },
@@ -91,21 +95,8 @@ export function createCacheController(options: AdminOptions) {
       '/invalidate',
       async ({ caller, body: { project_id, selector: chosen, dry_run = true } }) => {
         const project = requireId('proj', project_id)
-        const { model = null, namespace = null, older_than_seconds = null } = chosen
-        const all = model === null && namespace === null && older_than_seconds === null
-        // All of it is a purge: vectors go too.
-        const [done] =
-          all && !dry_run
-            ? await purgeCache(database, caller.actor, { project })
-            : await invalidateCache(database, caller.actor, {
-                project,
-                entry_id: null,
-                of_model: model,
-                of_namespace: namespace,
-                older_than_seconds,
-                dry_run,
-              })
-        return { object: 'cache.invalidation' as const, entries: done?.result ?? 0, dry_run }
+        const entries = await invalidate(database, caller.actor, { project, dry_run, ...chosen })
+        return { object: 'cache.invalidation' as const, entries, dry_run }
       },
       {
         body: t.Object(
@@ -114,6 +105,45 @@ export function createCacheController(options: AdminOptions) {
         ),
       },
     )
+}
+
+interface Invalidation {
+  project: number
+  model?: string
+  namespace?: string
+  older_than_seconds?: number
+  dry_run: boolean
+}
+
+/** Resolves to how many entries are gone, or would be. */
+async function invalidate(
+  database: Database,
+  actor: Actor,
+  { project, model, namespace, older_than_seconds, dry_run }: Invalidation,
+): Promise<number> {
+  const isAll = model === undefined && namespace === undefined && older_than_seconds === undefined
+  // All of it is a purge: vectors go too.
+  const [done] =
+    isAll && !dry_run
+      ? await purgeCache(database, actor, { project })
+      : await invalidateCache(database, actor, {
+          project,
+          entry_id: null,
+          of_model: model ?? null,
+          of_namespace: namespace ?? null,
+          older_than_seconds: older_than_seconds ?? null,
+          dry_run,
+        })
+  return done?.result ?? 0
+}
+
+function describeStats({ oldest_at, newest_at, ...counts }: CacheStatsRow) {
+  return {
+    object: 'cache.stats' as const,
+    ...counts,
+    oldest_at: toSeconds(oldest_at),
+    newest_at: toSeconds(newest_at),
+  }
 }
 
 function describeEntry(row: EntryRow) {
