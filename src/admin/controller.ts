@@ -68,11 +68,12 @@ export function openController({ log, trustedProxies }: Pick<AdminOptions, 'log'
 
   return new Elysia({ prefix, normalize: false })
     .onParse(({ request }) => readJson(request))
-    .onTransform(context => {
-      arrivals.set(context.request, arrivalOf(context.request))
-      Object.assign(context, { query: readQuery(context.request.url, QUERY) })
+    // Hooks name what they need of a request: for one that takes it whole, Elysia would parse cookies, query and all else of every
+    // request to the server, the proxy's own among them, and make each of its responses twice.
+    .derive(({ request, server }) => {
+      arrivals.set(request, arrivalOf(request))
+      return { query: readQuery(request.url, QUERY), address: addressOf(request, server, trustedProxies) }
     })
-    .derive(({ request, server }) => ({ address: addressOf(request, server, trustedProxies) }))
     .mapResponse(({ responseValue, request }) => {
       if (responseValue instanceof Response) return responseValue
       const headers = { 'content-type': 'application/json', 'cache-control': 'no-store' }

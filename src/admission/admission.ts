@@ -1,7 +1,7 @@
 /** Who may pass: key, rate windows, monthly quota, in that order of refusal. */
 
 import { refuse } from '../errors.ts'
-import type { Account, AdmitReply } from '../postgres/admit.ts'
+import type { Account, UnknownKey } from '../postgres/admit.ts'
 import type { FastStore } from '../stores/fast-store.ts'
 import { unknownKeyWindowName } from '../stores/fast-store.ts'
 import { createAccountMemory } from './account-memory.ts'
@@ -117,12 +117,12 @@ export function createAdmission(store: FastStore, reservations: Reservations): A
       const guess = memory.find(keyHash) ?? (await validateUnknown(keyHash, address))
       const pass = await countInWindows(keyHash, guess, address, exactKey)
       if (!pass) continue
-      const { row: account, reserved } = await reservations.reserve(keyHash).catch(async error => {
+      const { account, reserved } = await reservations.reserve(keyHash).catch(async error => {
         await pass.uncount()
         throw error
       })
       // The next request is planned by what holds now.
-      memory.note(keyHash, account)
+      if (account !== guess) memory.note(keyHash, account)
       if (reserved && sameLimits(guess, account)) return { account, entry: pass.entry }
       await pass.uncount()
       if (reserved) reservations.refund(account)
@@ -135,13 +135,14 @@ export function createAdmission(store: FastStore, reservations: Reservations): A
 }
 
 /** 401 or 403 for a key that may not pass. */
-function refuseInactive(reply: AdmitReply): asserts reply is Account {
+function refuseInactive(reply: Account | UnknownKey): asserts reply is Account {
   if (reply.verdict === 'disabled') throw refuse('disabledKey')
   if (reply.verdict !== 'active') throw refuse('invalidKey')
 }
 
 /** Whether what was counted in the windows of the one was counted rightly for the other. */
-function sameLimits(guess: Account, account: AdmitReply): boolean {
+function sameLimits(guess: Account, account: Account | UnknownKey): boolean {
+  if (guess === account) return true
   return (
     guess.verdict === account.verdict &&
     guess.requests_per_minute === account.requests_per_minute &&

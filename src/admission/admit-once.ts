@@ -1,5 +1,5 @@
 /** admit() in batches that count once: one whose answer was lost is asked for again, and what it had reserved is given back. */
-import { type AdmitAsk, type AdmitBatch, type AdmitReply, type AdmitRow, admit } from '../postgres/admit.ts'
+import { type Account, type AdmitAsk, type AdmitBatch, type AdmitReply, admit } from '../postgres/admit.ts'
 import { AnswerLost, type Database } from '../postgres/database.ts'
 
 const ASK_AGAIN_AFTER_MS = 250
@@ -12,7 +12,7 @@ export interface AdmitOnce {
 }
 
 /** `giveBack` is called with what was reserved for nobody. */
-export function createAdmitOnce(database: Database, giveBack: (row: AdmitRow, requests: number) => void): AdmitOnce {
+export function createAdmitOnce(database: Database, giveBack: (account: Account, requests: number) => void): AdmitOnce {
   const free: AdmitBatch[] = []
   const settling = new Set<Promise<void>>()
 
@@ -20,9 +20,9 @@ export function createAdmitOnce(database: Database, giveBack: (row: AdmitRow, re
   async function settle(asks: readonly AdmitAsk[], batch: AdmitBatch): Promise<void> {
     for (;;) {
       await Bun.sleep(ASK_AGAIN_AFTER_MS)
-      const rows = await admit(database, asks, batch).catch(() => null)
-      if (!rows) continue
-      for (const row of rows) if (row.verdict !== 'unknown' && row.granted > 0) giveBack(row, row.granted)
+      const replies = await admit(database, asks, batch).catch(() => null)
+      if (!replies) continue
+      for (const { account, granted } of replies) if (account.verdict !== 'unknown' && granted > 0) giveBack(account, granted)
       free.push(batch)
       return
     }
@@ -34,9 +34,9 @@ export function createAdmitOnce(database: Database, giveBack: (row: AdmitRow, re
       const batch = free.pop() ?? { slot: crypto.randomUUID(), sequence: 0 }
       batch.sequence++
       try {
-        const rows = await admit(database, asks, batch)
+        const replies = await admit(database, asks, batch)
         free.push(batch)
-        return rows
+        return replies
       } catch (error) {
         if (error instanceof AnswerLost) {
           const done = settle(asks, batch).finally(() => settling.delete(done))

@@ -2,7 +2,7 @@
 import { LRUCache } from 'lru-cache'
 import { refuse } from '../errors.ts'
 import { createBatcher } from '../event-loop/batcher.ts'
-import type { AdmitReply, AdmitRow } from '../postgres/admit.ts'
+import type { Account, UnknownKey } from '../postgres/admit.ts'
 import { type Database, isLockedOut } from '../postgres/database.ts'
 import { findLockedCounters } from '../postgres/find-locked-counters.ts'
 import { type Refund, refundRequests } from '../postgres/refund-requests.ts'
@@ -28,15 +28,15 @@ const LOCKED = Symbol('locked')
 type Locked = typeof LOCKED
 
 /** `reserved`: whether this very request was. */
-export type Reservation = { reserved: true; row: AdmitRow } | { reserved: false; row: AdmitReply }
+export type Reservation = { reserved: true; account: Account } | { reserved: false; account: Account | UnknownKey }
 
 export interface Reservations {
   /** Validates a key without counting. 503 when the database does not answer in time. */
-  validate(keyHash: string): Promise<AdmitReply>
+  validate(keyHash: string): Promise<Account | UnknownKey>
   /** Validates a key and reserves one request of its month. 503 when the database does not answer in time. */
   reserve(keyHash: string): Promise<Reservation>
   /** Gives one reserved request back; tries until the database takes it. */
-  refund(row: Pick<AdmitRow, 'project_id' | 'key_type' | 'month'>): void
+  refund(account: Pick<Account, 'project_id' | 'key_type' | 'month'>): void
   /** Resolves when every refund has reached the database, or the time is up. */
   drain(timeLimitMs: number): Promise<void>
 }
@@ -54,7 +54,7 @@ export function createReservations(database: Database): Reservations {
       timeLimitMs,
       timeLimitError: () => refuse('databaseUnavailable'),
       onLateResult: (_, late) => {
-        if (late !== LOCKED && late.reserved) refund(late.row)
+        if (late !== LOCKED && late.reserved) refund(late.account)
       },
     })
   const askWithAll = openLane()
@@ -76,7 +76,7 @@ export function createReservations(database: Database): Reservations {
   }
 
   function refund(
-    { project_id, key_type, month }: Pick<AdmitRow, 'project_id' | 'key_type' | 'month'>,
+    { project_id, key_type, month }: Pick<Account, 'project_id' | 'key_type' | 'month'>,
     requests = 1,
   ): void {
     const name = `${project_id} ${key_type} ${month}`
@@ -113,7 +113,7 @@ export function createReservations(database: Database): Reservations {
   }
 
   return {
-    validate: async keyHash => (await ask({ keyHash, reserve: false })).row,
+    validate: async keyHash => (await ask({ keyHash, reserve: false })).account,
     reserve: keyHash => ask({ keyHash, reserve: true }),
     refund,
     async drain(timeLimitMs) {
@@ -162,18 +162,18 @@ async function runBatch(admitOnce: AdmitOnce, asks: readonly Ask[]): Promise<Res
   const wanted = new Map<string, number>()
   for (const { keyHash, reserve } of asks) wanted.set(keyHash, (wanted.get(keyHash) ?? 0) + (reserve ? 1 : 0))
   const keyHashes = [...wanted.keys()]
-  const rows = await admitOnce
+  const replies = await admitOnce
     .admit(keyHashes.map(keyHash => ({ keyHash, wanted: wanted.get(keyHash) ?? 0 })))
     .catch(error => {
       throw refuse('databaseUnavailable', null, error)
     })
-  const byKey = new Map(rows.map((row, i) => [keyHashes[i], { row, left: row.granted }]))
+  const byKey = new Map(replies.map(({ account, granted }, i) => [keyHashes[i], { account, left: granted }]))
   return asks.map(({ keyHash, reserve }) => {
     const found = byKey.get(keyHash)
     if (!found) throw refuse('databaseUnavailable', null, 'admit() left out a key')
-    const { row } = found
-    if (row.verdict === 'unknown' || !reserve || found.left === 0) return { row, reserved: false }
+    const { account } = found
+    if (account.verdict === 'unknown' || !reserve || found.left === 0) return { account, reserved: false }
     found.left--
-    return { row, reserved: true }
+    return { account, reserved: true }
   })
 }

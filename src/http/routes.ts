@@ -97,8 +97,8 @@ export function createHttp({ controllers = [], ...options }: HttpOptions) {
   }
   for (const [path, endpoint] of Object.entries(COUNTS)) {
     app
-      .post(path, incoming => answerCount(incoming, endpoint), { parse: 'none' })
-      .all(path, incoming => wrongMethod(incoming, 'POST'), { parse: 'none' })
+      .post(path, ({ request, server }) => answerCount({ request, server }, endpoint), NO_PARSING)
+      .all(path, ({ request, server }) => wrongMethod({ request, server }, 'POST'), NO_PARSING)
   }
   for (const [path, question] of Object.entries(CACHE_QUESTIONS)) {
     app

@@ -75,6 +75,7 @@ const PLAN_INPUTS = [
 
 /** Whether a plan made for the one account holds for the other. */
 export function samePlanInputs(guess: Account, account: Account): boolean {
+  if (guess === account) return true
   return (
     PLAN_INPUTS.every(input => guess[input] === account[input]) &&
     guess.direct_providers.join() === account.direct_providers.join()

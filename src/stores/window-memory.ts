@@ -94,7 +94,7 @@ export function createWindowMemory(processes: number, now: () => number = Date.n
         noteTold(found, missed)
         const seen = verdict.windows?.[i]
         // A copy: the bytes lie in a buffer that holds much else.
-        if (seen) found.seen = Uint8Array.from(seen)
+        if (seen) found.seen = new Uint8Array(seen)
       }
     },
 

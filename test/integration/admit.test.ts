@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
-import { type AdmitAsk, type AdmitRow, admit } from '../../src/postgres/admit.ts'
+import { type Account, type AdmitAsk, type AdmitBatch, admit } from '../../src/postgres/admit.ts'
 import type { Database } from '../../src/postgres/database.ts'
 import { createProject, issueKey } from '../../src/postgres/projects.ts'
 import { refundRequests } from '../../src/postgres/refund-requests.ts'
@@ -17,10 +17,12 @@ async function countedRequests(database: Database, keyType = 'project'): Promise
   return rows[0]?.requests ?? 0
 }
 
-/** Of keys that were issued. */
-async function admitKnown(database: Database, asks: readonly AdmitAsk[]): Promise<AdmitRow[]> {
-  const rows = await admit(database, asks)
-  return rows.filter(row => row.verdict !== 'unknown')
+type Row = Account & { granted: number }
+
+/** Each reply with its account's columns beside what was granted. */
+async function admitRows(database: Database, asks: readonly AdmitAsk[], batch?: AdmitBatch): Promise<Row[]> {
+  const replies = await admit(database, asks, batch)
+  return replies.map(({ account, granted }) => ({ ...account, granted }) as Row)
 }
 
 describeBackends('admit()', backend => {
@@ -28,10 +30,10 @@ describeBackends('admit()', backend => {
     const { database } = await backend.open()
     await createProject(database, 'acme', 'pro')
     const key = await issueKey(database, 'acme', 'project', 'ci')
-    const [known, stranger] = (await admit(database, [
+    const [known, stranger] = (await admitRows(database, [
       { keyHash: hashOf(key), wanted: 3 },
       { keyHash: hashOf('lgw_proj_never_issued'), wanted: 1 },
-    ])) as [AdmitRow, AdmitRow]
+    ])) as [Row, Row]
     expect(known).toMatchObject({
       verdict: 'active',
       granted: 3,
@@ -70,7 +72,7 @@ describeBackends('admit()', backend => {
     }
     expect(await countedRequests(database)).toBe(5)
     // One that comes late, when others have taken its slot, was settled long ago.
-    expect(await admit(database, asks, { slot, sequence: 1 })).toMatchObject([{ verdict: 'active', granted: 0 }])
+    expect(await admitRows(database, asks, { slot, sequence: 1 })).toMatchObject([{ verdict: 'active', granted: 0 }])
     // Another slot is another batch.
     await database.runScript('update monthly_counters set requests = 0')
     expect(await admit(database, asks, { slot: crypto.randomUUID(), sequence: 1 })).toMatchObject([{ granted: 2 }])
@@ -92,7 +94,7 @@ describeBackends('admit()', backend => {
     const { database } = await backend.open()
     await createProject(database, 'acme', 'free')
     const keyHash = hashOf(await issueKey(database, 'acme', 'project', 'ci'))
-    const [row] = await admit(database, [{ keyHash, wanted: 0 }])
+    const [row] = await admitRows(database, [{ keyHash, wanted: 0 }])
     expect(Object.entries(row ?? {}).filter(([, value]) => value === null)).toEqual([])
   })
 
@@ -127,8 +129,8 @@ describeBackends('admit()', backend => {
       const ask = { keyHash: hashOf(await issueKey(database, 'acme', type, type)), wanted: 2 }
       // The first of the month makes the counter.
       await admit(database, [ask])
-      const alone = await admit(database, [ask])
-      const [among] = await admit(database, [ask, { keyHash: hashOf('a stranger'), wanted: 1 }])
+      const alone = await admitRows(database, [ask])
+      const [among] = await admitRows(database, [ask, { keyHash: hashOf('a stranger'), wanted: 1 }])
       expect(alone).toEqual([among])
       expect(among).toMatchObject({ granted: 2, fallbacks: ['a', 'b'], direct_providers: ['groq', 'openai'] })
       expect(await countedRequests(database, type)).toBe(6)
@@ -139,7 +141,7 @@ describeBackends('admit()', backend => {
     const { database } = await backend.open()
     await createProject(database, 'acme', 'free')
     const key = await issueKey(database, 'acme', 'project', 'ci')
-    const [row] = await admit(database, [{ keyHash: hashOf(key), wanted: 0 }])
+    const [row] = await admitRows(database, [{ keyHash: hashOf(key), wanted: 0 }])
     expect(row).toMatchObject({ verdict: 'active', granted: 0 })
     expect(await countedRequests(database)).toBe(0)
   })
@@ -191,7 +193,7 @@ describeBackends('admit()', backend => {
       await issueKey(database, 'acme', 'project', 'p'),
       await issueKey(database, 'acme', 'test', 't'),
     ].map(hashOf)
-    const rows = await admitKnown(
+    const rows = await admitRows(
       database,
       hashes.map(keyHash => ({ keyHash, wanted: 2_000 })),
     )
@@ -214,8 +216,8 @@ describeBackends('admit()', backend => {
       database.queries,
     )
     const asks = [gone, late].map(key => ({ keyHash: hashOf(key), wanted: 1 }))
-    const alone = await Promise.all(asks.map(ask => admit(database, [ask])))
-    for (const rows of [alone.flat(), await admit(database, asks)]) {
+    const alone = await Promise.all(asks.map(ask => admitRows(database, [ask])))
+    for (const rows of [alone.flat(), await admitRows(database, asks)]) {
       expect(rows.map(row => [row.verdict, row.granted])).toEqual([
         ['disabled', 0],
         ['expired', 0],
@@ -227,7 +229,7 @@ describeBackends('admit()', backend => {
   test('a refund gives back to the month that was counted in, never below zero', async () => {
     const { database } = await backend.open()
     await createProject(database, 'acme', 'free')
-    const [row] = await admitKnown(database, [
+    const [row] = await admitRows(database, [
       { keyHash: hashOf(await issueKey(database, 'acme', 'project', 'ci')), wanted: 5 },
     ])
     if (!row) throw new Error('admit() returned nothing')
@@ -242,7 +244,7 @@ describeBackends('admit()', backend => {
     const { database } = await backend.open()
     await createProject(database, 'acme', 'free')
     const keyHash = hashOf(await issueKey(database, 'acme', 'project', 'ci'))
-    const [row] = await admitKnown(database, [{ keyHash, wanted: 5 }])
+    const [row] = await admitRows(database, [{ keyHash, wanted: 5 }])
     if (!row) throw new Error('admit() returned nothing')
     const refund = { projectId: row.project_id, keyType: row.key_type, month: row.month, requests: 2 }
     const batch = crypto.randomUUID()

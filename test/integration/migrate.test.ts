@@ -31,7 +31,7 @@ describeBackends('a deploy', backend => {
     for (const columns of ['1 as other', 'k.id::text as key_id, k.key_hash']) {
       await database.runScript(changeView(columns))
       expect((await migrate(database)).applied).toEqual(['views', 'functions', 'compatibility', 'seed'])
-      expect(await admit(database, [ask])).toMatchObject([{ verdict: 'active', project_name: 'acme' }])
+      expect(await admit(database, [ask])).toMatchObject([{ account: { verdict: 'active', project_name: 'acme' } }])
       expect((await migrate(database)).applied).toEqual([])
     }
   })
@@ -124,7 +124,10 @@ describeReal('a deploy', backend => {
     const clients = Array.from({ length: 24 }, (_, i) =>
       i % 3 === 0
         ? keepAsking(() => database.call('select * from admit($1::text[], $2::integer[])', [[ask.keyHash], [1]]))
-        : keepAsking(async () => (await admit(database, [ask], { slot: crypto.randomUUID(), sequence: 1 })) as never),
+        : keepAsking(async () => {
+            const replies = await admit(database, [ask], { slot: crypto.randomUUID(), sequence: 1 })
+            return replies.map(({ account, granted }) => ({ ...account, granted })) as never
+          }),
     )
     const { keyHash } = ask
     const others = Array.from({ length: 8 }, async (_, i) => {
