@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { type Account, type AdmitAsk, type AdmitBatch, admit } from '../../src/postgres/admit.ts'
-import type { Database } from '../../src/postgres/database.ts'
+import { type Database, isLockedOut } from '../../src/postgres/database.ts'
 import { createProject, issueKey } from '../../src/postgres/projects.ts'
 import { refundRequests } from '../../src/postgres/refund-requests.ts'
 import { describeBackends } from '../harness/backends.ts'
@@ -23,6 +23,17 @@ type Row = Account & { granted: number }
 async function admitRows(database: Database, asks: readonly AdmitAsk[], batch?: AdmitBatch): Promise<Row[]> {
   const replies = await admit(database, asks, batch)
   return replies.map(({ account, granted }) => ({ ...account, granted }) as Row)
+}
+
+/** Asks again where the counter was held, as whoever calls it does: on a slow machine 200 at once hold it for longer than a statement waits. */
+async function admitInTurn(database: Database, asks: readonly AdmitAsk[]) {
+  for (;;) {
+    try {
+      return await admit(database, asks)
+    } catch (error) {
+      if (!isLockedOut(error)) throw error
+    }
+  }
 }
 
 describeBackends('admit()', backend => {
@@ -167,7 +178,7 @@ describeBackends('admit()', backend => {
     await createProject(database, 'acme', 'hundred')
     const keyHash = hashOf(await issueKey(database, 'acme', 'project', 'ci'))
     const batches = await Promise.all(
-      Array.from({ length: 200 }, (_, i) => admit(database, [{ keyHash, wanted: 1 + (i % 3) }])),
+      Array.from({ length: 200 }, (_, i) => admitInTurn(database, [{ keyHash, wanted: 1 + (i % 3) }])),
     )
     expect(batches.reduce((sum, [row]) => sum + (row?.granted ?? 0), 0)).toBe(100)
     expect(await countedRequests(database)).toBe(100)
@@ -181,7 +192,7 @@ describeBackends('admit()', backend => {
       hashes.push(hashOf(await issueKey(database, name, 'project', 'ci')))
     }
     const forward = hashes.map(keyHash => ({ keyHash, wanted: 1 }))
-    const batches = Array.from({ length: 100 }, (_, i) => admit(database, i % 2 ? forward : forward.toReversed()))
+    const batches = Array.from({ length: 100 }, (_, i) => admitInTurn(database, i % 2 ? forward : forward.toReversed()))
     await Promise.all(batches)
     expect(await countedRequests(database)).toBe(400)
   })
