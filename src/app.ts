@@ -23,7 +23,9 @@ import { createRequestExplainer } from './pipeline/explain.ts'
 import { createFeedbackTaker } from './pipeline/feedback.ts'
 import { createModelCaller } from './pipeline/judge-model.ts'
 import { createModelDirectory } from './pipeline/model-directory.ts'
+import { createPassThrough } from './pipeline/pass-through/pass-through.ts'
 import { createPipeline } from './pipeline/pipeline.ts'
+import type { Stages } from './pipeline/stages.ts'
 import { createStoredResponses } from './pipeline/stored-responses.ts'
 import { createTokenCounter } from './pipeline/token-counter.ts'
 import type { Database } from './postgres/database.ts'
@@ -80,7 +82,7 @@ export async function createApp({ config, database, store, embedder, bus = null,
   const largeBodies = createLargeBodyReader()
   const judge = createJudge(database, createModelCaller(routes, catalogue, log), log)
   const cache = createCache({ database, store, vectors: promptVectors, judge, log })
-  const pipeline = createPipeline({
+  const stages: Stages = {
     admission,
     largeBodies,
     cache,
@@ -91,13 +93,14 @@ export async function createApp({ config, database, store, embedder, bus = null,
     leads: createLeads(bus),
     vectorCalls: new VectorCalls(),
     vectors,
-  })
+  }
   const maintenance = await startMaintenance(database, log)
   const connections = createConnectionRoom()
   const ownWindows = createInProcessStore()
   const http = createHttp({
     config,
-    pipeline,
+    pipeline: createPipeline(stages),
+    passThrough: createPassThrough(stages),
     countTokens: createTokenCounter(admission, routes),
     storedResponses: createStoredResponses({ admission, routes, cache, database, store }),
     cacheQuestions: {

@@ -3,9 +3,11 @@ import type { Config } from '../config.ts'
 import { ClientGone, ProxyError } from '../errors.ts'
 import type { ProxyRequest, ProxyResponse } from '../pipeline/exchange.ts'
 import type { ModelDirectory } from '../pipeline/model-directory.ts'
+import type { PassThrough } from '../pipeline/pass-through/pass-through.ts'
 import type { Pipeline } from '../pipeline/pipeline.ts'
 import type { StoredResponses } from '../pipeline/stored-responses.ts'
 import type { TokenCounter } from '../pipeline/token-counter.ts'
+import type { Operation } from '../providers/operations.ts'
 import type { Endpoint } from '../providers/upstream.ts'
 import { describeCause } from '../telemetry/describe-cause.ts'
 import type { Log } from '../telemetry/log.ts'
@@ -29,6 +31,7 @@ export const IDLE_TIMEOUT_SECONDS = 60
 export interface AnswerOptions {
   config: Pick<Config, 'maxBodyBytes' | 'bodyTimeoutMs' | 'trustedProxies' | 'corsOrigins'>
   pipeline: Pipeline
+  passThrough: PassThrough
   countTokens: TokenCounter
   storedResponses: StoredResponses
   /** Answers to what people ask the cache itself. */
@@ -59,6 +62,7 @@ export function createAnswers(options: AnswerOptions) {
   const {
     config,
     pipeline,
+    passThrough,
     countTokens,
     storedResponses,
     cacheQuestions,
@@ -185,22 +189,14 @@ export function createAnswers(options: AnswerOptions) {
   }
 
   /** A response that a provider keeps: `part` of it, or itself. */
-  async function answerResponse(
+  function answerResponse(
     incoming: Incoming,
     method: 'GET' | 'POST' | 'DELETE',
     { id, part }: { id: string; part: string },
   ): Promise<Response> {
-    const { request, server } = incoming
-    const arrival = arrive(request)
-    try {
-      if (server) connections.check(server)
-      const caller = { authorization: readAuthorization(request.headers), address: addressOf(incoming) }
-      const { headers, signal, url } = request
-      const asked = { id, part, method, query: new URL(url).search, headers, signal }
-      return respond(await storedResponses(caller, asked), arrival)
-    } catch (error) {
-      return fail(error, incoming, arrival)
-    }
+    const { headers, signal, url } = incoming.request
+    const asked = { id, part, method, query: new URL(url).search, headers, signal }
+    return answerWith(request => storedResponses(request, asked), incoming, 'responses', null)
   }
 
   async function answerHealth(incoming: Incoming): Promise<Response> {
@@ -223,6 +219,8 @@ export function createAnswers(options: AnswerOptions) {
   return {
     answerEndpoint,
     answerCount: (incoming: Incoming, endpoint: Endpoint) => answerWith(countTokens, incoming, endpoint, null),
+    answerOperation: (incoming: Incoming, operation: Operation) =>
+      answerWith(request => passThrough(request, operation), incoming, 'chat', null),
     answerCacheQuestion: (incoming: Incoming, question: CacheQuestion) =>
       answerWith(cacheQuestions[question], incoming, 'chat', null),
     answerModels,

@@ -1,5 +1,6 @@
 /** What a path asks for, spelt well or nearly so; and what to change where we have nothing at it. */
 import { ProxyError } from '../errors.ts'
+import { isOperation, type Operation } from '../providers/operations.ts'
 import type { Endpoint } from '../providers/upstream.ts'
 
 export const ENDPOINTS: Record<string, Endpoint> = {
@@ -26,6 +27,8 @@ export const HEALTH = '/v1/health'
 export type Target =
   | { kind: 'endpoint'; endpoint: Endpoint; model: string | null }
   | { kind: 'count'; endpoint: Endpoint }
+  /** Passed on as it comes. */
+  | { kind: 'operation'; operation: Operation }
   /** `part`: what of a kept response, with a slash in front; '' for itself. */
   | { kind: 'response'; id: string; part: string }
   | { kind: 'cache'; question: CacheQuestion }
@@ -51,6 +54,8 @@ export function readPath(pathname: string): Target | null {
   if (endpoint) return { kind: 'endpoint', endpoint, model: null }
   const counted = Object.hasOwn(COUNTS, ours) ? COUNTS[ours] : undefined
   if (counted) return { kind: 'count', endpoint: counted }
+  const operation = ours.slice('/v1/'.length)
+  if (isOperation(operation)) return { kind: 'operation', operation }
   const [, id, part = ''] = RESPONSE.exec(ours) ?? []
   if (id !== undefined) return { kind: 'response', id, part }
   const question = Object.hasOwn(CACHE_QUESTIONS, ours) ? CACHE_QUESTIONS[ours] : undefined
@@ -77,14 +82,14 @@ const ELSEWHERE: readonly [pattern: RegExp, api: string, advice: string][] = [
   ],
   [/\/realtime(\/|$)/, 'OpenAI’s Realtime API', 'Use POST /v1/chat/completions with "stream": true.'],
   [
-    /\/(images|audio|moderations|files|uploads|batches|fine_tuning|rerank|videos)(\/|$)/,
+    /\/(uploads|fine_tuning|containers|evals|videos)(\/|$)/,
     'an API that this proxy does not forward',
     'Give your client the vendor’s own address for these requests.',
   ],
 ]
 
 const OURS =
-  'Requests go to /v1/chat/completions, /v1/responses, /v1/messages, /v1/completions, /v1/embeddings, /v1/models or /v1/health: set your client’s base address to end in /v1.'
+  'Requests go to /v1/chat/completions, /v1/responses, /v1/messages, /v1/completions, /v1/embeddings, /v1/images/…, /v1/audio/…, /v1/moderations, /v1/rerank, /v1/files, /v1/batches, /v1/models or /v1/health: set your client’s base address to end in /v1.'
 
 /** The 404 that says what to change. Never quotes the path beyond the names that are known. */
 export function notFound(pathname: string): ProxyError {

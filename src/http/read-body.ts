@@ -58,8 +58,8 @@ export function createBodyReader({ maxBodyBytes, bodyTimeoutMs }: BodyLimits): (
       return Buffer.concat(parts, length)
     }
 
-    async function readBytes(): Promise<Uint8Array> {
-      checkType(headers)
+    async function readBytes(takesForms = false): Promise<Uint8Array> {
+      checkType(headers, takesForms)
       if (announcedBytes !== null && announcedBytes > maxBodyBytes) throw tooLarge(maxBodyBytes)
       try {
         const bytes = await withinBodyTimeout(receive())
@@ -92,13 +92,15 @@ function readLength(headers: Headers): number | null {
   return Number(headers.get('content-length') ?? 0)
 }
 
-function checkType(headers: Headers): void {
-  const type = headers.get('content-type')?.split(';')[0]?.trim().toLowerCase()
-  if (type !== undefined && type !== '' && type !== 'application/json' && !type.endsWith('+json')) {
+function checkType(headers: Headers, takesForms: boolean): void {
+  const type = headers.get('content-type')?.split(';')[0]?.trim().toLowerCase() || 'application/json'
+  const isTaken =
+    type === 'application/json' || type.endsWith('+json') || (takesForms && type === 'multipart/form-data')
+  if (!isTaken) {
     throw new ProxyError({
       status: 415,
       code: 'unsupported_media_type',
-      message: 'Content-Type must be application/json.',
+      message: `Content-Type must be ${takesForms ? 'multipart/form-data or ' : ''}application/json.`,
       param: 'Content-Type',
     })
   }

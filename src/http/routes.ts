@@ -16,6 +16,7 @@ export function createHttp({ controllers = [], ...options }: HttpOptions) {
   const {
     answerEndpoint,
     answerCount,
+    answerOperation,
     answerCacheQuestion,
     answerResponse,
     answerModels,
@@ -38,6 +39,9 @@ export function createHttp({ controllers = [], ...options }: HttpOptions) {
     }
     if (target.kind === 'count') {
       return method === 'POST' ? answerCount(incoming, target.endpoint) : wrongMethod(incoming, 'POST')
+    }
+    if (target.kind === 'operation') {
+      return method === 'POST' ? answerOperation(incoming, target.operation) : wrongMethod(incoming, 'POST')
     }
     if (target.kind === 'response') {
       const allowed = METHODS_OF_RESPONSES[target.part] ?? []

@@ -564,6 +564,49 @@ export interface JudgeSpending {
   usd: Numeric;
 }
 
+export interface KeptObjects {
+  /**
+   * files or batches.
+   */
+  collection: string;
+  /**
+   * From when on the provider has it no more; null: it stays.
+   */
+  expires_at: Timestamp | null;
+  /**
+   * The provider's id.
+   */
+  id: string;
+  /**
+   * JSON, as the provider last told it; null: not told yet.
+   */
+  object: string | null;
+  /**
+   * In the order in which they were made.
+   */
+  position: Generated<number>;
+  /**
+   * The one project that made it.
+   */
+  project_id: number;
+  /**
+   * Who keeps it: openai, groq or aggregator.
+   */
+  provider: string;
+  /**
+   * What a file is for, as its maker said.
+   */
+  purpose: string | null;
+  /**
+   * Of a batch's input, the requests in it.
+   */
+  requests: Generated<number>;
+  /**
+   * Of a batch, whether what it used has been recorded.
+   */
+  settled: Generated<boolean>;
+}
+
 export interface KeyAccounts {
   /**
    * Raised by every purge.
@@ -793,7 +836,7 @@ export interface Models {
    */
   input_usd_per_million: Numeric;
   /**
-   * The operation it serves: chat, completion, embedding.
+   * The operation it serves: chat, completion, embedding, image, moderation, rerank, speech, transcription.
    */
   kind: string;
   /**
@@ -1313,7 +1356,7 @@ export interface UsageRecords {
    */
   duration_ms: number;
   /**
-   * chat, completions, embeddings.
+   * chat, completions, embeddings, responses, messages; what is passed on by its path: images/generations, moderations, files.
    */
   endpoint: string;
   /**
@@ -1482,6 +1525,7 @@ export interface DB {
   installation: Installation;
   invitations: Invitations;
   judge_spending: JudgeSpending;
+  kept_objects: KeptObjects;
   key_accounts: KeyAccounts;
   latency_hourly: LatencyHourly;
   latency_sums: LatencySums;

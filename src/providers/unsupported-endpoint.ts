@@ -11,3 +11,13 @@ export function unsupportedEndpoint(vendor: string, endpoint: Endpoint): ProxyEr
     param: 'model',
   })
 }
+
+/** The same of what is passed on: `path` with a slash in front. */
+export function unsupportedPath(vendor: string, path: string): ProxyError {
+  return new ProxyError({
+    status: 404,
+    code: 'unsupported_endpoint',
+    message: `${vendor} has no /v1${path} here: name a model of another provider, whose key the project has stored or that the aggregator reaches.`,
+    param: 'model',
+  })
+}

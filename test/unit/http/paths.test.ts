@@ -32,6 +32,11 @@ test.each([
   ['/v1/responses/resp_1/cancel', { kind: 'response', id: 'resp_1', part: '/cancel' }],
   ['/v1/responses/a/b', null],
   ['/v1/responses/%2e%2e', null],
+  ['/v1/images/generations', { kind: 'operation', operation: 'images/generations' }],
+  ['//audio/speech/', { kind: 'operation', operation: 'audio/speech' }],
+  ['/v1/v1/moderations', { kind: 'operation', operation: 'moderations' }],
+  ['/v1/audio', null],
+  ['/v1/constructor', null],
   ['/', null],
   ['/v1/__proto__', null],
 ])('%s', (path, target) => {
@@ -40,7 +45,8 @@ test.each([
 
 describe('a 404 says what to change', () => {
   test.each([
-    ['/v1/images/generations', '/v1/images', 'vendor’s own address'],
+    ['/v1/fine_tuning/jobs', '/v1/fine_tuning', 'vendor’s own address'],
+    ['/v1/images/generation', 'nothing at this path', '/v1/images/'],
     ['/v1/threads', '/v1/threads', 'Assistants'],
     ['/v2/chat/completions', 'base address', '/v1'],
   ])('%s', (path, named, advice) => {

@@ -1,5 +1,10 @@
 import { expect, test } from 'vitest'
-import { writeFieldTable, writeMessagesTable, writeResponsesTable } from '../../../../scripts/field-table.ts'
+import {
+  writeFieldTable,
+  writeMessagesTable,
+  writeOperationTable,
+  writeResponsesTable,
+} from '../../../../scripts/field-table.ts'
 import { FIELD_RULES } from '../../../../src/providers/anthropic/field-rules.ts'
 import { createConnectionProbe } from '../../../../src/providers/connection-probe.ts'
 import { createOpenAiCompatibleProvider } from '../../../../src/providers/openai-compatible.ts'
@@ -13,6 +18,11 @@ test.each([writeFieldTable, writeResponsesTable, writeMessagesTable])(
     expect(readme).toContain(write())
   },
 )
+
+test('the page on what is passed on holds its table', async () => {
+  const page = await Bun.file(new URL('../../../../docs/pass-through.md', import.meta.url)).text()
+  expect(page).toContain(writeOperationTable())
+})
 
 test('every field has a row, and no cell breaks the table', () => {
   const rows = writeFieldTable().split('\n')
