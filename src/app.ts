@@ -1,6 +1,7 @@
 /** Wires the stages together; no logic of its own, so that tests boot the real application. */
 import { createAdmission } from './admission/admission.ts'
 import { createReservations } from './admission/reservations.ts'
+import { createRequestReserver } from './admission/reserve-requests.ts'
 import { createCache } from './cache/cache.ts'
 import { createExplainer } from './cache/explain.ts'
 import { createJudge } from './cache/judge/judge.ts'
@@ -22,6 +23,7 @@ import { VectorCalls } from './pipeline/embeddings/vector-calls.ts'
 import { createRequestExplainer } from './pipeline/explain.ts'
 import { createFeedbackTaker } from './pipeline/feedback.ts'
 import { createModelCaller } from './pipeline/judge-model.ts'
+import { createKeptObjects } from './pipeline/kept-objects/kept-objects.ts'
 import { createModelDirectory } from './pipeline/model-directory.ts'
 import { createPassThrough } from './pipeline/pass-through/pass-through.ts'
 import { createPipeline } from './pipeline/pipeline.ts'
@@ -101,6 +103,7 @@ export async function createApp({ config, database, store, embedder, bus = null,
     config,
     pipeline: createPipeline(stages),
     passThrough: createPassThrough(stages),
+    keptObjects: createKeptObjects({ stages, database, reserver: createRequestReserver(database, reservations) }),
     countTokens: createTokenCounter(admission, routes),
     storedResponses: createStoredResponses({ admission, routes, cache, database, store }),
     cacheQuestions: {

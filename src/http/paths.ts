@@ -1,6 +1,6 @@
 /** What a path asks for, spelt well or nearly so; and what to change where we have nothing at it. */
 import { ProxyError } from '../errors.ts'
-import { isOperation, type Operation } from '../providers/operations.ts'
+import { type Collection, isOperation, type Operation } from '../providers/operations.ts'
 import type { Endpoint } from '../providers/upstream.ts'
 
 export const ENDPOINTS: Record<string, Endpoint> = {
@@ -29,6 +29,8 @@ export type Target =
   | { kind: 'count'; endpoint: Endpoint }
   /** Passed on as it comes. */
   | { kind: 'operation'; operation: Operation }
+  /** Files or batches, `id` null, or one of them; `part`: what of it, with a slash in front, '' for itself. */
+  | { kind: 'kept'; collection: Collection; id: string | null; part: string }
   /** `part`: what of a kept response, with a slash in front; '' for itself. */
   | { kind: 'response'; id: string; part: string }
   | { kind: 'cache'; question: CacheQuestion }
@@ -43,6 +45,9 @@ const AZURE = /^\/openai\/deployments\/([^/]+)\/(chat\/completions|completions|e
 /** One response, or a part of it: its ids hold nothing that would have to be escaped. */
 const RESPONSE = /^\/v1\/responses\/([\w-]{1,256})(\/cancel|\/input_items)?$/
 
+const KEPT =
+  /^\/v1\/(?:(files|batches)(?:\/([\w-]{1,256}))?|files\/([\w-]{1,256})(\/content)|batches\/([\w-]{1,256})(\/cancel))$/
+
 /** What is asked for; null where we have no such thing. Slashes too many and a base address without /v1 are forgiven. */
 export function readPath(pathname: string): Target | null {
   const path = pathname.replace(/\/{2,}/g, '/').replace(/(?<=.)\/$/, '')
@@ -56,6 +61,8 @@ export function readPath(pathname: string): Target | null {
   if (counted) return { kind: 'count', endpoint: counted }
   const operation = ours.slice('/v1/'.length)
   if (isOperation(operation)) return { kind: 'operation', operation }
+  const kept = readKept(ours)
+  if (kept) return kept
   const [, id, part = ''] = RESPONSE.exec(ours) ?? []
   if (id !== undefined) return { kind: 'response', id, part }
   const question = Object.hasOwn(CACHE_QUESTIONS, ours) ? CACHE_QUESTIONS[ours] : undefined
@@ -63,6 +70,13 @@ export function readPath(pathname: string): Target | null {
   if (ours === MODELS) return { kind: 'models' }
   if (ours === HEALTH) return { kind: 'health' }
   return ours.startsWith(`${MODELS}/`) ? { kind: 'model', id: ours.slice(MODELS.length + 1) } : null
+}
+
+function readKept(ours: string): Target | null {
+  const [, collection, one, file, content = '', batch, cancel = ''] = KEPT.exec(ours) ?? []
+  if (collection === 'files' || collection === 'batches') return { kind: 'kept', collection, id: one ?? null, part: '' }
+  if (file !== undefined) return { kind: 'kept', collection: 'files', id: file, part: content }
+  return batch === undefined ? null : { kind: 'kept', collection: 'batches', id: batch, part: cancel }
 }
 
 function deploymentOf(escaped: string, endpoint: Endpoint | undefined): Target | null {

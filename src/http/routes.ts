@@ -1,7 +1,7 @@
 /** The HTTP face: paths and methods, and nothing that is not HTTP. */
 import { type AnyElysia, Elysia } from 'elysia'
 import { invalidRequest, ProxyError } from '../errors.ts'
-import { type AnswerOptions, createAnswers, type Incoming } from './answer.ts'
+import { type AnswerOptions, createAnswers, type Incoming, type KeptTarget } from './answer.ts'
 import { CACHE_QUESTIONS, COUNTS, ENDPOINTS, HEALTH, MODELS, notFound, readPath } from './paths.ts'
 
 /** Bodies are read by `read-body.ts`, once the request may pass. */
@@ -17,6 +17,7 @@ export function createHttp({ controllers = [], ...options }: HttpOptions) {
     answerEndpoint,
     answerCount,
     answerOperation,
+    answerKept,
     answerCacheQuestion,
     answerResponse,
     answerModels,
@@ -42,6 +43,11 @@ export function createHttp({ controllers = [], ...options }: HttpOptions) {
     }
     if (target.kind === 'operation') {
       return method === 'POST' ? answerOperation(incoming, target.operation) : wrongMethod(incoming, 'POST')
+    }
+    if (target.kind === 'kept') {
+      const allowed = methodsOfKept(target)
+      const asked = allowed.find(known => known === method)
+      return asked ? answerKept(incoming, asked, target) : wrongMethod(incoming, allowed.join(', '))
     }
     if (target.kind === 'response') {
       const allowed = METHODS_OF_RESPONSES[target.part] ?? []
@@ -116,6 +122,12 @@ const METHODS_OF_RESPONSES: Record<string, readonly ('GET' | 'POST' | 'DELETE')[
   '': ['GET', 'DELETE'],
   '/cancel': ['POST'],
   '/input_items': ['GET'],
+}
+
+function methodsOfKept({ collection, id, part }: KeptTarget): readonly ('GET' | 'POST' | 'DELETE')[] {
+  if (id === null) return ['GET', 'POST']
+  if (part === '/cancel') return ['POST']
+  return collection === 'files' && part === '' ? ['GET', 'DELETE'] : ['GET']
 }
 
 function methodNotAllowed(allowed: string): ProxyError {

@@ -5,6 +5,7 @@ import { providerOfName } from '../catalogue/native-names.ts'
 import { ProxyError } from '../errors.ts'
 import type { CatalogueModel } from '../postgres/list-models.ts'
 import { findSimilar } from './similar-names.ts'
+import { unsupportedPath } from './unsupported-endpoint.ts'
 
 /** 404 for a name that no way leads to. `usable`: what the catalogue has that the key can use. */
 export function modelNotFound(model: string, catalogue: Catalogue, usable: readonly CatalogueModel[]): ProxyError {
@@ -46,6 +47,19 @@ export function noAggregator(): ProxyError {
   return unavailable(
     'No upstream is configured for <vendor>/<model> names. The operator must set AGGREGATOR_API_KEY; test keys (lgw_test_) are answered without one.',
   )
+}
+
+/** Where nobody keeps files and batches; `as`: who kept them before. */
+export function noFileKeeper(as?: string): ProxyError {
+  if (as !== undefined) return notFound(`It is kept under the project's ${as} key, which is no longer stored.`)
+  return unavailable(
+    'No upstream is configured for files and batches: the project must store a key for openai or groq, or the operator set AGGREGATOR_API_KEY.',
+  )
+}
+
+/** 404 for test keys. */
+export function noFilesInSandbox(): ProxyError {
+  return unsupportedPath('The sandbox, which answers test keys,', '/files and no /v1/batches')
 }
 
 function show(model: string): string {

@@ -6,7 +6,7 @@ import type { DirectProvider } from '../config.ts'
 import { ProxyError } from '../errors.ts'
 import type { Account } from '../postgres/admit.ts'
 import type { CatalogueModel } from '../postgres/list-models.ts'
-import { modelNotFound, noAggregator, noWayTo } from './no-route.ts'
+import { modelNotFound, noAggregator, noFileKeeper, noFilesInSandbox, noWayTo } from './no-route.ts'
 import { renameModel } from './rename-model.ts'
 import type { Provider } from './upstream.ts'
 
@@ -22,6 +22,11 @@ export interface Routes {
   resolve(model: string, account: Routed): Provider | ProxyError
   /** The provider that keeps this project's answers by their ids; null where none does. */
   keeperOf(account: Routed): Provider | null
+  /**
+   * Who keeps this project's files and batches: OpenAI or Groq, where it has stored a key of theirs, else the aggregator; or
+   * what stands in the way. `as`: the one that keeps what was made before, by the name that prices go by.
+   */
+  keeperOfFiles(account: Routed, as?: string): Provider | ProxyError
   /** What the catalogue has of the models that `resolve` finds a provider for; of two of one name, the one it would take. */
   listModels(account: Routed): CatalogueModel[]
   /**
@@ -40,6 +45,9 @@ export interface RoutesOptions {
 
 /** In this order, should two ever have a native model of one name. */
 export const DIRECT_PROVIDERS: readonly DirectProvider[] = ['openai', 'anthropic', 'groq']
+
+/** In this order. */
+const FILE_KEEPERS: readonly DirectProvider[] = ['openai', 'groq']
 
 const VENDOR_AND_MODEL = /^[^/\s]+\/\S+$/
 
@@ -101,6 +109,14 @@ export function createRoutes({ catalogue, sandbox, aggregatorFor, directFor }: R
     keeperOf(account) {
       const keeps = account.key_type !== 'test' && account.direct_providers.includes('openai')
       return keeps ? directFor('openai', account) : null
+    },
+
+    keeperOfFiles(account, as) {
+      if (account.key_type === 'test') return noFilesInSandbox()
+      const direct = FILE_KEEPERS.find(name => account.direct_providers.includes(name) && name === (as ?? name))
+      if (direct) return directFor(direct, account)
+      const isAggregators = as === undefined || as === AGGREGATOR
+      return isAggregators && aggregatorFor ? aggregatorFor(account.project_id) : noFileKeeper(as)
     },
 
     findModel(model, account) {

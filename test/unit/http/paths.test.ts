@@ -37,6 +37,13 @@ test.each([
   ['/v1/v1/moderations', { kind: 'operation', operation: 'moderations' }],
   ['/v1/audio', null],
   ['/v1/constructor', null],
+  ['/v1/files', { kind: 'kept', collection: 'files', id: null, part: '' }],
+  ['/files/file-1/', { kind: 'kept', collection: 'files', id: 'file-1', part: '' }],
+  ['/v1/files/file-1/content', { kind: 'kept', collection: 'files', id: 'file-1', part: '/content' }],
+  ['/v1/batches/batch_1/cancel', { kind: 'kept', collection: 'batches', id: 'batch_1', part: '/cancel' }],
+  ['/v1/files/file-1/cancel', null],
+  ['/v1/batches/batch_1/content', null],
+  ['/v1/files/%2e%2e', null],
   ['/', null],
   ['/v1/__proto__', null],
 ])('%s', (path, target) => {

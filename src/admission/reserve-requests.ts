@@ -1,0 +1,32 @@
+/** Reserves many requests of a key's month at once, or none: for a batch, which is as many requests as it holds. */
+import { withinTimeLimit } from '../event-loop/time-limit.ts'
+import { admit } from '../postgres/admit.ts'
+import type { Database } from '../postgres/database.ts'
+import { databaseUnavailable, monthlyQuotaExceeded } from './refusals.ts'
+import type { Reservations } from './reservations.ts'
+
+const TIME_LIMIT_MS = 5_000
+
+export interface RequestReserver {
+  /**
+   * Resolves with what gives them back. Throws 429 having counted nothing where the month has not so many left, and 503 where
+   * the database does not answer.
+   */
+  reserve(keyHash: string, requests: number): Promise<() => void>
+}
+
+export function createRequestReserver(database: Database, reservations: Pick<Reservations, 'refund'>): RequestReserver {
+  return {
+    async reserve(keyHash, requests) {
+      if (requests === 0) return () => {}
+      const asked = withinTimeLimit(TIME_LIMIT_MS, admit(database, [{ keyHash, wanted: requests }]))
+      const [reply] = await asked.catch(error => {
+        throw databaseUnavailable(error)
+      })
+      if (!reply || reply.verdict === 'unknown') throw databaseUnavailable('admit() left out a key')
+      if (reply.granted === requests) return () => reservations.refund(reply, requests)
+      if (reply.granted > 0) reservations.refund(reply, reply.granted)
+      throw monthlyQuotaExceeded()
+    },
+  }
+}
