@@ -1,6 +1,16 @@
 /** Calls what binds files and batches, which providers keep, to the projects that made them. */
 import type { Database } from './database.ts'
-import { boolean, defineStatement, integer, nothing, nullable, readOne, runStatement, text } from './statement.ts'
+import {
+  boolean,
+  defineStatement,
+  integer,
+  nothing,
+  nullable,
+  readOne,
+  runStatement,
+  text,
+  texts,
+} from './statement.ts'
 
 export interface ObjectToKeep {
   projectId: number
@@ -11,6 +21,8 @@ export interface ObjectToKeep {
   purpose?: string | null
   /** Of a batch's input. */
   requests?: number
+  /** Of a batch's input, what it asks for, where that was looked at. */
+  models?: readonly string[] | null
   /** JSON; null: not told yet. */
   object: string | null
   expiresAt?: Date | null
@@ -21,6 +33,12 @@ export interface KeptObject {
   provider: string
   /** JSON, as its provider last told it. */
   object: string | null
+}
+
+export interface FoundObject extends KeptObject {
+  /** Of a batch's input. */
+  requests: number
+  models: string[] | null
 }
 
 export interface ObjectPage {
@@ -41,17 +59,19 @@ const KEEP = defineStatement(
   $5::text,
   $6::integer,
   $7::text,
-  $8::timestamptz
+  $8::timestamptz,
+  $9::text[]
 ) as done`,
   { done: nothing },
 )
 const FIND = defineStatement(
-  'select id, provider, requests, object from find_kept_object($1::bigint, $2::text, $3::text)',
+  'select id, provider, requests, object, models from find_kept_object($1::bigint, $2::text, $3::text)',
   {
     id: text(),
     provider: text(),
     requests: integer,
     object: nullable(text()),
+    models: nullable(texts),
   },
 )
 const FORGET = defineStatement('select forget_kept_object($1::bigint, $2::text) as done', { done: nothing })
@@ -70,8 +90,28 @@ const PAGE = defineStatement(
 
 /** What is known already is told anew. */
 export async function keepObject(database: Database, kept: ObjectToKeep): Promise<void> {
-  const { projectId, id, collection, provider, purpose = null, requests = 0, object, expiresAt = null } = kept
-  await runStatement(database, KEEP, [projectId, id, collection, provider, purpose, requests, object, expiresAt])
+  const {
+    projectId,
+    id,
+    collection,
+    provider,
+    purpose = null,
+    requests = 0,
+    models = null,
+    object,
+    expiresAt = null,
+  } = kept
+  await runStatement(database, KEEP, [
+    projectId,
+    id,
+    collection,
+    provider,
+    purpose,
+    requests,
+    object,
+    expiresAt,
+    models,
+  ])
 }
 
 /** Null for another project's. */
@@ -80,7 +120,7 @@ export async function findKeptObject(
   projectId: number,
   collection: 'files' | 'batches',
   id: string,
-): Promise<(KeptObject & { requests: number }) | null> {
+): Promise<FoundObject | null> {
   const [found = null] = await runStatement(database, FIND, [projectId, collection, id])
   return found
 }

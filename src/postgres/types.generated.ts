@@ -578,6 +578,10 @@ export interface KeptObjects {
    */
   id: string;
   /**
+   * Of a batch's input, the models that it asks for; null: not looked at, as the project allowed any when it was made.
+   */
+  models: string[] | null;
+  /**
    * JSON, as the provider last told it; null: not told yet.
    */
   object: string | null;
@@ -608,6 +612,10 @@ export interface KeptObjects {
 }
 
 export interface KeyAccounts {
+  /**
+   * Patterns of the model names that clients may ask for; null: any.
+   */
+  allowed_models: string[] | null;
   /**
    * Raised by every purge.
    */
@@ -920,6 +928,10 @@ export interface Plans {
 }
 
 export interface Projects {
+  /**
+   * Patterns of the model names that clients may ask for, * standing for any characters; null: any. Fallbacks and the judge's model are the project's own choice.
+   */
+  allowed_models: string[] | null;
   /**
    * When the project was archived, and its keys deactivated; null: in use.
    */

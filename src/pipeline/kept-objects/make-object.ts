@@ -12,11 +12,17 @@ import { readAll } from '../read-answer.ts'
 import { missHeaders } from '../response-headers.ts'
 import type { KeptRoom, MakingContext } from './kept-room.ts'
 import { describeObject } from './note-object.ts'
+import type { BatchInput } from './read-batch-input.ts'
+
+export interface ObjectToMake extends BatchInput {
+  collection: Collection
+  provider: Provider
+}
 
 /** The provider's answer, its own error included. */
 export async function makeObject(
   { request, account, accounting, passed }: MakingContext,
-  { collection, provider, requests }: { collection: Collection; provider: Provider; requests: number },
+  { collection, provider, requests, models }: ObjectToMake,
   { database }: KeptRoom,
 ): Promise<ProxyResponse> {
   accounting.noteProvider(provider)
@@ -32,7 +38,7 @@ export async function makeObject(
     const object = parseJsonObject(told)
     if (typeof object?.id !== 'string') throw broken(provider.name, 'gave an answer without an id')
     const { id } = object
-    const kept = { projectId: account.project_id, id, collection, provider: provider.pricedAs ?? '', requests }
+    const kept = { projectId: account.project_id, id, collection, provider: provider.pricedAs ?? '', requests, models }
     await keepObject(database, { ...kept, ...describeObject(object, told) }).catch(async error => {
       await undo(provider, collection, id, request.headers)
       throw databaseUnavailable(error)

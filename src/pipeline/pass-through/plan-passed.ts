@@ -8,6 +8,7 @@ import { answerHeaders } from '../../providers/forwarded-headers.ts'
 import { nameRoute } from '../../providers/name-route.ts'
 import type { Routes } from '../../providers/routes.ts'
 import type { Provider } from '../../providers/upstream.ts'
+import { alternativesOf } from '../plan-request.ts'
 import type { PassedQuery } from './parse-passed.ts'
 
 export interface PassedPlan {
@@ -18,7 +19,7 @@ export interface PassedPlan {
 
 /** Throws what stands in the way. */
 export function planPassed(query: PassedQuery, account: Account, routes: Routes): PassedPlan {
-  const provider = routes.resolve(query.model, account)
+  const provider = routes.resolve(query.model, account, alternativesOf(query.body))
   if (provider instanceof ProxyError) throw provider
   return { provider, cacheQuery: planCacheQuery(query, account, provider) }
 }
