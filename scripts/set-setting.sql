@@ -24,6 +24,7 @@
 --   cache_ttl_seconds          0 to 315360000    how long an answer stays in the cache (604800)
 --   cache_bytes                from 0            how much the project may keep
 --   fallbacks                  a,b,…             models to ask in turn when the wanted one cannot be reached; empty for none ()
+--   allowed_models             a,b*,…            models that clients may ask for, * for any characters; empty for all ()
 \set ON_ERROR_STOP 1
 \set VERBOSITY terse
 \set SHOW_CONTEXT never

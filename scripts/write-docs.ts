@@ -6,6 +6,8 @@ import { PATH_ERRORS } from '../src/errors/path-errors.ts'
 import { SERVER_ERRORS } from '../src/errors/server-errors.ts'
 import { FIELD_RULES as MESSAGES_RULES } from '../src/messages-format/field-rules.ts'
 import { FIELD_RULES } from '../src/providers/anthropic/field-rules.ts'
+import { GROQ_PASSES, OPERATIONS } from '../src/providers/operations.ts'
+import { SANDBOX_PASSES } from '../src/providers/sandbox/passed/answer-passed.ts'
 import { FIELD_RULES as RESPONSES_RULES } from '../src/responses-format/field-rules.ts'
 
 /** Path from the root to text. */
@@ -88,6 +90,23 @@ export function writeFieldTable(): string {
   ].join('\n')
 }
 
+/** Of what is passed on; a part of docs/pass-through.md. */
+export function writeOperationTable(): string {
+  const rows = Object.entries(OPERATIONS).map(([operation, { takesForms, defaultModel, isCached }]) => {
+    const path = `/${operation}`
+    return [
+      `\`POST /v1${path}\``,
+      takesForms ? 'form or JSON' : 'JSON',
+      defaultModel === null ? 'needed' : `\`${defaultModel}\``,
+      isCached ? 'exactly' : 'no',
+      GROQ_PASSES.some(known => path.startsWith(known)) ? 'yes' : '–',
+      SANDBOX_PASSES.includes(path) ? 'sandbox' : 'refused',
+    ]
+  })
+  const head = ['endpoint', 'body', 'model, where none is named', 'cached', 'with Groq’s key', 'test keys']
+  return [head, head.map(() => '---'), ...rows].map(cells => `| ${cells.join(' | ')} |`).join('\n')
+}
+
 /** Of requests on their way to chat. */
 export function writeTranslatedTable(rules: Readonly<Record<string, { treatment: string; reason: string }>>): string {
   return [
@@ -109,4 +128,5 @@ function asCode(text: string): string {
 
 if (import.meta.main) {
   for (const [path, write] of Object.entries(PAGES)) await Bun.write(new URL(`../${path}`, import.meta.url), write())
+  process.stdout.write(`${writeOperationTable()}\n`)
 }

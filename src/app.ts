@@ -1,6 +1,7 @@
 /** Wires the stages together; no logic of its own, so that tests boot the real application. */
 import { createAdmission } from './admission/admission.ts'
 import { createReservations } from './admission/reservations.ts'
+import { createRequestReserver } from './admission/reserve-requests.ts'
 import { createCache } from './cache/cache.ts'
 import { createExplainer } from './cache/explain.ts'
 import { createJudge } from './cache/judge/judge.ts'
@@ -26,8 +27,11 @@ import { createEquivalenceDesk } from './pipeline/equivalences.ts'
 import { createRequestExplainer } from './pipeline/explain.ts'
 import { createFeedbackTaker } from './pipeline/feedback.ts'
 import { createModelCaller } from './pipeline/judge-model.ts'
+import { createKeptObjects } from './pipeline/kept-objects/kept-objects.ts'
 import { createModelDirectory } from './pipeline/model-directory.ts'
+import { createPassThrough } from './pipeline/pass-through/pass-through.ts'
 import { createPipeline } from './pipeline/pipeline.ts'
+import type { Stages } from './pipeline/stages.ts'
 import { createStoredResponses } from './pipeline/stored-responses.ts'
 import { createTokenCounter } from './pipeline/token-counter.ts'
 import type { Database } from './postgres/database.ts'
@@ -92,7 +96,7 @@ export async function createApp({ config, database, store, embedder, bus = null,
   const cache = createCache({ database, store, vectors: promptVectors, judge, judgeQueue, equivalences, log })
   const explainer = createExplainer({ database, vectors: promptVectors, judge, equivalences })
   const accounting = createAccounting({ recorder, semanticHits, reservations, catalogue, log })
-  const pipeline = createPipeline({
+  const stages: Stages = {
     admission,
     largeBodies,
     cache,
@@ -103,13 +107,15 @@ export async function createApp({ config, database, store, embedder, bus = null,
     leads: createLeads(bus),
     vectorCalls: new VectorCalls(),
     vectors,
-  })
+  }
   const maintenance = await startMaintenance(database, log)
   const connections = createConnectionRoom()
   const ownWindows = createInProcessStore()
   const http = createHttp({
     config,
-    pipeline,
+    pipeline: createPipeline(stages),
+    passThrough: createPassThrough(stages),
+    keptObjects: createKeptObjects({ stages, database, reserver: createRequestReserver(database, reservations) }),
     countTokens: createTokenCounter(admission, routes),
     storedResponses: createStoredResponses({ admission, routes, cache, database, store }),
     cacheQuestions: {

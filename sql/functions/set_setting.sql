@@ -48,8 +48,10 @@ begin
             update projects p set cache_bytes = value::bigint where p.id = owner_id;
         when 'fallbacks' then
             update projects p set fallbacks = parse_model_names(value) where p.id = owner_id;
+        when 'allowed_models' then
+            update projects p set allowed_models = nullif(parse_model_names(value), '{}') where p.id = owner_id;
         else
-            raise exception 'setting % does not exist; settings are: semantic_mode (or semantic_enabled), semantic_policy (or semantic_guards), semantic_threshold, semantic_judge, semantic_judge_model, semantic_judge_daily_usd, semantic_judge_floor, semantic_judge_timeout_ms, semantic_error_rate, semantic_learn_after, semantic_verify_ratio, cache_mode, cache_ttl_seconds, cache_bytes, fallbacks', quote_for_message(setting)
+            raise exception 'setting % does not exist; settings are: semantic_mode (or semantic_enabled), semantic_policy (or semantic_guards), semantic_threshold, semantic_judge, semantic_judge_model, semantic_judge_daily_usd, semantic_judge_floor, semantic_judge_timeout_ms, semantic_error_rate, semantic_learn_after, semantic_verify_ratio, cache_mode, cache_ttl_seconds, cache_bytes, fallbacks, allowed_models', quote_for_message(setting)
                 using errcode = 'invalid_parameter_value';
     end case;
     perform audit('project.updated', owner_id, 'proj_' || owner_id, jsonb_build_object('setting', setting, 'value', value));
@@ -72,6 +74,7 @@ exception
                 when 'cache_ttl_seconds' then 'whole seconds from 0 to 315360000'
                 when 'cache_bytes' then 'whole bytes from 0'
                 when 'fallbacks' then 'up to 5 different model names with commas between them, or nothing'
+                when 'allowed_models' then 'up to 100 different model names with commas between them, * in them for any characters, or nothing'
                 else 'true or false'
             end
             using errcode = 'invalid_parameter_value';

@@ -166,6 +166,7 @@ values
     ('openai', 'o3', 'chat', 200000, 100000, 2, 0.5, null, 8, 'developers.openai.com/api/docs/pricing, via models.dev', '2025-04-16'),
     ('openai', 'o3-mini', 'chat', 200000, 100000, 1.1, 0.55, null, 4.4, 'developers.openai.com/api/docs/pricing, via models.dev', '2025-01-29'),
     ('openai', 'o4-mini', 'chat', 200000, 100000, 1.1, 0.275, null, 4.4, 'developers.openai.com/api/docs/pricing, via models.dev', '2025-04-16'),
+    ('openai', 'omni-moderation-latest', 'moderation', null, null, 0, null, null, 0, 'developers.openai.com/api/docs/models', '2024-09-26'),
     ('openai', 'text-embedding-3-large', 'embedding', 8191, null, 0.13, null, null, 0, 'developers.openai.com/api/docs/models', '2025-10-30'),
     ('openai', 'text-embedding-3-small', 'embedding', 8191, null, 0.02, null, null, 0, 'developers.openai.com/api/docs/models', '2025-10-30'),
     ('openai', 'text-embedding-ada-002', 'embedding', 8192, null, 0.1, null, null, 0, 'developers.openai.com/api/docs/pricing, via models.dev', '2022-12-15'),

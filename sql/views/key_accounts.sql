@@ -38,7 +38,8 @@ select
     case when p.semantic_error_rate > 0 then p.learned_threshold else 2 end as learned_threshold,
     pl.concurrent_requests,
     p.semantic_verify_ratio,
-    p.equivalences_version
+    p.equivalences_version,
+    p.allowed_models
 from api_keys k
 join projects p on p.id = k.project_id
 join plans pl on pl.name = p.plan
@@ -85,3 +86,4 @@ comment on column key_accounts.verdict_generation is 'Raised by every pair that 
 comment on column key_accounts.concurrent_requests is 'Most requests of the key that are under way at the same time in one process of the proxy.';
 comment on column key_accounts.semantic_verify_ratio is 'Which part of the semantic hits the judge looks at afterwards.';
 comment on column key_accounts.equivalences_version is 'Raised by every change of the exchanges of words that are harmless in the project; 0: there never was one.';
+comment on column key_accounts.allowed_models is 'Patterns of the model names that clients may ask for; null: any.';

@@ -35,8 +35,8 @@ export interface Reservations {
   validate(keyHash: string): Promise<Account | UnknownKey>
   /** Validates a key and reserves one request of its month. 503 when the database does not answer in time. */
   reserve(keyHash: string): Promise<Reservation>
-  /** Gives one reserved request back; tries until the database takes it. */
-  refund(account: Pick<Account, 'project_id' | 'key_type' | 'month'>): void
+  /** Gives one reserved request back, or several; tries until the database takes it. */
+  refund(account: Pick<Account, 'project_id' | 'key_type' | 'month'>, requests?: number): void
   /** Resolves when every refund has reached the database, or the time is up. */
   drain(timeLimitMs: number): Promise<void>
 }

@@ -57,8 +57,8 @@ export const CLIENT_ERRORS = {
   wrongContentType: {
     status: 415,
     code: 'unsupported_media_type',
-    when: 'The body is announced as something else than JSON.',
-    message: 'Content-Type must be application/json.',
+    when: 'The body is announced as something else than JSON or, where forms are taken, a form.',
+    message: 'Content-Type must be {forms}application/json.',
     param: 'Content-Type',
   },
   compressedBody: {

@@ -13,7 +13,7 @@ export const PATH_ERRORS = {
     code: 'not_found',
     when: 'There is nothing at the path.',
     message:
-      'There is nothing at this path. Requests go to /v1/chat/completions, /v1/responses, /v1/messages, /v1/completions, /v1/embeddings, /v1/models or /v1/health: set your client’s base address to end in /v1.',
+      'There is nothing at this path. Requests go to /v1/chat/completions, /v1/responses, /v1/messages, /v1/completions, /v1/embeddings, /v1/images/…, /v1/audio/…, /v1/moderations, /v1/rerank, /v1/files, /v1/batches, /v1/models or /v1/health: set your client’s base address to end in /v1.',
   },
   methodNotAllowed: {
     status: 405,
@@ -60,11 +60,48 @@ export const PATH_ERRORS = {
     message: 'Model {model} is not in the catalogue. GET /v1/models lists what this key can use.',
     param: 'model',
   },
+  modelNotAllowed: {
+    status: 403,
+    code: 'model_not_allowed',
+    when: 'The project’s setting `allowed_models` does not have the model.',
+    message:
+      'Model {model} is not allowed in this project: its setting allowed_models is {patterns}. GET /v1/models lists what this key can use.',
+    param: 'model',
+  },
   endpointUnsupported: {
     status: 404,
     code: 'unsupported_endpoint',
     when: 'The model’s provider does not have the endpoint.',
     message: "{vendor}'s models answer POST /v1/chat/completions alone, not /v1/{endpoint}.",
+    param: 'model',
+  },
+  pathUnsupported: {
+    status: 404,
+    code: 'unsupported_endpoint',
+    when: 'What is passed on as it comes is asked of a provider that does not have it.',
+    message:
+      '{vendor} has no /v1{path} here: name a model of another provider, whose key the project has stored or that the aggregator reaches.',
+    param: 'model',
+  },
+  fileUnknown: {
+    status: 404,
+    code: 'not_found',
+    when: 'The project has made no such file.',
+    message: 'No such File object: {id}',
+    param: 'id',
+  },
+  batchUnknown: {
+    status: 404,
+    code: 'not_found',
+    when: 'The project has made no such batch.',
+    message: "No batch found with id '{id}'.",
+    param: 'id',
+  },
+  keeperGone: {
+    status: 404,
+    code: 'model_not_found',
+    when: 'A file or batch was made with a provider key that the project has taken away since.',
+    message: "It is kept under the project's {provider} key, which is no longer stored.",
     param: 'model',
   },
   responseNotKept: {

@@ -10,6 +10,13 @@ export const SERVER_ERRORS = {
     message:
       'No upstream is configured for model {model}: the project must store a key for {providers}, or the operator set AGGREGATOR_API_KEY.',
   },
+  noFileKeeper: {
+    status: 503,
+    code: 'service_unavailable',
+    when: 'Files or batches are asked for, and there is neither a key for a provider that keeps them nor an aggregator.',
+    message:
+      'No upstream is configured for files and batches: the project must store a key for openai or groq, or the operator set AGGREGATOR_API_KEY.',
+  },
   noAggregator: {
     status: 503,
     code: 'service_unavailable',

@@ -2,10 +2,13 @@
 import type { Config } from '../config.ts'
 import { ClientGone, ProxyError, refuse } from '../errors.ts'
 import type { ProxyRequest, ProxyResponse } from '../pipeline/exchange.ts'
+import type { KeptObjects } from '../pipeline/kept-objects/kept-objects.ts'
 import type { ModelDirectory } from '../pipeline/model-directory.ts'
+import type { PassThrough } from '../pipeline/pass-through/pass-through.ts'
 import type { Pipeline } from '../pipeline/pipeline.ts'
 import type { StoredResponses } from '../pipeline/stored-responses.ts'
 import type { TokenCounter } from '../pipeline/token-counter.ts'
+import type { Operation } from '../providers/operations.ts'
 import type { Endpoint } from '../providers/upstream.ts'
 import { describeCause } from '../telemetry/describe-cause.ts'
 import type { Log } from '../telemetry/log.ts'
@@ -16,8 +19,8 @@ import { createCors } from './cors.ts'
 import type { EdgeWindows } from './edge-windows.ts'
 import type { Health } from './health.ts'
 import { readAuthorization } from './key-carrier.ts'
-import { nameModel } from './name-model.ts'
-import { type CacheQuestion, isAnthropicPath } from './paths.ts'
+import { type CacheQuestion, isAnthropicPath, type Target } from './paths.ts'
+import { toProxyRequest } from './proxy-request.ts'
 import { createBodyReader, type ReceivedBody } from './read-body.ts'
 import { readRequestId } from './request-id.ts'
 import { type Arrival, respond, respondWithError, respondWithJson } from './respond.ts'
@@ -29,6 +32,8 @@ export const IDLE_TIMEOUT_SECONDS = 60
 export interface AnswerOptions {
   config: Pick<Config, 'maxBodyBytes' | 'bodyTimeoutMs' | 'trustedProxies' | 'corsOrigins'>
   pipeline: Pipeline
+  passThrough: PassThrough
+  keptObjects: KeptObjects
   countTokens: TokenCounter
   storedResponses: StoredResponses
   /** Answers to what people ask the cache itself. */
@@ -49,6 +54,9 @@ export interface Server {
   timeout(request: Request, seconds: number): void
 }
 
+/** Which files or batches. */
+export type KeptTarget = Extract<Target, { kind: 'kept' }>
+
 /** Where a request came in. */
 export interface Incoming {
   request: Request
@@ -59,6 +67,8 @@ export function createAnswers(options: AnswerOptions) {
   const {
     config,
     pipeline,
+    passThrough,
+    keptObjects,
     countTokens,
     storedResponses,
     cacheQuestions,
@@ -127,8 +137,9 @@ export function createAnswers(options: AnswerOptions) {
     const restoreLimit = () => server?.timeout(request, IDLE_TIMEOUT_SECONDS)
     try {
       if (server) connections.check(server)
-      const proxied = toProxyRequest(incoming, { endpoint, model, body, arrival })
-      const response = await answer(proxied)
+      const response = await answer(
+        toProxyRequest(request, { endpoint, model, body, arrival, address: addressOf(incoming) }),
+      )
       // Else nginx holds back what comes piece by piece.
       if (isEventStream(response)) response.headers['x-accel-buffering'] = 'no'
       if (response.body instanceof ReadableStream) {
@@ -141,31 +152,6 @@ export function createAnswers(options: AnswerOptions) {
     } finally {
       body.release()
       if (!isStreaming) restoreLimit()
-    }
-  }
-
-  function toProxyRequest(
-    incoming: Incoming,
-    {
-      endpoint,
-      model,
-      body,
-      arrival,
-    }: { endpoint: Endpoint; model: string | null; body: ReceivedBody; arrival: Arrival },
-  ): ProxyRequest {
-    const { headers, signal } = incoming.request
-    const read = model === null ? body.read : async () => nameModel(await body.read(), model)
-    return {
-      id: arrival.requestId,
-      endpoint,
-      authorization: readAuthorization(headers),
-      address: addressOf(incoming),
-      headers,
-      body: { ...body, read, readBytes: model === null ? body.readBytes : async () => Buffer.from(await read()) },
-      readBody: read,
-      isSmall: body.isSmall,
-      signal,
-      arrivedAtMs: arrival.atMs,
     }
   }
 
@@ -185,22 +171,25 @@ export function createAnswers(options: AnswerOptions) {
   }
 
   /** A response that a provider keeps: `part` of it, or itself. */
-  async function answerResponse(
+  function answerResponse(
     incoming: Incoming,
     method: 'GET' | 'POST' | 'DELETE',
     { id, part }: { id: string; part: string },
   ): Promise<Response> {
-    const { request, server } = incoming
-    const arrival = arrive(request)
-    try {
-      if (server) connections.check(server)
-      const caller = { authorization: readAuthorization(request.headers), address: addressOf(incoming) }
-      const { headers, signal, url } = request
-      const asked = { id, part, method, query: new URL(url).search, headers, signal }
-      return respond(await storedResponses(caller, asked), arrival)
-    } catch (error) {
-      return fail(error, incoming, arrival)
+    const { headers, signal, url } = incoming.request
+    const asked = { id, part, method, query: new URL(url).search, headers, signal }
+    return answerWith(request => storedResponses(request, asked), incoming, 'responses', null)
+  }
+
+  /** Files and batches, or one of them. */
+  function answerKept(incoming: Incoming, method: 'GET' | 'POST' | 'DELETE', target: KeptTarget): Promise<Response> {
+    const { collection, id, part } = target
+    const answer = (request: ProxyRequest) => {
+      if (id !== null) return keptObjects.ask(request, { method, collection, id, part })
+      if (method === 'POST') return keptObjects.make(request, collection)
+      return keptObjects.list(request, { collection, search: new URL(incoming.request.url).searchParams })
     }
+    return answerWith(answer, incoming, 'chat', null)
   }
 
   async function answerHealth(incoming: Incoming): Promise<Response> {
@@ -223,9 +212,12 @@ export function createAnswers(options: AnswerOptions) {
   return {
     answerEndpoint,
     answerCount: (incoming: Incoming, endpoint: Endpoint) => answerWith(countTokens, incoming, endpoint, null),
+    answerOperation: (incoming: Incoming, operation: Operation) =>
+      answerWith(request => passThrough(request, operation), incoming, 'chat', null),
     answerCacheQuestion: (incoming: Incoming, question: CacheQuestion) =>
       answerWith(cacheQuestions[question], incoming, 'chat', null),
     answerModels,
+    answerKept,
     answerResponse,
     answerHealth,
     answerPreflight,

@@ -1,5 +1,6 @@
 /** What a path asks for, spelt well or nearly so; and what to change where we have nothing at it. */
 import { type ProxyError, refuse } from '../errors.ts'
+import { type Collection, isOperation, type Operation } from '../providers/operations.ts'
 import type { Endpoint } from '../providers/upstream.ts'
 
 export const ENDPOINTS: Record<string, Endpoint> = {
@@ -27,6 +28,10 @@ export const HEALTH = '/v1/health'
 export type Target =
   | { kind: 'endpoint'; endpoint: Endpoint; model: string | null }
   | { kind: 'count'; endpoint: Endpoint }
+  /** Passed on as it comes. */
+  | { kind: 'operation'; operation: Operation }
+  /** Files or batches, `id` null, or one of them; `part`: what of it, with a slash in front, '' for itself. */
+  | { kind: 'kept'; collection: Collection; id: string | null; part: string }
   /** `part`: what of a kept response, with a slash in front; '' for itself. */
   | { kind: 'response'; id: string; part: string }
   | { kind: 'cache'; question: CacheQuestion }
@@ -41,6 +46,9 @@ const AZURE = /^\/openai\/deployments\/([^/]+)\/(chat\/completions|completions|e
 /** One response, or a part of it: its ids hold nothing that would have to be escaped. */
 const RESPONSE = /^\/v1\/responses\/([\w-]{1,256})(\/cancel|\/input_items)?$/
 
+const KEPT =
+  /^\/v1\/(?:(files|batches)(?:\/([\w-]{1,256}))?|files\/([\w-]{1,256})(\/content)|batches\/([\w-]{1,256})(\/cancel))$/
+
 /** What is asked for; null where we have no such thing. Slashes too many and a base address without /v1 are forgiven. */
 export function readPath(pathname: string): Target | null {
   const path = pathname.replace(/\/{2,}/g, '/').replace(/(?<=.)\/$/, '')
@@ -52,6 +60,10 @@ export function readPath(pathname: string): Target | null {
   if (endpoint) return { kind: 'endpoint', endpoint, model: null }
   const counted = Object.hasOwn(COUNTS, ours) ? COUNTS[ours] : undefined
   if (counted) return { kind: 'count', endpoint: counted }
+  const operation = ours.slice('/v1/'.length)
+  if (isOperation(operation)) return { kind: 'operation', operation }
+  const kept = readKept(ours)
+  if (kept) return kept
   const [, id, part = ''] = RESPONSE.exec(ours) ?? []
   if (id !== undefined) return { kind: 'response', id, part }
   const question = Object.hasOwn(CACHE_QUESTIONS, ours) ? CACHE_QUESTIONS[ours] : undefined
@@ -59,6 +71,13 @@ export function readPath(pathname: string): Target | null {
   if (ours === MODELS) return { kind: 'models' }
   if (ours === HEALTH) return { kind: 'health' }
   return ours.startsWith(`${MODELS}/`) ? { kind: 'model', id: ours.slice(MODELS.length + 1) } : null
+}
+
+function readKept(ours: string): Target | null {
+  const [, collection, one, file, content = '', batch, cancel = ''] = KEPT.exec(ours) ?? []
+  if (collection === 'files' || collection === 'batches') return { kind: 'kept', collection, id: one ?? null, part: '' }
+  if (file !== undefined) return { kind: 'kept', collection: 'files', id: file, part: content }
+  return batch === undefined ? null : { kind: 'kept', collection: 'batches', id: batch, part: cancel }
 }
 
 function deploymentOf(escaped: string, endpoint: Endpoint | undefined): Target | null {
@@ -78,7 +97,7 @@ const ELSEWHERE: readonly [pattern: RegExp, api: string, advice: string][] = [
   ],
   [/\/realtime(\/|$)/, 'OpenAI’s Realtime API', 'Use POST /v1/chat/completions with "stream": true.'],
   [
-    /\/(images|audio|moderations|files|uploads|batches|fine_tuning|rerank|videos)(\/|$)/,
+    /\/(uploads|fine_tuning|containers|evals|videos)(\/|$)/,
     'an API that this proxy does not forward',
     'Give your client the vendor’s own address for these requests.',
   ],

@@ -58,8 +58,8 @@ export function createBodyReader({ maxBodyBytes, bodyTimeoutMs }: BodyLimits): (
       return Buffer.concat(parts, length)
     }
 
-    async function readBytes(): Promise<Uint8Array> {
-      checkType(headers)
+    async function readBytes(takesForms = false): Promise<Uint8Array> {
+      checkType(headers, takesForms)
       if (announcedBytes !== null && announcedBytes > maxBodyBytes)
         throw refuse('bodyTooLarge', { maxBytes: maxBodyBytes })
       try {
@@ -93,10 +93,12 @@ function readLength(headers: Headers): number | null {
   return Number(headers.get('content-length') ?? 0)
 }
 
-function checkType(headers: Headers): void {
-  const type = headers.get('content-type')?.split(';')[0]?.trim().toLowerCase()
-  if (type !== undefined && type !== '' && type !== 'application/json' && !type.endsWith('+json')) {
-    throw refuse('wrongContentType')
+function checkType(headers: Headers, takesForms: boolean): void {
+  const type = headers.get('content-type')?.split(';')[0]?.trim().toLowerCase() || 'application/json'
+  const isTaken =
+    type === 'application/json' || type.endsWith('+json') || (takesForms && type === 'multipart/form-data')
+  if (!isTaken) {
+    throw refuse('wrongContentType', { forms: takesForms ? 'multipart/form-data or ' : '' })
   }
   const encoding = headers.get('content-encoding')?.trim().toLowerCase()
   if (encoding && encoding !== 'identity') {

@@ -1,7 +1,7 @@
 /** The HTTP face: paths and methods, and nothing that is not HTTP. */
 import { type AnyElysia, Elysia } from 'elysia'
 import { invalidRequest, refuse } from '../errors.ts'
-import { type AnswerOptions, createAnswers, type Incoming } from './answer.ts'
+import { type AnswerOptions, createAnswers, type Incoming, type KeptTarget } from './answer.ts'
 import { CACHE_QUESTIONS, COUNTS, ENDPOINTS, HEALTH, MODELS, notFound, readPath } from './paths.ts'
 
 /** Bodies are read by `read-body.ts`, once the request may pass. */
@@ -16,6 +16,8 @@ export function createHttp({ controllers = [], ...options }: HttpOptions) {
   const {
     answerEndpoint,
     answerCount,
+    answerOperation,
+    answerKept,
     answerCacheQuestion,
     answerResponse,
     answerModels,
@@ -39,6 +41,14 @@ export function createHttp({ controllers = [], ...options }: HttpOptions) {
     }
     if (target.kind === 'count') {
       return method === 'POST' ? answerCount(incoming, target.endpoint) : wrongMethod(incoming, 'POST')
+    }
+    if (target.kind === 'operation') {
+      return method === 'POST' ? answerOperation(incoming, target.operation) : wrongMethod(incoming, 'POST')
+    }
+    if (target.kind === 'kept') {
+      const allowed = methodsOfKept(target)
+      const asked = allowed.find(known => known === method)
+      return asked ? answerKept(incoming, asked, target) : wrongMethod(incoming, allowed.join(', '))
     }
     if (target.kind === 'response') {
       const allowed = METHODS_OF_RESPONSES[target.part] ?? []
@@ -113,4 +123,10 @@ const METHODS_OF_RESPONSES: Record<string, readonly ('GET' | 'POST' | 'DELETE')[
   '': ['GET', 'DELETE'],
   '/cancel': ['POST'],
   '/input_items': ['GET'],
+}
+
+function methodsOfKept({ collection, id, part }: KeptTarget): readonly ('GET' | 'POST' | 'DELETE')[] {
+  if (id === null) return ['GET', 'POST']
+  if (part === '/cancel') return ['POST']
+  return collection === 'files' && part === '' ? ['GET', 'DELETE'] : ['GET']
 }

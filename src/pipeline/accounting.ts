@@ -7,7 +7,8 @@ import { costUsd, NO_USAGE, type TokenUsage } from '../catalogue/cost.ts'
 import { ClientGone, ProxyError } from '../errors.ts'
 import type { Account } from '../postgres/admit.ts'
 import type { UsageRecord } from '../postgres/record-usage.ts'
-import type { Provider } from '../providers/upstream.ts'
+import type { Collection, Operation } from '../providers/operations.ts'
+import type { Endpoint, Provider } from '../providers/upstream.ts'
 import { describeCause } from '../telemetry/describe-cause.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { SemanticHitRecorder } from '../telemetry/semantic-hit-recorder.ts'
@@ -35,10 +36,15 @@ export interface Outcome {
   cause?: unknown
 }
 
+/** What is asked, as it is recorded. */
+export interface NotedQuery extends Pick<RequestQuery, 'model' | 'stream' | 'body'> {
+  endpoint: Endpoint | Operation | Collection
+}
+
 /** The accounting of one request. */
 export interface RequestAccounting {
   /** What is asked, once that is known. Without it, nothing is recorded. */
-  noteQuery(query: Pick<RequestQuery, 'endpoint' | 'model' | 'stream' | 'body'>): void
+  noteQuery(query: NotedQuery): void
   /** Who is going to answer, in place of whoever was noted before. */
   noteProvider(provider: Provider): void
   /** The provider has been asked: from now on the request costs something, even if its client leaves. */
@@ -55,9 +61,11 @@ export interface RequestAccounting {
   finishFailed(error: unknown): void
 }
 
+export type AccountedRequest = Pick<ProxyRequest, 'id' | 'arrivedAtMs'>
+
 export interface Accounting {
   /** `onFinish`: called once, when the request is over. */
-  open(request: ProxyRequest, account: Account, onFinish: () => void): RequestAccounting
+  open(request: AccountedRequest, account: Account, onFinish: () => void): RequestAccounting
   /** From now on clients do not leave but are cut off, by the end of this process: what they asked for does not count. */
   noteCut(): void
 }
@@ -84,7 +92,7 @@ export function createAccounting({
       isCut = true
     },
     open(request, account, onFinish) {
-      let query: Parameters<RequestAccounting['noteQuery']>[0] | null = null
+      let query: NotedQuery | null = null
       let provider: Provider | null = null
       let isAsked = false
       let latencyMs: number | null = null
@@ -156,9 +164,9 @@ export function createAccounting({
 }
 
 interface Recorded {
-  request: ProxyRequest
+  request: AccountedRequest
   account: Account
-  query: Pick<RequestQuery, 'endpoint' | 'model' | 'stream'>
+  query: Pick<NotedQuery, 'endpoint' | 'model' | 'stream'>
   /** Null where no headers were sent. */
   latencyMs: number | null
   judgeUsd: number

@@ -29,8 +29,8 @@ export interface RequestBody {
   isSmall: boolean
   /** Throws a ProxyError where it is too large, too slow, or not text. Once. */
   read(): Promise<string>
-  /** The same before it is decoded, for a worker to take over. */
-  readBytes(): Promise<Uint8Array>
+  /** The same before it is decoded, for a worker to take over. `takesForms`: whether it may be a form as well as JSON. */
+  readBytes(takesForms?: boolean): Promise<Uint8Array>
 }
 
 export interface ProxyResponse {

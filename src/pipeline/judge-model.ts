@@ -41,7 +41,7 @@ export function createModelCaller(routes: Routes, catalogue: Catalogue, log: Log
 
   return (account, messages, schema) => {
     const { semantic_judge_model: model, project_id } = account
-    const provider = routes.resolve(model, account)
+    const provider = routes.resolve(model, { ...account, allowed_models: null })
     if (provider instanceof ProxyError) return null
     const body = {
       model,

@@ -47,7 +47,7 @@ export function createModelDirectory(admission: Admission, routes: Routes): Mode
       const account = await identify(caller)
       const model = routes.findModel(id, account)
       if (model && !(model instanceof ProxyError)) return { ...describe(model), id }
-      throw model?.status === 404 ? model : refuse('modelNotListed', { model: JSON.stringify(id.slice(0, 100)) })
+      throw model && model.status < 500 ? model : refuse('modelNotListed', { model: JSON.stringify(id.slice(0, 100)) })
     },
   }
 }

@@ -5,6 +5,7 @@ import { type CacheQuery, createCacheQuery } from '../cache/cache-query.ts'
 import { hashRequest } from '../cache/exact-key.ts'
 import { mayCache } from '../cache/may-cache.ts'
 import { ProxyError } from '../errors.ts'
+import type { JsonObject } from '../json/json-object.ts'
 import type { Account } from '../postgres/admit.ts'
 import { answerHeaders } from '../providers/forwarded-headers.ts'
 import { nameRoute } from '../providers/name-route.ts'
@@ -23,11 +24,16 @@ export interface RequestPlan {
 }
 
 export function planRequest(query: RequestQuery, account: Account, routes: Routes): RequestPlan {
-  const route = routes.resolve(query.model, account)
+  const route = routes.resolve(query.model, account, alternativesOf(query.body))
   if (route instanceof ProxyError) return { route, cacheQuery: null, exactKey: null }
   const cacheQuery = planCacheQuery(query, account, route)
   const isLookedUpWhole = cacheQuery.control.lookup && query.embeddings === null
   return { route, cacheQuery, exactKey: isLookedUpWhole ? cacheQuery.exactKey : null }
+}
+
+/** Models that an aggregator may take instead, where the request names any. */
+export function alternativesOf({ models }: JsonObject): string[] {
+  return Array.isArray(models) ? models.filter(model => typeof model === 'string') : []
 }
 
 function planCacheQuery(query: RequestQuery, account: Account, provider: Provider): CacheQuery {
@@ -80,6 +86,7 @@ export function samePlanInputs(guess: Account, account: Account): boolean {
   if (guess === account) return true
   return (
     PLAN_INPUTS.every(input => guess[input] === account[input]) &&
-    guess.direct_providers.join() === account.direct_providers.join()
+    guess.direct_providers.join() === account.direct_providers.join() &&
+    guess.allowed_models?.join() === account.allowed_models?.join()
   )
 }

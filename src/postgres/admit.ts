@@ -21,7 +21,7 @@ export interface AdmitBatch {
 }
 
 /** Columns of the view that may be null; a test compares. */
-type NullableColumn = never
+type NullableColumn = 'allowed_models'
 
 /** Columns of the view that hold one of a few words: checks of the tables see to that. */
 interface WordColumns {

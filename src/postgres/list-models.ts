@@ -5,7 +5,7 @@ export interface CatalogueModel {
   /** openai, anthropic, groq, or aggregator. */
   provider: string
   model: string
-  kind: 'chat' | 'completion' | 'embedding'
+  kind: 'chat' | 'completion' | 'embedding' | 'image' | 'moderation' | 'rerank' | 'speech' | 'transcription'
   /** Null where the vendor does not say. */
   contextTokens: number | null
   maxOutputTokens: number | null

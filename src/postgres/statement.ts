@@ -54,6 +54,7 @@ export async function readOne<Row>(
   return row
 }
 
+export const texts: Column<string[]> = { type: '_text' }
 /** One of a few texts, where the function says so. */
 export const text = <T extends string = string>(): Column<T> => ({ type: 'text' })
 export const integer: Column<number> = { type: 'int4' }

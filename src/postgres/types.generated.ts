@@ -670,7 +670,58 @@ export interface JudgeSpending {
   usd: Numeric;
 }
 
+export interface KeptObjects {
+  /**
+   * files or batches.
+   */
+  collection: string;
+  /**
+   * From when on the provider has it no more; null: it stays.
+   */
+  expires_at: Timestamp | null;
+  /**
+   * The provider's id.
+   */
+  id: string;
+  /**
+   * Of a batch's input, the models that it asks for; null: not looked at, as the project allowed any when it was made.
+   */
+  models: string[] | null;
+  /**
+   * JSON, as the provider last told it; null: not told yet.
+   */
+  object: string | null;
+  /**
+   * In the order in which they were made.
+   */
+  position: Generated<number>;
+  /**
+   * The one project that made it.
+   */
+  project_id: number;
+  /**
+   * Who keeps it: openai, groq or aggregator.
+   */
+  provider: string;
+  /**
+   * What a file is for, as its maker said.
+   */
+  purpose: string | null;
+  /**
+   * Of a batch's input, the requests in it.
+   */
+  requests: Generated<number>;
+  /**
+   * Of a batch, whether what it used has been recorded.
+   */
+  settled: Generated<boolean>;
+}
+
 export interface KeyAccounts {
+  /**
+   * Patterns of the model names that clients may ask for; null: any.
+   */
+  allowed_models: string[] | null;
   /**
    * Raised by every purge.
    */
@@ -946,7 +997,7 @@ export interface Models {
    */
   input_usd_per_million: Numeric;
   /**
-   * The operation it serves: chat, completion, embedding.
+   * The operation it serves: chat, completion, embedding, image, moderation, rerank, speech, transcription.
    */
   kind: string;
   /**
@@ -1030,6 +1081,10 @@ export interface Plans {
 }
 
 export interface Projects {
+  /**
+   * Patterns of the model names that clients may ask for, * standing for any characters; null: any. Fallbacks and the judge's model are the project's own choice.
+   */
+  allowed_models: string[] | null;
   /**
    * When the project was archived, and its keys deactivated; null: in use.
    */
@@ -1482,7 +1537,7 @@ export interface UsageRecords {
    */
   duration_ms: number;
   /**
-   * chat, completions, embeddings.
+   * chat, completions, embeddings, responses, messages; what is passed on by its path: images/generations, moderations, files.
    */
   endpoint: string;
   /**
@@ -1653,6 +1708,7 @@ export interface DB {
   invitations: Invitations;
   judge_queue: JudgeQueue;
   judge_spending: JudgeSpending;
+  kept_objects: KeptObjects;
   key_accounts: KeyAccounts;
   latency_hourly: LatencyHourly;
   latency_sums: LatencySums;

@@ -26,7 +26,7 @@ export interface UpstreamCall {
   secret: string
   /** By default POST. */
   method?: 'GET' | 'POST' | 'DELETE'
-  body: string | null
+  body: string | Uint8Array | null
   signal: AbortSignal
   limits: UpstreamLimits
   probe: ConnectionProbe

@@ -2,7 +2,7 @@
 import { LRUCache } from 'lru-cache'
 import type { Log } from '../telemetry/log.ts'
 import { type Breaker, type BreakerOptions, createBreaker, type Outcome } from './breaker.ts'
-import type { Provider, UpstreamAnswer, UpstreamRequest } from './upstream.ts'
+import type { Provider, UpstreamAnswer } from './upstream.ts'
 import { isPassing, openCircuit, UpstreamFailure } from './upstream-failure.ts'
 
 export interface CircuitOptions extends Pick<BreakerOptions, 'failures' | 'openMs'> {
@@ -44,17 +44,26 @@ export function createCircuits({ failures, openMs, log }: CircuitOptions): Circu
         onClose: () => log.info(about, 'circuit closed'),
       })
       circuits.set(`${provider.name} ${owner}`, { provider: provider.name, breaker })
-      return { ...provider, ask: request => askThrough(breaker, provider, request) }
+      const { name, pass } = provider
+      return {
+        ...provider,
+        ask: request => askThrough(breaker, name, () => provider.ask(request)),
+        ...(pass && { pass: request => askThrough(breaker, name, () => pass(request)) }),
+      }
     },
     summarize: () => summarize(circuits.values()),
   }
 }
 
-async function askThrough(breaker: Breaker, provider: Provider, request: UpstreamRequest): Promise<UpstreamAnswer> {
+async function askThrough(
+  breaker: Breaker,
+  provider: string,
+  ask: () => Promise<UpstreamAnswer>,
+): Promise<UpstreamAnswer> {
   const entered = breaker.enter()
-  if ('waitMs' in entered) throw openCircuit(provider.name, entered.waitMs)
+  if ('waitMs' in entered) throw openCircuit(provider, entered.waitMs)
   try {
-    const answer = await provider.ask(request)
+    const answer = await ask()
     entered.settle(judge(answer))
     return answer
   } catch (error) {

@@ -4,7 +4,8 @@ import type { DirectProvider } from '../config.ts'
 import { refuse } from '../errors.ts'
 import type { Account } from '../postgres/admit.ts'
 import type { KeyOwner } from './keys/seal.ts'
-import type { Provider, StoredRequest, UpstreamAnswer } from './upstream.ts'
+import { unsupportedPath } from './unsupported-endpoint.ts'
+import type { PassedRequest, Provider, StoredRequest, UpstreamAnswer } from './upstream.ts'
 
 export interface DirectProviders {
   /** The provider with the project's key of this moment. Opening it is left to the first request that gets that far. */
@@ -63,6 +64,7 @@ export function createDirectProviders({ openKey, connect, protect }: DirectProvi
       kind: name,
       pricedAs: name,
       ask: async request => (await open()).ask(request),
+      pass: async request => passTo(await open(), request),
       ...(KEEPERS.has(name) ? { askStored: async (request: StoredRequest) => askKeeper(await open(), request) } : {}),
     }
     return { version, provider: protect(withKey, owner), forgetKey: () => opened.delete(withKey) }
@@ -85,6 +87,11 @@ export function createDirectProviders({ openKey, connect, protect }: DirectProvi
 
 /** Whose answers can be asked for later, by their ids. */
 const KEEPERS: ReadonlySet<DirectProvider> = new Set(['openai'])
+
+function passTo({ name, pass }: Provider, request: PassedRequest): Promise<UpstreamAnswer> {
+  if (!pass) throw unsupportedPath(name, request.path)
+  return pass(request)
+}
 
 function askKeeper({ name, askStored }: Provider, request: StoredRequest): Promise<UpstreamAnswer> {
   if (!askStored) throw new Error(`${name} keeps no answers`)

@@ -26,6 +26,7 @@ const FORWARDED: Record<ProviderKind, readonly string[]> = {
 }
 
 const RETURNED = new Set([
+  'content-disposition',
   'content-type',
   'openai-model',
   'openai-processing-ms',

@@ -5,6 +5,7 @@ import { providerOfName } from '../catalogue/native-names.ts'
 import { type ProxyError, refuse } from '../errors.ts'
 import type { CatalogueModel } from '../postgres/list-models.ts'
 import { findSimilar } from './similar-names.ts'
+import { unsupportedPath } from './unsupported-endpoint.ts'
 
 /** 404 for a name that no way leads to. `usable`: what the catalogue has that the key can use. */
 export function modelNotFound(model: string, catalogue: Catalogue, usable: readonly CatalogueModel[]): ProxyError {
@@ -38,6 +39,16 @@ function needsKey(model: string, native: readonly string[], catalogue: Catalogue
 /** 503 for a native name with a vendor in front, where there is neither key nor aggregator. */
 export function noWayTo(model: string, native: readonly string[]): ProxyError {
   return refuse('noUpstreamForVendor', { model: show(model), providers: native.join(' or ') })
+}
+
+/** Where nobody keeps files and batches; `as`: who kept them before. */
+export function noFileKeeper(as?: string): ProxyError {
+  return as === undefined ? refuse('noFileKeeper') : refuse('keeperGone', { provider: as })
+}
+
+/** 404 for test keys. */
+export function noFilesInSandbox(): ProxyError {
+  return unsupportedPath('The sandbox, which answers test keys,', '/files and no /v1/batches')
 }
 
 function show(model: string): string {

@@ -4,8 +4,8 @@ import { callUpstream, type UpstreamLimits } from './call-upstream.ts'
 import type { ConnectionProbe } from './connection-probe.ts'
 import type { ProviderKind } from './forwarded-headers.ts'
 import { writeRequestHeaders } from './request-headers.ts'
-import { unsupportedEndpoint } from './unsupported-endpoint.ts'
-import type { Endpoint, Provider, StoredRequest, UpstreamRequest } from './upstream.ts'
+import { unsupportedEndpoint, unsupportedPath } from './unsupported-endpoint.ts'
+import type { Endpoint, PassedRequest, Provider, StoredRequest, UpstreamAnswer, UpstreamRequest } from './upstream.ts'
 
 export interface OpenAiCompatibleOptions {
   name: string
@@ -22,6 +22,8 @@ export interface OpenAiCompatibleOptions {
   chatAloneOf?: string
   /** Whether answers can be asked for later by their ids. */
   keepsAnswers?: boolean
+  /** What it takes as it came, by the beginnings of paths; by default anything. */
+  passes?: readonly string[]
 }
 
 const PATHS: Record<Endpoint, string> = {
@@ -36,22 +38,22 @@ const PATHS: Record<Endpoint, string> = {
 const COUNT_PATHS: Partial<Record<Endpoint, string>> = { responses: '/input_tokens', messages: '/count_tokens' }
 
 export function createOpenAiCompatibleProvider(options: OpenAiCompatibleOptions): Provider {
-  const { name, kind, pricedAs, projectId, baseUrl, apiKey, limits, probe, chatAloneOf, keepsAnswers } = options
+  const { name, kind, pricedAs, projectId, baseUrl, apiKey, limits, probe, chatAloneOf, keepsAnswers, passes } = options
 
-  async function askStored({ method, path, query, headers: given, signal }: StoredRequest) {
-    const headers = writeRequestHeaders({ headers: given, stream: false }, kind, projectId)
-    headers.set('authorization', `Bearer ${apiKey}`)
-    // A response that is still being written may be asked for as a stream.
-    headers.set('accept', given.get('accept') ?? '*/*')
-    const url = `${baseUrl}${path}${query}`
-    return callUpstream({ provider: name, url, method, headers, secret: apiKey, body: null, signal, limits, probe })
-  }
+  const send = createSender(options)
 
   return {
     name,
     kind,
     pricedAs,
-    ...(keepsAnswers ? { askStored } : {}),
+    async pass(request) {
+      if (passes?.every(known => !request.path.startsWith(known)))
+        throw unsupportedPath(chatAloneOf ?? name, request.path)
+      return send(request)
+    },
+    ...(keepsAnswers && {
+      askStored: ({ query, path, ...asked }: StoredRequest) => send({ ...asked, path: path + query, body: null }),
+    }),
     async ask(request) {
       if (chatAloneOf !== undefined && request.endpoint !== 'chat') {
         throw unsupportedEndpoint(chatAloneOf, request.endpoint)
@@ -71,6 +73,30 @@ export function createOpenAiCompatibleProvider(options: OpenAiCompatibleOptions)
     },
   }
 }
+
+/** Sends what came, with the provider's own key. What is asked for may be a stream, or no JSON: its client says. */
+function createSender({ name, kind, projectId, baseUrl, apiKey, limits, probe }: OpenAiCompatibleOptions) {
+  return ({ method, path, body, headers: given, isDownload, signal }: Sent): Promise<UpstreamAnswer> => {
+    const headers = writeRequestHeaders({ headers: given, stream: false }, kind, projectId)
+    headers.set('authorization', `Bearer ${apiKey}`)
+    headers.set('accept', given.get('accept') ?? '*/*')
+    if (body) headers.set('content-type', body.contentType)
+    else headers.delete('content-type')
+    return callUpstream({
+      provider: name,
+      url: `${baseUrl}${path}`,
+      method,
+      headers,
+      secret: apiKey,
+      body: body?.bytes ?? null,
+      signal,
+      limits: isDownload ? { ...limits, maxAnswerBytes: Number.POSITIVE_INFINITY } : limits,
+      probe,
+    })
+  }
+}
+
+type Sent = Omit<PassedRequest, 'leavesTrace' | 'isDownload'> & { isDownload?: boolean }
 
 /** As it is, but that streams of completions are asked for their usage; those of other operations always tell it. */
 function writeBody(request: UpstreamRequest): string {

@@ -1,6 +1,6 @@
 /** A provider under the operator's key: where upstream refuses that key, the operator is told, and the tenant that it is not at fault. */
 import type { Log } from '../telemetry/log.ts'
-import type { Provider } from './upstream.ts'
+import type { Provider, UpstreamAnswer } from './upstream.ts'
 import { broken } from './upstream-failure.ts'
 
 /** Between two warnings of one provider. */
@@ -23,14 +23,20 @@ export function createOperatorKeyGuard({ setting, log }: OperatorKeyOptions): (p
     log.warn({ provider, status, setting }, 'upstream refuses the key of the operator')
   }
 
-  return provider => ({
-    ...provider,
-    async ask(request) {
-      const answer = await provider.ask(request)
-      if (answer.status !== 401 && answer.status !== 403) return answer
-      warn(provider.name, answer.status)
-      await answer.body.cancel().catch(() => {})
-      throw broken(provider.name, 'refused the key of this service, whose operator has been told', answer.status)
-    },
-  })
+  async function guard({ name }: Provider, asked: Promise<UpstreamAnswer>): Promise<UpstreamAnswer> {
+    const answer = await asked
+    if (answer.status !== 401 && answer.status !== 403) return answer
+    warn(name, answer.status)
+    await answer.body.cancel().catch(() => {})
+    throw broken(name, 'refused the key of this service, whose operator has been told', answer.status)
+  }
+
+  return provider => {
+    const { pass } = provider
+    return {
+      ...provider,
+      ask: request => guard(provider, provider.ask(request)),
+      ...(pass && { pass: request => guard(provider, pass(request)) }),
+    }
+  }
 }

@@ -13,6 +13,7 @@ import { readEncryptionKeys } from './keys/encryption-key.ts'
 import { openStoredKey } from './keys/open-stored-key.ts'
 import { createVault } from './keys/vault.ts'
 import { createOpenAiCompatibleProvider } from './openai-compatible.ts'
+import { GROQ_PASSES } from './operations.ts'
 import { createOperatorKeyGuard } from './operator-key.ts'
 import type { RoutesOptions } from './routes.ts'
 import { chatTargets } from './translations/chat-target.ts'
@@ -66,7 +67,10 @@ export function reachProviders({ config, database, catalogue, log }: ReachOption
       if (name === 'openai')
         return translating(createOpenAiCompatibleProvider({ ...compatible, keepsAnswers: true }), ['responses'])
       if (name === 'groq')
-        return translating(createOpenAiCompatibleProvider({ ...compatible, chatAloneOf: 'Groq' }), [])
+        return translating(
+          createOpenAiCompatibleProvider({ ...compatible, chatAloneOf: 'Groq', passes: GROQ_PASSES }),
+          [],
+        )
       const maxOutputTokensOf = (model: string) => catalogue.find(name, model)?.maxOutputTokens ?? null
       return translating(createAnthropicProvider({ ...options, maxOutputTokensOf }), ['messages'])
     },

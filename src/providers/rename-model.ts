@@ -2,12 +2,17 @@
 
 import { parseExactly } from '../json/exact-json.ts'
 import type { JsonObject } from '../json/json-object.ts'
-import type { Provider } from './upstream.ts'
+import { withValue } from '../multipart/read-form.ts'
+import type { PassedBody, PassedRequest, Provider } from './upstream.ts'
 
 /** Asks for `name` whatever model the request names; the answer says what answered. */
 export function renameModel(provider: Provider, name: string): Provider {
+  const { pass } = provider
   return {
     ...provider,
+    ...(pass && {
+      pass: (request: PassedRequest) => pass({ ...request, body: request.body && renameInBody(request.body, name) }),
+    }),
     ask: request => {
       // Written anew from the text, in which no number is rounded.
       const exact = parseExactly(request.bodyText) as JsonObject
@@ -15,4 +20,12 @@ export function renameModel(provider: Provider, name: string): Provider {
       return provider.ask({ ...request, bodyText, body: { ...request.body, model: name } })
     },
   }
+}
+
+/** As it came but for the model, in JSON or in a form. */
+function renameInBody(body: PassedBody, name: string): PassedBody {
+  const fields = { ...body.fields, model: name }
+  if (body.form) return { ...body, fields, bytes: withValue(body.form, 'model', name) }
+  const exact = parseExactly(new TextDecoder().decode(body.bytes)) as JsonObject
+  return { ...body, fields, bytes: new TextEncoder().encode(JSON.stringify({ ...exact, model: name })) }
 }

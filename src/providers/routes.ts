@@ -6,22 +6,31 @@ import type { DirectProvider } from '../config.ts'
 import { ProxyError, refuse } from '../errors.ts'
 import type { Account } from '../postgres/admit.ts'
 import type { CatalogueModel } from '../postgres/list-models.ts'
-import { modelNotFound, noWayTo } from './no-route.ts'
+import { isAllowed, refuseUnallowed } from './allowed-models.ts'
+import { modelNotFound, noFileKeeper, noFilesInSandbox, noWayTo } from './no-route.ts'
 import { renameModel } from './rename-model.ts'
 import type { Provider } from './upstream.ts'
 
 /** What of an account decides. */
-export type Routed = Pick<Account, 'key_type' | 'project_id' | 'direct_providers' | 'provider_keys_version'>
+export type Routed = Pick<
+  Account,
+  'key_type' | 'project_id' | 'direct_providers' | 'provider_keys_version' | 'allowed_models'
+>
 
 export interface Routes {
   /**
    * The provider for this model, or what stands in its way: 404 for a name nobody here knows, 503 where nothing is
-   * configured. A name that no list has goes to the provider whose names look so. Returned rather than thrown: a key is
-   * judged before its request is.
+   * configured, 403 for what the project does not allow. A name that no list has goes to the provider whose names look so.
+   * Returned rather than thrown: a key is judged before its request is. `alternatives`: what else the request names.
    */
-  resolve(model: string, account: Routed): Provider | ProxyError
+  resolve(model: string, account: Routed, alternatives?: readonly string[]): Provider | ProxyError
   /** The provider that keeps this project's answers by their ids; null where none does. */
   keeperOf(account: Routed): Provider | null
+  /**
+   * Who keeps this project's files and batches: OpenAI or Groq, where it has stored a key of theirs, else the aggregator; or
+   * what stands in the way. `as`: the one that keeps what was made before, by the name that prices go by.
+   */
+  keeperOfFiles(account: Routed, as?: string): Provider | ProxyError
   /** What the catalogue has of the models that `resolve` finds a provider for; of two of one name, the one it would take. */
   listModels(account: Routed): CatalogueModel[]
   /**
@@ -40,6 +49,9 @@ export interface RoutesOptions {
 
 /** In this order, should two ever have a native model of one name. */
 export const DIRECT_PROVIDERS: readonly DirectProvider[] = ['openai', 'anthropic', 'groq']
+
+/** In this order. */
+const FILE_KEEPERS: readonly DirectProvider[] = ['openai', 'groq']
 
 const VENDOR_AND_MODEL = /^[^/\s]+\/\S+$/
 
@@ -77,12 +89,15 @@ export function createRoutes({ catalogue, sandbox, aggregatorFor, directFor }: R
     const byName = new Map<string, CatalogueModel>()
     for (const provider of [AGGREGATOR, ...DIRECT_PROVIDERS.toReversed()]) {
       if (!offered(provider)) continue
-      for (const model of catalogue.listedBy(provider)) byName.set(model.model, model)
+      for (const model of catalogue.listedBy(provider))
+        if (isAllowed(model.model, account)) byName.set(model.model, model)
     }
     return [...byName.values()].sort((a, b) => (a.model < b.model ? -1 : 1))
   }
 
-  function resolve(model: string, account: Routed): Provider | ProxyError {
+  function resolve(model: string, account: Routed, alternatives: readonly string[] = []): Provider | ProxyError {
+    const refusal = refuseUnallowed([model, ...alternatives], account)
+    if (refusal) return refusal
     if (account.key_type === 'test')
       return isKnown(model) ? sandbox : modelNotFound(model, catalogue, listModels(account))
     const direct = findDirect(model, account)
@@ -101,6 +116,14 @@ export function createRoutes({ catalogue, sandbox, aggregatorFor, directFor }: R
     keeperOf(account) {
       const keeps = account.key_type !== 'test' && account.direct_providers.includes('openai')
       return keeps ? directFor('openai', account) : null
+    },
+
+    keeperOfFiles(account, as) {
+      if (account.key_type === 'test') return noFilesInSandbox()
+      const direct = FILE_KEEPERS.find(name => account.direct_providers.includes(name) && name === (as ?? name))
+      if (direct) return directFor(direct, account)
+      const isAggregators = as === undefined || as === AGGREGATOR
+      return isAggregators && aggregatorFor ? aggregatorFor(account.project_id) : noFileKeeper(as)
     },
 
     findModel(model, account) {

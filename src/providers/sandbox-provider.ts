@@ -1,6 +1,7 @@
 /** The sandbox as a provider: answers test keys in-process, at no cost, in the same forms as an upstream. */
 import { encodeSse, splitAnswer } from '../openai-format/split.ts'
 import { answerInSandbox } from './sandbox/answer-in-sandbox.ts'
+import { answerPassed } from './sandbox/passed/answer-passed.ts'
 import { withTranslations } from './translations/with-translations.ts'
 import { unsupportedEndpoint } from './unsupported-endpoint.ts'
 import type { Provider } from './upstream.ts'
@@ -11,6 +12,7 @@ export function createSandboxProvider(): Provider {
   const sandbox: Provider = {
     name: 'sandbox',
     pricedAs: null,
+    pass: answerPassed,
     async ask({ endpoint, body, stream }) {
       if (endpoint === 'responses' || endpoint === 'messages') throw unsupportedEndpoint('The sandbox', endpoint)
       const answer = await answerInSandbox(endpoint, body)

@@ -6,3 +6,8 @@ import type { Endpoint } from './upstream.ts'
 export function unsupportedEndpoint(vendor: string, endpoint: Endpoint): ProxyError {
   return refuse('endpointUnsupported', { vendor, endpoint })
 }
+
+/** The same of what is passed on: `path` with a slash in front. */
+export function unsupportedPath(vendor: string, path: string): ProxyError {
+  return refuse('pathUnsupported', { vendor, path })
+}

@@ -1,4 +1,5 @@
 /** What every provider is to the pipeline: something that answers one request. */
+import type { Form } from '../multipart/read-form.ts'
 import type { ProviderKind } from './forwarded-headers.ts'
 
 export type Endpoint = 'chat' | 'completions' | 'embeddings' | 'responses' | 'messages'
@@ -15,6 +16,32 @@ export interface UpstreamRequest {
   /** Asks how many tokens the prompt has, and for no answer. Of Responses and Messages alone. */
   countsAlone?: boolean
   /** Aborted when nobody waits for the answer any more. */
+  signal: AbortSignal
+}
+
+/** What a body says, and the body as it came. */
+export interface PassedBody {
+  bytes: Uint8Array
+  contentType: string
+  /** Of JSON, the object; of a form, its short values. */
+  fields: Record<string, unknown>
+  /** Null for JSON. */
+  form: Form | null
+}
+
+/** A request that is passed on as it came, whatever it asks for. */
+export interface PassedRequest {
+  method: 'GET' | 'POST' | 'DELETE'
+  /** Behind the base address, with a slash in front. */
+  path: string
+  /** Null for none. */
+  body: PassedBody | null
+  /** The client's own request headers. */
+  headers: Headers
+  /** Whether it may leave something behind even though its answer is lost: then it is not asked twice. */
+  leavesTrace: boolean
+  /** Whether the answer may be of any size, as it is not held anywhere. */
+  isDownload: boolean
   signal: AbortSignal
 }
 
@@ -47,6 +74,8 @@ export interface Provider {
   readonly pricedAs: string | null
   /** Throws a ProxyError: 502 unreachable or broken, 504 timed out. */
   ask(request: UpstreamRequest): Promise<UpstreamAnswer>
+  /** Passes on what it has no form for here. Throws as `ask` does, and a 404 for an operation that it does not have. */
+  pass?(request: PassedRequest): Promise<UpstreamAnswer>
   /** Where it keeps answers: asks for one, or about one. Throws as `ask` does. */
   askStored?(request: StoredRequest): Promise<UpstreamAnswer>
 }

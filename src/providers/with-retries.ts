@@ -1,5 +1,5 @@
 /** Asks a provider again when it failed before its answer began, where asking twice does no harm. */
-import type { Provider, UpstreamAnswer, UpstreamRequest } from './upstream.ts'
+import type { Provider, UpstreamAnswer } from './upstream.ts'
 import { isPassing, UpstreamFailure } from './upstream-failure.ts'
 
 export interface RetryOptions {
@@ -16,46 +16,46 @@ const MAX_WAIT_MS = 5_000
 
 /** The provider, answering the last attempt's outcome when all have failed. */
 export function withRetries(provider: Provider, { maxRetries, random = Math.random }: RetryOptions): Provider {
+  /** `leavesTrace`: whether the provider was asked to keep something: it may have, though its answer was lost. */
+  async function repeat(leavesTrace: boolean, signal: AbortSignal, ask: () => Promise<UpstreamAnswer>) {
+    for (let retry = 0; ; retry++) {
+      const outcome = await attempt(ask)
+      const waitMs = retry < maxRetries && mayRepeat(outcome, leavesTrace) ? chooseWait(outcome, retry, random) : null
+      if (waitMs === null) {
+        if (outcome instanceof UpstreamFailure) throw outcome
+        return outcome
+      }
+      if (!(outcome instanceof UpstreamFailure)) await outcome.body.cancel()
+      await sleep(waitMs, signal)
+    }
+  }
+
+  const { pass } = provider
   return {
     ...provider,
-    async ask(request) {
-      for (let retry = 0; ; retry++) {
-        const outcome = await attempt(provider, request)
-        const waitMs = retry < maxRetries && mayRepeat(outcome, request) ? chooseWait(outcome, retry, random) : null
-        if (waitMs === null) {
-          if (outcome instanceof UpstreamFailure) throw outcome
-          return outcome
-        }
-        if (!(outcome instanceof UpstreamFailure)) await outcome.body.cancel()
-        await sleep(waitMs, request.signal)
-      }
-    },
+    ask: request => repeat(request.body.store === true, request.signal, () => provider.ask(request)),
+    ...(pass && { pass: request => repeat(request.leavesTrace, request.signal, () => pass(request)) }),
   }
 }
 
 type Outcome = UpstreamAnswer | UpstreamFailure
 
-async function attempt(provider: Provider, request: UpstreamRequest): Promise<Outcome> {
+async function attempt(ask: () => Promise<UpstreamAnswer>): Promise<Outcome> {
   try {
-    return await provider.ask(request)
+    return await ask()
   } catch (error) {
     if (error instanceof UpstreamFailure) return error
     throw error
   }
 }
 
-function mayRepeat(outcome: Outcome, request: UpstreamRequest): boolean {
+function mayRepeat(outcome: Outcome, leavesTrace: boolean): boolean {
   if (outcome instanceof UpstreamFailure) {
-    return outcome.kind === 'unconnected' || (outcome.kind === 'cut' && !leavesTrace(request))
+    return outcome.kind === 'unconnected' || (outcome.kind === 'cut' && !leavesTrace)
   }
   if (!isPassing(outcome.status) || outcome.headers.get('x-should-retry') === 'false') return false
   // A request that was turned away at the door left nothing behind.
-  return outcome.status === 429 || !leavesTrace(request)
-}
-
-/** Whether the provider was asked to keep something: it may have, though its answer was lost. */
-function leavesTrace({ body }: UpstreamRequest): boolean {
-  return body.store === true
+  return outcome.status === 429 || !leavesTrace
 }
 
 /** Milliseconds, or null where the provider wants to be left alone for longer than a client would wait. */

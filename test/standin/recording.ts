@@ -6,6 +6,8 @@ export interface RecordedRequest {
   path: string
   headers: Record<string, string>
   bodyText: string
+  /** The same before it was read as text. */
+  bytes?: Uint8Array
   /** The parsed body; undefined where it is not JSON. */
   body: unknown
   /** By `performance.now()`. */

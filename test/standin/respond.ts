@@ -5,7 +5,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import { composeAnswer, isObject } from './compose.ts'
 import { writeError } from './errors.ts'
+import type { KeptObjects } from './kept-objects.ts'
 import { writeModels } from './models.ts'
+import { writePassed } from './passed.ts'
 import type { RecordedRequest } from './recording.ts'
 import type { AnswerScenario, BrokenAnswerScenario, Flavour, JsonObject, Scenario } from './scenario.ts'
 import { cutConnection, JSON_HEADERS, sendBody, sendParts, writeParts } from './send.ts'
@@ -20,6 +22,7 @@ export interface Exchange {
   serial: number
   /** Called before the connection is cut, so that it is not taken for the client's going. */
   onCut: () => void
+  kept: KeptObjects
 }
 
 const DEFAULT_ANSWER: AnswerScenario = { kind: 'answer' }
@@ -56,6 +59,11 @@ export async function respond(exchange: Exchange, scenario: Scenario): Promise<v
 
 async function sendAnswer(exchange: Exchange, scenario: AnswerScenario): Promise<void> {
   const { request, response } = exchange
+  const passed = await writePassed(exchange.request, exchange.kept, scenario)
+  if (passed) {
+    response.writeHead(passed.status, { 'content-type': passed.contentType, ...scenario.headers })
+    return sendParts(response, passed.parts, scenario.chunkPauseMs)
+  }
   if (!isStreamed(request)) {
     sendPlain(exchange, scenario)
     return
@@ -77,6 +85,12 @@ function sendPlain(exchange: Exchange, scenario: AnswerScenario): void {
 /** The headers and so many chunks; of a plain answer, half the body that its length promises. */
 async function sendBeginning(exchange: Exchange, chunks: number, pauseMs?: number): Promise<void> {
   const { request, response } = exchange
+  const passed = await writePassed(request, exchange.kept, DEFAULT_ANSWER)
+  if (passed) {
+    response.writeHead(passed.status, { 'content-type': passed.contentType })
+    response.flushHeaders()
+    return writeParts(response, passed.parts.slice(0, chunks), pauseMs)
+  }
   if (isStreamed(request)) {
     response.writeHead(200, STREAM_HEADERS)
     response.flushHeaders()

@@ -15,13 +15,13 @@ export function sendBody(
   response.end(body)
 }
 
-export async function sendParts(response: ServerResponse, parts: string[], pauseMs = 0): Promise<void> {
+export async function sendParts(response: ServerResponse, parts: (string | Uint8Array)[], pauseMs = 0): Promise<void> {
   await writeParts(response, parts, pauseMs)
   response.end()
 }
 
 /** Waits where the client reads too slowly; stops where it went away. */
-export async function writeParts(response: ServerResponse, parts: string[], pauseMs = 0): Promise<void> {
+export async function writeParts(response: ServerResponse, parts: (string | Uint8Array)[], pauseMs = 0): Promise<void> {
   for (const [position, part] of parts.entries()) {
     if (position > 0 && pauseMs > 0) await sleep(pauseMs)
     if (response.destroyed || response.closed) return

@@ -2,6 +2,7 @@
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
+import { createKeptObjects } from './kept-objects.ts'
 import { createRecording, type RecordedRequest, type Recording } from './recording.ts'
 import { respond } from './respond.ts'
 import type { Flavour, Scenario } from './scenario.ts'
@@ -41,6 +42,7 @@ export async function startStandin(options: StandinOptions = {}): Promise<Standi
   const recording = createRecording(options.keepsRequests ?? true)
   const sockets = new Set<Socket>()
   const once: Scenario[] = []
+  const kept = createKeptObjects()
   let script: Script = () => undefined
   let serial = 0
 
@@ -51,13 +53,13 @@ export async function startStandin(options: StandinOptions = {}): Promise<Standi
     return once.shift() ?? script(request) ?? { kind: 'answer' }
   }
 
-  async function answer(message: IncomingMessage, response: ServerResponse, bodyText: string): Promise<void> {
-    const request = recordRequest(message, bodyText)
+  async function answer(message: IncomingMessage, response: ServerResponse, bytes: Buffer): Promise<void> {
+    const request = recordRequest(message, bytes)
     recording.add(request)
     response.once('close', () => recording.end(request, response.writableFinished ? 'answered' : 'aborted'))
     const flavour = options.flavour ?? 'openai'
     const onCut = () => recording.end(request, 'cut')
-    await respond({ request, response, flavour, serial: ++serial, onCut }, chooseScenario(request))
+    await respond({ request, response, flavour, serial: ++serial, onCut, kept }, chooseScenario(request))
   }
 
   const standin: Omit<Standin, 'baseUrl'> = {
@@ -84,10 +86,10 @@ export async function startStandin(options: StandinOptions = {}): Promise<Standi
   }
 
   const server = createServer((message, response) => {
-    readBody(message, bodyText => {
+    readBody(message, bytes => {
       // A script may fail at a request it was not written for.
-      if (!control(standin, message, response, bodyText))
-        answer(message, response, bodyText).catch(() => response.destroy())
+      if (!control(standin, message, response, bytes.toString()))
+        answer(message, response, bytes).catch(() => response.destroy())
     })
   })
   // Longer than any test: a client's pooled connection does not go stale under it.
@@ -101,18 +103,20 @@ export async function startStandin(options: StandinOptions = {}): Promise<Standi
   return Object.assign(standin, { baseUrl: `http://127.0.0.1:${port}/v1` })
 }
 
-function readBody(message: IncomingMessage, onEnd: (text: string) => void): void {
+function readBody(message: IncomingMessage, onEnd: (bytes: Buffer) => void): void {
   const parts: Buffer[] = []
   message.on('data', (part: Buffer) => parts.push(part))
-  message.on('end', () => onEnd(Buffer.concat(parts).toString()))
+  message.on('end', () => onEnd(Buffer.concat(parts)))
 }
 
-function recordRequest(message: IncomingMessage, bodyText: string): RecordedRequest {
+function recordRequest(message: IncomingMessage, bytes: Buffer): RecordedRequest {
+  const bodyText = bytes.toString()
   return {
     method: message.method ?? '',
     path: (message.url ?? '').split('?')[0] ?? '',
     headers: message.headers as Record<string, string>,
     bodyText,
+    bytes,
     body: parseJson(bodyText),
     receivedAtMs: performance.now(),
     abortedAtMs: null,

@@ -2,7 +2,13 @@ import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
-import { PAGES, writeErrorTable, writeFieldTable, writeTranslatedTable } from '../../scripts/write-docs.ts'
+import {
+  PAGES,
+  writeErrorTable,
+  writeFieldTable,
+  writeOperationTable,
+  writeTranslatedTable,
+} from '../../scripts/write-docs.ts'
 import { ERRORS } from '../../src/errors/catalogue.ts'
 import { FIELD_RULES as MESSAGES_RULES } from '../../src/messages-format/field-rules.ts'
 import { FIELD_RULES } from '../../src/providers/anthropic/field-rules.ts'
@@ -24,6 +30,11 @@ test.each([
   const rows = table.split('\n')
   expect(rows).toHaveLength(rowCount)
   for (const row of rows) expect(row.split('|')).toHaveLength(cellCount)
+})
+
+test('the page on what is passed on has its table', () => {
+  // Where it has not: bun scripts/write-docs.ts prints it.
+  expect(readFileSync(join(root, 'docs/pass-through.md'), 'utf8')).toContain(writeOperationTable())
 })
 
 test('the page of errors has them all', () => {

@@ -32,6 +32,18 @@ test.each([
   ['/v1/responses/resp_1/cancel', { kind: 'response', id: 'resp_1', part: '/cancel' }],
   ['/v1/responses/a/b', null],
   ['/v1/responses/%2e%2e', null],
+  ['/v1/images/generations', { kind: 'operation', operation: 'images/generations' }],
+  ['//audio/speech/', { kind: 'operation', operation: 'audio/speech' }],
+  ['/v1/v1/moderations', { kind: 'operation', operation: 'moderations' }],
+  ['/v1/audio', null],
+  ['/v1/constructor', null],
+  ['/v1/files', { kind: 'kept', collection: 'files', id: null, part: '' }],
+  ['/files/file-1/', { kind: 'kept', collection: 'files', id: 'file-1', part: '' }],
+  ['/v1/files/file-1/content', { kind: 'kept', collection: 'files', id: 'file-1', part: '/content' }],
+  ['/v1/batches/batch_1/cancel', { kind: 'kept', collection: 'batches', id: 'batch_1', part: '/cancel' }],
+  ['/v1/files/file-1/cancel', null],
+  ['/v1/batches/batch_1/content', null],
+  ['/v1/files/%2e%2e', null],
   ['/', null],
   ['/v1/__proto__', null],
 ])('%s', (path, target) => {
@@ -40,7 +52,8 @@ test.each([
 
 describe('a 404 says what to change', () => {
   test.each([
-    ['/v1/images/generations', '/v1/images', 'vendor’s own address'],
+    ['/v1/fine_tuning/jobs', '/v1/fine_tuning', 'vendor’s own address'],
+    ['/v1/images/generation', 'nothing at this path', '/v1/images/'],
     ['/v1/threads', '/v1/threads', 'Assistants'],
     ['/v2/chat/completions', 'base address', '/v1'],
   ])('%s', (path, named, advice) => {

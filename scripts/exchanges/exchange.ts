@@ -1,0 +1,59 @@
+/** A recorded exchange with an upstream: one request, its answer, and no secret; one JSON file each. */
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+
+export interface Exchange {
+  /** Whose it is: by which key the proxy reaches it. */
+  provider: 'openai' | 'anthropic' | 'groq' | 'aggregator'
+  request: {
+    method: string /** With /v1. */
+    path: string
+    headers: Record<string, string>
+    body: Record<string, unknown>
+  }
+  /** A stream's body by its events, each with the empty line that ends it. */
+  response: { status: number; headers: Record<string, string>; body: string | string[] }
+}
+
+/** Those that the repository has. */
+export const OWN_FOLDER = new URL('../../test/fixtures/exchanges', import.meta.url).pathname
+
+export async function readExchanges(folder = OWN_FOLDER): Promise<{ name: string; exchange: Exchange }[]> {
+  const files = readdirSync(folder)
+    .filter(file => file.endsWith('.json'))
+    .sort()
+  return Promise.all(
+    files.map(async file => ({
+      name: file.replace(/\.json$/, ''),
+      exchange: await Bun.file(join(folder, file)).json(),
+    })),
+  )
+}
+
+export async function writeExchange(folder: string, exchange: Exchange): Promise<string> {
+  const { request } = exchange
+  const family = request.path.replace(/^\/v1\//, '').replaceAll('/', '-')
+  const form = request.body.stream === true ? 'stream' : 'plain'
+  const digest = Bun.SHA256.hash(matchKey(request), 'hex').slice(0, 8)
+  const file = join(folder, `${family}-${form}-${digest}.json`)
+  await Bun.write(file, `${JSON.stringify(exchange, null, 2)}\n`)
+  return file
+}
+
+export function bodyText({ body }: Exchange['response']): string {
+  return typeof body === 'string' ? body : body.join('')
+}
+
+/** Equal for requests that upstream answers alike: the proxy asks every stream for its usage. */
+export function matchKey({ method, path, body }: Pick<Exchange['request'], 'method' | 'path' | 'body'>): string {
+  const { stream_options: _, stream, ...asked } = body
+  return `${method} ${path} ${stream === true} ${sortedJson(asked)}`
+}
+
+function sortedJson(value: unknown): string {
+  return JSON.stringify(value, (_, inner: unknown) =>
+    typeof inner === 'object' && inner !== null && !Array.isArray(inner)
+      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : inner,
+  )
+}

@@ -1,0 +1,52 @@
+/** A proxy of one's own in front of a replaying upstream: on embedded stores that are gone afterwards, with a project that reaches every provider. */
+import { createApp } from '../../src/app.ts'
+import { readConfig } from '../../src/config.ts'
+import { createEmbedder } from '../../src/embedders/create-embedder.ts'
+import { openEmbeddedDatabase } from '../../src/postgres/embedded/embedded.ts'
+import { migrate } from '../../src/postgres/migrate.ts'
+import { createProject, issueKey } from '../../src/postgres/projects.ts'
+import { findProjectId, storeProviderKey } from '../../src/postgres/provider-keys.ts'
+import { createVault } from '../../src/providers/keys/vault.ts'
+import { createInProcessStore } from '../../src/stores/in-process-store.ts'
+import { createLog } from '../../src/telemetry/log.ts'
+
+/** `upstream`: without /v1. */
+export async function startOwnProxy(upstream: string) {
+  const encryptionKey = Buffer.from(crypto.getRandomValues(new Uint8Array(32)))
+  const config = readConfig({
+    PORT: '0',
+    AGGREGATOR_BASE_URL: `${upstream}/v1`,
+    AGGREGATOR_API_KEY: 'replay',
+    AGGREGATOR_SPEAKS: 'all',
+    OPENAI_BASE_URL: `${upstream}/v1`,
+    GROQ_BASE_URL: `${upstream}/v1`,
+    ANTHROPIC_BASE_URL: upstream,
+    ENCRYPTION_KEY: encryptionKey.toString('base64'),
+  })
+  const log = createLog('silent')
+  const database = await openEmbeddedDatabase({ directory: null, psql: null })
+  await migrate(database)
+  await createProject(database, 'replay', 'enterprise')
+  const projectId = await findProjectId(database, 'replay')
+  const vault = createVault(async () => ({ current: encryptionKey, previous: null }))
+  for (const provider of ['openai', 'anthropic', 'groq'] as const) {
+    const owner = { projectId, provider }
+    await storeProviderKey(database, { ...owner, sealed: await vault.seal('replay', owner), lastFour: 'play' })
+  }
+  const key = await issueKey(database, 'replay', 'project', 'replay')
+  const store = createInProcessStore()
+  const embedder = await createEmbedder(config.embedder, log)
+  const app = await createApp({ config, database, store, embedder, log })
+  app.http.listen({ port: 0, hostname: '127.0.0.1' })
+  return {
+    baseUrl: `http://127.0.0.1:${app.http.server?.port}`,
+    key,
+    async stop() {
+      await app.http.server?.stop(true)
+      await app.flush(5_000)
+      await app.close()
+      await embedder.close()
+      await Promise.all([database.close(), store.close()])
+    },
+  }
+}

@@ -1,0 +1,24 @@
+create or replace function keep_object(
+    of_project bigint,
+    object_id text,
+    of_collection text,
+    of_provider text,
+    for_purpose text,
+    of_requests integer,
+    told text,
+    gone_at timestamptz,
+    names_models text[]
+)
+returns void
+language sql
+volatile
+set search_path = public, pg_temp
+as $$
+    insert into kept_objects as k (project_id, id, collection, provider, purpose, requests, object, expires_at, models)
+    values (of_project, object_id, of_collection, of_provider, for_purpose, of_requests, told, gone_at, names_models)
+    on conflict (project_id, id) do update
+    set object = coalesce(excluded.object, k.object),
+        expires_at = coalesce(excluded.expires_at, k.expires_at);
+$$;
+
+comment on function keep_object(bigint, text, text, text, text, integer, text, timestamptz, text[]) is 'Binds a file or a batch to the project that made it, or notes what its provider tells of it now; null is nothing new.';

@@ -1,0 +1,28 @@
+create or replace function page_of_kept_objects(
+    of_project bigint,
+    of_collection text,
+    for_purpose text,
+    after_id text,
+    newest_first boolean,
+    page_size integer
+)
+returns table (id text, provider text, object text)
+language sql
+stable
+set search_path = public, pg_temp
+as $$
+    with cursor as (
+        select (select k.position from kept_objects k where k.project_id = of_project and k.id = after_id) as position
+    )
+    select k.id, k.provider, k.object
+    from kept_objects k, cursor c
+    where k.project_id = of_project
+        and k.collection = of_collection
+        and (for_purpose is null or k.purpose = for_purpose)
+        and (k.expires_at is null or k.expires_at > now())
+        and (after_id is null or case when newest_first then k.position < c.position else k.position > c.position end)
+    order by case when newest_first then -k.position else k.position end
+    limit page_size;
+$$;
+
+comment on function page_of_kept_objects(bigint, text, text, text, boolean, integer) is 'The project''s own files or batches, after a given one of them; nothing after one that is not there.';

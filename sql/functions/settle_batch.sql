@@ -1,0 +1,17 @@
+create or replace function settle_batch(of_project bigint, batch_id text) returns boolean
+language sql
+volatile
+set search_path = public, pg_temp
+as $$
+    with settling as (
+        update kept_objects k
+        set settled = true
+        where k.project_id = of_project
+            and k.id = batch_id
+            and not k.settled
+        returning 1
+    )
+    select exists (select from settling);
+$$;
+
+comment on function settle_batch(bigint, text) is 'True once for each batch, however many ask at once: for whoever is to record what it used.';

@@ -1,0 +1,36 @@
+/** A request from the wire in the form that the pipeline takes. */
+import type { ProxyRequest } from '../pipeline/exchange.ts'
+import type { Endpoint } from '../providers/upstream.ts'
+import { readAuthorization } from './key-carrier.ts'
+import { nameModel } from './name-model.ts'
+import type { ReceivedBody } from './read-body.ts'
+import type { Arrival } from './respond.ts'
+
+export interface ProxyRequestOptions {
+  endpoint: Endpoint
+  /** As the path names it, where it does. */
+  model: string | null
+  body: ReceivedBody
+  arrival: Arrival
+  /** The client's, as far as it can be trusted. */
+  address: string
+}
+
+export function toProxyRequest(
+  { headers, signal }: Request,
+  { endpoint, model, body, arrival, address }: ProxyRequestOptions,
+): ProxyRequest {
+  const read = model === null ? body.read : async () => nameModel(await body.read(), model)
+  return {
+    id: arrival.requestId,
+    endpoint,
+    authorization: readAuthorization(headers),
+    address,
+    headers,
+    body: { ...body, read, readBytes: model === null ? body.readBytes : async () => Buffer.from(await read()) },
+    readBody: read,
+    isSmall: body.isSmall,
+    signal,
+    arrivedAtMs: arrival.atMs,
+  }
+}

@@ -1,0 +1,50 @@
+/** Asks a provider for one file or batch, if it is the project's own; or for its content, its end, its deletion. */
+import { ProxyError } from '../../errors.ts'
+import type { Account } from '../../postgres/admit.ts'
+import { findKeptObject } from '../../postgres/kept-objects.ts'
+import type { Collection } from '../../providers/operations.ts'
+import { passedOn } from '../complete-call.ts'
+import type { ProxyRequest, ProxyResponse } from '../exchange.ts'
+import { leavingOf } from '../pass-through/ask-passed.ts'
+import { readAll } from '../read-answer.ts'
+import { noSuchObject } from './kept-errors.ts'
+import type { KeptRoom } from './kept-room.ts'
+import { passTo } from './make-object.ts'
+import { noteObject } from './note-object.ts'
+
+export interface AskedObject {
+  method: 'GET' | 'POST' | 'DELETE'
+  collection: Collection
+  id: string
+  /** What of it, with a slash in front; '' for itself. */
+  part: string
+}
+
+export async function askObject(
+  request: ProxyRequest,
+  account: Account,
+  { method, collection, id, part }: AskedObject,
+  room: KeptRoom,
+): Promise<ProxyResponse> {
+  const known = await findKeptObject(room.database, account.project_id, collection, id)
+  if (!known) throw noSuchObject(collection, id)
+  const provider = room.stages.routes.keeperOfFiles(account, known.provider)
+  if (provider instanceof ProxyError) throw provider
+  const isDownload = part === '/content'
+  const answer = await passTo(provider, {
+    method,
+    path: `/${collection}/${id}${part}`,
+    body: null,
+    headers: request.headers,
+    leavesTrace: method !== 'GET',
+    isDownload,
+    signal: leavingOf(request.signal),
+  })
+  const headers = { ...passedOn(answer), 'x-proxy-provider': provider.name }
+  if (isDownload && answer.status < 400) return { status: answer.status, headers, body: answer.body }
+  const bytes = await readAll(answer.body, provider.name)
+  const text = new TextDecoder().decode(bytes)
+  // A file whose content is gone may still be there itself.
+  if (!isDownload) await noteObject({ request, account, provider, collection, id, status: answer.status, text }, room)
+  return { status: answer.status, headers, body: bytes }
+}

@@ -1,0 +1,23 @@
+/** What everything about files and batches uses, and what a request to make one is. */
+import type { RequestReserver } from '../../admission/reserve-requests.ts'
+import type { Account } from '../../postgres/admit.ts'
+import type { Database } from '../../postgres/database.ts'
+import type { PassedBody } from '../../providers/upstream.ts'
+import type { RequestAccounting } from '../accounting.ts'
+import type { ProxyRequest } from '../exchange.ts'
+import type { Stages } from '../stages.ts'
+
+export interface KeptRoom {
+  stages: Stages
+  database: Database
+  reserver: RequestReserver
+}
+
+/** An admitted request for a new file or batch. */
+export interface MakingContext {
+  request: ProxyRequest
+  keyHash: string
+  account: Account
+  accounting: RequestAccounting
+  passed: PassedBody
+}

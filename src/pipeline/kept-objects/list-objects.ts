@@ -1,0 +1,87 @@
+/** Lists a project's own files or batches, in the form of OpenAI's lists: their provider's would show those of all who share its account. */
+import { invalidRequest, ProxyError } from '../../errors.ts'
+import { type JsonObject, parseJsonObject } from '../../json/json-object.ts'
+import type { Account } from '../../postgres/admit.ts'
+import { type KeptObject, pageOfKeptObjects } from '../../postgres/kept-objects.ts'
+import type { Collection } from '../../providers/operations.ts'
+import type { ProxyRequest, ProxyResponse } from '../exchange.ts'
+import { JSON_TYPE } from '../response-headers.ts'
+import { askObject } from './ask-object.ts'
+import type { KeptRoom } from './kept-room.ts'
+import { FINAL } from './note-object.ts'
+
+/** OpenAI's own. */
+const SIZES: Record<Collection, { usual: number; most: number }> = {
+  files: { usual: 10_000, most: 10_000 },
+  batches: { usual: 20, most: 100 },
+}
+/** Asked for at once, of what may have changed. */
+const MOST_AT_ONCE = 8
+
+export async function listObjects(
+  request: ProxyRequest,
+  account: Account,
+  { collection, search }: { collection: Collection; search: URLSearchParams },
+  room: KeptRoom,
+): Promise<ProxyResponse> {
+  const keeper = room.stages.routes.keeperOfFiles(account)
+  if (keeper instanceof ProxyError && account.key_type === 'test') throw keeper
+  const limit = readLimit(search.get('limit'), SIZES[collection])
+  const rows = await pageOfKeptObjects(room.database, {
+    projectId: account.project_id,
+    collection,
+    purpose: search.get('purpose'),
+    after: search.get('after'),
+    newestFirst: readOrder(search.get('order')) === 'desc',
+    size: limit + 1,
+  })
+  const texts = await bringUpToDate(rows.slice(0, limit), row =>
+    askObject(request, account, { method: 'GET', collection, id: row.id, part: '' }, room),
+  )
+  const data = texts.flatMap((text): JsonObject[] => (text === null ? [] : [parseJsonObject(text) ?? {}]))
+  const [first, last] = [data[0], data.at(-1)]
+  const list = {
+    object: 'list',
+    data,
+    first_id: first?.id ?? null,
+    last_id: last?.id ?? null,
+    has_more: rows.length > limit,
+  }
+  return { status: 200, headers: { ...JSON_TYPE }, body: JSON.stringify(list) }
+}
+
+/** As last told where that cannot have changed, or where its provider does not answer; null where it is gone. */
+async function bringUpToDate(
+  rows: readonly KeptObject[],
+  ask: (row: KeptObject) => Promise<ProxyResponse>,
+): Promise<(string | null)[]> {
+  const texts = rows.map(row => row.object)
+  const waiting = rows.flatMap((row, at) => (mayHaveChanged(row) ? [{ row, at }] : []))
+  async function work(): Promise<void> {
+    for (let next = waiting.shift(); next; next = waiting.shift()) {
+      const { row, at } = next
+      const answer = await ask(row).catch(() => null)
+      if (answer?.status === 200) texts[at] = new TextDecoder().decode(answer.body as Uint8Array)
+      if (answer?.status === 404) texts[at] = null
+    }
+  }
+  await Promise.all(Array.from({ length: MOST_AT_ONCE }, work))
+  return texts
+}
+
+function mayHaveChanged({ object }: KeptObject): boolean {
+  const told = object === null ? undefined : parseJsonObject(object)
+  return told === undefined || (told.object === 'batch' && !FINAL.has(told.status))
+}
+
+function readLimit(given: string | null, { usual, most }: { usual: number; most: number }): number {
+  if (given === null) return usual
+  const limit = Number(given)
+  if (/^\d+$/.test(given) && limit >= 1 && limit <= most) return limit
+  throw invalidRequest(`limit must be a whole number from 1 to ${most}.`, 'limit')
+}
+
+function readOrder(given: string | null): 'asc' | 'desc' {
+  if (given === null || given === 'desc' || given === 'asc') return given ?? 'desc'
+  throw invalidRequest('order must be asc or desc.', 'order')
+}

@@ -1,0 +1,50 @@
+/** Starts a batch over a file of the project's own: it counts as many requests as the file holds. */
+import { invalidRequest, ProxyError } from '../../errors.ts'
+import type { Account } from '../../postgres/admit.ts'
+import { findKeptObject } from '../../postgres/kept-objects.ts'
+import { refuseUnallowed } from '../../providers/allowed-models.ts'
+import type { ProxyResponse } from '../exchange.ts'
+import { noSuchObject } from './kept-errors.ts'
+import type { KeptRoom, MakingContext } from './kept-room.ts'
+import { makeObject } from './make-object.ts'
+
+export async function startBatch(context: MakingContext, room: KeptRoom): Promise<ProxyResponse> {
+  const { account, keyHash, passed } = context
+  const { stages, database, reserver } = room
+  // A test key is told that it has no files rather than that this one is not its own.
+  const anybody = stages.routes.keeperOfFiles(account)
+  if (account.key_type === 'test' && anybody instanceof ProxyError) throw anybody
+  const { input_file_id: input } = passed.fields
+  if (typeof input !== 'string') throw invalidRequest("Missing required parameter: 'input_file_id'.", 'input_file_id')
+  const file = await findKeptObject(database, account.project_id, 'files', input)
+  if (!file) throw noSuchObject('files', input)
+  const provider = stages.routes.keeperOfFiles(account, file.provider)
+  if (provider instanceof ProxyError) throw provider
+  if (account.allowed_models !== null) checkModels(file.models, account)
+  // One of them is the request that starts it.
+  const giveBack = await reserver.reserve(keyHash, Math.max(0, file.requests - 1))
+  let isStarted = false
+  try {
+    const response = await makeObject(
+      context,
+      { collection: 'batches', provider, requests: file.requests, models: file.models },
+      room,
+    )
+    isStarted = response.status < 400
+    return response
+  } finally {
+    if (!isStarted) giveBack()
+  }
+}
+
+/** The project may have narrowed its models since. */
+function checkModels(models: readonly string[] | null, account: Account): void {
+  if (models === null) {
+    throw invalidRequest(
+      'The file was made before the project narrowed its models (allowed_models): upload it again.',
+      'input_file_id',
+    )
+  }
+  const refusal = refuseUnallowed(models, account)
+  if (refusal) throw refusal
+}

@@ -1,0 +1,17 @@
+/** A request to be passed on that was admitted, with all that is known about it. */
+import type { CacheQuery } from '../../cache/cache-query.ts'
+import type { Account } from '../../postgres/admit.ts'
+import type { Provider } from '../../providers/upstream.ts'
+import type { RequestAccounting } from '../accounting.ts'
+import type { ProxyRequest } from '../exchange.ts'
+import type { PassedQuery } from './parse-passed.ts'
+
+export interface PassedContext {
+  request: ProxyRequest
+  query: PassedQuery
+  account: Account
+  provider: Provider
+  /** Null where the answer is not kept. */
+  cacheQuery: CacheQuery | null
+  accounting: RequestAccounting
+}

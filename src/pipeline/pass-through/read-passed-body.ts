@@ -1,0 +1,54 @@
+/** Reads the body of a request that is passed on: kept as it came, looked into for what it says of itself. */
+
+import { invalidRequest } from '../../errors.ts'
+import { canonicalizeBody } from '../../json/canonical.ts'
+import { decodeUtf8 } from '../../json/decode-utf8.ts'
+import { hasInexactNumber } from '../../json/inexact-number.ts'
+import type { JsonObject } from '../../json/json-object.ts'
+import { LARGE_BODY_BYTES, type LargeBodyReader } from '../../large-bodies/read-large-body.ts'
+import { readForm, readValue } from '../../multipart/read-form.ts'
+import type { PassedBody } from '../../providers/upstream.ts'
+import type { ProxyRequest } from '../exchange.ts'
+import { parseObject } from '../parse-request.ts'
+
+export interface ReadBody {
+  passed: PassedBody
+  /** Of JSON alone: what of it counts, and whether writing it anew could change a number. */
+  json: { canonicalBody: string; hasInexactNumber: boolean; isLarge: boolean } | null
+}
+
+/** A value of a form that is any longer is no name, number or switch. */
+const MAX_VALUE_BYTES = 8_192
+
+/** Throws 400, 408, 413, 415 or 503. */
+export async function readPassedBody(
+  { body, headers }: Pick<ProxyRequest, 'body' | 'headers'>,
+  takesForms: boolean,
+  largeBodies: LargeBodyReader,
+): Promise<ReadBody> {
+  const bytes = await body.readBytes(takesForms)
+  const contentType = headers.get('content-type') ?? 'application/json'
+  if (/^\s*multipart\/form-data/i.test(contentType)) return { passed: readFormBody(bytes, contentType), json: null }
+  if (bytes.length > LARGE_BODY_BYTES) {
+    const large = await largeBodies.read(bytes)
+    const passed = { bytes: large.bytes, contentType, fields: large.body, form: null }
+    return { passed, json: { ...large, isLarge: true } }
+  }
+  const text = decodeUtf8(bytes)
+  const fields = parseObject(text)
+  const json = { canonicalBody: canonicalizeBody(fields), hasInexactNumber: hasInexactNumber(text), isLarge: false }
+  return { passed: { bytes, contentType, fields, form: null }, json }
+}
+
+function readFormBody(bytes: Uint8Array, contentType: string): PassedBody {
+  const form = readForm(bytes, contentType)
+  // Null prototype: a field called __proto__ is a field like any other.
+  const fields: JsonObject = Object.create(null)
+  for (const part of form.parts) {
+    const { name, isFile, start, end } = part
+    if (name === 'model' && (isFile || 'model' in fields))
+      throw invalidRequest('The form must name one model.', 'model')
+    if (!isFile && end - start <= MAX_VALUE_BYTES) fields[name] = readValue(form, part)
+  }
+  return { bytes, contentType, fields, form }
+}

@@ -1,0 +1,21 @@
+/** Sound as the cache keeps it, whose entries are text: its content type, and its bytes in base64. */
+import { parseJsonObject } from '../../json/json-object.ts'
+
+export interface Sound {
+  contentType: string
+  bytes: Uint8Array
+}
+
+/** Longer sound is passed on and not kept: some four minutes of mp3. */
+export const MAX_SOUND_BYTES = 4 * 1024 * 1024
+
+export function writeSound({ contentType, bytes }: Sound): string {
+  return JSON.stringify({ content_type: contentType, base64: Buffer.from(bytes).toString('base64') })
+}
+
+/** Null for anything else. */
+export function readSound(stored: Uint8Array): Sound | null {
+  const { content_type, base64 } = parseJsonObject(new TextDecoder().decode(stored)) ?? {}
+  if (typeof content_type !== 'string' || typeof base64 !== 'string') return null
+  return { contentType: content_type, bytes: Buffer.from(base64, 'base64') }
+}

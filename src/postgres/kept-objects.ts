@@ -1,0 +1,140 @@
+/** Calls what binds files and batches, which providers keep, to the projects that made them. */
+import type { Database } from './database.ts'
+import {
+  boolean,
+  defineStatement,
+  integer,
+  nothing,
+  nullable,
+  readOne,
+  runStatement,
+  text,
+  texts,
+} from './statement.ts'
+
+export interface ObjectToKeep {
+  projectId: number
+  id: string
+  collection: 'files' | 'batches'
+  /** openai, groq or aggregator. */
+  provider: string
+  purpose?: string | null
+  /** Of a batch's input. */
+  requests?: number
+  /** Of a batch's input, what it asks for, where that was looked at. */
+  models?: readonly string[] | null
+  /** JSON; null: not told yet. */
+  object: string | null
+  expiresAt?: Date | null
+}
+
+export interface KeptObject {
+  id: string
+  provider: string
+  /** JSON, as its provider last told it. */
+  object: string | null
+}
+
+export interface FoundObject extends KeptObject {
+  /** Of a batch's input. */
+  requests: number
+  models: string[] | null
+}
+
+export interface ObjectPage {
+  projectId: number
+  collection: 'files' | 'batches'
+  purpose: string | null
+  after: string | null
+  newestFirst: boolean
+  size: number
+}
+
+const KEEP = defineStatement(
+  `select keep_object(
+  $1::bigint,
+  $2::text,
+  $3::text,
+  $4::text,
+  $5::text,
+  $6::integer,
+  $7::text,
+  $8::timestamptz,
+  $9::text[]
+) as done`,
+  { done: nothing },
+)
+const FIND = defineStatement(
+  'select id, provider, requests, object, models from find_kept_object($1::bigint, $2::text, $3::text)',
+  {
+    id: text(),
+    provider: text(),
+    requests: integer,
+    object: nullable(text()),
+    models: nullable(texts),
+  },
+)
+const FORGET = defineStatement('select forget_kept_object($1::bigint, $2::text) as done', { done: nothing })
+const SETTLE = defineStatement('select settle_batch($1::bigint, $2::text) as is_ours', { is_ours: boolean })
+const PAGE = defineStatement(
+  `select id, provider, object from page_of_kept_objects(
+  $1::bigint,
+  $2::text,
+  $3::text,
+  $4::text,
+  $5::boolean,
+  $6::integer
+)`,
+  { id: text(), provider: text(), object: nullable(text()) },
+)
+
+/** What is known already is told anew. */
+export async function keepObject(database: Database, kept: ObjectToKeep): Promise<void> {
+  const {
+    projectId,
+    id,
+    collection,
+    provider,
+    purpose = null,
+    requests = 0,
+    models = null,
+    object,
+    expiresAt = null,
+  } = kept
+  await runStatement(database, KEEP, [
+    projectId,
+    id,
+    collection,
+    provider,
+    purpose,
+    requests,
+    object,
+    expiresAt,
+    models,
+  ])
+}
+
+/** Null for another project's. */
+export async function findKeptObject(
+  database: Database,
+  projectId: number,
+  collection: 'files' | 'batches',
+  id: string,
+): Promise<FoundObject | null> {
+  const [found = null] = await runStatement(database, FIND, [projectId, collection, id])
+  return found
+}
+
+export async function forgetKeptObject(database: Database, projectId: number, id: string): Promise<void> {
+  await runStatement(database, FORGET, [projectId, id])
+}
+
+/** Whether the caller is the one to record what the batch used. */
+export async function settleBatch(database: Database, projectId: number, id: string): Promise<boolean> {
+  return (await readOne(database, SETTLE, [projectId, id])).is_ours
+}
+
+export function pageOfKeptObjects(database: Database, page: ObjectPage): Promise<KeptObject[]> {
+  const { projectId, collection, purpose, after, newestFirst, size } = page
+  return runStatement(database, PAGE, [projectId, collection, purpose, after, newestFirst, size])
+}

@@ -1,0 +1,221 @@
+/** OpenAI's package keeps files and starts batches: of one project, whoever shares its account at the provider. */
+import OpenAI, { toFile } from 'openai'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { describeBackends, type Stores } from '../harness/backends.ts'
+import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
+import { startProxy, type TestProxy } from '../harness/proxy.ts'
+
+let upstreams: Upstreams
+beforeAll(async () => {
+  upstreams = await startUpstreams()
+})
+afterAll(() => upstreams.stop())
+
+const line = (id: number, model = 'gpt-4o-mini') =>
+  JSON.stringify({ custom_id: `${id}`, method: 'POST', url: '/v1/chat/completions', body: { model, messages: [] } })
+const lines = (count: number) =>
+  toFile(Buffer.from(`${Array.from({ length: count }, (_, i) => line(i)).join('\n')}\n\n`), 'in.jsonl')
+
+describeBackends('files and batches', backend => {
+  let stores: Stores
+  let proxy: TestProxy
+  let project: string
+  let client: OpenAI
+  let other: OpenAI
+
+  beforeAll(async () => {
+    stores = await backend.open()
+    proxy = await startProxy({ stores, environment: upstreams.environment })
+  })
+  beforeEach(async () => {
+    upstreams.reset()
+    project = `p-${crypto.randomUUID()}`
+    client = await connect({ project })
+    other = await connect({})
+  })
+  afterAll(() => proxy.stop())
+
+  async function connect(options: { project?: string; type?: 'project' | 'test'; plan?: string }): Promise<OpenAI> {
+    const apiKey = await proxy.createKey({ type: 'project', ...options })
+    return new OpenAI({ baseURL: proxy.baseUrl, apiKey, maxRetries: 0 })
+  }
+
+  const upload = async (by = client, count = 2) => by.files.create({ file: await lines(count), purpose: 'batch' })
+  const start = (input_file_id: string, by = client) =>
+    by.batches.create({ input_file_id, endpoint: '/v1/chat/completions', completion_window: '24h' })
+
+  async function listed<T extends { id: string }>(page: AsyncIterable<T>): Promise<string[]> {
+    const ids: string[] = []
+    for await (const { id } of page) ids.push(id)
+    return ids
+  }
+
+  async function counted(of = project): Promise<number> {
+    await proxy.settle()
+    const [row] = await proxy.query<{ used: number }>(`
+      select coalesce(sum(c.requests), 0)::integer as used from monthly_counters c
+      join projects p on p.id = c.project_id where p.name = '${of}'`)
+    return row?.used ?? 0
+  }
+
+  describe.each(['openai', 'aggregator'] as const)('kept by %s', keeper => {
+    beforeEach(async () => {
+      if (keeper === 'openai') await storeKey(stores, project, 'openai', 'sk-shared')
+    })
+    const standin = () => upstreams[keeper]
+
+    test('a file: made, seen, read, listed, deleted', async () => {
+      const { data: file, response } = await client.files
+        .create({ file: await toFile(Buffer.from('hello'), 'hello.txt'), purpose: 'user_data' })
+        .withResponse()
+      expect(file).toMatchObject({ object: 'file', filename: 'hello.txt', bytes: 5, purpose: 'user_data' })
+      expect(response.headers.get('x-proxy-provider')).toBe(keeper === 'openai' ? 'openai' : 'openrouter')
+      expect(await client.files.retrieve(file.id)).toEqual(file)
+      expect(await (await client.files.content(file.id)).text()).toBe('hello')
+      const second = await upload()
+      expect(await listed(client.files.list())).toEqual([second.id, file.id])
+      expect(await listed(client.files.list({ order: 'asc', limit: 1 }))).toEqual([file.id, second.id])
+      expect(await listed(client.files.list({ purpose: 'batch' }))).toEqual([second.id])
+      expect(await client.files.delete(file.id)).toMatchObject({ id: file.id, deleted: true })
+      expect(await listed(client.files.list())).toEqual([second.id])
+      await expect(client.files.retrieve(file.id)).rejects.toThrow(`404 No such File object: ${file.id}`)
+      // Two were made; nothing else counts.
+      expect(await counted()).toBe(2)
+    })
+
+    test('a batch: started, seen to its end, its answers read, its tokens recorded once', async () => {
+      const file = await upload(client, 3)
+      const batch = await start(file.id)
+      expect(batch).toMatchObject({ object: 'batch', status: 'validating', input_file_id: file.id })
+      expect((await client.batches.retrieve(batch.id)).status).toBe('in_progress')
+      const [done] = (await client.batches.list()).data
+      expect(done).toMatchObject({ id: batch.id, status: 'completed' })
+      const output = done?.output_file_id ?? ''
+      expect(await (await client.files.content(output)).text()).toContain('custom_id')
+      expect(await listed(client.files.list({ purpose: 'batch_output' }))).toEqual([output])
+      await Promise.all(Array.from({ length: 5 }, () => client.batches.retrieve(batch.id)))
+      await proxy.settle()
+      const records = await proxy.query(`
+        select endpoint, model, prompt_tokens, cost_usd::double precision as cost from usage_records u
+        join projects p on p.id = u.project_id where p.name = '${project}' and prompt_tokens > 0`)
+      const cost = keeper === 'openai' ? 0.375 : 0.75
+      expect(records).toEqual([
+        {
+          endpoint: 'batches',
+          model: 'gpt-4o-mini-2024-07-18',
+          prompt_tokens: 1_000_000,
+          cost: expect.closeTo(cost, 6),
+        },
+      ])
+      // The file, and its three requests.
+      expect(await counted()).toBe(4)
+    })
+
+    test('cancelled', async () => {
+      const batch = await start((await upload()).id)
+      expect((await client.batches.cancel(batch.id)).status).toBe('cancelling')
+    })
+
+    test('another project has none of it, in the same account', async () => {
+      if (keeper === 'openai') {
+        const name = `p-${crypto.randomUUID()}`
+        other = await connect({ project: name })
+        await storeKey(stores, name, 'openai', 'sk-shared')
+      }
+      const file = await upload()
+      const batch = await start(file.id)
+      const own = await upload(other)
+      standin().requests.length = 0
+      const attempts = await Promise.allSettled<unknown>([
+        other.files.retrieve(file.id),
+        other.files.content(file.id),
+        other.files.delete(file.id),
+        other.batches.retrieve(batch.id),
+        other.batches.cancel(batch.id),
+        start(file.id, other),
+        // One as the other.
+        client.batches.retrieve(file.id),
+        client.files.retrieve(batch.id),
+      ])
+      for (const attempt of attempts) expect(attempt).toMatchObject({ status: 'rejected', reason: { status: 404 } })
+      expect(await listed(other.files.list())).toEqual([own.id])
+      expect(await listed(other.batches.list())).toEqual([])
+      expect(await listed(other.files.list({ after: file.id }))).toEqual([])
+      expect(standin().requests).toEqual([])
+    })
+  })
+
+  test('a batch counts as many requests as its file holds, or is not started', async () => {
+    await proxy.stores.database.runScript(`
+      insert into plans (
+        name, requests_per_minute_per_key, requests_per_minute_per_address, requests_per_month,
+        test_requests_per_minute, test_requests_per_month
+      )
+      values ('ten-a-month', 1000, 1000, 10, 1000, 1) on conflict do nothing`)
+    project = `p-${crypto.randomUUID()}`
+    client = await connect({ project, plan: 'ten-a-month' })
+    const large = await upload(client, 10)
+    await expect(start(large.id)).rejects.toThrow('429 Monthly quota exceeded')
+    expect(await counted()).toBe(1)
+    const small = await upload(client, 4)
+    upstreams.aggregator.scriptOnce({ kind: 'error', status: 400, message: 'No.' })
+    await expect(start(small.id)).rejects.toThrow('400 No.')
+    expect(await counted()).toBe(2)
+    const outcomes = await Promise.allSettled(Array.from({ length: 5 }, () => start(small.id)))
+    const started = outcomes.filter(({ status }) => status === 'fulfilled').length
+    expect(started).toBeGreaterThan(0)
+    expect(await counted()).toBe(2 + 4 * started)
+    // At once, each that asks holds one request: then by itself what is left is taken.
+    if (started === 1) await start(small.id)
+    await expect(start(small.id)).rejects.toThrow('429 Monthly quota exceeded')
+    expect(await counted()).toBe(10)
+  })
+
+  test('what is wrong is told', async () => {
+    const post = (body: string, type: string) =>
+      fetch(`${proxy.baseUrl}/files`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${client.apiKey}`, 'content-type': type },
+        body,
+      })
+    expect((await post('{}', 'application/json')).status).toBe(400)
+    const field = '--b\r\nContent-Disposition: form-data; name="purpose"\r\n\r\nbatch\r\n--b--'
+    expect((await post(field, 'multipart/form-data; boundary=b')).status).toBe(400)
+    await expect(client.batches.list({ limit: 101 })).rejects.toThrow('400 limit must be a whole number from 1 to 100')
+    const put = await fetch(`${proxy.baseUrl}/files/file-1`, { method: 'PUT' })
+    expect([put.status, put.headers.get('allow')]).toEqual([405, 'GET, DELETE'])
+    expect(await counted()).toBe(0)
+  })
+
+  test('where nobody keeps files, or the one who did is gone', async () => {
+    const tester = await connect({ project, type: 'test' })
+    await expect(upload(tester)).rejects.toThrow('404 The sandbox, which answers test keys, has no /v1/files')
+    await expect(tester.files.list()).rejects.toThrow('404')
+    await expect(start('file-1', tester)).rejects.toThrow('404 The sandbox')
+    await storeKey(stores, project, 'groq', 'gsk-own')
+    const file = await upload()
+    expect(upstreams.groq.requests.map(({ path }) => path)).toEqual(['/v1/files'])
+    await proxy.query(`delete from provider_keys`)
+    await expect(client.files.retrieve(file.id)).rejects.toThrow('404 It is kept under the project')
+    const { AGGREGATOR_API_KEY: _, ...environment } = upstreams.environment
+    const bare = await startProxy({ stores, environment })
+    const alone = new OpenAI({ baseURL: bare.baseUrl, apiKey: client.apiKey, maxRetries: 0 })
+    await expect(upload(alone)).rejects.toThrow('503 No upstream is configured for files and batches')
+    await bare.stop()
+  })
+
+  test('a file that is gone at its provider is forgotten', async () => {
+    const file = await upload()
+    upstreams.aggregator.scriptOnce({ kind: 'error', status: 404, message: 'No such File object.' })
+    await expect(client.files.retrieve(file.id)).rejects.toThrow('404')
+    expect(await listed(client.files.list())).toEqual([])
+  })
+
+  test('a file that could not be bound to its project is not left behind', async () => {
+    await proxy.query(`alter table kept_objects add constraint none check (id = '') not valid`)
+    await expect(upload()).rejects.toThrow('503')
+    await proxy.query(`alter table kept_objects drop constraint none`)
+    expect(upstreams.aggregator.requests.map(({ method }) => method)).toEqual(['POST', 'DELETE'])
+    expect(await counted()).toBe(0)
+  })
+})

@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest'
+import { isAllowed, refuseUnallowed } from '../../../src/providers/allowed-models.ts'
+
+test.each([
+  [null, 'anything', true],
+  [['gpt-4o'], 'gpt-4o', true],
+  [['gpt-4o'], 'gpt-4o-mini', false],
+  [['gpt-4o*'], 'gpt-4o', true],
+  [['gpt-4o*'], 'gpt-4o-mini', true],
+  [['gpt-4o*'], 'openai/gpt-4o', false],
+  [['openai/*', 'claude-*'], 'claude-haiku-4-5', true],
+  [['*-mini'], 'gpt-4o-mini', true],
+  [['*-mini'], 'gpt-4o-mini-2024-07-18', false],
+  [['*/claude-*:free'], 'anthropic/claude-haiku-4.5:free', true],
+  [['*/claude-*:free'], 'anthropic/claude-haiku-4.5', false],
+  [['a*a'], 'a', false],
+  [['a*a'], 'aa', true],
+  [['a*b*c'], 'acb', false],
+  [['*'], '', true],
+  [['gpt.4o'], 'gpt-4o', false],
+  [['GPT-4o'], 'gpt-4o', false],
+] as const)('%j: %s', (allowed_models, model, expected) => {
+  expect(isAllowed(model, { allowed_models: allowed_models && [...allowed_models] })).toBe(expected)
+})
+
+test('the first that is not allowed is told, with what is', () => {
+  const account = { allowed_models: Array.from({ length: 12 }, (_, i) => `m${i}`) }
+  expect(refuseUnallowed(['m1', 'm11'], account)).toBeNull()
+  const refusal = refuseUnallowed(['m1', 'x', 'y'], account)
+  expect(refusal).toMatchObject({ status: 403, code: 'model_not_allowed', param: 'model' })
+  expect(refusal?.message).toContain('"x" is not allowed in this project: its setting allowed_models is m0, m1,')
+  expect(refusal?.message).toContain('m9, … .'.replace(' .', '.'))
+})
