@@ -4,6 +4,9 @@ import { createReservations } from './admission/reservations.ts'
 import { createCache } from './cache/cache.ts'
 import { createExplainer } from './cache/explain.ts'
 import { createJudge } from './cache/judge/judge.ts'
+import { createJudgeQueue } from './cache/judge/judge-queue.ts'
+import { createLearner } from './cache/judge/learner.ts'
+import { createLearnedEquivalences } from './cache/learned-equivalences.ts'
 import { createPromptVectors } from './cache/prompt-vectors.ts'
 import { loadCatalogue } from './catalogue/catalogue.ts'
 import { createLeads } from './coalescing/leads.ts'
@@ -19,6 +22,7 @@ import { createHttp } from './http/routes.ts'
 import { createLargeBodyReader } from './large-bodies/read-large-body.ts'
 import { createAccounting } from './pipeline/accounting.ts'
 import { VectorCalls } from './pipeline/embeddings/vector-calls.ts'
+import { createEquivalenceDesk } from './pipeline/equivalences.ts'
 import { createRequestExplainer } from './pipeline/explain.ts'
 import { createFeedbackTaker } from './pipeline/feedback.ts'
 import { createModelCaller } from './pipeline/judge-model.ts'
@@ -80,8 +84,13 @@ export async function createApp({ config, database, store, embedder, bus = null,
   const admission = createAdmission(store, reservations)
   const models = createModelDirectory(admission, routes)
   const largeBodies = createLargeBodyReader()
-  const judge = createJudge(database, createModelCaller(routes, catalogue, log), log)
-  const cache = createCache({ database, store, vectors: promptVectors, judge, log })
+  const askModel = createModelCaller(routes, catalogue, log)
+  const judge = createJudge(database, askModel, log)
+  const learner = createLearner(database, askModel, log)
+  const judgeQueue = createJudgeQueue({ database, log, onQueued: learner.wake })
+  const equivalences = createLearnedEquivalences(database, log)
+  const cache = createCache({ database, store, vectors: promptVectors, judge, judgeQueue, equivalences, log })
+  const explainer = createExplainer({ database, vectors: promptVectors, judge, equivalences })
   const accounting = createAccounting({ recorder, semanticHits, reservations, catalogue, log })
   const pipeline = createPipeline({
     admission,
@@ -105,7 +114,8 @@ export async function createApp({ config, database, store, embedder, bus = null,
     storedResponses: createStoredResponses({ admission, routes, cache, database, store }),
     cacheQuestions: {
       feedback: createFeedbackTaker(admission, database),
-      explain: createRequestExplainer(admission, routes, createExplainer(database, promptVectors, judge)),
+      explain: createRequestExplainer(admission, routes, explainer),
+      equivalences: createEquivalenceDesk(admission, database),
     },
     models,
     checkHealth: createHealthCheck({ database, store, circuits }),
@@ -131,6 +141,7 @@ export async function createApp({ config, database, store, embedder, bus = null,
     },
     async close() {
       maintenance.stop()
+      await learner.stop()
       catalogue.close()
       largeBodies.close()
       providers.close()

@@ -72,8 +72,8 @@ begin
             and v.context_hash = by_context_hash
             and v.one_hash = least(by_normalized_hash, n.normalized_hash)
             and v.other_hash = greatest(by_normalized_hash, n.normalized_hash)
-        -- A person's before a judge's.
-        order by v.source desc
+        -- A person's before a review's, and that before the judge's.
+        order by array_position(array['person', 'review', 'judge'], v.source)
         limit 1
     ) v on true;
     if asked is null then
@@ -106,8 +106,8 @@ begin
             and v.context_hash = by_context_hash
             and v.one_hash = least(by_normalized_hash, n.normalized_hash)
             and v.other_hash = greatest(by_normalized_hash, n.normalized_hash)
-        -- A person's before a judge's.
-        order by v.source desc
+        -- A person's before a review's, and that before the judge's.
+        order by array_position(array['person', 'review', 'judge'], v.source)
         limit 1
     ) v on true
     where 1 - n.distance > threshold;
@@ -122,4 +122,4 @@ end;
 $$;
 
 comment on function find_answer(bigint, bytea, bytea, bytea, integer, halfvec, double precision, integer) is
-    'The stored answer to exactly this request; else, of equal context, up to five of equal normalized prompt, and up to five whose prompt vectors are more similar than the threshold, each with its prompt to be proved by and with what a person, or else the judge, said of the two. A null context hash looks for the exact one alone, a null vector for no similar ones; a null age takes any.';
+    'The stored answer to exactly this request; else, of equal context, up to five of equal normalized prompt, and up to five whose prompt vectors are more similar than the threshold, each with its prompt to be proved by and with what a person, or else a review, or else the judge, said of the two. A null context hash looks for the exact one alone, a null vector for no similar ones; a null age takes any.';

@@ -77,8 +77,8 @@ begin
             and v.context_hash = by_context_hash
             and v.one_hash = least(by_normalized_hash, n.normalized_hash)
             and v.other_hash = greatest(by_normalized_hash, n.normalized_hash)
-        -- A person's before a judge's.
-        order by v.source desc
+        -- A person's before a review's, and that before the judge's.
+        order by array_position(array['person', 'review', 'judge'], v.source)
         limit 1
     ) v on true
     where 1 - n.distance > threshold;

@@ -52,9 +52,9 @@ begin
         for update skip locked
     ));
     get diagnostics more = row_count;
-    return greatest(forgotten, more);
+    return greatest(forgotten, more, forget_judgements(at_most));
 end;
 $$;
 
 comment on function forget_verdicts(integer) is
-    'Deletes up to that many verdicts of which no entry is kept any more, and as many semantic hits older than a week; returns the greater number: less than asked for means that none are left.';
+    'Deletes up to that many verdicts of which no entry is kept any more, as many semantic hits older than a week, and what forget_judgements() deletes; returns the greatest number: less than asked for means that none are left.';

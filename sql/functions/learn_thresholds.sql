@@ -17,7 +17,8 @@ as $$
                 where c.project_id = w.id
                     and c.difference = 'all'
                     -- Fewer show nothing.
-                    and c.served >= 200
+                    and c.served >= 100
+                    and c.served / c.hit_ratio >= 200
                     and 1 - c.precision_low <= w.semantic_error_rate
             ), 2) as threshold
         from wanted w
@@ -30,4 +31,4 @@ as $$
 $$;
 
 comment on function learn_thresholds() is
-    'Sets learned_threshold of each project that has a semantic_error_rate: the lowest threshold at which, by 200 verdicts or more, errors stay below that rate with 97.5 % confidence; 2 where there is none.';
+    'Sets learned_threshold of each project that has a semantic_error_rate: the lowest threshold at which, by 100 of 200 verdicts or more, errors stay below that rate with 97.5 % confidence; 2 where there is none.';

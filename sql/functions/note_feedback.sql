@@ -5,8 +5,10 @@ set search_path = public, pg_temp
 as $$
 declare
     hit record;
+    said text := case given when 'right' then 'same' else 'different' end;
+    cached_hash bytea;
 begin
-    select h.asked_hash, h.entry_hash, h.similarity into hit
+    select h.asked_hash, h.entry_hash, h.similarity, h.exchange into hit
     from semantic_hits h
     where h.project_id = of_project
         and h.request_id = by_request_id;
@@ -14,16 +16,21 @@ begin
         return 'unknown';
     end if;
 
-    perform store_verdict(
-        of_project, p.context_hash, hit.asked_hash, p.normalized_hash, 'person', case given when 'right' then 'same' else 'different' end,
-        p.expires_at, hit.similarity, null
-    )
+    select
+        case
+            when store_verdict(of_project, p.context_hash, hit.asked_hash, p.normalized_hash, 'person', said, p.expires_at, hit.similarity, null)
+                then p.normalized_hash
+        end
+    into cached_hash
     from cache_entries e
     join cache_prompts p on p.entry_id = e.id
     where e.project_id = of_project
         and e.request_hash = hit.entry_hash;
-    if not found then
+    if cached_hash is null then
         return 'gone';
+    end if;
+    if hit.exchange is not null then
+        perform note_exchange(of_project, hit.exchange, hash_pair(hit.asked_hash, cached_hash), said, 'person');
     end if;
 
     -- Redis is out of reach from here: what it knows of other wordings was found under another generation, and is void.
@@ -35,4 +42,4 @@ end;
 $$;
 
 comment on function note_feedback(bigint, text, text) is
-    'Keeps a person''s verdict (wrong or right) about the semantic hit that was served under this request id: wrong keeps the pair apart from the next request on. Returns noted; unknown where no such hit is known; gone where its entry is no longer kept, and will not be served any more.';
+    'Keeps a person''s verdict (wrong or right) about the semantic hit that was served under this request id: wrong keeps the pair apart from the next request on, and takes the one exchange of words between them for harmful. Returns noted; unknown where no such hit is known; gone where its entry is no longer kept, and will not be served any more.';

@@ -3,7 +3,7 @@ language sql
 stable
 set search_path = public, pg_temp
 as $$
-    select to_jsonb(p) - array['id', 'name', 'plan', 'cache_generation', 'created_at', 'archived_at']
+    select to_jsonb(p) - array['id', 'name', 'plan', 'cache_generation', 'created_at', 'archived_at', 'equivalences_version']
     from projects p
     where p.id = of_project;
 $$;

@@ -12,6 +12,7 @@ begin
     update projects p set cache_generation = p.cache_generation + 1 where p.id = owner_id;
     delete from cached_vectors v where v.project_id = owner_id;
     delete from cache_verdicts v where v.project_id = owner_id;
+    delete from judge_queue q where q.project_id = owner_id;
     delete from cache_groups g where g.project_id = owner_id;
     delete from cache_entries e where e.project_id = owner_id;
     get diagnostics purged = row_count;

@@ -17,6 +17,7 @@ create or replace function record_usage(
     saved_usd numeric[],
     latencies_ms real[],
     durations_ms real[],
+    sums json,
     batch uuid
 )
 returns void
@@ -56,10 +57,10 @@ begin
         durations_ms
     );
 
-    perform add_pending_usage(
-        recorded_ats, project_ids, key_ids, endpoints, models, providers, cache_results, statuses, prompt_tokens,
-        cached_prompt_tokens, completion_tokens, tokens_saved, costs_usd, saved_usd, latencies_ms, durations_ms
-    );
+    -- Added up by the proxy: a busy key's thousand records become a few rows, which roll_up_usage() adds to the sums by the hour.
+    insert into usage_pending
+    select *
+    from json_populate_recordset(null::usage_pending, sums);
 
     -- Once a minute a key is enough; a row that every batch wrote would be a hot spot.
     update api_keys k
@@ -76,5 +77,5 @@ $$;
 
 comment on function record_usage(
     timestamptz[], text[], bigint[], bigint[], text[], text[], text[], text[], smallint[], boolean[], integer[], integer[], integer[], integer[],
-    numeric[], numeric[], real[], real[], uuid
-) is 'Appends a batch of usage records, one array a column of usage_records, notes them for the sums by the hour, and when each key was last used. A batch that comes again appends nothing.';
+    numeric[], numeric[], real[], real[], json, uuid
+) is 'Appends a batch of usage records, one array a column of usage_records, and what they add up to, rows of usage_pending; notes when each key was last used. A batch that comes again appends nothing.';

@@ -36,6 +36,10 @@ begin
         when 'semantic_error_rate' then
             update projects p set semantic_error_rate = value::double precision, learned_threshold = 2 where p.id = owner_id;
             perform learn_thresholds();
+        when 'semantic_learn_after' then
+            update projects p set semantic_learn_after = value::integer where p.id = owner_id;
+        when 'semantic_verify_ratio' then
+            update projects p set semantic_verify_ratio = value::double precision where p.id = owner_id;
         when 'cache_mode' then
             update projects p set cache_mode = value where p.id = owner_id;
         when 'cache_ttl_seconds' then
@@ -45,7 +49,7 @@ begin
         when 'fallbacks' then
             update projects p set fallbacks = parse_model_names(value) where p.id = owner_id;
         else
-            raise exception 'setting % does not exist; settings are: semantic_mode (or semantic_enabled), semantic_policy (or semantic_guards), semantic_threshold, semantic_judge, semantic_judge_model, semantic_judge_daily_usd, semantic_judge_floor, semantic_judge_timeout_ms, semantic_error_rate, cache_mode, cache_ttl_seconds, cache_bytes, fallbacks', quote_for_message(setting)
+            raise exception 'setting % does not exist; settings are: semantic_mode (or semantic_enabled), semantic_policy (or semantic_guards), semantic_threshold, semantic_judge, semantic_judge_model, semantic_judge_daily_usd, semantic_judge_floor, semantic_judge_timeout_ms, semantic_error_rate, semantic_learn_after, semantic_verify_ratio, cache_mode, cache_ttl_seconds, cache_bytes, fallbacks', quote_for_message(setting)
                 using errcode = 'invalid_parameter_value';
     end case;
     perform audit('project.updated', owner_id, 'proj_' || owner_id, jsonb_build_object('setting', setting, 'value', value));
@@ -56,12 +60,14 @@ exception
                 when 'semantic_mode' then 'on, shadow or off'
                 when 'semantic_policy' then 'proved, judged or threshold'
                 when 'semantic_threshold' then 'a number from 0.0 to 1.0'
-                when 'semantic_judge' then 'off or inline'
+                when 'semantic_judge' then 'off, learn or inline'
                 when 'semantic_judge_model' then 'a model''s name of at most 256 characters, or nothing'
                 when 'semantic_judge_daily_usd' then 'US dollars from 0 to 1000000'
                 when 'semantic_judge_floor' then 'a number from 0.0 to 1.0'
                 when 'semantic_judge_timeout_ms' then 'whole milliseconds from 1 to 60000'
                 when 'semantic_error_rate' then 'a number from 0.0 to 0.5'
+                when 'semantic_learn_after' then 'whole pairs from 2 to 100'
+                when 'semantic_verify_ratio' then 'a number from 0.0 to 1.0'
                 when 'cache_mode' then 'all, deterministic or off'
                 when 'cache_ttl_seconds' then 'whole seconds from 0 to 315360000'
                 when 'cache_bytes' then 'whole bytes from 0'

@@ -8,7 +8,10 @@ create or replace function settle_judgement(
     given text,
     until timestamptz,
     at_similarity double precision,
-    by_difference text
+    by_difference text,
+    by_source text,
+    exchange jsonb,
+    queued bigint
 )
 returns void
 language plpgsql
@@ -21,11 +24,24 @@ begin
     where s.project_id = of_project
         and s.day = of_day;
 
-    if given is not null then
-        perform store_verdict(of_project, of_context, asked_hash, entry_hash, 'judge', given, until, at_similarity, by_difference);
+    if given is null then
+        return;
+    end if;
+    delete from judge_queue q where q.id = queued;
+    if not store_verdict(of_project, of_context, asked_hash, entry_hash, by_source, given, until, at_similarity, by_difference) then
+        return;
+    end if;
+    if exchange is not null then
+        perform note_exchange(of_project, exchange, hash_pair(asked_hash, entry_hash), given, by_source);
+    end if;
+    -- As when a person says so: what Redis knows of other wordings is void.
+    if by_source = 'review' and given = 'different' then
+        update projects p set verdict_generation = p.verdict_generation + 1 where p.id = of_project;
     end if;
 end;
 $$;
 
-comment on function settle_judgement(bigint, date, numeric, bytea, bytea, bytea, text, timestamptz, double precision, text) is
-    'Puts right what reserve_judgement() took, and keeps the judge''s verdict where it gave one.';
+comment on function settle_judgement(
+    bigint, date, numeric, bytea, bytea, bytea, text, timestamptz, double precision, text, text, jsonb, bigint
+) is
+    'Puts right what reserve_judgement() took. Where the judge gave a verdict, keeps it under its source (judge or review), notes what it says of the one exchange of words between the two questions, and takes the pair out of the queue.';

@@ -9,8 +9,8 @@ with judged as (
         (v.verdict = 'same')::integer as is_same
     from cache_verdicts v
     where v.similarity is not null
-    -- A person's before a judge's.
-    order by v.project_id, v.context_hash, v.one_hash, v.other_hash, v.source desc
+    -- A person's before a review's, and that before the judge's.
+    order by v.project_id, v.context_hash, v.one_hash, v.other_hash, array_position(array['person', 'review', 'judge'], v.source)
 ),
 totals as (
     select j.project_id, coalesce(j.difference, 'all') as difference, count(*) as pairs

@@ -36,7 +36,9 @@ select
     p.semantic_judge_timeout_ms,
     p.verdict_generation,
     case when p.semantic_error_rate > 0 then p.learned_threshold else 2 end as learned_threshold,
-    pl.concurrent_requests
+    pl.concurrent_requests,
+    p.semantic_verify_ratio,
+    p.equivalences_version
 from api_keys k
 join projects p on p.id = k.project_id
 join plans pl on pl.name = p.plan
@@ -73,7 +75,7 @@ comment on column key_accounts.max_cache_ttl_seconds is 'Longest that an answer 
 comment on column key_accounts.semantic_mode is 'on, shadow or off: whether a differently worded question may be answered from the cache.';
 comment on column key_accounts.semantic_policy is 'proved, judged or threshold: which of them.';
 comment on column key_accounts.cache_mode is 'all, deterministic or off: which requests may be answered from the cache at all.';
-comment on column key_accounts.semantic_judge is 'inline or off: whether a judge is asked what proof cannot decide.';
+comment on column key_accounts.semantic_judge is 'inline, learn or off: whether a judge is asked what proof cannot decide, while the request waits or afterwards.';
 comment on column key_accounts.semantic_judge_model is 'The judge; empty: none.';
 comment on column key_accounts.semantic_judge_daily_usd is 'What it may cost in a day.';
 comment on column key_accounts.semantic_judge_floor is 'Least similarity that is worth asking it about.';
@@ -81,3 +83,5 @@ comment on column key_accounts.semantic_judge_timeout_ms is 'How long a request 
 comment on column key_accounts.learned_threshold is 'Similarity above which undecided questions are wrong no oftener than semantic_error_rate; above 1: none.';
 comment on column key_accounts.verdict_generation is 'Raised by every pair that a person called wrong.';
 comment on column key_accounts.concurrent_requests is 'Most requests of the key that are under way at the same time in one process of the proxy.';
+comment on column key_accounts.semantic_verify_ratio is 'Which part of the semantic hits the judge looks at afterwards.';
+comment on column key_accounts.equivalences_version is 'Raised by every change of the exchanges of words that are harmless in the project; 0: there never was one.';

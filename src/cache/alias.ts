@@ -4,6 +4,7 @@
  * In the fast store it stands under the exact key of that wording, as one line that names the entry's own key and says why the two
  * may be taken for one. It dies with the entry, with a purge, and with the settings it was found under.
  */
+import type { Exchange } from '../postgres/equivalences.ts'
 import { decodeEntry } from './entry.ts'
 import type { SemanticMatch, SemanticReason } from './match.ts'
 
@@ -23,10 +24,12 @@ export interface Alias {
   askedHash: string
   /** Under which settings of the project the match was made. */
   settings: string
+  exchange: Exchange | null
 }
 
-export function encodeAlias({ target, id, similarity, reason, settings, askedHash }: Alias): Uint8Array {
-  return encoder.encode(`${JSON.stringify([FORM, target, id, similarity, reason, settings, askedHash])}\n`)
+export function encodeAlias({ target, id, similarity, reason, settings, askedHash, exchange }: Alias): Uint8Array {
+  const line = [FORM, target, id, similarity, reason, settings, askedHash, exchange]
+  return encoder.encode(`${JSON.stringify(line)}\n`)
 }
 
 export function isAlias(bytes: Uint8Array): boolean {
@@ -44,10 +47,10 @@ export function decodeAliasedEntry(bytes: Uint8Array, settings: string): Semanti
   if (end < 0) return null
   try {
     const line: unknown = JSON.parse(decoder.decode(bytes.subarray(0, end)))
-    if (!Array.isArray(line) || line.length !== 7 || line[5] !== settings) return null
+    if (!Array.isArray(line) || line.length !== 8 || line[5] !== settings) return null
     const entry = decodeEntry(bytes.subarray(end + 1))
     if (!entry) return null
-    const [, target, id, similarity, reason, , askedHash] = line
+    const [, target, id, similarity, reason, , askedHash, exchange] = line
     return {
       result: 'HIT-SEMANTIC',
       id: String(id),
@@ -55,6 +58,7 @@ export function decodeAliasedEntry(bytes: Uint8Array, settings: string): Semanti
       reason: reason as SemanticReason,
       askedHash: String(askedHash),
       entryHash: String(target).slice(-HASH_LENGTH),
+      exchange: exchange as Exchange | null,
       entry,
     }
   } catch {

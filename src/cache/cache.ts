@@ -5,14 +5,18 @@ import { type FoundAnswer, findAnswer, type SimilarAnswer } from '../postgres/fi
 import type { FastStore } from '../stores/fast-store.ts'
 import { describeCause } from '../telemetry/describe-cause.ts'
 import type { Log } from '../telemetry/log.ts'
+import { readPrompt } from '../text/read-prompt.ts'
 import { decodeAliasedEntry, encodeAlias, isAlias } from './alias.ts'
 import { keptForSeconds } from './cache-control.ts'
 import type { CacheQuery, SemanticQuery } from './cache-query.ts'
 import { ageSeconds, type CacheEntry, decodeEntry, encodeEntry } from './entry.ts'
 import type { Judge } from './judge/judge.ts'
+import type { JudgeQueue } from './judge/judge-queue.ts'
+import type { LearnedEquivalences } from './learned-equivalences.ts'
 import { cacheIdOf, type Match, type MissReason, type SemanticMatch } from './match.ts'
 import { lookupThreshold, matchSettings, type PickedMatch, pickCandidate } from './policy.ts'
 import type { PromptVector, PromptVectors } from './prompt-vectors.ts'
+import { findExchange, NOTHING_LEARNED } from './proof/exchange.ts'
 import { createResponseWriter, type NewResponse } from './response-writer.ts'
 
 /** A look into the database that takes longer is a miss: together with admission it stays under a second. */
@@ -54,10 +58,13 @@ export interface CacheOptions {
   store: FastStore
   vectors: PromptVectors
   judge: Judge
+  judgeQueue: JudgeQueue
+  equivalences: LearnedEquivalences
   log: Log
 }
 
-export function createCache({ database, store, vectors, judge, log }: CacheOptions): Cache {
+export function createCache(options: CacheOptions): Cache {
+  const { database, store, vectors, judge, judgeQueue, equivalences, log } = options
   const withinLookupTime = createTimeLimit(LOOKUP_TIME_LIMIT_MS)
   const writer = createResponseWriter(database, log)
 
@@ -92,11 +99,16 @@ export function createCache({ database, store, vectors, judge, log }: CacheOptio
     const lookup = await lookUp(query)
     const [candidate] = lookup.match ? [] : (lookup.undecided ?? [])
     const semantic = query.semantic()
-    if (!candidate || typeof semantic === 'string' || !judge.isAskedFor(query.account)) return lookup
+    if (!candidate || typeof semantic === 'string') return lookup
+    if (!judge.isAskedFor(query.account)) {
+      judgeQueue.noteUndecided(query, candidate)
+      return lookup
+    }
     const { verdict, costUsd: judgeUsd } = await judge.decide(query, semantic, candidate)
     if (verdict !== 'same') return { ...lookup, judgeUsd }
     const match = toMatch(semantic, { row: candidate, reason: 'judged', similarity: Math.min(1, candidate.similarity) })
     if (query.control.store) nameWording(query, match)
+    judgeQueue.noteServed(query, match)
     return { ...lookup, match, judgeUsd }
   }
 
@@ -112,7 +124,8 @@ export function createCache({ database, store, vectors, judge, log }: CacheOptio
       semantic: semantic && { ...semantic, threshold: lookupThreshold(semantic), vector },
       maxAgeSeconds: control.maxAgeSeconds,
     })
-    const found = await withinLookupTime(asked)
+    const known = semantic ? equivalences.of(account) : NOTHING_LEARNED
+    const [found, learned] = await withinLookupTime(Promise.all([asked, known]))
     const exact = found.find(row => row.match === 'exact')
     if (exact) {
       const entry = readRow(exact)
@@ -124,23 +137,28 @@ export function createCache({ database, store, vectors, judge, log }: CacheOptio
       }
     }
     if (!semantic) return { match: null, missReason: 'no-candidate', vector }
-    const picked = pickCandidate(semantic, found, account.semantic_policy)
+    const picked = pickCandidate(semantic, found, account.semantic_policy, learned)
     if ('missReason' in picked) return { match: null, ...picked, vector }
     const match = toMatch(semantic, picked)
     if (account.semantic_mode === 'shadow') return { match: null, missReason: 'shadow', shadow: match, vector }
     if (control.store) nameWording(query, match)
+    judgeQueue.noteServed(query, match)
     return { match, missReason: 'no-candidate', vector }
   }
 
   return {
-    readExact(bytes, { account, control, requestHash }) {
+    readExact(bytes, query) {
       if (!bytes) return null
+      const { account, control, requestHash } = query
       const match = isAlias(bytes) ? readAlias(bytes, matchSettings(account)) : readStored(bytes, requestHash)
       const now = Date.now()
       if (!match || match.entry.expiresAtMs <= now) return null
       if (control.maxAgeSeconds !== null && ageSeconds(match.entry, now) > control.maxAgeSeconds) return null
       const threshold = control.threshold ?? account.semantic_threshold
-      return match.result === 'HIT' || match.similarity > threshold || match.reason === 'judged' ? match : null
+      if (match.result === 'HIT') return match
+      if (match.similarity <= threshold && match.reason !== 'judged') return null
+      judgeQueue.noteServed(query, match)
+      return match
     },
 
     async readEntry(exactKey) {
@@ -175,7 +193,7 @@ export function createCache({ database, store, vectors, judge, log }: CacheOptio
     },
 
     async flush() {
-      await Promise.all([writer.flush(), judge.flush()])
+      await Promise.all([writer.flush(), judge.flush(), judgeQueue.flush()])
     },
   }
 
@@ -204,10 +222,14 @@ function readAlias(bytes: Uint8Array, settings: string): Match | null {
   return decodeAliasedEntry(bytes, settings)
 }
 
-function toMatch({ normalizedHash }: SemanticQuery, { row, reason, similarity }: PickedMatch): SemanticMatch {
+function toMatch(
+  { normalizedHash: askedHash, reading }: SemanticQuery,
+  { row, reason, similarity }: PickedMatch,
+): SemanticMatch {
   const entryHash = row.request_hash
-  const id = cacheIdOf(entryHash)
-  return { result: 'HIT-SEMANTIC', reason, similarity, id, askedHash: normalizedHash, entryHash, entry: readRow(row) }
+  const exchange = findExchange(reading, readPrompt(row.prompt))
+  const found = { askedHash, entryHash, exchange, entry: readRow(row) }
+  return { result: 'HIT-SEMANTIC', reason, similarity, id: cacheIdOf(entryHash), ...found }
 }
 
 function readRow(row: FoundAnswer): CacheEntry {

@@ -1,4 +1,5 @@
 /** A stored response that may be served, and why; or why none may. */
+import type { Exchange } from '../postgres/equivalences.ts'
 import type { CacheEntry } from './entry.ts'
 
 export interface ExactMatch {
@@ -26,6 +27,8 @@ export interface SemanticMatch {
   askedHash: string
   /** `requestHash` of the request that the entry answers. */
   entryHash: string
+  /** The one exchange of words between the two questions; null: there is none, or more. */
+  exchange: Exchange | null
 }
 
 export type Match = ExactMatch | SemanticMatch

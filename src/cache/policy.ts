@@ -4,6 +4,7 @@ import type { FoundAnswer, SimilarAnswer } from '../postgres/find-answer.ts'
 import { readPrompt } from '../text/read-prompt.ts'
 import type { SemanticQuery } from './cache-query.ts'
 import type { MissReason, SemanticReason } from './match.ts'
+import { type LearnedExchanges, NOTHING_LEARNED } from './proof/exchange.ts'
 import { prove } from './proof/prove.ts'
 
 /** `proved`: only with proof. `judged`: or where the judge or a person confirmed it. `threshold`: similarity alone. */
@@ -37,12 +38,13 @@ export function pickCandidate(
   query: SemanticQuery,
   found: readonly FoundAnswer[],
   policy: SemanticPolicy,
+  learned: LearnedExchanges = NOTHING_LEARNED,
 ): PickedMatch | NonePicked {
   const candidates = found.filter(row => row.match !== 'exact').toSorted((a, b) => b.similarity - a.similarity)
   const undecided: SimilarAnswer[] = []
   let apart: MissReason | null = null
   for (const row of candidates) {
-    const weighed = weigh(query, row, policy)
+    const weighed = weigh(query, row, policy, learned)
     if ('reason' in weighed) return { row, similarity: Math.min(1, row.similarity), ...weighed }
     if (weighed.isUndecided) undecided.push(row)
     if (weighed.missReason !== 'below-threshold') apart ??= weighed.missReason
@@ -50,18 +52,22 @@ export function pickCandidate(
   return { missReason: apart ?? (found.length > 0 ? 'below-threshold' : 'no-candidate'), undecided }
 }
 
-/** A person's word outweighs proof, and proof outweighs a judge's. Without either, a candidate must be more similar than the threshold. */
+/**
+ * A person's word outweighs proof, and so does a review's that is against it; proof outweighs the judge's, and that outweighs what
+ * was learned from others. Without either, a candidate must be more similar than the threshold.
+ */
 function weigh(
   { reading, threshold, judgeFloor, learnedThreshold }: SemanticQuery,
   row: SimilarAnswer,
   policy: SemanticPolicy,
+  learned: LearnedExchanges,
 ): { reason: SemanticReason } | { missReason: MissReason; isUndecided?: boolean } {
   const byPerson = row.verdict_source === 'person'
-  if (byPerson && row.verdict === 'different') return { missReason: 'unproved:verdict' }
+  if (row.verdict === 'different' && row.verdict_source !== 'judge') return { missReason: 'unproved:verdict' }
   const isSimilar = row.similarity > threshold
   const ground = row.match === 'normalized' ? 'normalized' : null
   if (policy === 'threshold' && isSimilar) return { reason: ground ?? 'threshold' }
-  const proof = prove(reading, readPrompt(row.prompt))
+  const proof = prove(reading, readPrompt(row.prompt), row.verdict === 'different' ? NOTHING_LEARNED : learned)
   if (isSimilar && proof.proved && policy !== 'threshold') return { reason: ground ?? 'proved' }
   if (row.verdict === 'same' && (byPerson || policy === 'judged')) return { reason: 'judged' }
   const isLearned = learnedThreshold !== null && row.similarity > Math.max(learnedThreshold, threshold)

@@ -90,4 +90,11 @@ export const PATH_ERRORS = {
     message: 'The cache entry that was served under this request_id is no longer kept, and will not be served again.',
     param: 'request_id',
   },
+  exchangeUnknown: {
+    status: 404,
+    code: 'equivalence_not_found',
+    when: 'An exchange of words is to be taken off the list of those that a project has learned, and is not on it.',
+    message: 'This project has learned no exchange of these two texts: an empty body lists those that it has.',
+    param: 'remove',
+  },
 } as const satisfies Record<string, CatalogueEntry>

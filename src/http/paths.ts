@@ -18,8 +18,9 @@ export const COUNTS: Record<string, Endpoint> = {
 export const CACHE_QUESTIONS: Record<string, CacheQuestion> = {
   '/v1/cache/feedback': 'feedback',
   '/v1/cache/explain': 'explain',
+  '/v1/cache/equivalences': 'equivalences',
 }
-export type CacheQuestion = 'feedback' | 'explain'
+export type CacheQuestion = 'feedback' | 'explain' | 'equivalences'
 export const MODELS = '/v1/models'
 export const HEALTH = '/v1/health'
 

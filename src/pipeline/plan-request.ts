@@ -65,6 +65,8 @@ const PLAN_INPUTS = [
   'semantic_judge_floor',
   'semantic_judge_timeout_ms',
   'learned_threshold',
+  'semantic_verify_ratio',
+  'equivalences_version',
   'verdict_generation',
   'cache_mode',
   'cache_generation',

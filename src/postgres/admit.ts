@@ -28,7 +28,7 @@ interface WordColumns {
   key_type: 'project' | 'test'
   semantic_mode: 'on' | 'shadow' | 'off'
   semantic_policy: 'proved' | 'judged' | 'threshold'
-  semantic_judge: 'off' | 'inline'
+  semantic_judge: 'off' | 'learn' | 'inline'
   cache_mode: 'all' | 'deterministic' | 'off'
 }
 

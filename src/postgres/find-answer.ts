@@ -43,7 +43,7 @@ export interface AnswerAsk {
 
 /** What was said of the asked question and the entry's: null for nothing. */
 type Judged =
-  | { verdict: 'same' | 'different'; verdict_source: 'person' | 'judge' }
+  | { verdict: 'same' | 'different'; verdict_source: 'person' | 'review' | 'judge' }
   | { verdict: null; verdict_source: null }
 
 export type SimilarAnswer = StoredAnswer & {

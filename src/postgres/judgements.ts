@@ -1,5 +1,6 @@
 /** Calls what keeps a judge within its budget, and what it said. */
 import type { Database } from './database.ts'
+import type { Exchange } from './equivalences.ts'
 import { date, defineStatement, nothing, nullable, readOne, runStatement } from './statement.ts'
 
 export interface JudgementToSettle {
@@ -16,9 +17,16 @@ export interface JudgementToSettle {
   entryHash: string
   /** When the entry expires. */
   until: Date
-  similarity: number
+  /** Null: of no use to calibration. */
+  similarity: number | null
   /** The kind of difference that stood in the way of proof; null: none did. */
   difference: string | null
+  /** review: of a hit that was served before. */
+  source: 'judge' | 'review'
+  /** The one exchange of words that the verdict speaks of; null: of none. */
+  exchange: Exchange | null
+  /** The pair's id, where it waited in the queue. */
+  queuedId: number | null
 }
 
 const RESERVE = defineStatement('select reserve_judgement($1::bigint, $2::numeric) as day', { day: nullable(date) })
@@ -33,7 +41,10 @@ const SETTLE = defineStatement(
   $7::text,
   $8::timestamptz,
   $9::double precision,
-  $10::text
+  $10::text,
+  $11::text,
+  $12::jsonb,
+  $13::bigint
 ) as done`,
   { done: nothing },
 )
@@ -45,18 +56,19 @@ export async function reserveJudgement(database: Database, projectId: number, us
 }
 
 export async function settleJudgement(database: Database, judgement: JudgementToSettle): Promise<void> {
-  const { projectId, day, correctionUsd, contextHash, askedHash, entryHash, verdict, until, similarity, difference } =
-    judgement
   await runStatement(database, SETTLE, [
-    projectId,
-    day,
-    correctionUsd,
-    contextHash,
-    askedHash,
-    entryHash,
-    verdict,
-    until.toISOString(),
-    similarity,
-    difference,
+    judgement.projectId,
+    judgement.day,
+    judgement.correctionUsd,
+    judgement.contextHash,
+    judgement.askedHash,
+    judgement.entryHash,
+    judgement.verdict,
+    judgement.until.toISOString(),
+    judgement.similarity,
+    judgement.difference,
+    judgement.source,
+    judgement.exchange && JSON.stringify(judgement.exchange),
+    judgement.queuedId,
   ])
 }

@@ -1,6 +1,7 @@
 /** Calls record_usage() and its upkeep. */
 import type { Database } from './database.ts'
 import { bigint, defineStatement, integer, nothing, runStatement } from './statement.ts'
+import { sumUsage } from './sum-usage.ts'
 
 /** One answered, refused or failed request; the columns of usage_records. */
 export interface UsageRecord {
@@ -48,7 +49,10 @@ const COLUMNS: readonly [keyof UsageRecord, string][] = [
 ]
 
 const RECORD_USAGE = defineStatement(
-  `select record_usage(${COLUMNS.map(([, type], i) => `$${i + 1}::text::${type}[]`).join(', ')}, $${COLUMNS.length + 1}::uuid) as done`,
+  `select record_usage(
+    ${COLUMNS.map(([, type], i) => `$${i + 1}::text::${type}[]`).join(', ')},
+    $${COLUMNS.length + 1}::json, $${COLUMNS.length + 2}::uuid
+  ) as done`,
   { done: nothing },
 )
 const MAINTAIN_PARTITIONS = defineStatement('select maintain_usage_partitions() as done', { done: nothing })
@@ -58,7 +62,8 @@ const _DELETE_EXPIRED = defineStatement('select delete_expired_entries($1::integ
 
 /** `batch`, a UUID, makes it safe to send the same records again: they are written once. */
 export async function recordUsage(database: Database, records: readonly UsageRecord[], batch: string): Promise<void> {
-  await runStatement(database, RECORD_USAGE, [...COLUMNS.map(([name]) => formatArray(records, name)), batch])
+  const columns = COLUMNS.map(([name]) => formatArray(records, name))
+  await runStatement(database, RECORD_USAGE, [...columns, JSON.stringify(sumUsage(records)), batch])
 }
 
 /**

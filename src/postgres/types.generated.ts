@@ -5,6 +5,14 @@
 
 import type { ColumnType } from "kysely";
 
+export type ArrayType<T> = ArrayTypeImpl<T> extends (infer U)[]
+  ? U[]
+  : ArrayTypeImpl<T>;
+
+export type ArrayTypeImpl<T> = T extends ColumnType<infer S, infer I, infer U>
+  ? ColumnType<S[], I[], U[]>
+  : T[];
+
 export type Generated<T> = T extends ColumnType<infer S, infer I, infer U>
   ? ColumnType<S, I | undefined, U>
   : ColumnType<T, T | undefined, T>;
@@ -440,7 +448,7 @@ export interface CacheVerdicts {
    */
   similarity: number | null;
   /**
-   * person or judge.
+   * person; review: the judge, of a hit that had been served; judge: the judge, of a pair that nobody had decided.
    */
   source: string;
   /**
@@ -515,6 +523,45 @@ export interface EmbeddingSpaces {
   precision: Generated<string>;
 }
 
+export interface Equivalences {
+  /**
+   * Words that must stand around it.
+   */
+  around: string[] | null;
+  /**
+   * Since when it has been harmless.
+   */
+  learned_at: Timestamp | null;
+  /**
+   * The one stretch of words; empty where the other question has more words.
+   */
+  one_words: string | null;
+  /**
+   * The other stretch.
+   */
+  other_words: string | null;
+  /**
+   * In how many different pairs of questions it was called harmless.
+   */
+  pairs: number | null;
+  /**
+   * The project.
+   */
+  project: string | null;
+  /**
+   * learned: harmless; candidate: called so in too few pairs; withdrawn: a verdict was against it.
+   */
+  state: string | null;
+  /**
+   * Since when it is harmful.
+   */
+  withdrawn_at: Timestamp | null;
+  /**
+   * Whose word that was: person, review or judge.
+   */
+  withdrawn_by: string | null;
+}
+
 export interface Installation {
   /**
    * Made with the database. Give a physical copy of a running database a new one before a proxy starts on it.
@@ -545,9 +592,68 @@ export interface Invitations {
   user_id: number;
 }
 
+export interface JudgeQueue {
+  /**
+   * The question that was asked.
+   */
+  asked: string;
+  /**
+   * Hash of the normalized question that was asked: one of the two.
+   */
+  asked_hash: Buffer;
+  /**
+   * How often a proxy has taken the pair; after the fifth time it is given up.
+   */
+  attempts: Generated<number>;
+  /**
+   * What both questions were sent with, as JSON.
+   */
+  context: string;
+  /**
+   * As in cache_prompts.
+   */
+  context_hash: Buffer;
+  /**
+   * cache_entries.request_hash of the answer; its question is read there.
+   */
+  entry_hash: Buffer;
+  /**
+   * Identity.
+   */
+  id: Generated<number>;
+  /**
+   * Whether the pair was served already.
+   */
+  is_review: boolean;
+  /**
+   * When a proxy may take it; one that has it is given two minutes.
+   */
+  not_before: Generated<Timestamp>;
+  /**
+   * As in cache_verdicts.
+   */
+  one_hash: Buffer;
+  /**
+   * As in cache_verdicts.
+   */
+  other_hash: Buffer;
+  /**
+   * The project.
+   */
+  project_id: number;
+  /**
+   * When it came.
+   */
+  queued_at: Generated<Timestamp>;
+  /**
+   * Cosine similarity of the two.
+   */
+  similarity: number;
+}
+
 export interface JudgeSpending {
   /**
-   * How often the judge was asked.
+   * How many pairs it was asked about.
    */
   asks: number;
   /**
@@ -585,6 +691,10 @@ export interface KeyAccounts {
    * Providers that the project has stored a key of its own for.
    */
   direct_providers: string[] | null;
+  /**
+   * Raised by every change of the exchanges of words that are harmless in the project; 0: there never was one.
+   */
+  equivalences_version: number | null;
   /**
    * Models that stand in, in this order, for one that cannot be reached.
    */
@@ -646,7 +756,7 @@ export interface KeyAccounts {
    */
   semantic_guards: boolean | null;
   /**
-   * inline or off: whether a judge is asked what proof cannot decide.
+   * inline, learn or off: whether a judge is asked what proof cannot decide, while the request waits or afterwards.
    */
   semantic_judge: string | null;
   /**
@@ -677,6 +787,10 @@ export interface KeyAccounts {
    * Cosine similarity above which two questions may count as the same.
    */
   semantic_threshold: number | null;
+  /**
+   * Which part of the semantic hits the judge looks at afterwards.
+   */
+  semantic_verify_ratio: number | null;
   /**
    * active, expired or disabled, as of now.
    */
@@ -731,6 +845,45 @@ export interface LatencySums {
    * As in latency_hourly.
    */
   requests: number | null;
+}
+
+export interface LearnedEquivalences {
+  /**
+   * Words that stood around the exchange in every pair that was called the same: it holds only among them.
+   */
+  around: string[];
+  /**
+   * Since when it is harmless; null: not enough pairs have shown it.
+   */
+  learned_at: Timestamp | null;
+  /**
+   * When the latest verdict about it came.
+   */
+  noted_at: Generated<Timestamp>;
+  /**
+   * The one stretch of words as proof writes it, the lesser of the two; empty where the other question has more words.
+   */
+  one_words: string;
+  /**
+   * The other stretch.
+   */
+  other_words: string;
+  /**
+   * Hashes of those pairs.
+   */
+  pairs: Generated<ArrayType<Buffer>>;
+  /**
+   * The only project that the exchange is of use to.
+   */
+  project_id: number;
+  /**
+   * Since when it is harmful, for good; null: it is not.
+   */
+  withdrawn_at: Timestamp | null;
+  /**
+   * Whose word that was: person, review or judge.
+   */
+  withdrawn_by: string | null;
 }
 
 export interface LoginAttempts {
@@ -902,6 +1055,10 @@ export interface Projects {
    */
   created_at: Generated<Timestamp>;
   /**
+   * Counted up whenever the list of exchanges changes that are harmless in the project; 0: there never was one.
+   */
+  equivalences_version: Generated<number>;
+  /**
    * Models that are asked in turn, under their own names, when the wanted one cannot be reached; none by default.
    */
   fallbacks: Generated<string[]>;
@@ -934,7 +1091,7 @@ export interface Projects {
    */
   semantic_guards: Generated<boolean>;
   /**
-   * inline: under the policy judged, a model is asked about a similar question that proof cannot decide; off: none is.
+   * Under the policy judged, what happens to a similar question that proof cannot decide: inline puts it to a model while the request waits, learn afterwards; off: nothing.
    */
   semantic_judge: Generated<string>;
   /**
@@ -954,6 +1111,10 @@ export interface Projects {
    */
   semantic_judge_timeout_ms: Generated<number>;
   /**
+   * In how many different pairs of questions an exchange of words must have been called harmless, and never harmful, to be taken for harmless.
+   */
+  semantic_learn_after: Generated<number>;
+  /**
    * on: a differently worded question may be answered from the cache; shadow: what would be is recorded, and the provider asked; off: neither.
    */
   semantic_mode: Generated<string>;
@@ -965,6 +1126,10 @@ export interface Projects {
    * Cosine similarity above which two questions may count as the same: 0.0 to 1.0.
    */
   semantic_threshold: Generated<number>;
+  /**
+   * Which part of the semantic hits is put to the judge after it was served.
+   */
+  semantic_verify_ratio: Generated<number>;
   /**
    * Counted up when a person calls a served pair wrong: what Redis knows of such pairs is void from the next request on.
    */
@@ -1030,6 +1195,10 @@ export interface SemanticHits {
    * cache_entries.request_hash of the answer.
    */
   entry_hash: Buffer;
+  /**
+   * The exchange of words that is the only difference between the two questions: one, other, and the words around; null: there is none, or more.
+   */
+  exchange: Json | null;
   /**
    * Whether it was only recorded, and the provider asked.
    */
@@ -1479,12 +1648,15 @@ export interface DB {
   cached_vectors: CachedVectors;
   calibration: Calibration;
   embedding_spaces: EmbeddingSpaces;
+  equivalences: Equivalences;
   installation: Installation;
   invitations: Invitations;
+  judge_queue: JudgeQueue;
   judge_spending: JudgeSpending;
   key_accounts: KeyAccounts;
   latency_hourly: LatencyHourly;
   latency_sums: LatencySums;
+  learned_equivalences: LearnedEquivalences;
   login_attempts: LoginAttempts;
   memberships: Memberships;
   models: Models;

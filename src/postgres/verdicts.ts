@@ -1,5 +1,6 @@
 /** Calls what keeps verdicts about pairs of questions, and the semantic hits that people may speak of. */
 import type { Database } from './database.ts'
+import type { Exchange } from './equivalences.ts'
 import { defineStatement, integer, nothing, readOne, runStatement, text } from './statement.ts'
 
 /** A request that was answered from the cache though worded differently, or would have been. */
@@ -17,6 +18,8 @@ export interface SemanticHit {
   promptTokens: number
   completionTokens: number
   savedUsd: number
+  /** The one exchange of words between the two questions; null: there is none, or more. */
+  exchange: Exchange | null
 }
 
 const RECORD_HITS = defineStatement(
@@ -30,7 +33,8 @@ const RECORD_HITS = defineStatement(
   $7::boolean[],
   $8::integer[],
   $9::integer[],
-  $10::numeric[]
+  $10::numeric[],
+  $11::text[]
 ) as done`,
   { done: nothing },
 )
@@ -52,6 +56,7 @@ export async function recordSemanticHits(database: Database, hits: readonly Sema
     hits.map(hit => hit.promptTokens),
     hits.map(hit => hit.completionTokens),
     hits.map(hit => hit.savedUsd),
+    hits.map(hit => hit.exchange && JSON.stringify(hit.exchange)),
   ])
 }
 

@@ -32,6 +32,8 @@ export const harmlessKinds = [
   'inflection',
   /** One word for another of the small list, once in a text. */
   'synonym',
+  /** Words for others that the project's verdicts have shown to ask the same. */
+  'learned',
 ] as const
 
 export type HarmlessKind = (typeof harmlessKinds)[number]

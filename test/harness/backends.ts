@@ -66,7 +66,7 @@ function shared(name: Backend['name'], open: () => Promise<OpenStores>): Backend
 const EMPTY = `
   truncate projects, api_keys, provider_keys, monthly_counters, cache_entries, cache_prompts, cache_groups, cache_sizes, cached_vectors, usage_records,
     usage_hourly, latency_hourly, usage_pending, users, memberships, invitations, sessions, login_attempts, admin_keys, audit_log,
-    cache_verdicts, semantic_hits, judge_spending;
+    cache_verdicts, semantic_hits, judge_spending, judge_queue, learned_equivalences;
   truncate cache_size_changes;
   select drop_unused_cache_graphs();
   delete from plans where name not in ('free', 'pro', 'enterprise');

@@ -10,6 +10,7 @@ import type { Log } from '../../telemetry/log.ts'
 import { readPrompt } from '../../text/read-prompt.ts'
 import { takeAskedText } from '../asked-text.ts'
 import type { CacheQuery, SemanticQuery } from '../cache-query.ts'
+import { findExchange } from '../proof/exchange.ts'
 import { prove } from '../proof/prove.ts'
 import { JUDGE_SCHEMA, type JudgeMessage, readVerdict, type Verdict, writeJudgeMessages } from './judge-prompt.ts'
 
@@ -21,8 +22,18 @@ export interface ModelCall {
   ask(signal: AbortSignal): Promise<{ content: string; costUsd: number }>
 }
 
-/** Null where the project cannot reach the model, or it is left alone for now. */
-export type PrepareModelCall = (account: Account, messages: readonly JudgeMessage[], schema: object) => ModelCall | null
+/** Whose judge is asked, and on what ways it is reached. */
+export type JudgedAccount = Pick<
+  Account,
+  'project_id' | 'key_type' | 'semantic_judge_model' | 'direct_providers' | 'provider_keys_version'
+>
+
+/** Null where the project cannot reach the model. */
+export type PrepareModelCall = (
+  account: JudgedAccount,
+  messages: readonly JudgeMessage[],
+  schema: object,
+) => ModelCall | null
 
 export interface Judgement {
   /** Null where there was none in time: as if nobody had been asked. */
@@ -76,13 +87,18 @@ export function createJudge(database: Database, prepareCall: PrepareModelCall, l
       until: candidate.expires_at,
       similarity: candidate.similarity,
       difference: proof.proved ? null : proof.kind,
+      source: 'judge' as const,
+      queuedId: null,
     }
+    const exchange = findExchange(semantic.reading, cached)
     const settle = (costUsd: number, verdict: Verdict | null) =>
       settleLater({
         projectId: account.project_id,
         day,
         correctionUsd: costUsd - call.estimatedUsd,
         verdict,
+        // Asked one way only, it can take an equivalence back, and teaches none.
+        exchange: verdict === 'different' ? exchange : null,
         ...about,
       })
     const limit = AbortSignal.timeout(account.semantic_judge_timeout_ms)

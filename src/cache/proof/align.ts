@@ -2,6 +2,7 @@
 import type { PromptReading } from '../../text/read-prompt.ts'
 import type { HarmlessKind, Token } from '../../text/token.ts'
 import { type DifferenceKind, differenceKind } from './difference.ts'
+import { findExchange, type LearnedExchanges, NOTHING_LEARNED } from './exchange.ts'
 import { isExchange } from './exchanges.ts'
 
 export interface AlignedDifference {
@@ -22,7 +23,11 @@ interface Place {
 }
 
 /** All differences in the order of the texts; empty for equal texts. */
-export function alignDifferences(asked: PromptReading, cached: PromptReading): AlignedDifference[] {
+export function alignDifferences(
+  asked: PromptReading,
+  cached: PromptReading,
+  learned: LearnedExchanges = NOTHING_LEARNED,
+): AlignedDifference[] {
   if (asked.text === cached.text) return []
   if (!asked.tokens || !cached.tokens) return alignVerbatim(asked, cached)
   const steps = alignTokens(asked.tokens, cached.tokens)
@@ -40,6 +45,7 @@ export function alignDifferences(asked: PromptReading, cached: PromptReading): A
     cachedAt: theirs.start,
   })
   const differences: AlignedDifference[] = []
+  const excuse = excuseOf(steps, asked, cached, learned)
   let ours: Place = { start: 0, end: 0 }
   let theirs: Place = { start: 0, end: 0 }
   for (const step of steps) {
@@ -53,10 +59,8 @@ export function alignDifferences(asked: PromptReading, cached: PromptReading): A
     if (step.isSame && gap.askedText !== gap.cachedText) differences.push(asGap(gap))
     const found = describe(null, null, nextOurs, nextTheirs)
     if (!step.isSame) {
-      const isSynonym =
-        steps.filter(({ isSame }) => !isSame).length === 1 && isSynonymStep(step, asked.tokens, cached.tokens)
       differences.push(
-        isSynonym ? { ...found, harmless: ['synonym'] } : { ...found, kind: differenceKind(step.asked, step.cached) },
+        excuse ? { ...found, harmless: [excuse] } : { ...found, kind: differenceKind(step.asked, step.cached) },
       )
     } else if (found.askedText !== found.cachedText) differences.push({ ...found, harmless: rewritingOf(step) })
     ours = nextOurs
@@ -108,6 +112,20 @@ interface Step {
   readonly asked: readonly Token[]
   readonly cached: readonly Token[]
   readonly isSame: boolean
+}
+
+/** Why the only stretch that is not the same is harmless; null where it is not, or there are more. */
+function excuseOf(
+  steps: readonly Step[],
+  asked: PromptReading,
+  cached: PromptReading,
+  learned: LearnedExchanges,
+): HarmlessKind | null {
+  const [step, ...more] = steps.filter(({ isSame }) => !isSame)
+  if (!step || more.length > 0) return null
+  if (isSynonymStep(step, asked.tokens ?? [], cached.tokens ?? [])) return 'synonym'
+  const exchange = learned === NOTHING_LEARNED ? null : findExchange(asked, cached)
+  return exchange && learned.allows(exchange) ? 'learned' : null
 }
 
 function isSynonymStep(step: Step, ours: readonly Token[], theirs: readonly Token[]): boolean {

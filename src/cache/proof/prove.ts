@@ -3,6 +3,7 @@ import type { PromptReading } from '../../text/read-prompt.ts'
 import type { HarmlessKind } from '../../text/token.ts'
 import { alignDifferences } from './align.ts'
 import type { DifferenceKind } from './difference.ts'
+import { findExchange, type LearnedExchanges, NOTHING_LEARNED } from './exchange.ts'
 import { isExchange } from './exchanges.ts'
 
 export type Proof =
@@ -17,11 +18,11 @@ export type Proof =
 
 /**
  * Both texts are compared in order, token by token, as they are written one way. Equal normalized texts are always proved. A single
- * word may be exchanged for its synonym. Symmetric, and linear but for texts short enough to be prose.
+ * word may be exchanged for its synonym, and a stretch of words for one that the project has learned to ask the same. Symmetric, and linear but for texts short enough to be prose.
  */
-export function prove(asked: PromptReading, cached: PromptReading): Proof {
-  if (asked.normalized === cached.normalized || isExchanged(asked, cached)) {
-    const kinds = alignDifferences(asked, cached).flatMap(({ harmless }) => harmless ?? [])
+export function prove(asked: PromptReading, cached: PromptReading, learned: LearnedExchanges = NOTHING_LEARNED): Proof {
+  if (asked.normalized === cached.normalized || isExchanged(asked, cached) || isLearned(asked, cached, learned)) {
+    const kinds = alignDifferences(asked, cached, learned).flatMap(({ harmless }) => harmless ?? [])
     return { proved: true, harmless: [...new Set(kinds)] }
   }
   const difference = alignDifferences(asked, cached).find(({ harmless }) => harmless === null)
@@ -40,4 +41,10 @@ function isExchanged(asked: PromptReading, cached: PromptReading): boolean {
   const unequal = ours.flatMap((token, at) => (token.key === theirs[at]?.key ? [] : [at]))
   const [at, ...more] = unequal
   return at !== undefined && more.length === 0 && isExchange(ours, theirs, at)
+}
+
+function isLearned(asked: PromptReading, cached: PromptReading, learned: LearnedExchanges): boolean {
+  if (learned === NOTHING_LEARNED) return false
+  const exchange = findExchange(asked, cached)
+  return exchange !== null && learned.allows(exchange)
 }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { SemanticQuery } from '../../../src/cache/cache-query.ts'
+import { indexExchanges } from '../../../src/cache/learned-equivalences.ts'
 import { pickCandidate, type SemanticPolicy } from '../../../src/cache/policy.ts'
 import type { SimilarAnswer } from '../../../src/postgres/find-answer.ts'
 import { readPrompt } from '../../../src/text/read-prompt.ts'
@@ -19,7 +20,7 @@ function query(judgeFloor: number | null = 0.8): SemanticQuery {
   }
 }
 
-type Verdict = 'person same' | 'person different' | 'judge same' | 'judge different' | null
+type Verdict = `${'person' | 'review' | 'judge'} ${'same' | 'different'}` | null
 
 function candidate(prompt: string, similarity: number, verdict: Verdict = null): SimilarAnswer {
   const [verdict_source = null, said = null] = verdict?.split(' ') ?? []
@@ -56,6 +57,9 @@ describe('one candidate', () => {
     [PROVED, 0.99, 'judge different', 'proved', 'proved', 'threshold'],
     [PROVED, 0.99, 'person different', NEVER, NEVER, NEVER],
     [PROVED, 1, 'person different', NEVER, NEVER, NEVER],
+    [PROVED, 0.99, 'review different', NEVER, NEVER, NEVER],
+    [PROVED, 1, 'review different', NEVER, NEVER, NEVER],
+    [UNPROVED, 0.99, 'review same', 'unproved:words', 'judged', 'threshold'],
     [UNPROVED, 0.99, null, 'unproved:words', 'undecided', 'threshold'],
     [UNPROVED, 0.99, 'judge same', 'unproved:words', 'judged', 'threshold'],
     [UNPROVED, 0.99, 'judge different', 'unproved:words', 'unproved:words', 'threshold'],
@@ -100,4 +104,17 @@ test('verdicts of the past let the undecided through above what they have shown,
 
 test('without candidates there is nothing to decide', () => {
   expect(pickCandidate(query(), [], 'judged')).toEqual({ missReason: 'no-candidate', undecided: [] })
+})
+
+test('what the project has learned is proof, but not against a verdict on the pair itself', () => {
+  const learned = indexExchanges([{ one: 'boil', other: 'cook', around: [], pairs: 3, learned_at: '' }])
+  const decideOn = (verdict: Verdict, similarity = 0.99) => {
+    const row = candidate('How do I cook an egg?', similarity, verdict)
+    const picked = pickCandidate(query(), [row], 'judged', learned)
+    return 'reason' in picked ? picked.reason : picked.missReason
+  }
+  expect(decideOn(null)).toBe('proved')
+  expect(decideOn(null, 0.94)).toBe('below-threshold')
+  expect(decideOn('judge different')).toBe('unproved:words')
+  expect(decideOn('review different')).toBe('unproved:verdict')
 })

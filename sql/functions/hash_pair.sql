@@ -1,0 +1,10 @@
+create or replace function hash_pair(one_hash bytea, other_hash bytea) returns bytea
+language sql
+immutable
+parallel safe
+set search_path = public, pg_temp
+as $$
+    select sha256(least(one_hash, other_hash) || greatest(one_hash, other_hash));
+$$;
+
+comment on function hash_pair(bytea, bytea) is 'Names a pair of normalized questions, whichever of them comes first.';

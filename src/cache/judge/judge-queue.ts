@@ -1,0 +1,96 @@
+/** Puts pairs of questions in the queue for the judge: what proof could not decide, and a sample of what was served. */
+import { createBatcher } from '../../event-loop/batcher.ts'
+import type { Account } from '../../postgres/admit.ts'
+import type { Database } from '../../postgres/database.ts'
+import type { SimilarAnswer } from '../../postgres/find-answer.ts'
+import { type PairToQueue, queueJudgements } from '../../postgres/judge-queue.ts'
+import { describeCause } from '../../telemetry/describe-cause.ts'
+import type { Log } from '../../telemetry/log.ts'
+import { takeAskedText } from '../asked-text.ts'
+import type { CacheQuery } from '../cache-query.ts'
+import type { SemanticMatch } from '../match.ts'
+import { MAX_JUDGED_CHARS } from './judge-prompt.ts'
+
+export interface JudgeQueue {
+  /** Where the project learns from what is undecided. */
+  noteUndecided(query: CacheQuery, candidate: SimilarAnswer): void
+  /** Where the project has a sample of its semantic hits looked at. */
+  noteServed(query: CacheQuery, match: SemanticMatch): void
+  /** Resolves when all that was noted has been written. */
+  flush(): Promise<void>
+}
+
+export interface JudgeQueueOptions {
+  database: Database
+  log: Log
+  /** Called when pairs have come to wait. */
+  onQueued(): void
+  /** From 0 to 1, as Math.random. */
+  random?: () => number
+}
+
+const MAX_BATCH = 100
+const TIME_LIMIT_MS = 5_000
+
+export function createJudgeQueue({ database, log, onQueued, random = Math.random }: JudgeQueueOptions): JudgeQueue {
+  const underWay = new Set<Promise<void>>()
+  const write = createBatcher<PairToQueue, undefined>({
+    async run(pairs) {
+      await queueJudgements(database, pairs)
+      onQueued()
+      return pairs.map(() => undefined)
+    },
+    maxItems: MAX_BATCH,
+    timeLimitMs: TIME_LIMIT_MS,
+    timeLimitError: () => new Error('A pair was not queued in time'),
+  })
+
+  function queue(query: CacheQuery, about: Pick<PairToQueue, 'entryHash' | 'isReview' | 'similarity'>): void {
+    const pair = describePair(query, about)
+    if (!pair) return
+    // A pair that is lost comes again with the next question like it.
+    const writing = write(pair).catch(error => {
+      log.warn({ cause: describeCause(error) }, 'a pair could not be queued for the judge')
+    })
+    underWay.add(writing)
+    void writing.finally(() => underWay.delete(writing))
+  }
+
+  return {
+    noteUndecided(query, { request_hash, similarity }) {
+      const { semantic_judge, semantic_policy } = query.account
+      if (semantic_judge !== 'learn' || semantic_policy !== 'judged' || !hasJudge(query.account)) return
+      queue(query, { entryHash: request_hash, isReview: false, similarity })
+    },
+
+    noteServed(query, { entryHash, similarity }) {
+      const { semantic_verify_ratio: ratio } = query.account
+      if (ratio === 0 || !hasJudge(query.account) || random() >= ratio) return
+      queue(query, { entryHash, isReview: true, similarity })
+    },
+
+    async flush() {
+      await Promise.all(underWay)
+    },
+  }
+}
+
+/** The sandbox, which answers test keys, judges nothing. */
+function hasJudge({ semantic_judge_model, key_type }: Account): boolean {
+  return semantic_judge_model !== '' && key_type !== 'test'
+}
+
+/** Null for a request that wants nothing of it kept, and for what is too long to be judged. */
+function describePair(
+  query: CacheQuery,
+  about: Pick<PairToQueue, 'entryHash' | 'isReview' | 'similarity'>,
+): PairToQueue | null {
+  const { account, control, identity } = query
+  if (!control.store || identity.canonicalBody.length > MAX_JUDGED_CHARS) return null
+  const semantic = query.semantic()
+  const taken = takeAskedText(identity.endpoint, identity.body)
+  if (typeof semantic === 'string' || !taken) return null
+  const { contextHash, normalizedHash: askedHash } = semantic
+  const context = JSON.stringify(taken.contextBody)
+  return { ...about, projectId: account.project_id, contextHash, askedHash, context, asked: taken.text }
+}

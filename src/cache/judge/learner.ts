@@ -1,0 +1,157 @@
+/** Works on the queue of pairs that wait for the judge, slowly and off every request's path; any process works on any project's. */
+import type { Database } from '../../postgres/database.ts'
+import { postponeJudgements, type QueuedPair, takeJudgements } from '../../postgres/judge-queue.ts'
+import { reserveJudgement, settleJudgement } from '../../postgres/judgements.ts'
+import { describeCause } from '../../telemetry/describe-cause.ts'
+import type { Log } from '../../telemetry/log.ts'
+import { readPrompt } from '../../text/read-prompt.ts'
+import { findExchange } from '../proof/exchange.ts'
+import { prove } from '../proof/prove.ts'
+import type { ModelCall, PrepareModelCall } from './judge.ts'
+import { JUDGE_SCHEMA, readVerdict, type Verdict, writeJudgeMessages } from './judge-prompt.ts'
+
+export interface Learner {
+  /** Takes what waits, before long. */
+  wake(): void
+  /** Gives up what is under way: it is taken up again by whoever comes. */
+  stop(): Promise<void>
+}
+
+/** At most so many at a time, and then a pause: no process asks faster than this. */
+const MAX_BATCH = 8
+const PAUSE_MS = 500
+/** For what others have queued, or have left. */
+const LOOK_EVERY_MS = 5_000
+const LOOK_AGAIN_AFTER_FAILURE_MS = 30_000
+/** Nobody waits for a verdict. */
+const ASK_TIME_LIMIT_MS = 30_000
+/** Without a budget, or a way to the model. */
+const NO_MEANS_SECONDS = 600
+const FAILED_SECONDS = 30
+const MOST_FAILED_SECONDS = 3_600
+
+export function createLearner(database: Database, prepareCall: PrepareModelCall, log: Log): Learner {
+  const stopping = new AbortController()
+  /** How often each project's judge has failed in a row. */
+  const failures = new Map<number, number>()
+  let timer: ReturnType<typeof setTimeout> | null = null
+  let dueAtMs = Number.POSITIVE_INFINITY
+  let working: Promise<void> | null = null
+
+  function workIn(delayMs: number): void {
+    const atMs = performance.now() + delayMs
+    if (stopping.signal.aborted || atMs >= dueAtMs) return
+    if (timer) clearTimeout(timer)
+    dueAtMs = atMs
+    timer = setTimeout(() => {
+      dueAtMs = Number.POSITIVE_INFINITY
+      working ??= work().finally(() => {
+        working = null
+      })
+    }, delayMs)
+    timer.unref()
+  }
+
+  async function work(): Promise<void> {
+    try {
+      const pairs = await takeJudgements(database, MAX_BATCH)
+      await Promise.all(pairs.map(judge))
+      workIn(pairs.length > 0 ? PAUSE_MS : LOOK_EVERY_MS)
+    } catch (error) {
+      if (!stopping.signal.aborted) log.warn({ cause: describeCause(error) }, 'the queue for the judge is out of reach')
+      workIn(LOOK_AGAIN_AFTER_FAILURE_MS)
+    }
+  }
+
+  async function judge(pair: QueuedPair): Promise<void> {
+    const { project_id } = pair
+    const putBack = () => postponeJudgements(database, pair, { forSeconds: NO_MEANS_SECONDS, wasTried: false })
+    const questions = writeBothWays(pair)
+    // It is given up in the end.
+    if (!questions) return
+    const account = { ...pair, key_type: 'project' as const }
+    const calls = questions.map(messages => prepareCall(account, messages, JUDGE_SCHEMA)).filter(call => call !== null)
+    if (calls.length < questions.length) return putBack()
+    const estimatedUsd = calls.reduce((sum, call) => sum + call.estimatedUsd, 0)
+    const day = await reserveJudgement(database, project_id, estimatedUsd)
+    if (day === null) return putBack()
+
+    const limit = AbortSignal.any([stopping.signal, AbortSignal.timeout(ASK_TIME_LIMIT_MS)])
+    const { verdict, costUsd, cause } = await askInTurn(calls, limit)
+    await settleJudgement(database, { ...describe(pair), day, correctionUsd: costUsd - estimatedUsd, verdict })
+    if (verdict === null && !stopping.signal.aborted) await leaveAlone(pair, cause)
+    else failures.delete(project_id)
+  }
+
+  async function leaveAlone(pair: QueuedPair, cause: unknown): Promise<void> {
+    const { project_id, project_name } = pair
+    const inARow = failures.get(project_id) ?? 0
+    failures.set(project_id, inARow + 1)
+    const forSeconds = Math.min(MOST_FAILED_SECONDS, FAILED_SECONDS * 2 ** inARow)
+    log.warn({ project: project_name, forSeconds, cause }, 'the judge gave no verdict to learn from; it is left alone')
+    await postponeJudgements(database, pair, { forSeconds, wasTried: true })
+  }
+
+  workIn(LOOK_EVERY_MS)
+
+  return {
+    wake: () => workIn(PAUSE_MS),
+    async stop() {
+      stopping.abort()
+      if (timer) clearTimeout(timer)
+      await working
+    },
+  }
+}
+
+/** Null where there is too much to be judged. */
+function writeBothWays({ context, asked, cached }: QueuedPair) {
+  const pair = { context: JSON.parse(context), asked, cached }
+  const forth = writeJudgeMessages(pair)
+  const back = writeJudgeMessages({ ...pair, asked: cached, cached: asked })
+  return forth && back && [forth, back]
+}
+
+interface Judged {
+  /** Null: the model failed, or said something else. */
+  verdict: Verdict | null
+  costUsd: number
+  cause?: unknown
+}
+
+/** "Same" only where every call says so: a model that changes its mind with the order does not know. */
+async function askInTurn(calls: readonly ModelCall[], signal: AbortSignal): Promise<Judged> {
+  let costUsd = 0
+  for (const call of calls) {
+    try {
+      const answer = await call.ask(signal)
+      costUsd += answer.costUsd
+      const verdict = readVerdict(answer.content)
+      if (verdict !== 'same') return { verdict, costUsd, cause: 'not a verdict' }
+    } catch (error) {
+      // What the model did for a call that was given up may be charged all the same.
+      if (signal.aborted) costUsd += call.estimatedUsd
+      return { verdict: null, costUsd, cause: describeCause(error) }
+    }
+  }
+  return { verdict: 'same', costUsd }
+}
+
+/** What its verdict is about. */
+function describe(pair: QueuedPair) {
+  const [asked, cached] = [readPrompt(pair.asked), readPrompt(pair.cached)]
+  const proof = prove(asked, cached)
+  return {
+    projectId: pair.project_id,
+    contextHash: pair.context_hash,
+    askedHash: pair.asked_hash,
+    entryHash: pair.cached_hash,
+    until: pair.expires_at,
+    // What proof decides says nothing of what it cannot.
+    similarity: proof.proved ? null : pair.similarity,
+    difference: proof.proved ? null : proof.kind,
+    source: pair.is_review ? ('review' as const) : ('judge' as const),
+    exchange: findExchange(asked, cached),
+    queuedId: pair.id,
+  }
+}

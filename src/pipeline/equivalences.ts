@@ -1,0 +1,34 @@
+/** Shows a project the exchanges of words that its verdicts have shown to be harmless, and takes one off the list. */
+import type { Admission } from '../admission/admission.ts'
+import { hashBearerKey } from '../admission/api-key.ts'
+import { invalidRequest, refuse } from '../errors.ts'
+import type { Database } from '../postgres/database.ts'
+import { listExchanges, withdrawExchange } from '../postgres/equivalences.ts'
+import type { ProxyRequest, ProxyResponse } from './exchange.ts'
+import { parseObject } from './parse-request.ts'
+import { JSON_TYPE } from './response-headers.ts'
+
+export type EquivalenceDesk = (request: ProxyRequest) => Promise<ProxyResponse>
+
+/** `{"remove": [one, other]}` or an empty body; what is left on the list comes back. Throws 400, 401, 403, 404 or 503. */
+export function createEquivalenceDesk(admission: Pick<Admission, 'authenticate'>, database: Database): EquivalenceDesk {
+  return async ({ authorization, address, readBody }) => {
+    const { project_id } = await admission.authenticate(hashBearerKey(authorization), address)
+    const text = await readBody()
+    const { remove } = text.trim() === '' ? {} : parseObject(text)
+    if (remove !== undefined) {
+      if (!isPair(remove)) throw invalidRequest('remove must be a list of the two texts of an exchange.', 'remove')
+      if (!(await withdrawExchange(database, project_id, remove))) throw refuse('exchangeUnknown')
+    }
+    const list = await listExchanges(database, project_id)
+    return { status: 200, headers: { ...JSON_TYPE }, body: JSON.stringify({ equivalences: list?.exchanges ?? [] }) }
+  }
+}
+
+function isPair(value: unknown): value is [string, string] {
+  return (
+    Array.isArray(value) &&
+    value.length === 2 &&
+    value.every(each => typeof each === 'string' && !each.includes('\0') && each.isWellFormed())
+  )
+}

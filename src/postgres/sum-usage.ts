@@ -1,0 +1,83 @@
+/** Adds usage records up by the hour before they are written: doing it in PostgreSQL would cost a quarter of writing them. */
+import type { UsageRecord } from './record-usage.ts'
+
+/** A row of usage_pending. */
+type UsageSum = ReturnType<typeof openSum>
+
+/** What is added up. */
+const ADDED = [
+  'prompt_tokens',
+  'cached_prompt_tokens',
+  'completion_tokens',
+  'tokens_saved',
+  'cost_usd',
+  'saved_usd',
+  'latency_ms',
+  'duration_ms',
+] as const
+
+/** One sum for all records that agree in everything but what is added up. */
+export function sumUsage(records: readonly UsageRecord[]): UsageSum[] {
+  const sums = new Map<string, UsageSum>()
+  for (const record of records) {
+    const bucket = bucketOf(record.latency_ms)
+    const name = nameSum(record, bucket)
+    let sum = sums.get(name)
+    if (!sum) {
+      sum = openSum(record, bucket)
+      sums.set(name, sum)
+    }
+    sum.requests++
+    for (const column of ADDED) sum[column] += record[column]
+  }
+  return [...sums.values()]
+}
+
+function nameSum(record: UsageRecord, bucket: number): string {
+  const { project_id, key_id, endpoint, model, provider, cache_result, status } = record
+  return [project_id, key_id, hourOf(record), endpoint, provider, cache_result, classOf(status), bucket, model].join(
+    '\n',
+  )
+}
+
+function openSum(record: UsageRecord, bucket: number) {
+  const { project_id, key_id, endpoint, model, provider, cache_result, status } = record
+  return {
+    project_id,
+    hour: hourOf(record),
+    key_id,
+    endpoint,
+    model,
+    provider: provider ?? '',
+    cache_result: cache_result ?? '',
+    status_class: classOf(status),
+    requests: 0,
+    prompt_tokens: 0,
+    cached_prompt_tokens: 0,
+    completion_tokens: 0,
+    tokens_saved: 0,
+    cost_usd: 0,
+    saved_usd: 0,
+    latency_ms: 0,
+    duration_ms: 0,
+    bucket,
+  }
+}
+
+const HOUR_LENGTH = '2026-01-01T00'.length
+
+/** Records tell their time in UTC. */
+function hourOf({ recorded_at }: UsageRecord): string {
+  return `${recorded_at.slice(0, HOUR_LENGTH)}:00:00Z`
+}
+
+function classOf(status: number): number {
+  return Math.floor(status / 100)
+}
+
+const LEAST_LATENCY_MS = 0.01
+
+/** As in latency_hourly: the n for which the latency lies from 2^(n/4) to 2^((n+1)/4) milliseconds. */
+function bucketOf(latencyMs: number): number {
+  return Math.floor(4 * Math.log2(Math.max(latencyMs, LEAST_LATENCY_MS)))
+}

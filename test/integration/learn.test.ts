@@ -1,0 +1,448 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { Explanation } from '../../src/cache/explain.ts'
+import { postponeJudgements, type QueuedPair, queueJudgements, takeJudgements } from '../../src/postgres/judge-queue.ts'
+import { storeAnswers } from '../../src/postgres/store-answers.ts'
+import { answerTo, makeProject, makeSpace } from '../harness/answers.ts'
+import { describeBackends } from '../harness/backends.ts'
+import { type Answer, ask } from '../harness/client.ts'
+import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import type { Scenario } from '../standin/scenario.ts'
+import { type Standin, startStandin } from '../standin/server.ts'
+
+const JUDGE = 'openai/gpt-4.1-mini'
+const QUESTION = 'Explain how photosynthesis works in the leaves of green plants, with photographs'
+const UNPROVED = 'Explain how photosynthesis works in the leaves of green plants, with drawings'
+const PROVED = 'Explain how photosynthesis works in the leaves of green plants, with photos'
+/** Differ in the same exchange of words, each in other surroundings. */
+const FRAMES = [
+  (word: string) => `What is the best ${word} for students of medicine in the first year?`,
+  (word: string) => `How long does the battery of a cheap ${word} usually last?`,
+  (word: string) => `Is a ${word} with two screens worth its price?`,
+  (word: string) => `Why does a ${word} get hot while it plays video?`,
+]
+/** Any similarity is enough. */
+const NEAR = { 'x-proxy-cache-threshold': '0.5' }
+/** Nothing of the answer is kept, so that the question can be asked for the first time again. */
+const UNSTORED = { ...NEAR, 'x-proxy-cache-ttl': '0' }
+
+const verdict = (said: string): Scenario => ({ kind: 'answer', content: JSON.stringify({ verdict: said }) })
+
+describeBackends('a project that learns', backend => {
+  let proxy: TestProxy
+  let standin: Standin
+  let project: string
+  let key: string
+
+  let environment: Record<string, string>
+
+  beforeAll(async () => {
+    standin = await startStandin({ flavour: 'aggregator' })
+    environment = {
+      AGGREGATOR_BASE_URL: standin.baseUrl,
+      AGGREGATOR_API_KEY: 'vendor-key',
+      UPSTREAM_MAX_RETRIES: '0',
+    }
+    proxy = await startProxy({ stores: await backend.open(), environment })
+  })
+  beforeEach(async () => {
+    standin.reset()
+    await proxy.query('delete from judge_queue')
+    project = `p-${crypto.randomUUID().slice(0, 8)}`
+    key = await proxy.createKey({ project, type: 'project' })
+    for (const [setting, value] of [
+      ['semantic_policy', 'judged'],
+      ['semantic_judge', 'learn'],
+      ['semantic_judge_model', JUDGE],
+      ['semantic_judge_floor', '0.5'],
+    ] as const) {
+      await set(setting, value)
+    }
+  })
+  afterAll(() => Promise.all([proxy.stop(), standin.stop()]))
+
+  const set = (setting: string, value: string) =>
+    proxy.query(`select set_setting('${project}', '${setting}', '${value}')`)
+
+  const modelOf = ({ body }: { body: unknown }) => (body as { model: string }).model
+  const judgedAs = (said: (first: string, second: string) => Scenario) =>
+    standin.script(request => {
+      if (modelOf(request) !== JUDGE) return undefined
+      const { messages } = request.body as { messages: { content: string }[] }
+      const { first, second } = JSON.parse(messages[1]?.content ?? '')
+      return said(first, second)
+    })
+  const asksOfJudge = () => standin.requests.filter(request => modelOf(request) === JUDGE)
+  const told = ({ cache, headers }: Answer) => [cache, headers.get('x-proxy-cache-reason')]
+  const rowsOf = <Row>(text: string) => proxy.query<Row>(text.replaceAll('$project', `find_project('${project}')`))
+  const verdicts = () =>
+    rowsOf<{ source: string; verdict: string }>(
+      'select source, verdict from cache_verdicts where project_id = $project order by given_at',
+    )
+  const equivalences = () =>
+    rowsOf<{ state: string }>(
+      `select one_words, other_words, state, pairs, withdrawn_by from equivalences where project = '${project}'`,
+    )
+
+  /** Asks what is not known yet, and waits until it is. */
+  async function store(body: string): Promise<void> {
+    await ask(proxy, key, body, { 'cache-control': 'no-cache' })
+    await proxy.settle()
+  }
+
+  /** Until this is so; a judge is asked when a process comes to it. */
+  async function eventually(isSo: () => Promise<boolean>): Promise<void> {
+    const deadline = performance.now() + 20_000
+    while (!(await isSo())) {
+      if (performance.now() > deadline) throw new Error('It did not come to that')
+      await Bun.sleep(50)
+    }
+  }
+
+  /** Until nothing waits that the project's judge is to be asked about. */
+  async function judged(): Promise<void> {
+    await proxy.settle()
+    await eventually(async () => (await rowsOf('select from judge_queue where project_id = $project')).length === 0)
+  }
+
+  test('asks nobody on the way, and takes a verdict for the next request', async () => {
+    judgedAs(() => verdict('same'))
+    await store(QUESTION)
+    expect(told(await ask(proxy, key, UNPROVED, UNSTORED))).toEqual(['MISS', 'unproved:words'])
+    await judged()
+    expect(asksOfJudge()).toHaveLength(2)
+    const [first, second] = asksOfJudge().map(({ body }) => {
+      const { messages, response_format } = body as { messages: { content: string }[]; response_format: unknown }
+      expect(response_format).toMatchObject({ type: 'json_schema', json_schema: { strict: true } })
+      return JSON.parse(messages[1]?.content ?? '')
+    })
+    expect(first).toMatchObject({ first: UNPROVED, second: QUESTION, context: { model: 'openai/gpt-4o-mini' } })
+    expect(second).toMatchObject({ first: QUESTION, second: UNPROVED })
+    expect(told(await ask(proxy, key, UNPROVED, UNSTORED))).toEqual(['HIT-SEMANTIC', 'judged'])
+    const [spent] = await rowsOf<{ asks: number; usd: number }>(
+      'select asks, usd::double precision as usd from judge_spending where project_id = $project',
+    )
+    expect(spent).toEqual({ asks: 1, usd: expect.any(Number) })
+    expect(spent?.usd).toBeGreaterThan(0)
+  })
+
+  test('takes a judge that changes its mind with the order for one that says different, and asks once', async () => {
+    judgedAs(first => verdict(first === UNPROVED ? 'same' : 'different'))
+    await store(QUESTION)
+    await ask(proxy, key, UNPROVED, UNSTORED)
+    await judged()
+    expect(await verdicts()).toEqual([{ source: 'judge', verdict: 'different' }])
+    expect(told(await ask(proxy, key, UNPROVED, UNSTORED))).toEqual(['MISS', 'unproved:words'])
+    await judged()
+    expect(asksOfJudge()).toHaveLength(2)
+  })
+
+  test('leaves a failing judge alone for a while, and forgets no pair', async () => {
+    judgedAs(() => ({ kind: 'error', status: 500 }))
+    await store(QUESTION)
+    await ask(proxy, key, UNPROVED, UNSTORED)
+    await proxy.settle()
+    const waiting = () =>
+      rowsOf<{ attempts: number }>(
+        `select attempts from judge_queue where project_id = $project and not_before > now() + interval '20 seconds'
+        and not_before < now() + interval '1 minute'`,
+      )
+    await eventually(async () => (await waiting()).length === 1)
+    expect(await waiting()).toEqual([{ attempts: 1 }])
+    expect(await verdicts()).toEqual([])
+    judgedAs(() => verdict('same'))
+    await rowsOf('update judge_queue set not_before = now() where project_id = $project')
+    await judged()
+    expect(await verdicts()).toEqual([{ source: 'judge', verdict: 'same' }])
+  })
+
+  test('asks nobody without a budget, and waits for one', async () => {
+    await set('semantic_judge_daily_usd', '0.0000001')
+    await store(QUESTION)
+    await ask(proxy, key, UNPROVED, UNSTORED)
+    await proxy.settle()
+    await eventually(async () => {
+      const text = `select attempts from judge_queue where project_id = $project and not_before > now() + interval '5 minutes'`
+      return (await rowsOf<{ attempts: number }>(text))[0]?.attempts === 0
+    })
+    expect(asksOfJudge()).toEqual([])
+  })
+
+  test.each<[string, () => Promise<unknown>, Record<string, string>]>([
+    ['from requests that want nothing kept', async () => {}, { ...NEAR, 'cache-control': 'no-store' }],
+    ['below the floor', () => set('semantic_judge_floor', '0.999'), UNSTORED],
+    ['under proof alone', () => set('semantic_policy', 'proved'), UNSTORED],
+    ['without a judge', () => set('semantic_judge', 'off'), UNSTORED],
+    ['without a model', () => set('semantic_judge_model', ''), UNSTORED],
+    ['with no semantic cache', () => set('semantic_mode', 'off'), UNSTORED],
+  ])('nothing %s', async (_, prepare, headers) => {
+    await store(QUESTION)
+    await prepare()
+    await ask(proxy, key, UNPROVED, headers)
+    await proxy.settle()
+    expect(await rowsOf('select from judge_queue where project_id = $project')).toEqual([])
+  })
+
+  describe('an exchange of words', () => {
+    async function learnFrom(frames: readonly ((word: string) => string)[]): Promise<void> {
+      for (const frame of frames) {
+        await store(frame('laptop'))
+        await ask(proxy, key, frame('notebook'), UNSTORED)
+      }
+      await judged()
+    }
+    const [first, second, third, fourth] = FRAMES as [Frame, Frame, Frame, Frame]
+    const LEARNED = { one_words: 'laptop', other_words: 'notebook', state: 'learned', pairs: 3, withdrawn_by: null }
+
+    async function explain(content: string): Promise<Explanation> {
+      const response = await fetch(`${proxy.baseUrl}/cache/explain`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${key}`, ...NEAR },
+        body: JSON.stringify({ model: 'openai/gpt-4o-mini', messages: [{ role: 'user', content }] }),
+      })
+      return (await response.json()) as Explanation
+    }
+
+    /** The fourth frame, never judged, is served by what the others have taught. */
+    async function expectServed(): Promise<string> {
+      await store(fourth('laptop'))
+      const answer = await ask(proxy, key, fourth('notebook'), UNSTORED)
+      expect(told(answer)).toEqual(['HIT-SEMANTIC', 'proved'])
+      await proxy.settle()
+      return answer.headers.get('x-request-id') ?? ''
+    }
+    const expectWithdrawn = async (by: string) => {
+      expect(told(await ask(proxy, key, fourth('notebook'), UNSTORED))[0]).toBe('MISS')
+      expect(await equivalences()).toMatchObject([{ state: 'withdrawn', withdrawn_by: by }])
+    }
+
+    test('that was called the same in three different pairs is proof for the next', async () => {
+      judgedAs(() => verdict('same'))
+      await learnFrom([first, second])
+      expect(await equivalences()).toMatchObject([{ state: 'candidate', pairs: 2 }])
+      await store(fourth('laptop'))
+      expect((await explain(fourth('notebook'))).decision).toMatchObject({ cache: 'MISS', reason: 'unproved:words' })
+      await learnFrom([third])
+      expect(await equivalences()).toEqual([LEARNED])
+      await expectServed()
+
+      const { nearest, decision } = await explain(fourth('notebook'))
+      expect(decision).toMatchObject({ cache: 'HIT-SEMANTIC', reason: 'proved' })
+      expect(nearest[0]?.differences).toMatchObject([
+        { harmless: ['learned'], askedText: 'notebook', cachedText: 'laptop' },
+      ])
+      // Of use to a project that wants judgement, and to no other.
+      await set('semantic_policy', 'proved')
+      expect(told(await ask(proxy, key, fourth('notebook'), UNSTORED))).toEqual(['MISS', 'unproved:words'])
+    })
+
+    test('is none after the first pair that was called different', async () => {
+      judgedAs(one => verdict(one === second('notebook') ? 'different' : 'same'))
+      await learnFrom([first, second, third])
+      expect(await equivalences()).toMatchObject([{ state: 'withdrawn', withdrawn_by: 'judge' }])
+    })
+
+    test('is withdrawn everywhere at a person’s word', async () => {
+      judgedAs(() => verdict('same'))
+      await learnFrom([first, second, third])
+      const other = await startProxy({ stores: proxy.stores, environment })
+      const id = await expectServed()
+      expect((await ask(other, key, fourth('notebook'), UNSTORED)).cache).toBe('HIT-SEMANTIC')
+      await proxy.query(`select give_feedback('${project}', '${id}', 'wrong')`)
+      for (const each of [other, proxy]) {
+        expect(
+          (await ask(each, key, `  ${fourth('notebook')}`, { ...NEAR, 'cache-control': 'only-if-cached' })).status,
+        ).toBe(504)
+      }
+      await expectWithdrawn('person')
+      await other.stop()
+      // Also in other pairs, and for good.
+      await learnFrom([first, second, third])
+      await expectWithdrawn('person')
+    })
+
+    test('is withdrawn by a later verdict of the judge', async () => {
+      judgedAs(() => verdict('same'))
+      await learnFrom([first, second, third])
+      await expectServed()
+      // Too far apart to be served, and so still to be judged.
+      judgedAs(() => verdict('different'))
+      const fifth = (word: string) => `Where should I keep my ${word} at night?`
+      await store(fifth('laptop'))
+      await ask(proxy, key, fifth('notebook'), { 'x-proxy-cache-threshold': '0.999', 'x-proxy-cache-ttl': '0' })
+      await judged()
+      await expectWithdrawn('judge')
+    })
+
+    test('is seen and removed over HTTP', async () => {
+      judgedAs(() => verdict('same'))
+      await learnFrom([first, second, third])
+      await expectServed()
+      const post = (body?: string, ownKey = key) =>
+        fetch(`${proxy.baseUrl}/cache/equivalences`, {
+          method: 'POST',
+          headers: { authorization: `Bearer ${ownKey}` },
+          body: body ?? null,
+        })
+      const listed = async () => ((await (await post()).json()) as { equivalences: unknown[] }).equivalences
+      expect(await listed()).toEqual([
+        { one: 'laptop', other: 'notebook', around: [], pairs: 3, learned_at: expect.any(String) },
+      ])
+      const stranger = await proxy.createKey({ type: 'project' })
+      const remove = JSON.stringify({ remove: ['notebook', 'laptop'] })
+      expect((await post(remove, stranger)).status).toBe(404)
+      expect((await post('{"remove": "laptop"}')).status).toBe(400)
+      expect((await post('{"remove": ["laptop"]}')).status).toBe(400)
+      expect((await post('{"remove": ["laptop", "banana"]}')).status).toBe(404)
+      expect((await post('{}', 'lgw_proj_nobody')).status).toBe(401)
+      expect(await (await post(remove)).json()).toEqual({ equivalences: [] })
+      await expectWithdrawn('person')
+      expect(await listed()).toEqual([])
+      expect((await post(remove)).status).toBe(404)
+    })
+
+    test('and by psql', async () => {
+      judgedAs(() => verdict('same'))
+      await learnFrom([first, second, third])
+      await expectServed()
+      await proxy.query(`select remove_equivalence('${project}', 'notebook', 'laptop')`)
+      await expectWithdrawn('person')
+      await expect(proxy.query(`select remove_equivalence('${project}', 'notebook', 'laptop')`)).rejects.toThrow(
+        'no exchange',
+      )
+    })
+  })
+
+  describe('has what was served looked at', () => {
+    beforeEach(async () => {
+      await set('semantic_policy', 'proved')
+      await set('semantic_judge', 'off')
+      await set('semantic_verify_ratio', '1')
+      await store(QUESTION)
+    })
+
+    test('and serves it no more where it was wrong', async () => {
+      judgedAs(() => verdict('different'))
+      for (let i = 0; i < 2; i++) expect((await ask(proxy, key, PROVED, NEAR)).cache).toBe('HIT-SEMANTIC')
+      await judged()
+      expect(await verdicts()).toEqual([{ source: 'review', verdict: 'different' }])
+      expect(told(await ask(proxy, key, PROVED, UNSTORED))).toEqual(['MISS', 'unproved:verdict'])
+      await proxy.settle()
+      // A person outweighs it.
+      await proxy.query(`insert into cache_verdicts select project_id, context_hash, one_hash, other_hash, 'person', 'same', 1, null, now(), expires_at
+        from cache_verdicts where project_id = find_project('${project}')`)
+      expect(told(await ask(proxy, key, PROVED, UNSTORED))[0]).toBe('HIT-SEMANTIC')
+    })
+
+    test('once, whether by its wording’s own name or not', async () => {
+      judgedAs(() => verdict('same'))
+      for (let i = 0; i < 3; i++) {
+        expect((await ask(proxy, key, PROVED, NEAR)).cache).toBe('HIT-SEMANTIC')
+        await judged()
+      }
+      expect(asksOfJudge()).toHaveLength(2)
+    })
+
+    test('but not what a person has approved, nor for test keys', async () => {
+      await set('semantic_verify_ratio', '0')
+      const answer = await ask(proxy, key, PROVED, NEAR)
+      await proxy.settle()
+      await set('semantic_verify_ratio', '1')
+      await proxy.query(`select give_feedback('${project}', '${answer.headers.get('x-request-id')}', 'right')`)
+      expect((await ask(proxy, key, PROVED, NEAR)).cache).toBe('HIT-SEMANTIC')
+      const testKey = await proxy.createKey({ project, type: 'test' })
+      await ask(proxy, testKey, QUESTION)
+      await proxy.settle()
+      expect((await ask(proxy, testKey, PROVED, NEAR)).cache).toBe('HIT-SEMANTIC')
+      await proxy.settle()
+      expect(await rowsOf('select from judge_queue where project_id = $project')).toEqual([])
+      expect(asksOfJudge()).toEqual([])
+    })
+
+    test('as often as it wants', async () => {
+      await set('semantic_verify_ratio', '0')
+      expect((await ask(proxy, key, PROVED, NEAR)).cache).toBe('HIT-SEMANTIC')
+      await proxy.settle()
+      expect(await rowsOf('select from judge_queue where project_id = $project')).toEqual([])
+    })
+  })
+})
+
+type Frame = (word: string) => string
+
+describeBackends('the queue for the judge', backend => {
+  async function fill(count: number) {
+    const { database } = await backend.open()
+    const projectId = await makeProject(database, 'acme')
+    const place = { projectId, spaceId: await makeSpace(database), context: 'c' }
+    await database.runScript(
+      `update projects set semantic_policy = 'judged', semantic_judge = 'learn', semantic_judge_model = 'm'`,
+    )
+    const answers = Array.from({ length: count }, (_, i) => answerTo(`prompt ${i}`, place))
+    for (let start = 0; start < count; start += 50) await storeAnswers(database, answers.slice(start, start + 50))
+    const pairs = answers.map(({ requestHash, semantic }) => ({
+      projectId,
+      contextHash: semantic?.contextHash ?? '',
+      askedHash: '0'.repeat(64),
+      entryHash: requestHash,
+      isReview: false,
+      context: '{}',
+      asked: 'something "else" with a \\ in it',
+      similarity: 0.9,
+    }))
+    await queueJudgements(database, pairs)
+    const waiting = async () =>
+      Number((await database.call<{ count: number }>('select count(*) as count from judge_queue', []))[0]?.count)
+    return { database, pairs, waiting }
+  }
+
+  test('holds a pair once, and no pair whose entry is gone', async () => {
+    const { database, pairs, waiting } = await fill(3)
+    await queueJudgements(database, [...pairs, ...pairs])
+    await queueJudgements(database, [{ ...pairs[0], entryHash: 'f'.repeat(64) } as (typeof pairs)[0]])
+    expect(await waiting()).toBe(3)
+    await database.runScript(
+      `delete from cache_entries where request_hash = (select entry_hash from judge_queue limit 1)`,
+    )
+    expect(await takeJudgements(database, 10)).toHaveLength(2)
+    expect(await waiting()).toBe(2)
+  })
+
+  test('gives each pair to one of many', async () => {
+    const { database } = await fill(20)
+    const taken = await Promise.all(Array.from({ length: 6 }, () => takeJudgements(database, 4)))
+    const ids = taken.flat().map(({ id }) => id)
+    expect([ids.length, new Set(ids).size]).toEqual([20, 20])
+    expect(taken.flat()[0]).toMatchObject({ asked: 'something "else" with a \\ in it', semantic_judge_model: 'm' })
+  })
+
+  test('is bounded by number and age', async () => {
+    const { database, pairs, waiting } = await fill(60)
+    await database.runScript(`
+      insert into judge_queue (project_id, context_hash, one_hash, other_hash, asked_hash, entry_hash, is_review, context, asked, similarity)
+      select project_id, sha256(convert_to(n::text, 'utf8')), one_hash, other_hash, asked_hash, entry_hash, false, '{}', '', 1
+      from (select * from judge_queue limit 1) q, generate_series(1, 920) n`)
+    await queueJudgements(
+      database,
+      pairs.map(pair => ({ ...pair, askedHash: '1'.repeat(64) })),
+    )
+    expect(await waiting()).toBe(1000)
+    await database.runScript(`update judge_queue set queued_at = now() - interval '25 hours'`)
+    expect(await takeJudgements(database, 10)).toEqual([])
+    await database.runScript('select forget_judgements(5000)')
+    expect(await waiting()).toBe(0)
+  })
+
+  test('drops what nobody wants judged any more, and keeps what was not tried', async () => {
+    const { database, waiting } = await fill(3)
+    const [one] = await takeJudgements(database, 1)
+    await postponeJudgements(database, one as QueuedPair, { forSeconds: 60, wasTried: false })
+    expect(await takeJudgements(database, 10)).toEqual([])
+    await database.runScript(`update judge_queue set not_before = now()`)
+    expect(await takeJudgements(database, 10)).toHaveLength(3)
+    const [row] = await database.call<{ most: number }>('select max(attempts) as most from judge_queue', [])
+    expect(row?.most).toBe(1)
+    await database.runScript(`update judge_queue set not_before = now(); update projects set semantic_judge = 'off'`)
+    expect(await takeJudgements(database, 10)).toEqual([])
+    expect(await waiting()).toBe(0)
+  })
+})

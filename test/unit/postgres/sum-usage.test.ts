@@ -1,0 +1,70 @@
+import { expect, test } from 'vitest'
+import type { UsageRecord } from '../../../src/postgres/record-usage.ts'
+import { sumUsage } from '../../../src/postgres/sum-usage.ts'
+
+const record: UsageRecord = {
+  recorded_at: '2026-03-01T09:59:59.999Z',
+  request_id: 'a',
+  project_id: 1,
+  key_id: 2,
+  endpoint: 'chat',
+  model: 'm',
+  provider: 'openrouter',
+  cache_result: 'MISS',
+  status: 200,
+  streamed: false,
+  prompt_tokens: 10,
+  cached_prompt_tokens: 4,
+  completion_tokens: 3,
+  tokens_saved: 0,
+  cost_usd: 0.25,
+  saved_usd: 0,
+  latency_ms: 8,
+  duration_ms: 9,
+}
+
+test('records that agree are one sum', () => {
+  const again = { ...record, request_id: 'b', streamed: true, status: 201, latency_ms: 9, duration_ms: 20 }
+  expect(sumUsage([record, again])).toEqual([
+    {
+      project_id: 1,
+      hour: '2026-03-01T09:00:00Z',
+      key_id: 2,
+      endpoint: 'chat',
+      model: 'm',
+      provider: 'openrouter',
+      cache_result: 'MISS',
+      status_class: 2,
+      requests: 2,
+      prompt_tokens: 20,
+      cached_prompt_tokens: 8,
+      completion_tokens: 6,
+      tokens_saved: 0,
+      cost_usd: 0.5,
+      saved_usd: 0,
+      latency_ms: 17,
+      duration_ms: 29,
+      bucket: 12,
+    },
+  ])
+})
+
+test.each<[string, Partial<UsageRecord>]>([
+  ['the project', { project_id: 3 }],
+  ['the key', { key_id: 3 }],
+  ['the hour', { recorded_at: '2026-03-01T10:00:00.000Z' }],
+  ['the endpoint', { endpoint: 'embeddings' }],
+  ['the model', { model: 'another' }],
+  ['the provider', { provider: null }],
+  ['the cache result', { cache_result: null }],
+  ['the class of the status', { status: 502 }],
+  ['the latency, by a quarter of an octave', { latency_ms: 9.6 }],
+])('%s keeps records apart', (_, difference) => {
+  const sums = sumUsage([record, { ...record, ...difference }])
+  expect(sums.map(sum => sum.requests)).toEqual([1, 1])
+})
+
+test('what is missing is written as no text, and the shortest latency has a bucket', () => {
+  const [sum] = sumUsage([{ ...record, provider: null, cache_result: null, latency_ms: 0 }])
+  expect(sum).toMatchObject({ provider: '', cache_result: '', bucket: -27 })
+})
