@@ -90,14 +90,24 @@ describeBackends('identical requests in flight', backend => {
     expect(await countedRequests()).toBe(0)
   })
 
+  async function countAdmitted(): Promise<number> {
+    const [row] = await proxy.query<{ admitted: number }>(
+      'select coalesce(sum(requests), 0)::integer as admitted from monthly_counters',
+    )
+    return row?.admitted ?? 0
+  }
+
   test("the leader's departure leaves its followers their answer", async () => {
-    upstream.script({ kind: 'answer', content: 'still here', firstByteDelayMs: 600 })
+    upstream.script({ kind: 'answer', content: 'still here', firstByteDelayMs: 3_000 })
+    const before = await countAdmitted()
     const leaving = new AbortController()
     const leader = post(proxy, key, '/chat/completions', question('Who stays?'), { signal: leaving.signal }).catch(
       () => 'left',
     )
     await waitUntil('the upstream is asked', 5_000, () => upstream.counts.active === 1)
     const follower = ask(proxy, key, question('Who stays?'))
+    await waitUntil('the follower is let in', 2_500, async () => (await countAdmitted()) === before + 2)
+    // It joins at once.
     await Bun.sleep(30)
     leaving.abort()
     expect(await leader).toBe('left')
