@@ -105,16 +105,20 @@ export function createAdmission(store: FastStore, reservations: Reservations): A
     // A key's id and its place among those under way never change with its plan.
     const leave = underWay.enter(known)
     try {
-      return { ...(await count(keyHash, address, exactKey)), leave }
+      return { ...(await count(keyHash, address, exactKey, known)), leave }
     } catch (error) {
       leave()
       throw error
     }
   }
 
-  async function count(keyHash: string, address: string, exactKey: string | null): Promise<Omit<Admitted, 'leave'>> {
-    for (;;) {
-      const guess = memory.find(keyHash) ?? (await validateUnknown(keyHash, address))
+  async function count(
+    keyHash: string,
+    address: string,
+    exactKey: string | null,
+    known: Account,
+  ): Promise<Omit<Admitted, 'leave'>> {
+    for (let guess = known; ; guess = memory.find(keyHash) ?? (await validateUnknown(keyHash, address))) {
       const pass = await countInWindows(keyHash, guess, address, exactKey)
       if (!pass) continue
       const { account, reserved } = await reservations.reserve(keyHash).catch(async error => {

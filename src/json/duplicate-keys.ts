@@ -1,5 +1,7 @@
 /** Finds objects that have one key twice: which of the two counts is each reader's own choice. */
 
+import type { JsonObject } from './json-object.ts'
+
 /** Whether `value`, which is what `text` was parsed to, has fewer members than were written. Linear. */
 export function hasDuplicateKeys(text: string, value: unknown): boolean {
   return countColons(text) !== countMembers(value)
@@ -36,9 +38,16 @@ function countMembers(value: unknown): number {
   while (waiting.length > 0) {
     const next = waiting.pop()
     if (typeof next !== 'object' || next === null) continue
-    const inner = Object.values(next)
-    if (!Array.isArray(next)) members += inner.length
-    for (const each of inner) if (typeof each === 'object') waiting.push(each)
+    if (Array.isArray(next)) {
+      for (const item of next) if (typeof item === 'object') waiting.push(item)
+      continue
+    }
+    // A parsed object has no members but its own.
+    for (const key in next) {
+      members++
+      const member = (next as JsonObject)[key]
+      if (typeof member === 'object') waiting.push(member)
+    }
   }
   return members
 }

@@ -2,7 +2,7 @@
  * The fast store that never fails a request. While Redis is out of reach entries are missed, and windows are kept by this process,
  * from what it had seen of them; when Redis is back, whatever it does not know of them it is told.
  */
-import { withinTimeLimit } from '../event-loop/time-limit.ts'
+import { createTimeLimit } from '../event-loop/time-limit.ts'
 import type { FastStore, PassBatch, PassVerdict } from './fast-store.ts'
 import { createWindowMemory } from './window-memory.ts'
 
@@ -25,6 +25,7 @@ export interface GuardOptions {
 
 export function guardStore(store: FastStore, { processes = 1, onChange }: GuardOptions = {}): GuardedStore {
   const memory = createWindowMemory(processes)
+  const withinLimit = createTimeLimit(TIME_LIMIT_MS)
   let retryAtMs = 0
   let up = true
 
@@ -41,7 +42,7 @@ export function guardStore(store: FastStore, { processes = 1, onChange }: GuardO
     // One caller at a time finds out whether a store that was down is back.
     if (!up) retryAtMs = now + RETRY_AFTER_MS
     try {
-      const result = await withinTimeLimit(TIME_LIMIT_MS, attempt())
+      const result = await withinLimit(attempt())
       retryAtMs = 0
       note(true)
       return result
