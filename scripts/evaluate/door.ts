@@ -1,26 +1,28 @@
 /** Asks a proxy of its own, over HTTP: each pair in a namespace of its own, its first text to be stored, its second to be looked up. */
 import { openRealDatabase } from '../../src/postgres/real.ts'
-import { findFreePort, startAndRead, startProxyProcess, stop } from '../bench/processes.ts'
+import { type Script, startStandin } from '../../test/standin/server.ts'
+import { findFreePort, startProxyProcess, stop } from '../bench/processes.ts'
 import { prepareStores } from '../bench/stores.ts'
 import type { LabelledPair } from './pairs.ts'
-
-export type Policy = 'proved' | 'threshold'
 
 export interface Door {
   /** Whether the second text was served the first one's answer. */
   isServed(pair: LabelledPair, threshold: number): Promise<boolean>
-  setPolicy(policy: Policy): Promise<void>
+  /** Settings of the one project, by name. */
+  set(settings: Readonly<Record<string, string>>): Promise<void>
+  query<Row>(text: string): Promise<Row[]>
   close(): Promise<void>
 }
 
-/** Starts a stand-in upstream and a proxy on a database of its own, with limits that do not matter. */
-export async function openDoor(): Promise<Door> {
+/** Starts a stand-in upstream, which follows the script, and a proxy on a database of its own, with limits that do not matter. */
+export async function openDoor(script: Script): Promise<Door> {
   const stores = await prepareStores()
-  const upstream = await startAndRead('test/standin/main.ts', ['--port', '0'])
+  const upstream = await startStandin({ flavour: 'aggregator', keepsRequests: false })
+  upstream.script(script)
   const port = findFreePort()
   const environment = {
     ...stores.environment,
-    AGGREGATOR_BASE_URL: JSON.parse(upstream.firstLine).baseUrl,
+    AGGREGATOR_BASE_URL: upstream.baseUrl,
     AGGREGATOR_API_KEY: 'evaluate',
     METRICS_PORT: String(findFreePort()),
   }
@@ -51,12 +53,13 @@ export async function openDoor(): Promise<Door> {
       await ask(pair.a, namespace, threshold)
       return (await ask(pair.b, namespace, threshold)) !== 'MISS'
     },
-    async setPolicy(policy) {
-      await database.runScript(`select set_setting('bench', 'semantic_policy', '${policy}')`)
+    async set(settings) {
+      await database.call(`select set_settings('bench', $1::jsonb)`, [JSON.stringify(settings)])
     },
+    query: text => database.call(text, []),
     async close() {
       await stop(proxy)
-      await stop(upstream.process)
+      await upstream.stop()
       await database.close()
       await stores.drop()
     },

@@ -1,7 +1,8 @@
 /**
  * Prints what the cache would serve, right and wrong, on labelled pairs: `bun run evaluate [FILE.jsonl…] [--threshold 0.95] [--in-process]`.
  * Each pair goes through a real proxy over HTTP (with DATABASE_URL and REDIS_URL, or what scripts/services.sh starts); `--in-process`
- * asks proof and the built-in embedder directly, without stores.
+ * asks proof and the built-in embedder directly, without stores. `--judge 0.97` adds what a judge does that is right so often, inline
+ * and once it was learned from, with each `--error-rate` allowed.
  */
 import { parseArgs } from 'node:util'
 import { bypassReason } from '../../src/cache/proof/bypass.ts'
@@ -9,7 +10,9 @@ import { prove } from '../../src/cache/proof/prove.ts'
 import { createBuiltinEmbedder } from '../../src/embedders/builtin.ts'
 import { readPrompt } from '../../src/text/read-prompt.ts'
 import { ablationLines } from './ablation.ts'
-import { openDoor, type Policy } from './door.ts'
+import { openDoor } from './door.ts'
+import { createStandInJudge } from './judge.ts'
+import { inlineLines, learnLines } from './learning.ts'
 import { type LabelledPair, readPairs } from './pairs.ts'
 import { type Outcome, scoreLines } from './score.ts'
 
@@ -19,10 +22,12 @@ const { values: options, positionals } = parseArgs({
     threshold: { type: 'string', default: '0.95' },
     pairs: { type: 'string', multiple: true, default: [] },
     'in-process': { type: 'boolean', default: false },
+    judge: { type: 'string' },
+    'error-rate': { type: 'string', multiple: true, default: ['0.2'] },
   },
 })
 const CONCURRENCY = 8
-const policies: readonly Policy[] = ['proved', 'threshold']
+const policies = ['proved', 'threshold'] as const
 const threshold = Number(options.threshold)
 const pairs = readPairs([...options.pairs, ...positionals])
 
@@ -30,9 +35,12 @@ function print(...lines: readonly string[]): void {
   process.stdout.write(`${lines.join('\n')}\n`)
 }
 
-async function mapAll(isServed: (pair: LabelledPair) => Promise<boolean>): Promise<Outcome[]> {
+async function mapAll(
+  asked: readonly LabelledPair[],
+  isServed: (pair: LabelledPair) => Promise<boolean>,
+): Promise<Outcome[]> {
   const outcomes: Outcome[] = []
-  const left = pairs.entries()
+  const left = asked.entries()
   const work = async () => {
     for (const [at, pair] of left) outcomes[at] = { ...pair, isServed: await isServed(pair) }
   }
@@ -41,12 +49,21 @@ async function mapAll(isServed: (pair: LabelledPair) => Promise<boolean>): Promi
 }
 
 async function throughTheDoor(): Promise<void> {
-  const door = await openDoor()
+  const judge = createStandInJudge(pairs, Number(options.judge ?? 1))
+  const door = await openDoor(judge.script)
+  const ask = (asked: readonly LabelledPair[]) => mapAll(asked, pair => door.isServed(pair, threshold))
+  const outcomes = new Map<string, Outcome[]>()
   try {
     for (const policy of policies) {
-      await door.setPolicy(policy)
-      print(...scoreLines(policy, await mapAll(pair => door.isServed(pair, threshold))))
+      await door.set({ semantic_policy: policy })
+      outcomes.set(policy, await ask(pairs))
+      print(...scoreLines(policy, outcomes.get(policy) ?? []))
     }
+    if (options.judge === undefined) return
+    const learning = { door, judge, pairs, errorRates: options['error-rate'], ask }
+    // Learned from first: what the judge says inline would be known by then.
+    print(...(await learnLines(learning)))
+    print(...(await inlineLines(learning, outcomes.get('proved') ?? [])))
   } finally {
     await door.close()
   }
@@ -64,7 +81,7 @@ async function inProcess(): Promise<void> {
       if (policy === 'threshold' || !isNear) return isNear
       return bypassReason(asked) === null && bypassReason(stored) === null && prove(asked, stored).proved
     }
-    print(...scoreLines(policy, await mapAll(isServed)))
+    print(...scoreLines(policy, await mapAll(pairs, isServed)))
   }
 }
 

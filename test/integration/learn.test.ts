@@ -131,6 +131,10 @@ describeBackends('a project that learns', backend => {
     await ask(proxy, key, UNPROVED, UNSTORED)
     await judged()
     expect(await verdicts()).toEqual([{ source: 'judge', verdict: 'different' }])
+    // Calibration hears nothing of it.
+    expect(await rowsOf('select from cache_verdicts where project_id = $project and similarity is not null')).toEqual(
+      [],
+    )
     expect(told(await ask(proxy, key, UNPROVED, UNSTORED))).toEqual(['MISS', 'unproved:words'])
     await judged()
     expect(asksOfJudge()).toHaveLength(2)

@@ -77,8 +77,8 @@ export function createLearner(database: Database, prepareCall: PrepareModelCall,
     if (day === null) return putBack()
 
     const limit = AbortSignal.any([stopping.signal, AbortSignal.timeout(ASK_TIME_LIMIT_MS)])
-    const { verdict, costUsd, cause } = await askInTurn(calls, limit)
-    await settleJudgement(database, { ...describe(pair), day, correctionUsd: costUsd - estimatedUsd, verdict })
+    const { verdict, isSure, costUsd, cause } = await askInTurn(calls, limit)
+    await settleJudgement(database, { ...describe(pair, isSure), day, correctionUsd: costUsd - estimatedUsd, verdict })
     if (verdict === null && !stopping.signal.aborted) await leaveAlone(pair, cause)
     else failures.delete(project_id)
   }
@@ -115,30 +115,35 @@ function writeBothWays({ context, asked, cached }: QueuedPair) {
 interface Judged {
   /** Null: the model failed, or said something else. */
   verdict: Verdict | null
+  /** Whether it said the same both times. */
+  isSure: boolean
   costUsd: number
   cause?: unknown
 }
 
 /** "Same" only where every call says so: a model that changes its mind with the order does not know. */
 async function askInTurn(calls: readonly ModelCall[], signal: AbortSignal): Promise<Judged> {
+  const verdicts: Verdict[] = []
   let costUsd = 0
   for (const call of calls) {
     try {
       const answer = await call.ask(signal)
       costUsd += answer.costUsd
       const verdict = readVerdict(answer.content)
-      if (verdict !== 'same') return { verdict, costUsd, cause: 'not a verdict' }
+      if (verdict === null) return { verdict, isSure: false, costUsd, cause: 'it was no verdict' }
+      verdicts.push(verdict)
     } catch (error) {
       // What the model did for a call that was given up may be charged all the same.
       if (signal.aborted) costUsd += call.estimatedUsd
-      return { verdict: null, costUsd, cause: describeCause(error) }
+      return { verdict: null, isSure: false, costUsd, cause: describeCause(error) }
     }
   }
-  return { verdict: 'same', costUsd }
+  const isSure = new Set(verdicts).size === 1
+  return { verdict: isSure && verdicts[0] === 'same' ? 'same' : 'different', isSure, costUsd }
 }
 
 /** What its verdict is about. */
-function describe(pair: QueuedPair) {
+function describe(pair: QueuedPair, isSure: boolean) {
   const [asked, cached] = [readPrompt(pair.asked), readPrompt(pair.cached)]
   const proof = prove(asked, cached)
   return {
@@ -147,8 +152,8 @@ function describe(pair: QueuedPair) {
     askedHash: pair.asked_hash,
     entryHash: pair.cached_hash,
     until: pair.expires_at,
-    // What proof decides says nothing of what it cannot.
-    similarity: proof.proved ? null : pair.similarity,
+    // What proof decides says nothing of what it cannot, and nor does a judge that does not know.
+    similarity: proof.proved || !isSure ? null : pair.similarity,
     difference: proof.proved ? null : proof.kind,
     source: pair.is_review ? ('review' as const) : ('judge' as const),
     exchange: findExchange(asked, cached),
