@@ -6,7 +6,7 @@ as $$
 declare
     hit record;
 begin
-    select h.asked_hash, h.entry_hash, h.similarity into hit
+    select h.asked_hash, h.entry_hash, h.similarity, h.difference into hit
     from semantic_hits h
     where h.project_id = of_project
         and h.request_id = by_request_id;
@@ -16,7 +16,7 @@ begin
 
     perform store_verdict(
         of_project, p.context_hash, hit.asked_hash, p.normalized_hash, 'person', case given when 'right' then 'same' else 'different' end,
-        p.expires_at, hit.similarity, null
+        p.expires_at, hit.similarity, hit.difference
     )
     from cache_entries e
     join cache_prompts p on p.entry_id = e.id
@@ -35,4 +35,4 @@ end;
 $$;
 
 comment on function note_feedback(bigint, text, text) is
-    'Keeps a person''s verdict (wrong or right) about the semantic hit that was served under this request id: wrong keeps the pair apart from the next request on. Returns noted; unknown where no such hit is known; gone where its entry is no longer kept, and will not be served any more.';
+    'Keeps a person''s verdict (wrong or right) about the semantic hit or near miss of this request: wrong keeps the pair apart from the next request on, right serves the one for the other. Returns noted; unknown where no such hit is known; gone where its entry is no longer kept, and will not be served any more.';

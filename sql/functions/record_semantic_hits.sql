@@ -8,7 +8,9 @@ create or replace function record_semantic_hits(
     are_shadows boolean[],
     prompt_tokens integer[],
     completion_tokens integer[],
-    saved_usd numeric[]
+    saved_usd numeric[],
+    differences text[],
+    sealed_wordings text[]
 )
 returns void
 language plpgsql
@@ -21,15 +23,20 @@ begin
     perform set_config('synchronous_commit', 'off', true);
 
     insert into semantic_hits as h (
-        project_id, request_id, asked_hash, entry_hash, reason, similarity, is_shadow, prompt_tokens, completion_tokens, saved_usd
+        project_id, request_id, asked_hash, entry_hash, reason, similarity, is_shadow, prompt_tokens, completion_tokens, saved_usd,
+        difference, sealed_wording
     )
     select distinct on (g.project_id, g.request_id)
         g.project_id, g.request_id, decode(g.asked_hash, 'hex'), decode(g.entry_hash, 'hex'), g.reason, g.similarity, g.is_shadow,
-        g.prompt_tokens, g.completion_tokens, g.saved_usd
+        g.prompt_tokens, g.completion_tokens, g.saved_usd, g.difference,
+        -- What was sealed before somebody turned it off is not kept.
+        case when p.log_content = 'sealed' then decode(g.sealed_wording, 'hex') end
     from unnest(
-        project_ids, request_ids, asked_hashes, entry_hashes, reasons, similarities, are_shadows, prompt_tokens, completion_tokens, saved_usd
+        project_ids, request_ids, asked_hashes, entry_hashes, reasons, similarities, are_shadows, prompt_tokens, completion_tokens, saved_usd,
+        differences, sealed_wordings
     ) with ordinality as g (
-        project_id, request_id, asked_hash, entry_hash, reason, similarity, is_shadow, prompt_tokens, completion_tokens, saved_usd, at
+        project_id, request_id, asked_hash, entry_hash, reason, similarity, is_shadow, prompt_tokens, completion_tokens, saved_usd,
+        difference, sealed_wording, at
     )
     -- A project may be gone by now.
     join projects p on p.id = g.project_id
@@ -43,9 +50,12 @@ begin
         is_shadow = excluded.is_shadow,
         prompt_tokens = excluded.prompt_tokens,
         completion_tokens = excluded.completion_tokens,
-        saved_usd = excluded.saved_usd;
+        saved_usd = excluded.saved_usd,
+        difference = excluded.difference,
+        sealed_wording = excluded.sealed_wording;
 end;
 $$;
 
-comment on function record_semantic_hits(bigint[], text[], text[], text[], text[], double precision[], boolean[], integer[], integer[], numeric[]) is
-    'Notes semantic hits, one item of each list a hit, so that people can say of a request that its answer was wrong. Hashes in hex.';
+comment on function record_semantic_hits(
+    bigint[], text[], text[], text[], text[], double precision[], boolean[], integer[], integer[], numeric[], text[], text[]
+) is 'Notes semantic hits and near misses, one item of each list a request, so that people can say whether the answer was, or would have been, right. Hashes and sealed wordings in hex.';

@@ -36,7 +36,8 @@ select
     p.semantic_judge_timeout_ms,
     p.verdict_generation,
     case when p.semantic_error_rate > 0 then p.learned_threshold else 2 end as learned_threshold,
-    pl.concurrent_requests
+    pl.concurrent_requests,
+    p.log_content
 from api_keys k
 join projects p on p.id = k.project_id
 join plans pl on pl.name = p.plan
@@ -81,3 +82,4 @@ comment on column key_accounts.semantic_judge_timeout_ms is 'How long a request 
 comment on column key_accounts.learned_threshold is 'Similarity above which undecided questions are wrong no oftener than semantic_error_rate; above 1: none.';
 comment on column key_accounts.verdict_generation is 'Raised by every pair that a person called wrong.';
 comment on column key_accounts.concurrent_requests is 'Most requests of the key that are under way at the same time in one process of the proxy.';
+comment on column key_accounts.log_content is 'off or sealed: whether wordings are kept for people to look at.';

@@ -10,7 +10,7 @@ import { keptForSeconds } from './cache-control.ts'
 import type { CacheQuery, SemanticQuery } from './cache-query.ts'
 import { ageSeconds, type CacheEntry, decodeEntry, encodeEntry } from './entry.ts'
 import type { Judge } from './judge/judge.ts'
-import { cacheIdOf, type Match, type MissReason, type SemanticMatch } from './match.ts'
+import { cacheIdOf, type Match, type MissReason, type NearMiss, type SemanticMatch } from './match.ts'
 import { lookupThreshold, matchSettings, type PickedMatch, pickCandidate } from './policy.ts'
 import type { PromptVector, PromptVectors } from './prompt-vectors.ts'
 import { createResponseWriter, type NewResponse } from './response-writer.ts'
@@ -26,6 +26,8 @@ export interface Lookup {
   missReason: MissReason
   /** In shadow mode: what would have been served. */
   shadow?: SemanticMatch
+  /** For people to say whether it should have been one. */
+  nearMiss?: NearMiss
   /** What a judge might confirm, the most similar first. */
   undecided?: readonly SimilarAnswer[]
   /** What the judge was paid on the way, in US dollars. */
@@ -125,7 +127,10 @@ export function createCache({ database, store, vectors, judge, log }: CacheOptio
     }
     if (!semantic) return { match: null, missReason: 'no-candidate', vector }
     const picked = pickCandidate(semantic, found, account.semantic_policy)
-    if ('missReason' in picked) return { match: null, ...picked, vector }
+    if ('missReason' in picked) {
+      const { nearest, ...none } = picked
+      return { match: null, ...none, ...(nearest && { nearMiss: toNearMiss(semantic, nearest) }), vector }
+    }
     const match = toMatch(semantic, picked)
     if (account.semantic_mode === 'shadow') return { match: null, missReason: 'shadow', shadow: match, vector }
     if (control.store) nameWording(query, match)
@@ -208,6 +213,15 @@ function toMatch({ normalizedHash }: SemanticQuery, { row, reason, similarity }:
   const entryHash = row.request_hash
   const id = cacheIdOf(entryHash)
   return { result: 'HIT-SEMANTIC', reason, similarity, id, askedHash: normalizedHash, entryHash, entry: readRow(row) }
+}
+
+function toNearMiss(
+  { normalizedHash }: SemanticQuery,
+  { row, difference }: { row: SimilarAnswer; difference: string | null },
+): NearMiss {
+  const similarity = Math.min(1, Math.max(0, row.similarity))
+  const entryHash = row.request_hash
+  return { reason: 'undecided', similarity, difference, askedHash: normalizedHash, entryHash, entry: readRow(row) }
 }
 
 function readRow(row: FoundAnswer): CacheEntry {

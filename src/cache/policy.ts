@@ -19,6 +19,8 @@ export interface NonePicked {
   missReason: MissReason
   /** What a judge might confirm, the most similar first. */
   undecided: readonly SimilarAnswer[]
+  /** The most similar without a verdict, and the kind of difference that stands in the way, if that is what does. */
+  nearest?: { row: SimilarAnswer; difference: string | null }
 }
 
 /** Of the project's settings, those that a match hangs on: what was matched under others is matched anew. */
@@ -41,13 +43,16 @@ export function pickCandidate(
   const candidates = found.filter(row => row.match !== 'exact').toSorted((a, b) => b.similarity - a.similarity)
   const undecided: SimilarAnswer[] = []
   let apart: MissReason | null = null
+  let nearest: NonePicked['nearest']
   for (const row of candidates) {
     const weighed = weigh(query, row, policy)
     if ('reason' in weighed) return { row, similarity: Math.min(1, row.similarity), ...weighed }
     if (weighed.isUndecided) undecided.push(row)
+    if (row.verdict === null) nearest ??= { row, difference: weighed.difference ?? null }
     if (weighed.missReason !== 'below-threshold') apart ??= weighed.missReason
   }
-  return { missReason: apart ?? (found.length > 0 ? 'below-threshold' : 'no-candidate'), undecided }
+  const missReason = apart ?? (found.length > 0 ? 'below-threshold' : 'no-candidate')
+  return { missReason, undecided, ...(nearest && { nearest }) }
 }
 
 /** A person's word outweighs proof, and proof outweighs a judge's. Without either, a candidate must be more similar than the threshold. */
@@ -55,7 +60,7 @@ function weigh(
   { reading, threshold, judgeFloor, learnedThreshold }: SemanticQuery,
   row: SimilarAnswer,
   policy: SemanticPolicy,
-): { reason: SemanticReason } | { missReason: MissReason; isUndecided?: boolean } {
+): { reason: SemanticReason } | { missReason: MissReason; isUndecided?: boolean; difference?: string | null } {
   const byPerson = row.verdict_source === 'person'
   if (byPerson && row.verdict === 'different') return { missReason: 'unproved:verdict' }
   const isSimilar = row.similarity > threshold
@@ -67,5 +72,10 @@ function weigh(
   const isLearned = learnedThreshold !== null && row.similarity > Math.max(learnedThreshold, threshold)
   if (isLearned && row.verdict === null) return { reason: 'threshold' }
   const isUndecided = row.verdict === null && judgeFloor !== null && row.similarity >= judgeFloor
-  return { missReason: isSimilar && !proof.proved ? `unproved:${proof.kind}` : 'below-threshold', isUndecided }
+  const difference = proof.proved ? null : proof.kind
+  return {
+    missReason: isSimilar && difference !== null ? `unproved:${difference}` : 'below-threshold',
+    isUndecided,
+    difference,
+  }
 }

@@ -53,7 +53,7 @@ async function leadUnlessLed(context: RequestContext, joined: Joined, stages: St
 
 /** Serves what was found, else asks the provider; others may listen from the first moment on. */
 async function lead(context: RequestContext, joined: Joined, lookup: Lookup, stages: Stages): Promise<Attempt> {
-  const { request, query, accounting } = context
+  const { request, query, cacheQuery, accounting } = context
   const { call, subscriber } = joined
   // An abort that has happened already is not told again.
   if (request.signal.aborted) subscriber.leave()
@@ -64,7 +64,8 @@ async function lead(context: RequestContext, joined: Joined, lookup: Lookup, sta
       call.settle({ kind: 'cached', match: lookup.match })
       return { response: serveHit(context, lookup.match, lookup.judgeUsd) }
     }
-    if (lookup.shadow) accounting.noteSemanticMatch(lookup.shadow, true)
+    if (lookup.shadow) accounting.noteSemanticMatch(lookup.shadow, cacheQuery, { isShadow: true })
+    else if (lookup.nearMiss) accounting.noteSemanticMatch(lookup.nearMiss, cacheQuery)
     if (query.control.onlyIfCached) throw notCached()
     if (call.signal.aborted) throw new ClientGone()
     return await askUpstream(context, joined, lookup, stages)
