@@ -1,6 +1,7 @@
 /** /v1/cache: what a project's cache holds, and making it forget. Answers themselves are not shown. */
 import { t } from 'elysia'
-import { cacheStats, type EntryRow, invalidateCache, pageOfEntries, purgeCache } from '../postgres/admin/usage.ts'
+import type { EntryRow } from '../postgres/admin/rows.ts'
+import { cacheStats, invalidateCache, pageOfEntries, purgeCache } from '../postgres/admin/usage.ts'
 import { type AdminOptions, createController } from './controller.ts'
 import { formatId, notFound, requireId } from './ids.ts'
 import { pageQuery, pageSize, readCursor, toPage, toSeconds } from './pages.ts'

@@ -2,13 +2,8 @@
 import { t } from 'elysia'
 import { alignDifferences } from '../cache/proof/align.ts'
 import type { Actor } from '../postgres/admin/act-as.ts'
-import {
-  giveFeedback,
-  listCalibration,
-  type MatchRow,
-  pageOfMatches,
-  similarityHistogram,
-} from '../postgres/admin/matches.ts'
+import { giveFeedback, listCalibration, pageOfMatches, similarityHistogram } from '../postgres/admin/matches.ts'
+import type { MatchRow } from '../postgres/admin/rows.ts'
 import type { Wordings } from '../providers/keys/wordings.ts'
 import { readPrompt } from '../text/read-prompt.ts'
 import { type AdminOptions, createController } from './controller.ts'

@@ -1,6 +1,7 @@
 /** GET /v1/requests: single requests of a project and what became of each. Content is not part of it. */
 import { t } from 'elysia'
-import { pageOfRequests, type RequestRow } from '../postgres/admin/usage.ts'
+import type { RequestRow } from '../postgres/admin/rows.ts'
+import { pageOfRequests } from '../postgres/admin/usage.ts'
 import { type AdminOptions, createController } from './controller.ts'
 import { formatId, notFound, requireId } from './ids.ts'
 import { fromSeconds, oneOf, pageSize, toPage, toSeconds } from './pages.ts'
