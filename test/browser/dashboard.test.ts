@@ -150,6 +150,21 @@ describe.skipIf(!chromiumPath)(title, () => {
       await page.getByRole('button', { name: 'Forget 1 answer' }).click()
       await page.getByText('Nothing is stored yet').waitFor()
 
+      await page.getByRole('link', { name: 'Playground' }).click()
+      await page.getByLabel('Test key').fill(key)
+      await page.getByLabel('Message').fill(QUESTION)
+      await page.getByRole('button', { name: 'Send' }).click()
+      await page.getByText('Nothing that is stored is comparable.').waitFor()
+      await page.getByText('x-proxy-cache-reason').waitFor()
+      await page.getByLabel('Message').fill(POLITE)
+      await page.getByLabel('Stream the answer').uncheck()
+      await page.getByRole('button', { name: 'Send' }).click()
+      await page
+        .locator('dd')
+        .filter({ hasText: /^HIT-SEMANTIC$/ })
+        .waitFor()
+      await page.locator('mark').filter({ hasText: 'Please' }).waitFor()
+
       await page.getByRole('link', { name: 'Provider keys' }).click()
       await page.getByRole('button', { name: 'Store key for Groq' }).click()
       await page.getByLabel('Key', { exact: true }).fill('gsk_a_secret_of_groq')

@@ -40,6 +40,7 @@ export function pagesOf(project: string): [name: string, path: string][] {
     ['similarity', `/${project}/cache?view=similarity`],
     ['policy', `/${project}/cache?view=policy`],
     ['answers', `/${project}/cache?view=answers`],
+    ['playground', `/${project}/playground`],
     ['keys', `/${project}/keys?all=true`],
     ['provider-keys', `/${project}/provider-keys`],
     ['limits', `/${project}/limits`],
