@@ -46,6 +46,8 @@ export interface Config {
   maxBodyBytes: number
   /** From a request's headers to the last byte of its body. */
   bodyTimeoutMs: number
+  /** Who may vouch for users of the dashboard beside their passwords; null: nobody. */
+  oidc: { issuer: string; clientId: string; clientSecret: string | null } | null
   /** Where pages and admin API are served: beside the proxy, on a port of their own, or not at all. */
   dashboard: 'on' | 'off' | number
   logLevel: LogLevel
@@ -118,6 +120,7 @@ export function readConfig(environment: Environment = process.env): Config {
     corsOrigins: read.origins('CORS_ORIGINS'),
     maxBodyBytes: read.integer('MAX_BODY_BYTES', 33_554_432, 1_024, 1_073_741_824),
     bodyTimeoutMs: read.integer('BODY_TIMEOUT_MS', 30_000, 1, 3_600_000),
+    oidc: readOidc(read, problems),
     dashboard: read.switchOrPort('DASHBOARD', 'on'),
     logLevel: read.choice('LOG_LEVEL', 'info', ['debug', 'info', 'warn', 'error', 'silent']),
     shutdownTimeoutMs: read.integer('SHUTDOWN_TIMEOUT_MS', 30_000, 0, 3_600_000),
@@ -143,6 +146,26 @@ function readEmbedder(read: Readers, problems: string[]): EmbedderConfig {
   const named = read.optionalText('EMBEDDINGS_PATH')
   const isLocal = choice === 'local' || (choice === 'auto' && named !== null)
   return isLocal ? readLocal(named, problems) : { kind: 'builtin' }
+}
+
+const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/
+
+function readOidc(read: Readers, problems: string[]): Config['oidc'] {
+  const issuer = read.url('OIDC_ISSUER', null, ['https:', 'http:'], 'https://accounts.example.com')
+  const clientId = read.optionalText('OIDC_CLIENT_ID')
+  const clientSecret = read.optionalText('OIDC_CLIENT_SECRET')
+  if (issuer === null) return null
+  const { protocol, hostname } = new URL(issuer)
+  if (protocol === 'http:' && !LOOPBACK.test(hostname)) {
+    problems.push(
+      'OIDC_ISSUER must begin with https://, unless it is on this machine. Example: OIDC_ISSUER=https://accounts.example.com',
+    )
+  }
+  if (clientId === null) {
+    problems.push('OIDC_CLIENT_ID must be set where OIDC_ISSUER is. Example: OIDC_CLIENT_ID=model-proxy')
+    return null
+  }
+  return { issuer, clientId, clientSecret }
 }
 
 /** Of the folder that is named; else of the proxy's own. */

@@ -13,6 +13,7 @@ import { createCacheController } from './cache.ts'
 import type { AdminOptions } from './controller.ts'
 import { createLimitsController } from './limits.ts'
 import { createMatchesController } from './matches.ts'
+import { createOidcController } from './oidc-controller.ts'
 import { createOverviewController } from './overview.ts'
 import { createProjectKeysController } from './project-keys.ts'
 import { createProjectUsersController } from './project-users.ts'
@@ -24,7 +25,7 @@ import { createUsageController } from './usage.ts'
 import { createUsersController } from './users.ts'
 
 export interface AdminSetup {
-  config: Pick<Config, 'trustedProxies'> & EncryptionConfig
+  config: Pick<Config, 'trustedProxies' | 'oidc'> & EncryptionConfig
   /** Migrated. */
   database: Database
   log: Log
@@ -66,5 +67,6 @@ export function createAdmin({ config, database, log }: AdminSetup) {
     .use(createCacheController(options))
     .use(createMatchesController(options))
     .use(createLoginController(options))
+    .use(createOidcController(options, config.oidc))
     .use(createSessionController(options))
 }
