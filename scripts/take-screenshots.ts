@@ -1,12 +1,11 @@
-/** Pictures of the dashboard's pages for docs/dashboard: light, dark and on a phone. Needs chromium. Usage: take-screenshots.ts [FOLDER] */
+/** Pictures of the dashboard's pages for docs/dashboard: light, dark and on a phone. Needs chromium. Usage: take-screenshots.ts [FOLDER] [PAGE…] */
 import { mkdir } from 'node:fs/promises'
 import type { Page } from 'playwright-core'
 import { openEmbeddedDatabase } from '../src/postgres/embedded/embedded.ts'
 import { migrate } from '../src/postgres/migrate.ts'
 import { createInProcessStore } from '../src/stores/in-process-store.ts'
-import { logIn, openBrowser, pagesOf } from '../test/browser/open-browser.ts'
-import { addAdministrator, OLDER_PARTITION, seedUsage } from '../test/browser/seed.ts'
-import { ask } from '../test/harness/client.ts'
+import { logIn, openBrowser, pagesOf, waitForPage } from '../test/browser/open-browser.ts'
+import { addAdministrator, OLDER_PARTITION, seedMatches, seedUsage } from '../test/browser/seed.ts'
 import { TEST_ENCRYPTION_KEY } from '../test/harness/direct-upstreams.ts'
 import { startProxy } from '../test/harness/proxy.ts'
 
@@ -16,7 +15,7 @@ const LOOKS = [
   { name: 'phone', colorScheme: 'light', viewport: { width: 390, height: 844 } },
 ] as const
 
-const folder = process.argv[2] ?? 'docs/dashboard'
+const [folder = 'docs/dashboard', ...only] = process.argv.slice(2)
 await mkdir(folder, { recursive: true })
 
 const database = await openEmbeddedDatabase({ directory: null, psql: null })
@@ -25,10 +24,9 @@ await database.runScript(OLDER_PARTITION)
 const stores = { database, store: createInProcessStore(), databaseUrl: null, redisUrl: null }
 const proxy = await startProxy({ stores, environment: { ENCRYPTION_KEY: TEST_ENCRYPTION_KEY } })
 await addAdministrator(proxy)
-const { project, testKey } = await seedUsage(proxy)
-for (const city of ['France', 'Spain', 'Italy', 'France', 'Norway', 'Spain']) {
-  await ask(proxy, testKey, `What is the capital of ${city}?`)
-}
+const seeded = await seedUsage(proxy)
+const { project } = seeded
+await seedMatches(proxy, seeded)
 await proxy.settle()
 
 const root = proxy.baseUrl.slice(0, -'/v1'.length)
@@ -42,9 +40,9 @@ for (const { name: look, ...options } of LOOKS) {
   await shoot('login')
   await logIn(page, root)
   for (const [name, path] of pagesOf(project)) {
+    if (only.length > 0 && !only.includes(name)) continue
     await page.goto(`${root}/dashboard${path}`)
-    await page.getByRole('heading', { level: 1 }).waitFor()
-    await page.getByText('Loading', { exact: true }).first().waitFor({ state: 'detached' })
+    await waitForPage(page)
     await page.waitForTimeout(500)
     await shoot(name)
     if (name === 'requests') await shootRequest(page, shoot)

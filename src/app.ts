@@ -36,6 +36,9 @@ import { createStoredResponses } from './pipeline/stored-responses.ts'
 import { createTokenCounter } from './pipeline/token-counter.ts'
 import type { Database } from './postgres/database.ts'
 import { startMaintenance } from './process/maintenance.ts'
+import { readEncryptionKeys } from './providers/keys/encryption-key.ts'
+import { createVault } from './providers/keys/vault.ts'
+import { createWordings } from './providers/keys/wordings.ts'
 import { reachProviders } from './providers/reach-providers.ts'
 import { createRoutes } from './providers/routes.ts'
 import { createSandboxProvider } from './providers/sandbox-provider.ts'
@@ -80,7 +83,8 @@ export async function createApp({ config, database, store, embedder, bus = null,
   const nameVector = nameEmbedderVectors(embedder, config, catalogue.directProvidersOf)
   const promptVectors = await createPromptVectors({ database, embedder, vectors, nameVector, log })
   const recorder = createUsageRecorder(database, log)
-  const semanticHits = createSemanticHitRecorder(database, log)
+  const wordings = createWordings(createVault(() => readEncryptionKeys(config)))
+  const semanticHits = createSemanticHitRecorder(database, wordings.seal, log)
   const reservations = createReservations(database)
   const providers = reachProviders({ config, database, catalogue, log })
   const { circuits } = providers

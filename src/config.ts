@@ -1,9 +1,11 @@
 /** The only reader of the environment: every setting, its default, and what is wrong with a bad one. */
 import { type EmbedderConfig, readEmbedder } from './config/embedder.ts'
+import { type OidcConfig, readOidc } from './config/oidc.ts'
 import { createSettings } from './config/settings.ts'
 import type { Environment } from './config/values.ts'
 
 export type { EmbedderConfig } from './config/embedder.ts'
+export type { OidcConfig } from './config/oidc.ts'
 
 export interface Config {
   port: number
@@ -47,6 +49,8 @@ export interface Config {
   maxBodyBytes: number
   /** From a request's headers to the last byte of its body. */
   bodyTimeoutMs: number
+  /** Who may vouch for users of the dashboard beside their passwords; null: nobody. */
+  oidc: OidcConfig | null
   /** Where pages and admin API are served: beside the proxy, on a port of their own, or not at all. */
   dashboard: 'on' | 'off' | number
   logLevel: LogLevel
@@ -110,6 +114,7 @@ export function readConfig(environment: Environment = process.env): Config {
     corsOrigins: read.origins('CORS_ORIGINS'),
     maxBodyBytes: read.integer('MAX_BODY_BYTES', 33_554_432, 1_024, 1_073_741_824),
     bodyTimeoutMs: read.integer('BODY_TIMEOUT_MS', 30_000, 1, 3_600_000),
+    oidc: readOidc(read, problems),
     dashboard: read.switchOrPort('DASHBOARD', 'on'),
     logLevel: read.choice('LOG_LEVEL', 'info', ['debug', 'info', 'warn', 'error', 'silent']),
     shutdownTimeoutMs: read.integer('SHUTDOWN_TIMEOUT_MS', 30_000, 0, 3_600_000),

@@ -16,8 +16,19 @@ volatile
 set search_path = public, pg_temp
 as $$
     select record_semantic_hits(
-        project_ids, request_ids, asked_hashes, entry_hashes, reasons, similarities, are_shadows, prompt_tokens, completion_tokens, saved_usd,
-        array_fill(null::text, array[cardinality(project_ids)])
+        project_ids,
+        request_ids,
+        asked_hashes,
+        entry_hashes,
+        reasons,
+        similarities,
+        are_shadows,
+        prompt_tokens,
+        completion_tokens,
+        saved_usd,
+        array_fill(null::text, array[cardinality(request_ids)]),
+        array_fill(null::text, array[cardinality(request_ids)]),
+        array_fill(null::text, array[cardinality(request_ids)])
     );
 $$;
 

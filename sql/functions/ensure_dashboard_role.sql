@@ -30,8 +30,12 @@ begin
         usage_pending,
         memberships,
         audit_log,
+        semantic_hits,
+        cache_verdicts,
+        judge_spending,
         usage_sums,
-        latency_sums
+        latency_sums,
+        calibration
         to model_proxy_dashboard;
     -- Neither sealed keys nor hashes of passwords and admin keys.
     grant select (project_id, provider, last_four, created_at, updated_at) on provider_keys to model_proxy_dashboard;

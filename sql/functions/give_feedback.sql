@@ -4,7 +4,7 @@ volatile
 set search_path = public, pg_temp
 as $$
 declare
-    owner_id bigint := find_project(project);
+    owner_id bigint := open_project(project, 'member');
 begin
     if verdict is null or verdict not in ('wrong', 'right') then
         raise exception 'verdict % is not valid: it is wrong or right', quote_for_message(verdict) using errcode = 'invalid_parameter_value';
@@ -12,13 +12,14 @@ begin
     case note_feedback(owner_id, request_id, verdict)
         when 'unknown' then
             raise exception 'no semantic hit of the last week was served under request id %', quote_for_message(request_id)
-                using errcode = 'invalid_parameter_value';
+                using errcode = 'no_data_found';
         when 'gone' then
             raise exception 'the entry that was served under request id % is no longer kept', quote_for_message(request_id)
-                using errcode = 'invalid_parameter_value';
+                using errcode = 'no_data_found';
         else null;
     end case;
+    perform audit('cache.verdict', owner_id, request_id, jsonb_build_object('verdict', verdict));
 end;
 $$;
 
-comment on function give_feedback(text, text, text) is 'note_feedback() for operators. Raises on an unknown project or request id, on another verdict than wrong or right, and where the entry is gone.';
+comment on function give_feedback(text, text, text) is 'note_feedback() for members and operators. Raises on an unknown project or request id, on another verdict than wrong or right, and where the entry is gone.';

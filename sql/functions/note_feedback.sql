@@ -8,7 +8,7 @@ declare
     said text := case given when 'right' then 'same' else 'different' end;
     cached_hash bytea;
 begin
-    select h.asked_hash, h.entry_hash, h.similarity, h.exchange into hit
+    select h.asked_hash, h.entry_hash, h.similarity, h.difference, h.exchange into hit
     from semantic_hits h
     where h.project_id = of_project
         and h.request_id = by_request_id;
@@ -18,7 +18,7 @@ begin
 
     select
         case
-            when store_verdict(of_project, p.context_hash, hit.asked_hash, p.normalized_hash, 'person', said, p.expires_at, hit.similarity, null)
+            when store_verdict(of_project, p.context_hash, hit.asked_hash, p.normalized_hash, 'person', said, p.expires_at, hit.similarity, hit.difference)
                 then p.normalized_hash
         end
     into cached_hash
@@ -42,4 +42,4 @@ end;
 $$;
 
 comment on function note_feedback(bigint, text, text) is
-    'Keeps a person''s verdict (wrong or right) about the semantic hit that was served under this request id: wrong keeps the pair apart from the next request on, and takes the one exchange of words between them for harmful. Returns noted; unknown where no such hit is known; gone where its entry is no longer kept, and will not be served any more.';
+    'Keeps a person''s verdict (wrong or right) about the semantic hit or near miss of this request: wrong keeps the pair apart from the next request on, and takes the one exchange of words between them for harmful; right serves the one for the other. Returns noted; unknown where no such hit is known; gone where its entry is no longer kept, and will not be served any more.';

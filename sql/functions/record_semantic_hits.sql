@@ -9,7 +9,9 @@ create or replace function record_semantic_hits(
     prompt_tokens integer[],
     completion_tokens integer[],
     saved_usd numeric[],
-    exchanges text[]
+    exchanges text[],
+    differences text[],
+    sealed_wordings text[]
 )
 returns void
 language plpgsql
@@ -23,17 +25,19 @@ begin
 
     insert into semantic_hits as h (
         project_id, request_id, asked_hash, entry_hash, reason, similarity, is_shadow, prompt_tokens, completion_tokens, saved_usd,
-        exchange
+        exchange, difference, sealed_wording
     )
     select distinct on (g.project_id, g.request_id)
         g.project_id, g.request_id, decode(g.asked_hash, 'hex'), decode(g.entry_hash, 'hex'), g.reason, g.similarity, g.is_shadow,
-        g.prompt_tokens, g.completion_tokens, g.saved_usd, g.exchange::jsonb
+        g.prompt_tokens, g.completion_tokens, g.saved_usd, g.exchange::jsonb, g.difference,
+        -- What was sealed before somebody turned it off is not kept.
+        case when p.log_content = 'sealed' then decode(g.sealed_wording, 'hex') end
     from unnest(
         project_ids, request_ids, asked_hashes, entry_hashes, reasons, similarities, are_shadows, prompt_tokens, completion_tokens, saved_usd,
-        exchanges
+        exchanges, differences, sealed_wordings
     ) with ordinality as g (
         project_id, request_id, asked_hash, entry_hash, reason, similarity, is_shadow, prompt_tokens, completion_tokens, saved_usd,
-        exchange, at
+        exchange, difference, sealed_wording, at
     )
     -- A project may be gone by now.
     join projects p on p.id = g.project_id
@@ -48,9 +52,12 @@ begin
         prompt_tokens = excluded.prompt_tokens,
         completion_tokens = excluded.completion_tokens,
         saved_usd = excluded.saved_usd,
-        exchange = excluded.exchange;
+        exchange = excluded.exchange,
+        difference = excluded.difference,
+        sealed_wording = excluded.sealed_wording;
 end;
 $$;
 
-comment on function record_semantic_hits(bigint[], text[], text[], text[], text[], double precision[], boolean[], integer[], integer[], numeric[], text[]) is
-    'Notes semantic hits, one item of each list a hit, so that people can say of a request that its answer was wrong. Hashes in hex, the one exchange of words between the two questions as JSON.';
+comment on function record_semantic_hits(
+    bigint[], text[], text[], text[], text[], double precision[], boolean[], integer[], integer[], numeric[], text[], text[], text[]
+) is 'Notes semantic hits and near misses, one item of each list a request, so that people can say whether the answer was, or would have been, right. Hashes and sealed wordings in hex, the one exchange of words between the two questions as JSON.';

@@ -46,12 +46,17 @@ begin
             update projects p set cache_ttl_seconds = value::integer where p.id = owner_id;
         when 'cache_bytes' then
             update projects p set cache_bytes = value::bigint where p.id = owner_id;
+        when 'log_content' then
+            update projects p set log_content = value where p.id = owner_id;
+            if value = 'off' then
+                update semantic_hits h set sealed_wording = null where h.project_id = owner_id and h.sealed_wording is not null;
+            end if;
         when 'fallbacks' then
             update projects p set fallbacks = parse_model_names(value) where p.id = owner_id;
         when 'allowed_models' then
             update projects p set allowed_models = nullif(parse_model_names(value), '{}') where p.id = owner_id;
         else
-            raise exception 'setting % does not exist; settings are: semantic_mode (or semantic_enabled), semantic_policy (or semantic_guards), semantic_threshold, semantic_judge, semantic_judge_model, semantic_judge_daily_usd, semantic_judge_floor, semantic_judge_timeout_ms, semantic_error_rate, semantic_learn_after, semantic_verify_ratio, cache_mode, cache_ttl_seconds, cache_bytes, fallbacks, allowed_models', quote_for_message(setting)
+            raise exception 'setting % does not exist; settings are: semantic_mode (or semantic_enabled), semantic_policy (or semantic_guards), semantic_threshold, semantic_judge, semantic_judge_model, semantic_judge_daily_usd, semantic_judge_floor, semantic_judge_timeout_ms, semantic_error_rate, semantic_learn_after, semantic_verify_ratio, cache_mode, cache_ttl_seconds, cache_bytes, log_content, fallbacks, allowed_models', quote_for_message(setting)
                 using errcode = 'invalid_parameter_value';
     end case;
     perform audit('project.updated', owner_id, 'proj_' || owner_id, jsonb_build_object('setting', setting, 'value', value));
@@ -73,6 +78,7 @@ exception
                 when 'cache_mode' then 'all, deterministic or off'
                 when 'cache_ttl_seconds' then 'whole seconds from 0 to 315360000'
                 when 'cache_bytes' then 'whole bytes from 0'
+                when 'log_content' then 'off or sealed'
                 when 'fallbacks' then 'up to 5 different model names with commas between them, or nothing'
                 when 'allowed_models' then 'up to 100 different model names with commas between them, * in them for any characters, or nothing'
                 else 'true or false'

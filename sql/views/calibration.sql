@@ -1,6 +1,6 @@
 -- What verdicts teach about similarity: for whoever sets a threshold, or weighs a policy.
 
-create or replace view calibration as
+create or replace view calibration with (security_invoker = true) as
 with judged as (
     select distinct on (v.project_id, v.context_hash, v.one_hash, v.other_hash)
         v.project_id,

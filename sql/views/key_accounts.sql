@@ -39,7 +39,8 @@ select
     pl.concurrent_requests,
     p.semantic_verify_ratio,
     p.equivalences_version,
-    p.allowed_models
+    p.allowed_models,
+    p.log_content
 from api_keys k
 join projects p on p.id = k.project_id
 join plans pl on pl.name = p.plan
@@ -87,3 +88,4 @@ comment on column key_accounts.concurrent_requests is 'Most requests of the key 
 comment on column key_accounts.semantic_verify_ratio is 'Which part of the semantic hits the judge looks at afterwards.';
 comment on column key_accounts.equivalences_version is 'Raised by every change of the exchanges of words that are harmless in the project; 0: there never was one.';
 comment on column key_accounts.allowed_models is 'Patterns of the model names that clients may ask for; null: any.';
+comment on column key_accounts.log_content is 'off or sealed: whether wordings are kept for people to look at.';

@@ -5,12 +5,15 @@ import type { Config } from '../config.ts'
 import type { Database } from '../postgres/database.ts'
 import { type EncryptionConfig, readEncryptionKeys } from '../providers/keys/encryption-key.ts'
 import { createVault } from '../providers/keys/vault.ts'
+import { createWordings } from '../providers/keys/wordings.ts'
 import type { Log } from '../telemetry/log.ts'
 import { createAdminKeysController } from './admin-keys.ts'
 import { createAuditLogsController } from './audit-logs.ts'
 import { createCacheController } from './cache.ts'
 import type { AdminOptions } from './controller.ts'
 import { createLimitsController } from './limits.ts'
+import { createMatchesController } from './matches.ts'
+import { createOidcController } from './oidc-controller.ts'
 import { createOverviewController } from './overview.ts'
 import { createProjectKeysController } from './project-keys.ts'
 import { createProjectUsersController } from './project-users.ts'
@@ -22,7 +25,7 @@ import { createUsageController } from './usage.ts'
 import { createUsersController } from './users.ts'
 
 export interface AdminSetup {
-  config: Pick<Config, 'trustedProxies'> & EncryptionConfig
+  config: Pick<Config, 'trustedProxies' | 'oidc'> & EncryptionConfig
   /** Migrated. */
   database: Database
   log: Log
@@ -30,7 +33,13 @@ export interface AdminSetup {
 
 export function createAdmin({ config, database, log }: AdminSetup) {
   const vault = createVault(() => readEncryptionKeys(config))
-  const options: AdminOptions = { database, vault, trustedProxies: config.trustedProxies, log }
+  const options: AdminOptions = {
+    database,
+    vault,
+    wordings: createWordings(vault),
+    trustedProxies: config.trustedProxies,
+    log,
+  }
   return new Elysia({ normalize: false })
     .use(
       openapi({
@@ -56,6 +65,8 @@ export function createAdmin({ config, database, log }: AdminSetup) {
     .use(createOverviewController(options))
     .use(createRequestsController(options))
     .use(createCacheController(options))
+    .use(createMatchesController(options))
     .use(createLoginController(options))
+    .use(createOidcController(options, config.oidc))
     .use(createSessionController(options))
 }

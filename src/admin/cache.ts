@@ -1,14 +1,8 @@
 /** /v1/cache: what a project's cache holds, and making it forget. Answers themselves are not shown. */
 import { t } from 'elysia'
 import type { Actor } from '../postgres/admin/act-as.ts'
-import {
-  type CacheStatsRow,
-  cacheStats,
-  type EntryRow,
-  invalidateCache,
-  pageOfEntries,
-  purgeCache,
-} from '../postgres/admin/usage.ts'
+import type { CacheStatsRow, EntryRow } from '../postgres/admin/rows.ts'
+import { cacheStats, invalidateCache, pageOfEntries, purgeCache } from '../postgres/admin/usage.ts'
 import type { Database } from '../postgres/database.ts'
 import { type AdminOptions, createController } from './controller.ts'
 import { formatId, notFound, requireId } from './ids.ts'

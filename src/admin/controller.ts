@@ -7,6 +7,7 @@ import { readRequestId } from '../http/request-id.ts'
 import { type Arrival, respond, respondWithError } from '../http/respond.ts'
 import type { Database } from '../postgres/database.ts'
 import type { Vault } from '../providers/keys/vault.ts'
+import type { Wordings } from '../providers/keys/wordings.ts'
 import { describeCause } from '../telemetry/describe-cause.ts'
 import type { Log } from '../telemetry/log.ts'
 import { readCaller } from './caller.ts'
@@ -18,6 +19,8 @@ export interface AdminOptions {
   database: Database
   /** Seals provider keys. */
   vault: Vault
+  /** Opens what a project keeps of questions. */
+  wordings: Wordings
   trustedProxies: number
   log: Log
 }

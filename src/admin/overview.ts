@@ -1,7 +1,8 @@
 /** GET /v1/usage: what the dashboard's overview draws, of one project or of all that the caller sees. */
 import { t } from 'elysia'
 import { invalidRequest } from '../errors.ts'
-import { latencyPercentiles, type OverviewRow, usageOverview, usageShares } from '../postgres/admin/usage.ts'
+import type { OverviewRow } from '../postgres/admin/rows.ts'
+import { latencyPercentiles, usageOverview, usageShares } from '../postgres/admin/usage.ts'
 import { type AdminOptions, createController } from './controller.ts'
 import { requireId } from './ids.ts'
 import { fromSeconds, oneOf, toSeconds } from './pages.ts'

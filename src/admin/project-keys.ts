@@ -1,7 +1,8 @@
 /** A project's API keys: listed, read and deleted as at OpenAI; made, which OpenAI's API cannot. */
 import { t } from 'elysia'
 import type { Actor } from '../postgres/admin/act-as.ts'
-import { deactivateKeyWithId, findKeyId, issueKeyAs, type KeyRow, pageOfKeys } from '../postgres/admin/projects.ts'
+import { deactivateKeyWithId, findKeyId, issueKeyAs, pageOfKeys } from '../postgres/admin/projects.ts'
+import type { KeyRow } from '../postgres/admin/rows.ts'
 import type { Database } from '../postgres/database.ts'
 import { type AdminOptions, createController } from './controller.ts'
 import { formatId, notFound, requireId } from './ids.ts'

@@ -5,12 +5,12 @@ import type { Actor } from '../postgres/admin/act-as.ts'
 import {
   archiveProject,
   createProjectAs,
-  type ProjectRow,
   pageOfProjects,
   projectSettings,
   setSettings,
   updateProject,
 } from '../postgres/admin/projects.ts'
+import type { ProjectRow } from '../postgres/admin/rows.ts'
 import type { Database } from '../postgres/database.ts'
 import { type AdminOptions, createController } from './controller.ts'
 import { formatId, notFound, requireId } from './ids.ts'

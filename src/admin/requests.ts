@@ -1,11 +1,12 @@
 /** GET /v1/requests: single requests of a project and what became of each. Content is not part of it. */
 import { t } from 'elysia'
-import { invalidRequest } from '../errors.ts'
-import { pageOfRequests, type RequestRow } from '../postgres/admin/usage.ts'
+import type { RequestRow } from '../postgres/admin/rows.ts'
+import { pageOfRequests } from '../postgres/admin/usage.ts'
 import { type AdminOptions, createController } from './controller.ts'
 import { formatId, notFound, requireId } from './ids.ts'
 import { fromSeconds, oneOf, pageSize, toPage, toSeconds } from './pages.ts'
 import { findProjectRow } from './projects.ts'
+import { formatTimeCursor, readTimeCursor } from './time-cursor.ts'
 
 /** What the list reaches back where nothing is said. */
 const DEFAULT_SPAN_SECONDS = 7 * 86_400
@@ -27,7 +28,7 @@ export function createRequestsController(options: AdminOptions) {
       async ({ caller, query: asked }) => {
         const { id } = await findProjectRow(database, caller.actor, requireId('proj', asked.project_id))
         const end = asked.end_time ?? Math.floor(Date.now() / 1000) + 60
-        const cursor = asked.after === undefined ? null : readCursor(asked.after)
+        const cursor = asked.after === undefined ? null : readTimeCursor(asked.after)
         const rows = await pageOfRequests(database, caller.actor, {
           of_project: id,
           from_time: fromSeconds(asked.start_time ?? end - DEFAULT_SPAN_SECONDS),
@@ -37,7 +38,7 @@ export function createRequestsController(options: AdminOptions) {
           of_result: asked.cache_result ?? null,
           of_outcome: asked.outcome ?? null,
           of_request_id: asked.request_id ?? null,
-          before_time: cursor?.recordedAt ?? null,
+          before_time: cursor?.at ?? null,
           before_request_id: cursor?.requestId ?? null,
           page_size: pageSize(asked.limit),
         })
@@ -65,7 +66,7 @@ export function createRequestsController(options: AdminOptions) {
       '/:request_id',
       async ({ caller, params, query: { project_id } }) => {
         const { id } = await findProjectRow(database, caller.actor, requireId('proj', project_id))
-        const { recordedAt, requestId } = readCursor(params.request_id)
+        const { at: recordedAt, requestId } = readTimeCursor(params.request_id, 'request_id')
         const at = Date.parse(recordedAt)
         const [row] = await pageOfRequests(database, caller.actor, {
           ...NO_FILTER,
@@ -82,27 +83,10 @@ export function createRequestsController(options: AdminOptions) {
     )
 }
 
-/** Both cursor and id: when it was recorded leads to it without a search. */
-function formatRequestId({ recorded_at, request_id }: RequestRow): string {
-  return Buffer.from(JSON.stringify([recorded_at, request_id])).toString('base64url')
-}
-
-function readCursor(text: string): { recordedAt: string; requestId: string } {
-  try {
-    const [recordedAt, requestId] = JSON.parse(Buffer.from(text, 'base64url').toString('utf8'))
-    if (typeof recordedAt === 'string' && typeof requestId === 'string' && !Number.isNaN(Date.parse(recordedAt))) {
-      return { recordedAt, requestId }
-    }
-  } catch {
-    // Told below.
-  }
-  throw invalidRequest('This is not the id of a request, as the list gives it.', 'after')
-}
-
 function describeRequest(row: RequestRow) {
   const { recorded_at, key_id, key_prefix, ...rest } = row
   return {
-    id: formatRequestId(row),
+    id: formatTimeCursor({ at: row.recorded_at, requestId: row.request_id }),
     object: 'request' as const,
     created_at: toSeconds(recorded_at),
     recorded_at,

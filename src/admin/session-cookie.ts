@@ -43,7 +43,8 @@ export function sessionCookie(request: Request, token: string | null, trustedPro
   throw refuse('httpsRequired')
 }
 
-function isHttps(request: Request, trustedProxies: number): boolean {
+/** Whether the browser came over https, as far as is known. */
+export function isHttps(request: Request, trustedProxies: number): boolean {
   if (request.url.startsWith('https:')) return true
   return trustedProxies > 0 && request.headers.get('x-forwarded-proto')?.split(',').at(-1)?.trim() === 'https'
 }

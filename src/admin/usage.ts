@@ -1,7 +1,8 @@
 /** Usage and costs by time, as OpenAI reports them. */
 import { t } from 'elysia'
 import { invalidRequest } from '../errors.ts'
-import { type UsageRow, usageBuckets } from '../postgres/admin/usage.ts'
+import type { UsageRow } from '../postgres/admin/rows.ts'
+import { usageBuckets } from '../postgres/admin/usage.ts'
 import { type AdminOptions, createController } from './controller.ts'
 import { formatId, type IdKind, parseId } from './ids.ts'
 import { fromSeconds, oneOf, several, toSeconds } from './pages.ts'

@@ -13,7 +13,7 @@ import { ageSeconds, type CacheEntry, decodeEntry, encodeEntry } from './entry.t
 import type { Judge } from './judge/judge.ts'
 import type { JudgeQueue } from './judge/judge-queue.ts'
 import type { LearnedEquivalences } from './learned-equivalences.ts'
-import { cacheIdOf, type Match, type MissReason, type SemanticMatch } from './match.ts'
+import { cacheIdOf, type Match, type MissReason, type NearMiss, type SemanticMatch } from './match.ts'
 import { lookupThreshold, matchSettings, type PickedMatch, pickCandidate } from './policy.ts'
 import type { PromptVector, PromptVectors } from './prompt-vectors.ts'
 import { findExchange, NOTHING_LEARNED } from './proof/exchange.ts'
@@ -30,6 +30,8 @@ export interface Lookup {
   missReason: MissReason
   /** In shadow mode: what would have been served. */
   shadow?: SemanticMatch
+  /** For people to say whether it should have been one. */
+  nearMiss?: NearMiss
   /** What a judge might confirm, the most similar first. */
   undecided?: readonly SimilarAnswer[]
   /** What the judge was paid on the way, in US dollars. */
@@ -138,7 +140,10 @@ export function createCache(options: CacheOptions): Cache {
     }
     if (!semantic) return { match: null, missReason: 'no-candidate', vector }
     const picked = pickCandidate(semantic, found, account.semantic_policy, learned)
-    if ('missReason' in picked) return { match: null, ...picked, vector }
+    if ('missReason' in picked) {
+      const { nearest, ...none } = picked
+      return { match: null, ...none, ...(nearest && { nearMiss: toNearMiss(semantic, nearest) }), vector }
+    }
     const match = toMatch(semantic, picked)
     if (account.semantic_mode === 'shadow') return { match: null, missReason: 'shadow', shadow: match, vector }
     if (control.store) nameWording(query, match)
@@ -230,6 +235,16 @@ function toMatch(
   const exchange = findExchange(reading, readPrompt(row.prompt))
   const found = { askedHash, entryHash, exchange, entry: readRow(row) }
   return { result: 'HIT-SEMANTIC', reason, similarity, id: cacheIdOf(entryHash), ...found }
+}
+
+function toNearMiss(
+  { normalizedHash: askedHash, reading }: SemanticQuery,
+  { row, difference }: { row: SimilarAnswer; difference: string | null },
+): NearMiss {
+  const similarity = Math.min(1, Math.max(0, row.similarity))
+  const entryHash = row.request_hash
+  const exchange = findExchange(reading, readPrompt(row.prompt))
+  return { reason: 'undecided', similarity, difference, askedHash, entryHash, exchange, entry: readRow(row) }
 }
 
 function readRow(row: FoundAnswer): CacheEntry {

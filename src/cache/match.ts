@@ -33,6 +33,20 @@ export interface SemanticMatch {
 
 export type Match = ExactMatch | SemanticMatch
 
+/** The most similar stored question that was not served, and that nobody has given a verdict on. */
+export interface NearMiss {
+  reason: 'undecided'
+  /** Cosine, 0.0 to 1.0. */
+  similarity: number
+  /** The kind of difference that stood in the way; null: it was not similar enough. */
+  difference: string | null
+  /** As in a match. */
+  askedHash: string
+  entryHash: string
+  exchange: Exchange | null
+  entry: CacheEntry
+}
+
 /** Why nothing was served: for the X-Proxy-Cache-Reason of a miss. */
 export type MissReason =
   | 'no-candidate'

@@ -20,6 +20,8 @@ export interface NonePicked {
   missReason: MissReason
   /** What a judge might confirm, the most similar first. */
   undecided: readonly SimilarAnswer[]
+  /** The most similar without a verdict, and the kind of difference that stands in the way, if that is what does. */
+  nearest?: { row: SimilarAnswer; difference: string | null }
 }
 
 /** Of the project's settings, those that a match hangs on: what was matched under others is matched anew. */
@@ -43,13 +45,16 @@ export function pickCandidate(
   const candidates = found.filter(row => row.match !== 'exact').toSorted((a, b) => b.similarity - a.similarity)
   const undecided: SimilarAnswer[] = []
   let apart: MissReason | null = null
+  let nearest: NonePicked['nearest']
   for (const row of candidates) {
     const weighed = weigh(query, row, policy, learned)
     if ('reason' in weighed) return { row, similarity: Math.min(1, row.similarity), ...weighed }
     if (weighed.isUndecided) undecided.push(row)
+    if (row.verdict === null) nearest ??= { row, difference: weighed.difference ?? null }
     if (weighed.missReason !== 'below-threshold') apart ??= weighed.missReason
   }
-  return { missReason: apart ?? (found.length > 0 ? 'below-threshold' : 'no-candidate'), undecided }
+  const missReason = apart ?? (found.length > 0 ? 'below-threshold' : 'no-candidate')
+  return { missReason, undecided, ...(nearest && { nearest }) }
 }
 
 /**
@@ -61,7 +66,7 @@ function weigh(
   row: SimilarAnswer,
   policy: SemanticPolicy,
   learned: LearnedExchanges,
-): { reason: SemanticReason } | { missReason: MissReason; isUndecided?: boolean } {
+): { reason: SemanticReason } | { missReason: MissReason; isUndecided?: boolean; difference?: string | null } {
   const byPerson = row.verdict_source === 'person'
   if (row.verdict === 'different' && row.verdict_source !== 'judge') return { missReason: 'unproved:verdict' }
   const isSimilar = row.similarity > threshold
@@ -73,5 +78,10 @@ function weigh(
   const isLearned = learnedThreshold !== null && row.similarity > Math.max(learnedThreshold, threshold)
   if (isLearned && row.verdict === null) return { reason: 'threshold' }
   const isUndecided = row.verdict === null && judgeFloor !== null && row.similarity >= judgeFloor
-  return { missReason: isSimilar && !proof.proved ? `unproved:${proof.kind}` : 'below-threshold', isUndecided }
+  const difference = proof.proved ? null : proof.kind
+  return {
+    missReason: isSimilar && difference !== null ? `unproved:${difference}` : 'below-threshold',
+    isUndecided,
+    difference,
+  }
 }

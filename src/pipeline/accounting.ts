@@ -1,7 +1,9 @@
 /** How each request went: told here once, it becomes a record, a log line and, where the request does not count, a refund. */
 
 import type { Reservations } from '../admission/reservations.ts'
-import type { SemanticMatch } from '../cache/match.ts'
+import { takeAskedText } from '../cache/asked-text.ts'
+import type { CacheQuery } from '../cache/cache-query.ts'
+import type { NearMiss, SemanticMatch } from '../cache/match.ts'
 import type { Catalogue } from '../catalogue/catalogue.ts'
 import { costUsd, NO_USAGE, type TokenUsage } from '../catalogue/cost.ts'
 import { ClientGone, ProxyError } from '../errors.ts'
@@ -53,8 +55,8 @@ export interface RequestAccounting {
   noteHeaders(): void
   /** The judge was paid so much on the way. */
   noteJudge(usd: number): void
-  /** This match was served, or in shadow mode would have been, so that people can speak of it. */
-  noteSemanticMatch(match: SemanticMatch, isShadow: boolean): void
+  /** This match was served, in shadow mode would have been, or nearly was, so that people can speak of it. */
+  noteSemanticMatch(match: SemanticMatch | NearMiss, asked: CacheQuery, options?: { isShadow: boolean }): void
   /** Records how it ended. Only the first call counts. */
   finish(outcome: Outcome): void
   /** Records that it ended with this error, unless an end is recorded. */
@@ -128,12 +130,15 @@ export function createAccounting({
         noteJudge(usd) {
           judgeUsd += usd
         },
-        noteSemanticMatch(match, isShadow) {
+        noteSemanticMatch(match, { identity }, { isShadow } = { isShadow: false }) {
           const { promptTokens, completionTokens } = match.entry
           const usage = { ...NO_USAGE, promptTokens, completionTokens }
           const pricedAs = provider?.pricedAs ?? null
           semanticHits.record({
             ...match,
+            difference: match.reason === 'undecided' ? match.difference : null,
+            wording:
+              account.log_content === 'sealed' ? (takeAskedText(identity.endpoint, identity.body)?.text ?? null) : null,
             projectId: account.project_id,
             requestId: request.id,
             isShadow,

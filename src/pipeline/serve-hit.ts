@@ -10,14 +10,18 @@ import { hitHeaders, JSON_TYPE, SSE_TYPE } from './response-headers.ts'
 const decoder = new TextDecoder()
 
 /** `costUsd`: what it took to find out that the response may be served. */
-export function serveHit({ query, provider, accounting }: RequestContext, match: Match, costUsd = 0): ProxyResponse {
+export function serveHit(
+  { query, cacheQuery, provider, accounting }: RequestContext,
+  match: Match,
+  costUsd = 0,
+): ProxyResponse {
   const { entry, result } = match
   const headers = hitHeaders(match, costUsd)
   const response: ProxyResponse = query.stream
     ? { status: 200, headers: { ...SSE_TYPE, ...headers }, body: replayStream(entry.body, query) }
     : { status: 200, headers: { ...JSON_TYPE, ...headers }, body: entry.body }
   accounting.noteHeaders()
-  if (match.result === 'HIT-SEMANTIC') accounting.noteSemanticMatch(match, false)
+  if (match.result === 'HIT-SEMANTIC') accounting.noteSemanticMatch(match, cacheQuery)
   accounting.finish({
     status: 200,
     counts: true,

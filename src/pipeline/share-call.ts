@@ -64,7 +64,8 @@ async function lead(context: RequestContext, joined: Joined, lookup: Lookup, sta
       call.settle({ kind: 'cached', match: lookup.match })
       return { response: serveHit(context, lookup.match, lookup.judgeUsd) }
     }
-    if (lookup.shadow) accounting.noteSemanticMatch(lookup.shadow, true)
+    if (lookup.shadow) accounting.noteSemanticMatch(lookup.shadow, cacheQuery, { isShadow: true })
+    else if (lookup.nearMiss) accounting.noteSemanticMatch(lookup.nearMiss, cacheQuery)
     if (cacheQuery.control.onlyIfCached) throw refuse('notCached')
     if (call.signal.aborted) throw new ClientGone()
     return await askUpstream(context, joined, lookup, stages)

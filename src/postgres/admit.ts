@@ -30,6 +30,7 @@ interface WordColumns {
   semantic_policy: 'proved' | 'judged' | 'threshold'
   semantic_judge: 'off' | 'learn' | 'inline'
   cache_mode: 'all' | 'deterministic' | 'off'
+  log_content: 'off' | 'sealed'
 }
 
 /** Each column of the view key_accounts once, but for the hash that was asked by. */

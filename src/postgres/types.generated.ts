@@ -771,6 +771,10 @@ export interface KeyAccounts {
    */
   learned_threshold: number | null;
   /**
+   * off or sealed: whether wordings are kept for people to look at.
+   */
+  log_content: string | null;
+  /**
    * Longest that an answer to this key may stay in the cache, whatever the request says.
    */
   max_cache_ttl_seconds: number | null;
@@ -1126,6 +1130,10 @@ export interface Projects {
    */
   learned_threshold: Generated<number>;
   /**
+   * sealed: the wordings of questions that were answered in other words, or nearly, are kept for a week, sealed, and shown to members; off: none are.
+   */
+  log_content: Generated<string>;
+  /**
    * What operators call it: letters, digits, dot, dash, underscore.
    */
   name: string;
@@ -1247,6 +1255,10 @@ export interface SemanticHits {
    */
   completion_tokens: number;
   /**
+   * Of an undecided one, the kind of difference that stood in the way; null: it was not similar enough.
+   */
+  difference: string | null;
+  /**
    * cache_entries.request_hash of the answer.
    */
   entry_hash: Buffer;
@@ -1267,7 +1279,7 @@ export interface SemanticHits {
    */
   prompt_tokens: number;
   /**
-   * normalized, proved, judged or threshold.
+   * normalized, proved, judged or threshold: why it was served; undecided: it was not, and nobody had given a verdict on the most similar question.
    */
   reason: string;
   /**
@@ -1278,6 +1290,10 @@ export interface SemanticHits {
    * What the stored answer once cost.
    */
   saved_usd: Numeric;
+  /**
+   * The question as it was asked, sealed by the proxy; null where the project keeps no wordings.
+   */
+  sealed_wording: Buffer | null;
   /**
    * When it was answered.
    */

@@ -3,7 +3,7 @@ import type { Database } from './database.ts'
 import type { Exchange } from './equivalences.ts'
 import { defineStatement, integer, nothing, readOne, runStatement, text } from './statement.ts'
 
-/** A request that was answered from the cache though worded differently, or would have been. */
+/** A request that was answered from the cache though worded differently, would have been, or nearly was. */
 export interface SemanticHit {
   projectId: number
   requestId: string
@@ -12,6 +12,10 @@ export interface SemanticHit {
   /** `request_hash` of the entry, in hex. */
   entryHash: string
   reason: string
+  /** Of one that was not served: the kind of difference that stood in the way. */
+  difference: string | null
+  /** The question, sealed; null where the project keeps none. */
+  sealedWording: Uint8Array | null
   similarity: number
   /** Whether it was only recorded. */
   isShadow: boolean
@@ -34,7 +38,9 @@ const RECORD_HITS = defineStatement(
   $8::integer[],
   $9::integer[],
   $10::numeric[],
-  $11::text[]
+  $11::text[],
+  $12::text[],
+  $13::text[]
 ) as done`,
   { done: nothing },
 )
@@ -57,10 +63,12 @@ export async function recordSemanticHits(database: Database, hits: readonly Sema
     hits.map(hit => hit.completionTokens),
     hits.map(hit => hit.savedUsd),
     hits.map(hit => hit.exchange && JSON.stringify(hit.exchange)),
+    hits.map(hit => hit.difference),
+    hits.map(hit => hit.sealedWording && Buffer.from(hit.sealedWording).toString('hex')),
   ])
 }
 
-/** A person's verdict on the semantic hit of this request. `unknown`: there was none; `gone`: its entry is not kept any more. */
+/** A person's verdict on the semantic hit, or near miss, of this request. `unknown`: there was none; `gone`: its entry is not kept any more. */
 export async function noteFeedback(
   database: Database,
   projectId: number,

@@ -1,4 +1,4 @@
-/** Writes down what was served by meaning, soon enough that people can speak of it, off the hot path. */
+/** Writes down what was served by meaning, or nearly, soon enough that people can speak of it, off the hot path. */
 import { createBatcher } from '../event-loop/batcher.ts'
 import { withinTimeLimit } from '../event-loop/time-limit.ts'
 import type { Database } from '../postgres/database.ts'
@@ -9,14 +9,22 @@ import type { Log } from './log.ts'
 const MAX_BATCH = 500
 const TIME_LIMIT_MS = 5_000
 
+export interface NewSemanticHit extends Omit<SemanticHit, 'sealedWording'> {
+  /** The question as it was asked; null where the project keeps none. */
+  wording: string | null
+}
+
+/** Seals a project's wording. */
+export type SealWording = (wording: string, projectId: number) => Promise<Uint8Array>
+
 export interface SemanticHitRecorder {
   /** A hit that cannot be written is lost: nobody can speak of it then. */
-  record(hit: SemanticHit): void
+  record(hit: NewSemanticHit): void
   /** Resolves when all has been written, or the time is up. */
   drain(timeLimitMs: number): Promise<void>
 }
 
-export function createSemanticHitRecorder(database: Database, log: Log): SemanticHitRecorder {
+export function createSemanticHitRecorder(database: Database, seal: SealWording, log: Log): SemanticHitRecorder {
   const underWay = new Set<Promise<void>>()
   const write = createBatcher<SemanticHit, undefined>({
     async run(hits) {
@@ -27,9 +35,23 @@ export function createSemanticHitRecorder(database: Database, log: Log): Semanti
     timeLimitMs: TIME_LIMIT_MS,
     timeLimitError: () => new Error('A semantic hit was not written in time'),
   })
+  /** A wording that cannot be sealed is not kept. */
+  async function sealWording({ wording, ...hit }: NewSemanticHit): Promise<SemanticHit> {
+    if (wording === null) return { ...hit, sealedWording: null }
+    const sealedWording = await seal(wording, hit.projectId).catch(error => {
+      log.warn({ id: hit.requestId, cause: describeCause(error) }, 'a wording could not be sealed')
+      return null
+    })
+    return { ...hit, sealedWording }
+  }
+
+  async function sealAndWrite(hit: NewSemanticHit): Promise<void> {
+    await write(await sealWording(hit))
+  }
+
   return {
     record(hit) {
-      const writing = write(hit).catch(error => {
+      const writing = sealAndWrite(hit).catch(error => {
         log.warn({ id: hit.requestId, cause: describeCause(error) }, 'a semantic hit could not be written')
       })
       underWay.add(writing)

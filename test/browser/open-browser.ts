@@ -35,7 +35,12 @@ export function pagesOf(project: string): [name: string, path: string][] {
   return [
     ['overview', `/${project}/overview?span=month`],
     ['requests', `/${project}/requests`],
-    ['cache', `/${project}/cache`],
+    ['matches', `/${project}/cache`],
+    ['near-misses', `/${project}/cache?view=near-misses`],
+    ['similarity', `/${project}/cache?view=similarity`],
+    ['policy', `/${project}/cache?view=policy`],
+    ['answers', `/${project}/cache?view=answers`],
+    ['playground', `/${project}/playground`],
     ['keys', `/${project}/keys?all=true`],
     ['provider-keys', `/${project}/provider-keys`],
     ['limits', `/${project}/limits`],
@@ -44,4 +49,10 @@ export function pagesOf(project: string): [name: string, path: string][] {
     ['projects', '/projects'],
     ['account', '/account'],
   ]
+}
+
+/** Until the page has what it shows. */
+export async function waitForPage(page: Page): Promise<void> {
+  await page.getByRole('heading', { level: 1 }).waitFor()
+  await page.getByText('Loading', { exact: true }).first().waitFor({ state: 'detached' })
 }

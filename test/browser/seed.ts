@@ -1,5 +1,6 @@
 /** A proxy with something to look at: an administrator, projects, keys, members, and a month of usage. */
 import { hashPassword } from '../../src/admin/login.ts'
+import { ask } from '../harness/client.ts'
 import type { TestProxy } from '../harness/proxy.ts'
 
 export const EMAIL = 'admin@localhost'
@@ -38,6 +39,45 @@ export async function seedUsage(proxy: TestProxy): Promise<Seeded> {
   await proxy.query(MONTH_OF_USAGE.replaceAll('$project', String(project)))
   return { project: `proj_${project}`, testKey: test?.key ?? '' }
 }
+
+/** Semantic hits, near misses and what was said of two of them: asked through the proxy, so that they are real. */
+export async function seedMatches(proxy: TestProxy, { project, testKey }: Seeded): Promise<void> {
+  for (const [setting, value] of [
+    ['log_content', 'sealed'],
+    ['semantic_threshold', '0.6'],
+  ]) {
+    await proxy.query(`select set_setting('acme-support', '${setting}', '${value}')`)
+  }
+  // One after the other: the list has them in this order.
+  for (const words of ASKED) {
+    await ask(proxy, testKey, words, { 'x-proxy-cache-ttl': STORED.includes(words) ? '600' : '0' })
+    await proxy.settle()
+  }
+  await proxy.query(
+    `update semantic_hits set saved_usd = 0.0004 * prompt_tokens where project_id = ${project.slice(5)}`,
+  )
+  await proxy.query(
+    `select note_feedback(h.project_id, h.request_id, case h.reason when 'undecided' then 'wrong' else 'right' end)
+    from (select distinct on (reason) * from semantic_hits where project_id = ${project.slice(5)} order by reason, served_at) h`,
+  )
+}
+
+const STORED = [
+  'How do I reset my password?',
+  'What is the refund policy for annual plans?',
+  'Which countries do you ship to?',
+  'Does the API support streaming responses?',
+]
+const ASKED = [
+  ...STORED,
+  'Does the API support streaming requests?',
+  'How do I reset my PIN?',
+  'What is the refund policy for monthly plans?',
+  'Which countries do you not ship to?',
+  'could you tell me which countries do you ship to',
+  "What's the refund policy for annual plans",
+  'Could you please tell me how to reset my password?',
+]
 
 /** Records of months that have no partition yet go to one of their own. */
 export const OLDER_PARTITION = `create table if not exists usage_records_older partition of usage_records

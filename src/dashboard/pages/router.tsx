@@ -9,6 +9,7 @@ import { Invitation } from './screens/invitation.tsx'
 import { LimitsPage } from './screens/limits.tsx'
 import { Members } from './screens/members.tsx'
 import { Overview } from './screens/overview.tsx'
+import { Playground } from './screens/playground.tsx'
 import { Projects } from './screens/projects.tsx'
 import { ProviderKeys } from './screens/provider-keys.tsx'
 import { Requests } from './screens/requests.tsx'
@@ -41,6 +42,7 @@ export function makeRouter() {
         page('/$project/overview', Overview),
         page('/$project/requests', Requests),
         page('/$project/cache', Cache),
+        page('/$project/playground', Playground),
         page('/$project/keys', ApiKeys),
         page('/$project/provider-keys', ProviderKeys),
         page('/$project/limits', LimitsPage),

@@ -1,4 +1,24 @@
-/** What the admin API answers, as far as pages look at it. */
+/** What the admin API answers, as far as pages look at it: rows as the database gives them, with ids and times as the API has them. */
+import type {
+  CacheStatsRow,
+  CalibrationRow,
+  EntryRow,
+  KeyActivityRow,
+  KeyRow,
+  LatencyRow,
+  MatchRow,
+  OverviewRow,
+  PlanRow,
+  ProjectRow,
+  ProviderKeyRow,
+  QuotaRow,
+  RequestRow,
+  ShareRow,
+  SimilarityRow,
+} from '../../postgres/admin/rows.ts'
+
+/** A row as the API tells it: `Without` is told otherwise. */
+type Told<Row, Without extends keyof Row, As> = Omit<Row, Without> & As
 
 export interface Page<Item> {
   data: Item[]
@@ -6,117 +26,90 @@ export interface Page<Item> {
   last_id: string | null
 }
 
-export type Role = 'owner' | 'member' | 'viewer'
+export type Role = ProjectRow['your_role']
 
 export interface Session {
   user: { id: string; email: string; role: 'owner' | 'reader' }
   csrf_token: string
 }
 
-export interface Project {
-  id: string
-  name: string
-  plan: string
-  status: 'active' | 'archived'
-  created_at: number
-  your_role: Role
-}
+export type Project = Told<
+  Pick<ProjectRow, 'id' | 'name' | 'plan' | 'created_at' | 'your_role'>,
+  'id' | 'created_at',
+  { id: string; status: 'active' | 'archived'; created_at: number }
+>
 
-export interface ApiKey {
+export type ApiKey = Pick<KeyRow, 'name' | 'type' | 'state'> & {
   id: string
-  name: string
-  type: 'project' | 'test'
-  state: 'active' | 'expired' | 'deactivated'
   redacted_value: string
   created_at: number
   expires_at: number | null
   last_used_at: number | null
 }
 
-export interface ProviderKey {
-  provider: string
+export type ProviderKey = Pick<ProviderKeyRow, 'provider'> & {
   redacted_value: string
   created_at: number
   updated_at: number
 }
 
-export interface Counts {
-  requests: number
-  exact_hits: number
-  semantic_hits: number
-  misses: number
-  client_errors: number
-  server_errors: number
-  prompt_tokens: number
-  completion_tokens: number
-  tokens_saved: number
-  cost_usd: number
-  saved_usd: number
-}
+export type Counts = Omit<OverviewRow, 'bucket_start' | 'hit_duration_ms' | 'miss_duration_ms'>
 
-export interface Share {
-  name: string
-  requests: number
-  hits: number
-  failed: number
-  tokens: number
-  cost_usd: number
-  saved_usd: number
-}
+export type Share = ShareRow
 
 export interface Overview {
   totals: Counts & { hit_rate: number | null; saved_seconds: number }
   buckets: (Counts & { start_time: number })[]
   by_model: Share[]
   by_api_key: Share[]
-  latency: { cache_result: string; requests: number; p50_ms: number; p95_ms: number; p99_ms: number }[]
+  latency: LatencyRow[]
 }
 
-export interface ProxyRequest {
-  id: string
-  recorded_at: string
-  request_id: string
-  api_key_id: string
-  key_name: string | null
-  api_key_redacted_value: string | null
-  endpoint: string
-  model: string
-  provider: string | null
-  cache_result: 'HIT' | 'HIT-SEMANTIC' | 'MISS' | null
-  status: number
-  streamed: boolean
-  prompt_tokens: number
-  cached_prompt_tokens: number
-  completion_tokens: number
-  tokens_saved: number
-  cost_usd: number
-  saved_usd: number
-  latency_ms: number
-  duration_ms: number
+export type ProxyRequest = Told<
+  RequestRow,
+  'key_id' | 'key_prefix',
+  { id: string; api_key_id: string; api_key_redacted_value: string | null }
+>
+
+export type CacheStats = Told<
+  CacheStatsRow,
+  'oldest_at' | 'newest_at',
+  { oldest_at: number | null; newest_at: number | null }
+>
+
+export type CacheEntry = Told<
+  EntryRow,
+  'id' | 'created_at' | 'expires_at',
+  { id: string; created_at: number; expires_at: number }
+>
+
+/** A semantic hit, or a near miss. */
+export type CacheMatch = Told<
+  MatchRow,
+  'served_at' | 'entry_id' | 'cached_wording' | 'sealed_wording',
+  { id: string; created_at: number; entry_id: string | null; wordings: Wordings | null }
+>
+
+export interface Wordings {
+  asked: string
+  cached: string
+  differences: WordingDifference[]
 }
 
-export interface CacheStats {
-  entries: number
-  bytes: number
-  prompts: number
-  with_vector: number
-  vectors: number
-  expired: number
-  oldest_at: number | null
-  newest_at: number | null
+export interface WordingDifference {
+  /** What keeps the two apart; null where the difference is harmless. */
+  kind: string | null
+  /** Why it is harmless. */
+  harmless: string[] | null
+  asked_at: number
+  asked_text: string
+  cached_at: number
+  cached_text: string
 }
 
-export interface CacheEntry {
-  id: string
-  endpoint: string
-  model: string
-  provider: string
-  namespace: string
-  created_at: number
-  expires_at: number
-  bytes: number
-  prompt_tokens: number
-  found_by: 'exact' | 'normalized' | 'similar'
+export interface Calibration {
+  histogram: SimilarityRow[]
+  calibration: CalibrationRow[]
 }
 
 export interface Settings {
@@ -126,25 +119,14 @@ export interface Settings {
 export interface Limits {
   plan: string
   month: string
-  quotas: { keys: 'project' | 'test'; used: number; quota: number; remaining: number }[]
-  keys: {
+  quotas: QuotaRow[]
+  keys: (Pick<KeyActivityRow, 'name' | 'type' | 'requests_last_minute' | 'requests_per_minute'> & {
     id: string
-    name: string
     redacted_value: string
-    type: string
-    requests_last_minute: number
-    requests_per_minute: number
-  }[]
+  })[]
 }
 
-export interface Plan {
-  name: string
-  requests_per_minute_per_key: number
-  requests_per_minute_per_address: number
-  requests_per_month: number
-  test_requests_per_minute: number
-  test_requests_per_month: number
-}
+export type Plan = PlanRow
 
 export interface Member {
   id: string

@@ -55,6 +55,19 @@ export async function openSession(
   ])
 }
 
+/** For whom an identity provider vouched for. */
+export async function logInByEmail(
+  database: Database,
+  { email, tokenHash, address, userAgent }: NewSession,
+): Promise<void> {
+  await database.call('select log_in_by_email($1::text, $2::text, $3::text, $4::text)', [
+    email,
+    tokenHash,
+    address,
+    userAgent,
+  ])
+}
+
 export async function noteFailedLogin(database: Database, email: string, address: string): Promise<void> {
   await database.call('select note_failed_login($1::text, $2::text)', [email, address])
 }

@@ -1,14 +1,6 @@
 /** Projects, their keys, settings and plans. */
 import { defineChange, defineRead } from './act-as.ts'
-
-export interface ProjectRow {
-  id: number
-  name: string
-  plan: string
-  created_at: string
-  archived_at: string | null
-  your_role: 'owner' | 'member' | 'viewer'
-}
+import type { KeyActivityRow, KeyRow, PlanRow, ProjectRow, ProviderKeyRow, QuotaRow } from './rows.ts'
 
 export const pageOfProjects = defineRead<
   { only_project?: number; include_archived: boolean; after_id?: number | undefined; page_size: number },
@@ -38,18 +30,6 @@ export const projectSettings = defineRead<{ of_project: number }, { result: Reco
   { of_project: 'bigint' },
 )
 
-export interface KeyRow {
-  id: number
-  prefix: string
-  type: 'project' | 'test'
-  name: string
-  state: 'active' | 'expired' | 'deactivated'
-  created_at: string
-  expires_at: string | null
-  deactivated_at: string | null
-  last_used_at: string | null
-}
-
 export const pageOfKeys = defineRead<
   {
     of_project: number
@@ -73,14 +53,6 @@ export const issueKeyAs = defineChange<
 export const findKeyId = defineRead<{ key: string }, { result: number | null }>('find_key_id', { key: 'text' })
 export const deactivateKeyWithId = defineChange<{ key_id: number }>('deactivate_key_with_id', { key_id: 'bigint' })
 
-export interface ProviderKeyRow {
-  provider: string
-  last_four: string
-  /** ISO 8601. */
-  created: string
-  updated: string
-}
-
 export const listProviderKeys = defineRead<{ project: number }, ProviderKeyRow>('list_provider_keys', {
   project: 'project',
 })
@@ -96,41 +68,16 @@ export const removeProviderKey = defineChange<{ project: number; provider: strin
   { project: 'project', provider: 'text' },
 )
 
-export interface PlanRow {
-  name: string
-  requests_per_minute_per_key: number
-  requests_per_minute_per_address: number
-  requests_per_month: number
-  test_requests_per_minute: number
-  test_requests_per_month: number
-}
-
 export const listPlans = defineRead<Record<never, never>, PlanRow>('list_plans', {})
 export const setPlanLimits = defineChange<{ plan: string; limits: Record<string, number> }>('set_plan_limits', {
   plan: 'text',
   limits: 'jsonb',
 })
 
-export interface QuotaRow {
-  keys: 'project' | 'test'
-  used: number
-  quota: number
-  remaining: number
-}
-
 /** `in_month`: its first day. */
 export const quotaUsage = defineRead<{ project: number; in_month: string }, QuotaRow>('quota_usage', {
   project: 'project',
   in_month: 'date',
 })
-
-export interface KeyActivityRow {
-  key_id: number
-  name: string
-  prefix: string
-  type: 'project' | 'test'
-  requests_last_minute: number
-  requests_per_minute: number
-}
 
 export const keyActivity = defineRead<{ of_project: number }, KeyActivityRow>('key_activity', { of_project: 'bigint' })

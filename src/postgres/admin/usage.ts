@@ -1,19 +1,6 @@
 /** What was used, and what the cache holds. */
 import { defineChange, defineRead } from './act-as.ts'
-
-export interface UsageRow {
-  bucket_start: string
-  project_id: number | null
-  key_id: number | null
-  model: string | null
-  requests: number
-  prompt_tokens: number
-  cached_prompt_tokens: number
-  completion_tokens: number
-  tokens_saved: number
-  cost_usd: number
-  saved_usd: number
-}
+import type { CacheStatsRow, EntryRow, LatencyRow, OverviewRow, RequestRow, ShareRow, UsageRow } from './rows.ts'
 
 export interface UsageFilter {
   from_time: string
@@ -37,23 +24,6 @@ export const usageBuckets = defineRead<UsageFilter, UsageRow>('usage_buckets', {
   of_endpoints: 'text[]',
 })
 
-export interface OverviewRow {
-  bucket_start: string
-  requests: number
-  exact_hits: number
-  semantic_hits: number
-  misses: number
-  client_errors: number
-  server_errors: number
-  prompt_tokens: number
-  completion_tokens: number
-  tokens_saved: number
-  cost_usd: number
-  saved_usd: number
-  hit_duration_ms: number
-  miss_duration_ms: number
-}
-
 export interface Span {
   of_projects: number[] | null
   from_time: string
@@ -73,16 +43,6 @@ export const usageOverview = defineRead<
   of_key: 'bigint',
 })
 
-export interface ShareRow {
-  name: string
-  requests: number
-  hits: number
-  failed: number
-  tokens: number
-  cost_usd: number
-  saved_usd: number
-}
-
 export const usageShares = defineRead<Span & { share_by: 'model' | 'provider' | 'api_key' }, ShareRow>('usage_shares', {
   of_projects: 'bigint[]',
   from_time: 'timestamptz',
@@ -90,41 +50,11 @@ export const usageShares = defineRead<Span & { share_by: 'model' | 'provider' | 
   share_by: 'text',
 })
 
-export interface LatencyRow {
-  cache_result: 'HIT' | 'HIT-SEMANTIC' | 'MISS'
-  requests: number
-  p50_ms: number
-  p95_ms: number
-  p99_ms: number
-}
-
 export const latencyPercentiles = defineRead<Span, LatencyRow>('latency_percentiles', {
   of_projects: 'bigint[]',
   from_time: 'timestamptz',
   until_time: 'timestamptz',
 })
-
-export interface RequestRow {
-  recorded_at: string
-  request_id: string
-  key_id: number
-  key_name: string | null
-  key_prefix: string | null
-  endpoint: string
-  model: string
-  provider: string | null
-  cache_result: 'HIT' | 'HIT-SEMANTIC' | 'MISS' | null
-  status: number
-  streamed: boolean
-  prompt_tokens: number
-  cached_prompt_tokens: number
-  completion_tokens: number
-  tokens_saved: number
-  cost_usd: number
-  saved_usd: number
-  latency_ms: number
-  duration_ms: number
-}
 
 export interface RequestFilter {
   of_project: number
@@ -154,33 +84,7 @@ export const pageOfRequests = defineRead<RequestFilter, RequestRow>('page_of_req
   page_size: 'integer',
 })
 
-export interface CacheStatsRow {
-  entries: number
-  bytes: number
-  prompts: number
-  with_vector: number
-  vectors: number
-  expired: number
-  oldest_at: string | null
-  newest_at: string | null
-  saveable_tokens: number
-}
-
 export const cacheStats = defineRead<{ of_project: number }, CacheStatsRow>('cache_stats', { of_project: 'bigint' })
-
-export interface EntryRow {
-  id: number
-  endpoint: string
-  model: string
-  provider: string
-  namespace: string
-  created_at: string
-  expires_at: string
-  bytes: number
-  prompt_tokens: number
-  completion_tokens: number
-  found_by: 'exact' | 'normalized' | 'similar'
-}
 
 export const pageOfEntries = defineRead<
   {

@@ -39,6 +39,15 @@ function routesOf({ project, key, entry, request, user }: World): Route[] {
     { method: 'GET', path: `/v1/cache/stats?project_id=${project}`, need: 'viewer' },
     { method: 'GET', path: `/v1/cache/entries?project_id=${project}`, need: 'viewer' },
     { method: 'GET', path: `/v1/cache/entries/${entry}?project_id=${project}`, need: 'viewer' },
+    { method: 'GET', path: `/v1/cache/matches?project_id=${project}`, need: 'viewer' },
+    { method: 'GET', path: `/v1/cache/near_misses?project_id=${project}`, need: 'viewer' },
+    { method: 'GET', path: `/v1/cache/calibration?project_id=${project}`, need: 'viewer' },
+    {
+      method: 'POST',
+      path: '/v1/cache/verdicts',
+      need: 'member',
+      body: { project_id: project, request_id: 'second', verdict: 'wrong' },
+    },
     { method: 'GET', path: `/v1/requests?project_id=${project}`, need: 'viewer' },
     { method: 'GET', path: `/v1/requests/${request}?project_id=${project}`, need: 'viewer' },
     { method: 'POST', path: `${own}/settings`, need: 'member', body: { cache_ttl_seconds: 60 } },
@@ -117,10 +126,15 @@ describeBackends('who may do what', backend => {
       headers: { authorization: `Bearer ${key?.value}`, 'content-type': 'application/json', 'x-request-id': 'first' },
       body: JSON.stringify({ model: 'openai/gpt-4o-mini', messages: [{ role: 'user', content: 'Hello' }] }),
     })
+    await fetch(`${proxy.baseUrl}/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key?.value}`, 'content-type': 'application/json', 'x-request-id': 'second' },
+      body: JSON.stringify({ model: 'openai/gpt-4o-mini', messages: [{ role: 'user', content: 'Please, hello' }] }),
+    })
     await proxy.settle()
     const [ids] = await proxy.query<{ project: number; key: number; entry: number; at: string }>(
       `select p.id as project, k.id as key, e.id as entry, to_json(r.recorded_at) as at
-        from projects p, api_keys k, cache_entries e, usage_records r where p.name = 'acme'`,
+        from projects p, api_keys k, cache_entries e, usage_records r where p.name = 'acme' and r.request_id = 'first'`,
     )
     world = {
       project: `proj_${ids?.project}`,
@@ -145,6 +159,7 @@ describeBackends('who may do what', backend => {
       'admin_keys',
       'audit_log',
       'cache_entries',
+      'cache_verdicts',
     ]
     const seen: string[] = []
     for (const table of tables) {
@@ -254,6 +269,7 @@ describeBackends('who may do what', backend => {
       'latency_sums',
       'usage_pending',
       'monthly_counters',
+      'semantic_hits',
     ]
     for (const table of tables) {
       const all = await proxy.query<{ rows: number }>(`select count(*)::integer as rows from ${table}`)

@@ -186,3 +186,14 @@ export function CopyButton({ text, label = 'Copy' }: { text: string; label?: str
     </Button>
   )
 }
+
+/** One figure, large, in a `dl`. */
+export function Tile({ title, value, note }: { title: string; value: string | undefined; note: string | undefined }) {
+  return (
+    <div className="rounded-xl border border-line bg-surface px-4 py-3.5">
+      <dt className="text-xs font-medium text-muted">{title}</dt>
+      <dd className="mt-1 text-2xl font-semibold tracking-tight tabular-nums">{value ?? '–'}</dd>
+      <dd className="mt-0.5 text-xs text-muted">{note ?? ' '}</dd>
+    </div>
+  )
+}

@@ -1,56 +1,33 @@
 /** The settings by which a project's cache decides. */
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useEffect, useState } from 'react'
+import { type FormEvent, type ReactNode, useState } from 'react'
 import { call, get } from '../api.ts'
-import { Button, Card, Loading, Problem, SelectField, TextField } from '../components/basics.tsx'
+import { Button, Card, Loading, Problem, TextField } from '../components/basics.tsx'
+import { AmountField, ChoiceField } from '../components/fields.tsx'
 import type { Settings } from '../types.ts'
+import { CACHE_MODES, JUDGE_MODES, POLICIES, SEMANTIC_MODES, SIZES, TIMES, WORDINGS } from './policy-choices.ts'
 
-/** What each setting is, in the order of the form; one that the server does not have is left out. */
-const FIELDS: {
-  name: string
-  label: string
-  hint: string
-  choices?: [string, string][]
-  range?: { min: number; max: number; step: number }
-}[] = [
-  {
-    name: 'semantic_enabled',
-    label: 'Semantic hits',
-    hint: 'Whether a differently worded question may be answered from the cache.',
-    choices: [
-      ['true', 'On'],
-      ['false', 'Off'],
-    ],
-  },
-  {
-    name: 'semantic_guards',
-    label: 'Guards',
-    hint: 'Numbers, names, negation and more: where they differ, the answer is not served. Off serves wrong answers sooner or later.',
-    choices: [
-      ['true', 'On (recommended)'],
-      ['false', 'Off'],
-    ],
-  },
-  {
-    name: 'semantic_threshold',
-    label: 'Similarity threshold',
-    hint: 'Cosine similarity above which a stored question is looked at: 0 to 1.',
-    range: { min: 0, max: 1, step: 0.001 },
-  },
-  {
-    name: 'cache_ttl_seconds',
-    label: 'Time to live, in seconds',
-    hint: 'How long an answer stays, unless the request says otherwise. 604800 is a week.',
-    range: { min: 0, max: 315_360_000, step: 1 },
-  },
-]
+export function settingsPath(projectId: string): string {
+  return `/v1/organization/projects/${projectId}/settings`
+}
+
+export function useSettings(projectId: string | undefined) {
+  const path = settingsPath(projectId ?? '')
+  return useQuery({
+    queryKey: [path],
+    queryFn: () => get<Settings>(path).then(answer => answer.settings),
+    enabled: projectId !== undefined,
+  })
+}
+
+/** What a field needs: its value as text, and how to change it. */
+type FieldOf = (name: string) => { value: string; disabled: boolean; onChange(value: string): void }
 
 export function CachePolicy({ projectId, mayChange }: { projectId: string; mayChange: boolean }) {
-  const path = `/v1/organization/projects/${projectId}/settings`
+  const path = settingsPath(projectId)
   const queries = useQueryClient()
-  const current = useQuery({ queryKey: [path], queryFn: () => get<Settings>(path).then(answer => answer.settings) })
+  const current = useSettings(projectId)
   const [draft, setDraft] = useState<Record<string, string>>({})
-  useEffect(() => setDraft({}), [projectId])
   const saving = useMutation({
     mutationFn: () => call<Settings>('POST', path, draft),
     onSuccess: answer => {
@@ -58,64 +35,189 @@ export function CachePolicy({ projectId, mayChange }: { projectId: string; mayCh
       setDraft({})
     },
   })
+  if (current.error) return <Problem error={current.error} />
+  if (current.data === undefined) return <Loading />
+  const stored = (name: string) => asText(current.data[name])
+  const isChanged = Object.entries(draft).some(([name, value]) => value !== stored(name))
+  const field: FieldOf = name => ({
+    value: draft[name] ?? stored(name),
+    disabled: !mayChange,
+    onChange: value => setDraft(before => ({ ...before, [name]: value })),
+  })
   function submit(event: FormEvent) {
     event.preventDefault()
     saving.mutate()
   }
-  if (current.error) return <Problem error={current.error} />
-  if (current.data === undefined) return <Loading />
-  const settings = current.data
-  const isChanged = Object.entries(draft).some(([name, value]) => value !== String(settings[name]))
   return (
-    <Card title="Policy">
-      <form onSubmit={submit} className="space-y-4 p-4">
-        <div className="grid gap-x-6 gap-y-4 sm:grid-cols-2">
-          {FIELDS.filter(({ name }) => name in settings).map(field => (
-            <PolicyField
-              key={field.name}
-              field={field}
-              value={draft[field.name] ?? String(settings[field.name])}
-              disabled={!mayChange}
-              onChange={value => setDraft({ ...draft, [field.name]: value })}
-            />
-          ))}
+    <form onSubmit={submit} className="space-y-5">
+      <Answers field={field} />
+      <OtherWords field={field} />
+      {field('semantic_policy').value === 'judged' && <Judge field={field} />}
+      <Problem error={saving.error} />
+      {mayChange && (
+        <div className="sticky bottom-0 flex flex-wrap items-center justify-end gap-3 border-t border-line bg-canvas py-3">
+          <span role="status" className="text-xs text-muted">
+            {saving.isSuccess && !isChanged ? 'Saved: it holds from the next request on.' : ''}
+          </span>
+          {isChanged && <Button onClick={() => setDraft({})}>Discard</Button>}
+          <Button type="submit" look="primary" disabled={!isChanged || saving.isPending}>
+            Save policy
+          </Button>
         </div>
-        <Problem error={saving.error} />
-        {mayChange && (
-          <div className="flex items-center justify-end gap-3">
-            <span role="status" className="text-xs text-muted">
-              {saving.isSuccess && !isChanged ? 'Saved: it holds from the next request on.' : ''}
-            </span>
-            {isChanged && <Button onClick={() => setDraft({})}>Discard</Button>}
-            <Button type="submit" look="primary" disabled={!isChanged || saving.isPending}>
-              Save policy
-            </Button>
-          </div>
-        )}
-      </form>
+      )}
+    </form>
+  )
+}
+
+/** A list of names as the form has it, with commas between. */
+function asText(value: unknown): string {
+  return Array.isArray(value) ? value.join(', ') : String(value ?? '')
+}
+
+function Section({ title, children }: { title: string; children: ReactNode }) {
+  return (
+    <Card title={title}>
+      <div className="space-y-5 p-4">{children}</div>
     </Card>
   )
 }
 
-interface PolicyFieldProps {
-  field: (typeof FIELDS)[number]
-  value: string
-  disabled: boolean
-  onChange(value: string): void
+function Answers({ field }: { field: FieldOf }) {
+  return (
+    <Section title="Stored answers">
+      <ChoiceField label="Answered from the cache" choices={CACHE_MODES} {...field('cache_mode')} />
+      <div className="grid gap-x-6 gap-y-4 sm:grid-cols-2">
+        <AmountField
+          label="Time to live"
+          hint="How long an answer stays, unless the request says otherwise. The plan has an upper limit."
+          units={TIMES}
+          max={315_360_000}
+          {...field('cache_ttl_seconds')}
+        />
+        <AmountField
+          label="Most that is kept"
+          hint="Beyond it, what would expire first goes. Looked after once a minute."
+          units={SIZES}
+          max={Number.MAX_SAFE_INTEGER}
+          {...field('cache_bytes')}
+        />
+      </div>
+      <TextInput
+        field={field('fallbacks')}
+        label="Fallback models"
+        placeholder="openai/gpt-4o-mini, anthropic/claude-haiku-4.5"
+        hint="Up to five, with commas between: they stand in, in this order, for a model that cannot be reached."
+      />
+      <TextInput
+        field={field('allowed_models')}
+        label="Models that may be asked for"
+        placeholder="openai/*, gpt-4o*"
+        hint="Patterns of names, with commas between; empty: any."
+      />
+    </Section>
+  )
 }
 
-function PolicyField({ field: { label, hint, choices, range }, value, disabled, onChange }: PolicyFieldProps) {
-  const common = { label, hint, value, disabled }
-  if (choices) {
-    return (
-      <SelectField {...common} onChange={event => onChange(event.target.value)}>
-        {choices.map(([choice, title]) => (
-          <option key={choice} value={choice}>
-            {title}
-          </option>
-        ))}
-      </SelectField>
-    )
-  }
-  return <TextField {...common} {...range} type="number" required onChange={event => onChange(event.target.value)} />
+function OtherWords({ field }: { field: FieldOf }) {
+  return (
+    <Section title="Questions in other words">
+      <ChoiceField label="Semantic hits" choices={SEMANTIC_MODES} {...field('semantic_mode')} />
+      <ChoiceField label="What may be served" choices={POLICIES} {...field('semantic_policy')} />
+      <div className="grid gap-x-6 gap-y-4 sm:grid-cols-2">
+        <NumberInput
+          field={field('semantic_threshold')}
+          label="Similarity threshold"
+          hint="Cosine similarity above which a stored question is looked at: 0 to 1. What a person confirmed needs none."
+          max={1}
+        />
+      </div>
+      <ChoiceField label="Wordings of matches" choices={WORDINGS} {...field('log_content')} />
+    </Section>
+  )
+}
+
+function Judge({ field }: { field: FieldOf }) {
+  return (
+    <Section title="What nobody has decided">
+      <ChoiceField label="The judge" choices={JUDGE_MODES} {...field('semantic_judge')} />
+      <div className="grid gap-x-6 gap-y-4 sm:grid-cols-2">
+        {field('semantic_judge').value !== 'off' && (
+          <>
+            <TextInput
+              field={field('semantic_judge_model')}
+              label="Judge’s model"
+              placeholder="openai/gpt-4.1-mini"
+              hint="Any model that the project can reach. It is given both questions as data, and answers by a strict schema."
+            />
+            <NumberInput
+              field={field('semantic_judge_daily_usd')}
+              label="Budget a day, in US dollars"
+              hint="By UTC days. Once it is spent, nobody is asked."
+              max={1_000_000}
+            />
+            <NumberInput
+              field={field('semantic_judge_timeout_ms')}
+              label="Wait at most, in milliseconds"
+              hint="A verdict that comes later serves the next request."
+              max={60_000}
+              step={1}
+            />
+          </>
+        )}
+        <NumberInput
+          field={field('semantic_judge_floor')}
+          label="Least similarity that is looked at"
+          hint="What is less similar is neither put to the judge, nor served because somebody confirmed it."
+          max={1}
+        />
+        <NumberInput
+          field={field('semantic_error_rate')}
+          label="Errors that are acceptable"
+          hint="0 to 0.5; 0: none. Where 200 verdicts or more show errors to be rarer, what nobody decided is served too."
+          max={0.5}
+        />
+        <NumberInput
+          field={field('semantic_learn_after')}
+          label="Pairs that make an exchange harmless"
+          hint="In how many different pairs an exchange of words was called the same, and never different, before proof takes it for harmless."
+          max={100}
+          step={1}
+        />
+        <NumberInput
+          field={field('semantic_verify_ratio')}
+          label="Part of the hits that is looked at"
+          hint="0 to 1: how many of the semantic hits the judge looks at afterwards. One that it calls different is not served again."
+          max={1}
+        />
+      </div>
+    </Section>
+  )
+}
+
+interface OneField {
+  field: ReturnType<FieldOf>
+  label: string
+  hint: string
+}
+
+function TextInput({ field: { onChange, ...field }, ...rest }: OneField & { placeholder: string }) {
+  return <TextField {...rest} {...field} autoComplete="off" onChange={event => onChange(event.target.value)} />
+}
+
+function NumberInput({
+  field: { onChange, ...field },
+  step = 'any',
+  ...rest
+}: OneField & { max: number; step?: 'any' | 1 }) {
+  return (
+    <TextField
+      {...rest}
+      {...field}
+      type="number"
+      required
+      min={0}
+      step={step}
+      onChange={event => onChange(event.target.value)}
+    />
+  )
 }

@@ -1,7 +1,7 @@
 /** Logging in. */
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, type ReactNode, useState } from 'react'
-import { call } from '../api.ts'
+import { call, get } from '../api.ts'
 import { Button, Problem, TextField } from '../components/basics.tsx'
 
 export function Doorway({ title, children }: { title: string; children: ReactNode }) {
@@ -33,6 +33,37 @@ export function Mark() {
         strokeLinejoin="round"
       />
     </svg>
+  )
+}
+
+/** What a login with the provider came to, as the address says it. */
+const PROBLEMS: Record<string, string> = {
+  unverified: 'Your provider has not verified your e-mail address. Have it verified there, then try again.',
+  refused: 'Your provider did not confirm the login. Try again.',
+  expired: 'That login took too long, or was begun in another browser. Try again.',
+  unreachable: 'Your login provider cannot be reached. Try again, or log in with your password.',
+}
+
+function ProviderLogin() {
+  const options = useQuery({
+    queryKey: ['login-options'],
+    queryFn: () => get<{ oidc: { issuer: string } | null }>('/dashboard/api/login-options'),
+    staleTime: Number.POSITIVE_INFINITY,
+  })
+  const told = new URLSearchParams(window.location.search).get('login')
+  const problem = told === null ? undefined : PROBLEMS[told]
+  const issuer = options.data?.oidc?.issuer
+  if (!issuer) return null
+  return (
+    <div className="mt-4 space-y-3 border-t border-line pt-4">
+      {problem && <Problem error={new Error(problem)} />}
+      <a
+        href="/dashboard/api/oidc"
+        className="flex min-h-9 w-full items-center justify-center rounded-lg border border-line px-3 py-1.5 font-medium hover:bg-sunken"
+      >
+        Log in with {new URL(issuer).hostname}
+      </a>
+    </div>
   )
 }
 
@@ -73,6 +104,7 @@ export function Login() {
           {login.isPending ? 'Logging in…' : 'Log in'}
         </Button>
       </form>
+      <ProviderLogin />
       <p className="mt-5 border-t border-line pt-4 text-xs text-muted">
         Lost the password? An operator makes an invitation with{' '}
         <code className="font-mono">scripts/create-admin.sql</code>; take it up at{' '}

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useMemo, useState } from 'react'
 import { get } from '../api.ts'
-import { Card, Empty, Loading, PageHeader, Problem } from '../components/basics.tsx'
+import { Card, Empty, Loading, PageHeader, Problem, Tile } from '../components/basics.tsx'
 import { StackedBars } from '../components/chart.tsx'
 import { Segments } from '../components/segments.tsx'
 import { useFilters } from '../filters.ts'
@@ -116,16 +116,6 @@ function Figures({ answer, span: name, projectId }: { answer: Answer; span: Span
         </Card>
       </div>
       <Latency rows={answer.latency} />
-    </div>
-  )
-}
-
-function Tile({ title, value, note }: { title: string; value: string; note: string }) {
-  return (
-    <div className="rounded-xl border border-line bg-surface px-4 py-3.5">
-      <dt className="text-xs font-medium text-muted">{title}</dt>
-      <dd className="mt-1 text-2xl font-semibold tracking-tight tabular-nums">{value}</dd>
-      <dd className="mt-0.5 text-xs text-muted">{note}</dd>
     </div>
   )
 }

@@ -19,6 +19,7 @@ const PROJECT_PAGES = [
   ['overview', 'Overview'],
   ['requests', 'Requests'],
   ['cache', 'Cache'],
+  ['playground', 'Playground'],
   ['keys', 'API keys'],
   ['provider-keys', 'Provider keys'],
   ['limits', 'Limits'],

@@ -1,0 +1,20 @@
+create or replace function list_calibration(of_project bigint)
+returns table (
+    difference text,
+    threshold double precision,
+    served bigint,
+    "precision" double precision,
+    precision_low double precision,
+    precision_high double precision
+)
+language sql
+stable
+set search_path = public, pg_temp
+as $$
+    select c.difference, c.threshold, c.served, c.precision, c.precision_low, c.precision_high
+    from calibration c
+    where c.project_id = of_project
+    order by c.difference, c.threshold;
+$$;
+
+comment on function list_calibration(bigint) is 'The view calibration of one project.';

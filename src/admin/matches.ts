@@ -1,0 +1,100 @@
+/** /v1/cache: what was served, or nearly, for questions in other words, and what people say of it. */
+import { t } from 'elysia'
+import { alignDifferences } from '../cache/proof/align.ts'
+import type { Actor } from '../postgres/admin/act-as.ts'
+import { giveFeedback, listCalibration, pageOfMatches, similarityHistogram } from '../postgres/admin/matches.ts'
+import type { MatchRow } from '../postgres/admin/rows.ts'
+import type { Wordings } from '../providers/keys/wordings.ts'
+import { readPrompt } from '../text/read-prompt.ts'
+import { type AdminOptions, createController } from './controller.ts'
+import { formatId, notFound, requireId } from './ids.ts'
+import { oneOf, pageQuery, pageSize, toPage, toSeconds } from './pages.ts'
+import { findProjectRow } from './projects.ts'
+import { formatTimeCursor, readTimeCursor } from './time-cursor.ts'
+
+const strict = { additionalProperties: false }
+
+export function createMatchesController(options: AdminOptions) {
+  const { database, wordings } = options
+  const query = t.Object({ project_id: t.String(), ...pageQuery }, strict)
+
+  async function list(actor: Actor, served: boolean, asked: typeof query.static) {
+    const { id } = await findProjectRow(database, actor, requireId('proj', asked.project_id))
+    const cursor = asked.after === undefined ? null : readTimeCursor(asked.after)
+    const rows = await pageOfMatches(database, actor, {
+      of_project: id,
+      served,
+      only_request: null,
+      before_time: cursor?.at ?? null,
+      before_request_id: cursor?.requestId ?? null,
+      page_size: pageSize(asked.limit),
+    })
+    return toPage(await Promise.all(rows.map(row => describeMatch(row, id, wordings))), asked.limit)
+  }
+
+  return createController(options, '/v1/cache')
+    .get('/matches', ({ caller, query: asked }) => list(caller.actor, true, asked), { query })
+    .get('/near_misses', ({ caller, query: asked }) => list(caller.actor, false, asked), { query })
+    .post(
+      '/verdicts',
+      async ({ caller, body: { project_id, request_id, verdict } }) => {
+        const project = requireId('proj', project_id)
+        await giveFeedback(database, caller.actor, { project, request_id, verdict })
+        const of = { of_project: project, only_request: request_id, before_time: null, before_request_id: null }
+        const [hits, misses] = await Promise.all(
+          [true, false].map(served => pageOfMatches(database, caller.actor, { ...of, served, page_size: 1 })),
+        )
+        const row = hits?.[0] ?? misses?.[0]
+        if (row === undefined) throw notFound('There is no such match in this project.')
+        return describeMatch(row, project, wordings)
+      },
+      {
+        body: t.Object({ project_id: t.String(), request_id: t.String(), verdict: oneOf('wrong', 'right') }, strict),
+      },
+    )
+    .get(
+      '/calibration',
+      async ({ caller, query: { project_id } }) => {
+        const { id } = await findProjectRow(database, caller.actor, requireId('proj', project_id))
+        const [histogram, calibration] = await Promise.all([
+          similarityHistogram(database, caller.actor, { of_project: id }),
+          listCalibration(database, caller.actor, { of_project: id }),
+        ])
+        return { object: 'cache.calibration' as const, histogram, calibration }
+      },
+      { query: t.Object({ project_id: t.String() }, strict) },
+    )
+}
+
+async function describeMatch(row: MatchRow, project: number, wordings: Wordings) {
+  const { served_at, entry_id, cached_wording, sealed_wording, reason, ...rest } = row
+  return {
+    id: formatTimeCursor({ at: served_at, requestId: row.request_id }),
+    object: reason === 'undecided' ? ('cache.near_miss' as const) : ('cache.match' as const),
+    created_at: toSeconds(served_at),
+    reason,
+    ...rest,
+    entry_id: entry_id === null ? null : formatId('entry', entry_id),
+    wordings: await layBeside(row, project, wordings),
+  }
+}
+
+/** Null where the project keeps no wordings, or the entry is gone. */
+async function layBeside({ cached_wording: cached, sealed_wording }: MatchRow, project: number, wordings: Wordings) {
+  if (sealed_wording === null || cached === null) return null
+  const asked = await wordings.open(Buffer.from(sealed_wording.slice(2), 'hex'), project)
+  if (asked === null) return null
+  const differences = alignDifferences(readPrompt(asked), readPrompt(cached))
+  return {
+    asked,
+    cached,
+    differences: differences.map(({ kind, harmless, askedText, cachedText, askedAt, cachedAt }) => ({
+      kind,
+      harmless,
+      asked_at: askedAt,
+      asked_text: askedText,
+      cached_at: cachedAt,
+      cached_text: cachedText,
+    })),
+  }
+}

@@ -1,0 +1,80 @@
+/** /dashboard/api/oidc: to the OpenID Connect provider and back, where one is configured. */
+
+import type { OidcConfig } from '../config.ts'
+import { logInByEmail } from '../postgres/admin/callers.ts'
+import { describeCause } from '../telemetry/describe-cause.ts'
+import { type AdminOptions, openController } from './controller.ts'
+import { notFound } from './ids.ts'
+import { createOidc, type OidcAttempt } from './oidc.ts'
+import { hashToken, isHttps, makeSessionToken, sessionCookie } from './session-cookie.ts'
+
+const PREFIX = '/dashboard/api'
+const CALLBACK = `${PREFIX}/oidc/callback`
+const ATTEMPT_COOKIE = 'model_proxy_oidc'
+const ATTEMPT_SECONDS = 600
+const VALUE = /^[\w-]{20,128}$/
+
+/** `oidc`: null where none is configured. */
+export function createOidcController(options: AdminOptions, config: OidcConfig | null) {
+  const { database, trustedProxies, log } = options
+  const oidc = config && createOidc(config, log)
+
+  /** As the browser has it. */
+  function callbackOf(request: Request): URL {
+    const scheme = isHttps(request, trustedProxies) ? 'https' : 'http'
+    return new URL(CALLBACK, `${scheme}://${request.headers.get('host') ?? 'localhost'}`)
+  }
+
+  function attemptCookie(request: Request, attempt: OidcAttempt | null): string {
+    const value = attempt === null ? '' : [attempt.state, attempt.nonce, attempt.verifier].join('.')
+    const secure = isHttps(request, trustedProxies) ? '; Secure' : ''
+    const age = attempt === null ? 0 : ATTEMPT_SECONDS
+    // Lax: the provider's redirect comes from another site.
+    return `${ATTEMPT_COOKIE}=${value}; Path=${PREFIX}/oidc; HttpOnly; SameSite=Lax; Max-Age=${age}${secure}`
+  }
+
+  return openController(options, PREFIX)
+    .get('/login-options', () => ({
+      object: 'login.options' as const,
+      oidc: config === null ? null : { issuer: config.issuer },
+    }))
+    .get('/oidc', async ({ request }) => {
+      if (oidc === null) throw notFound('No OpenID Connect provider is configured.')
+      // Says so before the provider is asked in vain.
+      sessionCookie(request, null, trustedProxies)
+      const begun = await oidc.begin(callbackOf(request)).catch(error => {
+        log.warn({ cause: describeCause(error) }, 'the OpenID Connect provider cannot be reached')
+        return null
+      })
+      if (begun === null) return redirect('/dashboard?login=unreachable')
+      return redirect(begun.location.href, attemptCookie(request, begun.attempt))
+    })
+    .get('/oidc/callback', async ({ request, address }) => {
+      if (oidc === null) throw notFound('No OpenID Connect provider is configured.')
+      const attempt = readAttempt(request)
+      const forget = attemptCookie(request, null)
+      if (attempt === null) return redirect('/dashboard?login=expired', forget)
+      const returned = callbackOf(request)
+      returned.search = new URL(request.url).search
+      const outcome = await oidc.finish(returned, attempt)
+      if ('refused' in outcome) return redirect(`/dashboard?login=${outcome.refused}`, forget)
+      const token = makeSessionToken()
+      const userAgent = request.headers.get('user-agent') ?? ''
+      await logInByEmail(database, { email: outcome.email, tokenHash: hashToken(token), address, userAgent })
+      return redirect('/dashboard', sessionCookie(request, token, trustedProxies), forget)
+    })
+}
+
+function redirect(location: string, ...cookies: string[]): Response {
+  const headers = new Headers({ location, 'cache-control': 'no-store' })
+  for (const cookie of cookies) headers.append('set-cookie', cookie)
+  return new Response(null, { status: 302, headers })
+}
+
+function readAttempt(request: Request): OidcAttempt | null {
+  const cookies = request.headers.get('cookie')?.split(/; */) ?? []
+  const value = cookies.find(cookie => cookie.startsWith(`${ATTEMPT_COOKIE}=`))?.slice(ATTEMPT_COOKIE.length + 1)
+  const [state = '', nonce = '', verifier = '', ...more] = value?.split('.') ?? []
+  const isWhole = more.length === 0 && [state, nonce, verifier].every(part => VALUE.test(part))
+  return isWhole ? { state, nonce, verifier } : null
+}

@@ -1,0 +1,109 @@
+/** Sends one chat with an API key, as any client would: streamed or not, and asks what the cache makes of it. */
+import { createParser } from 'eventsource-parser'
+import { ApiError } from './api.ts'
+import type { WordingDifference } from './types.ts'
+
+export interface Chat {
+  apiKey: string
+  model: string
+  message: string
+  stream: boolean
+  /** Cache-Control, and others of the proxy's own; empty ones are left out. */
+  headers: Record<string, string>
+}
+
+export interface Answered {
+  status: number
+  headers: [name: string, value: string][]
+}
+
+/** As POST /v1/cache/explain tells it. */
+export interface Explanation {
+  semantic: { normalized: string; policy: string; threshold: number } | null
+  nearest: {
+    id: string
+    similarity: number
+    text: string
+    proof: string
+    verdict: { verdict: string; source: string } | null
+    differences: {
+      kind: string | null
+      harmless: string[] | null
+      askedText: string
+      cachedText: string
+      askedAt: number
+      cachedAt: number
+    }[]
+  }[]
+  decision: { cache: 'HIT' | 'HIT-SEMANTIC' | 'MISS'; reason: string }
+}
+
+/** `onText`: what there is of the answer so far. Throws an ApiError. */
+export async function sendChat(
+  chat: Chat,
+  {
+    onHeaders,
+    onText,
+    signal,
+  }: { onHeaders(answered: Answered): void; onText(text: string): void; signal: AbortSignal },
+): Promise<void> {
+  const response = await post('/v1/chat/completions', chat, { stream: chat.stream }, signal)
+  onHeaders({ status: response.status, headers: toldHeaders(response.headers) })
+  if (!chat.stream) return onText((await response.json()).choices?.[0]?.message?.content ?? '')
+  let text = ''
+  const parser = createParser({
+    onEvent({ data }) {
+      if (data === '[DONE]') return
+      text += JSON.parse(data).choices?.[0]?.delta?.content ?? ''
+      onText(text)
+    },
+  })
+  const decoder = new TextDecoder()
+  const reader = response.body?.getReader()
+  for (let read = await reader?.read(); read && !read.done; read = await reader?.read()) {
+    parser.feed(decoder.decode(read.value, { stream: true }))
+  }
+}
+
+export async function explainChat(chat: Chat, signal: AbortSignal): Promise<Explanation> {
+  const response = await post('/v1/cache/explain', chat, {}, signal)
+  return response.json()
+}
+
+export function toDifferences(differences: Explanation['nearest'][number]['differences']): WordingDifference[] {
+  return differences.map(({ kind, harmless, askedAt, askedText, cachedAt, cachedText }) => ({
+    kind,
+    harmless,
+    asked_at: askedAt,
+    asked_text: askedText,
+    cached_at: cachedAt,
+    cached_text: cachedText,
+  }))
+}
+
+async function post(path: string, chat: Chat, fields: object, signal: AbortSignal): Promise<Response> {
+  const { apiKey, model, message } = chat
+  const given = Object.entries(chat.headers).filter(([, value]) => value !== '')
+  const response = await fetch(path, {
+    method: 'POST',
+    // The key alone says who asks.
+    credentials: 'omit',
+    headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json', ...Object.fromEntries(given) },
+    body: JSON.stringify({ model, messages: [{ role: 'user', content: message }], ...fields }),
+    signal,
+  })
+  if (response.ok) return response
+  const told = (await response.json().catch(() => null))?.error
+  const otherPort = 'There is no proxy at this address: where the dashboard has a port of its own, send from elsewhere.'
+  throw new ApiError(response.status, told?.code ?? 'unknown', told?.message ?? otherPort)
+}
+
+/** Those that say what happened, ours first. */
+function toldHeaders(headers: Headers): [string, string][] {
+  const isTold = (name: string) => /^(x-proxy-|x-request-id|x-ratelimit-|cache-status|age$|retry-after)/.test(name)
+  return [...headers].filter(([name]) => isTold(name)).sort(([a], [b]) => rank(a) - rank(b) || a.localeCompare(b))
+}
+
+function rank(name: string): number {
+  return name.startsWith('x-proxy-') ? 0 : 1
+}

@@ -1,0 +1,97 @@
+/** The answers that the cache holds, one by one. */
+import { useState } from 'react'
+import { call } from '../api.ts'
+import { Badge, Card, Empty, RowButton } from '../components/basics.tsx'
+import { Confirm } from '../components/confirm.tsx'
+import { Table } from '../components/table.tsx'
+import { formatAgo, formatBytes, formatCount } from '../format.ts'
+import { usePaged } from '../paged.ts'
+import type { CacheEntry } from '../types.ts'
+
+const FOUND_BY = { exact: 'Exact request', normalized: 'Same wording', similar: 'Similar wording' }
+
+interface CacheEntriesProps {
+  projectId: string
+  mayChange: boolean
+  /** An entry is gone. */
+  onChange(): void
+}
+
+export function CacheEntries({ projectId, mayChange, onChange }: CacheEntriesProps) {
+  const [going, setGoing] = useState<CacheEntry | null>(null)
+  const entries = usePaged<CacheEntry>('/v1/cache/entries', { project_id: projectId, limit: 50 })
+  return (
+    <>
+      <Card title="Stored answers">
+        <Table
+          label="Stored answers"
+          rows={entries.rows}
+          error={entries.error}
+          more={entries.more}
+          keyOf={entry => entry.id}
+          empty={
+            <Empty title="Nothing is stored yet">
+              The first whole answer of this project will be, unless the request forbids it.
+            </Empty>
+          }
+          columns={[
+            {
+              title: 'Model',
+              cell: entry => <span className="font-mono text-xs whitespace-nowrap">{entry.model}</span>,
+            },
+            { title: 'Provider', cell: entry => entry.provider },
+            { title: 'Namespace', cell: entry => entry.namespace || <span className="text-muted">default</span> },
+            {
+              title: 'Found by',
+              cell: entry => (
+                <Badge look={entry.found_by === 'similar' ? 'good' : 'neutral'}>{FOUND_BY[entry.found_by]}</Badge>
+              ),
+            },
+            {
+              title: 'Size',
+              numeric: true,
+              cell: entry => <span className="whitespace-nowrap">{formatBytes(entry.bytes)}</span>,
+            },
+            {
+              title: 'A hit saves',
+              numeric: true,
+              cell: entry => <span className="whitespace-nowrap">{formatCount(entry.prompt_tokens)} tokens</span>,
+            },
+            {
+              title: 'Stored',
+              cell: entry => <span className="whitespace-nowrap">{formatAgo(entry.created_at)}</span>,
+            },
+            {
+              title: 'Expires',
+              cell: entry => <span className="whitespace-nowrap">{formatAgo(entry.expires_at)}</span>,
+            },
+            {
+              title: '',
+              numeric: true,
+              cell: entry =>
+                mayChange && (
+                  <RowButton aria-label={`Forget ${entry.id}`} onClick={() => setGoing(entry)}>
+                    Forget
+                  </RowButton>
+                ),
+            },
+          ]}
+        />
+      </Card>
+      {going && (
+        <Confirm
+          title="Forget this answer?"
+          action="Forget answer"
+          run={() => call('DELETE', `/v1/cache/entries/${going.id}?project_id=${projectId}`)}
+          onDone={() => {
+            setGoing(null)
+            onChange()
+          }}
+          onClose={() => setGoing(null)}
+        >
+          The next request for it goes to the provider, and its answer is stored anew.
+        </Confirm>
+      )}
+    </>
+  )
+}

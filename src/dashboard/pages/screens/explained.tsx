@@ -1,0 +1,67 @@
+/** What the cache would do with a question, and why: the decision, and the nearest stored questions laid beside it. */
+import { type Explanation, toDifferences } from '../ask-model.ts'
+import { Badge, Card } from '../components/basics.tsx'
+import { ResultBadge } from './result-badge.tsx'
+import { nameDifference, WordingPair } from './wording-pair.tsx'
+
+const REASONS: Record<string, string> = {
+  exact: 'Exactly this request is stored.',
+  normalized: 'A stored question has the same wording, but for how it is written.',
+  proved: 'Every difference from a stored question is harmless.',
+  judged: 'A person, or the judge, confirmed a stored question to be the same.',
+  threshold: 'A stored question is similar enough.',
+  'no-candidate': 'Nothing that is stored is comparable.',
+  'below-threshold': 'Nothing that is stored is similar enough.',
+  'unproved:verdict': 'A person called it different from the nearest stored question.',
+  fresh: 'It asks about the present: an earlier answer may not hold any more.',
+  action: 'It asks for something to be done.',
+  'no-store': 'The request wants no stored answer.',
+  shadow: 'The project is in shadow mode: it would have been a hit.',
+  off: 'The project’s policy leaves it out.',
+  tools: 'Its answer may call tools.',
+}
+
+function explain(reason: string): string {
+  const kind = /^unproved:(.+)$/.exec(reason)?.[1]
+  return REASONS[reason] ?? (kind ? `The nearest stored question differs: ${nameDifference(kind)}.` : reason)
+}
+
+export function Explained({ explanation, asked }: { explanation: Explanation; asked: string }) {
+  const { decision, nearest, semantic } = explanation
+  return (
+    <Card title="What the cache makes of it">
+      <div className="space-y-2 p-4">
+        <p className="flex flex-wrap items-center gap-2">
+          <ResultBadge result={decision.cache} />
+          <span>{explain(decision.reason)}</span>
+        </p>
+        {semantic && (
+          <p className="text-xs text-muted">
+            Read as <q className="text-ink">{semantic.normalized}</q>, under the policy {semantic.policy}, from a
+            similarity of {semantic.threshold} on.
+          </p>
+        )}
+      </div>
+      {nearest.length > 0 && (
+        <ul className="divide-y divide-line border-t border-line">
+          {nearest.map(({ id, similarity, text, proof, verdict, differences }) => (
+            <li key={id} className="space-y-2.5 px-4 py-3">
+              <p className="flex flex-wrap items-center gap-2">
+                <span className="font-semibold tabular-nums">{similarity.toFixed(4)}</span>
+                <Badge look={proof === 'proved' ? 'good' : 'warn'}>
+                  {proof === 'proved' ? 'Proved' : nameDifference(proof)}
+                </Badge>
+                {verdict && (
+                  <Badge look={verdict.verdict === 'same' ? 'good' : 'bad'}>
+                    {verdict.source === 'person' ? 'A person' : 'The judge'}: {verdict.verdict}
+                  </Badge>
+                )}
+              </p>
+              <WordingPair wordings={{ asked, cached: text, differences: toDifferences(differences) }} />
+            </li>
+          ))}
+        </ul>
+      )}
+    </Card>
+  )
+}

@@ -1,0 +1,181 @@
+/** What was served for a question in other words, or nearly; and a person's word on it, in one click. */
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { call } from '../api.ts'
+import { Badge, Button, Card, Empty, Loading, Problem } from '../components/basics.tsx'
+import { formatAgo, formatUsd } from '../format.ts'
+import { usePaged } from '../paged.ts'
+import { may } from '../session.ts'
+import type { CacheMatch, Project, Settings } from '../types.ts'
+import { settingsPath, useSettings } from './cache-policy.tsx'
+import { nameDifference, WordingPair } from './wording-pair.tsx'
+
+const REFRESH_MS = 5_000
+
+const KINDS = {
+  matches: {
+    title: 'Served for other words',
+    path: '/v1/cache/matches',
+    empty: 'No semantic hits in the last week',
+    hint: 'Questions that were answered from the cache though worded differently appear here, the latest first.',
+  },
+  'near-misses': {
+    title: 'Nearly served',
+    path: '/v1/cache/near_misses',
+    empty: 'No near misses in the last week',
+    hint: 'Questions appear here that came near a stored one, without proof that both ask the same. Confirm a pair, and it is served from the next request on.',
+  },
+}
+
+export function Matches({ project, kind }: { project: Project; kind: keyof typeof KINDS }) {
+  const { title, path, empty, hint } = KINDS[kind]
+  const list = usePaged<CacheMatch>(path, { project_id: project.id, limit: 20 }, { refetchMs: REFRESH_MS })
+  return (
+    <div className="space-y-4">
+      <KeepWordings project={project} />
+      <Card title={title}>
+        {list.error && <Problem error={list.error} />}
+        {list.rows === undefined && !list.error && <Loading />}
+        {list.rows?.length === 0 && <Empty title={empty}>{hint}</Empty>}
+        <ul className="divide-y divide-line">
+          {list.rows?.map(match => (
+            <Match key={match.id} match={match} project={project} />
+          ))}
+        </ul>
+        {list.more && (
+          <div className="border-t border-line p-3 text-center">
+            <Button onClick={list.more.load} disabled={list.more.pending}>
+              Show more
+            </Button>
+          </div>
+        )}
+      </Card>
+    </div>
+  )
+}
+
+/** Says why there are no wordings, and turns them on. */
+function KeepWordings({ project }: { project: Project }) {
+  const queries = useQueryClient()
+  const settings = useSettings(project.id)
+  const keeping = useMutation({
+    mutationFn: () => call<Settings>('POST', settingsPath(project.id), { log_content: 'sealed' }),
+    onSuccess: answer => queries.setQueryData([settingsPath(project.id)], answer.settings),
+  })
+  if (settings.data?.log_content !== 'off') return null
+  return (
+    <Card className="p-4">
+      <div className="flex flex-wrap items-center justify-between gap-3">
+        <p className="max-w-2xl min-w-0 text-muted">
+          <b className="font-medium text-ink">Wordings are not kept.</b> You see how similar two questions were, not
+          what they were. Kept, they are sealed, shown to members of this project, and gone after a week.
+        </p>
+        {may(project, 'member') && (
+          <Button disabled={keeping.isPending} onClick={() => keeping.mutate()}>
+            Keep wordings
+          </Button>
+        )}
+      </div>
+      <Problem error={keeping.error} />
+    </Card>
+  )
+}
+
+const REASONS: Record<CacheMatch['reason'], string> = {
+  normalized: 'Same wording',
+  proved: 'Proved',
+  judged: 'Confirmed',
+  threshold: 'Similar enough',
+  undecided: 'Undecided',
+}
+
+function Match({ match, project }: { match: CacheMatch; project: Project }) {
+  const { similarity, reason, difference, wordings, model } = match
+  return (
+    <li className="space-y-3 px-4 py-3.5">
+      <div className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2">
+        <div className="flex min-w-0 flex-wrap items-center gap-x-3 gap-y-1.5">
+          <span className="font-semibold tabular-nums" title="Cosine similarity">
+            <span className="sr-only">Similarity </span>
+            {similarity.toFixed(4)}
+          </span>
+          {reason === 'undecided' ? (
+            <Badge look="warn">Stopped by: {nameDifference(difference)}</Badge>
+          ) : (
+            <Badge look={reason === 'threshold' ? 'warn' : 'good'}>{REASONS[reason]}</Badge>
+          )}
+          {match.is_shadow && <Badge>Shadow</Badge>}
+          <span className="text-xs text-muted">
+            {formatAgo(match.created_at)}
+            {match.saved_usd > 0 &&
+              `, ${reason === 'undecided' || match.is_shadow ? 'would have saved' : 'saved'} ${formatUsd(match.saved_usd)}`}
+          </span>
+          {model !== null && <span className="font-mono text-xs text-muted">{model}</span>}
+        </div>
+        <Verdict match={match} project={project} />
+      </div>
+      {wordings ? (
+        <WordingPair wordings={wordings} />
+      ) : (
+        <p className="text-xs text-muted">
+          {match.entry_id === null ? 'The stored answer is gone.' : 'The wording was not kept.'}
+        </p>
+      )}
+    </li>
+  )
+}
+
+/** What was said of the pair, and the buttons to say it. */
+function Verdict({ match, project }: { match: CacheMatch; project: Project }) {
+  const queries = useQueryClient()
+  const saying = useMutation({
+    mutationFn: (verdict: 'wrong' | 'right') =>
+      call('POST', '/v1/cache/verdicts', { project_id: project.id, request_id: match.request_id, verdict }),
+    onSuccess: () =>
+      queries.invalidateQueries({
+        predicate: ({ queryKey }) => /^\/v1\/cache\/(matches|near|calib)/.test(String(queryKey[0])),
+      }),
+  })
+  const { verdict, verdict_source: source, reason } = match
+  const isServed = reason !== 'undecided'
+  const byPerson = source === 'person'
+  const mayGive = may(project, 'member') && match.entry_id !== null
+  // What contradicts the cache stands out; what agrees with it is only worth having.
+  const wrong = { title: isServed ? 'Wrong match' : 'They differ', look: isServed ? 'danger' : 'quiet' } as const
+  const right = { title: isServed ? 'It was right' : 'These are the same', look: isServed ? 'quiet' : 'plain' } as const
+  return (
+    <div className="flex flex-wrap items-center gap-2">
+      {saying.error && (
+        <span role="alert" className="text-xs text-danger">
+          {saying.error.message}
+        </span>
+      )}
+      {verdict === 'same' && <Badge look="good">{byPerson ? 'Confirmed: the same' : 'The judge: the same'}</Badge>}
+      {verdict === 'different' && (
+        <Badge look="bad">
+          {!byPerson ? 'The judge: they differ' : isServed ? 'Marked wrong' : 'Confirmed: they differ'}
+        </Badge>
+      )}
+      {mayGive && !(byPerson && verdict === 'same') && (
+        <Say {...right} disabled={saying.isPending} onClick={() => saying.mutate('right')} />
+      )}
+      {mayGive && !(byPerson && verdict === 'different') && (
+        <Say {...wrong} disabled={saying.isPending} onClick={() => saying.mutate('wrong')} />
+      )}
+    </div>
+  )
+}
+
+interface SayProps {
+  title: string
+  look: 'plain' | 'quiet' | 'danger'
+  disabled: boolean
+  onClick(): void
+}
+
+function Say({ title, ...rest }: SayProps) {
+  return (
+    <Button className="!min-h-8 !py-1 text-xs" {...rest}>
+      {title}
+    </Button>
+  )
+}

@@ -1,0 +1,116 @@
+/** What a threshold would serve, save and risk: what came up in the last week, by similarity, with a slider across it. */
+import { useQuery } from '@tanstack/react-query'
+import { useId, useState } from 'react'
+import { get } from '../api.ts'
+import { Card, Empty, Loading, Problem } from '../components/basics.tsx'
+import { formatCount, formatPercent, formatUsd } from '../format.ts'
+import type { Calibration, Project } from '../types.ts'
+import { useSettings } from './cache-policy.tsx'
+import { Histogram } from './similarity-histogram.tsx'
+
+export function Similarity({ project }: { project: Project }) {
+  const slider = useId()
+  const settings = useSettings(project.id)
+  const answer = useQuery({
+    queryKey: ['/v1/cache/calibration', project.id],
+    queryFn: () => get<Calibration>('/v1/cache/calibration', { project_id: project.id }),
+    refetchInterval: 15_000,
+  })
+  const [chosen, setChosen] = useState<number | null>(null)
+  if (answer.error) return <Problem error={answer.error} />
+  if (answer.data === undefined || settings.data === undefined) return <Loading />
+  const current = Number(settings.data.semantic_threshold)
+  const threshold = chosen ?? Math.min(0.99, Math.max(0.5, Math.floor(current * 100) / 100))
+  const { histogram } = answer.data
+  const isEmpty = histogram.every(bin => bin.served + bin.stopped + bin.same + bin.different === 0)
+  return (
+    <Card title="What a threshold would serve">
+      {isEmpty ? (
+        <Empty title="Nothing came up in the last week">
+          Once questions come near stored ones, this shows how similar they were, and what each threshold would have
+          served, saved and risked.
+        </Empty>
+      ) : (
+        <div className="space-y-5 p-4">
+          <Outcome calibration={answer.data} threshold={threshold} />
+          <Histogram histogram={histogram} threshold={threshold} />
+          <div>
+            <div className="mb-1 flex items-baseline justify-between gap-3">
+              <label htmlFor={slider} className="font-medium">
+                Threshold
+              </label>
+              <output htmlFor={slider} className="font-semibold tabular-nums">
+                {threshold.toFixed(2)}
+              </output>
+            </div>
+            <input
+              id={slider}
+              type="range"
+              min={0.5}
+              max={0.99}
+              step={0.01}
+              value={threshold}
+              onChange={event => setChosen(Number(event.target.value))}
+              className="w-full accent-(--accent)"
+            />
+          </div>
+          <p className="text-xs text-muted">
+            This project’s threshold is {current}. What is less similar than it, or than the judge’s floor, was not
+            looked at and is not counted here. The risk is weighed by verdicts: mark matches and near misses, and it
+            gets sharper.
+          </p>
+        </div>
+      )}
+    </Card>
+  )
+}
+
+/** What similarity alone would come to from here on. */
+function Outcome({
+  calibration: { histogram, calibration },
+  threshold,
+}: {
+  calibration: Calibration
+  threshold: number
+}) {
+  const above = histogram.filter(bin => bin.at_least >= threshold - 1e-9)
+  const sum = (bins: typeof above, of: (bin: (typeof above)[number]) => number) =>
+    bins.reduce((total, bin) => total + of(bin), 0)
+  const seen = sum(histogram, bin => bin.served + bin.stopped)
+  const served = sum(above, bin => bin.served + bin.stopped)
+  const stopped = sum(above, bin => bin.stopped)
+  const judged = calibration.find(row => row.difference === 'all' && Math.abs(row.threshold - threshold) < 1e-9)
+  return (
+    <dl className="grid gap-3 sm:grid-cols-3" aria-live="polite">
+      <Figure
+        title="Would have been served"
+        value={`${formatCount(served)} of ${formatCount(seen)}`}
+        note={`${formatCount(stopped)} of them were stopped for want of proof`}
+      />
+      <Figure
+        title="Would have saved"
+        value={formatUsd(sum(above, bin => bin.saved_usd + bin.missed_usd))}
+        note={`${formatUsd(sum(histogram, bin => bin.saved_usd))} was saved`}
+      />
+      <Figure
+        title="Would have been wrong"
+        value={judged ? formatPercent(1 - judged.precision) : 'Unknown'}
+        note={
+          judged
+            ? `${formatCount(judged.served)} verdicts; up to ${formatPercent(1 - judged.precision_low)} with 95% confidence`
+            : 'no verdict is above this threshold'
+        }
+      />
+    </dl>
+  )
+}
+
+function Figure({ title, value, note }: { title: string; value: string; note: string }) {
+  return (
+    <div className="rounded-lg bg-sunken px-4 py-3">
+      <dt className="text-xs font-medium text-muted">{title}</dt>
+      <dd className="mt-1 text-xl font-semibold tracking-tight tabular-nums">{value}</dd>
+      <dd className="mt-0.5 text-xs text-muted">{note}</dd>
+    </div>
+  )
+}

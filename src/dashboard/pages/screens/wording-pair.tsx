@@ -1,0 +1,136 @@
+/** Two wordings of one question, one under the other, with what differs marked. */
+import type { ReactNode } from 'react'
+import type { WordingDifference, Wordings } from '../types.ts'
+
+const HARMLESS: Record<string, string> = {
+  'white-space': 'white space',
+  typography: 'the same mark in another shape',
+  'closing-mark': 'closing mark',
+  courtesy: 'courtesy',
+  contraction: 'contraction',
+  'sentence-capital': 'capital of the first word',
+  'known-name': 'name in lower case',
+  'number-word': 'number as a word',
+  operator: 'operator as a word',
+  spelling: 'British and American spelling',
+  abbreviation: 'abbreviation',
+  'question-frame': 'two ways to ask the same',
+  'frame-word': 'word that the frame can do without',
+  inflection: 'singular for plural',
+  synonym: 'synonym',
+}
+
+const KINDS: Record<string, string> = {
+  verbatim: 'a text that counts as it stands',
+  number: 'number',
+  negation: 'negation',
+  modality: 'can, may, must',
+  person: 'who is spoken of',
+  'letter-case': 'capital letters',
+  quotation: 'quotation',
+  code: 'code',
+  sign: 'sign',
+  'word-order': 'order of words',
+  'added-words': 'words that one has more',
+  words: 'other words',
+}
+
+/** What kept a pair apart, in words; null: similarity did. */
+export function nameDifference(kind: string | null): string {
+  return kind === null ? 'not similar enough' : (KINDS[kind] ?? kind)
+}
+
+export function WordingPair({ wordings }: { wordings: Wordings }) {
+  const { asked, cached } = wordings
+  const differences = joinPlaces(wordings)
+  return (
+    <div>
+      <dl className="grid gap-x-4 gap-y-1 sm:grid-cols-[4.5rem_1fr]">
+        <dt className="pt-0.5 text-xs text-muted">Asked</dt>
+        <dd className="min-w-0 break-words whitespace-pre-wrap">
+          {mark(asked, differences, difference => [difference.asked_at, difference.asked_text])}
+        </dd>
+        <dt className="pt-0.5 text-xs text-muted">Stored</dt>
+        <dd className="min-w-0 break-words whitespace-pre-wrap">
+          {mark(cached, differences, difference => [difference.cached_at, difference.cached_text])}
+        </dd>
+      </dl>
+      <ul className="mt-2.5 flex flex-wrap gap-1.5 text-xs sm:pl-[5.5rem]">
+        {differences.map(difference => (
+          <li
+            key={`${difference.asked_at} ${difference.cached_at} ${difference.kind}`}
+            className={`rounded-md px-2 py-0.5 ${difference.harmless ? 'bg-accent-soft text-accent-strong' : 'bg-danger-soft text-danger'}`}
+          >
+            {shorten(difference.asked_text)} / {shorten(difference.cached_text)}:{' '}
+            <b className="font-medium">
+              {difference.harmless
+                ? difference.harmless.map(kind => HARMLESS[kind] ?? kind).join(', ')
+                : nameDifference(difference.kind)}
+            </b>
+          </li>
+        ))}
+        {differences.length === 0 && <li className="text-muted">Word for word the same.</li>}
+      </ul>
+    </div>
+  )
+}
+
+/** Several differences of one place become one; what only spaces things otherwise is not worth a word beside others. */
+function joinPlaces({ asked, cached, differences }: Wordings): WordingDifference[] {
+  const joined: WordingDifference[] = []
+  const worded = differences.filter(({ asked_text, cached_text }) => (asked_text + cached_text).trim() !== '')
+  for (const next of worded.length > 0 ? worded : differences) {
+    const before = joined.at(-1)
+    const isSamePlace =
+      before !== undefined &&
+      ((next.cached_at === before.cached_at && next.cached_text === before.cached_text && next.cached_text !== '') ||
+        (next.asked_at === before.asked_at && next.asked_text === before.asked_text && next.asked_text !== ''))
+    if (!isSamePlace) {
+      joined.push(next)
+      continue
+    }
+    joined[joined.length - 1] = {
+      ...before,
+      kind: before.kind ?? next.kind,
+      harmless: before.harmless && next.harmless ? [...new Set([...before.harmless, ...next.harmless])] : null,
+      asked_text: asked.slice(before.asked_at, next.asked_at + next.asked_text.length),
+      cached_text: cached.slice(before.cached_at, next.cached_at + next.cached_text.length),
+    }
+  }
+  return joined
+}
+
+const SHOWN_CHARS = 32
+
+function shorten(text: string): string {
+  const trimmed = text.trim()
+  if (trimmed === '') return text === '' ? '–' : '␣'
+  return trimmed.length > SHOWN_CHARS ? `${trimmed.slice(0, SHOWN_CHARS)}…` : trimmed
+}
+
+/** The text with its side of each difference marked. */
+function mark(
+  text: string,
+  differences: readonly WordingDifference[],
+  placeOf: (difference: WordingDifference) => [at: number, text: string],
+): ReactNode[] {
+  const parts: ReactNode[] = []
+  let end = 0
+  for (const difference of differences) {
+    const [at, marked] = placeOf(difference)
+    // Several may stand for one place.
+    if (marked === '' || at < end) continue
+    parts.push(text.slice(end, at))
+    end = at + marked.length
+    parts.push(
+      <mark
+        key={at}
+        className={`rounded-sm px-0.5 ${difference.harmless ? 'bg-accent-soft text-accent-strong' : 'bg-danger-soft text-danger'}`}
+      >
+        {text.slice(at, end)}
+      </mark>,
+    )
+  }
+  parts.push(text.slice(end))
+  return parts
+}

@@ -1,0 +1,35 @@
+/** Semantic hits and near misses, what people say of them, and what that teaches. */
+import { defineChange, defineRead } from './act-as.ts'
+import type { CalibrationRow, MatchRow, SimilarityRow } from './rows.ts'
+
+export interface MatchFilter {
+  of_project: number
+  /** True: hits; false: near misses. */
+  served: boolean
+  only_request: string | null
+  before_time: string | null
+  before_request_id: string | null
+  page_size: number
+}
+
+export const pageOfMatches = defineRead<MatchFilter, MatchRow>('page_of_matches', {
+  of_project: 'bigint',
+  served: 'boolean',
+  only_request: 'text',
+  before_time: 'timestamptz',
+  before_request_id: 'text',
+  page_size: 'integer',
+})
+
+export const giveFeedback = defineChange<{ project: number; request_id: string; verdict: 'wrong' | 'right' }>(
+  'give_feedback',
+  { project: 'project', request_id: 'text', verdict: 'text' },
+)
+
+export const similarityHistogram = defineRead<{ of_project: number }, SimilarityRow>('similarity_histogram', {
+  of_project: 'bigint',
+})
+
+export const listCalibration = defineRead<{ of_project: number }, CalibrationRow>('list_calibration', {
+  of_project: 'bigint',
+})

@@ -1,0 +1,191 @@
+/** Rows that functions of the admin API return, as JSON has them. Nothing is imported here: the dashboard's pages, which know no server, read them too. */
+
+export interface UsageRow {
+  bucket_start: string
+  project_id: number | null
+  key_id: number | null
+  model: string | null
+  requests: number
+  prompt_tokens: number
+  cached_prompt_tokens: number
+  completion_tokens: number
+  tokens_saved: number
+  cost_usd: number
+  saved_usd: number
+}
+
+export interface OverviewRow {
+  bucket_start: string
+  requests: number
+  exact_hits: number
+  semantic_hits: number
+  misses: number
+  client_errors: number
+  server_errors: number
+  prompt_tokens: number
+  completion_tokens: number
+  tokens_saved: number
+  cost_usd: number
+  saved_usd: number
+  hit_duration_ms: number
+  miss_duration_ms: number
+}
+
+export interface ShareRow {
+  name: string
+  requests: number
+  hits: number
+  failed: number
+  tokens: number
+  cost_usd: number
+  saved_usd: number
+}
+
+export interface LatencyRow {
+  cache_result: 'HIT' | 'HIT-SEMANTIC' | 'MISS'
+  requests: number
+  p50_ms: number
+  p95_ms: number
+  p99_ms: number
+}
+
+export interface RequestRow {
+  recorded_at: string
+  request_id: string
+  key_id: number
+  key_name: string | null
+  key_prefix: string | null
+  endpoint: string
+  model: string
+  provider: string | null
+  cache_result: 'HIT' | 'HIT-SEMANTIC' | 'MISS' | null
+  status: number
+  streamed: boolean
+  prompt_tokens: number
+  cached_prompt_tokens: number
+  completion_tokens: number
+  tokens_saved: number
+  cost_usd: number
+  saved_usd: number
+  latency_ms: number
+  duration_ms: number
+}
+
+export interface CacheStatsRow {
+  entries: number
+  bytes: number
+  prompts: number
+  with_vector: number
+  vectors: number
+  expired: number
+  oldest_at: string | null
+  newest_at: string | null
+  saveable_tokens: number
+}
+
+export interface EntryRow {
+  id: number
+  endpoint: string
+  model: string
+  provider: string
+  namespace: string
+  created_at: string
+  expires_at: string
+  bytes: number
+  prompt_tokens: number
+  completion_tokens: number
+  found_by: 'exact' | 'normalized' | 'similar'
+}
+
+export interface MatchRow {
+  request_id: string
+  served_at: string
+  reason: 'normalized' | 'proved' | 'judged' | 'threshold' | 'undecided'
+  difference: string | null
+  similarity: number
+  is_shadow: boolean
+  saved_usd: number
+  prompt_tokens: number
+  /** Null where the entry is gone. */
+  entry_id: number | null
+  model: string | null
+  endpoint: string | null
+  cached_wording: string | null
+  /** As PostgreSQL writes bytes, `\\x` and hex. */
+  sealed_wording: string | null
+  verdict: 'same' | 'different' | null
+  verdict_source: 'person' | 'judge' | null
+}
+
+export interface SimilarityRow {
+  at_least: number
+  served: number
+  stopped: number
+  saved_usd: number
+  missed_usd: number
+  same: number
+  different: number
+}
+
+export interface CalibrationRow {
+  difference: string
+  threshold: number
+  served: number
+  precision: number
+  precision_low: number
+  precision_high: number
+}
+
+export interface ProjectRow {
+  id: number
+  name: string
+  plan: string
+  created_at: string
+  archived_at: string | null
+  your_role: 'owner' | 'member' | 'viewer'
+}
+
+export interface KeyRow {
+  id: number
+  prefix: string
+  type: 'project' | 'test'
+  name: string
+  state: 'active' | 'expired' | 'deactivated'
+  created_at: string
+  expires_at: string | null
+  deactivated_at: string | null
+  last_used_at: string | null
+}
+
+export interface ProviderKeyRow {
+  provider: string
+  last_four: string
+  /** ISO 8601. */
+  created: string
+  updated: string
+}
+
+export interface PlanRow {
+  name: string
+  requests_per_minute_per_key: number
+  requests_per_minute_per_address: number
+  requests_per_month: number
+  test_requests_per_minute: number
+  test_requests_per_month: number
+}
+
+export interface QuotaRow {
+  keys: 'project' | 'test'
+  used: number
+  quota: number
+  remaining: number
+}
+
+export interface KeyActivityRow {
+  key_id: number
+  name: string
+  prefix: string
+  type: 'project' | 'test'
+  requests_last_minute: number
+  requests_per_minute: number
+}

@@ -1,0 +1,168 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { describeBackends } from '../../harness/backends.ts'
+import { ask } from '../../harness/client.ts'
+import { TEST_ENCRYPTION_KEY } from '../../harness/direct-upstreams.ts'
+import { startProxy, type TestProxy } from '../../harness/proxy.ts'
+import { type Standin, startStandin } from '../../standin/server.ts'
+import { type Answered, addUser, issueAdminKey, send } from './people.ts'
+
+const QUESTION = 'Explain how photosynthesis works in the leaves of green plants, with photographs'
+const OTHER_WORDS = 'Explain how photosynthesis works in the leaves of green plants, with photos'
+const POLITE = `Please ${QUESTION[0]?.toLowerCase()}${QUESTION.slice(1)}`
+const UNPROVED = 'Explain how photosynthesis works in the leaves of green plants, with drawings'
+const NEAR = { 'x-proxy-cache-threshold': '0.5' }
+/** Its own answer is not kept, so that the next ask tells what the pair comes to. */
+const PASSING = { ...NEAR, 'x-proxy-cache-ttl': '0' }
+
+describeBackends('matches and near misses', backend => {
+  let proxy: TestProxy
+  let standin: Standin
+  let adminKey: string
+  let name: string
+  let project: string
+  let key: string
+
+  beforeAll(async () => {
+    standin = await startStandin({ flavour: 'aggregator' })
+    proxy = await startProxy({
+      stores: await backend.open(),
+      environment: {
+        AGGREGATOR_BASE_URL: standin.baseUrl,
+        AGGREGATOR_API_KEY: 'vendor-key',
+        ENCRYPTION_KEY: TEST_ENCRYPTION_KEY,
+      },
+    })
+    await addUser(proxy, 'root@example.org', 'owner')
+    adminKey = await issueAdminKey(proxy, 'root@example.org')
+  })
+  beforeEach(async () => {
+    name = `p-${crypto.randomUUID().slice(0, 8)}`
+    key = await proxy.createKey({ project: name, type: 'project' })
+    const [row] = await proxy.query<{ id: number }>(`select find_project('${name}') as id`)
+    project = `proj_${row?.id}`
+    await set('log_content', 'sealed')
+    await ask(proxy, key, QUESTION)
+    await proxy.settle()
+  })
+  afterAll(() => Promise.all([proxy.stop(), standin.stop()]))
+
+  const set = (setting: string, value: string) => proxy.query(`select set_setting('${name}', '${setting}', '${value}')`)
+
+  function call(method: string, path: string, body?: unknown): Promise<Answered> {
+    return send(proxy, method, `/v1/cache/${path}`, { body, headers: { authorization: `Bearer ${adminKey}` } })
+  }
+
+  const list = async (what: 'matches' | 'near_misses', query = '') =>
+    (await call('GET', `${what}?project_id=${project}${query}`)).json
+  const say = (request_id: string | null, verdict: string) =>
+    call('POST', 'verdicts', { project_id: project, request_id, verdict })
+
+  /** Asks, and returns what became of it once that is written down. */
+  async function served(words: string, headers: Record<string, string> = NEAR) {
+    const { headers: told } = await ask(proxy, key, words, headers)
+    await proxy.settle()
+    return { id: told.get('x-request-id'), cache: told.get('x-proxy-cache'), reason: told.get('x-proxy-cache-reason') }
+  }
+
+  test('a hit shows both wordings side by side, and marked wrong is never served again', async () => {
+    const hit = await served(OTHER_WORDS)
+    expect(hit.cache).toBe('HIT-SEMANTIC')
+    const { data } = await list('matches')
+    expect(data).toMatchObject([
+      {
+        object: 'cache.match',
+        request_id: hit.id,
+        reason: 'proved',
+        model: 'openai/gpt-4o-mini',
+        verdict: null,
+        wordings: {
+          asked: OTHER_WORDS,
+          cached: QUESTION,
+          differences: [{ harmless: ['synonym'], asked_text: 'photos', cached_text: 'photographs' }],
+        },
+      },
+    ])
+    const said = await say(hit.id, 'wrong')
+    expect([said.status, said.json]).toMatchObject([200, { verdict: 'different', verdict_source: 'person' }])
+    expect(await served(OTHER_WORDS, PASSING)).toMatchObject({ cache: 'MISS', reason: 'unproved:verdict' })
+    expect((await say(hit.id, 'right')).json).toMatchObject({ verdict: 'same' })
+    expect(await served(OTHER_WORDS, PASSING)).toMatchObject({ cache: 'HIT-SEMANTIC' })
+    const [event] = await proxy.query(
+      `select action, target, details ->> 'verdict' as verdict from audit_log where action = 'cache.verdict' and target = '${hit.id}' order by id limit 1`,
+    )
+    expect(event).toEqual({ action: 'cache.verdict', target: hit.id, verdict: 'wrong' })
+  })
+
+  test.each(['proved', 'judged'])('a near miss names what stopped it, and confirmed it hits (%s)', async policy => {
+    await set('semantic_policy', policy)
+    await set('semantic_judge_floor', '0.5')
+    const missed = await served(UNPROVED, PASSING)
+    expect(missed.cache).toBe('MISS')
+    const { data } = await list('near_misses')
+    expect(data).toMatchObject([
+      {
+        object: 'cache.near_miss',
+        request_id: missed.id,
+        reason: 'undecided',
+        difference: 'words',
+        wordings: { differences: [{ kind: 'words', asked_text: 'drawings', cached_text: 'photographs' }] },
+      },
+    ])
+    expect((await list('matches')).data).toEqual([])
+    expect((await say(missed.id, 'right')).status).toBe(200)
+    expect(await served(UNPROVED, PASSING)).toMatchObject({ cache: 'HIT-SEMANTIC', reason: 'judged' })
+  })
+
+  test('no wording is kept unless the project says so, and none is left when it says no more', async () => {
+    await set('log_content', 'off')
+    await served(OTHER_WORDS)
+    expect((await list('matches')).data).toMatchObject([{ reason: 'proved', wordings: null }])
+    await set('log_content', 'sealed')
+    await served(UNPROVED, PASSING)
+    const kept = () =>
+      proxy.query<{ sealed: string }>(
+        `select encode(sealed_wording, 'escape') as sealed from semantic_hits where project_id = find_project('${name}') and sealed_wording is not null`,
+      )
+    const [sealed] = await kept()
+    expect(sealed?.sealed).not.toContain('drawings')
+    await set('log_content', 'off')
+    expect(await kept()).toEqual([])
+    expect(JSON.stringify([await list('matches'), await list('near_misses')])).not.toContain('photosynthesis')
+  })
+
+  test('lists come by pages, and take no other cursor', async () => {
+    for (const words of [OTHER_WORDS, POLITE, `${POLITE}?`]) await served(words)
+    const all = (await list('matches')).data.map((match: { id: string }) => match.id)
+    expect(all).toHaveLength(3)
+    const first = await list('matches', '&limit=2')
+    const second = await list('matches', `&limit=2&after=${first.last_id}`)
+    expect([first.has_more, second.has_more]).toEqual([true, false])
+    expect([...first.data, ...second.data].map((match: { id: string }) => match.id)).toEqual(all)
+    expect((await call('GET', `matches?project_id=${project}&after=WyIxIiwiYSJd`)).status).toBe(400)
+  })
+
+  test('what is asked about must have been served', async () => {
+    const unknown = await say('nothing', 'wrong')
+    expect([unknown.status, unknown.json.error.message]).toEqual([404, expect.stringContaining('No semantic hit')])
+    expect((await say('nothing', 'bad')).status).toBe(400)
+    const hit = await served(OTHER_WORDS)
+    await proxy.query(`select purge_cache('${name}')`)
+    expect((await say(hit.id, 'wrong')).status).toBe(404)
+    expect((await list('matches')).data).toMatchObject([{ entry_id: null, model: null, wordings: null }])
+  })
+
+  test('calibration counts what came up by similarity, and what was said of it', async () => {
+    const hit = await served(POLITE)
+    const missed = await served(UNPROVED, PASSING)
+    await say(hit.id, 'right')
+    await say(missed.id, 'wrong')
+    const { histogram, calibration } = (await call('GET', `calibration?project_id=${project}`)).json
+    expect(histogram).toHaveLength(50)
+    const { similarity } = (await list('near_misses')).data[0]
+    const binOf = (value: number) => histogram[Math.min(49, Math.floor(value * 100 + 1e-6) - 50)]
+    expect(binOf(1)).toMatchObject({ at_least: 0.99, served: 1, stopped: 0, same: 1, different: 0 })
+    expect(binOf(similarity)).toMatchObject({ served: 0, stopped: 1, same: 0, different: 1 })
+    const all = calibration.filter((row: { difference: string }) => row.difference === 'all')
+    expect(all.at(0)).toMatchObject({ threshold: 0.5, served: 2, precision: 0.5 })
+  })
+})

@@ -1,0 +1,152 @@
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import Provider from 'oidc-provider'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { describeBackends } from '../../harness/backends.ts'
+import { startProxy, type TestProxy } from '../../harness/proxy.ts'
+import { addUser, rootOf, send } from './people.ts'
+
+const CLIENT = { id: 'model-proxy', secret: 'a-secret-of-the-client' }
+
+/** A real provider: whoever logs in as `name` is name@example.org; who begins with `new-` has not verified it. */
+function startProvider(server: Server, callback: string): string {
+  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const provider = new Provider(issuer, {
+    clients: [{ client_id: CLIENT.id, client_secret: CLIENT.secret, redirect_uris: [callback] }],
+    claims: { openid: ['sub'], email: ['email', 'email_verified'] },
+    findAccount: (_: unknown, name: string) => ({
+      accountId: name,
+      claims: () => ({ sub: name, email: `${name}@Example.org`, email_verified: !name.startsWith('new-') }),
+    }),
+    cookies: { keys: ['a key for the cookies of a test'] },
+    features: { devInteractions: { enabled: true } },
+    pkce: { required: () => true },
+  })
+  server.on('request', provider.callback())
+  return issuer
+}
+
+/** A browser that keeps cookies by path and host's port, and follows no redirect by itself. */
+function openJar() {
+  const cookies = new Map<string, string>()
+  return async (url: string, form?: Record<string, string>): Promise<Response> => {
+    const { port } = new URL(url)
+    const own = [...cookies].flatMap(([name, value]) =>
+      name.startsWith(`${port} `) ? [`${name.slice(port.length + 1)}=${value}`] : [],
+    )
+    const response = await fetch(url, {
+      redirect: 'manual',
+      headers: { cookie: own.join('; ') },
+      ...(form && { method: 'POST', body: new URLSearchParams(form) }),
+    })
+    for (const cookie of response.headers.getSetCookie()) {
+      const [pair = ''] = cookie.split(';')
+      const at = pair.indexOf('=')
+      const name = `${port} ${pair.slice(0, at)}`
+      if (at < 0 || pair.length === at + 1) cookies.delete(name)
+      else cookies.set(name, pair.slice(at + 1))
+    }
+    return response
+  }
+}
+
+describeBackends('a login by OpenID Connect', backend => {
+  const server = createServer()
+  let proxy: TestProxy
+
+  beforeAll(async () => {
+    await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+    const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    proxy = await startProxy({
+      stores: await backend.open(),
+      environment: { OIDC_ISSUER: issuer, OIDC_CLIENT_ID: CLIENT.id, OIDC_CLIENT_SECRET: CLIENT.secret },
+    })
+    startProvider(server, `${rootOf(proxy)}/dashboard/api/oidc/callback`)
+  })
+  afterAll(async () => {
+    await proxy.stop()
+    server.closeAllConnections()
+    server.close()
+  })
+
+  /** The whole way to the provider and back; returns the last answer of the proxy, and the browser. */
+  async function logInAs(name: string) {
+    const visit = openJar()
+    let at = `${rootOf(proxy)}/dashboard/api/oidc`
+    let response = await visit(at)
+    for (let step = 0; step < 15 && response.status >= 300 && response.status < 400; step++) {
+      at = new URL(response.headers.get('location') ?? '', at).href
+      if (at.includes('/oidc/callback')) return { returned: at, response: await visit(at), visit }
+      response = await visit(at)
+      if (response.status !== 200) continue
+      const prompt = /name="prompt" value="(\w+)"/.exec(await response.text())?.[1] ?? ''
+      response = await visit(at, { prompt, ...(prompt === 'login' && { login: name, password: 'any' }) })
+    }
+    throw new Error(`The provider did not send the browser back: ${response.status} at ${at}`)
+  }
+
+  const sessionOf = async (visit: ReturnType<typeof openJar>) =>
+    (await visit(`${rootOf(proxy)}/dashboard/api/session`)).json()
+
+  test('is offered, and asks for proof of possession', async () => {
+    const options = await send(proxy, 'GET', '/dashboard/api/login-options')
+    expect(options.json.oidc.issuer).toMatch(/^http:\/\/127/)
+    const begun = await openJar()(`${rootOf(proxy)}/dashboard/api/oidc`)
+    const location = new URL(begun.headers.get('location') ?? '')
+    expect(Object.fromEntries(location.searchParams)).toMatchObject({
+      response_type: 'code',
+      code_challenge_method: 'S256',
+      scope: 'openid email',
+    })
+    expect(begun.headers.get('set-cookie')).toMatch(/^model_proxy_oidc=.*HttpOnly; SameSite=Lax/)
+  })
+
+  test('finds the user by the verified address', async () => {
+    const ada = await addUser(proxy, 'ada@example.org', 'owner')
+    const { response, visit } = await logInAs('ada')
+    expect([response.status, response.headers.get('location')]).toEqual([302, '/dashboard'])
+    expect(await sessionOf(visit)).toMatchObject({
+      user: { id: `user_${ada}`, email: 'ada@example.org', role: 'owner' },
+    })
+  })
+
+  test('lets somebody new in, to see nothing until a project lets them', async () => {
+    await proxy.query(`select create_project('secret', 'free')`)
+    const { visit } = await logInAs('grace')
+    expect(await sessionOf(visit)).toMatchObject({ user: { email: 'grace@example.org', role: 'reader' } })
+    const projects = async () => (await visit(`${rootOf(proxy)}/v1/organization/projects`)).json()
+    expect(await projects()).toMatchObject({ data: [] })
+    await proxy.query(`select add_member('secret', 'grace@example.org', 'viewer')`)
+    expect(await projects()).toMatchObject({ data: [{ name: 'secret', your_role: 'viewer' }] })
+    await logInAs('grace')
+    expect(await proxy.query(`select email from users where email like 'grace%'`)).toHaveLength(1)
+  })
+
+  test('refuses whom the provider has not verified', async () => {
+    await addUser(proxy, 'new-root@example.org', 'owner')
+    const { response, visit } = await logInAs('new-root')
+    expect(response.headers.get('location')).toBe('/dashboard?login=unverified')
+    expect(await sessionOf(visit)).toMatchObject({ error: { code: 'invalid_admin_key' } })
+  })
+
+  test('ends where it began: in the same browser, once, with the state it was begun with', async () => {
+    const { returned, visit } = await logInAs('linus')
+    const elsewhere = await openJar()(returned)
+    expect(elsewhere.headers.get('location')).toBe('/dashboard?login=expired')
+    expect((await visit(returned)).headers.get('location')).toBe('/dashboard?login=expired')
+    const other = openJar()
+    await other(`${rootOf(proxy)}/dashboard/api/oidc`)
+    expect((await other(returned)).headers.get('location')).toBe('/dashboard?login=refused')
+  })
+})
+
+describeBackends('without a provider', backend => {
+  test('there is no such login', async () => {
+    const proxy = await startProxy({ stores: await backend.open() })
+    expect((await send(proxy, 'GET', '/dashboard/api/login-options')).json.oidc).toBeNull()
+    for (const path of ['/dashboard/api/oidc', '/dashboard/api/oidc/callback?code=1&state=2']) {
+      expect([path, (await send(proxy, 'GET', path)).status]).toEqual([path, 404])
+    }
+    await proxy.stop()
+  })
+})
