@@ -10,6 +10,7 @@ import { writeAdvice, writeCost, writeExperience, writeMeaning, writeMethod, wri
 import { knownName } from './names.ts'
 import { writeCalculation, writeNumbers } from './numbers.ts'
 import { auxiliaries, foreignWords, functionWords, openers, questionWords, requestVerbs } from './openers.ts'
+import { isOrdinaryUse } from './ordinary-uses.ts'
 import { americanSpelling } from './spelling.ts'
 import { formWords, wordingWords } from './wording.ts'
 
@@ -45,7 +46,7 @@ function isEnglish(tokens: readonly Token[]): boolean {
 function isPlain(tokens: readonly Token[]): boolean {
   return !tokens.some(
     (token, at) =>
-      wordingWords.has(lowerKey(token)) ||
+      (wordingWords.has(lowerKey(token)) && !isOrdinaryUse(tokens, at)) ||
       (token.kind === 'mark' && (token.key === ':' || token.key === ';')) ||
       (token.opensLine && at > 0),
   )
