@@ -66,25 +66,27 @@ export function openController({ log, trustedProxies }: Pick<AdminOptions, 'log'
       isAnthropic: false,
     }
 
-  return new Elysia({ prefix, normalize: false })
-    .onParse(({ request }) => readJson(request))
-    // Hooks name what they need of a request: for one that takes it whole, Elysia would parse cookies, query and all else of every
-    // request to the server, the proxy's own among them, and make each of its responses twice.
-    .derive(({ request, server }) => {
-      arrivals.set(request, arrivalOf(request))
-      return { query: readQuery(request.url, QUERY), address: addressOf(request, server, trustedProxies) }
-    })
-    .mapResponse(({ responseValue, request }) => {
-      if (responseValue instanceof Response) return responseValue
-      const headers = { 'content-type': 'application/json', 'cache-control': 'no-store' }
-      // Elysia adds what a handler set, a cookie that is.
-      return respond({ status: 200, headers, body: JSON.stringify(responseValue) }, arrivalOf(request))
-    })
-    .onError(({ code, error, request }) => {
-      const told = asProxyError(code, error, log)
-      told.headers['cache-control'] = 'no-store'
-      return respondWithError(told, arrivalOf(request))
-    })
+  return (
+    new Elysia({ prefix, normalize: false })
+      .onParse(({ request }) => readJson(request))
+      // Hooks name what they need of a request: for one that takes it whole, Elysia would parse cookies, query and all else of every
+      // request to the server, the proxy's own among them, and make each of its responses twice.
+      .derive(({ request, server }) => {
+        arrivals.set(request, arrivalOf(request))
+        return { query: readQuery(request.url, QUERY), address: addressOf(request, server, trustedProxies) }
+      })
+      .mapResponse(({ responseValue, request }) => {
+        if (responseValue instanceof Response) return responseValue
+        const headers = { 'content-type': 'application/json', 'cache-control': 'no-store' }
+        // Elysia adds what a handler set, a cookie that is.
+        return respond({ status: 200, headers, body: JSON.stringify(responseValue) }, arrivalOf(request))
+      })
+      .onError(({ code, error, request }) => {
+        const told = asProxyError(code, error, log)
+        told.headers['cache-control'] = 'no-store'
+        return respondWithError(told, arrivalOf(request))
+      })
+  )
 }
 
 /** Routes for who is known: `caller` says who, before anything else of the request is looked at. */

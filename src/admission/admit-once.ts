@@ -22,7 +22,8 @@ export function createAdmitOnce(database: Database, giveBack: (account: Account,
       await Bun.sleep(ASK_AGAIN_AFTER_MS)
       const replies = await admit(database, asks, batch).catch(() => null)
       if (!replies) continue
-      for (const { account, granted } of replies) if (account.verdict !== 'unknown' && granted > 0) giveBack(account, granted)
+      for (const { account, granted } of replies)
+        if (account.verdict !== 'unknown' && granted > 0) giveBack(account, granted)
       free.push(batch)
       return
     }

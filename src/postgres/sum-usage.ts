@@ -35,7 +35,9 @@ export function sumUsage(records: readonly UsageRecord[]): UsageSum[] {
 
 function nameSum(record: UsageRecord, bucket: number): string {
   const { project_id, key_id, endpoint, model, provider, cache_result, status } = record
-  return [project_id, key_id, hourOf(record), endpoint, provider, cache_result, classOf(status), bucket, model].join('\n')
+  return [project_id, key_id, hourOf(record), endpoint, provider, cache_result, classOf(status), bucket, model].join(
+    '\n',
+  )
 }
 
 function openSum(record: UsageRecord, bucket: number) {
