@@ -1,0 +1,98 @@
+/** Python's clients, unmodified but for address and key: each package's own tests, which pytest runs once. */
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { openEmbeddedDatabase } from '../../../src/postgres/embedded/embedded.ts'
+import { createInProcessStore } from '../../../src/stores/in-process-store.ts'
+import { startUpstreams, storeKey, type Upstreams } from '../../harness/direct-upstreams.ts'
+import type { Stores } from '../../harness/footings.ts'
+import { startProxy, type TestProxy } from '../../harness/proxy.ts'
+import { preparePython, run } from './prepare-python.ts'
+
+const prepared = await preparePython()
+if ('missing' in prepared) process.stdout.write(`Python's clients are skipped: ${prepared.missing}.\n`)
+
+/** No package reports home, and none looks for a vendor. */
+const QUIET = {
+  PYTHONDONTWRITEBYTECODE: '1',
+  AGNO_TELEMETRY: 'false',
+  LANGSMITH_TRACING: 'false',
+  LITELLM_LOCAL_MODEL_COST_MAP: 'True',
+  OPENAI_AGENTS_DISABLE_TRACING: '1',
+}
+const FILES = [...new Bun.Glob('test_*.py').scanSync(new URL('.', import.meta.url).pathname)].sort()
+
+/** Whether a request offers the weather, and nobody has told it yet. */
+function wantsWeather(body: unknown): boolean {
+  const text = JSON.stringify(body) ?? ''
+  const isAnswered = /"role":"tool"|"function_call_output"|"tool_result"/.test(text)
+  return /"tools":\[/.test(text) && text.includes('"get_weather"') && !isAnswered
+}
+
+const CALL = { name: 'get_weather', arguments: { place: 'Linz' } }
+const USE = {
+  type: 'tool_use' as const,
+  id: 'toolu_python',
+  name: CALL.name,
+  input: CALL.arguments,
+  caller: { type: 'direct' as const },
+}
+
+function callTools({ openai, aggregator, anthropic }: Upstreams): void {
+  for (const standin of [openai, aggregator]) {
+    standin.script(({ body }) => (wantsWeather(body) ? { kind: 'answer', toolCalls: [CALL] } : undefined))
+  }
+  anthropic.script(({ body }) =>
+    wantsWeather(body) ? { kind: 'answer', content: [USE], stopReason: 'tool_use' } : undefined,
+  )
+}
+
+/** On embedded stores: what is on the wire is the same on others. */
+async function openStores(): Promise<Stores> {
+  const template = new Blob([await Bun.file(inject('embeddedTemplate')).bytes()])
+  const database = await openEmbeddedDatabase({ directory: null, psql: null, template })
+  return { database, store: createInProcessStore(), databaseUrl: null, redisUrl: null }
+}
+
+/** Pytest's line for each case. */
+async function runAll(proxy: TestProxy, python: string): Promise<string[]> {
+  const direct = await proxy.createKey({ project: 'direct', type: 'project' })
+  await storeKey(proxy.stores, 'direct', 'openai', 'sk-own')
+  await storeKey(proxy.stores, 'direct', 'anthropic', 'sk-ant-own')
+  const environment = {
+    ...QUIET,
+    PROXY_BASE_URL: proxy.baseUrl,
+    PROXY_KEY_DIRECT: direct,
+    PROXY_KEY_AGGREGATOR: await proxy.createKey({ type: 'project' }),
+    PROXY_KEY_SANDBOX: await proxy.createKey({ type: 'test' }),
+  }
+  // What fails is told by its line, with the reason.
+  const told = await run([python, '-m', 'pytest', '.', '-rA', '--tb=line', '--show-capture=no'], environment).catch(
+    String,
+  )
+  return told.split('\n')
+}
+
+describe.skipIf('missing' in prepared)('Python’s clients', () => {
+  let upstreams: Upstreams
+  let stores: Stores
+  let proxy: TestProxy
+  let lines: string[] = []
+
+  beforeAll(async () => {
+    if ('missing' in prepared) return
+    upstreams = await startUpstreams()
+    callTools(upstreams)
+    stores = await openStores()
+    proxy = await startProxy({ stores, environment: upstreams.environment })
+    lines = await runAll(proxy, prepared.python)
+  }, 300_000)
+  afterAll(async () => {
+    await proxy?.stop()
+    await Promise.all([upstreams?.stop(), stores?.database.close(), stores?.store.close()])
+  })
+
+  test.each(FILES)('%s', file => {
+    const of = (outcome: string) => lines.filter(line => line.startsWith(`${outcome} ${file}`))
+    expect([...of('FAILED'), ...of('ERROR')]).toEqual([])
+    expect(of('PASSED').length).toBeGreaterThan(2)
+  })
+})

@@ -1,0 +1,78 @@
+"""The official package of OpenAI: chat and responses, plain, streamed, with tools."""
+
+from openai import OpenAI
+from pydantic import BaseModel
+
+WEATHER = {
+    "type": "object",
+    "properties": {"place": {"type": "string"}},
+    "required": ["place"],
+    "additionalProperties": False,
+}
+
+
+class Place(BaseModel):
+    name: str
+    inhabitants: int
+
+
+def test_chat(target):
+    client = OpenAI()
+    messages = [{"role": "user", "content": "Name a river."}]
+    plain = client.chat.completions.create(model=target.openai_model, messages=messages)
+    assert len(plain.choices[0].message.content) > 5
+    assert plain.usage.total_tokens > 2
+    stream = client.chat.completions.create(model=target.openai_model, messages=messages, stream=True)
+    text = "".join(chunk.choices[0].delta.content or "" for chunk in stream if chunk.choices)
+    assert text == plain.choices[0].message.content
+
+
+def test_chat_tools(target):
+    client = OpenAI()
+    tools = [{"type": "function", "function": {"name": "get_weather", "parameters": WEATHER, "strict": True}}]
+    messages = [{"role": "user", "content": "What is the weather in Linz?"}]
+    asked = client.chat.completions.create(
+        model=target.openai_model, messages=messages, tools=tools, tool_choice="required"
+    )
+    message = asked.choices[0].message
+    call = message.tool_calls[0]
+    assert call.function.name == "get_weather"
+    messages += [message, {"role": "tool", "tool_call_id": call.id, "content": "Sunny"}]
+    told = client.chat.completions.create(model=target.openai_model, messages=messages, tools=tools)
+    assert told.choices[0].message.content
+
+
+def test_parse(target):
+    parsed = OpenAI().chat.completions.parse(
+        model=target.openai_model,
+        messages=[{"role": "user", "content": "A place."}],
+        response_format=Place,
+    )
+    assert isinstance(parsed.choices[0].message.parsed, Place)
+
+
+def test_responses(target):
+    client = OpenAI()
+    plain = client.responses.create(model=target.openai_model, input="Name a lake.")
+    assert plain.status == "completed"
+    with client.responses.stream(model=target.openai_model, input="Name a lake.") as stream:
+        events = list(stream)
+    assert events[-1].type == "response.completed"
+    assert events[-1].response.output_text == plain.output_text
+
+
+def test_responses_tools(target):
+    tools = [{"type": "function", "name": "get_weather", "parameters": WEATHER, "strict": True}]
+    answer = OpenAI().responses.create(
+        model=target.openai_model, input="What is the weather in Graz?", tools=tools, tool_choice="required"
+    )
+    assert [item.name for item in answer.output if item.type == "function_call"] == ["get_weather"]
+
+
+def test_what_is_passed_on(target):
+    if target.name == "aggregator":
+        return
+    client = OpenAI()
+    assert len(client.moderations.create(input="hello").results) == 1
+    assert client.audio.speech.create(model="tts-1", voice="alloy", input="Hello").read()
+    assert client.images.generate(model="gpt-image-1", prompt="a point").data[0].b64_json
