@@ -9,14 +9,41 @@ returns table (
 language sql
 stable
 set search_path = public, pg_temp
+-- Compiling would take ten times as long as running.
+set jit = off
 as $$
-    with counted as (
-        select l.cache_result, l.bucket, sum(l.requests) as requests
-        from latency_sums l
-        where l.project_id in (select visible.id from projects visible where of_projects is null or visible.id = any (of_projects))
-            and l.hour >= from_time
-            and l.hour < until_time
-            and l.cache_result <> ''
+    with days as materialized (
+        select d.begins, d.ends, d.is_whole from whole_days(from_time, until_time, 'all', 'UTC') d
+    ),
+    seen as materialized (
+        select p.id from projects p where of_projects is null or p.id = any (of_projects)
+    ),
+    noted as (
+        select d.cache_result, d.bucket, d.requests
+        from latency_daily d
+        where d.project_id in (select s.id from seen s)
+            and d.day >= from_time
+            and d.day < until_time
+            and d.day in (select w.begins from days w where w.is_whole)
+        union all
+        select h.cache_result, h.bucket, h.requests
+        from seen s
+        join days w on not w.is_whole
+        -- One stretch of the index after the other: joined as a whole, it would be read as a whole.
+        cross join lateral (
+            select x.* from latency_hourly x where x.project_id = s.id and x.hour >= w.begins and x.hour < w.ends offset 0
+        ) h
+        union all
+        select p.cache_result, p.bucket, p.requests
+        from usage_pending p
+        where p.project_id in (select s.id from seen s)
+            and p.hour >= from_time
+            and p.hour < until_time
+    ),
+    counted as (
+        select n.cache_result, n.bucket, sum(n.requests) as requests
+        from noted n
+        where n.cache_result <> ''
         group by 1, 2
     ),
     ranked as (

@@ -27,23 +27,10 @@ set search_path = public, pg_temp
 as $$
     with counted as (
         select
-            date_trunc(case width when '1h' then 'hour' else 'day' end, h.hour, 'UTC') as bucket_start,
-            h.project_id,
-            h.key_id,
-            h.model,
-            h.endpoint,
-            h.requests,
-            h.prompt_tokens,
-            h.cached_prompt_tokens,
-            h.completion_tokens,
-            h.tokens_saved,
-            h.cost_usd,
-            h.saved_usd
-        from usage_sums h
+            h.bucket_start, h.project_id, h.key_id, h.model, h.endpoint, h.requests, h.prompt_tokens, h.cached_prompt_tokens,
+            h.completion_tokens, h.tokens_saved, h.cost_usd, h.saved_usd
+        from usage_within(of_projects, from_time, until_time, case width when '1h' then 'hour' else 'day' end, 'UTC') h
         where width <> '1m'
-            and h.project_id in (select visible.id from projects visible where of_projects is null or visible.id = any (of_projects))
-            and h.hour >= from_time
-            and h.hour < until_time
         union all
         -- Minutes are asked for over a day at most; nothing sums them up.
         select

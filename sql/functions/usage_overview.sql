@@ -28,7 +28,7 @@ stable
 set search_path = public, pg_temp
 as $$
     select
-        date_trunc(width, h.hour, zone),
+        h.bucket_start,
         sum(h.requests)::bigint,
         coalesce(sum(h.requests) filter (where h.cache_result = 'HIT'), 0)::bigint,
         coalesce(sum(h.requests) filter (where h.cache_result = 'HIT-SEMANTIC'), 0)::bigint,
@@ -42,11 +42,8 @@ as $$
         sum(h.saved_usd),
         coalesce(sum(h.duration_ms) filter (where h.cache_result in ('HIT', 'HIT-SEMANTIC')), 0),
         coalesce(sum(h.duration_ms) filter (where h.cache_result = 'MISS' and h.status_class = 2), 0)
-    from usage_sums h
-    where h.project_id in (select visible.id from projects visible where of_projects is null or visible.id = any (of_projects))
-        and h.hour >= from_time
-        and h.hour < until_time
-        and (of_model is null or h.model = of_model)
+    from usage_within(of_projects, from_time, until_time, width, zone) h
+    where (of_model is null or h.model = of_model)
         and (of_key is null or h.key_id = of_key)
     group by 1
     order by 1;

@@ -856,6 +856,29 @@ export interface KeyAccounts {
   verdict_generation: number | null;
 }
 
+export interface LatencyDaily {
+  /**
+   * As in latency_hourly.
+   */
+  bucket: number;
+  /**
+   * As in latency_hourly.
+   */
+  cache_result: string;
+  /**
+   * Beginning of the UTC day.
+   */
+  day: Timestamp;
+  /**
+   * As in latency_hourly.
+   */
+  project_id: number;
+  /**
+   * As in latency_hourly.
+   */
+  requests: number;
+}
+
 export interface LatencyHourly {
   /**
    * The n for which the latency lies from 2^(n/4) to 2^((n+1)/4) milliseconds.
@@ -1230,6 +1253,21 @@ export interface ProviderKeys {
   version: Generated<number>;
 }
 
+export interface RefusalsHourly {
+  /**
+   * Beginning of the hour in which they were counted.
+   */
+  hour: Timestamp;
+  /**
+   * Code of the error.
+   */
+  reason: string;
+  /**
+   * How many, over all proxies.
+   */
+  requests: number;
+}
+
 export interface SchemaMigrations {
   /**
    * When it was last applied.
@@ -1383,6 +1421,77 @@ export interface Sessions {
    * Who logged in.
    */
   user_id: number;
+}
+
+export interface UsageDaily {
+  /**
+   * As in usage_hourly.
+   */
+  cache_result: string;
+  /**
+   * As in usage_hourly.
+   */
+  cached_prompt_tokens: number;
+  /**
+   * As in usage_hourly.
+   */
+  completion_tokens: number;
+  /**
+   * As in usage_hourly.
+   */
+  cost_usd: Numeric;
+  /**
+   * Beginning of the UTC day in which the answers ended.
+   */
+  day: Timestamp;
+  /**
+   * As in usage_hourly.
+   */
+  duration_ms: number;
+  /**
+   * As in usage_hourly.
+   */
+  endpoint: string;
+  /**
+   * As in usage_hourly.
+   */
+  key_id: number;
+  /**
+   * As in usage_hourly.
+   */
+  latency_ms: number;
+  /**
+   * As in usage_hourly.
+   */
+  model: string;
+  /**
+   * As in usage_hourly.
+   */
+  project_id: number;
+  /**
+   * As in usage_hourly.
+   */
+  prompt_tokens: number;
+  /**
+   * As in usage_hourly.
+   */
+  provider: string;
+  /**
+   * As in usage_hourly.
+   */
+  requests: number;
+  /**
+   * As in usage_hourly.
+   */
+  saved_usd: Numeric;
+  /**
+   * As in usage_hourly.
+   */
+  status_class: number;
+  /**
+   * As in usage_hourly.
+   */
+  tokens_saved: number;
 }
 
 export interface UsageHourly {
@@ -1726,6 +1835,7 @@ export interface DB {
   judge_spending: JudgeSpending;
   kept_objects: KeptObjects;
   key_accounts: KeyAccounts;
+  latency_daily: LatencyDaily;
   latency_hourly: LatencyHourly;
   latency_sums: LatencySums;
   learned_equivalences: LearnedEquivalences;
@@ -1736,11 +1846,13 @@ export interface DB {
   plans: Plans;
   projects: Projects;
   provider_keys: ProviderKeys;
+  refusals_hourly: RefusalsHourly;
   schema_migrations: SchemaMigrations;
   semantic_hits: SemanticHits;
   semantic_shadow: SemanticShadow;
   service_settings: ServiceSettings;
   sessions: Sessions;
+  usage_daily: UsageDaily;
   usage_hourly: UsageHourly;
   usage_pending: UsagePending;
   usage_records: UsageRecords;

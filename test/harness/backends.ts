@@ -65,8 +65,8 @@ function shared(name: Backend['name'], open: () => Promise<OpenStores>): Backend
 /** Ids go on counting: no test finds in Redis what another left there. */
 const EMPTY = `
   truncate projects, api_keys, provider_keys, monthly_counters, cache_entries, cache_prompts, cache_groups, cache_sizes, cached_vectors, usage_records,
-    usage_hourly, latency_hourly, usage_pending, users, memberships, invitations, sessions, login_attempts, admin_keys, audit_log,
-    cache_verdicts, semantic_hits, judge_spending, judge_queue, learned_equivalences, kept_objects;
+    usage_hourly, latency_hourly, usage_daily, latency_daily, refusals_hourly, usage_pending, users, memberships, invitations, sessions,
+    login_attempts, admin_keys, audit_log, cache_verdicts, semantic_hits, judge_spending, judge_queue, learned_equivalences, kept_objects;
   truncate cache_size_changes;
   select drop_unused_cache_graphs();
   delete from plans where name not in ('free', 'pro', 'enterprise');

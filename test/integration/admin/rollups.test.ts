@@ -32,7 +32,7 @@ describeBackends('usage by the hour', backend => {
       expect(await sums('usage_sums')).toEqual(expected)
       expect(await sums('latency_sums')).toEqual(expected)
       await Promise.all([rollUpUsage(stores.database), rollUpUsage(stores.database), rollUpUsage(stores.database)])
-      for (const table of ['usage_sums', 'usage_hourly', 'latency_hourly']) {
+      for (const table of ['usage_sums', 'usage_hourly', 'latency_hourly', 'usage_daily', 'latency_daily']) {
         expect([table, await sums(table)]).toEqual([table, expected])
       }
       expect(await sums('usage_pending')).toEqual([])
