@@ -417,7 +417,7 @@ describeBackends('the official openai client', backend => {
     })
 
     test('NotFoundError for an operation that is not there', async () => {
-      const error = await fail(connect(await proxy.createKey()).files.list())
+      const error = await fail(connect(await proxy.createKey()).fineTuning.jobs.list())
       expect(error).toBeInstanceOf(OpenAI.NotFoundError)
       expect(error).toMatchObject({ code: 'not_found', type: 'invalid_request_error' })
     })

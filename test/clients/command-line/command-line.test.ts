@@ -1,0 +1,136 @@
+/** Codex and Claude Code, unmodified but for address and key: `COMMAND_LINE_CLIENTS=on bun run test test/clients/command-line`. */
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { startUpstreams, storeKey, type Upstreams } from '../../harness/direct-upstreams.ts'
+import { describeBackends } from '../../harness/backends.ts'
+import { startProxy, type TestProxy } from '../../harness/proxy.ts'
+import { temporaryFolder } from '../../harness/temporary-folder.ts'
+import { installClients } from './install-clients.ts'
+
+const isWanted = process.env.COMMAND_LINE_CLIENTS === 'on'
+const TIME_LIMIT_MS = 120_000
+const NOTE = 'The blue heron stands in the reeds.'
+
+describe.skipIf(!isWanted)('command-line clients', () => {
+  let commands: string
+  let upstreams: Upstreams
+  const home = temporaryFolder()
+  const work = join(home, 'work')
+
+  beforeAll(async () => {
+    commands = await installClients()
+    upstreams = await startUpstreams()
+    await mkdir(work, { recursive: true })
+    await Bun.write(join(work, 'note.txt'), NOTE)
+  }, 320_000)
+  afterAll(() => upstreams?.stop())
+
+  /** In an environment that holds nothing else; what it prints on its standard output. */
+  async function run(command: string[], environment: Record<string, string>): Promise<string> {
+    const [name = '', ...given] = command
+    const child = Bun.spawn([join(commands, name), ...given], {
+      cwd: work,
+      env: { PATH: process.env.PATH ?? '', HOME: home, ...environment },
+      stdin: 'ignore',
+      stdout: 'pipe',
+      stderr: 'pipe',
+      timeout: TIME_LIMIT_MS,
+    })
+    const [out, complaint] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()])
+    if ((await child.exited) !== 0) throw new Error(`${name} failed: ${complaint}${out}`)
+    return out
+  }
+
+  describeBackends('through the proxy', backend => {
+    let proxy: TestProxy
+    let keys: Record<'sandbox' | 'direct' | 'aggregator', string>
+
+    beforeAll(async () => {
+      proxy = await startProxy({ stores: await backend.open(), environment: upstreams.environment })
+      keys = {
+        sandbox: await proxy.createKey({ type: 'test' }),
+        direct: await proxy.createKey({ project: 'direct', type: 'project' }),
+        aggregator: await proxy.createKey({ type: 'project' }),
+      }
+      await storeKey(proxy.stores, 'direct', 'openai', 'sk-own')
+      await storeKey(proxy.stores, 'direct', 'anthropic', 'sk-ant-own')
+    })
+    beforeEach(() => upstreams.reset())
+    afterAll(() => proxy.stop())
+
+    async function runCodex(key: string, model: string): Promise<string> {
+      const settings = [
+        `model = "${model}"`,
+        'model_provider = "proxy"',
+        // Where it may do anything, it searches the web too, which only OpenAI's own models can.
+        'web_search = "disabled"',
+        '[model_providers.proxy]',
+        'name = "proxy"',
+        `base_url = "${proxy.baseUrl}"`,
+        'env_key = "PROXY_KEY"',
+        'wire_api = "responses"',
+      ]
+      await Bun.write(join(home, '.codex', 'config.toml'), `${settings.join('\n')}\n`)
+      // Commands are what the stand-in is told to say: nothing that needs to be held.
+      const mode = key === keys.sandbox ? 'read-only' : 'danger-full-access'
+      const asked = ['codex', 'exec', '--skip-git-repo-check', '--sandbox', mode, '--json', 'What does the note say?']
+      return run(asked, { PROXY_KEY: key })
+    }
+
+    function runClaude(key: string, model: string): Promise<string> {
+      return run(['claude', '-p', 'What does the note say?', '--output-format', 'json'], {
+        ANTHROPIC_BASE_URL: proxy.baseUrl.replace(/\/v1$/, ''),
+        ANTHROPIC_AUTH_TOKEN: key,
+        ANTHROPIC_MODEL: model,
+        CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+        // Else an answer begins with a signed thought.
+        MAX_THINKING_TOKENS: '0',
+      })
+    }
+
+    test('Codex: an answer of the sandbox', async () => {
+      expect(await runCodex(keys.sandbox, 'openai/gpt-4o-mini')).toContain('[sandbox]')
+    })
+
+    test.each([
+      ['direct', 'gpt-5-mini', 'openai'],
+      ['aggregator', 'openai/gpt-4o-mini', 'aggregator'],
+    ] as const)('Codex: runs a command and tells what came of it, of the %s’s %s', async (target, model, standin) => {
+      upstreams[standin].scriptOnce(
+        { kind: 'answer', toolCalls: [{ name: 'exec_command', arguments: { cmd: 'cat note.txt' } }] },
+        { kind: 'answer', content: 'It speaks of a heron.' },
+      )
+      expect(await runCodex(keys[target], model)).toContain('It speaks of a heron.')
+      expect(upstreams[standin].requests.at(-1)?.bodyText).toContain(NOTE)
+    })
+
+    test('Claude Code: an answer of the sandbox', async () => {
+      const { result, is_error } = JSON.parse(await runClaude(keys.sandbox, 'openai/gpt-4o-mini'))
+      expect([is_error, result]).toEqual([false, expect.stringContaining('[sandbox]')])
+    })
+
+    test('Claude Code: reads a file and tells what it says, of the aggregator’s model', async () => {
+      const path = join(work, 'note.txt')
+      upstreams.aggregator.scriptOnce(
+        { kind: 'answer', toolCalls: [{ name: 'Read', arguments: { file_path: path } }] },
+        { kind: 'answer', content: 'It speaks of a heron.' },
+      )
+      const { result, num_turns } = JSON.parse(await runClaude(keys.aggregator, 'openai/gpt-4o-mini'))
+      expect([num_turns, result]).toEqual([2, 'It speaks of a heron.'])
+      expect(upstreams.aggregator.requests.at(-1)?.bodyText).toContain(NOTE)
+    })
+
+    test('Claude Code: the same, of Anthropic itself', async () => {
+      const input = { file_path: join(work, 'note.txt') }
+      const use = { type: 'tool_use' as const, id: 'toolu_1', name: 'Read', input, caller: { type: 'direct' as const } }
+      upstreams.anthropic.scriptOnce(
+        { kind: 'answer', content: [use], stopReason: 'tool_use' },
+        { kind: 'answer', content: [{ type: 'text', text: 'It speaks of a heron.', citations: null }] },
+      )
+      const { result } = JSON.parse(await runClaude(keys.direct, 'claude-haiku-4-5'))
+      expect(result).toBe('It speaks of a heron.')
+      expect(upstreams.anthropic.requests.at(-1)?.bodyText).toContain(NOTE)
+    })
+  })
+})
