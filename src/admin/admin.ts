@@ -19,6 +19,7 @@ import { createProjectKeysController } from './project-keys.ts'
 import { createProjectUsersController } from './project-users.ts'
 import { createProjectsController } from './projects.ts'
 import { createProviderKeysController } from './provider-keys.ts'
+import { createRefusalsController } from './refusals.ts'
 import { createRequestsController } from './requests.ts'
 import { createLoginController, createSessionController } from './sessions.ts'
 import { createUsageController } from './usage.ts'
@@ -64,6 +65,7 @@ export function createAdmin({ config, database, log }: AdminSetup) {
     .use(createUsageController(options))
     .use(createOverviewController(options))
     .use(createRequestsController(options))
+    .use(createRefusalsController(options))
     .use(createCacheController(options))
     .use(createMatchesController(options))
     .use(createLoginController(options))
