@@ -52,6 +52,13 @@ const QUERY: QueryShape = {
   flags: ['include_archived', 'include_inactive', 'batch', 'tenant_only'],
 }
 
+/** What every route may answer, for who reads the description of the API. */
+const RESPONSES = {
+  200: { description: 'Done.', content: { 'application/json': { schema: { type: 'object' as const } } } },
+  '4XX': { $ref: '#/components/responses/Refused' },
+  '5XX': { $ref: '#/components/responses/Refused' },
+}
+
 export function addressOf(request: Request, server: AddressedServer | null, trustedProxies: number): string {
   const socketAddress = server?.requestIP(request)?.address ?? '127.0.0.1'
   return readClientAddress(socketAddress, request.headers.get('x-forwarded-for'), trustedProxies)
@@ -69,7 +76,7 @@ export function openController({ log, trustedProxies }: Pick<AdminOptions, 'log'
       isAnthropic: false,
     }
 
-  return new Elysia({ prefix, normalize: false })
+  return new Elysia({ prefix, normalize: false, detail: { responses: RESPONSES } })
     .onParse(({ request }) => readJson(request))
     .onTransform(context => {
       arrivals.set(context.request, arrivalOf(context.request))
