@@ -46,6 +46,7 @@ import type { ProcessBus } from './redis/process-bus.ts'
 import type { FastStore } from './stores/fast-store.ts'
 import { createInProcessStore } from './stores/in-process-store.ts'
 import type { Log } from './telemetry/log.ts'
+import { createRefusalRecorder } from './telemetry/refusal-recorder.ts'
 import { createRefusals } from './telemetry/refusals.ts'
 import { createSemanticHitRecorder } from './telemetry/semantic-hit-recorder.ts'
 import { createUsageRecorder } from './telemetry/usage-recorder.ts'
@@ -115,6 +116,8 @@ export async function createApp({ config, database, store, embedder, bus = null,
   const maintenance = await startMaintenance(database, log)
   const connections = createConnectionRoom()
   const ownWindows = createInProcessStore()
+  const refusals = createRefusals(log)
+  const refusalRecorder = createRefusalRecorder(database, refusals, log)
   const http = createHttp({
     config,
     pipeline: createPipeline(stages),
@@ -131,7 +134,7 @@ export async function createApp({ config, database, store, embedder, bus = null,
     checkHealth: createHealthCheck({ database, store, circuits }),
     connections,
     edge: createEdgeWindows(ownWindows),
-    refusals: createRefusals(log),
+    refusals,
     controllers: config.dashboard === 'on' ? [createDashboard({ config, database, log })] : [],
     log,
   })
@@ -147,10 +150,12 @@ export async function createApp({ config, database, store, embedder, bus = null,
         withinTimeLimit(timeLimitMs, cache.flush()).catch(() => {}),
         reservations.drain(timeLimitMs),
         vectors.drain(timeLimitMs),
+        refusalRecorder.drain(timeLimitMs),
       ])
     },
     async close() {
       maintenance.stop()
+      refusalRecorder.stop()
       await learner.stop()
       catalogue.close()
       largeBodies.close()

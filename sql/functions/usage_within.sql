@@ -22,6 +22,8 @@ stable
 set search_path = public, pg_temp
 -- Compiling would take ten times as long as running.
 set jit = off
+-- All projects' days of a year are added up in memory, rather than sorted on disk.
+set work_mem = '64MB'
 as $$
     with days as materialized (
         select d.begins, d.ends, d.is_whole from whole_days(from_time, until_time, width, zone) d

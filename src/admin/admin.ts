@@ -11,6 +11,7 @@ import { createAdminKeysController } from './admin-keys.ts'
 import { createAuditLogsController } from './audit-logs.ts'
 import { createCacheController } from './cache.ts'
 import type { AdminOptions } from './controller.ts'
+import { describeBodies } from './describe-bodies.ts'
 import { createLimitsController } from './limits.ts'
 import { createMatchesController } from './matches.ts'
 import { createOidcController } from './oidc-controller.ts'
@@ -19,6 +20,7 @@ import { createProjectKeysController } from './project-keys.ts'
 import { createProjectUsersController } from './project-users.ts'
 import { createProjectsController } from './projects.ts'
 import { createProviderKeysController } from './provider-keys.ts'
+import { createRefusalsController } from './refusals.ts'
 import { createRequestsController } from './requests.ts'
 import { createLoginController, createSessionController } from './sessions.ts'
 import { createUsageController } from './usage.ts'
@@ -31,6 +33,38 @@ export interface AdminSetup {
   log: Log
 }
 
+const SPECIFICATION = '/openapi.json'
+
+const PROXY_PATHS =
+  /^\/(\*|v1\/(\*|health|models|chat|completions|embeddings|messages|responses|cache\/(explain|feedback)).*)$/
+
+const TEXT = { type: 'string' as const }
+
+/** OpenAI's envelope. */
+const REFUSED = {
+  description: 'Refused, or failed: `message` says what to change.',
+  content: {
+    'application/json': {
+      schema: {
+        type: 'object' as const,
+        required: ['error'],
+        properties: {
+          error: {
+            type: 'object' as const,
+            required: ['message', 'type', 'param', 'code'],
+            properties: {
+              message: TEXT,
+              type: TEXT,
+              param: { anyOf: [TEXT, { type: 'null' as const }] },
+              code: TEXT,
+            },
+          },
+        },
+      },
+    },
+  },
+}
+
 export function createAdmin({ config, database, log }: AdminSetup) {
   const vault = createVault(() => readEncryptionKeys(config))
   const options: AdminOptions = {
@@ -40,15 +74,24 @@ export function createAdmin({ config, database, log }: AdminSetup) {
     trustedProxies: config.trustedProxies,
     log,
   }
-  return new Elysia({ normalize: false })
+  const admin = new Elysia({ normalize: false })
+  return admin
+    .onAfterHandle(({ path, responseValue }) =>
+      path === SPECIFICATION ? describeBodies(responseValue, admin.routes) : undefined,
+    )
     .use(
       openapi({
         // No page: that of the plugin loads its script from elsewhere.
         provider: null,
-        specPath: '/openapi.json',
+        specPath: SPECIFICATION,
+        // The proxy's own paths, on the same port, are OpenAI's to describe.
+        exclude: { paths: [PROXY_PATHS] },
         documentation: {
           info: { title: 'Model Proxy admin API', version: '1' },
-          components: { securitySchemes: { adminKey: { type: 'http', scheme: 'bearer' } } },
+          components: {
+            securitySchemes: { adminKey: { type: 'http', scheme: 'bearer' } },
+            responses: { Refused: REFUSED },
+          },
           security: [{ adminKey: [] }],
         },
       }),
@@ -64,6 +107,7 @@ export function createAdmin({ config, database, log }: AdminSetup) {
     .use(createUsageController(options))
     .use(createOverviewController(options))
     .use(createRequestsController(options))
+    .use(createRefusalsController(options))
     .use(createCacheController(options))
     .use(createMatchesController(options))
     .use(createLoginController(options))

@@ -52,6 +52,13 @@ const QUERY: QueryShape = {
   flags: ['include_archived', 'include_inactive', 'batch', 'tenant_only'],
 }
 
+/** What every route may answer, for who reads the description of the API. */
+const RESPONSES = {
+  200: { description: 'Done.', content: { 'application/json': { schema: { type: 'object' as const } } } },
+  '4XX': { $ref: '#/components/responses/Refused' },
+  '5XX': { $ref: '#/components/responses/Refused' },
+}
+
 export function addressOf(request: Request, server: AddressedServer | null, trustedProxies: number): string {
   const socketAddress = server?.requestIP(request)?.address ?? '127.0.0.1'
   return readClientAddress(socketAddress, request.headers.get('x-forwarded-for'), trustedProxies)
@@ -70,7 +77,7 @@ export function openController({ log, trustedProxies }: Pick<AdminOptions, 'log'
     }
 
   return (
-    new Elysia({ prefix, normalize: false })
+    new Elysia({ prefix, normalize: false, detail: { responses: RESPONSES } })
       .onParse(({ request }) => readJson(request))
       // Hooks name what they need of a request: for one that takes it whole, Elysia would parse cookies, query and all else of every
       // request to the server, the proxy's own among them, and make each of its responses twice.

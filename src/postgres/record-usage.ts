@@ -58,7 +58,6 @@ const RECORD_USAGE = defineStatement(
 const MAINTAIN_PARTITIONS = defineStatement('select maintain_usage_partitions() as done', { done: nothing })
 const ROLL_UP = defineStatement('select roll_up_usage() as summed', { summed: bigint })
 const FORGET_BATCHES = defineStatement('select forget_batches() as done', { done: nothing })
-const _DELETE_EXPIRED = defineStatement('select delete_expired_entries($1::integer) as deleted', { deleted: integer })
 
 /** `batch`, a UUID, makes it safe to send the same records again: they are written once. */
 export async function recordUsage(database: Database, records: readonly UsageRecord[], batch: string): Promise<void> {

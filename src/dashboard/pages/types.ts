@@ -12,6 +12,7 @@ import type {
   ProjectRow,
   ProviderKeyRow,
   QuotaRow,
+  RefusalRow,
   RequestRow,
   ShareRow,
   SimilarityRow,
@@ -127,6 +128,8 @@ export interface Limits {
 }
 
 export type Plan = PlanRow
+
+export type Refusal = Told<RefusalRow, 'latest_hour', { latest_hour: number }>
 
 export interface Member {
   id: string

@@ -71,6 +71,13 @@ export interface RequestRow {
   duration_ms: number
 }
 
+export interface RefusalRow {
+  /** Code of the error. */
+  reason: string
+  requests: number
+  latest_hour: string
+}
+
 export interface CacheStatsRow {
   entries: number
   bytes: number

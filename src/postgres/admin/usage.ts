@@ -1,6 +1,15 @@
 /** What was used, and what the cache holds. */
 import { defineChange, defineRead } from './act-as.ts'
-import type { CacheStatsRow, EntryRow, LatencyRow, OverviewRow, RequestRow, ShareRow, UsageRow } from './rows.ts'
+import type {
+  CacheStatsRow,
+  EntryRow,
+  LatencyRow,
+  OverviewRow,
+  RefusalRow,
+  RequestRow,
+  ShareRow,
+  UsageRow,
+} from './rows.ts'
 
 export interface UsageFilter {
   from_time: string
@@ -127,3 +136,8 @@ export const invalidateCache = defineChange<
 })
 
 export const purgeCache = defineChange<{ project: number }, { result: number }>('purge_cache', { project: 'project' })
+
+export const listRefusals = defineRead<{ from_time: string; until_time: string }, RefusalRow>('list_refusals', {
+  from_time: 'timestamptz',
+  until_time: 'timestamptz',
+})

@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { openEmbeddedDatabase } from '../../../src/postgres/embedded/embedded.ts'
 import { createInProcessStore } from '../../../src/stores/in-process-store.ts'
-import { startUpstreams, storeKey, type Upstreams } from '../../harness/direct-upstreams.ts'
 import type { Stores } from '../../harness/backends.ts'
+import { startUpstreams, storeKey, type Upstreams } from '../../harness/direct-upstreams.ts'
 import { startProxy, type TestProxy } from '../../harness/proxy.ts'
 import { preparePython, run } from './prepare-python.ts'
 

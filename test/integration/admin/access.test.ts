@@ -27,6 +27,7 @@ const now = Math.floor(Date.now() / 1000)
 function routesOf({ project, key, entry, request, user }: World): Route[] {
   const own = `/v1/organization/projects/${project}`
   return [
+    { method: 'GET', path: '/v1/organization/refusals', need: 'administrator' },
     { method: 'GET', path: own, need: 'viewer' },
     { method: 'GET', path: `${own}/settings`, need: 'viewer' },
     { method: 'GET', path: `${own}/api_keys`, need: 'viewer' },

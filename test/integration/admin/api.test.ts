@@ -341,6 +341,19 @@ describeBackends('the admin API through the openai package', backend => {
 
   test('the API describes itself', async () => {
     const { json } = await send(proxy, 'GET', '/openapi.json')
-    expect(Object.keys(json.paths)).toContain('/v1/organization/projects/{project_id}/api_keys')
+    const { post } = json.paths['/v1/organization/projects/{project_id}/api_keys']
+    expect(post.requestBody.content['application/json'].schema).toMatchObject({
+      type: 'object',
+      required: ['name'],
+      additionalProperties: false,
+    })
+    expect(Object.keys(post.responses)).toEqual(['200', '4XX', '5XX'])
+    // The proxy's own are OpenAI's.
+    expect(Object.keys(json.paths).filter(path => /chat|\*/.test(path))).toEqual([])
+    const bodies = Object.values<Record<string, { requestBody?: { content: object } }>>(json.paths).flatMap(path =>
+      Object.values(path).flatMap(({ requestBody }) => (requestBody ? [requestBody.content] : [])),
+    )
+    expect(bodies.length).toBeGreaterThan(15)
+    for (const content of bodies) expect(content).toHaveProperty('application/json')
   })
 })

@@ -7,6 +7,7 @@ import { formatCount, formatPercent } from '../format.ts'
 import { useProject } from '../session.ts'
 import type { Limits } from '../types.ts'
 import { usePlans } from './new-project.tsx'
+import { Refused } from './refused.tsx'
 
 export function LimitsPage() {
   const project = useProject()
@@ -60,6 +61,7 @@ export function LimitsPage() {
               ]}
             />
           </Card>
+          <Refused />
         </div>
       )}
     </>

@@ -1,0 +1,23 @@
+create or replace function list_refusals(from_time timestamptz, until_time timestamptz) returns table (
+    reason text,
+    requests bigint,
+    latest_hour timestamptz
+)
+language plpgsql
+stable
+set search_path = public, pg_temp
+as $$
+#variable_conflict use_column
+begin
+    perform require_administrator();
+    return query
+    select r.reason, sum(r.requests)::bigint, max(r.hour)
+    from refusals_hourly r
+    where r.hour >= from_time
+        and r.hour < until_time
+    group by r.reason
+    order by 2 desc, 1;
+end;
+$$;
+
+comment on function list_refusals(timestamptz, timestamptz) is 'How many requests of whomever were refused in a time, by reason, the most frequent first. Takes an administrator.';

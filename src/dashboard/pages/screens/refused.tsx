@@ -1,0 +1,67 @@
+/** What was turned away at the door, for administrators: of all projects, since a refused request need not belong to one. */
+import { useQuery } from '@tanstack/react-query'
+import { get } from '../api.ts'
+import { Card, Empty, Loading, Problem } from '../components/basics.tsx'
+import { Table } from '../components/table.tsx'
+import { formatAgo, formatCount } from '../format.ts'
+import { isAdministrator, useSession } from '../session.ts'
+import type { Page, Refusal } from '../types.ts'
+
+const REASONS: Record<string, [title: string, hint: string]> = {
+  missing_api_key: ['No API key', 'A client sends no Authorization header.'],
+  invalid_api_key: ['Unknown API key', 'A key that was never issued, has expired, or is of another service.'],
+  api_key_disabled: ['Deactivated API key', 'Somebody still uses a key that was turned off.'],
+  rate_limit_exceeded: ['Too many a minute', 'A key or a client address is over its plan’s limit.'],
+  monthly_quota_exceeded: ['Month used up', 'A project is over its plan’s quota.'],
+  concurrent_requests_exceeded: ['Too many at once', 'A key has as many requests under way as its plan allows.'],
+}
+
+export function Refused() {
+  const session = useSession()
+  const isShown = isAdministrator(session.data)
+  const refused = useQuery({
+    queryKey: ['refusals'],
+    queryFn: () => get<Page<Refusal>>('/v1/organization/refusals').then(page => page.data),
+    enabled: isShown,
+    refetchInterval: 10_000,
+  })
+  if (!isShown) return null
+  return (
+    <Card title="Refused in the last 24 hours, all projects">
+      {refused.error && <Problem error={refused.error} />}
+      {refused.isPending && <Loading />}
+      {refused.data && (
+        <Table
+          label="Refused requests by reason"
+          rows={refused.data}
+          keyOf={row => row.reason}
+          empty={
+            <Empty title="Nobody was refused">Requests with no key, a bad one, or over a limit are counted here.</Empty>
+          }
+          columns={[
+            {
+              title: 'Reason',
+              cell: row => (
+                <>
+                  <span className="font-medium">{REASONS[row.reason]?.[0] ?? row.reason}</span>
+                  <span className="block text-xs text-muted">{REASONS[row.reason]?.[1] ?? ''}</span>
+                </>
+              ),
+            },
+            { title: 'Code', cell: row => <code className="font-mono text-xs">{row.reason}</code> },
+            {
+              title: 'Latest',
+              cell: row => <span className="whitespace-nowrap">{describeHour(row.latest_hour)}</span>,
+            },
+            { title: 'Requests', numeric: true, cell: row => formatCount(row.requests) },
+          ]}
+        />
+      )}
+    </Card>
+  )
+}
+
+/** Refusals are counted by the hour. */
+function describeHour(seconds: number): string {
+  return Date.now() / 1000 - seconds < 3600 ? 'this hour' : formatAgo(seconds)
+}

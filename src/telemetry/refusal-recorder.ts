@@ -1,0 +1,56 @@
+/** Writes down every few seconds how many requests were refused, so that operators see it over all processes and restarts. */
+import { withinTimeLimit } from '../event-loop/time-limit.ts'
+import type { Database } from '../postgres/database.ts'
+import { recordRefusals } from '../postgres/record-refusals.ts'
+import { describeCause } from './describe-cause.ts'
+import type { Log } from './log.ts'
+import type { Refusals } from './refusals.ts'
+
+const WRITE_EVERY_MS = 5_000
+
+export interface RefusalRecorder {
+  /** Resolves when all has been written, or the time is up. */
+  drain(timeLimitMs: number): Promise<void>
+  stop(): void
+}
+
+export function createRefusalRecorder(
+  database: Database,
+  refusals: Pick<Refusals, 'totals'>,
+  log: Pick<Log, 'warn'>,
+): RefusalRecorder {
+  let written: Record<string, number> = {}
+  let writing: Promise<void> | null = null
+
+  async function write(): Promise<void> {
+    const totals = refusals.totals()
+    const news = Object.entries(totals).map(([reason, total]) => [reason, total - (written[reason] ?? 0)] as const)
+    const counts = new Map(news.filter(([, count]) => count > 0))
+    if (counts.size === 0) return
+    await recordRefusals(database, counts)
+    written = totals
+  }
+
+  /** What could not be written goes with the next. */
+  function startWriting(): Promise<void> {
+    writing ??= write()
+      .catch(error => log.warn({ cause: describeCause(error) }, 'refusals could not be written'))
+      .finally(() => {
+        writing = null
+      })
+    return writing
+  }
+
+  const timer = setInterval(startWriting, WRITE_EVERY_MS)
+  timer.unref()
+  return {
+    async drain(timeLimitMs) {
+      // What was noted while an earlier batch was under way is not in it.
+      await writing
+      await withinTimeLimit(timeLimitMs, startWriting()).catch(() => {})
+    },
+    stop() {
+      clearInterval(timer)
+    },
+  }
+}

@@ -1,0 +1,39 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { describeBackends } from '../../harness/backends.ts'
+import { ask } from '../../harness/client.ts'
+import { startProxy, type TestProxy } from '../../harness/proxy.ts'
+import { addUser, issueAdminKey, send } from './people.ts'
+
+describeBackends('requests that were refused', backend => {
+  let proxy: TestProxy
+  beforeAll(async () => {
+    proxy = await startProxy({ stores: await backend.open() })
+  })
+  afterAll(() => proxy.stop())
+
+  test('are counted by reason, over several processes, for administrators', async () => {
+    await addUser(proxy, 'root@example.org', 'owner')
+    const authorization = `Bearer ${await issueAdminKey(proxy, 'root@example.org')}`
+    const read = async () =>
+      (await send(proxy, 'GET', '/v1/organization/refusals', { headers: { authorization } })).json
+    expect(await read()).toEqual({ object: 'list', data: [], has_more: false })
+    const other = await startProxy({ stores: proxy.stores })
+    for (const each of [proxy, proxy, other]) await ask(each, 'lgw_proj_nobody', 'Hello')
+    const key = await proxy.createKey({ project: 'refused' })
+    await proxy.query(`select deactivate_key('${key}')`)
+    await ask(proxy, key, 'Hello')
+    await Promise.all([proxy.settle(), other.stop()])
+    const { data } = await read()
+    expect(data).toMatchObject([
+      { reason: 'invalid_api_key', requests: 3 },
+      { reason: 'api_key_disabled', requests: 1 },
+    ])
+    // What was written once is not written again.
+    await proxy.settle()
+    expect((await read()).data).toEqual(data)
+    const span = await send(proxy, 'GET', '/v1/organization/refusals?start_time=5&end_time=5', {
+      headers: { authorization },
+    })
+    expect(span.status).toBe(400)
+  })
+})
