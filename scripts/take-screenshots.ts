@@ -43,6 +43,7 @@ for (const { name: look, ...options } of LOOKS) {
     if (only.length > 0 && !only.includes(name)) continue
     await page.goto(`${root}/dashboard${path}`)
     await waitForPage(page)
+    if (name === 'playground') await askInPlayground(page, seeded.testKey)
     await page.waitForTimeout(500)
     await shoot(name)
     if (name === 'requests') await shootRequest(page, shoot)
@@ -53,6 +54,13 @@ for (const { name: look, ...options } of LOOKS) {
 await browser.close()
 await proxy.stop()
 await database.close()
+
+async function askInPlayground(page: Page, testKey: string): Promise<void> {
+  await page.getByLabel('Test key').fill(testKey)
+  await page.getByLabel('Message').fill('Could you please tell me how to reset my password?')
+  await page.getByRole('button', { name: 'Send' }).click()
+  await page.getByText('x-proxy-cache-reason').waitFor()
+}
 
 async function shootRequest(page: Page, shoot: (name: string) => Promise<unknown>): Promise<void> {
   await page.locator('tbody button').nth(7).click()

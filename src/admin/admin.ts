@@ -10,8 +10,8 @@ import type { Log } from '../telemetry/log.ts'
 import { createAdminKeysController } from './admin-keys.ts'
 import { createAuditLogsController } from './audit-logs.ts'
 import { createCacheController } from './cache.ts'
+import { completeDescription } from './complete-description.ts'
 import type { AdminOptions } from './controller.ts'
-import { describeBodies } from './describe-bodies.ts'
 import { createLimitsController } from './limits.ts'
 import { createMatchesController } from './matches.ts'
 import { createOidcController } from './oidc-controller.ts'
@@ -77,7 +77,7 @@ export function createAdmin({ config, database, log }: AdminSetup) {
   const admin = new Elysia({ normalize: false })
   return admin
     .onAfterHandle(({ path, responseValue }) =>
-      path === SPECIFICATION ? describeBodies(responseValue, admin.routes) : undefined,
+      path === SPECIFICATION ? completeDescription(responseValue, admin.routes) : undefined,
     )
     .use(
       openapi({
@@ -87,7 +87,12 @@ export function createAdmin({ config, database, log }: AdminSetup) {
         // The proxy's own paths, on the same port, are OpenAI's to describe.
         exclude: { paths: [PROXY_PATHS] },
         documentation: {
-          info: { title: 'Model Proxy admin API', version: '1' },
+          info: {
+            title: 'Model Proxy admin API',
+            version: '1',
+            description:
+              'Projects, keys, people, usage and the cache; in the shape of OpenAI’s Administration API where that has one.',
+          },
           components: {
             securitySchemes: { adminKey: { type: 'http', scheme: 'bearer' } },
             responses: { Refused: REFUSED },

@@ -13,8 +13,10 @@ export const BUILT_FOLDER = fileURLToPath(new URL('../../dist/dashboard/', impor
 /** Finds a file by name; index.html is the page. */
 export type FindAsset = (name: string) => Promise<ServedAsset | null>
 
+/** Of this process: whoever serves them, they are the same. */
+let loading: Promise<Map<string, ServedAsset>> | null = null
+
 export function createAssets(): FindAsset {
-  let loading: Promise<Map<string, ServedAsset>> | null = null
   return async name => {
     loading ??= load()
     // A build that failed is tried again.

@@ -37,6 +37,9 @@ export async function seedUsage(proxy: TestProxy): Promise<Seeded> {
   }
   await proxy.query(`select store_provider_key(${project}, 'openai', '\\x00', 'x9Kf')`)
   await proxy.query(MONTH_OF_USAGE.replaceAll('$project', String(project)))
+  await proxy.query(
+    `select record_refusals(array['invalid_api_key', 'rate_limit_exceeded', 'api_key_disabled'], array[412, 97, 6])`,
+  )
   return { project: `proj_${project}`, testKey: test?.key ?? '' }
 }
 
