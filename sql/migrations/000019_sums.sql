@@ -61,6 +61,9 @@ comment on column latency_daily.cache_result is 'As in latency_hourly.';
 comment on column latency_daily.bucket is 'As in latency_hourly.';
 comment on column latency_daily.requests is 'As in latency_hourly.';
 
+-- Nothing is rolled up meanwhile by a proxy that knows the hours alone.
+select pg_advisory_xact_lock(hashtext('roll_up_usage'));
+
 insert into usage_daily
 select
     h.project_id, date_trunc('day', h.hour, 'UTC'), h.key_id, h.endpoint, h.model, h.provider, h.cache_result, h.status_class,

@@ -62,12 +62,22 @@ function shared(name: Backend['name'], open: () => Promise<OpenStores>): Backend
   }
 }
 
-/** Ids go on counting: no test finds in Redis what another left there. */
+const TABLES = [
+  'projects, api_keys, provider_keys, monthly_counters, kept_objects',
+  'cache_entries, cache_prompts, cache_groups, cache_sizes, cache_size_changes, cached_vectors',
+  'cache_verdicts, semantic_hits, judge_spending, judge_queue, learned_equivalences',
+  'usage_records, usage_pending, usage_hourly, usage_daily, latency_hourly, latency_daily, refusals_hourly',
+  'users, memberships, invitations, sessions, login_attempts, admin_keys, audit_log',
+].flatMap(line => line.split(', '))
+
+/**
+ * Ids go on counting: no test finds in Redis what another left there. Rows are deleted, which takes a twentieth of the time that
+ * truncating the many small tables would; as a replica does it, without triggers and foreign keys, so that the order says nothing.
+ */
 const EMPTY = `
-  truncate projects, api_keys, provider_keys, monthly_counters, cache_entries, cache_prompts, cache_groups, cache_sizes, cached_vectors, usage_records,
-    usage_hourly, latency_hourly, usage_daily, latency_daily, refusals_hourly, usage_pending, users, memberships, invitations, sessions,
-    login_attempts, admin_keys, audit_log, cache_verdicts, semantic_hits, judge_spending, judge_queue, learned_equivalences, kept_objects;
-  truncate cache_size_changes;
+  set session_replication_role = replica;
+  ${TABLES.map(table => `delete from ${table};`).join('\n  ')}
+  reset session_replication_role;
   select drop_unused_cache_graphs();
   delete from plans where name not in ('free', 'pro', 'enterprise');
 `
