@@ -72,7 +72,7 @@ export const PATH_ERRORS = {
     status: 404,
     code: 'unsupported_endpoint',
     when: 'The model’s provider does not have the endpoint.',
-    message: "{vendor}'s models answer POST /v1/chat/completions alone, not /v1/{endpoint}.",
+    message: "{vendor}'s models answer /v1/chat/completions, /v1/responses and /v1/messages, not /v1/{endpoint}.",
     param: 'model',
   },
   pathUnsupported: {
