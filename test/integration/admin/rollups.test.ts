@@ -1,9 +1,35 @@
 import { afterAll, beforeEach, expect, test } from 'vitest'
-import { rollUpUsage } from '../../../src/postgres/record-usage.ts'
+import { recordUsage, rollUpUsage, type UsageRecord } from '../../../src/postgres/record-usage.ts'
 import { OLDER_PARTITION } from '../../browser/seed.ts'
 import { describeBackends, type Stores } from '../../harness/backends.ts'
 import { ask } from '../../harness/client.ts'
 import { startProxy, type TestProxy } from '../../harness/proxy.ts'
+
+const MINUTES_APART = 101
+
+/** The nth of a long row of requests, back from now. */
+function recordOf(project: number, n: number): UsageRecord {
+  return {
+    recorded_at: new Date(Date.now() - n * MINUTES_APART * 60_000).toISOString(),
+    request_id: `r${n}`,
+    project_id: project,
+    key_id: 1,
+    endpoint: 'chat',
+    model: `m${n % 3}`,
+    provider: 'openai',
+    cache_result: n % 2 === 0 ? 'HIT' : 'MISS',
+    status: 200,
+    streamed: false,
+    prompt_tokens: n,
+    cached_prompt_tokens: 0,
+    completion_tokens: 1,
+    tokens_saved: 0,
+    cost_usd: 0.5,
+    saved_usd: 0.25,
+    latency_ms: 10,
+    duration_ms: 20,
+  }
+}
 
 describeBackends('usage by the hour', backend => {
   let stores: Stores
@@ -47,12 +73,9 @@ describeBackends('usage by the hour', backend => {
   test('is the same by the hour, day and month of any zone, from whichever sums it is read', async () => {
     await stores.database.runScript(OLDER_PARTITION)
     await proxy.query(`select create_project('long', 'free')`)
-    await proxy.query(`select record_usage(
-        array_agg(now() - n * interval '101 minutes'), array_agg('r' || n), array_agg(p.id), array_agg(1::bigint), array_agg('chat'::text),
-        array_agg('m' || n % 3), array_agg('openai'::text), array_agg((array['HIT', 'MISS'])[n % 2 + 1]), array_agg(200::smallint),
-        array_agg(false), array_agg(n), array_agg(0), array_agg(1), array_agg(0), array_agg(0.5), array_agg(0.25), array_agg(10::real),
-        array_agg(20::real), gen_random_uuid())
-      from projects p, generate_series(1, 1700) n where p.name = 'long'`)
+    const [project] = await proxy.query<{ id: number }>(`select id from projects where name = 'long'`)
+    const records = Array.from({ length: 1_700 }, (_, n) => recordOf(Number(project?.id), n + 1))
+    await recordUsage(stores.database, records, crypto.randomUUID())
     await rollUpUsage(stores.database)
     for (const zone of ['UTC', 'Europe/Vienna', 'America/St_Johns', 'Pacific/Kiritimati']) {
       for (const [width, back] of [
