@@ -1,6 +1,6 @@
 /** Calls record_usage() and its upkeep. */
 import type { Database } from './database.ts'
-import { bigint, defineStatement, integer, nothing, runStatement } from './statement.ts'
+import { bigint, defineStatement, nothing, runStatement } from './statement.ts'
 import { sumUsage } from './sum-usage.ts'
 
 /** One answered, refused or failed request; the columns of usage_records. */
