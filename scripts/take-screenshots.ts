@@ -22,7 +22,7 @@ const database = await openEmbeddedDatabase({ directory: null, psql: null })
 await migrate(database)
 await database.runScript(OLDER_PARTITION)
 const stores = { database, store: createInProcessStore(), databaseUrl: null, redisUrl: null }
-const proxy = await startProxy({ stores, environment: { ENCRYPTION_KEY: TEST_ENCRYPTION_KEY } })
+const proxy = await startProxy({ dashboard: true, stores, environment: { ENCRYPTION_KEY: TEST_ENCRYPTION_KEY } })
 await addAdministrator(proxy)
 const seeded = await seedUsage(proxy)
 const { project } = seeded

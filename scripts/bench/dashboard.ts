@@ -48,7 +48,7 @@ async function fill(): Promise<void> {
 async function measure(): Promise<boolean> {
   const database = openRealDatabase({ url })
   const stores = { database, store: createInProcessStore(), databaseUrl: url, redisUrl: null }
-  const proxy = await startProxy({ stores })
+  const proxy = await startProxy({ dashboard: true, stores })
   await proxy.query(
     `select create_user('bench@localhost', 'owner') where not exists (select from users where email = 'bench@localhost')`,
   )

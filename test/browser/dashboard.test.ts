@@ -66,7 +66,7 @@ describe.skipIf(!chromiumPath)(title, () => {
     let root: string
     beforeAll(async () => {
       stores = await backend.open()
-      proxy = await startProxy({ stores, environment: { ENCRYPTION_KEY: TEST_ENCRYPTION_KEY } })
+      proxy = await startProxy({ dashboard: true, stores, environment: { ENCRYPTION_KEY: TEST_ENCRYPTION_KEY } })
       root = proxy.baseUrl.slice(0, -'/v1'.length)
       await addAdministrator(proxy)
     })

@@ -28,6 +28,8 @@ export interface ProxyOptions {
   /** To share upstream calls with other proxies. */
   bus?: ProcessBus
   log?: Log
+  /** Serves the dashboard and the admin API too; most tests have no use for them. */
+  dashboard?: boolean
 }
 
 let projects = 0
@@ -38,11 +40,13 @@ export async function startProxy({
   environment = {},
   bus,
   log = createLog('silent'),
+  dashboard = false,
 }: ProxyOptions): Promise<TestProxy> {
   const { database, store } = stores
   // A model in a process of its own, for each proxy of each test, would take longer than most tests.
   const config: Config = readConfig({
     PORT: '0',
+    DASHBOARD: dashboard ? 'on' : 'off',
     ...environment,
   })
   const embedder = await createEmbedder(config.embedder, log)

@@ -23,15 +23,28 @@ export async function preparePython(): Promise<{ python: string } | { missing: s
   const digest = Bun.SHA256.hash(`${major}.${minor} ${pinned.join()}`, 'hex').slice(0, 12)
   const folder = join(tmpdir(), `model-proxy-python-${digest}`)
   const python = join(folder, 'bin', 'python')
-  if (existsSync(join(folder, 'complete'))) return { python }
   try {
-    await install(folder, python)
+    await installOnce(folder, python)
     return { python }
   } catch (error) {
     // Where everything else is checked, a package that does not install is a failure.
     if (process.env.CI) throw error
     return { missing: `its packages do not install (${String(error).split('\n')[0]})` }
   }
+}
+
+/** Test files run beside each other: one installs, the others wait for it. */
+async function installOnce(folder: string, python: string): Promise<void> {
+  const lock = `${folder}-lock`
+  for (const deadlineMs = performance.now() + TIME_LIMIT_MS; performance.now() < deadlineMs; await Bun.sleep(200)) {
+    if (existsSync(join(folder, 'complete'))) return
+    const isMine = await mkdir(lock).then(
+      () => true,
+      () => false,
+    )
+    if (isMine) return await install(folder, python).finally(() => rm(lock, { recursive: true, force: true }))
+  }
+  throw new Error(`another process has been installing them for too long; if there is none, remove ${lock}`)
 }
 
 /** By uv, which brings a hundred packages in seconds; pip brings uv. */

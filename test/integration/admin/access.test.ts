@@ -109,7 +109,7 @@ describeBackends('who may do what', backend => {
   beforeEach(async () => {
     if (proxy) await proxy.stop()
     stores = await backend.open()
-    proxy = await startProxy({ stores, environment: { ENCRYPTION_KEY: TEST_ENCRYPTION_KEY } })
+    proxy = await startProxy({ dashboard: true, stores, environment: { ENCRYPTION_KEY: TEST_ENCRYPTION_KEY } })
     await addUser(proxy, 'root@example.org', 'owner')
     const victim = await addUser(proxy, 'victim@example.org', 'reader')
     for (const role of ['owner', 'member', 'viewer', 'stranger']) await addUser(proxy, `${role}@example.org`, 'reader')
@@ -333,7 +333,7 @@ describeBackends('who may do what', backend => {
       body: JSON.stringify(body),
     })
     expect([elsewhere.status, await elsewhere.text()]).toEqual([403, expect.stringContaining('https')])
-    const behind = await startProxy({ stores, environment: { TRUST_PROXY: '1' } })
+    const behind = await startProxy({ dashboard: true, stores, environment: { TRUST_PROXY: '1' } })
     const secure = await send(behind, 'POST', '/dashboard/api/login', {
       body,
       headers: { host: 'proxy.example.org', 'x-forwarded-proto': 'https' },

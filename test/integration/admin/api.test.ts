@@ -26,7 +26,7 @@ describeBackends('the admin API through the openai package', backend => {
   beforeEach(async () => {
     if (proxy) await proxy.stop()
     stores = await backend.open()
-    proxy = await startProxy({ stores, environment: { ENCRYPTION_KEY: TEST_ENCRYPTION_KEY } })
+    proxy = await startProxy({ dashboard: true, stores, environment: { ENCRYPTION_KEY: TEST_ENCRYPTION_KEY } })
     await addUser(proxy, 'root@example.org', 'owner')
     adminKey = await issueAdminKey(proxy, 'root@example.org')
     organization = adminClient(proxy, adminKey)

@@ -25,6 +25,7 @@ describeBackends('matches and near misses', backend => {
   beforeAll(async () => {
     standin = await startStandin({ flavour: 'aggregator' })
     proxy = await startProxy({
+      dashboard: true,
       stores: await backend.open(),
       environment: {
         AGGREGATOR_BASE_URL: standin.baseUrl,

@@ -58,6 +58,7 @@ describeBackends('a login by OpenID Connect', backend => {
     await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
     const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
     proxy = await startProxy({
+      dashboard: true,
       stores: await backend.open(),
       environment: { OIDC_ISSUER: issuer, OIDC_CLIENT_ID: CLIENT.id, OIDC_CLIENT_SECRET: CLIENT.secret },
     })
@@ -142,7 +143,7 @@ describeBackends('a login by OpenID Connect', backend => {
 
 describeBackends('without a provider', backend => {
   test('there is no such login', async () => {
-    const proxy = await startProxy({ stores: await backend.open() })
+    const proxy = await startProxy({ dashboard: true, stores: await backend.open() })
     expect((await send(proxy, 'GET', '/dashboard/api/login-options')).json.oidc).toBeNull()
     for (const path of ['/dashboard/api/oidc', '/dashboard/api/oidc/callback?code=1&state=2']) {
       expect([path, (await send(proxy, 'GET', path)).status]).toEqual([path, 404])

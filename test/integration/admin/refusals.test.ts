@@ -7,7 +7,7 @@ import { addUser, issueAdminKey, send } from './people.ts'
 describeBackends('requests that were refused', backend => {
   let proxy: TestProxy
   beforeAll(async () => {
-    proxy = await startProxy({ stores: await backend.open() })
+    proxy = await startProxy({ dashboard: true, stores: await backend.open() })
   })
   afterAll(() => proxy.stop())
 
@@ -17,7 +17,7 @@ describeBackends('requests that were refused', backend => {
     const read = async () =>
       (await send(proxy, 'GET', '/v1/organization/refusals', { headers: { authorization } })).json
     expect(await read()).toEqual({ object: 'list', data: [], has_more: false })
-    const other = await startProxy({ stores: proxy.stores })
+    const other = await startProxy({ dashboard: true, stores: proxy.stores })
     for (const each of [proxy, proxy, other]) await ask(each, 'lgw_proj_nobody', 'Hello')
     const key = await proxy.createKey({ project: 'refused' })
     await proxy.query(`select deactivate_key('${key}')`)

@@ -37,7 +37,7 @@ describeBackends('usage by the hour', backend => {
   beforeEach(async () => {
     if (proxy) await proxy.stop()
     stores = await backend.open()
-    proxy = await startProxy({ stores })
+    proxy = await startProxy({ dashboard: true, stores })
   })
   afterAll(() => proxy.stop())
 

@@ -1,0 +1,78 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describeBackends } from '../../harness/backends.ts'
+import { startProxy, type TestProxy } from '../../harness/proxy.ts'
+import { addUser, issueAdminKey } from '../../integration/admin/people.ts'
+import { preparePython } from './prepare-python.ts'
+
+const WALK = `
+import json, os, time
+from openai import OpenAI
+
+client = OpenAI(admin_api_key=os.environ["ADMIN_KEY"], base_url=os.environ["BASE_URL"], max_retries=0)
+organization = client.admin.organization
+project = organization.projects.create(name="from-python")
+names = [each.name for each in organization.projects.list(limit=1)]
+since = int(time.time()) - 86400
+usage = organization.usage.completions(start_time=since, bucket_width="1d", group_by=["project_id", "model"])
+costs = organization.usage.costs(start_time=since)
+events = [event.type for event in organization.audit_logs.list(project_ids=[project.id])]
+archived = organization.projects.archive(project.id)
+key = organization.admin_api_keys.create(name="made by python")
+organization.admin_api_keys.delete(key.id)
+print(json.dumps({
+    "project": project.name,
+    "names": names,
+    "requests": sum(result.num_model_requests for bucket in usage.data for result in bucket.results),
+    "cost": costs.data[-1].object,
+    "events": events,
+    "status": archived.status,
+    "emails": [user.email for user in organization.users.list()],
+}))
+`
+
+const prepared = await preparePython()
+
+describe.skipIf('missing' in prepared)(
+  'missing' in prepared ? `from Python: ${prepared.missing}` : 'from Python',
+  () => {
+    const python = 'python' in prepared ? prepared.python : ''
+
+    describeBackends('the admin API', backend => {
+      let proxy: TestProxy
+      beforeAll(async () => {
+        proxy = await startProxy({ dashboard: true, stores: await backend.open() })
+      })
+      afterAll(() => proxy.stop())
+
+      test('is driven by OpenAI’s own package: a project, its usage and costs, the audit log', async () => {
+        await addUser(proxy, 'root@example.org', 'owner')
+        const ADMIN_KEY = await issueAdminKey(proxy, 'root@example.org')
+        const key = await proxy.createKey({ project: 'existing' })
+        for (const content of ['one', 'two']) {
+          await fetch(`${proxy.baseUrl}/chat/completions`, {
+            method: 'POST',
+            headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+            body: JSON.stringify({ model: 'openai/gpt-4o-mini', messages: [{ role: 'user', content }] }),
+          })
+        }
+        await proxy.settle()
+        const walked = Bun.spawn([python, '-c', WALK], {
+          env: { ...process.env, ADMIN_KEY, BASE_URL: proxy.baseUrl },
+          stdout: 'pipe',
+          stderr: 'pipe',
+        })
+        const [out, err] = await Promise.all([new Response(walked.stdout).text(), new Response(walked.stderr).text()])
+        expect([await walked.exited, err]).toEqual([0, ''])
+        expect(JSON.parse(out)).toEqual({
+          project: 'from-python',
+          names: ['existing', 'from-python'],
+          requests: 2,
+          cost: 'bucket',
+          events: ['project.created'],
+          status: 'archived',
+          emails: ['root@example.org'],
+        })
+      }, 60_000)
+    })
+  },
+)
