@@ -231,7 +231,7 @@ describeBackends('legacy completions', backend => {
       expect(response.status).toBe(404)
       const { error } = (await response.json()) as { error: Fields }
       expect(error).toMatchObject({ code: 'unsupported_endpoint', param: 'model', type: 'invalid_request_error' })
-      expect(error.message).toContain('POST /v1/chat/completions')
+      expect(error.message).toContain('/v1/chat/completions')
       expect(upstreams[provider].requests).toHaveLength(0)
       await proxy.settle()
       expect(await proxy.query('select * from monthly_counters where requests > 0')).toEqual([])
