@@ -134,7 +134,10 @@ async function runUnlocked(
   } catch (error) {
     if (!isLockedOut(causeOf(error))) throw error
   }
-  const locked = await findLockedCounters(database, [...new Set(asks.map(({ keyHash }) => keyHash))])
+  const keyHashes = [...new Set(asks.map(({ keyHash }) => keyHash))]
+  const locked = await findLockedCounters(database, keyHashes).catch(cause => {
+    throw refuse('databaseUnavailable', null, cause)
+  })
   const free = asks.filter(({ keyHash }) => !locked.has(keyHash))
   const replies = free.length > 0 ? await runBehindDeploy(admitOnce, free) : []
   let next = 0
