@@ -1,23 +1,25 @@
 /** Stored responses: found exactly, by equal normalized text, by meaning, in that order; stored when complete. */
 import { createTimeLimit, withinTimeLimit } from '../event-loop/time-limit.ts'
 import type { Database } from '../postgres/database.ts'
-import { type FoundAnswer, findAnswer, type SimilarAnswer } from '../postgres/find-answer.ts'
+import { findAnswer, type SimilarAnswer } from '../postgres/find-answer.ts'
 import type { FastStore } from '../stores/fast-store.ts'
 import { describeCause } from '../telemetry/describe-cause.ts'
 import type { Log } from '../telemetry/log.ts'
-import { readPrompt } from '../text/read-prompt.ts'
 import { decodeAliasedEntry, encodeAlias, isAlias } from './alias.ts'
 import { keptForSeconds } from './cache-control.ts'
 import type { CacheQuery, SemanticQuery } from './cache-query.ts'
-import { ageSeconds, type CacheEntry, decodeEntry, encodeEntry } from './entry.ts'
+import { ageSeconds, encodeEntry } from './entry.ts'
 import type { Judge } from './judge/judge.ts'
 import type { JudgeQueue } from './judge/judge-queue.ts'
 import type { LearnedEquivalences } from './learned-equivalences.ts'
 import { cacheIdOf, type Match, type MissReason, type NearMiss, type SemanticMatch } from './match.ts'
-import { lookupThreshold, matchSettings, type PickedMatch, pickCandidate } from './policy.ts'
+import { lookupThreshold, matchSettings, pickCandidate } from './policy.ts'
 import type { PromptVector, PromptVectors } from './prompt-vectors.ts'
-import { findExchange, NOTHING_LEARNED } from './proof/exchange.ts'
+import { NOTHING_LEARNED } from './proof/exchange.ts'
 import { createResponseWriter, type NewResponse } from './response-writer.ts'
+import { readRow, readStored, toMatch, toNearMiss } from './to-match.ts'
+
+const encoder = new TextEncoder()
 
 /** A look into the database that takes longer is a miss: together with admission it stays under a second. */
 const LOOKUP_TIME_LIMIT_MS = 400
@@ -155,7 +157,7 @@ export function createCache(options: CacheOptions): Cache {
     readExact(bytes, query) {
       if (!bytes) return null
       const { account, control, requestHash } = query
-      const match = isAlias(bytes) ? readAlias(bytes, matchSettings(account)) : readStored(bytes, requestHash)
+      const match = isAlias(bytes) ? decodeAliasedEntry(bytes, matchSettings(account)) : readStored(bytes, requestHash)
       const now = Date.now()
       if (!match || match.entry.expiresAtMs <= now) return null
       if (control.maxAgeSeconds !== null && ageSeconds(match.entry, now) > control.maxAgeSeconds) return null
@@ -213,47 +215,5 @@ export function createCache(options: CacheOptions): Cache {
     if (made) return made
     const { normalized } = semantic.reading
     return vectors.isFree ? vectors.make(normalized) : vectors.find(query.account, normalized)
-  }
-}
-
-const encoder = new TextEncoder()
-
-function readStored(bytes: Uint8Array, requestHash: string): Match | null {
-  const entry = decodeEntry(bytes)
-  return entry && { result: 'HIT', reason: 'exact', id: cacheIdOf(requestHash), entry }
-}
-
-function readAlias(bytes: Uint8Array, settings: string): Match | null {
-  return decodeAliasedEntry(bytes, settings)
-}
-
-function toMatch(
-  { normalizedHash: askedHash, reading }: SemanticQuery,
-  { row, reason, similarity }: PickedMatch,
-): SemanticMatch {
-  const entryHash = row.request_hash
-  const exchange = findExchange(reading, readPrompt(row.prompt))
-  const found = { askedHash, entryHash, exchange, entry: readRow(row) }
-  return { result: 'HIT-SEMANTIC', reason, similarity, id: cacheIdOf(entryHash), ...found }
-}
-
-function toNearMiss(
-  { normalizedHash: askedHash, reading }: SemanticQuery,
-  { row, difference }: { row: SimilarAnswer; difference: string | null },
-): NearMiss {
-  const similarity = Math.min(1, Math.max(0, row.similarity))
-  const entryHash = row.request_hash
-  const exchange = findExchange(reading, readPrompt(row.prompt))
-  return { reason: 'undecided', similarity, difference, askedHash, entryHash, exchange, entry: readRow(row) }
-}
-
-function readRow(row: FoundAnswer): CacheEntry {
-  return {
-    body: encoder.encode(row.response),
-    provider: row.provider,
-    promptTokens: row.prompt_tokens,
-    completionTokens: row.completion_tokens,
-    createdAtMs: row.created_at.getTime(),
-    expiresAtMs: row.expires_at.getTime(),
   }
 }

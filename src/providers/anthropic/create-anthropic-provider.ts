@@ -1,4 +1,6 @@
 /** Anthropic under a project's own key: its Messages API behind OpenAI's chat completions. */
+
+import { parseExactly } from '../../json/exact-json.ts'
 import { hasInexactNumber } from '../../json/inexact-number.ts'
 import type { JsonObject } from '../../json/json-object.ts'
 import { callUpstream, type UpstreamLimits } from '../call-upstream.ts'
@@ -8,7 +10,6 @@ import { unsupportedEndpoint } from '../unsupported-endpoint.ts'
 import type { Provider, UpstreamAnswer, UpstreamRequest } from '../upstream.ts'
 import { readAnswerContext } from './answer/answer-context.ts'
 import { translateAnswer } from './answer/translate-answer.ts'
-import { parseExactly } from './exact-json.ts'
 import { chooseApiVersion, type MessagesRequest } from './messages-request.ts'
 import { translateRequest } from './request/translate-request.ts'
 

@@ -1,10 +1,10 @@
 /** Whatever Anthropic answers, plain, streamed or in error, in OpenAI's form. */
 import type { Message } from '@anthropic-ai/sdk/resources/messages'
 import { ProxyError } from '../../../errors.ts'
+import { parseExactly } from '../../../json/exact-json.ts'
 import { isJsonObject } from '../../../json/json-object.ts'
 import type { UpstreamAnswer } from '../../upstream.ts'
 import { broken, UpstreamFailure } from '../../upstream-failure.ts'
-import { parseExactly } from '../exact-json.ts'
 import type { AnswerContext } from './answer-context.ts'
 import { readBody } from './read-body.ts'
 import { translateError } from './translate-error.ts'

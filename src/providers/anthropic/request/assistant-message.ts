@@ -5,10 +5,10 @@ import type {
   ThinkingBlockParam,
   ToolUseBlockParam,
 } from '@anthropic-ai/sdk/resources/messages'
+import { parseExactly } from '../../../json/exact-json.ts'
 import { isJsonObject, type JsonObject } from '../../../json/json-object.ts'
-import { parseExactly } from '../exact-json.ts'
+import { readGiven, readList, readObject, readText } from '../../../json/read-fields.ts'
 import { refusal } from './check-fields.ts'
-import { readGiven, readList, readObject, readText } from './read-fields.ts'
 import { translateText } from './translate-parts.ts'
 
 /** A call as the client knows it. */

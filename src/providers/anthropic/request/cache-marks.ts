@@ -1,7 +1,7 @@
 /** Marks that tell the vendor to cache the prompt up to here: Anthropic's own, and OpenAI's. */
 import type { CacheControlEphemeral, ContentBlockParam } from '@anthropic-ai/sdk/resources/messages'
 import type { JsonObject } from '../../../json/json-object.ts'
-import { readChoice, readGiven, readObject } from './read-fields.ts'
+import { readChoice, readGiven, readObject } from '../../../json/read-fields.ts'
 
 export interface CacheMark {
   cache_control?: CacheControlEphemeral

@@ -1,7 +1,7 @@
 /** The calls of a conversation that still wait for their results. */
 import { invalidRequest } from '../../../errors.ts'
+import { readText } from '../../../json/read-fields.ts'
 import type { Call } from './assistant-message.ts'
-import { readText } from './read-fields.ts'
 import { createToolIds } from './tool-ids.ts'
 
 export interface OpenCalls {

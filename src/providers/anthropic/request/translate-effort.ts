@@ -2,8 +2,8 @@
 import type { OutputConfig, ThinkingConfigParam } from '@anthropic-ai/sdk/resources/messages'
 import { invalidRequest } from '../../../errors.ts'
 import type { JsonObject } from '../../../json/json-object.ts'
+import { readChoice, readGiven } from '../../../json/read-fields.ts'
 import { EFFORTS, type Effort, type ModelTraits } from '../model-traits.ts'
-import { readChoice, readGiven } from './read-fields.ts'
 
 export interface Thinking {
   thinking?: ThinkingConfigParam

@@ -1,8 +1,8 @@
 /** `response_format`: a schema that Anthropic enforces, or JSON by instruction. */
 import type { JSONOutputFormat, TextBlockParam } from '@anthropic-ai/sdk/resources/messages'
 import type { JsonObject } from '../../../json/json-object.ts'
+import { readChoice, readGiven, readObject, readText } from '../../../json/read-fields.ts'
 import { fitSchema } from './fit-schema.ts'
-import { readChoice, readGiven, readObject, readText } from './read-fields.ts'
 
 export interface AnswerFormat {
   format?: JSONOutputFormat

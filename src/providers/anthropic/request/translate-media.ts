@@ -2,8 +2,8 @@
 import type { Base64ImageSource, DocumentBlockParam, ImageBlockParam } from '@anthropic-ai/sdk/resources/messages'
 import { invalidRequest } from '../../../errors.ts'
 import type { JsonObject } from '../../../json/json-object.ts'
+import { readGiven, readObject, readText } from '../../../json/read-fields.ts'
 import { type DataUrl, parseDataUrl } from './data-url.ts'
-import { readGiven, readObject, readText } from './read-fields.ts'
 
 type ImageType = Base64ImageSource['media_type']
 type DocumentSource = DocumentBlockParam['source']

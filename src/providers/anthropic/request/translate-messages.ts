@@ -2,10 +2,10 @@
 import type { ContentBlockParam, TextBlockParam } from '@anthropic-ai/sdk/resources/messages'
 import { invalidRequest } from '../../../errors.ts'
 import type { JsonObject } from '../../../json/json-object.ts'
+import { readObject, readText } from '../../../json/read-fields.ts'
 import { composeAssistantTurn, readAssistantMessage } from './assistant-message.ts'
 import { markLast } from './cache-marks.ts'
 import { createOpenCalls, type OpenCalls } from './open-calls.ts'
-import { readObject, readText } from './read-fields.ts'
 import { translateContent, translateText } from './translate-parts.ts'
 
 export interface Turn {

@@ -2,9 +2,9 @@
 import type { DocumentBlockParam, ImageBlockParam, TextBlockParam } from '@anthropic-ai/sdk/resources/messages'
 import { invalidRequest } from '../../../errors.ts'
 import type { JsonObject } from '../../../json/json-object.ts'
+import { readGiven, readObject, readText } from '../../../json/read-fields.ts'
 import { readCacheMark } from './cache-marks.ts'
 import { refusal } from './check-fields.ts'
-import { readGiven, readObject, readText } from './read-fields.ts'
 import { translateFile, translateImage } from './translate-media.ts'
 
 export type ContentBlock = TextBlockParam | ImageBlockParam | DocumentBlockParam

@@ -2,8 +2,8 @@
 
 import { invalidRequest } from '../../../errors.ts'
 import type { JsonObject } from '../../../json/json-object.ts'
+import { readGiven, readNumber, readPositiveInteger, readText } from '../../../json/read-fields.ts'
 import type { MessagesRequest } from '../messages-request.ts'
-import { readGiven, readNumber, readPositiveInteger, readText } from './read-fields.ts'
 
 /** For a model whose output limit is not known. Every model that Anthropic serves has at least twice as much. */
 const DEFAULT_MAX_TOKENS = 32_000

@@ -2,8 +2,8 @@
 import type { Tool, ToolChoice } from '@anthropic-ai/sdk/resources/messages'
 import { invalidRequest } from '../../../errors.ts'
 import { isJsonObject, type JsonObject } from '../../../json/json-object.ts'
+import { readChoice, readGiven, readList, readObject, readText } from '../../../json/read-fields.ts'
 import { refusal } from './check-fields.ts'
-import { readChoice, readGiven, readList, readObject, readText } from './read-fields.ts'
 
 export interface ChosenTools {
   tools: Tool[]

@@ -1,10 +1,10 @@
 /** Functions a model may call, as Anthropic's tools. */
 import type { Tool } from '@anthropic-ai/sdk/resources/messages'
 import type { JsonObject } from '../../../json/json-object.ts'
+import { readGiven, readList, readObject, readText } from '../../../json/read-fields.ts'
 import { readCacheMark } from './cache-marks.ts'
 import { refusal } from './check-fields.ts'
 import { fitSchema } from './fit-schema.ts'
-import { readGiven, readList, readObject, readText } from './read-fields.ts'
 
 const NO_PARAMETERS = { type: 'object', properties: {} }
 

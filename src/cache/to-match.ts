@@ -1,0 +1,48 @@
+/** Makes matches of what the stores hold: bytes of the fast store, rows of the database. */
+import type { FoundAnswer, SimilarAnswer } from '../postgres/find-answer.ts'
+import { readPrompt } from '../text/read-prompt.ts'
+import type { SemanticQuery } from './cache-query.ts'
+import { type CacheEntry, decodeEntry } from './entry.ts'
+import { cacheIdOf, type Match, type NearMiss, type SemanticMatch } from './match.ts'
+import type { PickedMatch } from './policy.ts'
+import { findExchange } from './proof/exchange.ts'
+
+const encoder = new TextEncoder()
+
+export function readStored(bytes: Uint8Array, requestHash: string): Match | null {
+  const entry = decodeEntry(bytes)
+  return entry && { result: 'HIT', reason: 'exact', id: cacheIdOf(requestHash), entry }
+}
+
+/** Of a row that may be served. */
+export function toMatch(
+  { normalizedHash: askedHash, reading }: SemanticQuery,
+  { row, reason, similarity }: PickedMatch,
+): SemanticMatch {
+  const entryHash = row.request_hash
+  const exchange = findExchange(reading, readPrompt(row.prompt))
+  const found = { askedHash, entryHash, exchange, entry: readRow(row) }
+  return { result: 'HIT-SEMANTIC', reason, similarity, id: cacheIdOf(entryHash), ...found }
+}
+
+/** Of a row that nearly was. */
+export function toNearMiss(
+  { normalizedHash: askedHash, reading }: SemanticQuery,
+  { row, difference }: { row: SimilarAnswer; difference: string | null },
+): NearMiss {
+  const similarity = Math.min(1, Math.max(0, row.similarity))
+  const entryHash = row.request_hash
+  const exchange = findExchange(reading, readPrompt(row.prompt))
+  return { reason: 'undecided', similarity, difference, askedHash, entryHash, exchange, entry: readRow(row) }
+}
+
+export function readRow(row: FoundAnswer): CacheEntry {
+  return {
+    body: encoder.encode(row.response),
+    provider: row.provider,
+    promptTokens: row.prompt_tokens,
+    completionTokens: row.completion_tokens,
+    createdAtMs: row.created_at.getTime(),
+    expiresAtMs: row.expires_at.getTime(),
+  }
+}

@@ -1,2 +1,0 @@
-/** JSON whose numbers survive, as every translation reads it. */
-export { parseExactly } from '../../json/exact-json.ts'

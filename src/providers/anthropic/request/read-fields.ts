@@ -1,2 +1,0 @@
-/** Reading parts of a request, as every translation does it. */
-export * from '../../../json/read-fields.ts'
