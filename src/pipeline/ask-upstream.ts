@@ -1,5 +1,5 @@
 /** Leads a call: asks the provider, and ends the call for all who share it. */
-import type { Lookup } from '../cache/cache.ts'
+import type { Lookup } from '../cache/lookup.ts'
 import type { ErrorResponse } from '../coalescing/shared-call.ts'
 import type { Joined } from '../coalescing/shared-calls.ts'
 import { isUpstreamFailure } from '../openai-format/completeness.ts'

@@ -1,7 +1,7 @@
 /** A request that no exact entry answered joins the call that is under way for the same request, or leads one of its own. */
 
-import type { Lookup } from '../cache/cache.ts'
 import type { CacheControl } from '../cache/cache-control.ts'
+import type { Lookup } from '../cache/lookup.ts'
 import { mayCache } from '../cache/may-cache.ts'
 import type { CallFailure } from '../coalescing/shared-call.ts'
 import { type Joined, startAlone } from '../coalescing/shared-calls.ts'
