@@ -27,6 +27,7 @@ import { createEquivalenceDesk } from './pipeline/equivalences.ts'
 import { createRequestExplainer } from './pipeline/explain.ts'
 import { createFeedbackTaker } from './pipeline/feedback.ts'
 import { createModelCaller } from './pipeline/judge-model.ts'
+import { createReferenceCheck } from './pipeline/kept-objects/check-references.ts'
 import { createKeptObjects } from './pipeline/kept-objects/kept-objects.ts'
 import { createModelDirectory } from './pipeline/model-directory.ts'
 import { createPassThrough } from './pipeline/pass-through/pass-through.ts'
@@ -112,6 +113,7 @@ export async function createApp({ config, database, store, embedder, bus = null,
     leads: createLeads(bus),
     vectorCalls: new VectorCalls(),
     vectors,
+    checkReferences: createReferenceCheck(database),
   }
   const maintenance = await startMaintenance(database, log)
   const connections = createConnectionRoom()
@@ -123,7 +125,7 @@ export async function createApp({ config, database, store, embedder, bus = null,
     pipeline: createPipeline(stages),
     passThrough: createPassThrough(stages),
     keptObjects: createKeptObjects({ stages, database, reserver: createRequestReserver(database, reservations) }),
-    countTokens: createTokenCounter(admission, routes),
+    countTokens: createTokenCounter(stages),
     storedResponses: createStoredResponses({ admission, routes, cache, database, store }),
     cacheQuestions: {
       feedback: createFeedbackTaker(admission, database),

@@ -17,8 +17,9 @@ import { MAX_SOUND_BYTES } from './stored-sound.ts'
 
 /** Throws a ProxyError where upstream could not be reached, or broke off before anything was sent. */
 export async function askPassed(context: PassedContext, stages: Stages): Promise<ProxyResponse> {
-  const { request, query, provider, accounting } = context
+  const { request, query, account, provider, accounting } = context
   if (!provider.pass) throw new Error(`${provider.name} passes nothing on`)
+  await stages.checkReferences(query.references, account, provider)
   accounting.noteAsked()
   const answer = await provider.pass({
     method: 'POST',
