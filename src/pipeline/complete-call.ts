@@ -31,7 +31,7 @@ export async function storeResponse(
 
 /** What followers are served. */
 export function entryOf(
-  { provider }: RequestContext,
+  { provider }: Pick<RequestContext, 'provider'>,
   body: Uint8Array,
   { promptTokens, completionTokens }: TokenUsage,
 ): CacheEntry {
