@@ -19,6 +19,8 @@ const { values: options } = parseArgs({
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
     /** Folder for the proxies' logs; none are kept without it. */
     log: { type: 'string' },
+    /** Clients pause so many times as long. */
+    pace: { type: 'string', default: '2' },
     /** Only outages whose name contains this. */
     only: { type: 'string', default: '' },
   },
@@ -63,10 +65,10 @@ const proxies = await Promise.all(
     ),
   ),
 )
-const ledger = createLedger()
+const ledger = createLedger(ports.length)
 
 try {
-  const clients = startClients({ ports, projects: stores.projects, ledger })
+  const clients = startClients({ ports, projects: stores.projects, ledger, pace: Number(options.pace) })
   await Bun.sleep(WARM_MS)
   const watches = proxies.map(proxy => watchProxy(proxy, upstreamOrigin))
   const begun = await Promise.all(watches.map(watch => watch.sample()))

@@ -7,6 +7,8 @@ export interface ClientOptions {
   ports: readonly number[]
   projects: Record<ProjectName, SoakProject>
   ledger: Ledger
+  /** Pauses last so many times as long. */
+  pace: number
 }
 
 export interface Clients {
@@ -68,7 +70,7 @@ const HABITS: Habit[] = [
   { clients: 1, pauseMs: 600, ask: n => chat('test', 'test key', `Describe hill ${word(n)}.`, n % 2 ? STREAM : {}) },
 ]
 
-export function startClients({ ports, projects, ledger }: ClientOptions): Clients {
+export function startClients({ ports, projects, ledger, pace }: ClientOptions): Clients {
   let running = true
   let serial = 0
 
@@ -80,7 +82,7 @@ export function startClients({ ports, projects, ledger }: ClientOptions): Client
   async function live({ pauseMs, ask }: Habit): Promise<void> {
     while (running) {
       await Promise.all([ask(serial++)].flat().map(perform))
-      await Bun.sleep(pauseMs * (0.5 + Math.random()))
+      await Bun.sleep(pace * pauseMs * (0.5 + Math.random()))
     }
   }
   const lives = HABITS.flatMap(habit => Array.from({ length: habit.clients }, () => live(habit)))
@@ -138,7 +140,8 @@ async function readText(response: Response, pauseMs: number): Promise<string> {
 }
 
 const ENDS: Record<string, RegExp> = {
-  '/v1/chat/completions': /data: \[DONE\]\n\n$/,
+  // A provider that forgets its `[DONE]` has said all the same what it had to say.
+  '/v1/chat/completions': /data: \[DONE\]\n\n$|"finish_reason":"stop"(?![^]*"error")/,
   '/v1/responses': /event: response\.completed\n/,
   '/v1/messages': /event: message_stop\n/,
 }
@@ -146,7 +149,8 @@ const ENDS: Record<string, RegExp> = {
 function isComplete(text: string, { path, body }: Ask): boolean {
   if (body.stream === true) return ENDS[path]?.test(text) ?? false
   try {
-    return typeof JSON.parse(text) === 'object'
+    // Aggregators tell of a provider's failure inside a 200.
+    return !('error' in JSON.parse(text)) || path === '/v1/responses'
   } catch {
     return false
   }

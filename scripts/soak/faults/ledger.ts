@@ -1,5 +1,5 @@
 /** What each client of a soak got for each request, and which of it no outage explains. */
-import { mayCause, type Outage } from './outages.ts'
+import { mayCause, type Outage, type OutageKind } from './outages.ts'
 import type { ProjectName } from './stores.ts'
 
 export interface Answered {
@@ -34,6 +34,10 @@ const FORGOTTEN_MS = 1_500
 
 export interface Ledger {
   readonly answered: readonly Answered[]
+  /** How many proxies were asked. */
+  readonly processes: number
+  /** Whether such an outage fell in that time. */
+  hadOutage(kind: OutageKind, fromMs: number, toMs: number): boolean
   note(answered: Answered): void
   begin(outage: Outage): void
   end(outage: Outage): void
@@ -43,7 +47,7 @@ export interface Ledger {
   findUnexplained(): Answered[]
 }
 
-export function createLedger(): Ledger {
+export function createLedger(processes: number): Ledger {
   const answered: Answered[] = []
   const spells: Spell[] = []
 
@@ -57,6 +61,9 @@ export function createLedger(): Ledger {
 
   return {
     answered,
+    processes,
+    hadOutage: (kind, fromMs, toMs) =>
+      spells.some(({ outage, beganAtMs, endedAtMs }) => outage.kind === kind && beganAtMs < toMs && endedAtMs > fromMs),
     note: one => void answered.push(one),
     begin: outage => void spells.push({ outage, beganAtMs: Date.now(), endedAtMs: Number.POSITIVE_INFINITY }),
     end(outage) {

@@ -93,10 +93,11 @@ function listPostgresTroubles(url: string): Outage[] {
   const tell = (text: string) => withDatabase(url, database => database.runScript(text))
   let crowd: Socket[] = []
   let holding = { isOver: true }
+  // One statement at a time, each by itself: the system's settings do not change within a transaction.
   const setReadOnly = async (on: boolean) => {
-    // Whoever sets it back must not be bound by it.
-    await tell(`set default_transaction_read_only = off; alter system set default_transaction_read_only = ${on}`)
-    await tell('select pg_reload_conf()')
+    const statements = [`alter system set default_transaction_read_only = ${on}`, 'select pg_reload_conf()']
+    const commands = statements.flatMap(statement => ['-c', statement])
+    await Bun.spawn(['psql', url, '-q', ...commands], { stdout: 'ignore' }).exited
   }
   return [
     { kind: 'postgres', name: 'postgres read-only', begin: () => setReadOnly(true), end: () => setReadOnly(false) },
