@@ -1,5 +1,5 @@
 /** Asks the provider for what is passed on, and passes its answer back: whole where it tells what it used, else as it comes. */
-import type { Lookup } from '../../cache/cache.ts'
+import type { Lookup } from '../../cache/lookup.ts'
 import { NO_USAGE, type TokenUsage } from '../../catalogue/cost.ts'
 import type { Settlement } from '../../coalescing/shared-call.ts'
 import type { Joined } from '../../coalescing/shared-calls.ts'
