@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { notFound, readPath } from '../../../src/http/paths.ts'
+import { methodOf, methodsOf, notFound, readPath } from '../../../src/http/paths.ts'
 
 const CHAT = { kind: 'endpoint', endpoint: 'chat', model: null }
 
@@ -10,8 +10,8 @@ test.each([
   ['//v1//chat/completions/', CHAT],
   ['/embeddings', { kind: 'endpoint', endpoint: 'embeddings', model: null }],
   ['/health', { kind: 'health' }],
-  ['/v1/models/', { kind: 'models' }],
-  ['/models/openai/gpt-4o', { kind: 'model', id: 'openai/gpt-4o' }],
+  ['/v1/models/', { kind: 'models', id: null }],
+  ['/models/openai/gpt-4o', { kind: 'models', id: 'openai/gpt-4o' }],
   ['/openai/deployments/gpt-4o/chat/completions', { kind: 'endpoint', endpoint: 'chat', model: 'gpt-4o' }],
   [
     '/v1/openai/deployments/openai%2Fgpt-4o/embeddings',
@@ -48,6 +48,30 @@ test.each([
   ['/v1/__proto__', null],
 ])('%s', (path, target) => {
   expect(readPath(path)).toEqual(target)
+})
+
+test.each([
+  ['/v1/chat/completions', ['POST']],
+  ['/v1/audio/speech', ['POST']],
+  ['/v1/models/gpt-4o', ['GET']],
+  ['/v1/responses/resp_1', ['GET', 'DELETE']],
+  ['/v1/responses/resp_1/input_items', ['GET']],
+  ['/v1/responses/resp_1/cancel', ['POST']],
+  ['/v1/files', ['GET', 'POST']],
+  ['/v1/files/file-1', ['GET', 'DELETE']],
+  ['/v1/files/file-1/content', ['GET']],
+  ['/v1/batches/batch_1', ['GET']],
+  ['/v1/batches/batch_1/cancel', ['POST']],
+])('%s takes %j', (path, methods) => {
+  const target = readPath(path)
+  expect(target && methodsOf(target)).toEqual(methods)
+})
+
+test('HEAD is answered like GET where that costs nothing', () => {
+  expect(methodOf({ kind: 'health' }, 'HEAD')).toBe('GET')
+  expect(methodOf({ kind: 'models', id: null }, 'HEAD')).toBe('GET')
+  expect(methodOf({ kind: 'kept', collection: 'files', id: 'file-1', part: '/content' }, 'HEAD')).toBeNull()
+  expect(methodOf({ kind: 'endpoint', endpoint: 'chat', model: null }, 'HEAD')).toBeNull()
 })
 
 describe('a 404 says what to change', () => {
