@@ -212,8 +212,8 @@ export function createAnswers(options: AnswerOptions) {
   return {
     answerEndpoint,
     answerCount: (incoming: Incoming, endpoint: Endpoint) => answerWith(countTokens, incoming, endpoint, null),
-    answerOperation: (incoming: Incoming, operation: Operation) =>
-      answerWith(request => passThrough(request, operation), incoming, 'chat', null),
+    answerOperation: (incoming: Incoming, operation: Operation, model: string | null) =>
+      answerWith(request => passThrough(request, operation), incoming, 'chat', model),
     answerCacheQuestion: (incoming: Incoming, question: CacheQuestion) =>
       answerWith(cacheQuestions[question], incoming, 'chat', null),
     answerModels,

@@ -43,7 +43,9 @@ export function createHttp({ controllers = [], ...options }: HttpOptions) {
       return method === 'POST' ? answerCount(incoming, target.endpoint) : wrongMethod(incoming, 'POST')
     }
     if (target.kind === 'operation') {
-      return method === 'POST' ? answerOperation(incoming, target.operation) : wrongMethod(incoming, 'POST')
+      return method === 'POST'
+        ? answerOperation(incoming, target.operation, target.model)
+        : wrongMethod(incoming, 'POST')
     }
     if (target.kind === 'kept') {
       const allowed = methodsOfKept(target)
