@@ -1,7 +1,8 @@
 /** Stored responses: found exactly, by equal normalized text, by meaning, in that order; stored when complete. */
-import { createTimeLimit, withinTimeLimit } from '../event-loop/time-limit.ts'
+import { createBatcher } from '../event-loop/batcher.ts'
+import { createTimeLimit, TimeLimitExceeded, withinTimeLimit } from '../event-loop/time-limit.ts'
 import type { Database } from '../postgres/database.ts'
-import { findAnswer, type SimilarAnswer } from '../postgres/find-answer.ts'
+import { type AnswerAsk, type FoundAnswer, findAnswers, type SimilarAnswer } from '../postgres/find-answer.ts'
 import type { FastStore } from '../stores/fast-store.ts'
 import { describeCause } from '../telemetry/describe-cause.ts'
 import type { Log } from '../telemetry/log.ts'
@@ -23,6 +24,8 @@ const encoder = new TextEncoder()
 
 /** A look into the database that takes longer is a miss: together with admission it stays under a second. */
 const LOOKUP_TIME_LIMIT_MS = 400
+/** Lookups that travel together: one in a large group takes a millisecond, and the others wait for it. */
+const MAX_LOOKUPS = 16
 /** How long a finished response may be held back so that an immediate repeat already finds it. */
 const STORE_TIME_LIMIT_MS = 250
 
@@ -70,6 +73,12 @@ export interface CacheOptions {
 export function createCache(options: CacheOptions): Cache {
   const { database, store, vectors, judge, judgeQueue, equivalences, log } = options
   const withinLookupTime = createTimeLimit(LOOKUP_TIME_LIMIT_MS)
+  const findStored = createBatcher<AnswerAsk, FoundAnswer[]>({
+    run: asks => findAnswers(database, asks),
+    maxItems: MAX_LOOKUPS,
+    timeLimitMs: LOOKUP_TIME_LIMIT_MS,
+    timeLimitError: () => new TimeLimitExceeded(LOOKUP_TIME_LIMIT_MS),
+  })
   const writer = createResponseWriter(database, log)
 
   /** A failure costs one more look into Postgres. */
@@ -122,7 +131,7 @@ export function createCache(options: CacheOptions): Cache {
     vector: PromptVector | null,
   ): Promise<Lookup> {
     const { account, control, requestHash } = query
-    const asked = findAnswer(database, {
+    const asked = findStored({
       projectId: account.project_id,
       requestHash,
       semantic: semantic && { ...semantic, threshold: lookupThreshold(semantic), vector },
