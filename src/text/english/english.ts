@@ -7,6 +7,7 @@ import { type HarmlessKind, rewrite, type Token, wordSet } from '../token.ts'
 import { expandAbbreviations } from './abbreviations.ts'
 import { expandContractions } from './contractions.ts'
 import { courtesy } from './courtesy.ts'
+import { writeFields } from './fields.ts'
 import { writeAdvice } from './frames/advice.ts'
 import { writeCost } from './frames/cost.ts'
 import { writeExperience } from './frames/experience.ts'
@@ -18,6 +19,7 @@ import { writeCalculation, writeNumbers } from './numbers.ts'
 import { foreignWords, functionWords, openers, requestVerbs } from './openers.ts'
 import { isOrdinaryUse } from './ordinary-uses.ts'
 import { asks, openInSmall, splitSentences, trimClosingMark, writeReported } from './sentences.ts'
+import { writeSmallWords } from './small-words.ts'
 import { americanSpelling } from './spelling.ts'
 import { formPhrases, formWords, spacingWords, wordingWords } from './wording.ts'
 
@@ -65,7 +67,7 @@ function mindsSpacing(tokens: readonly Token[]): boolean {
   return isWide && tokens.some(token => spacingWords.has(lowerKey(token)))
 }
 
-const formal: ReadonlySet<HarmlessKind> = new Set(['spelling', 'known-name', 'number-word', 'abbreviation'])
+const formal: ReadonlySet<HarmlessKind> = new Set(['spelling', 'known-name', 'number-word', 'abbreviation', 'synonym'])
 
 /** Whether the text itself holds two forms apart: "is color older than colour". */
 function holdsApart(tokens: readonly Token[]): boolean {
@@ -97,8 +99,8 @@ function writeOnly(sentence: readonly Token[], isTechnical: boolean): readonly T
   if (calculation) return calculation
   // What letters stand for is asked of those letters.
   if (spoken.some((_, at) => matchPhrase(formIndex, spoken, at) > 0)) return spoken
-  const named = expandAbbreviations(spoken.map(writeName))
-  const worded = isTechnical ? named : writeNumbers(named.map(writeSpelling))
+  const named = writeFields(expandAbbreviations(spoken.map(writeName)))
+  const worded = isTechnical ? named : writeSmallWords(writeNumbers(named.map(writeSpelling)))
   if (holdsApart(worded)) return spoken
   const frames = [writeMethod, writeExperience, writeAdvice, writeCost, writeRelation]
   return frames.reduce<readonly Token[]>((written, frame) => frame(written), worded)

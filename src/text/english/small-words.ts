@@ -1,0 +1,71 @@
+/** Small words that have two shapes and one meaning: "somebody" and "someone", "a" and "an", "on the internet" and "online". */
+import { lowerKey, startsWith } from '../phrases.ts'
+import { replaceWords, rewrite, type Token, wordSet } from '../token.ts'
+import { auxiliaries } from './openers.ts'
+
+const shapes: ReadonlyMap<string, string> = new Map(
+  Object.entries({ somebody: 'someone', anybody: 'anyone', everybody: 'everyone' }),
+)
+/** Where one asks, answers and shows oneself; what is there is on it. */
+const sites = wordSet('quora youtube facebook instagram whatsapp snapchat linkedin tumblr reddit pinterest tiktok')
+const onSites = wordSet(`
+  question questions answer answers account profile picture post posts photo photos video videos message messages language followers friends
+  topic topics password name username
+`)
+/** With whom one works; where their names are countries of their own, no preposition is like another. */
+const employers = wordSet('google microsoft facebook netflix nvidia samsung nokia sony toyota airbnb spotify')
+const engagements = wordSet('internship internships job jobs')
+
+/** Examinations, with their article or without. */
+const exams = wordSet(
+  'GATE ACT SAT GRE GMAT LSAT MCAT CAT JEE NEET UPSC IELTS TOEFL gre gmat jee neet upsc ielts toefl',
+)
+const beforeExam = wordSet('for in take taking pass passing crack cracking clear clearing')
+
+export function writeSmallWords(tokens: readonly Token[]): readonly Token[] {
+  const written: Token[] = []
+  for (let at = 0; at < tokens.length; at += 1) {
+    const internet = ['on the internet', 'on internet'].find(phrase => startsWith(tokens, at, phrase.split(' ')))
+    const length = internet?.split(' ').length ?? 1
+    const isLast = at + length === tokens.length
+    if (internet && isLast && at > 2) written.push(...replaceWords(tokens.slice(at), ['online'], 'synonym'))
+    else
+      written.push(...tokens.slice(at, at + length).map((token, offset) => writeSmallWord(token, at + offset, tokens)))
+    at += length - 1
+  }
+  return dropOrNot(written.filter((token, at) => !isExamArticle(token, written[at - 1], written[at + 1])))
+}
+
+function writeSmallWord(token: Token, at: number, all: readonly Token[]): Token {
+  const [before, next] = [all[at - 1], all[at + 1]]
+  const shape = shapes.get(token.key)
+  if (shape !== undefined) return rewrite(token, shape, 'synonym')
+  if (token.key === 'an' && next?.kind === 'word' && !/^(?:an?|the|or|and)$/.test(next.key))
+    return rewrite(token, 'a', 'frame-word')
+  if (token.key === '&' && isSmall(before) && isSmall(next)) return rewrite(token, 'and', 'abbreviation')
+  if (/^(?:in|at)$/.test(token.key)) {
+    const [noun, place] = [lowerKey(before), lowerKey(next)]
+    const isAtEnd = all[at + 2] === undefined || all[at + 2]?.kind === 'mark'
+    if (onSites.has(noun) && sites.has(place) && isAtEnd) return rewrite(token, 'on', 'frame-word')
+    if (engagements.has(noun) && employers.has(place) && isAtEnd) return rewrite(token, 'at', 'frame-word')
+  }
+  return token
+}
+
+function isExamArticle(token: Token, before: Token | undefined, next: Token | undefined): boolean {
+  return token.key === 'the' && beforeExam.has(lowerKey(before)) && exams.has(next?.key ?? '')
+}
+
+function isSmall(token: Token | undefined): boolean {
+  return token?.kind === 'word' && token.key.length > 2 && token.key === token.key.toLowerCase()
+}
+
+/** "Is it safe or not" asks whether it is safe. */
+function dropOrNot(tokens: readonly Token[]): readonly Token[] {
+  const isAsked = auxiliaries.has(lowerKey(tokens[0])) && startsWith(tokens, tokens.length - 2, ['or', 'not'])
+  const isOnly = tokens.filter(token => /^(?:or|whether|if)$/.test(lowerKey(token))).length === 1
+  if (!isAsked || !isOnly || tokens.length < 5 || lowerKey(tokens.at(-3)) === 'be') return tokens
+  const kept = tokens.at(-3)?.key === ',' ? tokens.slice(0, -3) : tokens.slice(0, -2)
+  const [first, ...rest] = kept
+  return first ? [{ ...first, rewritten: [...first.rewritten, 'question-frame'] }, ...rest] : tokens
+}
