@@ -23,17 +23,16 @@ const exams = wordSet(
 const beforeExam = wordSet('for in take taking pass passing crack cracking clear clearing')
 
 export function writeSmallWords(tokens: readonly Token[]): readonly Token[] {
-  const written: Token[] = []
-  for (let at = 0; at < tokens.length; at += 1) {
-    const internet = ['on the internet', 'on internet'].find(phrase => startsWith(tokens, at, phrase.split(' ')))
-    const length = internet?.split(' ').length ?? 1
-    const isLast = at + length === tokens.length
-    if (internet && isLast && at > 2) written.push(...replaceWords(tokens.slice(at), ['online'], 'synonym'))
-    else
-      written.push(...tokens.slice(at, at + length).map((token, offset) => writeSmallWord(token, at + offset, tokens)))
-    at += length - 1
-  }
+  const written = writeOnline(tokens).map(writeSmallWord)
   return dropOrNot(written.filter((token, at) => !isExamArticle(token, written[at - 1], written[at + 1])))
+}
+
+/** "… on the internet", at the end. */
+function writeOnline(tokens: readonly Token[]): readonly Token[] {
+  if (lowerKey(tokens.at(-1)) !== 'internet') return tokens
+  const at = tokens.length - (lowerKey(tokens.at(-2)) === 'the' ? 3 : 2)
+  if (at < 3 || lowerKey(tokens[at]) !== 'on') return tokens
+  return [...tokens.slice(0, at), ...replaceWords(tokens.slice(at), ['online'], 'synonym')]
 }
 
 function writeSmallWord(token: Token, at: number, all: readonly Token[]): Token {
