@@ -7,7 +7,9 @@ const shapes: ReadonlyMap<string, string> = new Map(
   Object.entries({ somebody: 'someone', anybody: 'anyone', everybody: 'everyone' }),
 )
 /** Where one asks, answers and shows oneself; what is there is on it. */
-const sites = wordSet('quora youtube facebook instagram whatsapp snapchat linkedin tumblr reddit pinterest tiktok')
+export const sites = wordSet(
+  'quora youtube facebook instagram whatsapp snapchat linkedin tumblr reddit pinterest tiktok',
+)
 const onSites = wordSet(`
   question questions answer answers account profile picture post posts photo photos video videos message messages language followers friends
   topic topics password name username
@@ -41,12 +43,13 @@ function writeSmallWord(token: Token, at: number, all: readonly Token[]): Token 
   if (shape !== undefined) return rewrite(token, shape, 'synonym')
   if (token.key === 'an' && next?.kind === 'word' && !/^(?:an?|the|or|and)$/.test(next.key))
     return rewrite(token, 'a', 'frame-word')
-  if (token.key === '&' && isSmall(before) && isSmall(next)) return rewrite(token, 'and', 'abbreviation')
+  if (token.key === '&' && isLong(before) && isLong(next)) return rewrite(token, 'and', 'abbreviation')
   if (/^(?:in|at)$/.test(token.key)) {
     const [noun, place] = [lowerKey(before), lowerKey(next)]
     const isAtEnd = all[at + 2] === undefined || all[at + 2]?.kind === 'mark'
     if (onSites.has(noun) && sites.has(place) && isAtEnd) return rewrite(token, 'on', 'frame-word')
-    if (engagements.has(noun) && employers.has(place) && isAtEnd) return rewrite(token, 'at', 'frame-word')
+    const isEmployer = (employers.has(place) && isAtEnd) || isName(all.slice(at + 1))
+    if (engagements.has(noun) && isEmployer) return rewrite(token, 'at', 'frame-word')
   }
   return token
 }
@@ -55,8 +58,14 @@ function isExamArticle(token: Token, before: Token | undefined, next: Token | un
   return token.key === 'the' && beforeExam.has(lowerKey(before)) && exams.has(next?.key ?? '')
 }
 
-function isSmall(token: Token | undefined): boolean {
-  return token?.kind === 'word' && token.key.length > 2 && token.key === token.key.toLowerCase()
+/** Names and nothing else, to the end. */
+function isName(tokens: readonly Token[]): boolean {
+  return tokens.length > 0 && tokens.every(({ kind, key }) => kind === 'word' && /^\p{Lu}/u.test(key))
+}
+
+/** A single letter before "&" is half of an abbreviation: "R & D". */
+function isLong(token: Token | undefined): boolean {
+  return token?.kind === 'word' && token.key.length > 2
 }
 
 /** "Is it safe or not" asks whether it is safe. */

@@ -2,6 +2,7 @@
 import { indexPhrases, lowerKey, matchPhrase, startsWith } from '../../phrases.ts'
 import { phraseList, rewrite, type Token, wordSet } from '../../token.ts'
 import { functionWords } from '../openers.ts'
+import { sites } from '../small-words.ts'
 import { markDropped } from './dropped.ts'
 
 /** Whose method it is: mine, ours, that of the one who is asked, someone's, or whoever follows it. */
@@ -90,11 +91,11 @@ const obtained = indexPhrases(
 `),
 )
 const obtainingVerbs = wordSet('get find obtain start write create open make build')
-const afterEarnings = wordSet('online from on through in with by at fast quickly without while')
+const afterEarnings = wordSet('online from on through using via in with by at fast quickly without while')
 
 /** The task as everyone would put it who asks for the same method. Its first token is the verb. */
 export function writeTask(tokens: readonly Token[], asker: Asker): readonly Token[] {
-  return writeFast(writeEarnings(dropArticle(dropOwner(tokens, asker))))
+  return writeFast(writeSource(writeEarnings(dropArticle(dropOwner(tokens, asker)))))
 }
 
 /** Whether it is about what everyone has of his own. */
@@ -136,6 +137,19 @@ function writeEarnings(tokens: readonly Token[]): readonly Token[] {
   if (!verb || !money || !startsWith(tokens, 0, ['earn', 'money'])) return tokens
   const isWhole = next === undefined || afterEarnings.has(lowerKey(next))
   return isWhole ? [rewrite(verb, 'make', 'synonym'), ...tokens.slice(1)] : tokens
+}
+
+const sourceWords = wordSet('from through with using via on')
+const earningThings = wordSet('website blog youtube')
+
+/** "Make money with a website", "through YouTube": from it. "With friends" is not from them. */
+function writeSource(tokens: readonly Token[]): readonly Token[] {
+  const way = tokens[2]
+  if (!way || !startsWith(tokens, 0, ['make', 'money']) || !sourceWords.has(lowerKey(way))) return tokens
+  const at = /^(?:an?|my)$/.test(lowerKey(tokens[3])) ? 4 : 3
+  const thing = lowerKey(tokens[at])
+  const isSource = (sites.has(thing) || earningThings.has(thing)) && endsPhrase(tokens[at + 1])
+  return isSource ? [...tokens.slice(0, 2), rewrite(way, 'from', 'frame-word'), ...tokens.slice(3)] : tokens
 }
 
 /** "… quickly" and "… fast", at the end. */
