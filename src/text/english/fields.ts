@@ -1,5 +1,5 @@
 /** Fields of study and of work, and other phrases that people write with or without capitals and that name the same either way. */
-import { indexPhrases, matchPhrase } from '../phrases.ts'
+import { indexPhrases, lowerKey, matchPhrase } from '../phrases.ts'
 import { phraseList, rewrite, type Token } from '../token.ts'
 
 const fields = indexPhrases(
@@ -46,10 +46,6 @@ const fields = indexPhrases(
   financial accounting
   investment banking
   stock market
-  real estate
-  body language
-  martial arts
-  general knowledge
   group discussion
   new year
   new year's
@@ -61,8 +57,9 @@ const fields = indexPhrases(
 )
 const written = /^(?:\p{Lu}?[\p{Ll}']+)$/u
 
-/** Each field in small letters, where its words begin with a capital or with none. */
+/** Each field in small letters, where its words begin with a capital or with none. "Who wrote Deep Learning" may ask for a book. */
 export function writeFields(tokens: readonly Token[]): readonly Token[] {
+  if (/^who/.test(lowerKey(tokens[0]))) return tokens
   const smaller = new Set<Token>()
   for (let at = 0; at < tokens.length; at += 1) {
     const phrase = tokens.slice(at, at + matchPhrase(fields, tokens, at))

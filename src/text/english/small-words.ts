@@ -1,6 +1,6 @@
-/** Small words that have two shapes and one meaning: "somebody" and "someone", "a" and "an", "on the internet" and "online". */
+/** Small words that have two shapes and one meaning: "somebody" and "someone", "a" and "an", "in" and "on" a site. */
 import { lowerKey, startsWith } from '../phrases.ts'
-import { replaceWords, rewrite, type Token, wordSet } from '../token.ts'
+import { rewrite, type Token, wordSet } from '../token.ts'
 import { auxiliaries } from './openers.ts'
 
 const shapes: ReadonlyMap<string, string> = new Map(
@@ -25,16 +25,8 @@ const exams = wordSet(
 const beforeExam = wordSet('for in take taking pass passing crack cracking clear clearing')
 
 export function writeSmallWords(tokens: readonly Token[]): readonly Token[] {
-  const written = writeOnline(tokens).map(writeSmallWord)
+  const written = tokens.map(writeSmallWord)
   return dropOrNot(written.filter((token, at) => !isExamArticle(token, written[at - 1], written[at + 1])))
-}
-
-/** "… on the internet", at the end. */
-function writeOnline(tokens: readonly Token[]): readonly Token[] {
-  if (lowerKey(tokens.at(-1)) !== 'internet') return tokens
-  const at = tokens.length - (lowerKey(tokens.at(-2)) === 'the' ? 3 : 2)
-  if (at < 3 || lowerKey(tokens[at]) !== 'on') return tokens
-  return [...tokens.slice(0, at), ...replaceWords(tokens.slice(at), ['online'], 'synonym')]
 }
 
 function writeSmallWord(token: Token, at: number, all: readonly Token[]): Token {

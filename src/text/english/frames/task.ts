@@ -1,6 +1,6 @@
 /** What a method is asked for: "improve (my) English", "get (an) internship", "earn money" and "make money". */
 import { indexPhrases, lowerKey, matchPhrase, startsWith } from '../../phrases.ts'
-import { phraseList, rewrite, type Token, wordSet } from '../../token.ts'
+import { phraseList, replaceWords, rewrite, type Token, wordSet } from '../../token.ts'
 import { functionWords } from '../openers.ts'
 import { sites } from '../small-words.ts'
 import { markDropped } from './dropped.ts'
@@ -95,7 +95,7 @@ const afterEarnings = wordSet('online from on through using via in with by at fa
 
 /** The task as everyone would put it who asks for the same method. Its first token is the verb. */
 export function writeTask(tokens: readonly Token[], asker: Asker): readonly Token[] {
-  return writeFast(writeSource(writeEarnings(dropArticle(dropOwner(tokens, asker)))))
+  return writeFast(writeOnline(writeSource(writeEarnings(dropArticle(dropOwner(tokens, asker))))))
 }
 
 /** Whether it is about what everyone has of his own. */
@@ -104,9 +104,9 @@ export function isOwnAttribute(task: readonly Token[]): boolean {
   return length > 0 && endsPhrase(task[1 + length])
 }
 
-/** Whether it is what each does for himself: "how can we learn French", but not "how can we reduce waste". */
+/** Whether each does it for himself: "how can we learn French", but not "how can we reduce waste". */
 export function isPersonal(task: readonly Token[]): boolean {
-  return /^(?:learn|speak|memorize)$/.test(lowerKey(task[0])) || isOwnAttribute(task)
+  return /^(?:learn|speak|memorize)$/.test(lowerKey(task[0]))
 }
 
 function dropOwner(tokens: readonly Token[], asker: Asker): readonly Token[] {
@@ -150,6 +150,14 @@ function writeSource(tokens: readonly Token[]): readonly Token[] {
   const thing = lowerKey(tokens[at])
   const isSource = (sites.has(thing) || earningThings.has(thing)) && endsPhrase(tokens[at + 1])
   return isSource ? [...tokens.slice(0, 2), rewrite(way, 'from', 'frame-word'), ...tokens.slice(3)] : tokens
+}
+
+/** "… on the internet", at the end. */
+function writeOnline(tokens: readonly Token[]): readonly Token[] {
+  if (lowerKey(tokens.at(-1)) !== 'internet') return tokens
+  const at = tokens.length - (lowerKey(tokens.at(-2)) === 'the' ? 3 : 2)
+  if (at < 1 || lowerKey(tokens[at]) !== 'on') return tokens
+  return [...tokens.slice(0, at), ...replaceWords(tokens.slice(at), ['online'], 'synonym')]
 }
 
 /** "… quickly" and "… fast", at the end. */
