@@ -1,4 +1,5 @@
 /** The fast store without Redis: the same windows and entries in this process's memory. */
+import { EntryMemory } from './entry-memory.ts'
 import { type FastStore, type PassBatch, type PassVerdict, WINDOW_SECONDS } from './fast-store.ts'
 import {
   addToWindow,
@@ -8,11 +9,6 @@ import {
   takeFromWindow,
   waitForRoomMs,
 } from './sliding-window.ts'
-
-interface Entry {
-  bytes: Uint8Array
-  expiresAtMs: number
-}
 
 export interface InProcessStoreOptions {
   /** Most bytes of entries kept; the least recently used go first. */
@@ -26,8 +22,7 @@ export function createInProcessStore({
   now = Date.now,
 }: InProcessStoreOptions = {}): FastStore {
   const windows = new Map<string, SlidingWindow>()
-  const entries = new Map<string, Entry>()
-  let entryBytes = 0
+  const entries = new EntryMemory(maxEntryBytes)
 
   function pass(batch: PassBatch): PassVerdict {
     const nowMs = now()
@@ -42,45 +37,8 @@ export function createInProcessStore({
       countedAtSecond: second,
       waitMs: granted < batch.requests ? Math.max(0, ...waits) : 0,
       totals: states.map(state => state.total),
-      entries: batch.entries.map(name => (granted > 0 ? readNamed(name, nowMs) : null)),
+      entries: batch.entries.map(name => (granted > 0 ? entries.readNamed(name, nowMs) : null)),
     }
-  }
-
-  /** As in windows.lua: an alias is given with the entry that it names. */
-  function readNamed(name: string, nowMs: number): Uint8Array | null {
-    const stored = readEntry(name, nowMs)
-    const target = stored && aliasTarget(stored)
-    if (!target) return stored
-    const entry = readEntry(target, nowMs)
-    return entry && Buffer.concat([stored, entry])
-  }
-
-  function readEntry(name: string, nowMs: number): Uint8Array | null {
-    const entry = entries.get(name)
-    if (!entry) return null
-    forget(name)
-    if (entry.expiresAtMs <= nowMs) return null
-    keep(name, entry)
-    return entry.bytes
-  }
-
-  function writeEntry(name: string, bytes: Uint8Array, ttlMs: number): void {
-    forget(name)
-    keep(name, { bytes, expiresAtMs: now() + ttlMs })
-    for (const oldest of entries.keys()) {
-      if (entryBytes <= maxEntryBytes) break
-      forget(oldest)
-    }
-  }
-
-  function keep(name: string, entry: Entry): void {
-    entries.set(name, entry)
-    entryBytes += entry.bytes.byteLength
-  }
-
-  function forget(name: string): void {
-    entryBytes -= entries.get(name)?.bytes.byteLength ?? 0
-    entries.delete(name)
   }
 
   // Windows that nobody used for a minute are empty.
@@ -96,16 +54,15 @@ export function createInProcessStore({
     async uncount(windowNames, requests, countedAtSecond) {
       for (const name of windowNames) takeFromWindow(windows.get(name), requests, countedAtSecond)
     },
-    writeEntry: async (name, bytes, ttlMs) => writeEntry(name, bytes, ttlMs),
-    async deleteEntry(name) {
-      forget(name)
-    },
+    writeEntry: async (name, bytes, ttlMs) => entries.write(name, bytes, now() + ttlMs),
+    deleteEntry: async name => entries.delete(name),
     async readEntries(names) {
       const nowMs = now()
-      return names.map(name => readEntry(name, nowMs))
+      return names.map(name => entries.read(name, nowMs))
     },
     async writeEntries(written) {
-      for (const { name, bytes, ttlMs } of written) writeEntry(name, bytes, ttlMs)
+      const nowMs = now()
+      for (const { name, bytes, ttlMs } of written) entries.write(name, bytes, nowMs + ttlMs)
       return true
     },
     async ping() {},
@@ -113,14 +70,6 @@ export function createInProcessStore({
       clearInterval(sweep)
     },
   }
-}
-
-const ALIAS = Buffer.from('[2,"')
-
-function aliasTarget(bytes: Uint8Array): string | null {
-  const stored = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  if (!stored.subarray(0, ALIAS.length).equals(ALIAS)) return null
-  return stored.toString('latin1', ALIAS.length, stored.indexOf('"', ALIAS.length))
 }
 
 function openWindow(windows: Map<string, SlidingWindow>, name: string, second: number): SlidingWindow {
