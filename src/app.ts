@@ -27,6 +27,7 @@ import { createEquivalenceDesk } from './pipeline/equivalences.ts'
 import { createRequestExplainer } from './pipeline/explain.ts'
 import { createFeedbackTaker } from './pipeline/feedback.ts'
 import { createModelCaller } from './pipeline/judge-model.ts'
+import { createReferenceCheck } from './pipeline/kept-objects/check-references.ts'
 import { createKeptObjects } from './pipeline/kept-objects/kept-objects.ts'
 import { createModelDirectory } from './pipeline/model-directory.ts'
 import { createPassThrough } from './pipeline/pass-through/pass-through.ts'
@@ -101,6 +102,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     leads: createLeads(bus),
     vectorCalls: new VectorCalls(),
     vectors: caching.vectors,
+    checkReferences: createReferenceCheck(database),
   }
   const maintenance = await startMaintenance(database, log)
   const connections = createConnectionRoom()
@@ -172,7 +174,7 @@ function createEndpoints(
     pipeline: createPipeline(stages),
     passThrough: createPassThrough(stages),
     keptObjects: createKeptObjects({ stages, database, reserver: createRequestReserver(database, reservations) }),
-    countTokens: createTokenCounter(admission, routes),
+    countTokens: createTokenCounter(stages),
     storedResponses: createStoredResponses({ admission, routes, cache, database, store }),
     cacheQuestions: {
       feedback: createFeedbackTaker(admission, database),

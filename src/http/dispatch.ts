@@ -50,7 +50,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       case 'count':
         return answerWith(countTokens, incoming, target.endpoint, null)
       case 'operation':
-        return answerWith(request => passThrough(request, target.operation), incoming, 'chat', null)
+        return answerWith(request => passThrough(request, target.operation), incoming, 'chat', target.model)
       case 'kept':
         return answerWith(handleKept(keptObjects, incoming.request, method, target), incoming, 'chat', null)
       case 'response': {

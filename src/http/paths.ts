@@ -10,7 +10,7 @@ export type Target =
   /** Where the tokens of a prompt are counted. */
   | { kind: 'count'; endpoint: Endpoint }
   /** Passed on as it comes. */
-  | { kind: 'operation'; operation: Operation }
+  | { kind: 'operation'; operation: Operation; model: string | null }
   /** Files or batches, `id` null, or one of them; `part`: what of it, with a slash in front, '' for itself. */
   | { kind: 'kept'; collection: Collection; id: string | null; part: string }
   /** `part`: what of a kept response, with a slash in front; '' for itself. */
@@ -77,8 +77,9 @@ export const TARGETS: Readonly<Record<string, Target>> = {
   '/v1/health': { kind: 'health' },
 }
 
-/** Azure's clients name the model in the path, as a deployment, and an `api-version` in the query. */
-const AZURE = /^\/openai\/deployments\/([^/]+)\/(chat\/completions|completions|embeddings)$/
+/** Azure's clients put this in front, name the model in the path, as a deployment, and an `api-version` in the query. */
+const AZURE = /^(?:\/v1)?\/openai(?=\/)/
+const DEPLOYMENT = /^\/deployments\/([^/]+)(\/.+)$/
 
 /** One response, or a part of it: its ids hold nothing that would have to be escaped. */
 const RESPONSE = /^\/v1\/responses\/([\w-]{1,256})(\/cancel|\/input_items)?$/
@@ -89,14 +90,19 @@ const KEPT =
 /** What is asked for; null where we have no such thing. Slashes too many and a base address without /v1 are forgiven. */
 export function readPath(pathname: string): Target | null {
   const path = pathname.replace(/\/{2,}/g, '/').replace(/(?<=.)\/$/, '')
-  const azure = AZURE.exec(path.replace(/^\/v1(?=\/openai\/)/, ''))
-  if (azure) return deploymentOf(azure[1] ?? '', TARGETS[`/v1/${azure[2]}`])
+  if (!AZURE.test(path)) return readOurs(path)
+  const behind = path.replace(AZURE, '')
+  const [, deployment, rest = ''] = DEPLOYMENT.exec(behind) ?? []
+  return deployment === undefined ? readOurs(behind) : deploymentOf(deployment, readOurs(rest))
+}
+
+function readOurs(path: string): Target | null {
   // A base address that ends in /v1, under a client that adds /v1 itself.
   const ours = `/v1${path.replace(/^(\/v1)+(?=\/|$)/, '')}`
   const target = Object.hasOwn(TARGETS, ours) ? TARGETS[ours] : undefined
   if (target) return target
   const operation = ours.slice('/v1/'.length)
-  if (isOperation(operation)) return { kind: 'operation', operation }
+  if (isOperation(operation)) return { kind: 'operation', operation, model: null }
   const kept = readKept(ours)
   if (kept) return kept
   const [, id, part = ''] = RESPONSE.exec(ours) ?? []
@@ -111,8 +117,10 @@ function readKept(ours: string): Target | null {
   return batch === undefined ? null : { kind: 'kept', collection: 'batches', id: batch, part: cancel }
 }
 
-function deploymentOf(escaped: string, target: Target | undefined): Target | null {
-  if (target?.kind !== 'endpoint') return null
+/** What a deployment answers; batches name their models line by line. */
+function deploymentOf(escaped: string, target: Target | null): Target | null {
+  if (target?.kind === 'kept' && target.collection === 'batches') return target
+  if (target?.kind !== 'endpoint' && target?.kind !== 'operation') return null
   try {
     return { ...target, model: decodeURIComponent(escaped) }
   } catch {

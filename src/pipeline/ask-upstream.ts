@@ -25,7 +25,8 @@ export async function askUpstream(
   lookup: Lookup,
   stages: Stages,
 ): Promise<{ response: ProxyResponse } | { failure: ErrorResponse }> {
-  const { request, query, provider, accounting } = context
+  const { request, query, account, provider, accounting } = context
+  await stages.checkReferences(query.references, account, provider)
   accounting.noteAsked()
   const answer = await provider.ask({
     endpoint: query.endpoint,

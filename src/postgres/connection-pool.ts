@@ -113,7 +113,10 @@ export class ConnectionPool {
   }
 
   #add(connection: Connection): void {
-    if (this.#isClosed) return connection.end()
+    if (this.#isClosed) {
+      connection.end()
+      return
+    }
     const stalled = this.hasRoom ? undefined : this.#open.find(each => each.isStalled)
     if (stalled) this.leave(stalled)
     const bestBeforeMs = performance.now() + LIFETIME_MS * (0.9 + Math.random() / 5)

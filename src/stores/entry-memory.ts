@@ -1,5 +1,7 @@
 /** Entries in this process's memory: up to so many bytes, the least recently used go first. */
 import { LRUCache } from 'lru-cache'
+import { TAG_BYTES } from './entry-tags.ts'
+import { aliasTarget } from './fast-store.ts'
 
 interface Entry {
   bytes: Uint8Array
@@ -24,7 +26,7 @@ export class EntryMemory {
   /** As in windows.lua: an alias is given with the entry that it names. */
   readNamed(name: string, nowMs: number): Uint8Array | null {
     const stored = this.read(name, nowMs)
-    const target = stored && aliasTarget(stored)
+    const target = stored && (aliasTarget(stored, 0) ?? aliasTarget(stored, TAG_BYTES))
     if (!target) return stored
     const entry = this.read(target, nowMs)
     return entry && Buffer.concat([stored, entry])
@@ -37,12 +39,4 @@ export class EntryMemory {
   delete(name: string): void {
     this.#entries.delete(name)
   }
-}
-
-const ALIAS = Buffer.from('[2,"')
-
-function aliasTarget(bytes: Uint8Array): string | null {
-  const stored = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  if (!stored.subarray(0, ALIAS.length).equals(ALIAS)) return null
-  return stored.toString('latin1', ALIAS.length, stored.indexOf('"', ALIAS.length))
 }
