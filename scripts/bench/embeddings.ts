@@ -132,7 +132,7 @@ async function measureMemory({ environment }: EmbeddingsBench): Promise<number> 
   let bytes = 0
   const vectors = new Set<string>()
   for (const { id } of projects) {
-    for await (const keys of redis.scanStream({ match: `mp:*:{${id}}:v:*`, count: 1_000 })) {
+    for await (const keys of redis.scanStream({ match: `mp:*:{${id}}:V:*`, count: 1_000 })) {
       for (const key of keys as string[]) {
         bytes += Number(await redis.memory('USAGE', key))
         vectors.add(key.replace(/\+$/, ''))

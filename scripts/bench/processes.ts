@@ -32,11 +32,15 @@ export async function startAndRead(
   return { process: process_, firstLine: text.split('\n')[0] ?? '' }
 }
 
-/** Runs the proxy with its log thrown away, though written, and waits until it is healthy. */
-export async function startProxyProcess(environment: Record<string, string>, port: number): Promise<Subprocess> {
+/** Runs the proxy with its log thrown away, though written, or kept in a file, and waits until it is healthy. */
+export async function startProxyProcess(
+  environment: Record<string, string>,
+  port: number,
+  logFile?: string,
+): Promise<Subprocess> {
   const child = Bun.spawn([process.execPath, 'src/process/server.ts'], {
     env: { ...process.env, BUN_CONFIG_MAX_HTTP_REQUESTS: '65535', ...environment, PORT: String(port) },
-    stdout: 'ignore',
+    stdout: logFile ? Bun.file(logFile) : 'ignore',
     stderr: 'inherit',
     stdin: 'ignore',
   })

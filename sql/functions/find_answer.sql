@@ -36,6 +36,7 @@ declare
     oldest timestamptz := case when max_age_seconds is null then '-infinity' else now() - make_interval(secs => max_age_seconds) end;
     of_group bigint;
     through_graph bigint;
+    coded bigint[];
 begin
     return query
     select e.id, encode(e.request_hash, 'hex'), 'exact', null::double precision, e.response, e.provider, e.prompt_tokens, e.completion_tokens, e.created_at, e.expires_at, null::text, null::text, null::text
@@ -80,11 +81,17 @@ begin
         return;
     end if;
 
-    -- The nearest few first, the threshold outside: inside, it would be weighed for every row.
     of_group := hashtextextended(encode(by_context_hash, 'hex'), of_project);
+    select g.graph into through_graph from cache_groups g where g.group_key = of_group and g.space_id = in_space;
+    if through_graph is not null then
+        coded := find_in_cache_graph(through_graph, asked);
+    end if;
+
+    -- The nearest few first, the threshold outside: inside, it would be weighed for every row. Codes come out nearly in the
+    -- vectors' order: of the nearest twenty, vectors choose.
     return query
-    with nearest as materialized (
-        select p.entry_id, p.normalized_hash, p.prompt, p.embedding <=> asked as distance
+    with compared as (
+        select p.entry_id, p.embedding <=> asked as distance
         from cache_prompts p
         where p.group_key = of_group
             and p.space_id = in_space
@@ -93,31 +100,45 @@ begin
             and p.context_hash = by_context_hash
             and p.expires_at > now()
             and p.created_at >= oldest
-        order by distance
+        union all
+        select p.entry_id, p.embedding <=> asked
+        from (select distinct u.id from unnest(coded) as u (id)) c
+        -- A limit keeps this walk through an index, whatever the planner believes of the table's size.
+        cross join lateral (
+            select x.*
+            from cache_prompts x
+            where x.entry_id = c.id
+            limit 1
+        ) p
+        where p.in_graph
+            and p.project_id = of_project
+            and p.context_hash = by_context_hash
+            and p.space_id = in_space
+            and p.expires_at > now()
+            and p.created_at >= oldest
+    ),
+    nearest as materialized (
+        select c.entry_id, c.distance
+        from compared c
+        order by c.distance
         limit 5
     )
-    select e.id, encode(e.request_hash, 'hex'), 'similar', 1 - n.distance, e.response, e.provider, e.prompt_tokens, e.completion_tokens, e.created_at, e.expires_at, n.prompt, v.verdict, v.source
+    select e.id, encode(e.request_hash, 'hex'), 'similar', 1 - n.distance, e.response, e.provider, e.prompt_tokens, e.completion_tokens, e.created_at, e.expires_at, p.prompt, v.verdict, v.source
     from nearest n
+    join cache_prompts p on p.entry_id = n.entry_id
     join cache_entries e on e.id = n.entry_id
     left join lateral (
         select v.verdict, v.source
         from cache_verdicts v
         where v.project_id = of_project
             and v.context_hash = by_context_hash
-            and v.one_hash = least(by_normalized_hash, n.normalized_hash)
-            and v.other_hash = greatest(by_normalized_hash, n.normalized_hash)
+            and v.one_hash = least(by_normalized_hash, p.normalized_hash)
+            and v.other_hash = greatest(by_normalized_hash, p.normalized_hash)
         -- A person's before a review's, and that before the judge's.
         order by array_position(array['person', 'review', 'judge'], v.source)
         limit 1
     ) v on true
     where 1 - n.distance > threshold;
-
-    select g.graph into through_graph from cache_groups g where g.group_key = of_group and g.space_id = in_space;
-    if through_graph is not null then
-        return query
-        select *
-        from find_in_cache_graph(through_graph, of_project, by_context_hash, by_normalized_hash, in_space, asked, threshold, oldest);
-    end if;
 end;
 $$;
 

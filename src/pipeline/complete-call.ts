@@ -1,6 +1,7 @@
 /** What a leader does with upstream's response: stores it, prices it, accounts for it. */
-import type { Lookup } from '../cache/cache.ts'
+
 import type { CacheEntry } from '../cache/entry.ts'
+import type { Lookup } from '../cache/lookup.ts'
 import { costUsd, NO_USAGE, type TokenUsage } from '../catalogue/cost.ts'
 import type { JsonObject } from '../json/json-object.ts'
 import type { UpstreamAnswer } from '../providers/upstream.ts'
@@ -30,13 +31,16 @@ export async function storeResponse(
 
 /** What followers are served. */
 export function entryOf(
-  { provider }: RequestContext,
+  { provider }: Pick<RequestContext, 'provider'>,
   body: Uint8Array,
   { promptTokens, completionTokens }: TokenUsage,
 ): CacheEntry {
   const now = Date.now()
   return { body, provider: provider.name, promptTokens, completionTokens, createdAtMs: now, expiresAtMs: now }
 }
+
+/** Where a 200 of upstream's told of a failure: recorded as such, so that what is recorded as answered is what counts. */
+const UPSTREAM_FAILED_STATUS = 502
 
 /** Accounts for a request that upstream answered. */
 export function finishMiss(
@@ -46,7 +50,7 @@ export function finishMiss(
 ): void {
   accounting.noteHeaders()
   accounting.finish({
-    status: request.signal.aborted ? CLIENT_GONE_STATUS : 200,
+    status: request.signal.aborted ? CLIENT_GONE_STATUS : counts ? 200 : UPSTREAM_FAILED_STATUS,
     counts,
     cacheResult: 'MISS',
     provider: provider.name,

@@ -12,13 +12,17 @@ import { readInstallationId } from '../postgres/installation-id.ts'
 import { migrate } from '../postgres/migrate.ts'
 import { pingDatabase } from '../postgres/ping.ts'
 import { openRealDatabase } from '../postgres/real.ts'
+import { readEncryptionKeys } from '../providers/keys/encryption-key.ts'
 import { connectRedis } from '../redis/connect-redis.ts'
 import { openProcessBus, type ProcessBus } from '../redis/process-bus.ts'
 import { openRedisStore } from '../redis/redis-store.ts'
+import { createEntryTags, type EntryTags } from '../stores/entry-tags.ts'
 import type { FastStore } from '../stores/fast-store.ts'
 import { guardStore } from '../stores/guarded-store.ts'
 import { createInProcessStore } from '../stores/in-process-store.ts'
+import { tagEntries } from '../stores/tagged-store.ts'
 import { createLog, type Log } from '../telemetry/log.ts'
+import { createWrongTags } from '../telemetry/wrong-tags.ts'
 import { warmTokenizer } from '../tokens/encodings.ts'
 import { keepPsqlPassword, lockDataDir } from './data-dir.ts'
 import { tellSupervisor } from './heartbeat.ts'
@@ -42,7 +46,7 @@ export async function runServer(config: Config, { isWorker }: RunOptions): Promi
   const { store, bus } =
     config.redisUrl === null
       ? { store: createInProcessStore(), bus: null }
-      : await openRedis(config.redisUrl, await readInstallationId(database), config.workers, log)
+      : await openRedis(config.redisUrl, await readInstallationId(database), config, log)
   const app = await createApp({ config, database, store, embedder, bus, log })
 
   // Loading its vocabulary blocks for a third of a second: now, rather than in somebody's request.
@@ -102,19 +106,27 @@ export function tellOfWait(log: Log) {
 async function openRedis(
   url: string,
   installationId: string,
-  processes: number,
+  config: Config,
   log: Log,
 ): Promise<{ store: FastStore; bus: ProcessBus }> {
   const redis = connectRedis(url)
-  const store = guardStore(openRedisStore(redis, installationId), {
-    processes,
+  const guarded = guardStore(openRedisStore(redis, installationId), {
+    processes: config.workers,
     onChange: (up, cause) => {
       if (up) log.info({}, 'Redis is back')
       else log.warn({ cause: reasonOf(cause) }, 'Redis is lost: no exact hits from it, rate windows by process')
     },
   })
+  const wrongTags = createWrongTags(log)
+  const store = tagEntries(guarded, { tags: await openTags(config, installationId), onWrong: wrongTags.note })
   if (!(await answersWithin(store, REDIS_WAIT_MS))) log.warn({}, 'Redis does not answer at REDIS_URL; going on without')
-  return { store, bus: openProcessBus(redis, url, installationId) }
+  return { store, bus: openProcessBus({ redis, url, installationId, entries: store }) }
+}
+
+/** Without an ENCRYPTION_KEY, whoever knows the whole installation id may write entries: Redis tells its first digits alone. */
+async function openTags(config: Config, installationId: string): Promise<EntryTags> {
+  const { current, previous } = await readEncryptionKeys(config)
+  return createEntryTags({ current: current ?? Buffer.from(installationId), previous }, installationId)
 }
 
 async function answersWithin(store: FastStore, limitMs: number): Promise<boolean> {

@@ -1,5 +1,6 @@
 /** How processes know of each other's upstream calls: leases with a lifetime, and messages from process to process. */
 import { createTimeLimit } from '../event-loop/time-limit.ts'
+import type { TaggedEntries } from '../stores/tagged-store.ts'
 import { connectRedis, type RedisConnection } from './connect-redis.ts'
 import { installationPrefix } from './installation-names.ts'
 
@@ -40,8 +41,17 @@ const RELEASE = `if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call
 /** Without a reply by then, a process goes its own way. */
 const TIME_LIMIT_MS = 300
 
-/** Sends on `redis`, which stays its owner's: leases travel with the store's commands. Listens at `url`, which leads to the same. */
-export function openProcessBus(redis: RedisConnection, url: string, installationId: string): ProcessBus {
+export interface ProcessBusOptions {
+  /** Stays its owner's: leases travel with the store's commands. */
+  redis: RedisConnection
+  /** Where to listen; leads to the same Redis. */
+  url: string
+  installationId: string
+  /** Of the store that entries are written to. */
+  entries: TaggedEntries
+}
+
+export function openProcessBus({ redis, url, installationId, entries }: ProcessBusOptions): ProcessBus {
   const processId = crypto.randomUUID()
   const prefix = installationPrefix(installationId)
   const named = (name: string) => prefix + name
@@ -59,7 +69,7 @@ export function openProcessBus(redis: RedisConnection, url: string, installation
       // One pipeline, in this order: both names have the project's hash tag.
       const taking = redis.set(named(name), `${processId} ${callId}`, 'PX', LEASE_LIFETIME_MS, 'NX')
       const [taken, entry] = await inTime(Promise.all([taking, redis.getBuffer(named(exactKey))]))
-      if (taken === 'OK') return { holder: null, entry }
+      if (taken === 'OK') return { holder: null, entry: entries.open(exactKey, entry) }
       const [holder = '', holderCall = ''] = ((await inTime(redis.get(named(name)))) ?? '').split(' ')
       return { holder: { processId: holder, callId: holderCall } }
     },

@@ -25,10 +25,13 @@ local function get(key)
     return type(stored) == 'string' and stored or false
 end
 
+-- What integrity tags take in front of an entry: TAG_BYTES of entry-tags.ts.
+local TAG = 28
+
 -- An entry may be an alias: its first line names the entry that has the response. Then both are given, one behind the other.
 local function read_entry(key)
     local stored = get(key)
-    local target = stored and string.match(stored, '^%[2,"([^"]+)"')
+    local target = stored and string.match(stored, '^%[2,"([^"]+)"', TAG + 1)
     if not target then
         return stored
     end

@@ -78,17 +78,30 @@ export function unknownKeyWindowName(address: string): string {
   return `{u:${address}}`
 }
 
-/** A new generation makes all that was cached under the old one unfindable. */
+/**
+ * A new generation makes all that was cached under the old one unfindable. Capitals: entries of before there were tags, which the
+ * release before goes on writing beside this one, have small letters.
+ */
 export function entryName(projectId: number, generation: number, requestHash: string): string {
-  return `{${projectId}}:e:${generation}:${requestHash}`
+  return `{${projectId}}:E:${generation}:${requestHash}`
 }
 
 /** Many of them are read at once: short names, for each takes as much memory as a good part of a small vector. */
 export function vectorEntryName(projectId: number, generation: number, vectorName: string): string {
-  return `{${projectId}}:v:${generation}:${Buffer.from(vectorName, 'hex').toString('base64url')}`
+  return `{${projectId}}:V:${generation}:${Buffer.from(vectorName, 'hex').toString('base64url')}`
 }
 
 /** Under which identical requests share a call, and processes take its lease. */
 export function callName(projectId: number, generation: number, request: string): string {
   return `{${projectId}}:f:${generation}:${request}`
+}
+
+const ALIAS = Buffer.from('[2,"')
+
+/** The name that an entry leads to, if it is an alias, whose line begins `at` that byte; as windows.lua reads it. */
+export function aliasTarget(bytes: Uint8Array, at: number): string | null {
+  const stored = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const nameAt = at + ALIAS.length
+  if (!stored.subarray(at, nameAt).equals(ALIAS)) return null
+  return stored.toString('latin1', nameAt, stored.indexOf('"', nameAt))
 }

@@ -1,5 +1,6 @@
 /** The fast store without Redis: the same windows and entries in this process's memory. */
-import { type FastStore, type PassBatch, type PassVerdict, WINDOW_SECONDS } from './fast-store.ts'
+import { TAG_BYTES } from './entry-tags.ts'
+import { aliasTarget, type FastStore, type PassBatch, type PassVerdict, WINDOW_SECONDS } from './fast-store.ts'
 import {
   addToWindow,
   createWindow,
@@ -49,7 +50,7 @@ export function createInProcessStore({
   /** As in windows.lua: an alias is given with the entry that it names. */
   function readNamed(name: string, nowMs: number): Uint8Array | null {
     const stored = readEntry(name, nowMs)
-    const target = stored && aliasTarget(stored)
+    const target = stored && (aliasTarget(stored, 0) ?? aliasTarget(stored, TAG_BYTES))
     if (!target) return stored
     const entry = readEntry(target, nowMs)
     return entry && Buffer.concat([stored, entry])
@@ -113,14 +114,6 @@ export function createInProcessStore({
       clearInterval(sweep)
     },
   }
-}
-
-const ALIAS = Buffer.from('[2,"')
-
-function aliasTarget(bytes: Uint8Array): string | null {
-  const stored = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  if (!stored.subarray(0, ALIAS.length).equals(ALIAS)) return null
-  return stored.toString('latin1', ALIAS.length, stored.indexOf('"', ALIAS.length))
 }
 
 function openWindow(windows: Map<string, SlidingWindow>, name: string, second: number): SlidingWindow {

@@ -5,10 +5,13 @@ import type { Database } from '../../src/postgres/database.ts'
 import { readInstallationId } from '../../src/postgres/installation-id.ts'
 import { openRealDatabase } from '../../src/postgres/real.ts'
 import { connectRedis } from '../../src/redis/connect-redis.ts'
+import { openProcessBus, type ProcessBus } from '../../src/redis/process-bus.ts'
 import { openRedisStore } from '../../src/redis/redis-store.ts'
+import { createEntryTags } from '../../src/stores/entry-tags.ts'
 import type { FastStore } from '../../src/stores/fast-store.ts'
 import { guardStore } from '../../src/stores/guarded-store.ts'
 import { createInProcessStore } from '../../src/stores/in-process-store.ts'
+import { type TaggedEntries, tagEntries } from '../../src/stores/tagged-store.ts'
 import { emptyDatabase } from './empty-database.ts'
 import { takeEmbedded } from './take-embedded.ts'
 
@@ -18,6 +21,8 @@ export interface Stores {
   /** For processes of their own, and for psql; null where the backend has none. */
   databaseUrl: string | null
   redisUrl: string | null
+  /** Of what is in Redis, where there is one. */
+  entries?: TaggedEntries
 }
 
 export interface Backend {
@@ -77,17 +82,41 @@ async function openReal(): Promise<OpenStores> {
   const url = new URL(real.adminUrl)
   url.pathname = `/${name}`
   const database = openRealDatabase({ url: url.href })
-  const store = guardStore(openRedisStore(connectRedis(real.redisUrl), await readInstallationId(database)))
+  const installationId = await readInstallationId(database)
+  // As a proxy without an ENCRYPTION_KEY does.
+  const tags = createEntryTags({ current: Buffer.from(installationId), previous: null }, installationId)
+  const guarded = guardStore(openRedisStore(connectRedis(real.redisUrl), installationId))
+  const store = tagEntries(guarded, { tags, onWrong: () => {} })
   await waitForRedis(store)
   return {
     database,
     store,
     databaseUrl: url.href,
     redisUrl: real.redisUrl,
+    entries: store,
     async close() {
       await Promise.all([database.close(), store.close()])
       await admin.runScript(`drop database ${name} with (force)`)
       await admin.close()
+    },
+  }
+}
+
+/** As each process has one. `close` it. */
+export async function openBus({ database, redisUrl, entries }: Stores): Promise<ProcessBus> {
+  if (redisUrl === null || !entries) throw new Error('There is no Redis')
+  const redis = connectRedis(redisUrl)
+  const bus = openProcessBus({
+    redis,
+    url: redisUrl,
+    installationId: await readInstallationId(database),
+    entries,
+  })
+  return {
+    ...bus,
+    async close() {
+      await bus.close()
+      redis.disconnect()
     },
   }
 }

@@ -14,7 +14,7 @@ const CONTEXTS = 10
 /** Many projects and contexts, and one group of a thousand: few rows a group make a planner swap indexes. */
 async function fill(database: Database): Promise<Place> {
   const place = { projectId: await makeProject(database, 'acme'), spaceId: await makeSpace(database), context: 'none' }
-  await storePrompts(database, place, 0, 600)
+  await storePrompts(database, place, 0, 700)
   await database.runScript(`
     insert into projects (name, plan) select 'p' || i, 'free' from generate_series(1, ${PROJECTS}) i;
     insert into cache_entries (project_id, request_hash, endpoint, model, provider, response, expires_at, bytes)

@@ -1,8 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { readInstallationId } from '../../src/postgres/installation-id.ts'
-import { connectRedis } from '../../src/redis/connect-redis.ts'
-import { openProcessBus } from '../../src/redis/process-bus.ts'
-import { describeReal } from '../harness/backends.ts'
+import { describeReal, openBus } from '../harness/backends.ts'
 import { question, textOf } from '../harness/chat.ts'
 import { ask, post } from '../harness/client.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
@@ -16,24 +13,16 @@ const PROCESSES = 4
 describeReal('identical requests in flight over several proxies', backend => {
   let upstream: Standin
   let key: string
-  let installationId: string
   const proxies: TestProxy[] = []
   const opened: { close(): unknown }[] = []
-
-  function openBus(url: string) {
-    const redis = connectRedis(url)
-    const bus = openProcessBus(redis, url, installationId)
-    opened.push(bus, { close: () => redis.disconnect() })
-    return bus
-  }
 
   beforeAll(async () => {
     upstream = await startStandin()
     const stores = await backend.open()
     const environment = { AGGREGATOR_BASE_URL: upstream.baseUrl, AGGREGATOR_API_KEY: 'k', UPSTREAM_MAX_RETRIES: '0' }
-    installationId = await readInstallationId(stores.database)
     for (let i = 0; i < PROCESSES; i++) {
-      const bus = openBus(stores.redisUrl ?? '')
+      const bus = await openBus(stores)
+      opened.push(bus)
       proxies.push(await startProxy({ stores, environment, bus }))
     }
     key = await (proxies[0] as TestProxy).createKey({ type: 'project' })
@@ -77,6 +66,22 @@ describeReal('identical requests in flight over several proxies', backend => {
     leaving.abort()
     await leader.text().catch(() => {})
     await waitUntil('the upstream call is ended', 5_000, () => upstream.counts.active === 0)
+  })
+
+  test('speech and moderations of many at once over 4 proxies are one upstream call each', async () => {
+    upstream.reset()
+    upstream.script({ kind: 'answer', firstByteDelayMs: 100, contentChars: 20_000 })
+    const speech = { model: 'openai/tts-1', voice: 'alloy', input: 'Everywhere' }
+    const sounds = await Promise.all(
+      Array.from({ length: 12 }, (_, i) => post(proxyAt(i), key, '/audio/speech', speech).then(got => got.bytes())),
+    )
+    for (const sound of sounds) expect(Buffer.from(sound).equals(sounds[0] as Uint8Array)).toBe(true)
+    const moderation = { input: 'Everywhere' }
+    const judged = await Promise.all(
+      Array.from({ length: 12 }, (_, i) => post(proxyAt(i), key, '/moderations', moderation).then(got => got.text())),
+    )
+    expect(new Set(judged).size).toBe(1)
+    expect(upstream.requests).toHaveLength(2)
   })
 
   test("the leader's failure promotes a follower in another proxy", async () => {
@@ -145,7 +150,8 @@ describeReal('identical requests in flight over several proxies', backend => {
   test('what another process stores between the search and the lease is no miss', async () => {
     upstream.reset()
     upstream.script({ kind: 'answer', content: 'once' })
-    const bus = openBus(proxyAt(0).stores.redisUrl as string)
+    const bus = await openBus(proxyAt(0).stores)
+    opened.push(bus)
     const late = await startProxy({
       stores: proxyAt(0).stores,
       environment: { AGGREGATOR_BASE_URL: upstream.baseUrl, AGGREGATOR_API_KEY: 'k' },
@@ -200,7 +206,8 @@ describeReal('identical requests in flight over several proxies', backend => {
   test('a lease whose process has died is taken over at once', async () => {
     upstream.reset()
     upstream.script({ kind: 'answer', content: 'alive' })
-    const dead = openBus(proxyAt(0).stores.redisUrl as string)
+    const dead = await openBus(proxyAt(0).stores)
+    opened.push(dead)
     await Bun.sleep(100)
     const taken: string[] = []
     // Whatever is asked next, a process that is gone says it leads.

@@ -1,8 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { readInstallationId } from '../../src/postgres/installation-id.ts'
-import { connectRedis } from '../../src/redis/connect-redis.ts'
-import { openProcessBus } from '../../src/redis/process-bus.ts'
-import { type Backend, describeReal } from '../harness/backends.ts'
+import { type Backend, describeReal, openBus } from '../harness/backends.ts'
 import { question, textOf } from '../harness/chat.ts'
 import { ask, post, readAnswer } from '../harness/client.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
@@ -20,9 +17,7 @@ async function openInstallation(backend: Backend): Promise<Installation> {
   const stores = await backend.open()
   // Where both begin alike, nothing but the installation tells their names apart.
   await stores.database.runScript('truncate projects, api_keys restart identity cascade')
-  const url = stores.redisUrl ?? ''
-  const redis = connectRedis(url)
-  const bus = openProcessBus(redis, url, await readInstallationId(stores.database))
+  const bus = await openBus(stores)
   const upstream = await startStandin()
   const environment = { AGGREGATOR_BASE_URL: upstream.baseUrl, AGGREGATOR_API_KEY: 'k' }
   const proxy = await startProxy({ stores, environment, bus })
@@ -35,7 +30,6 @@ async function openInstallation(backend: Backend): Promise<Installation> {
     async close() {
       await proxy.stop()
       await bus.close()
-      redis.disconnect()
       await upstream.stop()
     },
   }

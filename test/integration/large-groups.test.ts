@@ -55,7 +55,7 @@ describeReal('the graph of a large group', backend => {
     }
     await storePrompts(database, place, 0, 150)
     expect(await listGraphs(database)).toEqual([])
-    await storePrompts(database, place, 150, 600)
+    await storePrompts(database, place, 150, 700)
     const { rows } = await sql<{ compared: number }>`
       select count(*)::integer as compared from cache_prompts where not in_graph`.execute(database.queries)
     expect(rows[0]?.compared).toBe(0)
@@ -111,10 +111,10 @@ describeReal('the graph of a large group', backend => {
     const { database } = await backend.open()
     const projectId = await makeProject(database, 'acme')
     const place = { projectId, spaceId: await makeSpace(database), context: 'none' }
-    await storePrompts(database, place, 0, 200)
-    await Promise.all([0, 1, 2, 3, 4, 5].map(i => storePrompts(database, place, 200 + i * 50, 250 + i * 50)))
+    await storePrompts(database, place, 0, 400)
+    await Promise.all([0, 1, 2, 3, 4, 5].map(i => storePrompts(database, place, 400 + i * 100, 500 + i * 100)))
     expect(await listGraphs(database)).toHaveLength(1)
-    const last = [205, 305, 405, 495]
+    const last = [405, 605, 805, 995]
     expect(await findAll(database, place, last)).toEqual(promptsOf(last))
   })
 })

@@ -32,7 +32,7 @@ const beforeForms = new Set([
 export function writeNumbers(tokens: readonly Token[]): Token[] {
   const written: Token[] = []
   for (let at = 0; at < tokens.length; ) {
-    const found = beforeForms.has(lowerKey(tokens[at - 1])) ? null : numberAt(tokens, at)
+    const found = beforeForms.has(lowerKey(tokens[at - 1])) || isOfSum(tokens, at) ? null : numberAt(tokens, at)
     const token = tokens[at]
     if (!token) break
     written.push(...(found ? asNumber(tokens.slice(at, at + found.length), found.value) : [token]))
@@ -43,6 +43,16 @@ export function writeNumbers(tokens: readonly Token[]): Token[] {
 
 function asNumber(replaced: readonly Token[], value: number): Token[] {
   return replaceWords(replaced, [String(value)], 'number-word').map(token => ({ ...token, kind: 'number' }))
+}
+
+/** Either part of "three hundred and five": one number, not two. */
+function isOfSum(tokens: readonly Token[], at: number): boolean {
+  const isMultiple = (place: number) => multiples.has(wordAt(tokens, place))
+  const ends = [at + 1, at + 2].find(isMultiple)
+  return (
+    (wordAt(tokens, at - 1) === 'and' && isMultiple(at - 2)) ||
+    (ends !== undefined && wordAt(tokens, ends + 1) === 'and')
+  )
 }
 
 function numberAt(tokens: readonly Token[], at: number): { value: number; length: number } | null {

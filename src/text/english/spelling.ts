@@ -1,4 +1,4 @@
-/** British spellings with their American ones; those that tell two words apart there (practise, tyre, storey, cheque) are left out. */
+/** British spellings with their American ones; those that tell two words apart there (practise, tyre, storey, cheque, grey) are left out. */
 
 const pairs = `
   colour color|colours colors|coloured colored|colouring coloring|colourful colorful|favourite favorite|favourites favorites
@@ -7,7 +7,7 @@ const pairs = `
   humour humor|odour odor|odours odors|vapour vapor|tumour tumor|tumours tumors|armour armor|endeavour endeavor|savoury savory
   centre center|centres centers|theatre theater|theatres theaters|litre liter|litres liters|fibre fiber|fibres fibers
   millilitre milliliter|millilitres milliliters|kilometre kilometer|kilometres kilometers|centimetre centimeter|centimetres centimeters
-  defence defense|offence offense|aluminium aluminum|jewellery jewelry|grey gray|maths math|mould mold|moustache mustache
+  defence defense|offence offense|aluminium aluminum|jewellery jewelry|maths math|mould mold|moustache mustache
   travelling traveling|travelled traveled|traveller traveler|travellers travelers|cancelled canceled|cancelling canceling
   modelling modeling|modelled modeled|labelled labeled|labelling labeling|fuelled fueled|marvellous marvelous|counselling counseling
   counsellor counselor|fulfil fulfill|enrol enroll|skilful skillful|instalment installment|instalments installments
@@ -40,7 +40,7 @@ const american: ReadonlyMap<string, string> = new Map([
     ),
 ])
 
-/** The American spelling of a British one in small letters. */
-export function americanSpelling(word: string): string {
-  return american.get(word) ?? word
+/** The American spelling of a British one in small letters. The Labour Party is another one than the Labor Party. */
+export function americanSpelling(word: string, next: string): string {
+  return next === 'party' ? word : (american.get(word) ?? word)
 }

@@ -1,5 +1,5 @@
 /** The words English question frames ask for. */
-import { wordSet } from '../token.ts'
+import { wordSet } from '../../token.ts'
 
 /** Verbs of which "how do I" asks for a method. "Look", "feel", "differ", "sound" are none: they ask for a state. */
 export const doingVerbs = wordSet(`
@@ -18,6 +18,13 @@ export const doingVerbs = wordSet(`
   sell send serve set setup share sharpen sign simplify solve speak speed spend split start stay stop store study submit
   subscribe subtract survive switch swim take teach test thaw throw tie track trade train transfer travel treat turn type
   uninstall unlock unsubscribe update upgrade upload use validate verify view visit wake wash water whiten win withdraw write
+`)
+
+/** Of these it makes no difference who does it, or how many do: "how do we bake bread". But "how can we reduce waste" asks for a policy. */
+export const craftVerbs = wordSet(`
+  bake boil brew calculate clone compile compute configure connect convert debug delete deploy disable divide download enable export extract
+  format freeze fry import install measure merge mount parse poach print rename reset roast sharpen sort subtract thaw tie uninstall unlock
+  wash
 `)
 
 /** Of these, "how do you" asks anyone, not the one who is asked. */

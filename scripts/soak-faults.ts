@@ -1,0 +1,160 @@
+/**
+ * `bun scripts/soak-faults.ts --minutes N [--seed S] [--log DIR]`: two proxies on stores of their own, a stand-in upstream, clients of
+ * every temper, and one outage after another, drawn by lot. Ends non-zero where an error is not a named outage's, where what was
+ * answered is not what was counted and recorded, and where memory or sockets grew.
+ */
+import { parseArgs } from 'node:util'
+import { createRandom } from '../test/harness/random.ts'
+import { findFreePort, startAndRead, startProxyProcess, stop } from './bench/processes.ts'
+import { checkBooks } from './soak/faults/books.ts'
+import { startClients } from './soak/faults/clients.ts'
+import { createLedger } from './soak/faults/ledger.ts'
+import { listOutages, type Outage } from './soak/faults/outages.ts'
+import { type ProjectName, startSoakStores } from './soak/faults/stores.ts'
+import { type Sample, watchProxy } from './soak/watch.ts'
+
+const { values: options } = parseArgs({
+  options: {
+    minutes: { type: 'string', default: '5' },
+    seed: { type: 'string', default: String(Date.now() % 1_000_000) },
+    /** Folder for the proxies' logs; none are kept without it. */
+    log: { type: 'string' },
+    /** Clients pause so many times as long. */
+    pace: { type: 'string', default: '2' },
+    /** Only outages whose name contains this. */
+    only: { type: 'string', default: '' },
+  },
+})
+const minutes = Number(options.minutes)
+if (!(minutes > 0)) throw new Error('--minutes must be a number greater than 0. Example: --minutes 5')
+
+const OUTAGE_MS = { least: 1_500, most: 7_000 }
+const CALM_MS = { least: 5_000, most: 15_000 }
+/** What garbage and pools may add to the memory of a proxy that has been warmed. */
+const LEVEL_MIB = 160
+const MAX_POOLED = 256
+/** For records that wait, and for what is still under way. */
+const SETTLE_MS = 15_000
+const WARM_MS = 5_000
+
+const random = createRandom(Number(options.seed))
+const between = ({ least, most }: { least: number; most: number }) => least + random() * (most - least)
+process.stdout.write(`seed ${options.seed}\n`)
+
+const stores = await startSoakStores()
+const upstream = await startAndRead('test/standin/main.ts', ['--port', '0'])
+const upstreamUrl: string = JSON.parse(upstream.firstLine).baseUrl
+const upstreamOrigin = new URL(upstreamUrl).origin
+const ports = [findFreePort(), findFreePort()]
+const proxies = await Promise.all(
+  ports.map((port, i) =>
+    startProxyProcess(
+      {
+        DATABASE_URL: stores.postgres.url,
+        REDIS_URL: stores.redis.url,
+        DATABASE_MAX_CONNECTIONS: '5',
+        AGGREGATOR_BASE_URL: upstreamUrl,
+        AGGREGATOR_API_KEY: 'soak',
+        EMBEDDER: 'builtin',
+        UPSTREAM_CONNECT_TIMEOUT_MS: '1000',
+        UPSTREAM_FIRST_BYTE_TIMEOUT_MS: '2500',
+        UPSTREAM_IDLE_TIMEOUT_MS: '2500',
+      },
+      port,
+      options.log && `${options.log}/proxy-${i}.log`,
+    ),
+  ),
+)
+const ledger = createLedger(ports.length)
+
+try {
+  const clients = startClients({ ports, projects: stores.projects, ledger, pace: Number(options.pace) })
+  await Bun.sleep(WARM_MS)
+  const watches = proxies.map(proxy => watchProxy(proxy, upstreamOrigin))
+  const begun = await Promise.all(watches.map(watch => watch.sample()))
+  const outages = listOutages({ ...stores, script, upstreamPid: upstream.process.pid }).filter(({ name }) =>
+    name.includes(options.only),
+  )
+  await injectFor(minutes * 60_000, outages)
+  await Bun.sleep(between(CALM_MS))
+  await clients.stop()
+  await Bun.sleep(SETTLE_MS)
+
+  const ended = await Promise.all(watches.map(watch => watch.sample()))
+  const faults = [...describeUnexplained(), ...judge(begun, ended)]
+  for (const project of Object.keys(stores.projects) as ProjectName[])
+    faults.push(...(await checkBooks(stores.postgres.url, project, ledger)))
+  process.stdout.write(`${describeAnswers()}\n`)
+  for (const fault of faults) process.stdout.write(`FAULT: ${fault}\n`)
+  process.exitCode = faults.length > 0 ? 1 : 0
+} finally {
+  await Promise.all([...proxies.map(stop), stop(upstream.process)])
+  await stores.remove()
+}
+process.exit()
+
+async function script(scenario: unknown): Promise<void> {
+  const method = scenario === null ? 'DELETE' : 'PUT'
+  await fetch(`${upstreamOrigin}/__script`, {
+    method,
+    ...(scenario === null ? {} : { body: JSON.stringify(scenario) }),
+  })
+}
+
+/** Each comes about as often as the others: a round of all, then another order. */
+async function injectFor(durationMs: number, outages: readonly Outage[]): Promise<void> {
+  const endAtMs = Date.now() + durationMs
+  let round: Outage[] = []
+  let count = 0
+  while (Date.now() < endAtMs) {
+    if (round.length === 0) round = outages.toSorted(() => random() - 0.5)
+    const outage = round.pop()
+    if (!outage) return
+    ledger.begin(outage)
+    await outage.begin()
+    await Bun.sleep(between(OUTAGE_MS))
+    await outage.end()
+    ledger.end(outage)
+    report(++count, outage)
+    await Bun.sleep(between(CALM_MS))
+  }
+}
+
+function report(count: number, { name }: Outage): void {
+  const unexplained = ledger.findUnexplained().length
+  const at = new Date().toISOString().slice(11, 19)
+  process.stdout.write(`${at} ${count}. ${name}: ${ledger.answered.length} requests, ${unexplained} unexplained\n`)
+}
+
+function judge(begun: readonly Sample[], ended: readonly Sample[]): string[] {
+  return ended.flatMap(({ rssMib, active, openConnections, exitCode }, i) => {
+    const was = begun[i]?.rssMib ?? 0
+    process.stdout.write(
+      `proxy ${i}: RSS ${was.toFixed(0)} → ${rssMib.toFixed(0)} MiB, upstream sockets ${openConnections}\n`,
+    )
+    const faults: string[] = []
+    if (exitCode !== null) faults.push(`proxy ${i} ended by itself with code ${exitCode}`)
+    if (active > 0) faults.push(`${active} upstream calls are still under way`)
+    if (openConnections > MAX_POOLED) faults.push(`${openConnections} sockets to upstream are open`)
+    if (rssMib - was > LEVEL_MIB)
+      faults.push(`memory of proxy ${i} grew from ${was.toFixed(0)} to ${rssMib.toFixed(0)} MiB`)
+    return faults
+  })
+}
+
+function describeUnexplained(): string[] {
+  return ledger.findUnexplained().map(one => {
+    const at = new Date(one.startedAtMs).toISOString().slice(11, 23)
+    return `${at} ${one.kind} (${one.project}) after ${one.endedAtMs - one.startedAtMs} ms: status ${one.status} ${one.code ?? ''} ${one.detail ?? ''} [${one.id}]`
+  })
+}
+
+/** How many of each status. */
+function describeAnswers(): string {
+  const counts = new Map<string, number>()
+  for (const { status, hasLeft, isWhole } of ledger.answered) {
+    const what = hasLeft ? 'left' : status === 200 && !isWhole ? '200 broken off' : String(status)
+    counts.set(what, (counts.get(what) ?? 0) + 1)
+  }
+  return [...counts].map(([what, count]) => `${what}: ${count}`).join(', ')
+}

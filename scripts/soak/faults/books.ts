@@ -1,0 +1,67 @@
+/** Holds what clients got against what the proxies counted and recorded. */
+import type { Ledger } from './ledger.ts'
+import { LIMITED_PER_MINUTE, type ProjectName, readBooks } from './stores.ts'
+
+/** Faults found, in words; none is well. */
+export async function checkBooks(url: string, project: ProjectName, ledger: Ledger): Promise<string[]> {
+  const asked = ledger.answered.filter(one => one.project === project)
+  const booked = await readBooks(url, project)
+  const whole = new Map(asked.filter(one => one.isWhole && one.status === 200).map(one => [one.id, one]))
+  const mayBeRecorded = new Set(
+    asked.filter(one => one.isWhole || one.hasLeft || one.status === 200).map(one => one.id),
+  )
+  const recorded = new Map<string, number>()
+  for (const { id, status } of booked.records) if (status === 200) recorded.set(id, (recorded.get(id) ?? 0) + 1)
+
+  const missing = [...whole.values()].filter(one => !recorded.has(one.id))
+  const lost = missing.filter(one => !ledger.mayBeForgotten(one.endedAtMs))
+  const twice = [...recorded].filter(([, times]) => times > 1)
+  const made = [...recorded.keys()].filter(id => !mayBeRecorded.has(id))
+  const left = booked.records.filter(one => one.status === 499).length
+  const answers = recorded.size
+  const forgettable = asked.filter(one => ledger.mayBeForgotten(one.endedAtMs)).length
+
+  const faults: string[] = []
+  const tell = (count: number, what: string, example = '') => {
+    if (count > 0) faults.push(`${project}: ${count} ${what}${example && `, as ${example}`}`)
+  }
+  tell(lost.length, 'answers are not recorded', lost[0]?.id)
+  tell(twice.length, 'answers are recorded more than once', twice[0]?.[0])
+  tell(made.length, 'are recorded as answered and were not', made[0])
+  const brokenOff = asked.filter(one => one.status === 200 && !one.isWhole && !one.hasLeft && recorded.has(one.id))
+  tell(brokenOff.length, 'broke off and are recorded as answered', JSON.stringify(brokenOff[0]))
+  // Of who left, some count and some do not: whether upstream was asked for them, clients cannot know.
+  if (booked.counted < answers - forgettable || booked.counted > answers + left + forgettable) {
+    faults.push(
+      `${project}: ${booked.counted} counted, ${answers} recorded as answered, ${left} as left (${forgettable} may be forgotten)`,
+    )
+  }
+  if (project === 'limited')
+    faults.push(
+      ...checkWindow(
+        [...whole.values()].map(one => one.startedAtMs),
+        ledger,
+      ),
+    )
+  process.stdout.write(
+    `${project}: ${whole.size} answered, ${answers} recorded (${missing.length} forgotten in a crash), ${booked.counted} counted, ${left} left\n`,
+  )
+  return faults
+}
+
+/**
+ * A minute with more answers than the limit; where Redis was away in it, each process lets through what it still knew to be left. An
+ * answer's second is the proxy's: clients see it somewhat earlier or later.
+ */
+function checkWindow(startedAtMs: number[], { hadOutage, processes }: Ledger): string[] {
+  const sorted = startedAtMs.toSorted((a, b) => a - b)
+  const faults = sorted.flatMap((at, i) => {
+    const within = sorted.findIndex((other, j) => j >= i && other - at >= WINDOW_MS)
+    const count = (within < 0 ? sorted.length : within) - i
+    const most = LIMITED_PER_MINUTE * (hadOutage('redis', at - WINDOW_MS, at + WINDOW_MS) ? processes : 1)
+    return count > most ? [`limited: ${count} within the minute from ${new Date(at).toISOString()}`] : []
+  })
+  return faults.slice(0, 3)
+}
+
+const WINDOW_MS = 59_000

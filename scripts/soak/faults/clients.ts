@@ -1,0 +1,225 @@
+/** Clients of a soak with faults: each asks in its own way at its own pace, and notes what it got, by request id. */
+import type { Answered, Ledger } from './ledger.ts'
+import type { ProjectName, SoakProject } from './stores.ts'
+
+export interface ClientOptions {
+  /** The same installation, in several processes. */
+  ports: readonly number[]
+  projects: Record<ProjectName, SoakProject>
+  ledger: Ledger
+  /** Pauses last so many times as long. */
+  pace: number
+}
+
+export interface Clients {
+  /** Resolves when each has its last answer. */
+  stop(): Promise<void>
+}
+
+interface Ask {
+  project: ProjectName
+  kind: string
+  path: string
+  body: Record<string, unknown>
+  /** When the client goes, if it has not been answered before. */
+  leavesAfterMs?: number
+  /** Between two reads of the answer. */
+  readPauseMs?: number
+}
+
+interface Habit {
+  clients: number
+  pauseMs: number
+  ask(n: number): Ask | Ask[]
+}
+
+/** Nothing takes longer than this, whatever is out of order; a hanging upstream has limits of its own. */
+const ANSWERED_WITHIN_MS = 60_000
+const MIB = 1024 * 1024
+
+const HABITS: Habit[] = [
+  { clients: 3, pauseMs: 400, ask: n => ({ ...chat('steady', 'plain', `Describe stone ${word(n)}.`) }) },
+  { clients: 3, pauseMs: 400, ask: n => chat('steady', 'stream', `Describe river ${word(n)}.`, STREAM) },
+  {
+    clients: 4,
+    pauseMs: 250,
+    ask: n => chat('steady', 'hit', `Describe letter ${word(n % 20)}.`, n % 2 ? STREAM : {}),
+  },
+  { clients: 1, pauseMs: 900, ask: n => together('steady', n) },
+  { clients: 1, pauseMs: 700, ask: n => respondTo('steady', n) },
+  { clients: 1, pauseMs: 700, ask: n => messageTo('steady', n) },
+  { clients: 1, pauseMs: 700, ask: n => embed('steady', n) },
+  { clients: 1, pauseMs: 5_000, ask: n => large('steady', n) },
+  {
+    clients: 1,
+    pauseMs: 600,
+    ask: n => ({
+      ...chat('steady', 'slow reader', `Describe tree ${word(n)}.`, { ...STREAM, n: 40 }),
+      readPauseMs: 20,
+    }),
+  },
+  {
+    clients: 3,
+    pauseMs: 300,
+    ask: n => leaving(chat('fickle', 'left stream', `Describe bird ${word(n)}.`, { ...STREAM, n: 1 + (n % 3) })),
+  },
+  { clients: 2, pauseMs: 300, ask: n => leaving(chat('fickle', 'left plain', `Describe fish ${word(n)}.`)) },
+  { clients: 1, pauseMs: 900, ask: n => together('fickle', n).map((ask, i) => (i % 3 === 0 ? leaving(ask) : ask)) },
+  { clients: 1, pauseMs: 700, ask: n => leaving(n % 2 ? respondTo('fickle', n) : messageTo('fickle', n)) },
+  { clients: 2, pauseMs: 1_000, ask: n => chat('limited', 'limited', `Describe cloud ${word(n % 7)}.`) },
+  { clients: 1, pauseMs: 600, ask: n => chat('test', 'test key', `Describe hill ${word(n)}.`, n % 2 ? STREAM : {}) },
+]
+
+export function startClients({ ports, projects, ledger, pace }: ClientOptions): Clients {
+  let running = true
+  let serial = 0
+
+  async function perform(ask: Ask): Promise<void> {
+    const port = ports[serial % ports.length] ?? 0
+    ledger.note(await askOnce(`http://127.0.0.1:${port}`, projects[ask.project].key, ask))
+  }
+
+  async function live({ pauseMs, ask }: Habit): Promise<void> {
+    while (running) {
+      await Promise.all([ask(serial++)].flat().map(perform))
+      await Bun.sleep(pace * pauseMs * (0.5 + Math.random()))
+    }
+  }
+  const lives = HABITS.flatMap(habit => Array.from({ length: habit.clients }, () => live(habit)))
+  return {
+    async stop() {
+      running = false
+      await Promise.all(lives)
+    },
+  }
+}
+
+async function askOnce(origin: string, key: string, ask: Ask): Promise<Answered> {
+  const id = crypto.randomUUID()
+  const leaving = new AbortController()
+  const timer = setTimeout(() => leaving.abort(), ask.leavesAfterMs ?? ANSWERED_WITHIN_MS)
+  const noted = {
+    id,
+    project: ask.project,
+    kind: ask.kind,
+    startedAtMs: Date.now(),
+    status: 0,
+    code: null,
+    isWhole: false,
+  }
+  const end = (rest: Partial<Answered>): Answered => ({ ...noted, hasLeft: false, endedAtMs: Date.now(), ...rest })
+  let status = 0
+  try {
+    const response = await fetch(origin + ask.path, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', 'x-request-id': id },
+      body: JSON.stringify(ask.body),
+      signal: leaving.signal,
+    })
+    status = response.status
+    const text = await readText(response, ask.readPauseMs ?? 0)
+    const isWhole = status === 200 && isComplete(text, ask)
+    return end({ status, code: codeOf(text), isWhole, ...(isWhole ? {} : { detail: text.slice(-200) }) })
+  } catch (error) {
+    const hasLeft = leaving.signal.aborted && ask.leavesAfterMs !== undefined
+    return end({ status, hasLeft, detail: error instanceof Error ? error.message : String(error) })
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+async function readText(response: Response, pauseMs: number): Promise<string> {
+  if (pauseMs === 0) return response.text()
+  const decoder = new TextDecoder()
+  let text = ''
+  for await (const bytes of response.body ?? []) {
+    text += decoder.decode(bytes, { stream: true })
+    await Bun.sleep(pauseMs)
+  }
+  return text
+}
+
+const ENDS: Record<string, RegExp> = {
+  // A provider that forgets its `[DONE]` has said all the same what it had to say.
+  '/v1/chat/completions': /data: \[DONE\]\n\n$|"finish_reason":"stop"(?![\s\S]*"error")/,
+  '/v1/responses': /event: response\.completed\n/,
+  '/v1/messages': /event: message_stop\n/,
+}
+
+function isComplete(text: string, { path, body }: Ask): boolean {
+  if (body.stream === true) return ENDS[path]?.test(text) ?? false
+  try {
+    // Aggregators tell of a provider's failure inside a 200.
+    return !('error' in JSON.parse(text)) || path === '/v1/responses'
+  } catch {
+    return false
+  }
+}
+
+function codeOf(text: string): string | null {
+  try {
+    const { error } = JSON.parse(text) as { error?: { code?: string; type?: string } }
+    return error?.code ?? error?.type ?? null
+  } catch {
+    return null
+  }
+}
+
+const STREAM = { stream: true }
+const run = crypto.randomUUID().slice(0, 8)
+
+/** No number: those would be compared, and each question be one of its own. */
+function word(n: number): string {
+  return n.toString(36).replace(/\d/g, digit => 'ghijklmnop'[Number(digit)] ?? '') + run.replace(/[^a-z]/g, '')
+}
+
+function chat(project: ProjectName, kind: string, content: string, fields: Record<string, unknown> = {}): Ask {
+  const messages = [
+    { role: 'system', content: `You know all about this: ${content}` },
+    { role: 'user', content },
+  ]
+  return { project, kind, path: '/v1/chat/completions', body: { model: 'openai/gpt-4o-mini', messages, ...fields } }
+}
+
+/** The same question many times at once: one call upstream answers all. */
+function together(project: ProjectName, n: number): Ask[] {
+  const ask = chat(project, 'together', `Describe wind ${word(n)}.`)
+  return Array.from({ length: 6 }, (_, i) => (i % 2 ? { ...ask, body: { ...ask.body, ...STREAM } } : ask))
+}
+
+function respondTo(project: ProjectName, n: number): Ask {
+  const body = { model: 'openai/gpt-4o-mini', input: `Describe road ${word(n)}.`, ...(n % 4 > 1 ? STREAM : {}) }
+  return { project, kind: 'responses', path: '/v1/responses', body }
+}
+
+function messageTo(project: ProjectName, n: number): Ask {
+  const messages = [{ role: 'user', content: `Describe lake ${word(n)}.` }]
+  const body = { model: 'openai/gpt-4o-mini', max_tokens: 200, messages, ...(n % 4 > 1 ? STREAM : {}) }
+  return { project, kind: 'messages', path: '/v1/messages', body }
+}
+
+function embed(project: ProjectName, n: number): Ask {
+  const input = Array.from({ length: 5 }, (_, i) => (i < 3 ? `fixed ${i}` : `text ${word(n)} ${i}`))
+  return {
+    project,
+    kind: 'embeddings',
+    path: '/v1/embeddings',
+    body: { model: 'openai/text-embedding-3-small', input },
+  }
+}
+
+function large(project: ProjectName, n: number): Ask {
+  const url = `data:image/png;base64,${String(n)
+    .padStart(16, '0')
+    .repeat((2 * MIB) / 16)}`
+  const ask = chat(project, '2 MiB body', '')
+  const content = [
+    { type: 'text', text: 'What is this?' },
+    { type: 'image_url', image_url: { url } },
+  ]
+  return { ...ask, body: { ...ask.body, messages: [{ role: 'user', content }] } }
+}
+
+function leaving(ask: Ask): Ask {
+  return { ...ask, leavesAfterMs: Math.random() * 150 }
+}

@@ -1,0 +1,85 @@
+/** What each client of a soak got for each request, and which of it no outage explains. */
+import { mayCause, type Outage, type OutageKind } from './outages.ts'
+import type { ProjectName } from './stores.ts'
+
+export interface Answered {
+  id: string
+  project: ProjectName
+  /** What the client does. */
+  kind: string
+  startedAtMs: number
+  endedAtMs: number
+  /** 0: the connection ended before a status came. */
+  status: number
+  code: string | null
+  /** Read to its end, and complete. */
+  isWhole: boolean
+  /** The client went before the end, by its own choice. */
+  hasLeft: boolean
+  /** What it got, where that is wrong. */
+  detail?: string
+}
+
+/** An outage and when it was; its end is unknown while it lasts. */
+interface Spell {
+  outage: Outage
+  beganAtMs: number
+  endedAtMs: number
+}
+
+/** Circuits stay open for 5 s, and a server that was gone is found again within 5 s. */
+const GRACE_MS = 8_000
+/** What a crash of the database may forget of counters and records. */
+const FORGOTTEN_MS = 1_500
+
+export interface Ledger {
+  readonly answered: readonly Answered[]
+  /** How many proxies were asked. */
+  readonly processes: number
+  /** Whether such an outage fell in that time. */
+  hadOutage(kind: OutageKind, fromMs: number, toMs: number): boolean
+  note(answered: Answered): void
+  begin(outage: Outage): void
+  end(outage: Outage): void
+  /** Whether the database may have forgotten what it was told at that time. */
+  mayBeForgotten(atMs: number): boolean
+  /** Every answer that is wrong and that no outage accounts for. */
+  findUnexplained(): Answered[]
+}
+
+export function createLedger(processes: number): Ledger {
+  const answered: Answered[] = []
+  const spells: Spell[] = []
+
+  function isExplained(one: Answered): boolean {
+    const about = spells.filter(
+      ({ beganAtMs, endedAtMs }) => one.startedAtMs < endedAtMs + GRACE_MS && one.endedAtMs > beganAtMs,
+    )
+    if (one.status === 200) return about.some(({ outage }) => outage.kind === 'upstream')
+    return one.status !== 0 && about.some(({ outage }) => mayCause(outage.kind, one))
+  }
+
+  return {
+    answered,
+    processes,
+    hadOutage: (kind, fromMs, toMs) =>
+      spells.some(({ outage, beganAtMs, endedAtMs }) => outage.kind === kind && beganAtMs < toMs && endedAtMs > fromMs),
+    note: one => void answered.push(one),
+    begin: outage => void spells.push({ outage, beganAtMs: Date.now(), endedAtMs: Number.POSITIVE_INFINITY }),
+    end(outage) {
+      const spell = spells.findLast(one => one.outage === outage)
+      if (spell) spell.endedAtMs = Date.now()
+    },
+    mayBeForgotten: atMs =>
+      spells.some(
+        ({ outage, beganAtMs }) => outage.forgets && atMs > beganAtMs - FORGOTTEN_MS && atMs < beganAtMs + FORGOTTEN_MS,
+      ),
+    findUnexplained: () =>
+      answered.filter(one => {
+        if (one.hasLeft || (one.status === 200 && one.isWhole)) return false
+        // A limit that works.
+        if (one.project === 'limited' && one.status === 429) return false
+        return !isExplained(one)
+      }),
+  }
+}

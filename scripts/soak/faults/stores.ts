@@ -1,0 +1,83 @@
+/** A PostgreSQL and a Redis that belong to one soak alone, so that it may stop, freeze, kill and fill them. */
+import { sql } from 'kysely'
+import type { Database } from '../../../src/postgres/database.ts'
+import { migrate } from '../../../src/postgres/migrate.ts'
+import { createProject, issueKey } from '../../../src/postgres/projects.ts'
+import { openRealDatabase } from '../../../src/postgres/real.ts'
+import { type PrivateServer, startPostgres, startRedis } from '../../../test/faults/servers.ts'
+
+export interface SoakProject {
+  name: string
+  key: string
+}
+
+export interface SoakStores {
+  postgres: PrivateServer
+  redis: PrivateServer
+  projects: Record<ProjectName, SoakProject>
+  remove(): Promise<void>
+}
+
+/** `steady`: its clients read to the end. `fickle`: some of its clients leave. `limited`: so many a minute. `test`: a test key's. */
+export type ProjectName = 'steady' | 'fickle' | 'limited' | 'test'
+
+export const LIMITED_PER_MINUTE = 30
+
+export async function startSoakStores(): Promise<SoakStores> {
+  const [postgres, redis] = await Promise.all([startPostgres(), startRedis()])
+  const projects = await withDatabase(postgres.url, async database => {
+    await migrate(database)
+    await database.runScript(`
+      insert into plans values
+          ('soak', 1000000000, 1000000000, 1000000000000, 1000000000, 1000000000000),
+          ('limited', ${LIMITED_PER_MINUTE}, 1000000000, 1000000000000, 1000000000, 1000000000000)`)
+    const create = async (name: ProjectName): Promise<SoakProject> => {
+      await createProject(database, name, name === 'limited' ? 'limited' : 'soak')
+      return { name, key: await issueKey(database, name, name === 'test' ? 'test' : 'project', 'soak') }
+    }
+    return {
+      steady: await create('steady'),
+      fickle: await create('fickle'),
+      limited: await create('limited'),
+      test: await create('test'),
+    }
+  })
+  return {
+    postgres,
+    redis,
+    projects,
+    async remove() {
+      await Promise.all([postgres.remove(), redis.remove()])
+    },
+  }
+}
+
+export interface Booked {
+  /** Requests counted against the months of the project. */
+  counted: number
+  records: { id: string; status: number }[]
+}
+
+/** What the proxies wrote about a project. */
+export function readBooks(url: string, project: string): Promise<Booked> {
+  return withDatabase(url, async database => {
+    const counters = await sql<{ counted: number }>`
+      select coalesce(sum(c.requests), 0)::integer as counted
+      from monthly_counters c join projects p on p.id = c.project_id
+      where p.name = ${project}::text`.execute(database.queries)
+    const records = await sql<{ id: string; status: number }>`
+      select u.request_id as id, u.status
+      from usage_records u join projects p on p.id = u.project_id
+      where p.name = ${project}::text`.execute(database.queries)
+    return { counted: counters.rows[0]?.counted ?? 0, records: records.rows }
+  })
+}
+
+export async function withDatabase<T>(url: string, use: (database: Database) => Promise<T>): Promise<T> {
+  const database = openRealDatabase({ url, maxConnections: 1 })
+  try {
+    return await use(database)
+  } finally {
+    await database.close()
+  }
+}
