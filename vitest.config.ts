@@ -9,6 +9,7 @@ export default defineConfig({
     testTimeout: 30_000,
     hookTimeout: 60_000,
     maxWorkers: 2,
+    setupFiles: ['test/harness/after-file.ts'],
     globalSetup: ['test/harness/global-setup.ts'],
   },
 })
