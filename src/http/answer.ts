@@ -31,6 +31,8 @@ export const IDLE_TIMEOUT_SECONDS = 60
 
 export interface AnswerOptions {
   config: Pick<Config, 'maxBodyBytes' | 'bodyTimeoutMs' | 'trustedProxies' | 'corsOrigins'>
+  /** Of a connection, once a request of the pipeline's has been answered on it. */
+  idleTimeoutSeconds: number
   pipeline: Pipeline
   passThrough: PassThrough
   keptObjects: KeptObjects
@@ -66,6 +68,7 @@ export interface Incoming {
 export function createAnswers(options: AnswerOptions) {
   const {
     config,
+    idleTimeoutSeconds,
     pipeline,
     passThrough,
     keptObjects,
@@ -134,7 +137,7 @@ export function createAnswers(options: AnswerOptions) {
     // An upstream may think for minutes; its own limits apply then, not the connection's.
     server?.timeout(request, 0)
     // The connection keeps the limit it was given last: else it would idle for ever.
-    const restoreLimit = () => server?.timeout(request, IDLE_TIMEOUT_SECONDS)
+    const restoreLimit = () => server?.timeout(request, idleTimeoutSeconds)
     try {
       if (server) connections.check(server)
       const response = await answer(

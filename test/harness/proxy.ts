@@ -30,6 +30,8 @@ export interface ProxyOptions {
   log?: Log
   /** Serves the dashboard and the admin API too; most tests have no use for them. */
   dashboard?: boolean
+  /** How long its connections may idle after an answer; by default as long as in service. */
+  idleTimeoutSeconds?: number
 }
 
 let projects = 0
@@ -41,6 +43,7 @@ export async function startProxy({
   bus,
   log = createLog('silent'),
   dashboard = false,
+  ...options
 }: ProxyOptions): Promise<TestProxy> {
   const { database, store } = stores
   // A model in a process of its own, for each proxy of each test, would take longer than most tests.
@@ -50,7 +53,7 @@ export async function startProxy({
     ...environment,
   })
   const embedder = await createEmbedder(config.embedder, log)
-  const app = await createApp({ config, database, store, embedder, bus: bus ?? null, log })
+  const app = await createApp({ config, database, store, embedder, bus: bus ?? null, log, ...options })
   app.http.listen({ port: 0, hostname: '127.0.0.1' })
   const { server } = app.http
   if (!server?.port) throw new Error('The proxy did not start')
