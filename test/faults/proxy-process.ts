@@ -1,6 +1,7 @@
 /** The proxy as its own process, started as an operator starts it. */
 import { fileURLToPath } from 'node:url'
 import { findFreePort } from '../../scripts/bench/processes.ts'
+import { bareEnvironment } from '../harness/bare-environment.ts'
 import { get } from '../harness/client.ts'
 import { endAfterFile } from '../harness/left-processes.ts'
 import { tieToTests } from './servers.ts'
@@ -64,12 +65,6 @@ export function spawnProxy(environment: Record<string, string>, args: readonly s
       return code
     },
   }
-}
-
-/** The proxy's settings are the test's to choose, not the machine's. */
-function bareEnvironment(): Record<string, string> {
-  const { PATH = '', HOME = '' } = process.env
-  return { PATH, HOME }
 }
 
 async function readAll(stream: ReadableStream<Uint8Array>, append: (text: string) => void): Promise<void> {
