@@ -27,7 +27,7 @@ export interface Stores {
 
 export interface Backend {
   name: 'embedded' | 'real'
-  /** Stores of the group's own, migrated and emptied of what an earlier test left; closed and dropped after the group. */
+  /** Stores for the group alone, migrated and emptied of what an earlier test left; they are the harness's to close. */
   open(): Promise<Stores>
 }
 
