@@ -1,7 +1,8 @@
 /** Looks a request up in Postgres: exactly, by equal normalized text, by meaning; and puts what stays undecided to the judge. */
-import { createTimeLimit } from '../event-loop/time-limit.ts'
+import { createBatcher } from '../event-loop/batcher.ts'
+import { createTimeLimit, TimeLimitExceeded } from '../event-loop/time-limit.ts'
 import type { Database } from '../postgres/database.ts'
-import { type FoundAnswer, findAnswer, type SimilarAnswer } from '../postgres/find-answer.ts'
+import { type AnswerAsk, type FoundAnswer, findAnswers, type SimilarAnswer } from '../postgres/find-answer.ts'
 import type { CacheQuery, SemanticQuery } from './cache-query.ts'
 import type { ExactCopies } from './exact-copies.ts'
 import type { Judge } from './judge/judge.ts'
@@ -15,6 +16,8 @@ import { readRow, toExactMatch, toMatch, toNearMiss } from './to-match.ts'
 
 /** A look into the database that takes longer is a miss: together with admission it stays under a second. */
 const TIME_LIMIT_MS = 400
+/** Looks that travel together: one into a large group takes a millisecond, and the others wait for it. */
+const MAX_BATCH = 16
 
 export interface Lookup {
   match: Match | null
@@ -46,6 +49,12 @@ export type LookUp = (query: CacheQuery) => Promise<Lookup>
 
 export function createLookUp({ database, copies, vectors, judge, judgeQueue, equivalences }: LookupOptions): LookUp {
   const withinLookupTime = createTimeLimit(TIME_LIMIT_MS)
+  const findStored = createBatcher<AnswerAsk, FoundAnswer[]>({
+    run: asks => findAnswers(database, asks),
+    maxItems: MAX_BATCH,
+    timeLimitMs: TIME_LIMIT_MS,
+    timeLimitError: () => new TimeLimitExceeded(TIME_LIMIT_MS),
+  })
 
   /** A free embedder's vector goes along at once; one that is paid for is asked for when nothing else was found. */
   async function lookUp(query: CacheQuery): Promise<Lookup> {
@@ -63,7 +72,7 @@ export function createLookUp({ database, copies, vectors, judge, judgeQueue, equ
     semantic: SemanticQuery | null,
     vector: PromptVector | null,
   ): Promise<Lookup> {
-    const asked = findAnswer(database, {
+    const asked = findStored({
       projectId: query.account.project_id,
       requestHash: query.requestHash,
       semantic: semantic && { ...semantic, threshold: lookupThreshold(semantic), vector },

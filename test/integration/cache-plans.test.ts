@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import type { Database } from '../../src/postgres/database.ts'
 import { findAnswer } from '../../src/postgres/find-answer.ts'
 import { storeAnswers } from '../../src/postgres/store-answers.ts'
-import { encodeValue } from '../../src/postgres/wire-values.ts'
+import { encodeValue, wireTypes } from '../../src/postgres/wire-values.ts'
 import { answerTo, makeProject, makeSpace, type Place, rewordingOf, storePrompts } from '../harness/answers.ts'
 import { describeReal } from '../harness/backends.ts'
 
@@ -43,7 +43,7 @@ async function fill(database: Database): Promise<Place> {
 /** Runs calls on one connection and gives the plans of every statement within, as they were run. */
 async function explain(url: string, run: (database: Database) => Promise<unknown>): Promise<string[]> {
   const plans: string[] = []
-  const client = postgres(url, { max: 1, onnotice: notice => plans.push(notice.message ?? '') })
+  const client = postgres(url, { max: 1, types: wireTypes, onnotice: notice => plans.push(notice.message ?? '') })
   await client.unsafe(`load 'auto_explain'`)
   await client.unsafe(
     'set auto_explain.log_min_duration = 0; set auto_explain.log_nested_statements = on; set auto_explain.log_level = notice',

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import type { Database } from '../../src/postgres/database.ts'
-import { findAnswer } from '../../src/postgres/find-answer.ts'
+import { findAnswers } from '../../src/postgres/find-answer.ts'
 import { makeProject, makeSpace, type Place, rewordingOf, storePrompts } from '../harness/answers.ts'
 import { describeBackends, describeReal } from '../harness/backends.ts'
 
@@ -15,13 +15,12 @@ async function fill(database: Database): Promise<Place> {
   return place
 }
 
-async function findAll(database: Database, place: Place, numbers: readonly number[]): Promise<(string | undefined)[]> {
-  const found: (string | undefined)[] = []
-  for (const number of numbers) {
-    const rows = await findAnswer(database, rewordingOf(`prompt ${number}`, place))
-    found.push(rows.map(row => (row.match === 'similar' ? row.prompt : row.match)).join())
-  }
-  return found
+async function findAll(database: Database, place: Place, numbers: readonly number[]): Promise<string[]> {
+  const found = await findAnswers(
+    database,
+    numbers.map(number => rewordingOf(`prompt ${number}`, place)),
+  )
+  return found.map(rows => rows.map(row => (row.match === 'similar' ? row.prompt : row.match)).join())
 }
 
 const everyTenth = Array.from({ length: PROMPTS / 10 }, (_, i) => i * 10)
