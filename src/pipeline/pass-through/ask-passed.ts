@@ -159,11 +159,7 @@ function missOf({ provider, cacheQuery }: PassedContext, cost: number | null): R
   return missHeaders(provider.name, cost, reason ?? undefined)
 }
 
-function finish(
-  { request, provider, accounting }: PassedContext,
-  told: PassedUsage | null,
-  cost: number | null,
-): void {
+function finish({ request, provider, accounting }: PassedContext, told: PassedUsage | null, cost: number | null): void {
   accounting.noteHeaders()
   const { priced, usage } = asPriced(told, cost)
   accounting.finish({
