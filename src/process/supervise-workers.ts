@@ -2,10 +2,9 @@
 import { fileURLToPath } from 'node:url'
 import type { Subprocess } from 'bun'
 import { type Config, ConfigError } from '../config.ts'
-import { migrate } from '../postgres/migrate.ts'
 import { createLog, type Log } from '../telemetry/log.ts'
 import { watchPulse } from './heartbeat.ts'
-import { baseUrlOf, openDatabase, portUnavailable, tellOfWait } from './run-server.ts'
+import { baseUrlOf, migrateAndTell, openDatabase, portUnavailable } from './run-server.ts'
 import { welcome } from './welcome.ts'
 
 const SERVER = fileURLToPath(new URL('./server.ts', import.meta.url))
@@ -20,7 +19,7 @@ export async function superviseWorkers(config: Config): Promise<void> {
   checkPort(config)
   const log = createLog(config.logLevel)
   const database = await openDatabase(config)
-  await migrate(database, { onWait: tellOfWait(log) })
+  await migrateAndTell(database, log)
 
   const team = createTeam(config, log)
   process.on('SIGTERM', team.stop)
