@@ -38,8 +38,8 @@ interface Scenario {
   headers?: Record<string, string>
   /** What X-Proxy-Cache must say. */
   expects: string
-  /** Run in the version's database before. */
-  prepare?: string
+  /** Whether the project's semantic cache is on. */
+  isSemantic: boolean
 }
 
 const chat = (content: string) => JSON.stringify({ model: 'openai/gpt-4o-mini', messages: [{ role: 'user', content }] })
@@ -48,16 +48,17 @@ const questions = Array.from({ length: 200 }, (_, i) => {
   return `How do I replace the water filter of a coffee machine of series ${series}?`
 })
 const SCENARIOS: Record<string, Scenario> = {
-  exact: { bodies: questions.map(chat), expects: 'HIT' },
+  exact: { bodies: questions.map(chat), expects: 'HIT', isSemantic: true },
   semantic: {
     bodies: questions.map(question => chat(question.replace('?', ', please?'))),
     expects: 'HIT-SEMANTIC',
+    isSemantic: true,
   },
-  miss: { bodies: [chat('Tell me something about number {{n}}.')], expects: 'MISS' },
+  miss: { bodies: [chat('Tell me something about number {{n}}.')], expects: 'MISS', isSemantic: true },
   'miss-off': {
     bodies: [chat('Tell me something about number {{n}}.')],
     expects: 'MISS',
-    prepare: `select set_setting('bench', 'semantic_enabled', 'false')`,
+    isSemantic: false,
   },
 }
 
@@ -89,6 +90,8 @@ function findProcesses(...parts: string[]): number[] {
 
 const sum = (pids: readonly number[]) => pids.reduce((total, pid) => total + readProcessorTime(pid), 0)
 const databaseOf = ({ stores }: Version) => new URL(stores.environment.DATABASE_URL).pathname.slice(1)
+/** Of clients: those of upkeep tell of no address. */
+const findBackends = (version: Version) => findProcesses('postgres:', databaseOf(version), '(')
 const redisOf = ({ stores }: Version) =>
   findProcesses('redis-server', `:${new URL(stores.environment.REDIS_URL).port || '6379'}`)
 
@@ -156,14 +159,14 @@ async function compare(versions: readonly Version[], name: string, scenario: Sce
   for (let round = 0; round < Number(options.rounds); round++) {
     const turns = versions.map((version, i) => [version, totals[i] as Total] as const)
     for (const [version, total] of round % 2 ? turns.toReversed() : turns) {
-      const backends = findProcesses('postgres:', databaseOf(version))
+      const backends = findBackends(version)
       const redis = redisOf(version)
       const before = [readProcessorTime(version.proxy.pid), sum(backends), sum(redis)] as const
       const result = await load(version, scenario, connections, Number(options.seconds))
       // Records are written behind, twice a second: they are part of the price.
       await Bun.sleep(700)
       total.proxy += readProcessorTime(version.proxy.pid) - before[0]
-      total.postgres += sum(findProcesses('postgres:', databaseOf(version))) - before[1]
+      total.postgres += sum(findBackends(version)) - before[1]
       total.redis += sum(redis) - before[2]
       total.requests += result.requests
       total.rates.push(result.requestsPerSecond)
@@ -195,11 +198,9 @@ try {
     const scenario = SCENARIOS[name]
     if (!scenario) throw new Error(`There is no scenario ${name}`)
     for (const version of versions) {
-      if (scenario.prepare) {
-        const database = openRealDatabase({ url: version.stores.environment.DATABASE_URL, maxConnections: 1 })
-        await database.runScript(scenario.prepare)
-        await database.close()
-      }
+      const database = openRealDatabase({ url: version.stores.environment.DATABASE_URL, maxConnections: 1 })
+      await database.runScript(`select set_setting('bench', 'semantic_enabled', '${scenario.isSemantic}')`)
+      await database.close()
       await load(version, scenario, 32, Number(options['warm-up']))
     }
     for (const connections of options.connections.split(','))

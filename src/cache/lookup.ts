@@ -17,7 +17,9 @@ import { readRow, toExactMatch, toMatch, toNearMiss } from './to-match.ts'
 /** A look into the database that takes longer is a miss: together with admission it stays under a second. */
 const TIME_LIMIT_MS = 400
 /** Looks that travel together: one into a large group takes a millisecond, and the others wait for it. */
-const MAX_BATCH = 16
+const MAX_BATCH = 8
+/** As many processors of PostgreSQL's as look for one process at the same time. */
+const MAX_BATCHES = 4
 
 export interface Lookup {
   match: Match | null
@@ -52,6 +54,7 @@ export function createLookUp({ database, copies, vectors, judge, judgeQueue, equ
   const findStored = createBatcher<AnswerAsk, FoundAnswer[]>({
     run: asks => findAnswers(database, asks),
     maxItems: MAX_BATCH,
+    maxBatches: MAX_BATCHES,
     timeLimitMs: TIME_LIMIT_MS,
     timeLimitError: () => new TimeLimitExceeded(TIME_LIMIT_MS),
   })

@@ -10,6 +10,8 @@ export interface BatcherOptions<Item, Result> {
   timeLimitMs: number
   /** The error of such a batch. */
   timeLimitError(): Error
+  /** Most batches under way at once; by default one. */
+  maxBatches?: number
   /** A result that came after its item had failed: what it reserved is to be given back. */
   onLateResult?(item: Item, result: Result): void
 }
@@ -23,9 +25,9 @@ interface Waiting<Item, Result> {
 
 /** The returned function adds an item to the next batch and resolves to its result. */
 export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result>): (item: Item) => Promise<Result> {
-  const { run, maxItems, timeLimitMs, timeLimitError, onLateResult } = options
+  const { run, maxItems, maxBatches = 1, timeLimitMs, timeLimitError, onLateResult } = options
   let queue: Waiting<Item, Result>[] = []
-  let inFlight = false
+  let inFlight = 0
 
   /** What has waited long behind a call that hung has no time left for a call of its own: a doomed one would only add to the load. */
   function rejectHopeless(): void {
@@ -43,11 +45,11 @@ export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result
     queue = queue.length <= maxItems ? [] : queue.slice(maxItems)
     const [oldest] = batch
     if (!oldest) return
-    inFlight = true
+    inFlight++
     let overdue = false
 
     function proceed(): void {
-      inFlight = false
+      inFlight--
       if (queue.length > 0) flush()
     }
     // One limit a batch, set by its oldest item. A call that hangs must not hold up those behind it either.
@@ -73,12 +75,14 @@ export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result
         if (!overdue) proceed()
       },
     )
+    // What was too much for this batch need not wait for it where another may go beside it.
+    if (queue.length > 0 && inFlight < maxBatches) flush()
   }
 
   return item =>
     new Promise<Result>((resolve, reject) => {
       queue.push({ item, queuedAtMs: performance.now(), resolve, reject })
       // When all that is readable now has been read, so that what arrived together travels together.
-      if (!inFlight && queue.length === 1) setImmediate(() => !inFlight && flush())
+      if (inFlight < maxBatches && queue.length === 1) setImmediate(() => inFlight < maxBatches && flush())
     })
 }

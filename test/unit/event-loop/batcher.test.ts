@@ -1,0 +1,51 @@
+import { expect, test } from 'vitest'
+import { createBatcher } from '../../../src/event-loop/batcher.ts'
+
+/** A batcher whose batches end when they are told to. */
+function open(maxBatches: number | undefined) {
+  const batches: { items: readonly number[]; end(): void }[] = []
+  const add = createBatcher<number, number>({
+    run: items => new Promise(resolve => batches.push({ items, end: () => resolve(items.map(item => item * 2)) })),
+    maxItems: 3,
+    ...(maxBatches === undefined ? {} : { maxBatches }),
+    timeLimitMs: 60_000,
+    timeLimitError: () => new Error('too late'),
+  })
+  return { add, batches, items: () => batches.map(batch => batch.items) }
+}
+
+const turn = () => new Promise(resolve => setImmediate(resolve))
+
+test('what arrives while a batch is under way travels in the next', async () => {
+  const { add, batches, items } = open(undefined)
+  const results = [1, 2, 3, 4].map(add)
+  await turn()
+  expect(items()).toEqual([[1, 2, 3]])
+  results.push(add(5))
+  await turn()
+  expect(items()).toHaveLength(1)
+  batches[0]?.end()
+  await turn()
+  expect(items()).toEqual([
+    [1, 2, 3],
+    [4, 5],
+  ])
+  batches[1]?.end()
+  expect(await Promise.all(results)).toEqual([2, 4, 6, 8, 10])
+})
+
+test('as many batches go beside each other as may', async () => {
+  const { add, batches, items } = open(2)
+  const results = [1, 2, 3, 4, 5, 6, 7].map(add)
+  await turn()
+  expect(items()).toEqual([
+    [1, 2, 3],
+    [4, 5, 6],
+  ])
+  batches[1]?.end()
+  await turn()
+  expect(items()[2]).toEqual([7])
+  batches[0]?.end()
+  batches[2]?.end()
+  expect(await Promise.all(results)).toEqual([2, 4, 6, 8, 10, 12, 14])
+})
