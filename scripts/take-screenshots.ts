@@ -44,6 +44,7 @@ for (const { name: look, ...options } of LOOKS) {
     await page.goto(`${root}/dashboard${path}`)
     await waitForPage(page)
     if (name === 'playground') await askInPlayground(page, seeded.testKey)
+    await page.waitForLoadState('networkidle')
     await page.waitForTimeout(500)
     await shoot(name)
     if (name === 'requests') await shootRequest(page, shoot)

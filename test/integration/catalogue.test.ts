@@ -75,12 +75,14 @@ describe('model catalogue', () => {
   })
 
   test('asks sane prices', () => {
-    // What OpenAI moderates costs nothing.
-    const paid = rows.filter(row => row.kind !== 'moderation')
+    // What OpenAI moderates costs nothing; whisper-1 is paid for by the second, 0.006 a minute.
+    expect(rows.find(row => row.model === 'whisper-1')).toMatchObject({ input: 100, output: 0 })
+    const paid = rows.filter(row => row.kind !== 'moderation' && row.model !== 'whisper-1')
     expect(names(paid.filter(row => !(row.input > 0 && row.input <= 50)))).toEqual([])
     const embeddings = rows.filter(row => row.kind === 'embedding')
     expect(names(embeddings.filter(row => row.output !== 0 || row.max_output_tokens !== null))).toEqual([])
-    const others = rows.filter(row => row.kind !== 'embedding')
+    // Nor has speech that is paid for by the character a price for what comes out.
+    const others = paid.filter(row => row.kind !== 'embedding' && !(row.kind === 'speech' && row.output === 0))
     expect(names(others.filter(row => !(row.output >= row.input && row.output <= 200)))).toEqual([])
     // What the provider has cached is cheaper; writing to its cache costs between a tenth of the input and half more.
     expect(names(rows.filter(row => row.cached_input !== null && !(row.cached_input < row.input)))).toEqual([])
@@ -107,7 +109,7 @@ describe('model catalogue', () => {
   test('serves every operation', () => {
     const kinds = (provider: string) => new Set(of(provider).map(row => row.kind))
     expect(kinds('aggregator')).toEqual(new Set(['chat', 'completion', 'embedding']))
-    expect(kinds('openai')).toEqual(new Set(['chat', 'completion', 'embedding', 'moderation']))
+    expect(kinds('openai')).toEqual(new Set(['chat', 'completion', 'embedding', 'image', 'moderation', 'speech', 'transcription']))
   })
 
   test('seeding again leaves an operator’s row alone and restores the others', async () => {
