@@ -289,10 +289,10 @@ describeBackends('what is passed on', backend => {
       await expect(asked).rejects.toThrow('400 No such voice.')
       upstreams.openai.script({ kind: 'error', status: 401, message: 'Incorrect API key provided: sk-own.' })
       await expect(client.moderations.create({ input: 'x' })).rejects.toThrow('[redacted]')
+      await proxy.settle()
       const counted = await proxy.query<{ used: number }>(`
         select coalesce(sum(c.requests), 0)::integer as used from monthly_counters c
         join projects p on p.id = c.project_id where p.name = '${project}'`)
-      await proxy.settle()
       expect(counted).toEqual([{ used: 0 }])
     })
 
