@@ -3,6 +3,8 @@ returns table (ordinal integer)
 language sql
 volatile
 set search_path = public, pg_temp
+-- Whoever holds a whole table, as a deploy does, is not waited for either.
+set lock_timeout = '40ms'
 as $$
     with asked as materialized (
         select

@@ -6,6 +6,7 @@ import type { Account, UnknownKey } from '../postgres/admit.ts'
 import { type Database, isLockedOut } from '../postgres/database.ts'
 import { findLockedCounters } from '../postgres/find-locked-counters.ts'
 import { type AdmitOnce, createAdmitOnce } from './admit-once.ts'
+import { createDeployWatch } from './deploys.ts'
 import { type RefundedAccount, Refunds } from './refunds.ts'
 
 /** A client is told within a second that the database is gone; this leaves the rest of the second to everything else. */
@@ -16,6 +17,10 @@ const MAX_BATCH = 1_000
 /** Requests of a key whose counter was held ask apart for so long. */
 const REMEMBER_LOCKED_MS = 2_000
 const MAX_LOCKED = 10_000
+
+/** A deploy that holds the tables for longer is told to clients. */
+const DEPLOY_LIMIT_MS = 15_000
+const AFTER_DEPLOY_MS = 50
 
 interface Ask {
   keyHash: string
@@ -58,8 +63,22 @@ export function createReservations(database: Database): Reservations {
   /** For keys whose counters are held by somebody: they wait among themselves. */
   const askApart = openLane()
   const lockedLately = new LRUCache<string, true>({ max: MAX_LOCKED, ttl: REMEMBER_LOCKED_MS })
+  const isDeployOn = createDeployWatch(database)
 
+  /** While a deploy holds the tables, it is waited for. */
   async function ask(asked: Ask): Promise<Reservation> {
+    const deadlineMs = performance.now() + DEPLOY_LIMIT_MS
+    for (;;) {
+      try {
+        return await askNow(asked)
+      } catch (error) {
+        if (performance.now() > deadlineMs || !(await isDeployOn())) throw error
+        await Bun.sleep(AFTER_DEPLOY_MS)
+      }
+    }
+  }
+
+  async function askNow(asked: Ask): Promise<Reservation> {
     const deadlineMs = performance.now() + timeLimitMs
     const { keyHash } = asked
     let reply = lockedLately.has(keyHash) ? LOCKED : await askWithAll(asked)

@@ -5,7 +5,8 @@
  * The release before goes on serving beside a new one while it is deployed. So what it calls keeps its name, its arguments and
  * its result for one more release: a function whose arguments or result change gets another list of arguments, and the former
  * one stays in sql/compatibility, in terms of the new. At the next release that folder is emptied, and a migration drops
- * what was in it. Tables lose no column, and get none without a default, that the release before writes.
+ * what was in it. Tables lose no column, and get none without a default, that the release before writes. A release that changes
+ * functions or views brings a migration, if need be one of a comment alone: by that, the release before knows to leave them.
  */
 import { readdir } from 'node:fs/promises'
 import { type Database, type Script, ScriptFailed, sqlStateOf } from './database.ts'
@@ -26,10 +27,10 @@ comment on column schema_migrations.checksum is 'SHA-256 of its text when it was
 comment on column schema_migrations.applied_at is 'When it was last applied.';
 `
 
-/** Held by whoever migrates. */
+/** Held by whoever migrates; is_deploying() looks for it. */
 const TURN = `hashtext('model-proxy migrate')`
 const TAKE_TURN = `
-set local lock_timeout = '10s';
+set local lock_timeout = '500ms';
 set local statement_timeout = '30min';
 set local check_function_bodies = off;
 do $$ begin
@@ -37,9 +38,11 @@ do $$ begin
         raise exception 'another proxy is migrating' using errcode = 'lock_not_available';
     end if;
 end $$;`
-const NOT_OUR_TURN = '55P03'
-/** The ledger is not as it was read. */
-const OVERTAKEN = '40001'
+/**
+ * SQLSTATEs after which the same deploy may well go through: it is not our turn or a table is in use, the ledger is not as it was
+ * read, or requests wait for us as we for them. Who waits for a table in use stops all who come after; so it is left, and tried again.
+ */
+const TRY_AGAIN: readonly (string | null)[] = ['55P03', '40001', '40P01']
 
 const ASK_AGAIN_AFTER_MS = 250
 const TELL_EVERY_MS = 10_000
@@ -48,10 +51,12 @@ const WAIT_LIMIT_MS = 30 * 60_000
 export interface MigrationReport {
   /** What was applied, in order; empty when the database was up to date. */
   applied: string[]
+  /** A newer release has been here: its functions serve this one too, and stay. */
+  isBehind: boolean
 }
 
 export interface MigrateOptions {
-  /** Called now and then while another proxy migrates, and this one waits. */
+  /** Called now and then while another proxy migrates or tables are in use, and this one waits. */
   onWait?(seconds: number): void
   waitLimitMs?: number
 }
@@ -64,11 +69,13 @@ export async function migrate(
   const startedAtMs = performance.now()
   let toldAtMs = Number.NEGATIVE_INFINITY
   for (;;) {
-    const applied = await tryMigrate(database)
-    if (applied) return { applied }
+    const report = await tryMigrate(database)
+    if (report) return report
     const waitedMs = performance.now() - startedAtMs
     if (waitedMs > waitLimitMs)
-      throw new Error(`Another proxy has been migrating for ${Math.round(waitedMs / 1_000)} s`)
+      throw new Error(
+        `For ${Math.round(waitedMs / 1_000)} s another proxy has been migrating the database, or its tables have been in use`,
+      )
     if (performance.now() - toldAtMs > TELL_EVERY_MS) {
       toldAtMs = performance.now()
       onWait(Math.round(waitedMs / 1_000))
@@ -77,21 +84,27 @@ export async function migrate(
   }
 }
 
-/** What was applied; null while another proxy migrates. */
-async function tryMigrate(database: Database): Promise<string[] | null> {
+/** Null while another proxy migrates, or uses what is to be changed. */
+async function tryMigrate(database: Database): Promise<MigrationReport | null> {
   const ledger = await readLedger(database)
-  const pending = await listPending(ledger)
+  const isBehind = await hasNewer(ledger)
+  const pending = isBehind ? [] : await listPending(ledger)
   // Up to date or not: what is being migrated now cannot be served from.
-  if (pending.length === 0) return (await isMigrating(database)) ? null : []
+  if (pending.length === 0) return (await isMigrating(database)) ? null : { applied: [], isBehind }
   const prepare = { name: 'The ledger of migrations', text: `${TAKE_TURN}${LEDGER}${refuseUnlessLike(ledger)}` }
   try {
     await database.runScripts([prepare, ...pending.flatMap(({ scripts }) => scripts)])
-    return pending.map(({ name }) => name)
+    return { applied: pending.map(({ name }) => name), isBehind }
   } catch (error) {
-    const state = error instanceof ScriptFailed && error.script === prepare.name ? sqlStateOf(error.cause) : null
-    if (state === NOT_OUR_TURN || state === OVERTAKEN) return null
+    if (error instanceof ScriptFailed && TRY_AGAIN.includes(sqlStateOf(error.cause))) return null
     throw error
   }
+}
+
+/** Whether the ledger has a migration behind the last one that is known here. */
+async function hasNewer(ledger: ReadonlyMap<string, string>): Promise<boolean> {
+  const newest = (await listFiles('migrations')).at(-1) ?? ''
+  return [...ledger.keys()].some(name => name.endsWith('.sql') && name > newest)
 }
 
 interface Pending {
@@ -146,8 +159,8 @@ end $deploy$;`
 }
 
 function noteApplied(name: string, checksum: string): string {
-  return `insert into schema_migrations (name, checksum) values ('${name}', '${checksum}')
-    on conflict (name) do update set checksum = excluded.checksum, applied_at = now();`
+  return `insert into schema_migrations (name, checksum, applied_at) values ('${name}', '${checksum}', clock_timestamp())
+    on conflict (name) do update set checksum = excluded.checksum, applied_at = clock_timestamp();`
 }
 
 /** Another may have migrated between the reading and the turn. */

@@ -42,7 +42,7 @@ export interface RunOptions {
 export async function runServer(config: Config, { isWorker }: RunOptions): Promise<void> {
   const log = createLog(config.logLevel)
   const [database, embedder] = await Promise.all([openDatabase(config), createEmbedder(config.embedder, log)])
-  if (!isWorker) await migrate(database, { onWait: tellOfWait(log) })
+  if (!isWorker) await migrateAndTell(database, log)
   const { store, bus } =
     config.redisUrl === null
       ? { store: createInProcessStore(), bus: null }
@@ -97,9 +97,12 @@ export async function openDatabase(config: Config): Promise<Database> {
   }
 }
 
-/** A long migration of another proxy's holds up this start. */
-export function tellOfWait(log: Log) {
-  return (seconds: number) => log.info({ seconds }, 'waiting for another proxy, which is migrating the database')
+/** A long migration of another proxy's, or a table in use, holds up this start. */
+export async function migrateAndTell(database: Database, log: Log): Promise<void> {
+  const onWait = (seconds: number) =>
+    log.info({ seconds }, 'waiting to migrate the database: another proxy is at it, or its tables are in use')
+  const { isBehind } = await migrate(database, { onWait })
+  if (isBehind) log.warn({}, 'a newer release has migrated the database; its functions stay')
 }
 
 /** The proxy starts without Redis too, and finds it later. */

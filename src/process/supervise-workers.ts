@@ -1,8 +1,7 @@
 /** Several serving processes on one port: starts them, replaces what ends, passes signals on. */
 import { type Config, ConfigError } from '../config.ts'
-import { migrate } from '../postgres/migrate.ts'
 import { createLog, type Log } from '../telemetry/log.ts'
-import { baseUrlOf, openDatabase, portUnavailable, tellOfWait } from './run-server.ts'
+import { baseUrlOf, migrateAndTell, openDatabase, portUnavailable } from './run-server.ts'
 import { welcome } from './welcome.ts'
 import { spawnWorker, type WorkerProcess } from './worker-process.ts'
 
@@ -17,7 +16,7 @@ export async function superviseWorkers(config: Config): Promise<void> {
   checkPort(config)
   const log = createLog(config.logLevel)
   const database = await openDatabase(config)
-  await migrate(database, { onWait: tellOfWait(log) })
+  await migrateAndTell(database, log)
 
   const team = new Team(config, log)
   process.on('SIGTERM', () => team.stop())

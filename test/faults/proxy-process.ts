@@ -23,9 +23,12 @@ export interface ProxyProcess {
 }
 
 /** Resolves when its health endpoint answers; the process ends with the tests of the file at the latest. */
-export async function startProxyProcess(environment: Record<string, string>): Promise<ProxyProcess> {
+export async function startProxyProcess(
+  environment: Record<string, string>,
+  { server = SERVER }: { server?: string } = {},
+): Promise<ProxyProcess> {
   const port = findFreePort()
-  const proxy = spawnProxy({ PORT: String(port), ...environment })
+  const proxy = spawnProxy({ PORT: String(port), ...environment }, [], server)
   const baseUrl = `http://127.0.0.1:${port}/v1`
   const deadlineMs = performance.now() + READY_WITHIN_MS
   for (;;) {
@@ -38,9 +41,9 @@ export async function startProxyProcess(environment: Record<string, string>): Pr
   return { ...proxy, baseUrl, port }
 }
 
-/** Starts it and looks no further: for starts that are to fail. */
-export function spawnProxy(environment: Record<string, string>, args: readonly string[] = []) {
-  const child = Bun.spawn(tieToTests([process.execPath, SERVER, ...args]), {
+/** Starts it and looks no further: for starts that are to fail. `server`: of another release. */
+export function spawnProxy(environment: Record<string, string>, args: readonly string[] = [], server = SERVER) {
+  const child = Bun.spawn(tieToTests([process.execPath, server, ...args]), {
     env: { ...bareEnvironment(), LOG_LEVEL: 'info', EMBEDDER: 'builtin', ...environment },
     stdin: 'ignore',
     stdout: 'pipe',

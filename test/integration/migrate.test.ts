@@ -92,7 +92,7 @@ describeReal('a deploy', backend => {
     await other.begin(async transaction => {
       await transaction.unsafe(`select pg_advisory_xact_lock(hashtext('model-proxy migrate'))`)
       // Up to date or not.
-      await expect(migrate(database, { waitLimitMs: 300 })).rejects.toThrow('Another proxy has been migrating')
+      await expect(migrate(database, { waitLimitMs: 300 })).rejects.toThrow('another proxy has been migrating')
       await database.runScript(`update schema_migrations set checksum = 'another' where name = 'seed'`)
       done = migrate(database, { onWait: seconds => waits.push(seconds) })
       await Bun.sleep(600)

@@ -7,6 +7,7 @@ import { type HarmlessKind, rewrite, type Token, wordSet } from '../token.ts'
 import { expandAbbreviations } from './abbreviations.ts'
 import { expandContractions } from './contractions.ts'
 import { courtesy } from './courtesy.ts'
+import { writeFields } from './fields.ts'
 import { writeAdvice } from './frames/advice.ts'
 import { writeCost } from './frames/cost.ts'
 import { writeExperience } from './frames/experience.ts'
@@ -18,6 +19,7 @@ import { writeCalculation, writeNumbers } from './numbers.ts'
 import { foreignWords, functionWords, openers, requestVerbs } from './openers.ts'
 import { isOrdinaryUse } from './ordinary-uses.ts'
 import { asks, openInSmall, splitSentences, trimClosingMark, writeReported } from './sentences.ts'
+import { writeSmallWords } from './small-words.ts'
 import { americanSpelling } from './spelling.ts'
 import { formPhrases, formWords, spacingWords, wordingWords } from './wording.ts'
 
@@ -30,11 +32,13 @@ export const english: Language = {
   write(tokens) {
     if (tokens.length > 2 * MAX_WORDS || !isEnglish(tokens)) return null
     const core = trimCourtesy(tokens, courtesy)
-    if (!isPlain(core.tokens) || mindsSpacing(core.tokens)) return null
+    const words = new Set(core.tokens.map(lowerKey))
+    if (!isPlain(core.tokens, words) || mindsSpacing(core.tokens, words)) return null
     const sentences = splitSentences(core.tokens)
     const [first] = sentences
     if (!first || !(asks(first) || sentences.some(asks))) return null
-    const isTechnical = core.tokens.some(token => formWords.has(lowerKey(token)) || token.key === 'Go')
+    const isTechnical =
+      !words.isDisjointFrom(formWords) || (words.has('go') && core.tokens.some(({ key }) => key === 'Go'))
     if (isTechnical && core.tokens.some(isReshaped)) return null
     if (sentences.length === 1)
       return writeOnly(core.isReported ? writeReported(trimClosingMark(first)) : first, isTechnical)
@@ -42,33 +46,37 @@ export const english: Language = {
   },
 }
 
+const knownWords: ReadonlySet<string> = new Set([...functionWords, ...openers])
+
 function isEnglish(tokens: readonly Token[]): boolean {
   const words = tokens.filter(token => token.kind === 'word')
   if (words.some(token => foreignWords.has(token.key) || /[^A-Za-z'-]/.test(token.key))) return false
-  const known = words.filter(token => functionWords.has(lowerKey(token)) || openers.has(lowerKey(token)))
+  const known = words.filter(token => knownWords.has(lowerKey(token)))
   return words.length <= MAX_WORDS && 5 * known.length >= words.length
 }
 
 /** Not about wording, nothing handed over after a colon, no line structure. */
-function isPlain(tokens: readonly Token[]): boolean {
+function isPlain(tokens: readonly Token[], words: ReadonlySet<string>): boolean {
+  const isWording = !words.isDisjointFrom(wordingWords)
   return !tokens.some(
     (token, at) =>
-      (wordingWords.has(lowerKey(token)) && !isOrdinaryUse(tokens, at)) ||
+      (isWording && wordingWords.has(lowerKey(token)) && !isOrdinaryUse(tokens, at)) ||
       (token.kind === 'mark' && (token.key === ':' || token.key === ';')) ||
       (token.opensLine && at > 0),
   )
 }
 
 /** "How many spaces are there in a  b": wherever spacing is spoken of, more than one space counts. */
-function mindsSpacing(tokens: readonly Token[]): boolean {
-  const isWide = tokens.some((token, at) => at > 0 && token.start > (tokens[at - 1]?.end ?? 0) + 1)
-  return isWide && tokens.some(token => spacingWords.has(lowerKey(token)))
+function mindsSpacing(tokens: readonly Token[], words: ReadonlySet<string>): boolean {
+  if (words.isDisjointFrom(spacingWords)) return false
+  return tokens.some((token, at) => at > 0 && token.start > (tokens[at - 1]?.end ?? 0) + 1)
 }
 
-const formal: ReadonlySet<HarmlessKind> = new Set(['spelling', 'known-name', 'number-word', 'abbreviation'])
+const formal: ReadonlySet<HarmlessKind> = new Set(['spelling', 'known-name', 'number-word', 'abbreviation', 'synonym'])
 
 /** Whether the text itself holds two forms apart: "is color older than colour". */
 function holdsApart(tokens: readonly Token[]): boolean {
+  if (!tokens.some(token => token.rewritten.some(kind => formal.has(kind)))) return false
   const kindsOf = (token: Token) => token.rewritten.filter(kind => formal.has(kind)).join()
   const forms = new Map<string, string>()
   return tokens.some(token => {
@@ -97,8 +105,8 @@ function writeOnly(sentence: readonly Token[], isTechnical: boolean): readonly T
   if (calculation) return calculation
   // What letters stand for is asked of those letters.
   if (spoken.some((_, at) => matchPhrase(formIndex, spoken, at) > 0)) return spoken
-  const named = expandAbbreviations(spoken.map(writeName))
-  const worded = isTechnical ? named : writeNumbers(named.map(writeSpelling))
+  const named = writeFields(expandAbbreviations(spoken.map(writeName)))
+  const worded = isTechnical ? named : writeSmallWords(writeNumbers(named.map(writeSpelling)))
   if (holdsApart(worded)) return spoken
   const frames = [writeMethod, writeExperience, writeAdvice, writeCost, writeRelation]
   return frames.reduce<readonly Token[]>((written, frame) => frame(written), worded)

@@ -40,9 +40,16 @@ const inner = `
   TikTok IntelliJ DevOps WiFi PlayStation
 `
 
+/** Acronyms that are no word in small letters: "html", "HTML". With a capital alone they may be a name: Mr Seo. */
+const acronyms = `
+  NASA FBI CIA NATO NBA NFL NHL FIFA HTML CSS SQL PHP XML JSON URL USB CPU GPU DNA RNA HIV GDP MBA GMAT GRE UPSC IELTS TOEFL JEE NEET
+  IIT IIM IBM BMW UFO ADHD OCD PTSD HTTP HTTPS FTP DNS VPN SEO CEO CFO GPS DVD IQ SSC IAS CGL IBPS RBI CBSE NCERT KVPY ISRO
+  GST
+`
+
 const capitalised = wordSet(places + peoples + calendar + makers)
 const small: ReadonlyMap<string, string> = new Map(
-  [...capitalised].flatMap(name => [
+  [...capitalised, ...wordSet(acronyms)].flatMap(name => [
     [name, name.toLowerCase()],
     [`${name}'s`, `${name.toLowerCase()}'s`],
   ]),

@@ -14,6 +14,18 @@ const pairs = `
   encyclopaedia encyclopedia|anaemia anemia|diarrhoea diarrhea|oestrogen estrogen|paediatric pediatric|paediatrician pediatrician
   manoeuvre maneuver|catalogue catalog|analyse analyze|analysed analyzed|analysing analyzing|paralyse paralyze|pyjamas pajamas
 `
+/** Misspellings that are no words themselves, and of one word alone; variants on both sides of the ocean. */
+const variants = `
+  weird wierd|receive recieve|received recieved|receiving recieving|definitely definately|definitely definitly|separate seperate|separately seperately
+  occurred occured|beginning begining|believe beleive|achieve acheive|address adress|argument arguement|colleague collegue|committed commited
+  conscious concious|embarrass embarass|embarrassing embarassing|environment enviroment|existence existance|experience experiance
+  foreign foriegn|government goverment|happened happend|immediately immediatly|independent independant|knowledge knowlege|necessary neccessary
+  opportunity oppurtunity|preferred prefered|probably probaly|publicly publically|recommend recomend|relevant relevent|religious religous
+  restaurant resturant|restaurants resturants|rhythm rythm|successful succesful|successful successfull|surprise suprise|tomorrow tommorow
+  tomorrow tommorrow|truly truely|which wich|because becuase|difference diffrence|difference differance|business buisness|business bussiness
+  benefits benifits|interested intrested|language langauge|preparation prepration|preparation preperation|preparations preprations
+  among amongst|while whilst|toward towards|learned learnt|email e-mail|emails e-mails|ok okay
+`
 /** Verbs in -ise, with their forms. */
 const verbs = `
   organ real recogn apolog optim custom special minim maxim priorit visual normal author categor character critic emphas final general
@@ -23,6 +35,10 @@ const verbs = `
 `
 
 const american: ReadonlyMap<string, string> = new Map([
+  ...variants
+    .split(/[|\n]/)
+    .map(pair => pair.trim().split(' '))
+    .flatMap(([written, other]) => (written && other ? [[other, written] as const] : [])),
   ...pairs
     .split(/[|\n]/)
     .map(pair => pair.trim().split(' '))

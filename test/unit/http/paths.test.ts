@@ -39,7 +39,7 @@ test.each([
   ['/v1/openai/v1/responses', { kind: 'endpoint', endpoint: 'responses', model: null }],
   ['/openai/responses/resp_1', { kind: 'response', id: 'resp_1', part: '' }],
   ['/openai/files/file-1', { kind: 'kept', collection: 'files', id: 'file-1', part: '' }],
-  ['/openai/models', { kind: 'models' }],
+  ['/openai/models', { kind: 'models', id: null }],
   ['/openai/deployments/tts/audio/speech', { kind: 'operation', operation: 'audio/speech', model: 'tts' }],
   ['/openai/deployments/any/batches', { kind: 'kept', collection: 'batches', id: null, part: '' }],
   ['/openai/deployments/any/models', null],
