@@ -1,4 +1,5 @@
 /** Writes complete responses to Postgres: those that wait while a call is under way travel together in the next. */
+import { BackgroundWork } from '../event-loop/background-work.ts'
 import { createBatcher } from '../event-loop/batcher.ts'
 import type { Database } from '../postgres/database.ts'
 import { type AnswerToStore, storeAnswers } from '../postgres/store-answers.ts'
@@ -28,7 +29,7 @@ const MAX_BATCH = 50
 const TIME_LIMIT_MS = 10_000
 
 export function createResponseWriter(database: Database, log: Log): ResponseWriter {
-  const underWay = new Set<Promise<void>>()
+  const underWay = new BackgroundWork()
   const store = createBatcher<AnswerToStore, number | null>({
     run: answers => storeAnswers(database, answers),
     maxItems: MAX_BATCH,
@@ -42,12 +43,9 @@ export function createResponseWriter(database: Database, log: Log): ResponseWrit
         () => {},
         error => log.warn({ cause: describeCause(error) }, 'a response could not be stored'),
       )
-      underWay.add(writing)
-      return writing.finally(() => underWay.delete(writing))
+      return underWay.add(writing)
     },
-    async flush() {
-      await Promise.all(underWay)
-    },
+    flush: () => underWay.settled(),
   }
 }
 

@@ -10,6 +10,7 @@ import {
   type Statement,
   text,
   timestamp,
+  toColumns,
 } from './statement.ts'
 
 export interface PairToQueue {
@@ -61,6 +62,16 @@ const QUEUE = defineStatement(
 ) as done`,
   { done: nothing },
 )
+const QUEUED = [
+  'projectId',
+  'contextHash',
+  'askedHash',
+  'entryHash',
+  'isReview',
+  'context',
+  'asked',
+  'similarity',
+] as const satisfies (keyof PairToQueue)[]
 const TAKE = defineStatement('select * from take_judgements($1::integer)', {
   id: bigint,
   project_id: bigint,
@@ -86,16 +97,7 @@ const POSTPONE = defineStatement(
 )
 
 export async function queueJudgements(database: Database, pairs: readonly PairToQueue[]): Promise<void> {
-  await runStatement(database, QUEUE, [
-    pairs.map(pair => pair.projectId),
-    pairs.map(pair => pair.contextHash),
-    pairs.map(pair => pair.askedHash),
-    pairs.map(pair => pair.entryHash),
-    pairs.map(pair => pair.isReview),
-    pairs.map(pair => pair.context),
-    pairs.map(pair => pair.asked),
-    pairs.map(pair => pair.similarity),
-  ])
+  await runStatement(database, QUEUE, toColumns(pairs, QUEUED))
 }
 
 /** No other process is given them for two minutes. */

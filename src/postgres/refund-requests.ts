@@ -1,6 +1,6 @@
 /** Calls refund_requests(): gives back reserved requests that were not answered. */
 import type { Database } from './database.ts'
-import { defineStatement, nothing, runStatement } from './statement.ts'
+import { defineStatement, nothing, runStatement, toColumns } from './statement.ts'
 
 export interface Refund {
   projectId: number
@@ -17,11 +17,6 @@ const REFUND_REQUESTS = defineStatement(
 
 /** `batch`, a UUID, makes it safe to send the same refunds again: they are given once. */
 export async function refundRequests(database: Database, refunds: readonly Refund[], batch: string): Promise<void> {
-  await runStatement(database, REFUND_REQUESTS, [
-    refunds.map(refund => refund.projectId),
-    refunds.map(refund => refund.keyType),
-    refunds.map(refund => refund.month),
-    refunds.map(refund => refund.requests),
-    batch,
-  ])
+  const columns = toColumns(refunds, ['projectId', 'keyType', 'month', 'requests'])
+  await runStatement(database, REFUND_REQUESTS, [...columns, batch])
 }

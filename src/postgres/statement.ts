@@ -54,6 +54,11 @@ export async function readOne<Row>(
   return row
 }
 
+/** One array for each of these fields: how many rows travel as the parameters of one call. */
+export function toColumns<Row>(rows: readonly Row[], fields: readonly (keyof Row)[]): unknown[][] {
+  return fields.map(field => rows.map(row => row[field]))
+}
+
 export const texts: Column<string[]> = { type: '_text' }
 /** One of a few texts, where the function says so. */
 export const text = <T extends string = string>(): Column<T> => ({ type: 'text' })

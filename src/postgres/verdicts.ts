@@ -1,7 +1,7 @@
 /** Calls what keeps verdicts about pairs of questions, and the semantic hits that people may speak of. */
 import type { Database } from './database.ts'
 import type { Exchange } from './equivalences.ts'
-import { defineStatement, integer, nothing, readOne, runStatement, text } from './statement.ts'
+import { defineStatement, integer, nothing, readOne, runStatement, text, toColumns } from './statement.ts'
 
 /** A request that was answered from the cache though worded differently, would have been, or nearly was. */
 export interface SemanticHit {
@@ -44,6 +44,19 @@ const RECORD_HITS = defineStatement(
 ) as done`,
   { done: nothing },
 )
+/** The first of its parameters: those that go as they are. */
+const RECORDED = [
+  'projectId',
+  'requestId',
+  'askedHash',
+  'entryHash',
+  'reason',
+  'similarity',
+  'isShadow',
+  'promptTokens',
+  'completionTokens',
+  'savedUsd',
+] as const satisfies (keyof SemanticHit)[]
 const NOTE_FEEDBACK = defineStatement('select note_feedback($1::bigint, $2::text, $3::text) as outcome', {
   outcome: text<'noted' | 'unknown' | 'gone'>(),
 })
@@ -52,16 +65,7 @@ const FORGET_VERDICTS = defineStatement('select forget_verdicts($1::integer) as 
 
 export async function recordSemanticHits(database: Database, hits: readonly SemanticHit[]): Promise<void> {
   await runStatement(database, RECORD_HITS, [
-    hits.map(hit => hit.projectId),
-    hits.map(hit => hit.requestId),
-    hits.map(hit => hit.askedHash),
-    hits.map(hit => hit.entryHash),
-    hits.map(hit => hit.reason),
-    hits.map(hit => hit.similarity),
-    hits.map(hit => hit.isShadow),
-    hits.map(hit => hit.promptTokens),
-    hits.map(hit => hit.completionTokens),
-    hits.map(hit => hit.savedUsd),
+    ...toColumns(hits, RECORDED),
     hits.map(hit => hit.exchange && JSON.stringify(hit.exchange)),
     hits.map(hit => hit.difference),
     hits.map(hit => hit.sealedWording && Buffer.from(hit.sealedWording).toString('hex')),

@@ -1,4 +1,5 @@
 /** Writes down what was served by meaning, or nearly, soon enough that people can speak of it, off the hot path. */
+import { BackgroundWork } from '../event-loop/background-work.ts'
 import { createBatcher } from '../event-loop/batcher.ts'
 import { withinTimeLimit } from '../event-loop/time-limit.ts'
 import type { Database } from '../postgres/database.ts'
@@ -25,7 +26,7 @@ export interface SemanticHitRecorder {
 }
 
 export function createSemanticHitRecorder(database: Database, seal: SealWording, log: Log): SemanticHitRecorder {
-  const underWay = new Set<Promise<void>>()
+  const underWay = new BackgroundWork()
   const write = createBatcher<SemanticHit, undefined>({
     async run(hits) {
       await recordSemanticHits(database, hits)
@@ -54,11 +55,10 @@ export function createSemanticHitRecorder(database: Database, seal: SealWording,
       const writing = sealAndWrite(hit).catch(error => {
         log.warn({ id: hit.requestId, cause: describeCause(error) }, 'a semantic hit could not be written')
       })
-      underWay.add(writing)
-      void writing.finally(() => underWay.delete(writing))
+      void underWay.add(writing)
     },
     async drain(timeLimitMs) {
-      await withinTimeLimit(timeLimitMs, Promise.all(underWay)).catch(() => {})
+      await withinTimeLimit(timeLimitMs, underWay.settled()).catch(() => {})
     },
   }
 }

@@ -1,4 +1,5 @@
 /** Puts pairs of questions in the queue for the judge: what proof could not decide, and a sample of what was served. */
+import { BackgroundWork } from '../../event-loop/background-work.ts'
 import { createBatcher } from '../../event-loop/batcher.ts'
 import type { Account } from '../../postgres/admit.ts'
 import type { Database } from '../../postgres/database.ts'
@@ -33,7 +34,7 @@ const MAX_BATCH = 100
 const TIME_LIMIT_MS = 5_000
 
 export function createJudgeQueue({ database, log, onQueued, random = Math.random }: JudgeQueueOptions): JudgeQueue {
-  const underWay = new Set<Promise<void>>()
+  const underWay = new BackgroundWork()
   const write = createBatcher<PairToQueue, undefined>({
     async run(pairs) {
       await queueJudgements(database, pairs)
@@ -52,8 +53,7 @@ export function createJudgeQueue({ database, log, onQueued, random = Math.random
     const writing = write(pair).catch(error => {
       log.warn({ cause: describeCause(error) }, 'a pair could not be queued for the judge')
     })
-    underWay.add(writing)
-    void writing.finally(() => underWay.delete(writing))
+    void underWay.add(writing)
   }
 
   return {
@@ -69,9 +69,7 @@ export function createJudgeQueue({ database, log, onQueued, random = Math.random
       queue(query, { entryHash, isReview: true, similarity })
     },
 
-    async flush() {
-      await Promise.all(underWay)
-    },
+    flush: () => underWay.settled(),
   }
 }
 
