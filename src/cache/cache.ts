@@ -26,6 +26,9 @@ const LOOKUP_TIME_LIMIT_MS = 400
 /** How long a finished response may be held back so that an immediate repeat already finds it. */
 const STORE_TIME_LIMIT_MS = 250
 
+/** Larger responses are not kept: writing one would hold up everybody, and nobody asks for so much text twice. */
+const MOST_STORED_CHARS = 8 * 1024 * 1024
+
 export interface Lookup {
   match: Match | null
   /** Why there is no match. */
@@ -186,7 +189,7 @@ export function createCache(options: CacheOptions): Cache {
     async store(query, response, vector) {
       const { account, control, exactKey } = query
       const ttlSeconds = keptForSeconds(control, account)
-      if (ttlSeconds <= 0) return
+      if (ttlSeconds <= 0 || response.body.length > MOST_STORED_CHARS) return
       const now = Date.now()
       const entry = {
         ...response,
