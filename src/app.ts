@@ -1,15 +1,15 @@
 /** Wires the stages together; no logic of its own, so that tests boot the real application. */
 import { createAdmission } from './admission/admission.ts'
-import { createReservations } from './admission/reservations.ts'
+import { createReservations, type Reservations } from './admission/reservations.ts'
 import { createRequestReserver } from './admission/reserve-requests.ts'
 import { createCache } from './cache/cache.ts'
-import { createExplainer } from './cache/explain.ts'
+import { createExplainer, type Explainer } from './cache/explain.ts'
 import { createJudge } from './cache/judge/judge.ts'
 import { createJudgeQueue } from './cache/judge/judge-queue.ts'
 import { createLearner } from './cache/judge/learner.ts'
 import { createLearnedEquivalences } from './cache/learned-equivalences.ts'
 import { createPromptVectors } from './cache/prompt-vectors.ts'
-import { loadCatalogue } from './catalogue/catalogue.ts'
+import { type Catalogue, loadCatalogue } from './catalogue/catalogue.ts'
 import { createLeads } from './coalescing/leads.ts'
 import { SharedCalls } from './coalescing/shared-calls.ts'
 import type { Config } from './config.ts'
@@ -27,6 +27,7 @@ import { createEquivalenceDesk } from './pipeline/equivalences.ts'
 import { createRequestExplainer } from './pipeline/explain.ts'
 import { createFeedbackTaker } from './pipeline/feedback.ts'
 import { createModelCaller } from './pipeline/judge-model.ts'
+import { createReferenceCheck } from './pipeline/kept-objects/check-references.ts'
 import { createKeptObjects } from './pipeline/kept-objects/kept-objects.ts'
 import { createModelDirectory } from './pipeline/model-directory.ts'
 import { createPassThrough } from './pipeline/pass-through/pass-through.ts'
@@ -40,7 +41,7 @@ import { readEncryptionKeys } from './providers/keys/encryption-key.ts'
 import { createVault } from './providers/keys/vault.ts'
 import { createWordings } from './providers/keys/wordings.ts'
 import { reachProviders } from './providers/reach-providers.ts'
-import { createRoutes } from './providers/routes.ts'
+import { createRoutes, type Routes } from './providers/routes.ts'
 import { createSandboxProvider } from './providers/sandbox-provider.ts'
 import type { ProcessBus } from './redis/process-bus.ts'
 import type { FastStore } from './stores/fast-store.ts'
@@ -78,40 +79,30 @@ export interface App {
   close(): Promise<void>
 }
 
-export async function createApp({ config, database, store, embedder, bus = null, log }: AppOptions): Promise<App> {
+export async function createApp(options: AppOptions): Promise<App> {
+  const { config, database, store, bus = null, log } = options
   const catalogue = await loadCatalogue(database)
-  const vectors = createVectorStore({ database, store, log })
-  const nameVector = nameEmbedderVectors(embedder, config, catalogue.directProvidersOf)
-  const promptVectors = await createPromptVectors({ database, embedder, vectors, nameVector, log })
+  const providers = reachProviders({ config, database, catalogue, log })
+  const routes = createRoutes({ catalogue, sandbox: createSandboxProvider(), ...providers })
+  const caching = await createCaching(options, catalogue, routes)
+  const reservations = createReservations(database)
   const recorder = createUsageRecorder(database, log)
   const wordings = createWordings(createVault(() => readEncryptionKeys(config)))
   const semanticHits = createSemanticHitRecorder(database, wordings.seal, log)
-  const reservations = createReservations(database)
-  const providers = reachProviders({ config, database, catalogue, log })
-  const { circuits } = providers
-  const routes = createRoutes({ catalogue, sandbox: createSandboxProvider(), ...providers })
-  const admission = createAdmission(store, reservations)
-  const models = createModelDirectory(admission, routes)
-  const largeBodies = createLargeBodyReader()
-  const askModel = createModelCaller(routes, catalogue, log)
-  const judge = createJudge(database, askModel, log)
-  const learner = createLearner(database, askModel, log)
-  const judgeQueue = createJudgeQueue({ database, log, onQueued: learner.wake })
-  const equivalences = createLearnedEquivalences(database, log)
-  const cache = createCache({ database, store, vectors: promptVectors, judge, judgeQueue, equivalences, log })
-  const explainer = createExplainer({ database, vectors: promptVectors, judge, equivalences })
   const accounting = createAccounting({ recorder, semanticHits, reservations, catalogue, log })
+  const largeBodies = createLargeBodyReader()
   const stages: Stages = {
-    admission,
+    admission: createAdmission(store, reservations),
     largeBodies,
-    cache,
+    cache: caching.cache,
     catalogue,
     routes,
     accounting,
     calls: new SharedCalls(),
     leads: createLeads(bus),
     vectorCalls: new VectorCalls(),
-    vectors,
+    vectors: caching.vectors,
+    checkReferences: createReferenceCheck(database),
   }
   const maintenance = await startMaintenance(database, log)
   const connections = createConnectionRoom()
@@ -119,48 +110,77 @@ export async function createApp({ config, database, store, embedder, bus = null,
   const refusals = createRefusals(log)
   const refusalRecorder = createRefusalRecorder(database, refusals, log)
   const http = createHttp({
+    ...createEndpoints(options, stages, reservations, caching.explainer),
     config,
-    pipeline: createPipeline(stages),
-    passThrough: createPassThrough(stages),
-    keptObjects: createKeptObjects({ stages, database, reserver: createRequestReserver(database, reservations) }),
-    countTokens: createTokenCounter(admission, routes, largeBodies),
-    storedResponses: createStoredResponses({ admission, routes, cache, database, store }),
-    cacheQuestions: {
-      feedback: createFeedbackTaker(admission, database, largeBodies),
-      explain: createRequestExplainer(admission, routes, explainer, largeBodies),
-      equivalences: createEquivalenceDesk(admission, database, largeBodies),
-    },
-    models,
-    checkHealth: createHealthCheck({ database, store, circuits }),
+    checkHealth: createHealthCheck({ database, store, circuits: providers.circuits }),
     connections,
     edge: createEdgeWindows(ownWindows),
     refusals,
     controllers: config.dashboard === 'on' ? [createDashboard({ config, database, log })] : [],
     log,
   })
+  const waiting = [recorder, semanticHits, reservations, caching.vectors, refusalRecorder]
   return {
     http,
     connections,
     noteCut: accounting.noteCut,
     dashboard: typeof config.dashboard === 'number' ? createDashboardServer({ config, database, log }) : null,
     async flush(timeLimitMs) {
-      await Promise.all([
-        recorder.drain(timeLimitMs),
-        semanticHits.drain(timeLimitMs),
-        withinTimeLimit(timeLimitMs, cache.flush()).catch(() => {}),
-        reservations.drain(timeLimitMs),
-        vectors.drain(timeLimitMs),
-        refusalRecorder.drain(timeLimitMs),
-      ])
+      const flushed = withinTimeLimit(timeLimitMs, caching.cache.flush()).catch(() => {})
+      await Promise.all([flushed, ...waiting.map(each => each.drain(timeLimitMs))])
     },
     async close() {
       maintenance.stop()
       refusalRecorder.stop()
-      await learner.stop()
-      catalogue.close()
-      largeBodies.close()
-      providers.close()
+      await caching.learner.stop()
+      for (const opened of [catalogue, largeBodies, providers]) opened.close()
       await ownWindows.close()
     },
+  }
+}
+
+/** What finds stored responses, and what learns beside it which of them may be served. */
+async function createCaching(
+  { config, database, store, embedder, log }: AppOptions,
+  catalogue: Catalogue,
+  routes: Routes,
+) {
+  const vectors = createVectorStore({ database, store, log })
+  const nameVector = nameEmbedderVectors(embedder, config, catalogue.directProvidersOf)
+  const promptVectors = await createPromptVectors({ database, embedder, vectors, nameVector, log })
+  const askModel = createModelCaller(routes, catalogue, log)
+  const judge = createJudge(database, askModel, log)
+  const learner = createLearner(database, askModel, log)
+  const judgeQueue = createJudgeQueue({ database, log, onQueued: learner.wake })
+  const equivalences = createLearnedEquivalences(database, log)
+  const cache = createCache({ database, store, vectors: promptVectors, judge, judgeQueue, equivalences, log })
+  return {
+    vectors,
+    cache,
+    learner,
+    explainer: createExplainer({ database, vectors: promptVectors, judge, equivalences }),
+  }
+}
+
+/** What answers the requests to each of the API's endpoints. */
+function createEndpoints(
+  { database, store }: AppOptions,
+  stages: Stages,
+  reservations: Reservations,
+  explainer: Explainer,
+) {
+  const { admission, routes, cache } = stages
+  return {
+    pipeline: createPipeline(stages),
+    passThrough: createPassThrough(stages),
+    keptObjects: createKeptObjects({ stages, database, reserver: createRequestReserver(database, reservations) }),
+    countTokens: createTokenCounter(stages),
+    storedResponses: createStoredResponses({ admission, routes, cache, database, store }),
+    cacheQuestions: {
+      feedback: createFeedbackTaker(admission, database, stages.largeBodies),
+      explain: createRequestExplainer(admission, routes, explainer, stages.largeBodies),
+      equivalences: createEquivalenceDesk(admission, database, stages.largeBodies),
+    },
+    models: createModelDirectory(admission, routes),
   }
 }

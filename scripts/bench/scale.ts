@@ -1,6 +1,7 @@
 /**
  * What the cache costs PostgreSQL as it grows: fills one group of comparable prompts step by step, among many other projects and
- * contexts, and measures the server's processor time a call, and whether the right prompt is found, at every size.
+ * contexts, and measures the server's processor time a call, and whether the right prompt is found, at every size. What upkeep
+ * would do within a minute is done before each.
  *
  * PostgreSQL must run on this machine: its processor time is read from /proc. Run: bun scripts/bench/scale.ts
  * Options: --sizes 500,2000,10000 --projects N (default 1000) --contexts N (of each, default 10) --asks N (default 300) --out FILE
@@ -13,6 +14,7 @@ import { findAnswer } from '../../src/postgres/find-answer.ts'
 import { formatVector } from '../../src/postgres/format-vector.ts'
 import { openRealDatabase } from '../../src/postgres/real.ts'
 import { type AnswerToStore, storeAnswers } from '../../src/postgres/store-answers.ts'
+import { rebuildCacheGraph } from '../../src/postgres/tend-cache.ts'
 import { listQuestions, reword } from './questions.ts'
 import { prepareStores } from './stores.ts'
 
@@ -152,16 +154,19 @@ try {
       count += batch.length
       stored += batch.length
     }
+    const startedAtMs = performance.now()
+    await rebuildCacheGraph(database)
+    const rebuildMs = performance.now() - startedAtMs
     const { findMs, above, recall } = await measure(database, group, questions.slice(0, size))
     const [bytes] = await database.call<{ bytes: number }>(
       `select sum(pg_total_relation_size(c.oid))::float8 / (select count(*) from cache_entries) as bytes from pg_class c
        where c.relkind = 'r' and (c.relname in ('cache_entries', 'cache_prompts') or c.relname like 'cache\\_graph\\_%')`,
       [],
     )
-    const row = { size, findMs, recall, above, storeMs: storeMs / count, bytesAnEntry: bytes?.bytes ?? null }
+    const row = { size, findMs, recall, above, storeMs: storeMs / count, rebuildMs, bytesAnEntry: bytes?.bytes ?? null }
     rows.push(row)
     process.stdout.write(
-      `${String(size).padStart(8)} prompts: find ${findMs.toFixed(3)} ms, recall@1 ${recall?.toFixed(3) ?? '-'} of ${above}, store ${row.storeMs.toFixed(3)} ms an answer, ${Math.round(row.bytesAnEntry ?? 0)} bytes an entry\n`,
+      `${String(size).padStart(8)} prompts: find ${findMs.toFixed(3)} ms, recall@1 ${recall?.toFixed(3) ?? '-'} of ${above}, store ${row.storeMs.toFixed(3)} ms an answer, upkeep took ${Math.round(rebuildMs)} ms, ${Math.round(row.bytesAnEntry ?? 0)} bytes an entry\n`,
     )
   }
   await Bun.write(options.out, `${JSON.stringify({ at: new Date().toISOString(), options, rows }, null, 2)}\n`)

@@ -64,5 +64,25 @@ insert into latency_daily
 select l.project_id, date_trunc('day', l.hour, 'UTC'), l.cache_result, l.bucket, sum(l.requests)
 from latency_hourly l
 group by 1, 2, 3, 4;
+insert into usage_monthly
+select
+    h.project_id, date_trunc('month', h.day, 'UTC'), h.key_id, h.endpoint, h.model, h.provider, h.cache_result, h.status_class,
+    sum(h.requests), sum(h.prompt_tokens), sum(h.cached_prompt_tokens), sum(h.completion_tokens), sum(h.tokens_saved), sum(h.cost_usd),
+    sum(h.saved_usd), sum(h.latency_ms), sum(h.duration_ms)
+from usage_daily h
+group by 1, 2, 3, 4, 5, 6, 7, 8;
+
+insert into usage_totals
+select
+    g.grain, date_trunc(g.grain, h.hour, 'UTC'), h.endpoint, h.cache_result, h.status_class,
+    sum(h.requests), sum(h.prompt_tokens), sum(h.cached_prompt_tokens), sum(h.completion_tokens), sum(h.tokens_saved), sum(h.cost_usd),
+    sum(h.saved_usd), sum(h.latency_ms), sum(h.duration_ms)
+from usage_hourly h, (values ('hour'), ('day')) as g (grain)
+group by 1, 2, 3, 4, 5;
+
+insert into latency_monthly
+select l.project_id, date_trunc('month', l.day, 'UTC'), l.cache_result, l.bucket, sum(l.requests)
+from latency_daily l
+group by 1, 2, 3, 4;
 analyze;
 select (select count(*) from usage_hourly) || ' sums by the hour, ' || (select count(*) from usage_daily) || ' by the day';

@@ -12,23 +12,28 @@ set search_path = public, pg_temp
 -- Compiling would take ten times as long as running.
 set jit = off
 as $$
-    with days as materialized (
-        select d.begins, d.ends, d.is_whole from whole_days(from_time, until_time, 'all', 'UTC') d
+    with pieces as materialized (
+        select p.begins, p.ends, p.grain from usage_pieces(from_time, until_time, 'all', 'UTC') p
     ),
     seen as materialized (
         select p.id from projects p where of_projects is null or p.id = any (of_projects)
     ),
     noted as (
+        select m.cache_result, m.bucket, m.requests
+        from latency_monthly m
+        where m.project_id in (select s.id from seen s)
+            and m.month in (select w.begins from pieces w where w.grain = 'month')
+        union all
         select d.cache_result, d.bucket, d.requests
         from latency_daily d
         where d.project_id in (select s.id from seen s)
             and d.day >= from_time
             and d.day < until_time
-            and d.day in (select w.begins from days w where w.is_whole)
+            and d.day in (select w.begins from pieces w where w.grain = 'day')
         union all
         select h.cache_result, h.bucket, h.requests
         from seen s
-        join days w on not w.is_whole
+        join pieces w on w.grain = 'hour'
         -- One stretch of the index after the other: joined as a whole, it would be read as a whole.
         cross join lateral (
             select x.* from latency_hourly x where x.project_id = s.id and x.hour >= w.begins and x.hour < w.ends offset 0

@@ -7,10 +7,13 @@ as $$
     delete from refusals_hourly r where r.hour < current_month() - interval '13 months';
     delete from usage_daily d where d.day < current_month() - interval '13 months';
     delete from latency_daily d where d.day < current_month() - interval '13 months';
+    delete from usage_monthly m where m.month < current_month() - interval '13 months';
+    delete from latency_monthly m where m.month < current_month() - interval '13 months';
+    delete from usage_totals t where t.at < current_month() - interval '13 months';
     delete from latency_hourly h where h.hour < current_month() - interval '13 months';
     delete from sessions s where s.expires_at < now();
     delete from invitations i where i.expires_at < now();
     delete from login_attempts l where l.first_at < now() - interval '1 hour';
 $$;
 
-comment on function maintain_dashboard() is 'Drops what has served its time: sums by the hour and the day after 13 months, expired sessions and invitations, old login attempts.';
+comment on function maintain_dashboard() is 'Drops what has served its time: sums after 13 months, expired sessions and invitations, old login attempts.';

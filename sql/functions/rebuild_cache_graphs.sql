@@ -4,7 +4,7 @@ volatile
 set search_path = public, pg_temp
 as $$
 declare
-    -- Rebuilding costs less than half a millisecond for each prompt that stays.
+    -- Deleted prompts that a rebuild is worth: it costs tens of microseconds for each that stays.
     worth_it constant integer := 256;
     crowded record;
     live bigint;
@@ -19,9 +19,9 @@ begin
     perform drop_unused_cache_graphs();
 
     for crowded in
-        select g.group_key, g.space_id, g.graph
+        select g.group_key, g.space_id, g.graph, g.graph_deleted, cache_graph_is_outgrown(g.graph) as is_outgrown
         from cache_groups g
-        where g.graph is not null and g.graph_deleted >= worth_it
+        where g.graph is not null and (g.graph_deleted >= worth_it or cache_graph_is_outgrown(g.graph))
         order by g.graph_deleted desc
     loop
         begin
@@ -29,7 +29,7 @@ begin
                 'select count(*) from cache_graph_%s g join cache_prompts p on p.entry_id = g.entry_id where p.in_graph', crowded.graph
             )
             into live;
-            continue when live > (select g.graph_deleted from cache_groups g where g.group_key = crowded.group_key and g.space_id = crowded.space_id);
+            continue when live > crowded.graph_deleted and not crowded.is_outgrown;
             successor := null;
             if live > 0 then
                 successor := create_cache_graph();
@@ -54,4 +54,4 @@ begin
 end;
 $$;
 
-comment on function rebuild_cache_graphs() is 'Drops the graphs that no group has any more, and rebuilds at most one of which most is deleted; returns how many were rebuilt. It may take longer than the time limit of ordinary statements.';
+comment on function rebuild_cache_graphs() is 'Drops the graphs that no group has any more, and rebuilds at most one, of which most is deleted or which has outgrown its lists; returns how many were rebuilt. It may take longer than the time limit of ordinary statements.';

@@ -28,10 +28,11 @@ set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
 declare
-    -- Groups up to about this size are compared exactly, through a btree, faster than a graph of theirs would answer. It counts
+    -- Groups up to about this size are compared exactly, through a btree, for no more than a graph of theirs would cost. It counts
     -- every sixteenth prompt: most stores count nothing, and small groups have no counter.
-    sampled_group_size constant integer := 256 / 16;
+    sampled_group_size constant integer := 512 / 16;
     kept record;
+    to_graph bigint[] := '{}';
 begin
     -- A crash may forget the last moment's answers, which are then asked for again.
     perform set_config('synchronous_commit', 'off', true);
@@ -200,20 +201,20 @@ begin
         select
             given.at,
             l.id,
-            case when l.at = given.at and l.prompt is not null and l.in_graph and l.is_in_place is not true then l.embedding end as to_graph,
-            l.group_key,
-            l.space_id
+            l.at = given.at and l.prompt is not null and l.in_graph and l.is_in_place is not true as is_new_to_graph
         from given
         join placed l on l.project_id = given.project_id and l.request_hash = given.request_hash
-        order by l.group_key, l.id
     loop
-        if kept.to_graph is not null then
-            perform add_to_cache_graph(kept.group_key, kept.space_id, kept.id, kept.to_graph);
+        if kept.is_new_to_graph then
+            to_graph := to_graph || kept.id;
         end if;
         place := kept.at - 1;
         entry_id := kept.id;
         return next;
     end loop;
+    if cardinality(to_graph) > 0 then
+        perform add_to_cache_graph(to_graph);
+    end if;
 end;
 $$;
 

@@ -29,7 +29,14 @@ as $$
         select
             h.bucket_start, h.project_id, h.key_id, h.model, h.endpoint, h.requests, h.prompt_tokens, h.cached_prompt_tokens,
             h.completion_tokens, h.tokens_saved, h.cost_usd, h.saved_usd
-        from usage_within(of_projects, from_time, until_time, case width when '1h' then 'hour' else 'day' end, 'UTC') h
+        from usage_within(
+            of_projects,
+            from_time,
+            until_time,
+            case width when '1h' then 'hour' else 'day' end,
+            'UTC',
+            groups <> '{}' or of_projects is not null or of_keys is not null or of_models is not null or not is_administrator()
+        ) h
         where width <> '1m'
         union all
         -- Minutes are asked for over a day at most; nothing sums them up.

@@ -42,7 +42,14 @@ as $$
         sum(h.saved_usd),
         coalesce(sum(h.duration_ms) filter (where h.cache_result in ('HIT', 'HIT-SEMANTIC')), 0),
         coalesce(sum(h.duration_ms) filter (where h.cache_result = 'MISS' and h.status_class = 2), 0)
-    from usage_within(of_projects, from_time, until_time, width, zone) h
+    from usage_within(
+        of_projects,
+        from_time,
+        until_time,
+        width,
+        zone,
+        of_projects is not null or of_model is not null or of_key is not null or not is_administrator()
+    ) h
     where (of_model is null or h.model = of_model)
         and (of_key is null or h.key_id = of_key)
     group by 1

@@ -28,7 +28,7 @@ as $$
         select u.model, u.provider, u.key_id, u.cache_result, u.status_class, sum(u.requests) as requests,
             sum(u.prompt_tokens) as prompt_tokens, sum(u.completion_tokens) as completion_tokens,
             sum(u.cost_usd) as cost_usd, sum(u.saved_usd) as saved_usd
-        from usage_within(of_projects, from_time, until_time, 'all', 'UTC') u
+        from usage_within(of_projects, from_time, until_time, 'all', 'UTC', true) u
         group by 1, 2, 3, 4, 5
     ) h
     group by 1

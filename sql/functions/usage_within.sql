@@ -1,4 +1,11 @@
-create or replace function usage_within(of_projects bigint[], from_time timestamptz, until_time timestamptz, width text, zone text)
+create or replace function usage_within(
+    of_projects bigint[],
+    from_time timestamptz,
+    until_time timestamptz,
+    width text,
+    zone text,
+    in_detail boolean
+)
 returns table (
     bucket_start timestamptz,
     project_id bigint,
@@ -25,32 +32,65 @@ set jit = off
 -- All projects' days of a year are added up in memory, rather than sorted on disk.
 set work_mem = '64MB'
 as $$
-    with days as materialized (
-        select d.begins, d.ends, d.is_whole from whole_days(from_time, until_time, width, zone) d
+    with pieces as materialized (
+        select p.begins, p.ends, p.grain from usage_pieces(from_time, until_time, width, zone) p
     ),
     seen as materialized (
         select p.id from projects p where of_projects is null or p.id = any (of_projects)
     ),
-    counted as (
+    counted (
+        at, project_id, key_id, endpoint, model, provider, cache_result, status_class, requests, prompt_tokens,
+        cached_prompt_tokens, completion_tokens, tokens_saved, cost_usd, saved_usd, duration_ms
+    ) as (
         select
-            d.day as at, d.project_id, d.key_id, d.endpoint, d.model, d.provider, d.cache_result, d.status_class, d.requests,
+            m.month, m.project_id, m.key_id, m.endpoint, m.model, m.provider, m.cache_result, m.status_class, m.requests,
+            m.prompt_tokens, m.cached_prompt_tokens, m.completion_tokens, m.tokens_saved, m.cost_usd, m.saved_usd, m.duration_ms
+        from usage_monthly m
+        where in_detail
+            and m.project_id in (select s.id from seen s)
+            and m.month >= from_time
+            and m.month < until_time
+            and m.month in (select w.begins from pieces w where w.grain = 'month')
+        union all
+        select
+            d.day, d.project_id, d.key_id, d.endpoint, d.model, d.provider, d.cache_result, d.status_class, d.requests,
             d.prompt_tokens, d.cached_prompt_tokens, d.completion_tokens, d.tokens_saved, d.cost_usd, d.saved_usd, d.duration_ms
         from usage_daily d
-        where width <> 'hour'
+        where in_detail
             and d.project_id in (select s.id from seen s)
             and d.day >= from_time
             and d.day < until_time
-            and d.day in (select w.begins from days w where w.is_whole)
+            and d.day in (select w.begins from pieces w where w.grain = 'day')
         union all
+        -- Hours: one stretch of the index after the other. Joined as a whole, it would be read as a whole.
         select
             h.hour, h.project_id, h.key_id, h.endpoint, h.model, h.provider, h.cache_result, h.status_class, h.requests,
             h.prompt_tokens, h.cached_prompt_tokens, h.completion_tokens, h.tokens_saved, h.cost_usd, h.saved_usd, h.duration_ms
         from seen s
-        join days w on not w.is_whole
-        -- One stretch of the index after the other: joined as a whole, it would be read as a whole.
+        join pieces w on w.grain = 'hour' and in_detail
         cross join lateral (
             select x.* from usage_hourly x where x.project_id = s.id and x.hour >= w.begins and x.hour < w.ends offset 0
         ) h
+        union all
+        select
+            t.at, null::bigint, null::bigint, t.endpoint, null::text, null::text, t.cache_result, t.status_class, t.requests,
+            t.prompt_tokens, t.cached_prompt_tokens, t.completion_tokens, t.tokens_saved, t.cost_usd, t.saved_usd, t.duration_ms
+        from usage_totals t
+        where not in_detail
+            and t.grain = 'day'
+            and t.at >= from_time
+            and t.at < until_time
+            and t.at in (select w.begins from pieces w where w.grain = 'day')
+        union all
+        select
+            t.at, null::bigint, null::bigint, t.endpoint, null::text, null::text, t.cache_result, t.status_class, t.requests,
+            t.prompt_tokens, t.cached_prompt_tokens, t.completion_tokens, t.tokens_saved, t.cost_usd, t.saved_usd, t.duration_ms
+        from pieces w
+        cross join lateral (
+            select x.* from usage_totals x where x.grain = 'hour' and x.at >= w.begins and x.at < w.ends offset 0
+        ) t
+        where not in_detail
+            and w.grain = 'hour'
         union all
         select
             p.hour, p.project_id, p.key_id, p.endpoint, p.model, p.provider, p.cache_result, p.status_class, p.requests,
@@ -63,11 +103,11 @@ as $$
     -- Added up here: handing every row on would cost more.
     select
         case width when 'all' then from_time else date_trunc(width, c.at, zone) end,
-        c.project_id,
-        c.key_id,
+        case when in_detail then c.project_id end,
+        case when in_detail then c.key_id end,
         c.endpoint,
-        c.model,
-        c.provider,
+        case when in_detail then c.model end,
+        case when in_detail then c.provider end,
         c.cache_result,
         c.status_class,
         sum(c.requests)::bigint,
@@ -82,5 +122,5 @@ as $$
     group by 1, 2, 3, 4, 5, 6, 7, 8;
 $$;
 
-comment on function usage_within(bigint[], timestamptz, timestamptz, text, text) is
-    'Usage of the projects that may be seen, or of some of them, with the bucket it belongs to (width: hour, day or month of a zone; all: one), up to the last record. From sums by the day where a whole day lies in one bucket, else by the hour.';
+comment on function usage_within(bigint[], timestamptz, timestamptz, text, text, boolean) is
+    'Usage of the projects that may be seen, or of some of them, with the bucket it belongs to (width: hour, day or month of a zone; all: one), up to the last record. From sums over a month or a day where all of one lies in one bucket, else by the hour. in_detail: false gives all projects together, without project, key, model and provider, to administrators alone.';

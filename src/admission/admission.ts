@@ -3,16 +3,11 @@
 import { refuse } from '../errors.ts'
 import type { Account, UnknownKey } from '../postgres/admit.ts'
 import type { FastStore } from '../stores/fast-store.ts'
-import { unknownKeyWindowName } from '../stores/fast-store.ts'
-import { createAccountMemory } from './account-memory.ts'
+import { createKeyValidation, refuseInactive } from './key-validation.ts'
 import { createRateWindows, type Passed } from './rate-windows.ts'
 import { rateLimitExceeded } from './refusals.ts'
 import { createRequestsUnderWay } from './requests-under-way.ts'
 import type { Reservations } from './reservations.ts'
-import { createSlowLane } from './slow-lane.ts'
-
-/** Keys that turn out not to exist, from one address in a minute: more of them wait, so that guessing costs few database calls. */
-const UNKNOWN_KEYS_PER_MINUTE = 120
 
 export interface Admitted {
   /** Key, project, settings: as the database had them when the request was counted. */
@@ -38,42 +33,9 @@ export interface Admission {
 }
 
 export function createAdmission(store: FastStore, reservations: Reservations): Admission {
+  const keys = createKeyValidation(store, reservations)
   const passWindows = createRateWindows(store)
-  const memory = createAccountMemory()
-  const slowLane = createSlowLane()
   const underWay = createRequestsUnderWay()
-
-  /** 401 or 403 unless the database says that the key is good now. */
-  async function validate(keyHash: string): Promise<Account> {
-    const account = await reservations.validate(keyHash)
-    memory.note(keyHash, account)
-    refuseInactive(account)
-    return account
-  }
-
-  const validating = new Map<string, Promise<Account>>()
-
-  /** As `validate`, for a key that was not seen to be good. Requests that bring the same one meanwhile share the call. */
-  function validateUnknown(keyHash: string, address: string): Promise<Account> {
-    const name = `${keyHash} ${address}`
-    const shared = validating.get(name) ?? validateInTurn(keyHash, address).finally(() => validating.delete(name))
-    validating.set(name, shared)
-    return shared
-  }
-
-  /** Too many bad keys from one address have to wait. */
-  async function validateInTurn(keyHash: string, address: string): Promise<Account> {
-    const window = { name: unknownKeyWindowName(address), limit: UNKNOWN_KEYS_PER_MINUTE }
-    const counted = await store.pass({ requests: 1, windows: [window], entries: [] })
-    const isCrowded = counted.granted === 0
-    if (isCrowded && !(await slowLane.enter())) throw rateLimitExceeded(UNKNOWN_KEYS_PER_MINUTE, counted.waitMs)
-    const account = await reservations.validate(keyHash)
-    memory.note(keyHash, account)
-    if (account.verdict !== 'unknown' && !isCrowded) await store.uncount([window.name], 1, counted.countedAtSecond)
-    if (account.verdict === 'unknown' && isCrowded) throw rateLimitExceeded(UNKNOWN_KEYS_PER_MINUTE, counted.waitMs)
-    refuseInactive(account)
-    return account
-  }
 
   /** Counts one request in the windows of the account. Throws 429 where one is full; null where its limits have changed. */
   async function countInWindows(
@@ -85,40 +47,18 @@ export function createAdmission(store: FastStore, reservations: Reservations): A
     const pass = await passWindows({ account, address, entry: exactKey })
     if (pass.passed) return pass
     // The plan may have been changed since the account was seen.
-    if (sameLimits(account, await validate(keyHash))) throw rateLimitExceeded(pass.fullWindow.limit, pass.waitMs)
+    if (sameLimits(account, await keys.validate(keyHash))) throw rateLimitExceeded(pass.fullWindow.limit, pass.waitMs)
     return null
   }
 
-  function identify(keyHash: string, address: string): Promise<Account> {
-    return memory.find(keyHash) ? validate(keyHash) : validateUnknown(keyHash, address)
-  }
-
-  async function authenticate(keyHash: string, address: string): Promise<Account> {
-    const account = await identify(keyHash, address)
-    const pass = await passWindows({ account, address, entry: null })
-    if (!pass.passed) throw rateLimitExceeded(pass.fullWindow.limit, pass.waitMs)
-    return account
-  }
-
-  async function admit(keyHash: string, address: string, exactKey: string | null): Promise<Admitted> {
-    const known = memory.find(keyHash) ?? (await validateUnknown(keyHash, address))
-    // A key's id and its place among those under way never change with its plan.
-    const leave = underWay.enter(known)
-    try {
-      return { ...(await count(keyHash, address, exactKey, known)), leave }
-    } catch (error) {
-      leave()
-      throw error
-    }
-  }
-
+  /** Counts one request in its windows and its month, or throws having counted nothing. */
   async function count(
     keyHash: string,
     address: string,
     exactKey: string | null,
     known: Account,
   ): Promise<Omit<Admitted, 'leave'>> {
-    for (let guess = known; ; guess = memory.find(keyHash) ?? (await validateUnknown(keyHash, address))) {
+    for (let guess = known; ; guess = keys.lastKnown(keyHash) ?? (await keys.validateUnknown(keyHash, address))) {
       const pass = await countInWindows(keyHash, guess, address, exactKey)
       if (!pass) continue
       const { account, reserved } = await reservations.reserve(keyHash).catch(async error => {
@@ -126,7 +66,7 @@ export function createAdmission(store: FastStore, reservations: Reservations): A
         throw error
       })
       // The next request is planned by what holds now.
-      if (account !== guess) memory.note(keyHash, account)
+      if (account !== guess) keys.note(keyHash, account)
       if (reserved && sameLimits(guess, account)) return { account, entry: pass.entry }
       await pass.uncount()
       if (reserved) reservations.refund(account)
@@ -135,13 +75,31 @@ export function createAdmission(store: FastStore, reservations: Reservations): A
     }
   }
 
-  return { lastKnown: memory.find, identify, authenticate, admit }
-}
+  function identify(keyHash: string, address: string): Promise<Account> {
+    return keys.lastKnown(keyHash) ? keys.validate(keyHash) : keys.validateUnknown(keyHash, address)
+  }
 
-/** 401 or 403 for a key that may not pass. */
-function refuseInactive(reply: Account | UnknownKey): asserts reply is Account {
-  if (reply.verdict === 'disabled') throw refuse('disabledKey')
-  if (reply.verdict !== 'active') throw refuse('invalidKey')
+  return {
+    lastKnown: keys.lastKnown,
+    identify,
+    async authenticate(keyHash, address) {
+      const account = await identify(keyHash, address)
+      const pass = await passWindows({ account, address, entry: null })
+      if (!pass.passed) throw rateLimitExceeded(pass.fullWindow.limit, pass.waitMs)
+      return account
+    },
+    async admit(keyHash, address, exactKey) {
+      const known = keys.lastKnown(keyHash) ?? (await keys.validateUnknown(keyHash, address))
+      // A key's id and its place among those under way never change with its plan.
+      const leave = underWay.enter(known)
+      try {
+        return { ...(await count(keyHash, address, exactKey, known)), leave }
+      } catch (error) {
+        leave()
+        throw error
+      }
+    },
+  }
 }
 
 /** Whether what was counted in the windows of the one was counted rightly for the other. */

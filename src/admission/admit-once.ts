@@ -1,4 +1,5 @@
 /** admit() in batches that count once: one whose answer was lost is asked for again, and what it had reserved is given back. */
+import { BackgroundWork } from '../event-loop/background-work.ts'
 import { type Account, type AdmitAsk, type AdmitBatch, type AdmitReply, admit } from '../postgres/admit.ts'
 import { AnswerLost, type Database } from '../postgres/database.ts'
 
@@ -14,7 +15,7 @@ export interface AdmitOnce {
 /** `giveBack` is called with what was reserved for nobody. */
 export function createAdmitOnce(database: Database, giveBack: (account: Account, requests: number) => void): AdmitOnce {
   const free: AdmitBatch[] = []
-  const settling = new Set<Promise<void>>()
+  const settling = new BackgroundWork()
 
   /** The same batch again, as often as it takes: whether it came or not, it has then been counted, and once. */
   async function settle(asks: readonly AdmitAsk[], batch: AdmitBatch): Promise<void> {
@@ -39,18 +40,12 @@ export function createAdmitOnce(database: Database, giveBack: (account: Account,
         free.push(batch)
         return replies
       } catch (error) {
-        if (error instanceof AnswerLost) {
-          const done = settle(asks, batch).finally(() => settling.delete(done))
-          settling.add(done)
-        } else {
-          // The server refused it, or was never asked.
-          free.push(batch)
-        }
+        if (error instanceof AnswerLost) void settling.add(settle(asks, batch))
+        // The server refused it, or was never asked.
+        else free.push(batch)
         throw error
       }
     },
-    async settled() {
-      while (settling.size > 0) await Promise.all(settling)
-    },
+    settled: () => settling.settled(),
   }
 }

@@ -5,16 +5,15 @@ import { createBatcher } from '../event-loop/batcher.ts'
 import type { Account, UnknownKey } from '../postgres/admit.ts'
 import { type Database, isLockedOut } from '../postgres/database.ts'
 import { findLockedCounters } from '../postgres/find-locked-counters.ts'
-import { type Refund, refundRequests } from '../postgres/refund-requests.ts'
 import { type AdmitOnce, createAdmitOnce } from './admit-once.ts'
 import { createDeployWatch } from './deploys.ts'
+import { type RefundedAccount, Refunds } from './refunds.ts'
 
 /** A client is told within a second that the database is gone; this leaves the rest of the second to everything else. */
 const TIME_LIMIT_MS = 850
 /** The embedded database does one thing at a time: a burst is answered late rather than refused. */
 const EMBEDDED_TIME_LIMIT_MS = 30_000
 const MAX_BATCH = 1_000
-const REFUND_RETRY_MS = 250
 /** Requests of a key whose counter was held ask apart for so long. */
 const REMEMBER_LOCKED_MS = 2_000
 const MAX_LOCKED = 10_000
@@ -41,16 +40,14 @@ export interface Reservations {
   /** Validates a key and reserves one request of its month. 503 when the database does not answer in time. */
   reserve(keyHash: string): Promise<Reservation>
   /** Gives one reserved request back, or several; tries until the database takes it. */
-  refund(account: Pick<Account, 'project_id' | 'key_type' | 'month'>, requests?: number): void
+  refund(account: RefundedAccount, requests?: number): void
   /** Resolves when every refund has reached the database, or the time is up. */
   drain(timeLimitMs: number): Promise<void>
 }
 
 export function createReservations(database: Database): Reservations {
-  const refunds = new Map<string, Refund>()
-  let refunding: Promise<void> | null = null
-  const admitOnce = createAdmitOnce(database, refund)
-
+  const refunds = new Refunds(database)
+  const admitOnce = createAdmitOnce(database, (account, requests) => refunds.add(account, requests))
   const timeLimitMs = database.backend === 'embedded' ? EMBEDDED_TIME_LIMIT_MS : TIME_LIMIT_MS
   const openLane = () =>
     createBatcher<Ask, Reservation | Locked>({
@@ -59,7 +56,7 @@ export function createReservations(database: Database): Reservations {
       timeLimitMs,
       timeLimitError: () => refuse('databaseUnavailable'),
       onLateResult: (_, late) => {
-        if (late !== LOCKED && late.reserved) refund(late.account)
+        if (late !== LOCKED && late.reserved) refunds.add(late.account, 1)
       },
     })
   const askWithAll = openLane()
@@ -94,49 +91,12 @@ export function createReservations(database: Database): Reservations {
     return reply
   }
 
-  function refund(
-    { project_id, key_type, month }: Pick<Account, 'project_id' | 'key_type' | 'month'>,
-    requests = 1,
-  ): void {
-    const name = `${project_id} ${key_type} ${month}`
-    const waiting = refunds.get(name)
-    if (waiting) waiting.requests += requests
-    else refunds.set(name, { projectId: project_id, keyType: key_type, month, requests })
-    refunding ??= Promise.resolve().then(sendRefunds)
-  }
-
-  /** Each batch until the database has taken it, under one name: what it has taken already, it does not take again. */
-  async function sendRefunds(): Promise<void> {
-    while (refunds.size > 0) {
-      const sending = [...refunds.values()]
-      refunds.clear()
-      await sendUntilTaken(sending)
-    }
-    refunding = null
-  }
-
-  /** Where one project's counter is held by somebody, the refunds of others do not wait for it. */
-  async function sendUntilTaken(sending: readonly Refund[]): Promise<void> {
-    for (const batch = crypto.randomUUID(); ; await Bun.sleep(REFUND_RETRY_MS)) {
-      const error = await refundRequests(database, sending, batch).then(
-        () => null,
-        reason => ({ reason }),
-      )
-      if (!error) return
-      if (!isLockedOut(error.reason)) continue
-      if (sending.length > 1) {
-        await Promise.all(sending.map(one => sendUntilTaken([one])))
-        return
-      }
-    }
-  }
-
   return {
     validate: async keyHash => (await ask({ keyHash, reserve: false })).account,
     reserve: keyHash => ask({ keyHash, reserve: true }),
-    refund,
+    refund: (account, requests = 1) => refunds.add(account, requests),
     async drain(timeLimitMs) {
-      const all = admitOnce.settled().then(() => refunding)
+      const all = admitOnce.settled().then(() => refunds.settled())
       await Promise.race([all, Bun.sleep(timeLimitMs)])
     },
   }

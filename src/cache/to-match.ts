@@ -11,7 +11,11 @@ const encoder = new TextEncoder()
 
 export function readStored(bytes: Uint8Array, requestHash: string): Match | null {
   const entry = decodeEntry(bytes)
-  return entry && { result: 'HIT', reason: 'exact', id: cacheIdOf(requestHash), entry }
+  return entry && toExactMatch(requestHash, entry)
+}
+
+export function toExactMatch(requestHash: string, entry: CacheEntry): Match {
+  return { result: 'HIT', reason: 'exact', id: cacheIdOf(requestHash), entry }
 }
 
 /** Of a row that may be served. */

@@ -90,6 +90,22 @@ export const PATH_ERRORS = {
     message: 'No such File object: {id}',
     param: 'id',
   },
+  fileNotOwn: {
+    status: 404,
+    code: 'not_found',
+    when: 'A request names a file that another project made; or, under a key that projects share, one that its own project has not made.',
+    message:
+      'No such File object: {param} names a file that this project has not made. Upload it to POST /v1/files of this proxy, with a key of this project.',
+    param: '{param}',
+  },
+  notBound: {
+    status: 400,
+    code: 'invalid_request_error',
+    when: 'A request names what only its provider knows (an earlier response, a vector store, a container), under a key that projects share.',
+    message:
+      '{param} names what a provider keeps under a key that projects share, and nobody could tell whose it is: send the whole conversation and its files, or have this project store a provider key of its own.',
+    param: '{param}',
+  },
   batchUnknown: {
     status: 404,
     code: 'not_found',

@@ -1,8 +1,31 @@
 /** Puts the model that a path names into a body that names none, as Azure's clients send it. */
+import { decodeUtf8 } from '../json/decode-utf8.ts'
 import { parseJsonObject } from '../json/json-object.ts'
+import { readForm, withValue } from '../multipart/read-form.ts'
+import type { RequestBody } from '../pipeline/exchange.ts'
 
 /** A longer body that says "model" somewhere is taken to name it: reading it only to find out would stall others. */
 const MAX_SEARCHED = 262_144
+
+/** JSON or, where that is taken, a form. */
+export function namedBody(body: RequestBody, contentType: string | null, model: string): RequestBody {
+  const isForm = /^\s*multipart\/form-data/i.test(contentType ?? '')
+  return {
+    ...body,
+    read: async () => nameModel(await body.read(), model),
+    async readBytes(takesForms) {
+      const bytes = await body.readBytes(takesForms)
+      return isForm
+        ? nameModelInForm(bytes, contentType ?? '', model)
+        : Buffer.from(nameModel(decodeUtf8(bytes), model))
+    },
+  }
+}
+
+function nameModelInForm(bytes: Uint8Array, contentType: string, model: string): Uint8Array {
+  const form = readForm(bytes, contentType)
+  return form.parts.some(({ name }) => name === 'model') ? bytes : withValue(form, 'model', model)
+}
 
 /** The body's own model stands. As text: everything else stays as the client wrote it, down to the last digit. */
 export function nameModel(bodyText: string, model: string): string {

@@ -3,45 +3,83 @@ import { type ProxyError, refuse } from '../errors.ts'
 import { type Collection, isOperation, type Operation } from '../providers/operations.ts'
 import type { Endpoint } from '../providers/upstream.ts'
 
-export const ENDPOINTS: Record<string, Endpoint> = {
-  '/v1/chat/completions': 'chat',
-  '/v1/completions': 'completions',
-  '/v1/embeddings': 'embeddings',
-  '/v1/responses': 'responses',
-  '/v1/messages': 'messages',
-}
-/** Where the tokens of a prompt are counted, for which operation. */
-export const COUNTS: Record<string, Endpoint> = {
-  '/v1/responses/input_tokens': 'responses',
-  '/v1/messages/count_tokens': 'messages',
-}
-/** What people ask the cache itself. */
-export const CACHE_QUESTIONS: Record<string, CacheQuestion> = {
-  '/v1/cache/feedback': 'feedback',
-  '/v1/cache/explain': 'explain',
-  '/v1/cache/equivalences': 'equivalences',
-}
 export type CacheQuestion = 'feedback' | 'explain' | 'equivalences'
-export const MODELS = '/v1/models'
-export const HEALTH = '/v1/health'
 
 export type Target =
   | { kind: 'endpoint'; endpoint: Endpoint; model: string | null }
+  /** Where the tokens of a prompt are counted. */
   | { kind: 'count'; endpoint: Endpoint }
   /** Passed on as it comes. */
-  | { kind: 'operation'; operation: Operation }
+  | { kind: 'operation'; operation: Operation; model: string | null }
   /** Files or batches, `id` null, or one of them; `part`: what of it, with a slash in front, '' for itself. */
   | { kind: 'kept'; collection: Collection; id: string | null; part: string }
   /** `part`: what of a kept response, with a slash in front; '' for itself. */
   | { kind: 'response'; id: string; part: string }
+  /** What people ask the cache itself. */
   | { kind: 'cache'; question: CacheQuestion }
-  | { kind: 'models' }
-  /** As in the path, escaped. */
-  | { kind: 'model'; id: string }
+  /** `id`: of one model, as in the path, escaped; null for all. */
+  | { kind: 'models'; id: string | null }
   | { kind: 'health' }
 
-/** Azure's clients name the model in the path, as a deployment, and an `api-version` in the query. */
-const AZURE = /^\/openai\/deployments\/([^/]+)\/(chat\/completions|completions|embeddings)$/
+/** Which files or batches. */
+export type KeptTarget = Extract<Target, { kind: 'kept' }>
+
+export type Method = 'GET' | 'POST' | 'DELETE'
+
+const GET: readonly Method[] = ['GET']
+const POST: readonly Method[] = ['POST']
+const GET_OR_POST: readonly Method[] = ['GET', 'POST']
+const GET_OR_DELETE: readonly Method[] = ['GET', 'DELETE']
+
+/** The methods that there are for what is asked. */
+export function methodsOf(target: Target): readonly Method[] {
+  switch (target.kind) {
+    case 'models':
+    case 'health':
+      return GET
+    case 'response':
+      return target.part === '' ? GET_OR_DELETE : target.part === '/cancel' ? POST : GET
+    case 'kept':
+      return methodsOfKept(target)
+    default:
+      return POST
+  }
+}
+
+function methodsOfKept({ collection, id, part }: KeptTarget): readonly Method[] {
+  if (id === null) return GET_OR_POST
+  if (part === '/cancel') return POST
+  return collection === 'files' && part === '' ? GET_OR_DELETE : GET
+}
+
+/** The method as one of the target's; null where that has no such. HEAD is answered like GET where that costs nothing. */
+export function methodOf(target: Target, method: string): Method | null {
+  const meant = method === 'HEAD' && (target.kind === 'health' || target.kind === 'models') ? 'GET' : method
+  const methods: readonly string[] = methodsOf(target)
+  return methods.includes(meant) ? (meant as Method) : null
+}
+
+const MODELS = '/v1/models'
+
+/** Paths that are what they are, with nothing in them to read. */
+export const TARGETS: Readonly<Record<string, Target>> = {
+  '/v1/chat/completions': { kind: 'endpoint', endpoint: 'chat', model: null },
+  '/v1/completions': { kind: 'endpoint', endpoint: 'completions', model: null },
+  '/v1/embeddings': { kind: 'endpoint', endpoint: 'embeddings', model: null },
+  '/v1/responses': { kind: 'endpoint', endpoint: 'responses', model: null },
+  '/v1/messages': { kind: 'endpoint', endpoint: 'messages', model: null },
+  '/v1/responses/input_tokens': { kind: 'count', endpoint: 'responses' },
+  '/v1/messages/count_tokens': { kind: 'count', endpoint: 'messages' },
+  '/v1/cache/feedback': { kind: 'cache', question: 'feedback' },
+  '/v1/cache/explain': { kind: 'cache', question: 'explain' },
+  '/v1/cache/equivalences': { kind: 'cache', question: 'equivalences' },
+  [MODELS]: { kind: 'models', id: null },
+  '/v1/health': { kind: 'health' },
+}
+
+/** Azure's clients put this in front, name the model in the path, as a deployment, and an `api-version` in the query. */
+const AZURE = /^(?:\/v1)?\/openai(?=\/)/
+const DEPLOYMENT = /^\/deployments\/([^/]+)(\/.+)$/
 
 /** One response, or a part of it: its ids hold nothing that would have to be escaped. */
 const RESPONSE = /^\/v1\/responses\/([\w-]{1,256})(\/cancel|\/input_items)?$/
@@ -52,25 +90,24 @@ const KEPT =
 /** What is asked for; null where we have no such thing. Slashes too many and a base address without /v1 are forgiven. */
 export function readPath(pathname: string): Target | null {
   const path = pathname.replace(/\/{2,}/g, '/').replace(/(?<=.)\/$/, '')
-  const azure = AZURE.exec(path.replace(/^\/v1(?=\/openai\/)/, ''))
-  if (azure) return deploymentOf(azure[1] ?? '', ENDPOINTS[`/v1/${azure[2]}`])
+  if (!AZURE.test(path)) return readOurs(path)
+  const behind = path.replace(AZURE, '')
+  const [, deployment, rest = ''] = DEPLOYMENT.exec(behind) ?? []
+  return deployment === undefined ? readOurs(behind) : deploymentOf(deployment, readOurs(rest))
+}
+
+function readOurs(path: string): Target | null {
   // A base address that ends in /v1, under a client that adds /v1 itself.
   const ours = `/v1${path.replace(/^(\/v1)+(?=\/|$)/, '')}`
-  const endpoint = Object.hasOwn(ENDPOINTS, ours) ? ENDPOINTS[ours] : undefined
-  if (endpoint) return { kind: 'endpoint', endpoint, model: null }
-  const counted = Object.hasOwn(COUNTS, ours) ? COUNTS[ours] : undefined
-  if (counted) return { kind: 'count', endpoint: counted }
+  const target = Object.hasOwn(TARGETS, ours) ? TARGETS[ours] : undefined
+  if (target) return target
   const operation = ours.slice('/v1/'.length)
-  if (isOperation(operation)) return { kind: 'operation', operation }
+  if (isOperation(operation)) return { kind: 'operation', operation, model: null }
   const kept = readKept(ours)
   if (kept) return kept
   const [, id, part = ''] = RESPONSE.exec(ours) ?? []
   if (id !== undefined) return { kind: 'response', id, part }
-  const question = Object.hasOwn(CACHE_QUESTIONS, ours) ? CACHE_QUESTIONS[ours] : undefined
-  if (question) return { kind: 'cache', question }
-  if (ours === MODELS) return { kind: 'models' }
-  if (ours === HEALTH) return { kind: 'health' }
-  return ours.startsWith(`${MODELS}/`) ? { kind: 'model', id: ours.slice(MODELS.length + 1) } : null
+  return ours.startsWith(`${MODELS}/`) ? { kind: 'models', id: ours.slice(MODELS.length + 1) } : null
 }
 
 function readKept(ours: string): Target | null {
@@ -80,9 +117,12 @@ function readKept(ours: string): Target | null {
   return batch === undefined ? null : { kind: 'kept', collection: 'batches', id: batch, part: cancel }
 }
 
-function deploymentOf(escaped: string, endpoint: Endpoint | undefined): Target | null {
+/** What a deployment answers; batches name their models line by line. */
+function deploymentOf(escaped: string, target: Target | null): Target | null {
+  if (target?.kind === 'kept' && target.collection === 'batches') return target
+  if (target?.kind !== 'endpoint' && target?.kind !== 'operation') return null
   try {
-    return endpoint ? { kind: 'endpoint', endpoint, model: decodeURIComponent(escaped) } : null
+    return { ...target, model: decodeURIComponent(escaped) }
   } catch {
     return null
   }

@@ -2,7 +2,7 @@
 import type { ProxyRequest } from '../pipeline/exchange.ts'
 import type { Endpoint } from '../providers/upstream.ts'
 import { readAuthorization } from './key-carrier.ts'
-import { nameModel } from './name-model.ts'
+import { namedBody } from './name-model.ts'
 import type { ReceivedBody } from './read-body.ts'
 import type { Arrival } from './respond.ts'
 
@@ -20,15 +20,15 @@ export function toProxyRequest(
   { headers, signal }: Request,
   { endpoint, model, body, arrival, address }: ProxyRequestOptions,
 ): ProxyRequest {
-  const read = model === null ? body.read : async () => nameModel(await body.read(), model)
+  const named = model === null ? body : namedBody(body, headers.get('content-type'), model)
   return {
     id: arrival.requestId,
     endpoint,
     authorization: readAuthorization(headers),
     address,
     headers,
-    body: { ...body, read, readBytes: model === null ? body.readBytes : async () => Buffer.from(await read()) },
-    readBody: read,
+    body: named,
+    readBody: named.read,
     isSmall: body.isSmall,
     signal,
     arrivedAtMs: arrival.atMs,

@@ -3,6 +3,7 @@ import { canonicalizeBody, sha256 } from '../json/canonical.ts'
 import { hasDuplicateKeys } from '../json/duplicate-keys.ts'
 import { hasInexactNumber } from '../json/inexact-number.ts'
 import { parseJsonObject } from '../json/json-object.ts'
+import { findKeptReferences } from '../openai-format/kept-references.ts'
 import { hasTooManyNames, MOST, MOST_NAMES, measureJson } from './json-size.ts'
 import type { LargeBodyReply, LargeBodyRequest } from './protocol.ts'
 
@@ -33,8 +34,16 @@ function read({ id, bytes, irrelevant }: LargeBodyRequest): LargeBodyReply {
     return { id, refusal: 'The body of your request has the same key twice in one object; keep one of them.' }
   if (hasTooManyNames(body)) return { id, refusal: `The request has more than ${MOST_NAMES} different field names.` }
   try {
-    const canonicalBody = `#${sha256(canonicalizeBody(body, irrelevant))}`
-    return { id, bytes, hasInexactNumber: hasInexactNumber(text), body, canonicalBody }
+    const canonical = canonicalizeBody(body, irrelevant)
+    const references = findKeptReferences(body, canonical)
+    return {
+      id,
+      bytes,
+      hasInexactNumber: hasInexactNumber(text),
+      body,
+      canonicalBody: `#${sha256(canonical)}`,
+      references,
+    }
   } catch (error) {
     return { id, refusal: error instanceof Error ? error.message : 'The request is nested too deeply.' }
   }

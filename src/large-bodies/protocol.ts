@@ -1,5 +1,5 @@
 /** Messages between the server and the worker that reads large bodies. */
-import type { JsonObject } from '../json/json-object.ts'
+import type { LargeBody } from './read-large-body.ts'
 
 export interface LargeBodyRequest {
   id: number
@@ -9,6 +9,6 @@ export interface LargeBodyRequest {
 }
 
 export type LargeBodyReply =
-  | { id: number; bytes: Uint8Array; hasInexactNumber: boolean; body: JsonObject; canonicalBody: string }
+  | ({ id: number } & LargeBody)
   /** What is wrong with it; never quotes it. */
   | { id: number; refusal: string }

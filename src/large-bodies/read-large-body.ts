@@ -1,6 +1,7 @@
 /** Bodies beyond what the event loop may parse at once: a worker takes them apart, and what comes back comes in one piece of bounded cost. */
 import { invalidRequest } from '../errors.ts'
 import type { JsonObject } from '../json/json-object.ts'
+import type { KeptReference } from '../openai-format/kept-references.ts'
 import type { LargeBodyReply, LargeBodyRequest } from './protocol.ts'
 
 /** Longer bodies take the worker's way: parsing and hashing this much costs the event loop some 3 ms. */
@@ -14,6 +15,8 @@ export interface LargeBody {
   body: JsonObject
   /** Stands for the canonical body in hashes: `#` and its hex SHA-256. */
   canonicalBody: string
+  /** What it names that a provider keeps. */
+  references: KeptReference[]
 }
 
 export interface LargeBodyReader {

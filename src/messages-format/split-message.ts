@@ -3,7 +3,7 @@
 import { isJsonObject, type JsonObject } from '../json/json-object.ts'
 import { cutText } from '../openai-format/cut-text.ts'
 import type { TypedEvent } from '../openai-format/typed-events.ts'
-import { createMessageWriter, type MessageWriter } from './answer/open-message.ts'
+import { createMessageWriter, type MessageWriter } from './answer/message-writer.ts'
 
 /** Counts that Anthropic tells with the last event, of the whole message. */
 const CLOSING_COUNTS = [

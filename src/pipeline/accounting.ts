@@ -5,43 +5,17 @@ import { takeAskedText } from '../cache/asked-text.ts'
 import type { CacheQuery } from '../cache/cache-query.ts'
 import type { NearMiss, SemanticMatch } from '../cache/match.ts'
 import type { Catalogue } from '../catalogue/catalogue.ts'
-import { costUsd, NO_USAGE, type TokenUsage } from '../catalogue/cost.ts'
+import { costUsd, NO_USAGE } from '../catalogue/cost.ts'
 import { ClientGone, ProxyError } from '../errors.ts'
 import type { Account } from '../postgres/admit.ts'
-import type { UsageRecord } from '../postgres/record-usage.ts'
-import type { Collection, Operation } from '../providers/operations.ts'
-import type { Endpoint, Provider } from '../providers/upstream.ts'
-import { describeCause } from '../telemetry/describe-cause.ts'
+import type { Provider } from '../providers/upstream.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { SemanticHitRecorder } from '../telemetry/semantic-hit-recorder.ts'
 import type { UsageRecorder } from '../telemetry/usage-recorder.ts'
 import { estimatePromptTokens } from '../tokens/count-tokens.ts'
-import { CLIENT_GONE_STATUS, type ProxyRequest } from './exchange.ts'
-import type { RequestQuery } from './parse-request.ts'
-
-export interface Outcome {
-  status: number
-  /** Whether the request counts against its month: what was answered does, what failed here or upstream does not. */
-  counts: boolean
-  cacheResult: 'HIT' | 'HIT-SEMANTIC' | 'MISS' | null
-  /** Who answered, or first answered; null where none was reached. */
-  provider: string | null
-  /** Under which name the catalogue prices it; null: it costs nothing. */
-  pricedAs: string | null
-  /** The model that answered, where it may be another than was asked for. */
-  model?: string
-  /** On a hit: what the stored response once used. */
-  usage: TokenUsage
-  /** On a miss: prompt tokens of the parts that were known. */
-  savedPromptTokens?: number
-  /** Why it failed; for the log alone. */
-  cause?: unknown
-}
-
-/** What is asked, as it is recorded. */
-export interface NotedQuery extends Pick<RequestQuery, 'model' | 'stream' | 'body'> {
-  endpoint: Endpoint | Operation | Collection
-}
+import { CLIENT_GONE_STATUS } from './exchange.ts'
+import type { AccountedRequest, NotedQuery, Outcome } from './outcome.ts'
+import { createRecord, describeRequest } from './request-record.ts'
 
 /** The accounting of one request. */
 export interface RequestAccounting {
@@ -63,8 +37,6 @@ export interface RequestAccounting {
   finishFailed(error: unknown): void
 }
 
-export type AccountedRequest = Pick<ProxyRequest, 'id' | 'arrivedAtMs'>
-
 export interface Accounting {
   /** `onFinish`: called once, when the request is over. */
   open(request: AccountedRequest, account: Account, onFinish: () => void): RequestAccounting
@@ -80,164 +52,120 @@ export interface AccountingOptions {
   log: Log
 }
 
-export function createAccounting({
-  recorder,
-  semanticHits,
-  reservations,
-  catalogue,
-  log,
-}: AccountingOptions): Accounting {
-  let isCut = false
-
+export function createAccounting(options: AccountingOptions): Accounting {
+  const shutdown = { isCut: false }
   return {
     noteCut() {
-      isCut = true
+      shutdown.isCut = true
     },
-    open(request, account, onFinish) {
-      let query: NotedQuery | null = null
-      let provider: Provider | null = null
-      let isAsked = false
-      let latencyMs: number | null = null
-      let judgeUsd = 0
-      let isFinished = false
-
-      function finish(outcome: Outcome): void {
-        if (isFinished) return
-        isFinished = true
-        onFinish()
-        if (!outcome.counts) reservations.refund(account)
-        if (!query) return
-        const record = createRecord({ request, account, query, latencyMs, judgeUsd }, outcome, catalogue)
-        recorder.record(record)
-        log.request(() => describeRequest(record, account, outcome.cause))
-      }
-
-      return {
-        noteQuery(given) {
-          query = given
-        },
-        noteProvider(given) {
-          // Told again of the same one, as when its failure is told, it has been asked all the same.
-          if (given !== provider) isAsked = false
-          provider = given
-        },
-        noteAsked() {
-          isAsked = true
-        },
-        noteHeaders() {
-          latencyMs ??= performance.now() - request.arrivedAtMs
-        },
-        noteJudge(usd) {
-          judgeUsd += usd
-        },
-        noteSemanticMatch(match, { identity }, { isShadow } = { isShadow: false }) {
-          const { promptTokens, completionTokens } = match.entry
-          const usage = { ...NO_USAGE, promptTokens, completionTokens }
-          const pricedAs = provider?.pricedAs ?? null
-          semanticHits.record({
-            ...match,
-            difference: match.reason === 'undecided' ? match.difference : null,
-            wording:
-              account.log_content === 'sealed' ? (takeAskedText(identity.endpoint, identity.body)?.text ?? null) : null,
-            projectId: account.project_id,
-            requestId: request.id,
-            isShadow,
-            promptTokens,
-            completionTokens,
-            savedUsd: pricedAs === null || !query ? 0 : (costUsd(catalogue.find(pricedAs, query.model), usage) ?? 0),
-          })
-        },
-        finish,
-        finishFailed(error) {
-          const isGone = error instanceof ClientGone
-          // What upstream did for a client that did not wait is charged all the same; how much, nobody told.
-          const isCharged = isGone && !isCut && isAsked && query !== null && provider !== null
-          const promptTokens = isCharged && query ? estimatePromptTokens(query.body, query.endpoint) : 0
-          finish({
-            status: isGone ? CLIENT_GONE_STATUS : error instanceof ProxyError ? error.status : 500,
-            counts: isCharged,
-            cacheResult: provider && 'MISS',
-            provider: provider?.name ?? null,
-            pricedAs: isCharged && provider ? provider.pricedAs : null,
-            usage: isCharged ? { ...NO_USAGE, promptTokens } : NO_USAGE,
-            cause: error,
-          })
-        },
-      }
-    },
+    open: (request, account, onFinish) => new OpenAccount(options, shutdown, request, account, onFinish),
   }
 }
 
-interface Recorded {
-  request: AccountedRequest
-  account: Account
-  query: Pick<NotedQuery, 'endpoint' | 'model' | 'stream'>
-  /** Null where no headers were sent. */
-  latencyMs: number | null
-  judgeUsd: number
-}
+class OpenAccount implements RequestAccounting {
+  readonly #options: AccountingOptions
+  readonly #shutdown: { readonly isCut: boolean }
+  readonly #request: AccountedRequest
+  readonly #account: Account
+  readonly #onFinish: () => void
+  #query: NotedQuery | null = null
+  #provider: Provider | null = null
+  #isAsked = false
+  #latencyMs: number | null = null
+  #judgeUsd = 0
+  #isFinished = false
 
-function createRecord(
-  { request, account, query, latencyMs, judgeUsd }: Recorded,
-  outcome: Outcome,
-  catalogue: Catalogue,
-): UsageRecord {
-  const { cacheResult, pricedAs, model = query.model, savedPromptTokens = 0 } = outcome
-  const durationMs = performance.now() - request.arrivedAtMs
-  const isHit = cacheResult === 'HIT' || cacheResult === 'HIT-SEMANTIC'
-  const price = (worth: TokenUsage) =>
-    worth === NO_USAGE || pricedAs === null ? 0 : (costUsd(catalogue.find(pricedAs, model), worth) ?? 0)
-  const charged = isHit ? NO_USAGE : outcome.usage
-  const known = savedPromptTokens > 0 ? { ...NO_USAGE, promptTokens: savedPromptTokens } : NO_USAGE
-  const saved = isHit ? outcome.usage : known
-  return {
-    recorded_at: new Date().toISOString(),
-    request_id: request.id,
-    project_id: account.project_id,
-    key_id: account.key_id,
-    endpoint: query.endpoint,
-    model,
-    provider: outcome.provider,
-    cache_result: cacheResult,
-    status: outcome.status,
-    streamed: query.stream,
-    prompt_tokens: charged.promptTokens,
-    cached_prompt_tokens: charged.cachedPromptTokens,
-    completion_tokens: charged.completionTokens,
-    tokens_saved: saved.promptTokens,
-    cost_usd: price(charged) + judgeUsd,
-    saved_usd: price(saved),
-    latency_ms: round(latencyMs ?? durationMs),
-    duration_ms: round(durationMs),
+  constructor(
+    options: AccountingOptions,
+    shutdown: { readonly isCut: boolean },
+    request: AccountedRequest,
+    account: Account,
+    onFinish: () => void,
+  ) {
+    this.#options = options
+    this.#shutdown = shutdown
+    this.#request = request
+    this.#account = account
+    this.#onFinish = onFinish
   }
-}
 
-const INFO = 30
-
-function describeRequest(record: UsageRecord, account: Account, cause: unknown) {
-  return {
-    level: INFO,
-    time: record.recorded_at,
-    id: record.request_id,
-    project: account.project_name,
-    key: account.key_prefix,
-    endpoint: record.endpoint,
-    model: record.model,
-    provider: record.provider,
-    cache: record.cache_result,
-    status: record.status,
-    streamed: record.streamed,
-    promptTokens: record.prompt_tokens,
-    completionTokens: record.completion_tokens,
-    tokensSaved: record.tokens_saved,
-    costUsd: record.cost_usd,
-    latencyMs: record.latency_ms,
-    durationMs: record.duration_ms,
-    ...(cause === undefined ? {} : { cause: describeCause(cause) }),
-    msg: 'request',
+  noteQuery(query: NotedQuery): void {
+    this.#query = query
   }
-}
 
-function round(milliseconds: number): number {
-  return Math.round(milliseconds * 1000) / 1000
+  noteProvider(provider: Provider): void {
+    // Told again of the same one, as when its failure is told, it has been asked all the same.
+    if (provider !== this.#provider) this.#isAsked = false
+    this.#provider = provider
+  }
+
+  noteAsked(): void {
+    this.#isAsked = true
+  }
+
+  noteHeaders(): void {
+    this.#latencyMs ??= performance.now() - this.#request.arrivedAtMs
+  }
+
+  noteJudge(usd: number): void {
+    this.#judgeUsd += usd
+  }
+
+  noteSemanticMatch(
+    match: SemanticMatch | NearMiss,
+    { identity }: CacheQuery,
+    { isShadow } = { isShadow: false },
+  ): void {
+    const { semanticHits, catalogue } = this.#options
+    const { log_content, project_id: projectId } = this.#account
+    const { promptTokens, completionTokens } = match.entry
+    const usage = { ...NO_USAGE, promptTokens, completionTokens }
+    const model = this.#query?.model
+    const pricedAs = this.#provider?.pricedAs ?? null
+    semanticHits.record({
+      ...match,
+      difference: match.reason === 'undecided' ? match.difference : null,
+      wording: log_content === 'sealed' ? (takeAskedText(identity.endpoint, identity.body)?.text ?? null) : null,
+      projectId,
+      requestId: this.#request.id,
+      isShadow,
+      promptTokens,
+      completionTokens,
+      savedUsd: pricedAs === null || model === undefined ? 0 : (costUsd(catalogue.find(pricedAs, model), usage) ?? 0),
+    })
+  }
+
+  finish(outcome: Outcome): void {
+    if (this.#isFinished) return
+    this.#isFinished = true
+    this.#onFinish()
+    const { recorder, reservations, catalogue, log } = this.#options
+    const account = this.#account
+    if (!outcome.counts) reservations.refund(account)
+    const query = this.#query
+    if (!query) return
+    const recorded = { request: this.#request, account, query, latencyMs: this.#latencyMs, judgeUsd: this.#judgeUsd }
+    const record = createRecord(recorded, outcome, catalogue)
+    recorder.record(record)
+    log.request(() => describeRequest(record, account, outcome.cause))
+  }
+
+  finishFailed(error: unknown): void {
+    const query = this.#query
+    const provider = this.#provider
+    const isGone = error instanceof ClientGone
+    // What upstream did for a client that did not wait is charged all the same; how much, nobody told.
+    const charged = isGone && !this.#shutdown.isCut && this.#isAsked && query && provider ? { query, provider } : null
+    this.finish({
+      status: isGone ? CLIENT_GONE_STATUS : error instanceof ProxyError ? error.status : 500,
+      counts: charged !== null,
+      cacheResult: provider && 'MISS',
+      provider: provider?.name ?? null,
+      pricedAs: charged?.provider.pricedAs ?? null,
+      usage: charged
+        ? { ...NO_USAGE, promptTokens: estimatePromptTokens(charged.query.body, charged.query.endpoint) }
+        : NO_USAGE,
+      cause: error,
+    })
+  }
 }

@@ -1,5 +1,5 @@
 /** Leads a call: asks the provider, and ends the call for all who share it. */
-import type { Lookup } from '../cache/cache.ts'
+import type { Lookup } from '../cache/lookup.ts'
 import type { ErrorResponse } from '../coalescing/shared-call.ts'
 import type { Joined } from '../coalescing/shared-calls.ts'
 import { isUpstreamFailure } from '../openai-format/completeness.ts'
@@ -25,7 +25,8 @@ export async function askUpstream(
   lookup: Lookup,
   stages: Stages,
 ): Promise<{ response: ProxyResponse } | { failure: ErrorResponse }> {
-  const { request, query, provider, accounting } = context
+  const { request, query, account, provider, accounting } = context
+  await stages.checkReferences(query.references, account, provider)
   accounting.noteAsked()
   const answer = await provider.ask({
     endpoint: query.endpoint,

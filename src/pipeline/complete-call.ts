@@ -1,6 +1,7 @@
 /** What a leader does with upstream's response: stores it, prices it, accounts for it. */
-import type { Lookup } from '../cache/cache.ts'
+
 import type { CacheEntry } from '../cache/entry.ts'
+import type { Lookup } from '../cache/lookup.ts'
 import { costUsd, NO_USAGE, type TokenUsage } from '../catalogue/cost.ts'
 import type { JsonObject } from '../json/json-object.ts'
 import type { UpstreamAnswer } from '../providers/upstream.ts'
@@ -30,7 +31,7 @@ export async function storeResponse(
 
 /** What followers are served. */
 export function entryOf(
-  { provider }: RequestContext,
+  { provider }: Pick<RequestContext, 'provider'>,
   body: Uint8Array,
   { promptTokens, completionTokens }: TokenUsage,
 ): CacheEntry {

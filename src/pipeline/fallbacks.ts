@@ -4,21 +4,26 @@ import { NO_USAGE } from '../catalogue/cost.ts'
 import type { CallFailure } from '../coalescing/shared-call.ts'
 import { ClientGone, ProxyError } from '../errors.ts'
 import { isPassing, UpstreamFailure } from '../providers/upstream-failure.ts'
+import { askUpstream } from './ask-upstream.ts'
 import type { ProxyResponse } from './exchange.ts'
+import { followCall } from './follow-call.ts'
 import { withModel } from './parse-request.ts'
 import { planRequest } from './plan-request.ts'
 import type { RequestContext } from './request-context.ts'
-import { answerByCall } from './share-call.ts'
+import { serveHit } from './serve-hit.ts'
+import { shareCall } from './share-call.ts'
 import type { Stages } from './stages.ts'
+
+const STEPS = { serveHit, follow: followCall, ask: askUpstream }
 
 /** The response of the wanted model or of the first fallback that gives one; where none does, the wanted model's own failure. */
 export async function answerWithFallbacks(context: RequestContext, stages: Stages): Promise<ProxyResponse> {
-  const wanted = await answerByCall(context, stages)
+  const wanted = await shareCall(context, STEPS, stages)
   if ('response' in wanted) return wanted.response
   if (isPassingFailure(wanted.failure)) {
     for (const model of fallbacksOf(context)) {
       const substitute = standIn(context, model, stages)
-      const attempt = substitute && (await answerByCall(substitute, stages))
+      const attempt = substitute && (await shareCall(substitute, STEPS, stages))
       if (attempt && 'response' in attempt) return attempt.response
       // Whoever left while a fallback was asked has cost what that one costs.
       if (attempt?.failure instanceof ClientGone) throw attempt.failure
@@ -48,7 +53,10 @@ function standIn(context: RequestContext, model: string, { routes }: Stages): Re
 }
 
 /** An upstream's own error keeps its status, body and Retry-After, and does not count; all else is thrown. */
-function tellFailure(failure: CallFailure, { accounting, provider }: RequestContext): ProxyResponse {
+export function tellFailure(
+  failure: CallFailure,
+  { accounting, provider }: Pick<RequestContext, 'accounting' | 'provider'>,
+): ProxyResponse {
   accounting.noteProvider(provider)
   if (failure instanceof ProxyError || failure instanceof ClientGone) throw failure
   accounting.noteHeaders()

@@ -31,7 +31,8 @@ export async function followCall(
   }
 }
 
-function matchOf(settlement: Exclude<Settlement, { kind: 'notShareable' }>, requestHash: string): Match {
+/** The same for whoever waited. */
+export function matchOf(settlement: Exclude<Settlement, { kind: 'notShareable' }>, requestHash: string): Match {
   if (settlement.kind === 'cached') return settlement.match
   return { result: 'HIT', reason: 'coalesced', id: cacheIdOf(requestHash), entry: settlement.entry }
 }

@@ -1,6 +1,6 @@
 /** Asks a model for the cache's judge, by the ways that the project's own requests would go; slow and failing ones are left alone. */
 import { LRUCache } from 'lru-cache'
-import type { PrepareModelCall } from '../cache/judge/judge.ts'
+import type { PrepareModelCall } from '../cache/judge/model-call.ts'
 import type { Catalogue } from '../catalogue/catalogue.ts'
 import { costUsd, NO_USAGE, readUsage } from '../catalogue/cost.ts'
 import { ProxyError } from '../errors.ts'

@@ -8,6 +8,7 @@ import { hasInexactNumber } from '../json/inexact-number.ts'
 import { isJsonObject, type JsonObject } from '../json/json-object.ts'
 import type { LargeBody } from '../large-bodies/read-large-body.ts'
 import { planMessages } from '../messages-format/plan-messages.ts'
+import { findKeptReferences, type KeptReference } from '../openai-format/kept-references.ts'
 import type { Endpoint } from '../providers/upstream.ts'
 import { planResponses } from '../responses-format/plan-responses.ts'
 import { type EmbeddingsQuery, readEmbeddingsQuery } from './embeddings/read-query.ts'
@@ -26,6 +27,8 @@ export interface RequestQuery {
   body: JsonObject
   /** What of the body counts, written in one way. */
   canonicalBody: string
+  /** What it names that a provider keeps. */
+  references: readonly KeptReference[]
   model: string
   stream: boolean
   /** Whether the client asked for usage at the end of its stream. */
@@ -49,7 +52,8 @@ export function parseRequest(request: Asked, text: string): RequestQuery {
   const body = parseObject(text)
   const fields = readFields(request, body)
   const canonicalBody = fields.embeddings ? '' : canonicalizeBody(body, irrelevantTo(endpoint))
-  return { ...fields, text, body, canonicalBody, hasInexactNumber: hasInexactNumber(text), isLarge: false }
+  const references = fields.embeddings ? [] : findKeptReferences(body, canonicalBody)
+  return { ...fields, text, body, canonicalBody, references, hasInexactNumber: hasInexactNumber(text), isLarge: false }
 }
 
 /** The same for a body that a worker has taken apart. */

@@ -1,5 +1,5 @@
 /** Leads a streamed call: passes events on as they come, stores the response when it is complete, accounts for it either way. */
-import type { Lookup } from '../cache/cache.ts'
+import type { Lookup } from '../cache/lookup.ts'
 import { NO_USAGE } from '../catalogue/cost.ts'
 import type { SharedCall } from '../coalescing/shared-call.ts'
 import type { Joined } from '../coalescing/shared-calls.ts'

@@ -9,6 +9,7 @@ import type { Routes } from '../providers/routes.ts'
 import type { VectorStore } from '../vector-cache/vector-store.ts'
 import type { Accounting } from './accounting.ts'
 import type { VectorCalls } from './embeddings/vector-calls.ts'
+import type { ReferenceCheck } from './kept-objects/check-references.ts'
 
 export interface Stages {
   admission: Admission
@@ -24,4 +25,5 @@ export interface Stages {
   vectorCalls: VectorCalls
   vectors: VectorStore
   catalogue: Catalogue
+  checkReferences: ReferenceCheck
 }

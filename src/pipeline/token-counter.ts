@@ -1,28 +1,24 @@
 /** Counts a prompt's tokens for clients that ask before they send it. It costs nothing, and does not count against the month. */
-import type { Admission } from '../admission/admission.ts'
 import { hashBearerKey } from '../admission/api-key.ts'
 import { ProxyError } from '../errors.ts'
-import type { LargeBodyReader } from '../large-bodies/read-large-body.ts'
-import type { Routes } from '../providers/routes.ts'
+import { findKeptReferences } from '../openai-format/kept-references.ts'
 import type { ProxyRequest, ProxyResponse } from './exchange.ts'
 import { readModel } from './parse-request.ts'
 import { readAll } from './read-answer.ts'
 import { readObject } from './read-object.ts'
+import type { Stages } from './stages.ts'
 
 export type TokenCounter = (request: ProxyRequest) => Promise<ProxyResponse>
 
 /** As the model's own provider counts, where it does; estimated where not. Throws 400, 401, 403, 404 or 503. */
-export function createTokenCounter(
-  admission: Pick<Admission, 'authenticate'>,
-  routes: Routes,
-  largeBodies: LargeBodyReader,
-): TokenCounter {
+export function createTokenCounter({ admission, routes, largeBodies, checkReferences }: Stages): TokenCounter {
   return async request => {
     const { endpoint, authorization, address, headers, signal } = request
     const account = await admission.authenticate(hashBearerKey(authorization), address)
     const { body, text: bodyText } = await readObject(request, largeBodies)
     const provider = routes.resolve(readModel(body), account)
     if (provider instanceof ProxyError) throw provider
+    await checkReferences(findKeptReferences(body, null), account, provider)
     const answer = await provider.ask({ endpoint, bodyText, body, headers, stream: false, countsAlone: true, signal })
     const told = { ...Object.fromEntries(answer.headers), 'x-proxy-provider': provider.name }
     return { status: answer.status, headers: told, body: await readAll(answer.body, provider.name) }

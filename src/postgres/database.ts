@@ -19,7 +19,7 @@ export interface Database {
   readonly backend: 'embedded' | 'real'
   /** Loopback port where psql reaches the embedded database; null for a real one, and where none was asked for. */
   readonly psqlPort: number | null
-  /** Whether HNSW graphs may be built: embedded, building one is a hundred times slower. */
+  /** Whether graphs may be built: embedded, building one is a hundred times slower. */
   readonly buildsGraphs: boolean
   /** Runs SQL text of several statements in one transaction; it takes no parameters. */
   runScript(text: string): Promise<void>

@@ -1,5 +1,6 @@
-/** Calls find_answer(): stored answers by hash, by normalized prompt, by similarity. */
+/** Calls find_answers(): stored answers by hash, by normalized prompt, by similarity. */
 import type { Database } from './database.ts'
+import { joinHashes, NO_HASH } from './join-hashes.ts'
 import {
   bigint,
   defineStatement,
@@ -53,18 +54,24 @@ export type SimilarAnswer = StoredAnswer & {
 } & Judged
 export type FoundAnswer = (StoredAnswer & { match: 'exact' }) | SimilarAnswer
 
-const FIND_ANSWER = defineStatement(
-  `select * from find_answer(
-  $1::bigint,
-  decode($2, 'hex'),
-  decode($3, 'hex'),
-  decode($4, 'hex'),
-  $5::integer,
-  $6::halfvec,
-  $7::double precision,
-  $8::integer
+interface Found {
+  /** Which of the asked it was found for, counted from 0. */
+  place: number
+}
+
+const FIND_ANSWERS = defineStatement(
+  `select * from find_answers(
+  $1::bigint[],
+  $2::bytea,
+  $3::bytea,
+  $4::bytea,
+  $5::integer[],
+  $6::text[],
+  $7::double precision[],
+  $8::integer[]
 )`,
   {
+    place: integer,
     entry_id: bigint,
     request_hash: text(),
     match: text(),
@@ -79,20 +86,26 @@ const FIND_ANSWER = defineStatement(
     verdict: nullable(text()),
     verdict_source: nullable(text()),
   },
-) as Statement<FoundAnswer>
+) as Statement<FoundAnswer & Found>
 
-/** The exact answer alone, or those of equal context whose prompt is the same normalized or similar; in no order. */
-export function findAnswer(database: Database, ask: AnswerAsk): Promise<FoundAnswer[]> {
-  const { semantic } = ask
-  const vector = semantic?.vector
-  return runStatement(database, FIND_ANSWER, [
-    ask.projectId,
-    ask.requestHash,
-    semantic?.contextHash ?? null,
-    semantic?.normalizedHash ?? null,
-    vector?.spaceId ?? null,
-    vector?.text ?? null,
-    semantic?.threshold ?? null,
-    ask.maxAgeSeconds,
+/** For each: the exact answer alone, or those of equal context whose prompt is the same normalized or similar; in no order. */
+export async function findAnswers(database: Database, asks: readonly AnswerAsk[]): Promise<FoundAnswer[][]> {
+  const rows = await runStatement(database, FIND_ANSWERS, [
+    asks.map(ask => ask.projectId),
+    joinHashes(asks.map(ask => ask.requestHash)),
+    joinHashes(asks.map(ask => ask.semantic?.contextHash ?? NO_HASH)),
+    joinHashes(asks.map(ask => ask.semantic?.normalizedHash ?? NO_HASH)),
+    asks.map(ask => ask.semantic?.vector?.spaceId ?? null),
+    asks.map(ask => ask.semantic?.vector?.text ?? null),
+    asks.map(ask => ask.semantic?.threshold ?? null),
+    asks.map(ask => ask.maxAgeSeconds),
   ])
+  const found: FoundAnswer[][] = asks.map(() => [])
+  for (const { place, ...answer } of rows) found[place]?.push(answer)
+  return found
+}
+
+export async function findAnswer(database: Database, ask: AnswerAsk): Promise<FoundAnswer[]> {
+  const [found = []] = await findAnswers(database, [ask])
+  return found
 }

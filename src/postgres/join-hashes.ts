@@ -4,3 +4,6 @@
 export function joinHashes(hashes: readonly string[]): Uint8Array {
   return Buffer.from(hashes.join(''), 'hex')
 }
+
+/** Stands where there is no hash, so that the places of the others hold. */
+export const NO_HASH = '0'.repeat(64)

@@ -74,6 +74,9 @@ const FIND = defineStatement(
     models: nullable(texts),
   },
 )
+const FOREIGN = defineStatement('select id from find_foreign_files($1::bigint, $2::text, $3::boolean, $4::text[])', {
+  id: text(),
+})
 const FORGET = defineStatement('select forget_kept_object($1::bigint, $2::text) as done', { done: nothing })
 const SETTLE = defineStatement('select settle_batch($1::bigint, $2::text) as is_ours', { is_ours: boolean })
 const PAGE = defineStatement(
@@ -123,6 +126,14 @@ export async function findKeptObject(
 ): Promise<FoundObject | null> {
   const [found = null] = await runStatement(database, FIND, [projectId, collection, id])
   return found
+}
+
+/** Those of the files that the project may not name to the provider. */
+export async function findForeignFiles(
+  database: Database,
+  { projectId, provider, isShared, ids }: { projectId: number; provider: string; isShared: boolean; ids: string[] },
+): Promise<string[]> {
+  return (await runStatement(database, FOREIGN, [projectId, provider, isShared, ids])).map(({ id }) => id)
 }
 
 export async function forgetKeptObject(database: Database, projectId: number, id: string): Promise<void> {

@@ -1,6 +1,6 @@
 /** Calls store_answers(): keeps whole answers, findable by their requests and, where wanted, by their prompts. */
 import type { Database } from './database.ts'
-import { joinHashes } from './join-hashes.ts'
+import { joinHashes, NO_HASH } from './join-hashes.ts'
 
 export interface AnswerToStore {
   projectId: number
@@ -48,9 +48,6 @@ const STORE_ANSWERS = `select place, entry_id from store_answers(
   $17::integer[],
   $18::text[]
 )`
-
-/** Stands where an answer has no such hash, so that the places of the others hold. */
-const NO_HASH = '0'.repeat(64)
 
 /**
  * The entry id of each answer, in their order; null for one that was not stored: its project is gone, was purged since, or is

@@ -902,6 +902,29 @@ export interface LatencyHourly {
   requests: number;
 }
 
+export interface LatencyMonthly {
+  /**
+   * As in latency_hourly.
+   */
+  bucket: number;
+  /**
+   * As in latency_hourly.
+   */
+  cache_result: string;
+  /**
+   * Beginning of the UTC month.
+   */
+  month: Timestamp;
+  /**
+   * As in latency_hourly.
+   */
+  project_id: number;
+  /**
+   * As in latency_hourly.
+   */
+  requests: number;
+}
+
 export interface LatencySums {
   /**
    * As in latency_hourly.
@@ -1565,6 +1588,77 @@ export interface UsageHourly {
   tokens_saved: number;
 }
 
+export interface UsageMonthly {
+  /**
+   * As in usage_hourly.
+   */
+  cache_result: string;
+  /**
+   * As in usage_hourly.
+   */
+  cached_prompt_tokens: number;
+  /**
+   * As in usage_hourly.
+   */
+  completion_tokens: number;
+  /**
+   * As in usage_hourly.
+   */
+  cost_usd: Numeric;
+  /**
+   * As in usage_hourly.
+   */
+  duration_ms: number;
+  /**
+   * As in usage_hourly.
+   */
+  endpoint: string;
+  /**
+   * As in usage_hourly.
+   */
+  key_id: number;
+  /**
+   * As in usage_hourly.
+   */
+  latency_ms: number;
+  /**
+   * As in usage_hourly.
+   */
+  model: string;
+  /**
+   * Beginning of the UTC month in which the answers ended.
+   */
+  month: Timestamp;
+  /**
+   * As in usage_hourly.
+   */
+  project_id: number;
+  /**
+   * As in usage_hourly.
+   */
+  prompt_tokens: number;
+  /**
+   * As in usage_hourly.
+   */
+  provider: string;
+  /**
+   * As in usage_hourly.
+   */
+  requests: number;
+  /**
+   * As in usage_hourly.
+   */
+  saved_usd: Numeric;
+  /**
+   * As in usage_hourly.
+   */
+  status_class: number;
+  /**
+   * As in usage_hourly.
+   */
+  tokens_saved: number;
+}
+
 export interface UsagePending {
   /**
    * As in latency_hourly.
@@ -1790,6 +1884,65 @@ export interface UsageSums {
   tokens_saved: number | null;
 }
 
+export interface UsageTotals {
+  /**
+   * Beginning of the hour or the UTC day in which the answers ended.
+   */
+  at: Timestamp;
+  /**
+   * As in usage_hourly.
+   */
+  cache_result: string;
+  /**
+   * As in usage_hourly.
+   */
+  cached_prompt_tokens: number;
+  /**
+   * As in usage_hourly.
+   */
+  completion_tokens: number;
+  /**
+   * As in usage_hourly.
+   */
+  cost_usd: Numeric;
+  /**
+   * As in usage_hourly.
+   */
+  duration_ms: number;
+  /**
+   * As in usage_hourly.
+   */
+  endpoint: string;
+  /**
+   * hour or day.
+   */
+  grain: string;
+  /**
+   * As in usage_hourly.
+   */
+  latency_ms: number;
+  /**
+   * As in usage_hourly.
+   */
+  prompt_tokens: number;
+  /**
+   * As in usage_hourly.
+   */
+  requests: number;
+  /**
+   * As in usage_hourly.
+   */
+  saved_usd: Numeric;
+  /**
+   * As in usage_hourly.
+   */
+  status_class: number;
+  /**
+   * As in usage_hourly.
+   */
+  tokens_saved: number;
+}
+
 export interface Users {
   /**
    * When the user was added.
@@ -1837,6 +1990,7 @@ export interface DB {
   key_accounts: KeyAccounts;
   latency_daily: LatencyDaily;
   latency_hourly: LatencyHourly;
+  latency_monthly: LatencyMonthly;
   latency_sums: LatencySums;
   learned_equivalences: LearnedEquivalences;
   login_attempts: LoginAttempts;
@@ -1854,8 +2008,10 @@ export interface DB {
   sessions: Sessions;
   usage_daily: UsageDaily;
   usage_hourly: UsageHourly;
+  usage_monthly: UsageMonthly;
   usage_pending: UsagePending;
   usage_records: UsageRecords;
   usage_sums: UsageSums;
+  usage_totals: UsageTotals;
   users: Users;
 }

@@ -102,9 +102,15 @@ function closesAt(tokens: readonly Token[], start: number, end: number, tables: 
   const before = tokens[start - 1]
   if (!before) return false
   const isSetOff = before.kind === 'mark' || tokens[start]?.opensLine === true
-  if (matchPhrase(tables.thanks, tokens, start) === end - start) return isSetOff
+  if (matchPhrase(tables.thanks, tokens, start) === end - start) return isSetOff && !isAskedAbout(tokens, start, end)
   if (matchPhrase(tables.pleas, tokens, start) !== end - start) return false
   return isSetOff || (before.kind === 'word' && !tables.objectMakers.has(lowerKey(before)))
+}
+
+/** "How do I sign off, kind regards?" */
+function isAskedAbout(tokens: readonly Token[], start: number, end: number): boolean {
+  const isQuestionMark = (token: Token | undefined) => token?.kind === 'mark' && token.key === '?'
+  return isQuestionMark(tokens[end]) && !tokens.slice(0, start).some(isQuestionMark)
 }
 
 function endWithoutMarks(tokens: readonly Token[], marks: ReadonlySet<string>): number {

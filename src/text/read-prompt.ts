@@ -2,6 +2,7 @@
 import { english } from './english/english.ts'
 import { german } from './german/german.ts'
 import type { Language } from './language.ts'
+import { mindsQuoteShapes } from './quotations.ts'
 import type { Token } from './token.ts'
 import { tokenize } from './tokenize.ts'
 
@@ -33,7 +34,7 @@ export function readPrompt(text: string): PromptReading {
     return { text, normalized: text, tokens: null, language: null, isSemantic: false }
   const trimmed = text.trim()
   const tokens = trimmed.length > MAX_PROSE_CHARS ? null : tokenize(text)
-  const prose = tokens && tokens.length > 0 ? writeProse(tokens) : null
+  const prose = tokens && tokens.length > 0 && !mindsQuoteShapes(tokens) ? writeProse(tokens) : null
   if (!prose) return { text, normalized: writeVerbatim(trimmed), tokens: null, language: null, isSemantic: true }
   const normalized = prose.tokens.map(token => token.key).join(' ')
   return { text, normalized, tokens: prose.tokens, language: prose.language, isSemantic: true }
@@ -47,10 +48,13 @@ function writeProse(read: readonly Token[]): { tokens: readonly Token[]; languag
   return null
 }
 
+/** Where a mark is what is quoted, handed over or asked about. */
+const aboutMarks = /[\n:："'“”「」『』`号號符角字]|マーク|记号/u
+
 /** A question in characters of full width ends in a mark of either width; nothing else of a text that stands as it is may change. */
 function writeVerbatim(trimmed: string): string {
   const isQuestion = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]？$/u.test(
     trimmed.slice(-3),
   )
-  return isQuestion && !/[\n:："'“”「」『』`]/.test(trimmed) ? `${trimmed.slice(0, -1)}?` : trimmed
+  return isQuestion && !aboutMarks.test(trimmed) ? `${trimmed.slice(0, -1)}?` : trimmed
 }

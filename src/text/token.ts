@@ -4,33 +4,33 @@
 export const harmlessKinds = [
   /** Outer white space, and how much of it stands between words of prose. */
   'white-space',
-  /** `’` for `'`, `？` for `?`, `'x'` or `“x”` for `"x"`: the same mark in another shape. */
+  /** `’` for `'`, `？` for `?`, `'word'` or `“word”` for `"word"`: the same mark in another shape, around no string or character. */
   'typography',
   /** The mark after the last sentence, where the sentence itself shows that it asks. */
   'closing-mark',
   /** Greetings, thanks, "please", "could you tell me" at either end. */
   'courtesy',
-  /** "what's" for "what is". */
+  /** "what's" for "what is", where it is used and not spoken of. */
   'contraction',
-  /** The capital of a sentence's first word. */
+  /** The capital of a sentence's first word, and of "I" where it is no symbol. */
   'sentence-capital',
-  /** A name in lower case that is a word of no other meaning: "france", "jquery". */
+  /** A name in lower case that is a word of no other meaning: "france", "jquery", "html"; a field of study with capitals. */
   'known-name',
   /** "six" for 6. */
   'number-word',
   /** "times" and "x" for ×, between operands of a plain calculation. */
   'operator',
-  /** British for American spelling. */
+  /** British for American spelling, and misspellings that are no words. */
   'spelling',
   /** "US" for "United States", "TV" for "television". */
   'abbreviation',
-  /** Two ways to put the same question: "how do I", "how to". */
+  /** Two ways to put the same question: "how do I", "how to"; "is it … or not", "is it …". */
   'question-frame',
-  /** An article that a question's fixed frame can do without: "which is (the) best …". */
+  /** A small word that a question's fixed frame can do without: "which is (the) best …", "how do I improve (my) English". */
   'frame-word',
   /** Singular for plural where a frame makes nothing of it: "what is the best book", "what are the best books". */
   'inflection',
-  /** One word for another of the small list, once in a text. */
+  /** One word for another that is the same in every sentence ("somebody", "someone"), or one of the small list, once in a text. */
   'synonym',
   /** Words for others that the project's verdicts have shown to ask the same. */
   'learned',

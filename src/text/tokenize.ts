@@ -94,8 +94,8 @@ function takeChunk(cursor: Cursor): boolean {
   let core = chunk.length
   while (core > 0 && closingMarks.has(chunk[core - 1] ?? '') && chunk.length - core <= MAX_CLOSING) core -= 1
   // Marks that stand by themselves may be what is talked about: "cd ..".
-  if (core === 0 && chunk.length > 1) return false
-  return (core === 0 || takeCore(cursor, chunk.slice(0, core))) && takeClosing(cursor)
+  if (core === 0) return chunk.length === 1 && put(cursor, 'mark', chunk)
+  return takeCore(cursor, chunk.slice(0, core)) && takeClosing(cursor)
 }
 
 function takeCore(cursor: Cursor, core: string): boolean {

@@ -1,23 +1,20 @@
 /** Vectors by name: Postgres keeps them, Redis holds copies. Each is looked for and stored by itself, many at a time. */
 
+import { BackgroundWork } from '../event-loop/background-work.ts'
 import { withinTimeLimit } from '../event-loop/time-limit.ts'
-import type { Account } from '../postgres/admit.ts'
 import type { Database } from '../postgres/database.ts'
 import { findVectors, type VectorRow } from '../postgres/find-vectors.ts'
 import { storeVectors } from '../postgres/store-vectors.ts'
 import type { FastStore } from '../stores/fast-store.ts'
-import { vectorEntryName } from '../stores/fast-store.ts'
 import { describeCause } from '../telemetry/describe-cause.ts'
 import type { Log } from '../telemetry/log.ts'
-import { decodeStoredVector, encodeStoredVector, type StoredVector } from './stored-vector.ts'
+import type { StoredVector } from './stored-vector.ts'
+import { createVectorCopies, type Owner, type VectorCopy } from './vector-copies.ts'
 
 /** So many a call: few round trips, and none that others would have to wait behind for long. */
 const VECTORS_A_CALL = 128
 /** A call to Postgres that takes longer finds nothing. */
 const FIND_TIME_LIMIT_MS = 1_000
-
-/** Whose vectors they are; a new generation makes the copies in Redis unfindable, and keeps out what was fetched before it. */
-export type Owner = Pick<Account, 'project_id' | 'cache_generation' | 'key_type'>
 
 export interface NamedVector extends Omit<StoredVector, 'createdAtMs'> {
   /** Hex SHA-256, as `createVectorNames` makes them. */
@@ -40,46 +37,21 @@ export interface VectorStoreOptions {
 }
 
 export function createVectorStore({ database, store, log }: VectorStoreOptions): VectorStore {
-  const underWay = new Set<Promise<void>>()
+  const copies = createVectorCopies(store)
+  const keeping = new BackgroundWork()
 
-  async function findCopies(owner: Owner, names: readonly string[]): Promise<(StoredVector | null)[]> {
-    const copies = await store.readEntries(names.map(name => entryNameOf(owner, name))).catch(() => null)
-    return names.map((_, at) => {
-      const bytes = copies?.[at]
-      return bytes ? decodeStoredVector(bytes) : null
-    })
-  }
-
-  /** Not waited for, and a failure costs one more look into Postgres. */
-  function refill(owner: Owner, names: readonly string[], rows: readonly VectorRow[]): void {
-    const now = Date.now()
-    const copies = rows.flatMap(row => {
-      const ttlMs = row.expires_at.getTime() - now
-      const name = names[row.place]
-      return ttlMs > 0 && name !== undefined
-        ? [{ name: entryNameOf(owner, name), bytes: encodeStoredVector(readRow(row)), ttlMs }]
-        : []
-    })
-    store.writeEntries(copies).catch(() => {})
-  }
-
-  async function findKept(owner: Owner, names: readonly string[], maxAgeSeconds: number | null) {
+  /** What Postgres has of them, which the next looks for in vain no more. */
+  async function findKept(
+    owner: Owner,
+    names: readonly string[],
+    maxAgeSeconds: number | null,
+  ): Promise<(StoredVector | null)[]> {
     const ask = { projectId: owner.project_id, names, maxAgeSeconds }
     const rows = await withinTimeLimit(FIND_TIME_LIMIT_MS, findVectors(database, ask))
-    if (rows.length > 0) refill(owner, names, rows)
+    if (rows.length > 0) void copies.write(owner, toCopies(rows, names))
     const found: (StoredVector | null)[] = names.map(() => null)
     for (const row of rows) found[row.place] = readRow(row)
     return found
-  }
-
-  function copy(owner: Owner, vectors: readonly NamedVector[], ttlSeconds: number): Promise<boolean> {
-    const createdAtMs = Date.now()
-    const copies = vectors.map(vector => ({
-      name: entryNameOf(owner, vector.name),
-      bytes: encodeStoredVector({ ...vector, createdAtMs }),
-      ttlMs: ttlSeconds * 1000,
-    }))
-    return store.writeEntries(copies).catch(() => false)
   }
 
   /** One call after the other: connections are for requests, too. */
@@ -102,8 +74,7 @@ export function createVectorStore({ database, store, log }: VectorStoreOptions):
       const found: (StoredVector | null)[] = []
       let postgresAnswers = true
       for (const some of inCalls(names)) {
-        const copies = await findCopies(owner, some)
-        const fresh = copies.map(copy => (copy && isFresh(copy, maxAgeSeconds) ? copy : null))
+        const fresh = await copies.find(owner, some, maxAgeSeconds)
         const missing = some.filter((_, at) => fresh[at] === null)
         if (missing.length > 0 && postgresAnswers) {
           const kept = await findKept(owner, missing, maxAgeSeconds).catch(error => {
@@ -120,25 +91,28 @@ export function createVectorStore({ database, store, log }: VectorStoreOptions):
     },
 
     async store(owner, vectors, ttlSeconds) {
+      const createdAtMs = Date.now()
       let areCopied = true
-      for (const some of inCalls(vectors)) areCopied = (await copy(owner, some, ttlSeconds)) && areCopied
-      const keeping = keep(owner, vectors, ttlSeconds).finally(() => underWay.delete(keeping))
-      underWay.add(keeping)
-      if (!areCopied) await keeping
+      for (const some of inCalls(vectors)) {
+        const made = some.map(vector => ({ ...vector, createdAtMs, ttlMs: ttlSeconds * 1000 }))
+        areCopied = (await copies.write(owner, made)) && areCopied
+      }
+      const kept = keeping.add(keep(owner, vectors, ttlSeconds))
+      if (!areCopied) await kept
     },
 
     async drain(timeLimitMs) {
-      await withinTimeLimit(timeLimitMs, Promise.all(underWay)).catch(() => {})
+      await withinTimeLimit(timeLimitMs, keeping.settled()).catch(() => {})
     },
   }
 }
 
-function entryNameOf(owner: Owner, name: string): string {
-  return vectorEntryName(owner.project_id, owner.cache_generation, name)
-}
-
-function isFresh({ createdAtMs }: StoredVector, maxAgeSeconds: number | null): boolean {
-  return maxAgeSeconds === null || Date.now() - createdAtMs < (maxAgeSeconds + 1) * 1000
+function toCopies(rows: readonly VectorRow[], names: readonly string[]): VectorCopy[] {
+  const now = Date.now()
+  return rows.flatMap(row => {
+    const name = names[row.place]
+    return name === undefined ? [] : [{ ...readRow(row), name, ttlMs: row.expires_at.getTime() - now }]
+  })
 }
 
 function readRow(row: VectorRow): StoredVector {

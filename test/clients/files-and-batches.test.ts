@@ -1,4 +1,5 @@
 /** OpenAI's package keeps files and starts batches: of one project, whoever shares its account at the provider. */
+import Anthropic from '@anthropic-ai/sdk'
 import OpenAI, { toFile } from 'openai'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { describeBackends, type Stores } from '../harness/backends.ts'
@@ -143,6 +144,61 @@ describeBackends('files and batches', backend => {
       expect(await listed(other.files.list({ after: file.id }))).toEqual([])
       expect(standin().requests).toEqual([])
     })
+  })
+
+  /** Requests of every family that name a file, and the files of batches that hold such. */
+  function naming(file_id: string, by: OpenAI): (() => Promise<unknown>)[] {
+    const model = 'gpt-4o-mini'
+    const anthropic = new Anthropic({ baseURL: by.baseURL.replace(/\/v1$/, ''), apiKey: by.apiKey, maxRetries: 0 })
+    const input: OpenAI.Responses.ResponseInput = [{ role: 'user', content: [{ type: 'input_file', file_id }] }]
+    const messages = [{ role: 'user' as const, content: [{ type: 'file' as const, file: { file_id } }] }]
+    const source = { type: 'file' as const, file_id }
+    const asked = { model, messages: [{ role: 'user' as const, content: [{ type: 'document' as const, source }] }] }
+    const filler = 'word '.repeat(60_000)
+    return [
+      () => by.chat.completions.create({ model, messages }),
+      () => by.chat.completions.create({ model, messages: [{ role: 'system', content: filler }, ...messages] }),
+      () => by.chat.completions.create({ model, messages, stream: true }),
+      () => by.responses.create({ model, input }),
+      () => by.responses.create({ model, input, store: false, stream: true }),
+      () => by.responses.inputTokens.count({ model, input }),
+      () => anthropic.beta.messages.create({ ...asked, max_tokens: 5 }),
+      () => anthropic.beta.messages.countTokens(asked),
+      () => by.post('/images/edits', { body: { model: 'gpt-image-1', prompt: 'x', images: [{ file_id }] } }),
+      async () => {
+        const line = JSON.stringify({ body: { model, messages } }).replaceAll('file_id', '\\u0066ile_id')
+        return by.files.create({ file: await toFile(Buffer.from(`{}\n${line}`), 'in.jsonl'), purpose: 'batch' })
+      },
+    ]
+  }
+
+  test.each(['openai', 'aggregator'] as const)('no request names another project’s file to %s', async keeper => {
+    const name = `p-${crypto.randomUUID()}`
+    other = await connect({ project: name })
+    if (keeper === 'openai') for (const owner of [project, name]) await storeKey(stores, owner, 'openai', 'sk-shared')
+    const { id } = await upload()
+    upstreams[keeper].requests.length = 0
+    for (const attempt of naming(id, other)) {
+      await expect(attempt()).rejects.toMatchObject({ status: 404, message: expect.stringContaining('POST /v1/files') })
+    }
+    expect(upstreams[keeper].requests).toEqual([])
+    const [chat, large, , response] = naming(id, client)
+    await Promise.all([chat?.(), large?.(), response?.()])
+    expect(await counted(name)).toBe(0)
+    // Made beside the proxy: under a key of its own it is the project's, under a shared one nobody knows whose.
+    const elsewhere = naming('file-elsewhere', client)[0]?.()
+    if (keeper === 'openai') await elsewhere
+    else await expect(elsewhere).rejects.toMatchObject({ status: 404 })
+  })
+
+  test('what is kept of answers under a key that projects share is nobody’s', async () => {
+    const model = 'openai/gpt-4o-mini'
+    const ask = (given: object) => client.post('/responses', { body: { model, input: 'Hi', ...given } })
+    const tools = [{ type: 'file_search', vector_store_ids: ['vs_1'] }]
+    for (const given of [{ previous_response_id: 'resp_1' }, { conversation: 'conv_1' }, { tools }]) {
+      await expect(ask(given)).rejects.toThrow('400')
+    }
+    expect(upstreams.aggregator.requests).toEqual([])
   })
 
   test('a batch counts as many requests as its file holds, or is not started', async () => {

@@ -145,6 +145,48 @@ describeBackends('what is passed on', backend => {
       expect((await records()).map(({ cache_result }) => cache_result)).toEqual(['MISS', 'HIT', 'MISS'])
     })
 
+    const said = (input: string) => ({ model: 'tts-1', voice: 'alloy', input: `${input} ${project}` }) as const
+    const results = (answers: Response[]) => answers.map(answer => about(answer)[0]).sort()
+
+    test('the same speech for many at once is one request', async () => {
+      upstreams.openai.script({ kind: 'answer', firstByteDelayMs: 100, contentChars: 50_000 })
+      const answers = await Promise.all(Array.from({ length: 12 }, () => client.audio.speech.create(said('At once'))))
+      const sounds = await Promise.all(answers.map(async answer => Buffer.from(await answer.arrayBuffer())))
+      for (const sound of sounds) expect(sound.equals(sounds[0] as Buffer)).toBe(true)
+      expect(sounds[0]).toHaveLength(50_000)
+      expect(upstreams.openai.requests).toHaveLength(1)
+      expect(results(answers)).toEqual([...Array(11).fill('HIT'), 'MISS'])
+      const rows = await records()
+      expect(rows).toHaveLength(12)
+      expect(rows.every(({ status }) => status === 200)).toBe(true)
+    })
+
+    test('the same moderation for many at once is one request', async () => {
+      upstreams.openai.script({ kind: 'answer', firstByteDelayMs: 100 })
+      const answers = await Promise.all(
+        Array.from({ length: 12 }, () => client.moderations.create({ input: ['kill', project] }).withResponse()),
+      )
+      for (const { data } of answers) expect(data).toEqual(answers[0]?.data)
+      expect(upstreams.openai.requests).toHaveLength(1)
+      expect(results(answers.map(({ response }) => response))).toEqual([...Array(11).fill('HIT'), 'MISS'])
+    })
+
+    test('what failed for the first is asked again for the others, and told to all in the end', async () => {
+      upstreams.openai.script({ kind: 'error', status: 400, message: 'No such voice.', firstByteDelayMs: 100 })
+      const asked = Array.from({ length: 3 }, () => client.audio.speech.create(said('Failing')))
+      for (const attempt of await Promise.allSettled(asked)) {
+        expect(attempt).toMatchObject({ status: 'rejected', reason: { status: 400 } })
+      }
+      upstreams.openai.reset()
+      upstreams.openai.scriptOnce({ kind: 'cut', after: 1 })
+      const first = client.audio.speech.create(said('Cut')).then(answer => answer.arrayBuffer())
+      const cut = expect(first).rejects.toThrow()
+      await expect.poll(() => upstreams.openai.requests).toHaveLength(1)
+      const other = await client.audio.speech.create(said('Cut'))
+      expect((await other.arrayBuffer()).byteLength).toBe(10_000)
+      await cut
+    })
+
     test('speech that is too long to be kept is passed on all the same', async () => {
       upstreams.openai.script({ kind: 'answer', contentChars: 5_000_000 })
       const asked = { model: 'tts-1', voice: 'alloy', input: 'a novel' } as const

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import type { Database } from '../../src/postgres/database.ts'
 import { findAnswer } from '../../src/postgres/find-answer.ts'
 import { storeAnswers } from '../../src/postgres/store-answers.ts'
-import { encodeValue } from '../../src/postgres/wire-values.ts'
+import { encodeValue, wireTypes } from '../../src/postgres/wire-values.ts'
 import { answerTo, makeProject, makeSpace, type Place, rewordingOf, storePrompts } from '../harness/answers.ts'
 import { describeReal } from '../harness/backends.ts'
 
@@ -14,7 +14,7 @@ const CONTEXTS = 10
 /** Many projects and contexts, and one group of a thousand: few rows a group make a planner swap indexes. */
 async function fill(database: Database): Promise<Place> {
   const place = { projectId: await makeProject(database, 'acme'), spaceId: await makeSpace(database), context: 'none' }
-  await storePrompts(database, place, 0, 600)
+  await storePrompts(database, place, 0, 700)
   await database.runScript(`
     insert into projects (name, plan) select 'p' || i, 'free' from generate_series(1, ${PROJECTS}) i;
     insert into cache_entries (project_id, request_hash, endpoint, model, provider, response, expires_at, bytes)
@@ -43,7 +43,7 @@ async function fill(database: Database): Promise<Place> {
 /** Runs calls on one connection and gives the plans of every statement within, as they were run. */
 async function explain(url: string, run: (database: Database) => Promise<unknown>): Promise<string[]> {
   const plans: string[] = []
-  const client = postgres(url, { max: 1, onnotice: notice => plans.push(notice.message ?? '') })
+  const client = postgres(url, { max: 1, types: wireTypes, onnotice: notice => plans.push(notice.message ?? '') })
   await client.unsafe(`load 'auto_explain'`)
   await client.unsafe(
     'set auto_explain.log_min_duration = 0; set auto_explain.log_nested_statements = on; set auto_explain.log_level = notice',

@@ -68,6 +68,22 @@ describeReal('identical requests in flight over several proxies', backend => {
     await waitUntil('the upstream call is ended', 5_000, () => upstream.counts.active === 0)
   })
 
+  test('speech and moderations of many at once over 4 proxies are one upstream call each', async () => {
+    upstream.reset()
+    upstream.script({ kind: 'answer', firstByteDelayMs: 100, contentChars: 20_000 })
+    const speech = { model: 'openai/tts-1', voice: 'alloy', input: 'Everywhere' }
+    const sounds = await Promise.all(
+      Array.from({ length: 12 }, (_, i) => post(proxyAt(i), key, '/audio/speech', speech).then(got => got.bytes())),
+    )
+    for (const sound of sounds) expect(Buffer.from(sound).equals(sounds[0] as Uint8Array)).toBe(true)
+    const moderation = { input: 'Everywhere' }
+    const judged = await Promise.all(
+      Array.from({ length: 12 }, (_, i) => post(proxyAt(i), key, '/moderations', moderation).then(got => got.text())),
+    )
+    expect(new Set(judged).size).toBe(1)
+    expect(upstream.requests).toHaveLength(2)
+  })
+
   test("the leader's failure promotes a follower in another proxy", async () => {
     upstream.reset()
     upstream.scriptOnce({ kind: 'error', status: 402, firstByteDelayMs: 600 })

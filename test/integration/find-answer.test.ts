@@ -43,7 +43,7 @@ async function fill(database: Database): Promise<(context: string, vector: strin
   })
 }
 
-describeBackends('find_answer()', backend => {
+describeBackends('find_answers()', backend => {
   test('finds the similar prompt and no other', async () => {
     const { database } = await backend.open()
     const ask = await fill(database)

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import type { Database } from '../../src/postgres/database.ts'
-import { findAnswer } from '../../src/postgres/find-answer.ts'
+import { findAnswers } from '../../src/postgres/find-answer.ts'
 import { makeProject, makeSpace, type Place, rewordingOf, storePrompts } from '../harness/answers.ts'
 import { describeBackends, describeReal } from '../harness/backends.ts'
 
@@ -15,13 +15,12 @@ async function fill(database: Database): Promise<Place> {
   return place
 }
 
-async function findAll(database: Database, place: Place, numbers: readonly number[]): Promise<(string | undefined)[]> {
-  const found: (string | undefined)[] = []
-  for (const number of numbers) {
-    const rows = await findAnswer(database, rewordingOf(`prompt ${number}`, place))
-    found.push(rows.map(row => (row.match === 'similar' ? row.prompt : row.match)).join())
-  }
-  return found
+async function findAll(database: Database, place: Place, numbers: readonly number[]): Promise<string[]> {
+  const found = await findAnswers(
+    database,
+    numbers.map(number => rewordingOf(`prompt ${number}`, place)),
+  )
+  return found.map(rows => rows.map(row => (row.match === 'similar' ? row.prompt : row.match)).join())
 }
 
 const everyTenth = Array.from({ length: PROMPTS / 10 }, (_, i) => i * 10)
@@ -55,7 +54,7 @@ describeReal('the graph of a large group', backend => {
     }
     await storePrompts(database, place, 0, 150)
     expect(await listGraphs(database)).toEqual([])
-    await storePrompts(database, place, 150, 600)
+    await storePrompts(database, place, 150, 700)
     const { rows } = await sql<{ compared: number }>`
       select count(*)::integer as compared from cache_prompts where not in_graph`.execute(database.queries)
     expect(rows[0]?.compared).toBe(0)
@@ -111,10 +110,10 @@ describeReal('the graph of a large group', backend => {
     const { database } = await backend.open()
     const projectId = await makeProject(database, 'acme')
     const place = { projectId, spaceId: await makeSpace(database), context: 'none' }
-    await storePrompts(database, place, 0, 200)
-    await Promise.all([0, 1, 2, 3, 4, 5].map(i => storePrompts(database, place, 200 + i * 50, 250 + i * 50)))
+    await storePrompts(database, place, 0, 400)
+    await Promise.all([0, 1, 2, 3, 4, 5].map(i => storePrompts(database, place, 400 + i * 100, 500 + i * 100)))
     expect(await listGraphs(database)).toHaveLength(1)
-    const last = [205, 305, 405, 495]
+    const last = [405, 605, 805, 995]
     expect(await findAll(database, place, last)).toEqual(promptsOf(last))
   })
 })

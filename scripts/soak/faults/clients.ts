@@ -141,7 +141,7 @@ async function readText(response: Response, pauseMs: number): Promise<string> {
 
 const ENDS: Record<string, RegExp> = {
   // A provider that forgets its `[DONE]` has said all the same what it had to say.
-  '/v1/chat/completions': /data: \[DONE\]\n\n$|"finish_reason":"stop"(?![^]*"error")/,
+  '/v1/chat/completions': /data: \[DONE\]\n\n$|"finish_reason":"stop"(?![\s\S]*"error")/,
   '/v1/responses': /event: response\.completed\n/,
   '/v1/messages': /event: message_stop\n/,
 }

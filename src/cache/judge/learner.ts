@@ -1,14 +1,14 @@
 /** Works on the queue of pairs that wait for the judge, slowly and off every request's path; any process works on any project's. */
+import { Alarm } from '../../event-loop/alarm.ts'
 import type { Database } from '../../postgres/database.ts'
 import { postponeJudgements, type QueuedPair, takeJudgements } from '../../postgres/judge-queue.ts'
 import { reserveJudgement, settleJudgement } from '../../postgres/judgements.ts'
 import { describeCause } from '../../telemetry/describe-cause.ts'
 import type { Log } from '../../telemetry/log.ts'
 import { readPrompt } from '../../text/read-prompt.ts'
-import { findExchange } from '../proof/exchange.ts'
-import { prove } from '../proof/prove.ts'
-import type { ModelCall, PrepareModelCall } from './judge.ts'
-import { JUDGE_SCHEMA, readVerdict, type Verdict, writeJudgeMessages } from './judge-prompt.ts'
+import { JUDGE_SCHEMA, type Verdict, writeJudgeMessages } from './judge-prompt.ts'
+import { findDifference } from './judged-pair.ts'
+import { askForVerdict, type ModelCall, type PrepareModelCall } from './model-call.ts'
 
 export interface Learner {
   /** Takes what waits, before long. */
@@ -34,22 +34,15 @@ export function createLearner(database: Database, prepareCall: PrepareModelCall,
   const stopping = new AbortController()
   /** How often each project's judge has failed in a row. */
   const failures = new Map<number, number>()
-  let timer: ReturnType<typeof setTimeout> | null = null
-  let dueAtMs = Number.POSITIVE_INFINITY
   let working: Promise<void> | null = null
+  const alarm = new Alarm(() => {
+    working ??= work().finally(() => {
+      working = null
+    })
+  })
 
   function workIn(delayMs: number): void {
-    const atMs = performance.now() + delayMs
-    if (stopping.signal.aborted || atMs >= dueAtMs) return
-    if (timer) clearTimeout(timer)
-    dueAtMs = atMs
-    timer = setTimeout(() => {
-      dueAtMs = Number.POSITIVE_INFINITY
-      working ??= work().finally(() => {
-        working = null
-      })
-    }, delayMs)
-    timer.unref()
+    if (!stopping.signal.aborted) alarm.setIn(delayMs)
   }
 
   async function work(): Promise<void> {
@@ -98,7 +91,7 @@ export function createLearner(database: Database, prepareCall: PrepareModelCall,
     wake: () => workIn(PAUSE_MS),
     async stop() {
       stopping.abort()
-      if (timer) clearTimeout(timer)
+      alarm.clear()
       await working
     },
   }
@@ -126,17 +119,10 @@ async function askInTurn(calls: readonly ModelCall[], signal: AbortSignal): Prom
   const verdicts: Verdict[] = []
   let costUsd = 0
   for (const call of calls) {
-    try {
-      const answer = await call.ask(signal)
-      costUsd += answer.costUsd
-      const verdict = readVerdict(answer.content)
-      if (verdict === null) return { verdict, isSure: false, costUsd, cause: 'it was no verdict' }
-      verdicts.push(verdict)
-    } catch (error) {
-      // What the model did for a call that was given up may be charged all the same.
-      if (signal.aborted) costUsd += call.estimatedUsd
-      return { verdict: null, isSure: false, costUsd, cause: describeCause(error) }
-    }
+    const answered = await askForVerdict(call, signal)
+    costUsd += answered.costUsd
+    if (answered.verdict === null) return { ...answered, isSure: false, costUsd }
+    verdicts.push(answered.verdict)
   }
   const isSure = new Set(verdicts).size === 1
   return { verdict: isSure && verdicts[0] === 'same' ? 'same' : 'different', isSure, costUsd }
@@ -144,8 +130,7 @@ async function askInTurn(calls: readonly ModelCall[], signal: AbortSignal): Prom
 
 /** What its verdict is about. */
 function describe(pair: QueuedPair, isSure: boolean) {
-  const [asked, cached] = [readPrompt(pair.asked), readPrompt(pair.cached)]
-  const proof = prove(asked, cached)
+  const { difference, exchange } = findDifference(readPrompt(pair.asked), readPrompt(pair.cached))
   return {
     projectId: pair.project_id,
     contextHash: pair.context_hash,
@@ -153,10 +138,10 @@ function describe(pair: QueuedPair, isSure: boolean) {
     entryHash: pair.cached_hash,
     until: pair.expires_at,
     // What proof decides says nothing of what it cannot, and nor does a judge that does not know.
-    similarity: proof.proved || !isSure ? null : pair.similarity,
-    difference: proof.proved ? null : proof.kind,
+    similarity: difference === null || !isSure ? null : pair.similarity,
+    difference,
     source: pair.is_review ? ('review' as const) : ('judge' as const),
-    exchange: findExchange(asked, cached),
+    exchange,
     queuedId: pair.id,
   }
 }

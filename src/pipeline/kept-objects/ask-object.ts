@@ -1,11 +1,10 @@
 /** Asks a provider for one file or batch, if it is the project's own; or for its content, its end, its deletion. */
-import { ProxyError } from '../../errors.ts'
+import { ClientGone, ProxyError } from '../../errors.ts'
 import type { Account } from '../../postgres/admit.ts'
 import { findKeptObject } from '../../postgres/kept-objects.ts'
 import type { Collection } from '../../providers/operations.ts'
 import { passedOn } from '../complete-call.ts'
 import type { ProxyRequest, ProxyResponse } from '../exchange.ts'
-import { leavingOf } from '../pass-through/ask-passed.ts'
 import { readAll } from '../read-answer.ts'
 import { noSuchObject } from './kept-errors.ts'
 import type { KeptRoom } from './kept-room.ts'
@@ -47,4 +46,13 @@ export async function askObject(
   // A file whose content is gone may still be there itself.
   if (!isDownload) await noteObject({ request, account, provider, collection, id, status: answer.status, text }, room)
   return { status: answer.status, headers, body: bytes }
+}
+
+/** Aborted, with a ClientGone, when the client leaves. */
+function leavingOf(signal: AbortSignal): AbortSignal {
+  const leaving = new AbortController()
+  const leave = () => leaving.abort(new ClientGone())
+  if (signal.aborted) leave()
+  else signal.addEventListener('abort', leave, { once: true })
+  return leaving.signal
 }

@@ -14,7 +14,7 @@ import type { KeptRoom, MakingContext } from './kept-room.ts'
 import { describeObject } from './note-object.ts'
 import type { BatchInput } from './read-batch-input.ts'
 
-export interface ObjectToMake extends BatchInput {
+export interface ObjectToMake extends Pick<BatchInput, 'requests' | 'models'> {
   collection: Collection
   provider: Provider
 }

@@ -1,22 +1,27 @@
-/** Looks through the file of a batch: how many requests it holds, and for which models where the project narrows them. */
+/** Looks through the file of a batch: how many requests it holds, what they name that a provider keeps, and for which models they are where the project narrows them. */
 import { invalidRequest } from '../../errors.ts'
 import { createYieldTurn } from '../../event-loop/yield.ts'
 import { isJsonObject, type JsonObject, parseJsonObject } from '../../json/json-object.ts'
 import type { Form } from '../../multipart/read-form.ts'
+import { findKeptReferences, type KeptReference, MAY_REFER } from '../../openai-format/kept-references.ts'
 
 export interface BatchInput {
   requests: number
   /** Null where they were not looked at. */
   models: string[] | null
+  references: KeptReference[]
 }
 
 const LINE_FEED = 10
 const decoder = new TextDecoder()
+/** Letters that need not be escaped, behind which a name may stand; or ids of items that need not say what they are. */
+const LOOKED_INTO = /\\u00[2-7]|"id"\s*:/
 
 /** Throws a 400 where models are looked for, and a line names none. */
 export async function readBatchInput({ bytes, parts }: Form, looksForModels: boolean): Promise<BatchInput> {
   const yieldTurn = createYieldTurn()
   const models = new Set<string>()
+  const references: KeptReference[] = []
   let requests = 0
   for (const { start, end } of parts.filter(({ name, isFile }) => isFile && name === 'file')) {
     for (let at = start; at < end; ) {
@@ -25,22 +30,31 @@ export async function readBatchInput({ bytes, parts }: Form, looksForModels: boo
       const line = bytes.subarray(at, lineEnd)
       if (!isBlank(line)) {
         requests++
-        if (looksForModels) for (const model of modelsOf(line, requests)) models.add(model)
+        const text = decoder.decode(line)
+        if (looksForModels) for (const model of modelsOf(text, requests)) models.add(model)
+        for (const reference of referencesOf(text)) references.push(reference)
       }
       at = lineEnd + 1
       await yieldTurn()
     }
   }
-  return { requests, models: looksForModels ? [...models] : null }
+  return { requests, models: looksForModels ? [...models] : null, references }
 }
 
-function modelsOf(line: Uint8Array, request: number): string[] {
-  const body = parseJsonObject(decoder.decode(line))?.body
+function modelsOf(line: string, request: number): string[] {
+  const body = parseJsonObject(line)?.body
   const model = isJsonObject(body) ? body.model : undefined
   if (typeof model !== 'string')
     throw invalidRequest(`Request ${request} of the batch must have a body that names a model.`, 'file')
   const { models } = body as JsonObject
   return [model, ...(Array.isArray(models) ? models.filter(other => typeof other === 'string') : [])]
+}
+
+/** A line that is no JSON is the provider's to refuse. */
+function referencesOf(line: string): KeptReference[] {
+  if (!MAY_REFER.test(line) && !LOOKED_INTO.test(line)) return []
+  const body = parseJsonObject(line)?.body
+  return isJsonObject(body) ? findKeptReferences(body, null) : []
 }
 
 function isBlank(line: Uint8Array): boolean {

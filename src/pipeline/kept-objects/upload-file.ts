@@ -4,7 +4,9 @@ import { refuseUnallowed } from '../../providers/allowed-models.ts'
 import type { ProxyResponse } from '../exchange.ts'
 import type { KeptRoom, MakingContext } from './kept-room.ts'
 import { makeObject } from './make-object.ts'
-import { readBatchInput } from './read-batch-input.ts'
+import { type BatchInput, readBatchInput } from './read-batch-input.ts'
+
+const NO_INPUT: BatchInput = { requests: 0, models: null, references: [] }
 
 export async function uploadFile(context: MakingContext, room: KeptRoom): Promise<ProxyResponse> {
   const { account, passed } = context
@@ -15,8 +17,9 @@ export async function uploadFile(context: MakingContext, room: KeptRoom): Promis
   const provider = room.stages.routes.keeperOfFiles(account)
   if (provider instanceof ProxyError) throw provider
   const isInput = fields.purpose === 'batch'
-  const input = isInput ? await readBatchInput(form, account.allowed_models !== null) : { requests: 0, models: null }
+  const { references, ...input } = isInput ? await readBatchInput(form, account.allowed_models !== null) : NO_INPUT
   const refusal = refuseUnallowed(input.models ?? [], account)
   if (refusal) throw refusal
+  await room.stages.checkReferences(references, account, provider)
   return makeObject(context, { collection: 'files', provider, ...input }, room)
 }

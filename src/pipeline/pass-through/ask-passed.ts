@@ -1,24 +1,38 @@
 /** Asks the provider for what is passed on, and passes its answer back: whole where it tells what it used, else as it comes. */
+import type { Lookup } from '../../cache/lookup.ts'
 import { NO_USAGE, type TokenUsage } from '../../catalogue/cost.ts'
-import { ClientGone } from '../../errors.ts'
+import type { Settlement } from '../../coalescing/shared-call.ts'
+import type { Joined } from '../../coalescing/shared-calls.ts'
+import { ClientGone, ProxyError } from '../../errors.ts'
 import { parseJsonObject } from '../../json/json-object.ts'
 import type { UpstreamAnswer } from '../../providers/upstream.ts'
+import { broken } from '../../providers/upstream-failure.ts'
 import { estimatePromptTokens } from '../../tokens/count-tokens.ts'
-import { passedOn } from '../complete-call.ts'
+import { entryOf, passedOn } from '../complete-call.ts'
 import { CLIENT_GONE_STATUS, type ProxyResponse } from '../exchange.ts'
 import { readAll } from '../read-answer.ts'
 import { missHeaders, SSE_TYPE } from '../response-headers.ts'
+import type { Attempt } from '../share-call.ts'
 import type { Stages } from '../stages.ts'
 import type { PassedContext } from './passed-context.ts'
 import { priceOfPassed, readPassedUsage, readUsageOfEvent } from './passed-usage.ts'
 import { relayAnswer } from './relay-answer.ts'
+import { relayKept } from './relay-kept.ts'
 import { storePassed } from './store-passed.ts'
-import { MAX_SOUND_BYTES } from './stored-sound.ts'
+import type { Sound } from './stored-sound.ts'
+
+const NOT_SHAREABLE: Settlement = { kind: 'notShareable', failure: null }
 
 /** Throws a ProxyError where upstream could not be reached, or broke off before anything was sent. */
-export async function askPassed(context: PassedContext, stages: Stages): Promise<ProxyResponse> {
-  const { request, query, provider, accounting } = context
+export async function askPassed(
+  context: PassedContext,
+  joined: Joined,
+  _: Lookup | null,
+  stages: Stages,
+): Promise<Attempt> {
+  const { request, query, account, provider, accounting } = context
   if (!provider.pass) throw new Error(`${provider.name} passes nothing on`)
+  await stages.checkReferences(query.references, account, provider)
   accounting.noteAsked()
   const answer = await provider.pass({
     method: 'POST',
@@ -27,73 +41,113 @@ export async function askPassed(context: PassedContext, stages: Stages): Promise
     headers: request.headers,
     leavesTrace: false,
     isDownload: false,
-    signal: leavingOf(request.signal),
+    signal: joined.call.signal,
   })
-  if (answer.status >= 400) return passOnError(context, answer)
+  if (answer.status >= 400) return passOnError(context, joined, answer)
   const type = answer.headers.get('content-type') ?? ''
-  if (/^application\/(\S+\+)?json/i.test(type)) return answerWhole(context, answer, stages)
-  return answerAsItComes(context, answer, /^text\/event-stream/i.test(type), stages)
+  if (/^application\/(\S+\+)?json/i.test(type)) return { response: await answerWhole(context, joined, answer, stages) }
+  if (/^text\/event-stream/i.test(type)) return { response: answerInEvents(context, joined, answer, stages) }
+  return { response: answerAsItComes(context, joined, answer, stages) }
 }
 
-/** Aborted, with a ClientGone, when the client leaves. */
-export function leavingOf(signal: AbortSignal): AbortSignal {
-  const leaving = new AbortController()
-  const leave = () => leaving.abort(new ClientGone())
-  if (signal.aborted) leave()
-  else signal.addEventListener('abort', leave, { once: true })
-  return leaving.signal
-}
-
-async function answerWhole(context: PassedContext, answer: UpstreamAnswer, stages: Stages): Promise<ProxyResponse> {
+async function answerWhole(
+  context: PassedContext,
+  joined: Joined,
+  answer: UpstreamAnswer,
+  stages: Stages,
+): Promise<ProxyResponse> {
   const { provider } = context
   const bytes = await readAll(answer.body, provider.name)
   const usage = readPassedUsage(parseJsonObject(new TextDecoder().decode(bytes))?.usage)
-  const contentType = answer.headers.get('content-type') ?? ''
-  await storePassed(context, { contentType, bytes }, usage, stages.cache)
+  await keep(context, joined, { contentType: typeOf(answer), bytes }, usage, stages)
   const cost = priceOfPassed(context, usage, stages.catalogue)
   finish(context, usage)
   return { status: answer.status, headers: { ...passedOn(answer), ...missOf(context, cost) }, body: bytes }
 }
 
-function answerAsItComes(
+/** Events tell at their end what was used: until then the estimate stands. */
+function answerInEvents(
   context: PassedContext,
+  { call }: Joined,
   answer: UpstreamAnswer,
-  hasEvents: boolean,
-  stages: Stages,
+  { catalogue }: Stages,
 ): ProxyResponse {
   const { query, accounting } = context
+  call.settle(NOT_SHAREABLE)
   accounting.noteHeaders()
-  const contentType = answer.headers.get('content-type') ?? ''
-  // Events tell at their end what was used: until then the estimate stands. Other bytes never tell.
   const promptTokens = estimatePromptTokens(query.body, query.endpoint)
-  const cost = priceOfPassed(context, hasEvents ? { ...NO_USAGE, promptTokens } : null, stages.catalogue)
+  const cost = priceOfPassed(context, { ...NO_USAGE, promptTokens }, catalogue)
   const body = relayAnswer(context, answer, {
-    hasEvents,
-    mostHeldBytes: context.cacheQuery?.control.store ? MAX_SOUND_BYTES : 0,
-    async onWhole({ event, held }) {
-      const usage = event && readUsageOfEvent(event)
-      if (held) await storePassed(context, { contentType, bytes: held }, usage, stages.cache)
-      finish(context, usage)
-    },
+    hasEvents: true,
+    onWhole: event => finish(context, event && readUsageOfEvent(event)),
   })
-  const headers = { ...passedOn(answer), ...(hasEvents && SSE_TYPE), ...missOf(context, cost) }
+  return { status: answer.status, headers: { ...passedOn(answer), ...SSE_TYPE, ...missOf(context, cost) }, body }
+}
+
+/** Bytes that never tell what they cost. */
+function answerAsItComes(
+  context: PassedContext,
+  joined: Joined,
+  answer: UpstreamAnswer,
+  stages: Stages,
+): ProxyResponse {
+  const { accounting, cacheQuery } = context
+  accounting.noteHeaders()
+  const headers = { ...passedOn(answer), ...missOf(context, priceOfPassed(context, null, stages.catalogue)) }
+  const body = cacheQuery?.control.store
+    ? relayKeptSound(context, joined, answer, stages)
+    : relayAnswer(context, answer, { hasEvents: false, onWhole: () => finish(context, null) })
   return { status: answer.status, headers, body }
 }
 
-/** An upstream's own error keeps its status, body and Retry-After, and does not count. */
-async function passOnError(context: PassedContext, answer: UpstreamAnswer): Promise<ProxyResponse> {
-  const { provider, accounting } = context
-  const body = await readAll(answer.body, provider.name)
-  accounting.noteHeaders()
-  accounting.finish({
-    status: answer.status,
-    counts: false,
-    cacheResult: 'MISS',
-    provider: provider.name,
-    pricedAs: null,
-    usage: NO_USAGE,
+function relayKeptSound(
+  context: PassedContext,
+  joined: Joined,
+  answer: UpstreamAnswer,
+  stages: Stages,
+): ReadableStream<Uint8Array> {
+  const { request, provider, accounting } = context
+  const { call, subscriber } = joined
+  return relayKept(answer, {
+    signal: request.signal,
+    onLeft: subscriber.leave,
+    onTooLong: () => call.settle(NOT_SHAREABLE),
+    async onWhole(bytes) {
+      if (bytes) await keep(context, joined, { contentType: typeOf(answer), bytes }, null, stages)
+      finish(context, null)
+    },
+    onFailure(error) {
+      const isTold = error instanceof ProxyError || error instanceof ClientGone
+      const failure = isTold ? error : broken(provider.name, 'broke off its answer', undefined, error)
+      call.settle({ kind: 'notShareable', failure })
+      accounting.finishFailed(error)
+    },
   })
-  return { status: answer.status, headers: { ...passedOn(answer), ...missOf(context, 0) }, body }
+}
+
+/** For whoever asks again, and whoever waits. */
+async function keep(
+  context: PassedContext,
+  { call }: Joined,
+  answer: Sound,
+  usage: TokenUsage | null,
+  { cache }: Stages,
+): Promise<void> {
+  const kept = await storePassed(context, answer, usage, cache)
+  if (kept === null) return call.settle(NOT_SHAREABLE)
+  call.settle({ kind: 'complete', entry: entryOf(context, new TextEncoder().encode(kept), usage ?? NO_USAGE) })
+}
+
+/** An upstream's own error keeps its status, body and Retry-After. */
+async function passOnError(context: PassedContext, { call }: Joined, answer: UpstreamAnswer): Promise<Attempt> {
+  const body = await readAll(answer.body, context.provider.name)
+  const failure = { status: answer.status, headers: { ...passedOn(answer), ...missOf(context, 0) }, body }
+  call.settle({ kind: 'notShareable', failure })
+  return { failure }
+}
+
+function typeOf({ headers }: UpstreamAnswer): string {
+  return headers.get('content-type') ?? ''
 }
 
 function missOf({ provider, cacheQuery }: PassedContext, cost: number | null): Record<string, string> {

@@ -18,6 +18,7 @@ export interface PassedQuery {
   /** What the body says. */
   body: JsonObject
   passed: PassedBody
+  references: ReadBody['references']
   control: CacheControl
   /** For the cache; null where the answer is not kept. */
   json: ReadBody['json']
@@ -32,7 +33,7 @@ export async function parsePassed(
   const { headers } = request
   const { takesForms, defaultModel, isCached } = OPERATIONS[operation]
   const control = readCacheControl(headers)
-  const { passed, json } = await readPassedBody(request, takesForms, largeBodies)
+  const { passed, json, references } = await readPassedBody(request, takesForms, largeBodies)
   const { fields } = passed
   const model = defaultModel !== null && (fields.model ?? null) === null ? defaultModel : readModel(fields)
   const stream = isStreamed(fields)
@@ -43,6 +44,7 @@ export async function parsePassed(
     stream,
     body: fields,
     passed,
+    references,
     control,
     json: isCached && !stream ? json : null,
   }

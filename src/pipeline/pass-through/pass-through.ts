@@ -1,21 +1,27 @@
-/** The life of a request that is passed on, top to bottom: admit, parse, plan, hit or call, account. */
+/** The life of a request that is passed on, top to bottom: admit, parse, plan, hit or shared call, account. */
 import { hashBearerKey } from '../../admission/api-key.ts'
-import { ProxyError, refuse } from '../../errors.ts'
+import { startAlone } from '../../coalescing/shared-calls.ts'
+import { ProxyError } from '../../errors.ts'
 import type { Operation } from '../../providers/operations.ts'
 import type { ProxyRequest, ProxyResponse } from '../exchange.ts'
+import { tellFailure } from '../fallbacks.ts'
 import { missHeaders } from '../response-headers.ts'
+import { type Attempt, type CallSteps, shareCall } from '../share-call.ts'
 import type { Stages } from '../stages.ts'
 import { askPassed } from './ask-passed.ts'
+import { followPassed } from './follow-passed.ts'
 import { parsePassed } from './parse-passed.ts'
-import type { PassedContext } from './passed-context.ts'
+import { isKept, type KeptContext, type PassedContext } from './passed-context.ts'
 import { planPassed } from './plan-passed.ts'
 import { serveStored } from './serve-stored.ts'
 
 export type PassThrough = (request: ProxyRequest, operation: Operation) => Promise<ProxyResponse>
 
+const STEPS: CallSteps<KeptContext> = { serveHit: serveStored, follow: followPassed, ask: askPassed }
+
 /** Whoever may not pass is told that, rather than what is wrong with the body, which is large more often than not. */
 export function createPassThrough(stages: Stages): PassThrough {
-  const { admission, routes, largeBodies } = stages
+  const { admission, routes, largeBodies, cache } = stages
 
   return async (request, operation) => {
     const { account, leave } = await admission.admit(hashBearerKey(request.authorization), request.address, null)
@@ -34,22 +40,29 @@ export function createPassThrough(stages: Stages): PassThrough {
 
   async function answer(context: PassedContext): Promise<ProxyResponse> {
     try {
-      const hit = await findHit(context)
+      const hit = isKept(context) ? await findExact(context) : null
       if (hit) return hit
-      if (context.query.control.onlyIfCached) throw refuse('notCached')
-      return await askPassed(context, stages)
+      const attempt = await (isKept(context) ? shareCall(context, STEPS, stages) : askAlone(context))
+      return 'response' in attempt ? attempt.response : tellFailure(attempt.failure, context)
     } catch (error) {
       if (error instanceof ProxyError) Object.assign(error.headers, missHeaders(context.provider.name, 0))
       throw error
     }
   }
 
-  async function findHit(context: PassedContext): Promise<ProxyResponse | null> {
+  async function findExact(context: KeptContext): Promise<ProxyResponse | null> {
     const { cacheQuery } = context
-    if (!cacheQuery?.control.lookup) return null
-    const { cache } = stages
+    if (!cacheQuery.control.lookup) return null
     const exact = cache.readExact(await cache.readEntry(cacheQuery.exactKey), cacheQuery)
-    const match = exact ?? (await cache.find(cacheQuery)).match
-    return match && serveStored(context, match)
+    return exact && serveStored(context, exact)
+  }
+
+  /** What is not kept is asked for each time. */
+  function askAlone(context: PassedContext): Promise<Attempt> {
+    const joined = startAlone(false)
+    const { signal } = context.request
+    if (signal.aborted) joined.subscriber.leave()
+    else signal.addEventListener('abort', joined.subscriber.leave, { once: true })
+    return askPassed(context, joined, null, stages)
   }
 }

@@ -15,3 +15,12 @@ export interface PassedContext {
   cacheQuery: CacheQuery | null
   accounting: RequestAccounting
 }
+
+/** One whose answer may be kept, and so shared. */
+export interface KeptContext extends PassedContext {
+  cacheQuery: CacheQuery
+}
+
+export function isKept(context: PassedContext): context is KeptContext {
+  return context.cacheQuery !== null
+}

@@ -7,6 +7,7 @@ import { hasInexactNumber } from '../../json/inexact-number.ts'
 import type { JsonObject } from '../../json/json-object.ts'
 import { LARGE_BODY_BYTES, type LargeBodyReader } from '../../large-bodies/read-large-body.ts'
 import { readForm, readValue } from '../../multipart/read-form.ts'
+import { findKeptReferences, type KeptReference, kindOf } from '../../openai-format/kept-references.ts'
 import type { PassedBody } from '../../providers/upstream.ts'
 import type { ProxyRequest } from '../exchange.ts'
 import { parseObject } from '../parse-request.ts'
@@ -15,10 +16,14 @@ export interface ReadBody {
   passed: PassedBody
   /** Of JSON alone: what of it counts, and whether writing it anew could change a number. */
   json: { canonicalBody: string; hasInexactNumber: boolean; isLarge: boolean } | null
+  /** What it names that a provider keeps. */
+  references: KeptReference[]
 }
 
 /** A value of a form that is any longer is no name, number or switch. */
 const MAX_VALUE_BYTES = 8_192
+/** What is decided by here must not be read otherwise there. */
+const DECISIVE = new Set(['model', 'purpose'])
 
 /** Throws 400, 408, 413, 415 or 503. */
 export async function readPassedBody(
@@ -28,27 +33,31 @@ export async function readPassedBody(
 ): Promise<ReadBody> {
   const bytes = await body.readBytes(takesForms)
   const contentType = headers.get('content-type') ?? 'application/json'
-  if (/^\s*multipart\/form-data/i.test(contentType)) return { passed: readFormBody(bytes, contentType), json: null }
+  if (/^\s*multipart\/form-data/i.test(contentType)) return readFormBody(bytes, contentType)
   if (bytes.length > LARGE_BODY_BYTES) {
     const large = await largeBodies.read(bytes)
     const passed = { bytes: large.bytes, contentType, fields: large.body, form: null }
-    return { passed, json: { ...large, isLarge: true } }
+    return { passed, json: { ...large, isLarge: true }, references: large.references }
   }
   const text = decodeUtf8(bytes)
   const fields = parseObject(text)
   const json = { canonicalBody: canonicalizeBody(fields), hasInexactNumber: hasInexactNumber(text), isLarge: false }
-  return { passed: { bytes, contentType, fields, form: null }, json }
+  const references = findKeptReferences(fields, json.canonicalBody)
+  return { passed: { bytes, contentType, fields, form: null }, json, references }
 }
 
-function readFormBody(bytes: Uint8Array, contentType: string): PassedBody {
+function readFormBody(bytes: Uint8Array, contentType: string): ReadBody {
   const form = readForm(bytes, contentType)
   // Null prototype: a field called __proto__ is a field like any other.
   const fields: JsonObject = Object.create(null)
+  const references: KeptReference[] = []
   for (const part of form.parts) {
     const { name, isFile, start, end } = part
-    if (name === 'model' && (isFile || 'model' in fields))
-      throw invalidRequest('The form must name one model.', 'model')
-    if (!isFile && end - start <= MAX_VALUE_BYTES) fields[name] = readValue(form, part)
+    if (DECISIVE.has(name) && (isFile || name in fields)) throw invalidRequest(`The form must name one ${name}.`, name)
+    if (isFile || end - start > MAX_VALUE_BYTES) continue
+    const value = readValue(form, part)
+    fields[name] = value
+    if (kindOf(name) === 'file') references.push({ kind: 'file', id: value, field: 'file_id' })
   }
-  return { bytes, contentType, fields, form }
+  return { passed: { bytes, contentType, fields, form }, json: null, references }
 }

@@ -1,4 +1,4 @@
-/** Passes an answer on as it comes and as its client takes it; where it ends, it is kept and accounted for. */
+/** Passes an answer on as it comes and as its client takes it; where it ends, it is accounted for. */
 import { ClientGone, ProxyError, refuse } from '../../errors.ts'
 import { joinBytes } from '../../openai-format/join-bytes.ts'
 import { createEventSplitter } from '../../openai-format/split-events.ts'
@@ -8,10 +8,8 @@ import type { PassedContext } from './passed-context.ts'
 export interface RelayOptions {
   /** Whether the answer consists of server-sent events: who follows them is told of a failure in one. */
   hasEvents: boolean
-  /** Of an answer without events, at most so many bytes are held for `onWhole`. */
-  mostHeldBytes: number
-  /** Awaited before the answer's end is told. `held`: its bytes, where they are no more than that. */
-  onWhole(last: { event: Uint8Array | null; held: Uint8Array | null }): Promise<void>
+  /** Called before the answer's end is told. */
+  onWhole(lastEvent: Uint8Array | null): void
 }
 
 const encoder = new TextEncoder()
@@ -20,19 +18,15 @@ const encoder = new TextEncoder()
 export function relayAnswer(
   { accounting }: Pick<PassedContext, 'accounting'>,
   answer: UpstreamAnswer,
-  { hasEvents, mostHeldBytes, onWhole }: RelayOptions,
+  { hasEvents, onWhole }: RelayOptions,
 ): ReadableStream<Uint8Array> {
   const reader = answer.body.getReader()
   const splitter = hasEvents ? createEventSplitter() : null
-  const held = holdBytes(hasEvents ? 0 : mostHeldBytes)
   let lastEvent: Uint8Array | null = null
 
   /** What can be passed on of these bytes: whole events where there are events. */
   function take(bytes: Uint8Array): Uint8Array {
-    if (!splitter) {
-      held.push(bytes)
-      return bytes
-    }
+    if (!splitter) return bytes
     const events = splitter.push(bytes)
     lastEvent = events.at(-1) ?? lastEvent
     return joinBytes(events)
@@ -47,7 +41,7 @@ export function relayAnswer(
             const bytes = done ? (splitter?.end() ?? EMPTY) : take(value)
             if (bytes.length > 0) controller.enqueue(bytes)
             if (done) {
-              await onWhole({ event: lastEvent, held: held.all() })
+              onWhole(lastEvent)
               return controller.close()
             }
             if (bytes.length > 0) return
@@ -72,17 +66,3 @@ export function relayAnswer(
 }
 
 const EMPTY = new Uint8Array()
-
-/** Holds what goes by, while it is not too much. */
-function holdBytes(mostBytes: number) {
-  let parts: Uint8Array[] = []
-  let length = 0
-  return {
-    push(bytes: Uint8Array): void {
-      length += bytes.length
-      if (length <= mostBytes) parts.push(bytes.slice())
-      else parts = []
-    },
-    all: () => (length <= mostBytes ? joinBytes(parts) : null),
-  }
-}

@@ -5,21 +5,22 @@ import { parseJsonObject } from '../../json/json-object.ts'
 import type { PassedContext } from './passed-context.ts'
 import { MAX_SOUND_BYTES, type Sound, writeSound } from './stored-sound.ts'
 
-/** Resolves when an immediate repeat finds it. Never throws. */
+/** What was kept, or null for nothing. Resolves when an immediate repeat finds it. Never throws. */
 export async function storePassed(
   { query, provider, cacheQuery }: PassedContext,
   answer: Sound,
   usage: TokenUsage | null,
   cache: Cache,
-): Promise<void> {
+): Promise<string | null> {
   const body = cacheQuery?.control.store ? writeBody(query.endpoint, answer) : null
-  if (!cacheQuery || body === null) return
+  if (!cacheQuery || body === null) return null
   const { promptTokens, completionTokens } = usage ?? NO_USAGE
   await cache.store(
     cacheQuery,
     { body, provider: provider.name, promptTokens, completionTokens, isSemantic: false },
     null,
   )
+  return body
 }
 
 /** Null for what is no whole answer. */

@@ -1,5 +1,7 @@
 /** English contractions, each with what it stands for; those that may stand for two things, or are a word without the apostrophe, are left out. */
-import { replaceWords, type Token } from '../token.ts'
+import { lowerKey } from '../phrases.ts'
+import { replaceWords, type Token, wordSet } from '../token.ts'
+import { auxiliaries } from './openers.ts'
 
 const table: ReadonlyMap<string, string> = new Map(
   Object.entries({
@@ -64,18 +66,36 @@ const table: ReadonlyMap<string, string> = new Map(
   }),
 )
 
-/** What `'s` may also be before a participle: "what's been done". */
-const participles = new Set(['been', 'got', 'had', 'done', 'gone', 'become', 'happened', 'changed'])
+/** What `'s` may also be before a participle: "what's been done". Regular ones end in -ed. */
+const participles = wordSet(`
+  been got had done gone become eaten bitten written given taken seen known left said made found lost won come run begun broken chosen
+  driven fallen forgotten grown hidden thrown worn sold told bought brought caught taught thought kept slept spent sent built paid met
+  read put set cut hit shut hurt drunk sung swum risen flown drawn shown proven stolen spoken woken beaten
+`)
+const pronouns = wordSet('he she it he they we you i')
+/** After one of these a contraction is mentioned, not used: "when do I use it's", "its or it's". */
+const beforeMention = wordSet('or versus vs between use used using uses than write writing type typing put')
+const afterMention = wordSet('or versus vs and')
 
-export function expandContractions(tokens: readonly Token[]): Token[] {
+/** Expands those before `end`. */
+export function expandContractions(tokens: readonly Token[], end = tokens.length): Token[] {
   return tokens.flatMap((token, at) => {
-    if (token.kind !== 'word') return [token]
+    if (token.kind !== 'word' || at >= end) return [token]
     const whole = token.key === 'IM' || token.key === 'IVE' ? undefined : table.get(token.key.toLowerCase())
-    if (whole === undefined || isHas(token, tokens[at + 1])) return [token]
+    if (whole === undefined || isHas(tokens, at) || isMentioned(tokens, at)) return [token]
     return replaceWords([token], whole.split(' '), 'contraction')
   })
 }
 
-function isHas(token: Token, next: Token | undefined): boolean {
-  return token.key.endsWith("'s") && participles.has(next?.key ?? '')
+function isHas(tokens: readonly Token[], at: number): boolean {
+  if (!tokens[at]?.key.endsWith("'s")) return false
+  const verb = lowerKey(tokens[pronouns.has(lowerKey(tokens[at + 1])) ? at + 2 : at + 1])
+  return participles.has(verb) || verb.endsWith('ed')
+}
+
+/** No auxiliary stands before a contraction that is used, and none but a negation ends a sentence. */
+function isMentioned(tokens: readonly Token[], at: number): boolean {
+  const [before, next] = [lowerKey(tokens[at - 1]), tokens[at + 1]]
+  const ends = (next === undefined || next.kind === 'mark') && !/n'?t$/.test(lowerKey(tokens[at]))
+  return ends || auxiliaries.has(before) || beforeMention.has(before) || afterMention.has(lowerKey(next))
 }

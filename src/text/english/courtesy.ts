@@ -5,9 +5,10 @@ import { phraseList, wordSet } from '../token.ts'
 import { openers, questionWords } from './openers.ts'
 
 /** What nobody asks whether someone is able to. */
-const plainRequests = wordSet(
-  'explain describe define suggest recommend compare outline discuss elaborate calculate compute',
-)
+const plainRequests = wordSet('explain outline discuss elaborate')
+/** Of these "would you" asks for the opinion of the one who is asked, and "as" for what he is able to. */
+const judgedRequests = wordSet('describe define suggest recommend compare calculate compute')
+const conditions = wordSet('as by without')
 /** "Can you write a poem", but not "can you write Chinese". */
 const productRequests = wordSet('write list name create generate draft provide')
 const determiners = wordSet('a an the some my two three four five six seven eight nine ten')
@@ -72,9 +73,12 @@ export const courtesy = courtesyTables({
     const [verb, object] = [lowerKey(tokens[at]), tokens[at + 1]]
     if (!object || object.kind === 'mark') return false
     if (plainRequests.has(verb)) return true
+    const isAbility = /^c(?:an|ould)$/.test(lowerKey(tokens[at - 2]))
+    if (judgedRequests.has(verb)) return isAbility && !tokens.some(token => conditions.has(token.key))
     const asksForOne = object.kind === 'number' || determiners.has(lowerKey(object))
     return (
-      (productRequests.has(verb) && asksForOne) || (givingRequests.has(verb) && /^(?:me|us)$/.test(lowerKey(object)))
+      (productRequests.has(verb) && isAbility && asksForOne) ||
+      (givingRequests.has(verb) && /^(?:me|us)$/.test(lowerKey(object)))
     )
   },
   inquiries: phraseList(`
@@ -117,7 +121,6 @@ export const courtesy = courtesyTables({
     i am curious
     i'm curious
     just curious
-    can i ask
     may i ask
     can i ask you
     may i ask you

@@ -1,6 +1,6 @@
 /**
  * English names that are no other word in small letters. Polish, Turkey, China, March, May, Reading, Nice, Apple, Java, Go, Swift, Rust,
- * Ruby, Amazon, Meta, Oracle and their like are missing on purpose: in small letters they mean something else.
+ * Ruby, Amazon, Meta, Oracle, Morocco, Panama, Ubuntu, Einstein and their like are missing on purpose: in small letters they mean something else.
  */
 import { wordSet } from '../token.ts'
 
@@ -8,8 +8,8 @@ const places = `
   Afghanistan Albania Algeria Angola Argentina Armenia Australia Austria Azerbaijan Bangladesh Belarus Belgium Bolivia Botswana Brazil
   Bulgaria Cambodia Cameroon Canada Colombia Croatia Denmark Ecuador Egypt Estonia Ethiopia Finland France Germany Ghana
   Greece Guatemala Haiti Honduras Hungary Iceland India Indonesia Iran Iraq Ireland Israel Italy Jamaica Kazakhstan Kenya
-  Korea Kuwait Laos Latvia Lebanon Libya Lithuania Luxembourg Malaysia Mexico Moldova Mongolia Morocco Mozambique Myanmar Namibia Nepal
-  Netherlands Nicaragua Nigeria Norway Pakistan Palestine Panama Paraguay Peru Philippines Poland Portugal Qatar Romania Russia Rwanda
+  Korea Kuwait Laos Latvia Lebanon Libya Lithuania Luxembourg Malaysia Mexico Moldova Mongolia Mozambique Myanmar Namibia Nepal
+  Netherlands Nicaragua Nigeria Norway Pakistan Palestine Paraguay Peru Philippines Poland Portugal Qatar Romania Russia Rwanda
   Scotland Senegal Serbia Singapore Slovakia Slovenia Somalia Spain Sudan Sweden Switzerland Syria Taiwan Tanzania Thailand Tunisia
   Uganda Ukraine Uruguay Uzbekistan Venezuela Vietnam Yemen Zambia Zimbabwe England Wales Europe Africa Asia America Antarctica
   Amsterdam Athens Atlanta Baghdad Bangalore Bangkok Barcelona Beijing Berlin Bombay Boston Brussels Bucharest Budapest Cairo Calcutta
@@ -31,7 +31,7 @@ const calendar = `
 `
 const makers = `
   Google Microsoft Facebook Instagram Netflix Spotify Samsung Toyota Nokia Sony Nvidia Airbnb Reddit Quora Tumblr Pinterest
-  Wikipedia Ubuntu Debian Kubernetes Gmail Skype Dropbox Obama Einstein Shakespeare
+  Wikipedia Debian Kubernetes Gmail Skype Dropbox Obama Shakespeare
 `
 /** Names with a capital within: all ways to write them are one. */
 const inner = `
@@ -40,9 +40,16 @@ const inner = `
   TikTok IntelliJ DevOps WiFi PlayStation
 `
 
+/** Acronyms that are no word in small letters: "html", "HTML". With a capital alone they may be a name: Mr Seo. */
+const acronyms = `
+  NASA FBI CIA NATO NBA NFL NHL FIFA HTML CSS SQL PHP XML JSON URL USB CPU GPU DNA RNA HIV GDP MBA GMAT GRE UPSC IELTS TOEFL JEE NEET
+  IIT IIM IBM BMW UFO ADHD OCD PTSD HTTP HTTPS FTP DNS VPN SEO CEO CFO GPS DVD IQ SSC IAS CGL IBPS RBI CBSE NCERT KVPY ISRO
+  GST
+`
+
 const capitalised = wordSet(places + peoples + calendar + makers)
 const small: ReadonlyMap<string, string> = new Map(
-  [...capitalised].flatMap(name => [
+  [...capitalised, ...wordSet(acronyms)].flatMap(name => [
     [name, name.toLowerCase()],
     [`${name}'s`, `${name.toLowerCase()}'s`],
   ]),

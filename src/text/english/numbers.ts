@@ -32,7 +32,8 @@ const beforeForms = new Set([
 export function writeNumbers(tokens: readonly Token[]): Token[] {
   const written: Token[] = []
   for (let at = 0; at < tokens.length; ) {
-    const found = beforeForms.has(lowerKey(tokens[at - 1])) ? null : numberAt(tokens, at)
+    const number = numberAt(tokens, at)
+    const found = number && !beforeForms.has(lowerKey(tokens[at - 1])) && !isOfSum(tokens, at) ? number : null
     const token = tokens[at]
     if (!token) break
     written.push(...(found ? asNumber(tokens.slice(at, at + found.length), found.value) : [token]))
@@ -45,6 +46,16 @@ function asNumber(replaced: readonly Token[], value: number): Token[] {
   return replaceWords(replaced, [String(value)], 'number-word').map(token => ({ ...token, kind: 'number' }))
 }
 
+/** Either part of "three hundred and five": one number, not two. */
+function isOfSum(tokens: readonly Token[], at: number): boolean {
+  const isMultiple = (place: number) => multiples.has(wordAt(tokens, place))
+  const ends = [at + 1, at + 2].find(isMultiple)
+  return (
+    (wordAt(tokens, at - 1) === 'and' && isMultiple(at - 2)) ||
+    (ends !== undefined && wordAt(tokens, ends + 1) === 'and')
+  )
+}
+
 function numberAt(tokens: readonly Token[], at: number): { value: number; length: number } | null {
   const first = smallAt(tokens, at)
   if (!first) return null
@@ -55,7 +66,9 @@ function numberAt(tokens: readonly Token[], at: number): { value: number; length
 
 /** "Twenty-five", "twenty five", "five". */
 function smallAt(tokens: readonly Token[], at: number): { value: number; length: number } | null {
-  const [ten, unit, ...more] = wordAt(tokens, at).split('-')
+  const word = wordAt(tokens, at)
+  if (!values.has(word) && !word.includes('-')) return null
+  const [ten, unit, ...more] = word.split('-')
   const value = values.get(ten ?? '')
   if (value === undefined || more.length > 0) return null
   if (unit !== undefined) return joined(value, values.get(unit), 1)

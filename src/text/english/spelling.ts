@@ -1,4 +1,4 @@
-/** British spellings with their American ones; those that tell two words apart there (practise, tyre, storey, cheque) are left out. */
+/** British spellings with their American ones; those that tell two words apart there (practise, tyre, storey, cheque, grey) are left out. */
 
 const pairs = `
   colour color|colours colors|coloured colored|colouring coloring|colourful colorful|favourite favorite|favourites favorites
@@ -7,12 +7,24 @@ const pairs = `
   humour humor|odour odor|odours odors|vapour vapor|tumour tumor|tumours tumors|armour armor|endeavour endeavor|savoury savory
   centre center|centres centers|theatre theater|theatres theaters|litre liter|litres liters|fibre fiber|fibres fibers
   millilitre milliliter|millilitres milliliters|kilometre kilometer|kilometres kilometers|centimetre centimeter|centimetres centimeters
-  defence defense|offence offense|aluminium aluminum|jewellery jewelry|grey gray|maths math|mould mold|moustache mustache
+  defence defense|offence offense|aluminium aluminum|jewellery jewelry|maths math|mould mold|moustache mustache
   travelling traveling|travelled traveled|traveller traveler|travellers travelers|cancelled canceled|cancelling canceling
   modelling modeling|modelled modeled|labelled labeled|labelling labeling|fuelled fueled|marvellous marvelous|counselling counseling
   counsellor counselor|fulfil fulfill|enrol enroll|skilful skillful|instalment installment|instalments installments
   encyclopaedia encyclopedia|anaemia anemia|diarrhoea diarrhea|oestrogen estrogen|paediatric pediatric|paediatrician pediatrician
   manoeuvre maneuver|catalogue catalog|analyse analyze|analysed analyzed|analysing analyzing|paralyse paralyze|pyjamas pajamas
+`
+/** Misspellings that are no words themselves, and of one word alone; variants on both sides of the ocean. */
+const variants = `
+  weird wierd|receive recieve|received recieved|receiving recieving|definitely definately|definitely definitly|separate seperate|separately seperately
+  occurred occured|beginning begining|believe beleive|achieve acheive|address adress|argument arguement|colleague collegue|committed commited
+  conscious concious|embarrass embarass|embarrassing embarassing|environment enviroment|existence existance|experience experiance
+  foreign foriegn|government goverment|happened happend|immediately immediatly|independent independant|knowledge knowlege|necessary neccessary
+  opportunity oppurtunity|preferred prefered|probably probaly|publicly publically|recommend recomend|relevant relevent|religious religous
+  restaurant resturant|restaurants resturants|rhythm rythm|successful succesful|successful successfull|surprise suprise|tomorrow tommorow
+  tomorrow tommorrow|truly truely|which wich|because becuase|difference diffrence|difference differance|business buisness|business bussiness
+  benefits benifits|interested intrested|language langauge|preparation prepration|preparation preperation|preparations preprations
+  among amongst|while whilst|toward towards|learned learnt|email e-mail|emails e-mails|ok okay
 `
 /** Verbs in -ise, with their forms. */
 const verbs = `
@@ -23,6 +35,10 @@ const verbs = `
 `
 
 const american: ReadonlyMap<string, string> = new Map([
+  ...variants
+    .split(/[|\n]/)
+    .map(pair => pair.trim().split(' '))
+    .flatMap(([written, other]) => (written && other ? [[other, written] as const] : [])),
   ...pairs
     .split(/[|\n]/)
     .map(pair => pair.trim().split(' '))
@@ -40,7 +56,7 @@ const american: ReadonlyMap<string, string> = new Map([
     ),
 ])
 
-/** The American spelling of a British one in small letters. */
-export function americanSpelling(word: string): string {
-  return american.get(word) ?? word
+/** The American spelling of a British one in small letters. The Labour Party is another one than the Labor Party. */
+export function americanSpelling(word: string, next: string): string {
+  return next === 'party' ? word : (american.get(word) ?? word)
 }

@@ -22,10 +22,20 @@ export const wordingWords = wordSet(`
   exactly transcribe transcript caption captions continue completes
 `)
 
+/** Beside one of these, how much white space stands between words may be what is asked about. */
+export const spacingWords = wordSet(`
+  space spaces spaced spacing blank blanks gap gaps whitespace tab tabs indent indents indented indentation
+`)
+
+/** Before the full form of an abbreviation is asked for, or after it. */
+export const formPhrases = ['stand for', 'stands for', 'stood for', 'short for', 'full form']
+
 /** A prompt that speaks of programs or of a kind of English: spelling and number words may be what it is about. */
 export const formWords = wordSet(`
-  british american americans canadian australian uk us english england
+  british american americans canadian australian uk us usa english england britain london america canada australia
   css html xml json yaml sql python javascript typescript java rust ruby php perl kotlin swift golang bash shell terminal
   code coding program programming function functions property properties attribute attributes variable variables keyword keywords
+  c r lua scala haskell dart julia matlab fortran cobol lisp clojure elixir erlang groovy vba zig ocaml prolog awk sed grep regex vim
+  powershell zsh mysql postgres postgresql sqlite mongodb oracle redis docker react node latex toml excel print prints echo char literal
   api tag tags parameter parameters command commands class method field flag option selector git linux
 `)

@@ -1,10 +1,23 @@
 import { afterAll, beforeEach, expect, test } from 'vitest'
+import { usageOverview } from '../../../src/postgres/admin/usage.ts'
 import { recordUsage, rollUpUsage, type UsageRecord } from '../../../src/postgres/record-usage.ts'
 import { OLDER_PARTITION } from '../../browser/seed.ts'
 import { describeBackends, type Stores } from '../../harness/backends.ts'
 import { ask } from '../../harness/client.ts'
 import { startProxy, type TestProxy } from '../../harness/proxy.ts'
 
+const SUMS = [
+  ...[
+    'usage_sums',
+    'usage_hourly',
+    'usage_daily',
+    'usage_monthly',
+    'latency_hourly',
+    'latency_daily',
+    'latency_monthly',
+  ],
+  ...['day', 'hour'].map(grain => `(select * from usage_totals where grain = '${grain}') t`),
+]
 const MINUTES_APART = 101
 
 /** The nth of a long row of requests, back from now. */
@@ -44,6 +57,24 @@ describeBackends('usage by the hour', backend => {
   const sums = (table: string) =>
     proxy.query(`select cache_result, sum(requests)::integer as requests from ${table} group by 1 order by 1`)
 
+  /** All projects together are read from sums of their own: the same as of each, added up. Nobody else reads those. */
+  async function administratorSeesTheSame(): Promise<void> {
+    const [user] = await proxy.query<{ id: string }>(`select create_user('all@example.com', 'owner')::text as id`)
+    const [other] = await proxy.query<{ id: string }>(`select create_user('none@example.com', 'reader')::text as id`)
+    const everybody = await proxy.query<{ id: number }>(`select id::integer from projects`)
+    const actorOf = (id = '') => ({ name: 'x', userId: Number(id), adminKeyId: null, address: '127.0.0.1' })
+    const [from_time, until_time] = [Date.now() - 100 * 86_400_000, Date.now()].map(at => new Date(at).toISOString())
+    for (const width of ['hour', 'day', 'month'] as const) {
+      const asked = { from_time: `${from_time}`, until_time: `${until_time}`, width, zone: 'Asia/Kolkata' }
+      const read = (of_projects: number[] | null, id = user?.id) =>
+        usageOverview(stores.database, actorOf(id), { ...asked, of_projects, of_model: null, of_key: null })
+      const all = await read(null)
+      expect(all.length).toBeGreaterThan(3)
+      expect(all).toEqual(await read(everybody.map(({ id }) => id)))
+      expect(await read(null, other?.id)).toEqual([])
+    }
+  }
+
   test('is known at once, and is the same once it was summed up, by several at a time', async () => {
     const key = await proxy.createKey()
     const expected: unknown[] = []
@@ -59,7 +90,7 @@ describeBackends('usage by the hour', backend => {
       expect(await sums('usage_sums')).toEqual(expected)
       expect(await sums('latency_sums')).toEqual(expected)
       await Promise.all([rollUpUsage(stores.database), rollUpUsage(stores.database), rollUpUsage(stores.database)])
-      for (const table of ['usage_sums', 'usage_hourly', 'latency_hourly', 'usage_daily', 'latency_daily']) {
+      for (const table of SUMS) {
         expect([table, await sums(table)]).toEqual([table, expected])
       }
       expect(await sums('usage_pending')).toEqual([])
@@ -85,19 +116,23 @@ describeBackends('usage by the hour', backend => {
       ]) {
         const from = `date_trunc('hour', now() - interval '${back}', 'UTC')`
         const span = `array[(select id from projects where name = 'long')], ${from}, now()`
-        const [compared] = await proxy.query(`
-          with told as (select bucket_start, requests, exact_hits, prompt_tokens, cost_usd from usage_overview(${span}, '${width}', '${zone}', null, null)),
-          counted as (
-            select date_trunc('${width}', date_trunc('hour', recorded_at, 'UTC'), '${zone}') as bucket_start, count(*) as requests,
-              count(*) filter (where cache_result = 'HIT') as exact_hits, sum(prompt_tokens) as prompt_tokens, sum(cost_usd) as cost_usd
-            from usage_records where recorded_at >= ${from} group by 1
-          )
-          select (select count(*)::integer from told) > 2 as some,
-            (select count(*)::integer from (table told except table counted) t) as wrong,
-            (select count(*)::integer from (table counted except table told) t) as missing`)
-        expect([zone, width, compared]).toEqual([zone, width, { some: true, wrong: 0, missing: 0 }])
+        // Without a filter sums of all keys and models are read, with one those by key and model.
+        for (const key of ['null', '1']) {
+          const [compared] = await proxy.query(`
+            with told as (select bucket_start, requests, exact_hits, prompt_tokens, cost_usd from usage_overview(${span}, '${width}', '${zone}', null, ${key})),
+            counted as (
+              select date_trunc('${width}', date_trunc('hour', recorded_at, 'UTC'), '${zone}') as bucket_start, count(*) as requests,
+                count(*) filter (where cache_result = 'HIT') as exact_hits, sum(prompt_tokens) as prompt_tokens, sum(cost_usd) as cost_usd
+              from usage_records where recorded_at >= ${from} group by 1
+            )
+            select (select count(*)::integer from told) > 2 as some,
+              (select count(*)::integer from (table told except table counted) t) as wrong,
+              (select count(*)::integer from (table counted except table told) t) as missing`)
+          expect([zone, width, compared]).toEqual([zone, width, { some: true, wrong: 0, missing: 0 }])
+        }
       }
     }
+    await administratorSeesTheSame()
     const span = `array[(select id from projects where name = 'long')], now() - interval '100 days', now()`
     expect(
       await proxy.query(`select sum(requests)::integer as requests from latency_percentiles(${span})

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { notFound, readPath } from '../../../src/http/paths.ts'
+import { methodOf, methodsOf, notFound, readPath } from '../../../src/http/paths.ts'
 
 const CHAT = { kind: 'endpoint', endpoint: 'chat', model: null }
 
@@ -10,8 +10,8 @@ test.each([
   ['//v1//chat/completions/', CHAT],
   ['/embeddings', { kind: 'endpoint', endpoint: 'embeddings', model: null }],
   ['/health', { kind: 'health' }],
-  ['/v1/models/', { kind: 'models' }],
-  ['/models/openai/gpt-4o', { kind: 'model', id: 'openai/gpt-4o' }],
+  ['/v1/models/', { kind: 'models', id: null }],
+  ['/models/openai/gpt-4o', { kind: 'models', id: 'openai/gpt-4o' }],
   ['/openai/deployments/gpt-4o/chat/completions', { kind: 'endpoint', endpoint: 'chat', model: 'gpt-4o' }],
   [
     '/v1/openai/deployments/openai%2Fgpt-4o/embeddings',
@@ -32,9 +32,19 @@ test.each([
   ['/v1/responses/resp_1/cancel', { kind: 'response', id: 'resp_1', part: '/cancel' }],
   ['/v1/responses/a/b', null],
   ['/v1/responses/%2e%2e', null],
-  ['/v1/images/generations', { kind: 'operation', operation: 'images/generations' }],
-  ['//audio/speech/', { kind: 'operation', operation: 'audio/speech' }],
-  ['/v1/v1/moderations', { kind: 'operation', operation: 'moderations' }],
+  ['/v1/images/generations', { kind: 'operation', operation: 'images/generations', model: null }],
+  ['//audio/speech/', { kind: 'operation', operation: 'audio/speech', model: null }],
+  ['/v1/v1/moderations', { kind: 'operation', operation: 'moderations', model: null }],
+  ['/openai/v1/chat/completions', CHAT],
+  ['/v1/openai/v1/responses', { kind: 'endpoint', endpoint: 'responses', model: null }],
+  ['/openai/responses/resp_1', { kind: 'response', id: 'resp_1', part: '' }],
+  ['/openai/files/file-1', { kind: 'kept', collection: 'files', id: 'file-1', part: '' }],
+  ['/openai/models', { kind: 'models', id: null }],
+  ['/openai/deployments/tts/audio/speech', { kind: 'operation', operation: 'audio/speech', model: 'tts' }],
+  ['/openai/deployments/any/batches', { kind: 'kept', collection: 'batches', id: null, part: '' }],
+  ['/openai/deployments/any/models', null],
+  ['/openai/deployments/any', null],
+  ['/openai/openai/chat/completions', null],
   ['/v1/audio', null],
   ['/v1/constructor', null],
   ['/v1/files', { kind: 'kept', collection: 'files', id: null, part: '' }],
@@ -48,6 +58,30 @@ test.each([
   ['/v1/__proto__', null],
 ])('%s', (path, target) => {
   expect(readPath(path)).toEqual(target)
+})
+
+test.each([
+  ['/v1/chat/completions', ['POST']],
+  ['/v1/audio/speech', ['POST']],
+  ['/v1/models/gpt-4o', ['GET']],
+  ['/v1/responses/resp_1', ['GET', 'DELETE']],
+  ['/v1/responses/resp_1/input_items', ['GET']],
+  ['/v1/responses/resp_1/cancel', ['POST']],
+  ['/v1/files', ['GET', 'POST']],
+  ['/v1/files/file-1', ['GET', 'DELETE']],
+  ['/v1/files/file-1/content', ['GET']],
+  ['/v1/batches/batch_1', ['GET']],
+  ['/v1/batches/batch_1/cancel', ['POST']],
+])('%s takes %j', (path, methods) => {
+  const target = readPath(path)
+  expect(target && methodsOf(target)).toEqual(methods)
+})
+
+test('HEAD is answered like GET where that costs nothing', () => {
+  expect(methodOf({ kind: 'health' }, 'HEAD')).toBe('GET')
+  expect(methodOf({ kind: 'models', id: null }, 'HEAD')).toBe('GET')
+  expect(methodOf({ kind: 'kept', collection: 'files', id: 'file-1', part: '/content' }, 'HEAD')).toBeNull()
+  expect(methodOf({ kind: 'endpoint', endpoint: 'chat', model: null }, 'HEAD')).toBeNull()
 })
 
 describe('a 404 says what to change', () => {

@@ -13,110 +13,58 @@ import { translateError } from './translate-error.ts'
 import { mergeUsage, type ReportedUsage, translateUsage } from './translate-usage.ts'
 import { createUnfencer } from './unfence.ts'
 
-export interface StreamTranslator {
+type Event = RawMessageStreamEvent | { type: 'error' } | { type: 'ping' }
+
+export class StreamTranslator {
+  readonly #context: AnswerContext
+  readonly #text = createTextJoiner()
+  readonly #thinking = createTextJoiner()
+  readonly #unfencer: ReturnType<typeof createUnfencer> | null
+  readonly #stopper: ReturnType<typeof createTextStopper>
+  readonly #calls: CallWriter
+  /** Thoughts, by their blocks' numbers, while they grow. */
+  readonly #thoughts = new Map<number, KeptThought>()
+  #envelope: AnswerEnvelope | null = null
+  #usage: ReportedUsage = {}
+  #isDone = false
+
+  constructor(context: AnswerContext) {
+    this.#context = context
+    this.#unfencer = context.isJsonObject ? createUnfencer() : null
+    this.#stopper = createTextStopper(context.ownStops)
+    this.#calls = createCallWriter(context)
+  }
+
+  /** Whether `[DONE]` was among the payloads. */
+  get isDone(): boolean {
+    return this.#isDone
+  }
+
   /**
    * One event's data to the payloads of the chunks it comes to: none for pings and for what is not known. The last
    * are the usage chunk and `[DONE]`. Throws a ProxyError for an error event, and for data that is no event.
    */
-  push(data: string): string[]
-  /** Whether `[DONE]` was among the payloads. */
-  readonly isDone: boolean
-}
-
-type Event = RawMessageStreamEvent | { type: 'error' } | { type: 'ping' }
-
-export function createStreamTranslator(context: AnswerContext): StreamTranslator {
-  const text = createTextJoiner()
-  const thinking = createTextJoiner()
-  const unfencer = context.isJsonObject ? createUnfencer() : null
-  const stopper = createTextStopper(context.ownStops)
-  const calls: CallWriter = createCallWriter(context)
-  /** Thoughts, by their blocks' numbers, while they grow. */
-  const thoughts = new Map<number, KeptThought>()
-  let envelope: AnswerEnvelope | null = null
-  let usage: ReportedUsage = {}
-  let isDone = false
-
-  function writeChunk(delta: JsonObject, finishReason: string | null = null): string {
-    const choice = { index: 0, delta, logprobs: null, finish_reason: finishReason }
-    return JSON.stringify({ ...envelope, choices: [choice] })
-  }
-
-  function say(piece: string): string[] {
-    const added = text.add(piece)
-    const passed = stopper.push(unfencer ? unfencer.push(added) : added)
-    return passed === '' ? [] : [writeChunk({ content: passed })]
-  }
-
-  function think(piece: string): string[] {
-    const passed = thinking.add(piece)
-    return passed === '' ? [] : [writeChunk({ reasoning_content: passed })]
-  }
-
-  function startBlock(index: number, block: ContentBlock): string[] {
-    if (block.type !== 'text') text.part()
-    thinking.part()
-    const thought = keepThought(block, index)
-    if (thought) thoughts.set(index, thought)
-    if (block.type === 'text') return say(block.text)
-    if (block.type === 'thinking') return think(block.thinking)
-    return block.type === 'tool_use' ? calls.start(index, block).map(delta => writeChunk(delta)) : []
-  }
-
-  function continueBlock(index: number, delta: RawContentBlockDelta): string[] {
-    const thought = thoughts.get(index)
-    switch (delta.type) {
-      case 'text_delta':
-        return say(delta.text)
-      case 'thinking_delta':
-        if (thought?.type === 'thinking') thought.thinking += delta.thinking
-        return think(delta.thinking)
-      case 'signature_delta':
-        if (thought?.type === 'thinking') thought.signature = delta.signature
-        return []
-      case 'input_json_delta':
-        return calls.continue(index, delta.partial_json).map(part => writeChunk(part))
-      // Citations have no counterpart.
-      default:
-        return []
-    }
-  }
-
-  function endMessage({ delta, usage: counted }: RawMessageStreamEvent & { type: 'message_delta' }): string[] {
-    usage = mergeUsage(usage, counted)
-    const told = translateStopReason(delta.stop_reason, context)
-    if (told === null) return []
-    const refusal = describeRefusal(delta.stop_reason, delta.stop_details)
-    const held = stopper.push(unfencer?.end() ?? '') + stopper.end()
-    const reason = stopper.isStopped ? 'stop' : told
-    return [
-      ...(held === '' ? [] : [writeChunk({ content: held })]),
-      ...(refusal === null ? [] : [writeChunk({ refusal })]),
-      // Once and whole: clients that do not know the field keep the last they see.
-      ...(thoughts.size === 0 ? [] : [writeChunk({ thinking_blocks: [...thoughts.values()] })]),
-      writeChunk({}, reason),
-    ]
-  }
-
-  function translate(event: Event): string[] {
+  push(data: string): string[] {
+    if (this.#isDone) return []
+    const event = readEvent(data)
     // What Anthropic went on to say is counted, and is no part of the answer.
-    if (stopper.isStopped && event.type.startsWith('content_block')) return []
+    if (this.#stopper.isStopped && event.type.startsWith('content_block')) return []
     switch (event.type) {
       case 'message_start':
-        envelope = writeEnvelope(event.message, 'chat.completion.chunk', context)
-        usage = mergeUsage(usage, event.message.usage)
-        return [writeChunk({ role: 'assistant', content: null, refusal: null })]
+        this.#envelope = writeEnvelope(event.message, 'chat.completion.chunk', this.#context)
+        this.#usage = mergeUsage(this.#usage, event.message.usage)
+        return [this.#writeChunk({ role: 'assistant', content: null, refusal: null })]
       case 'content_block_start':
-        return startBlock(event.index, event.content_block)
+        return this.#startBlock(event.index, event.content_block)
       case 'content_block_delta':
-        return continueBlock(event.index, event.delta)
+        return this.#continueBlock(event.index, event.delta)
       case 'content_block_stop':
-        return calls.stop(event.index).map(delta => writeChunk(delta))
+        return this.#writeChunks(this.#calls.stop(event.index))
       case 'message_delta':
-        return endMessage(event)
+        return this.#endMessage(event)
       case 'message_stop':
-        isDone = true
-        return [JSON.stringify({ ...envelope, choices: [], usage: translateUsage(usage) }), '[DONE]']
+        this.#isDone = true
+        return [JSON.stringify({ ...this.#envelope, choices: [], usage: translateUsage(this.#usage) }), '[DONE]']
       case 'error':
         throw translateError(event, null)
       // Pings, and what Anthropic may add.
@@ -125,14 +73,67 @@ export function createStreamTranslator(context: AnswerContext): StreamTranslator
     }
   }
 
-  return {
-    get isDone() {
-      return isDone
-    },
-    push(data) {
-      if (isDone) return []
-      return translate(readEvent(data))
-    },
+  #startBlock(index: number, block: ContentBlock): string[] {
+    if (block.type !== 'text') this.#text.part()
+    this.#thinking.part()
+    const thought = keepThought(block, index)
+    if (thought) this.#thoughts.set(index, thought)
+    if (block.type === 'text') return this.#say(block.text)
+    if (block.type === 'thinking') return this.#think(block.thinking)
+    return block.type === 'tool_use' ? this.#writeChunks(this.#calls.start(index, block)) : []
+  }
+
+  #continueBlock(index: number, delta: RawContentBlockDelta): string[] {
+    const thought = this.#thoughts.get(index)
+    switch (delta.type) {
+      case 'text_delta':
+        return this.#say(delta.text)
+      case 'thinking_delta':
+        if (thought?.type === 'thinking') thought.thinking += delta.thinking
+        return this.#think(delta.thinking)
+      case 'signature_delta':
+        if (thought?.type === 'thinking') thought.signature = delta.signature
+        return []
+      case 'input_json_delta':
+        return this.#writeChunks(this.#calls.continue(index, delta.partial_json))
+      // Citations have no counterpart.
+      default:
+        return []
+    }
+  }
+
+  #say(piece: string): string[] {
+    const added = this.#text.add(piece)
+    const passed = this.#stopper.push(this.#unfencer ? this.#unfencer.push(added) : added)
+    return passed === '' ? [] : [this.#writeChunk({ content: passed })]
+  }
+
+  #think(piece: string): string[] {
+    const passed = this.#thinking.add(piece)
+    return passed === '' ? [] : [this.#writeChunk({ reasoning_content: passed })]
+  }
+
+  #endMessage({ delta, usage }: RawMessageStreamEvent & { type: 'message_delta' }): string[] {
+    this.#usage = mergeUsage(this.#usage, usage)
+    const told = translateStopReason(delta.stop_reason, this.#context)
+    if (told === null) return []
+    const refusal = describeRefusal(delta.stop_reason, delta.stop_details)
+    const held = this.#stopper.push(this.#unfencer?.end() ?? '') + this.#stopper.end()
+    const last: JsonObject[] = []
+    if (held !== '') last.push({ content: held })
+    if (refusal !== null) last.push({ refusal })
+    // Once and whole: clients that do not know the field keep the last they see.
+    if (this.#thoughts.size > 0) last.push({ thinking_blocks: [...this.#thoughts.values()] })
+    return [...this.#writeChunks(last), this.#writeChunk({}, this.#stopper.isStopped ? 'stop' : told)]
+  }
+
+  #writeChunks(deltas: readonly JsonObject[]): string[] {
+    return deltas.map(delta => this.#writeChunk(delta))
+  }
+
+  #writeChunk(delta: JsonObject, finishReason: string | null = null): string {
+    const choice = { index: 0, delta, logprobs: null, finish_reason: finishReason }
+    return JSON.stringify({ ...this.#envelope, choices: [choice] })
   }
 }
 

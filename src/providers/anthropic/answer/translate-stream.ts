@@ -2,7 +2,7 @@
 import { createSseParser, type SseEvent } from '../../../openai-format/sse-parser.ts'
 import { broken } from '../../upstream-failure.ts'
 import type { AnswerContext } from './answer-context.ts'
-import { createStreamTranslator, type StreamTranslator } from './stream-translator.ts'
+import { StreamTranslator } from './stream-translator.ts'
 
 type Reader = ReturnType<typeof openReader>
 
@@ -39,7 +39,7 @@ function openReader(stream: ReadableStream<Uint8Array>) {
 }
 
 async function* translateChunks(reader: Reader, context: AnswerContext): AsyncGenerator<Uint8Array, undefined> {
-  const translator = createStreamTranslator(context)
+  const translator = new StreamTranslator(context)
   let events: SseEvent[] = []
   const parser = createSseParser(event => events.push(event))
   try {

@@ -87,7 +87,7 @@ describe('shows people every difference', () => {
 })
 
 const fragments =
-  "What what's is the a of How do I can I you one Please please, thanks hi Hi, tell me five 5 six percent % × x times + - plus US U.S. TV France france colour best books book ? ! . , : ( ) \"a b\" 'a b' `c` mean meaning kids children not isn't Polish cost difference between and Wie bitte ist for to learn make reset".split(
+  "What what's is the a of How do I can I you one Please please, thanks hi Hi, tell me five 5 six percent % × x times + - plus US U.S. TV France france colour best books book ? ! . , : ( ) \"a b\" 'a b' `c` mean meaning kids children not isn't Polish cost difference between and Wie bitte ist for to learn make reset somebody an & earn money online quickly my improve English get job has most beautiful moment life in examples give some or Machine Learning html amongst define on internet Quora questions would be funniest joke have heard ever someone advantages cats dogs".split(
     ' ',
   )
 const wordings = fc

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../../../src/json/json-object.ts'
 import type { AnswerContext } from '../../../../src/providers/anthropic/answer/answer-context.ts'
-import { createStreamTranslator } from '../../../../src/providers/anthropic/answer/stream-translator.ts'
+import { StreamTranslator } from '../../../../src/providers/anthropic/answer/stream-translator.ts'
 import { translateResponse } from '../../../../src/providers/anthropic/answer/translate-response.ts'
 import { translateStream } from '../../../../src/providers/anthropic/answer/translate-stream.ts'
 import { assembleBytes, cutBytes } from '../../../standin/assemble-bytes.ts'
@@ -50,7 +50,7 @@ const use = (id: string, input: unknown = {}): ContentBlock => ({
 
 /** The chunks of these events, each parsed; `[DONE]` as it is. */
 function chunksOf(events: (JsonObject & { type: string })[], context = CONTEXT): (JsonObject | string)[] {
-  const translator = createStreamTranslator(context)
+  const translator = new StreamTranslator(context)
   return events.flatMap(event => translator.push(JSON.stringify(event))).map(parsePayload)
 }
 
@@ -153,7 +153,7 @@ describe('a translated stream', () => {
   })
 })
 
-describe('createStreamTranslator', () => {
+describe('StreamTranslator', () => {
   test('opens with the role, ends with its reason, its usage and [DONE]', () => {
     const chunks = chunksOf(eventsOf(message([text('Hi there')]), 3))
     const head = {
@@ -267,7 +267,7 @@ describe('createStreamTranslator', () => {
   })
 
   test('says no more once all was said', () => {
-    const translator = createStreamTranslator(CONTEXT)
+    const translator = new StreamTranslator(CONTEXT)
     for (const event of eventsOf(message([]))) translator.push(JSON.stringify(event))
     expect(translator.isDone).toBe(true)
     expect(translator.push('{"type":"error"}')).toEqual([])
@@ -276,7 +276,7 @@ describe('createStreamTranslator', () => {
   test.each(['x', '[]', '{"type":"message_start"}', '{"type":"content_block_delta","index":0}', ''])(
     'throws a 502 for %j',
     data => {
-      expect(() => createStreamTranslator(CONTEXT).push(data)).toThrow(expect.objectContaining({ status: 502 }))
+      expect(() => new StreamTranslator(CONTEXT).push(data)).toThrow(expect.objectContaining({ status: 502 }))
     },
   )
 })

@@ -1,5 +1,5 @@
 /** The words English question frames ask for. */
-import { wordSet } from '../token.ts'
+import { wordSet } from '../../token.ts'
 
 /** Verbs of which "how do I" asks for a method. "Look", "feel", "differ", "sound" are none: they ask for a state. */
 export const doingVerbs = wordSet(`
@@ -17,7 +17,14 @@ export const doingVerbs = wordSet(`
   report request reset resize resolve restart restore retrieve reverse roast run save schedule scrape search secure select
   sell send serve set setup share sharpen sign simplify solve speak speed spend split start stay stop store study submit
   subscribe subtract survive switch swim take teach test thaw throw tie track trade train transfer travel treat turn type
-  uninstall unlock unsubscribe update upgrade upload use validate verify view visit wake wash water whiten win withdraw write
+  uninstall unlock unsubscribe enhance strengthen regain hack root jailbreak quit whistle fall update upgrade upload use validate verify view visit wake wash water whiten win withdraw write
+`)
+
+/** Of these it makes no difference who does it, or how many do: "how do we bake bread". But "how can we reduce waste" asks for a policy. */
+export const craftVerbs = wordSet(`
+  bake boil brew calculate clone compile compute configure connect convert debug delete deploy disable divide download enable export extract
+  format freeze fry import install measure merge mount parse poach print rename reset roast sharpen sort subtract thaw tie uninstall unlock
+  wash
 `)
 
 /** Of these, "how do you" asks anyone, not the one who is asked. */
@@ -25,6 +32,7 @@ export const genericVerbs = wordSet(`
   assemble bake boil brew calculate clean clone compile compute configure connect construct convert cook create cure cut
   debug delete deploy determine disable divide download draw dry dye enable export extract file fix format freeze fry grill grow hack implement
   import install measure merge mount open paint parse plant plot poach prepare print prove raise remove rename repair replace reset
+  wake lose quit hire adopt root jailbreak hack buy rent crack unclog whistle knit sew iron
   roast sharpen solve sort split start subtract swim thaw tie train turn uninstall unlock wash whiten win
 `)
 
@@ -37,6 +45,9 @@ const advised = `
   city cities|game games|language languages|podcast podcasts|channel channels|quote quotes|joke jokes|photo photos|story stories
   hack hacks|tip tips|technique techniques|option options|coaching coachings|agency agencies|brand brands|show shows|anime anime
   question questions|answer answers|job jobs|memory memories|moment moments|poem poems|group groups|portal portals
+  experience experiences|fact facts|dream dreams|decision decisions|habit habits|sport sports|subject subjects|food foods
+  snack snacks|recipe recipes|destination destinations|hobby hobbies|skill skills|speech speeches|lesson lessons
+  photograph photographs|picture pictures|quality qualities|feature features
   product products|strategy strategies|diet diets|car cars|bike bikes|headphones headphones|earphones earphones
 `
 export const advisedNouns: ReadonlyMap<string, string> = new Map(
@@ -60,7 +71,13 @@ export const relationNouns = wordSet(`
   function functions future goal goals history impact importance limitation limitations objective objectives origin outcome population
   process purpose qualities reason reasons requirement requirements responsibilities role scope
   problem problems challenge challenges factors methods principles phases stages steps elements ingredients duties pros side-effects sign signs significance
-  structure successes symptom symptoms theory types use uses value weaknesses strengths
+  relationship relationships relation similarity similarities drawbacks impacts structure successes symptom symptoms theory types use uses value weaknesses strengths
+`)
+
+/** Of these there are always more than anyone lists: "some", "the" and nothing say the same. */
+export const openNouns = wordSet(`
+  advantages applications benefits causes challenges characteristics consequences disadvantages drawbacks effects examples features impacts
+  limitations problems reasons signs side-effects strengths symptoms uses weaknesses
 `)
 
 /** "What is the meaning of life" asks for more than what a word means. */

@@ -1,4 +1,4 @@
-/** A message while it grows: writes Anthropic's events, one block after another. */
+/** Writes Anthropic's events of a message, one block after another. */
 
 import type { JsonObject } from '../../json/json-object.ts'
 import type { TypedEvent } from '../../openai-format/typed-events.ts'

@@ -1,0 +1,211 @@
+/**
+ * Versions of the proxy beside each other: what a request costs in processor time, of the proxy, of its PostgreSQL connections and of
+ * Redis. Each has a database of its own and gets the load in turn, the order reversed every round, so that a noisy minute hits all.
+ *
+ * Run: bun scripts/bench/compare.ts --checkouts base=/path/to/one,now=. --scenarios exact,semantic,miss,miss-off --connections 32
+ * Options: --rounds N (default 10) --seconds N (of each turn, default 1) --warm-up N (seconds, default 5). Each checkout needs its
+ * own node_modules. DATABASE_URL and REDIS_URL must lead to servers on this machine: processor time is read from /proc.
+ */
+import { readdirSync, readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { parseArgs } from 'node:util'
+import type { Subprocess } from 'bun'
+import { openRealDatabase } from '../../src/postgres/real.ts'
+import type { LoadOrder, LoadResult } from './load.ts'
+import { findFreePort, startAndRead, type startProxyProcess, stop } from './processes.ts'
+import type { BenchStores } from './stores.ts'
+
+const { values: options } = parseArgs({
+  options: {
+    checkouts: { type: 'string', default: 'now=.' },
+    scenarios: { type: 'string', default: 'exact,semantic,miss,miss-off' },
+    connections: { type: 'string', default: '32' },
+    rounds: { type: 'string', default: '10' },
+    seconds: { type: 'string', default: '1' },
+    'warm-up': { type: 'string', default: '5' },
+  },
+})
+
+interface Version {
+  name: string
+  proxy: Subprocess
+  port: number
+  stores: BenchStores
+}
+
+interface Scenario {
+  bodies: string[]
+  headers?: Record<string, string>
+  /** What X-Proxy-Cache must say. */
+  expects: string
+  /** Run in the version's database before. */
+  prepare?: string
+}
+
+const chat = (content: string) => JSON.stringify({ model: 'openai/gpt-4o-mini', messages: [{ role: 'user', content }] })
+const questions = Array.from({ length: 200 }, (_, i) => {
+  const series = String.fromCharCode(65 + Math.floor(i / 26), 65 + (i % 26)).repeat(2)
+  return `How do I replace the water filter of a coffee machine of series ${series}?`
+})
+const SCENARIOS: Record<string, Scenario> = {
+  exact: { bodies: questions.map(chat), expects: 'HIT' },
+  semantic: {
+    bodies: questions.map(question => chat(question.replace('?', ', please?'))),
+    expects: 'HIT-SEMANTIC',
+  },
+  miss: { bodies: [chat('Tell me something about number {{n}}.')], expects: 'MISS' },
+  'miss-off': {
+    bodies: [chat('Tell me something about number {{n}}.')],
+    expects: 'MISS',
+    prepare: `select set_setting('bench', 'semantic_enabled', 'false')`,
+  },
+}
+
+const TICKS_PER_SECOND = 100
+
+/** Microseconds that a process has run; 0 where it is gone. */
+function readProcessorTime(pid: number): number {
+  try {
+    const text = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
+    return ((Number(fields[11]) + Number(fields[12])) * 1e6) / TICKS_PER_SECOND
+  } catch {
+    return 0
+  }
+}
+
+/** Processes whose command line holds all of these. */
+function findProcesses(...parts: string[]): number[] {
+  return readdirSync('/proc').flatMap(entry => {
+    if (!/^\d+$/.test(entry)) return []
+    try {
+      const commandLine = readFileSync(`/proc/${entry}/cmdline`, 'utf8')
+      return parts.every(part => commandLine.includes(part)) ? [Number(entry)] : []
+    } catch {
+      return []
+    }
+  })
+}
+
+const sum = (pids: readonly number[]) => pids.reduce((total, pid) => total + readProcessorTime(pid), 0)
+const databaseOf = ({ stores }: Version) => new URL(stores.environment.DATABASE_URL).pathname.slice(1)
+const redisOf = ({ stores }: Version) =>
+  findProcesses('redis-server', `:${new URL(stores.environment.REDIS_URL).port || '6379'}`)
+
+async function start(pair: string, upstreamUrl: string): Promise<Version> {
+  const [name = '', folder = '.'] = pair.split('=')
+  const root = resolve(home, folder)
+  // Each version's schema comes from its own checkout.
+  process.chdir(root)
+  const { prepareStores } = (await import(`${root}/scripts/bench/stores.ts`)) as typeof import('./stores.ts')
+  const { startProxyProcess: startOwn } = (await import(`${root}/scripts/bench/processes.ts`)) as {
+    startProxyProcess: typeof startProxyProcess
+  }
+  const stores = await prepareStores()
+  const port = findFreePort()
+  const environment = { ...stores.environment, AGGREGATOR_BASE_URL: upstreamUrl, AGGREGATOR_API_KEY: 'bench' }
+  const version = { name, stores, port, proxy: await startOwn(environment, port) }
+  process.chdir(home)
+  for (const body of questions.map(chat)) {
+    const { status } = await fetch(`http://127.0.0.1:${port}/v1/chat/completions`, {
+      method: 'POST',
+      headers: headersOf(version),
+      body,
+    })
+    if (status !== 200) throw new Error(`${name}: warming failed with status ${status}`)
+  }
+  return version
+}
+
+function headersOf({ stores }: Version): Record<string, string> {
+  return { authorization: `Bearer ${stores.key}`, 'content-type': 'application/json' }
+}
+
+async function load(version: Version, scenario: Scenario, connections: number, seconds: number): Promise<LoadResult> {
+  const order: LoadOrder = {
+    host: '127.0.0.1',
+    port: version.port,
+    path: '/v1/chat/completions',
+    headers: { ...headersOf(version), ...scenario.headers },
+    bodies: scenario.bodies,
+    connections,
+    warmupMs: 0,
+    measureMs: seconds * 1000,
+  }
+  const child = Bun.spawn([process.execPath, 'scripts/bench/load.ts'], {
+    stdin: 'pipe',
+    stdout: 'pipe',
+    stderr: 'inherit',
+  })
+  child.stdin.write(JSON.stringify(order))
+  child.stdin.end()
+  return JSON.parse(await new Response(child.stdout).text())
+}
+
+interface Total {
+  requests: number
+  proxy: number
+  postgres: number
+  redis: number
+  rates: number[]
+  others: number
+}
+
+async function compare(versions: readonly Version[], name: string, scenario: Scenario, connections: number) {
+  const totals = versions.map((): Total => ({ requests: 0, proxy: 0, postgres: 0, redis: 0, rates: [], others: 0 }))
+  for (let round = 0; round < Number(options.rounds); round++) {
+    const turns = versions.map((version, i) => [version, totals[i] as Total] as const)
+    for (const [version, total] of round % 2 ? turns.toReversed() : turns) {
+      const backends = findProcesses('postgres:', databaseOf(version))
+      const redis = redisOf(version)
+      const before = [readProcessorTime(version.proxy.pid), sum(backends), sum(redis)] as const
+      const result = await load(version, scenario, connections, Number(options.seconds))
+      // Records are written behind, twice a second: they are part of the price.
+      await Bun.sleep(700)
+      total.proxy += readProcessorTime(version.proxy.pid) - before[0]
+      total.postgres += sum(findProcesses('postgres:', databaseOf(version))) - before[1]
+      total.redis += sum(redis) - before[2]
+      total.requests += result.requests
+      total.rates.push(result.requestsPerSecond)
+      total.others += result.requests - (result.cacheResults[scenario.expects] ?? 0)
+    }
+  }
+  for (const [i, version] of versions.entries()) print(name, connections, version.name, totals[i] as Total)
+}
+
+function print(scenario: string, connections: number, version: string, total: Total): void {
+  const each = [total.proxy, total.postgres, total.redis].map(time => time / total.requests)
+  const cells = [...each, each.reduce((a, b) => a + b)].map(value => value.toFixed(0).padStart(9))
+  const rate = total.rates.toSorted((a, b) => a - b)[Math.floor(total.rates.length / 2)] ?? 0
+  const note = total.others > 0 ? `  (${total.others} of ${total.requests} were something else)` : ''
+  const about = [scenario.padEnd(10), String(connections).padStart(5), version.padEnd(10), rate.toFixed(0).padStart(8)]
+  process.stdout.write(`${about.join(' ')}${cells.join('')}${note}\n`)
+}
+
+const home = process.cwd()
+const upstream = await startAndRead('test/standin/main.ts', ['--port', '0'])
+const versions: Version[] = []
+try {
+  for (const pair of options.checkouts.split(','))
+    versions.push(await start(pair, JSON.parse(upstream.firstLine).baseUrl))
+  process.stdout.write(
+    'scenario    at   version         1/s    proxy postgres    redis together  (processor µs a request)\n',
+  )
+  for (const name of options.scenarios.split(',')) {
+    const scenario = SCENARIOS[name]
+    if (!scenario) throw new Error(`There is no scenario ${name}`)
+    for (const version of versions) {
+      if (scenario.prepare) {
+        const database = openRealDatabase({ url: version.stores.environment.DATABASE_URL, maxConnections: 1 })
+        await database.runScript(scenario.prepare)
+        await database.close()
+      }
+      await load(version, scenario, 32, Number(options['warm-up']))
+    }
+    for (const connections of options.connections.split(','))
+      await compare(versions, name, scenario, Number(connections))
+  }
+} finally {
+  await Promise.all([stop(upstream.process), ...versions.map(version => stop(version.proxy))])
+  for (const version of versions) await version.stores.drop()
+}

@@ -1,0 +1,175 @@
+create or replace function find_answers(
+    project_ids bigint[],
+    request_hashes bytea,
+    context_hashes bytea,
+    normalized_hashes bytea,
+    space_ids integer[],
+    vectors text[],
+    thresholds double precision[],
+    max_ages_seconds integer[]
+)
+returns table (
+    place integer,
+    entry_id bigint,
+    request_hash text,
+    match text,
+    similarity double precision,
+    response text,
+    provider text,
+    prompt_tokens integer,
+    completion_tokens integer,
+    created_at timestamptz,
+    expires_at timestamptz,
+    prompt text,
+    verdict text,
+    verdict_source text
+)
+language plpgsql
+stable
+set search_path = public, pg_temp
+-- Settings of the function rather than the session: they hold behind PgBouncer and on every pooled connection.
+set plan_cache_mode = force_generic_plan
+-- A plan that was made while a table was empty would read all of it once it is not.
+set enable_seqscan = off
+set jit = off
+as $$
+#variable_conflict use_column
+declare
+    found integer;
+begin
+    -- Limits keep this walk and others through an index, whatever the planner believes of a table's size.
+    return query
+    select
+        g.at::integer - 1, e.id, encode(e.request_hash, 'hex'), 'exact', null::double precision, e.response, e.provider, e.prompt_tokens,
+        e.completion_tokens, e.created_at, e.expires_at, null::text, null::text, null::text
+    from unnest(project_ids, max_ages_seconds) with ordinality as g (project_id, max_age_seconds, at)
+    cross join lateral (
+        select x.*
+        from cache_entries x
+        where x.project_id = g.project_id
+            and x.request_hash = substring(request_hashes from (g.at::integer - 1) * 32 + 1 for 32)
+            and x.expires_at > now()
+            and (g.max_age_seconds is null or x.created_at >= now() - make_interval(secs => g.max_age_seconds))
+        limit 1
+    ) e;
+    get diagnostics found = row_count;
+    if found + cardinality(array_positions(thresholds, null)) >= cardinality(thresholds) then
+        return;
+    end if;
+
+    return query
+    with given as (
+        select
+            g.at::integer - 1 as place,
+            g.project_id,
+            g.space_id,
+            g.vector,
+            g.threshold,
+            case when g.max_age_seconds is null then '-infinity' else now() - make_interval(secs => g.max_age_seconds) end as oldest,
+            substring(request_hashes from (g.at::integer - 1) * 32 + 1 for 32) as request_hash,
+            substring(context_hashes from (g.at::integer - 1) * 32 + 1 for 32) as context_hash,
+            substring(normalized_hashes from (g.at::integer - 1) * 32 + 1 for 32) as normalized_hash
+        from unnest(project_ids, space_ids, vectors, thresholds, max_ages_seconds) with ordinality as g (
+            project_id, space_id, vector, threshold, max_age_seconds, at
+        )
+    ),
+    -- Those that may be answered in other words, and have to be.
+    open as materialized (
+        select g.*, g.vector::halfvec as asked, hashtextextended(encode(g.context_hash, 'hex'), g.project_id) as group_key
+        from given g
+        where g.threshold is not null
+            and not exists (
+                select
+                from cache_entries x
+                where x.project_id = g.project_id
+                    and x.request_hash = g.request_hash
+                    and x.expires_at > now()
+                    and x.created_at >= g.oldest
+            )
+    ),
+    -- The newest few: one of them may be vetoed where the next is not.
+    named as (
+        select o.place, p.entry_id, 'normalized' as match, 1::double precision as similarity
+        from open o
+        cross join lateral (
+            select x.entry_id
+            from cache_prompts x
+            where x.name_key = hashtextextended(encode(o.context_hash || o.normalized_hash, 'hex'), o.project_id)
+                and x.project_id = o.project_id
+                and x.context_hash = o.context_hash
+                and x.normalized_hash = o.normalized_hash
+                and x.expires_at > now()
+                and x.created_at >= o.oldest
+            order by x.created_at desc
+            limit 5
+        ) p
+    ),
+    -- The nearest few first, the threshold outside: inside, it would be weighed for every row. Codes come out nearly in the
+    -- vectors' order: of the nearest twenty, vectors choose.
+    alike as (
+        select o.place, n.entry_id, 'similar' as match, 1 - n.distance as similarity
+        from open o
+        left join lateral (
+            select x.graph
+            from cache_groups x
+            where x.group_key = o.group_key
+                and x.space_id = o.space_id
+            limit 1
+        ) g on true
+        cross join lateral (
+            select c.entry_id, c.distance
+            from (
+                select x.entry_id, x.embedding <=> o.asked as distance
+                from cache_prompts x
+                where x.group_key = o.group_key
+                    and x.space_id = o.space_id
+                    and not x.in_graph
+                    and x.project_id = o.project_id
+                    and x.context_hash = o.context_hash
+                    and x.expires_at > now()
+                    and x.created_at >= o.oldest
+                union all
+                select p.entry_id, p.embedding <=> o.asked
+                from (select distinct u.id from unnest(find_in_cache_graph(g.graph, o.asked)) as u (id)) found
+                cross join lateral (
+                    select x.*
+                    from cache_prompts x
+                    where x.entry_id = found.id
+                    limit 1
+                ) p
+                where p.in_graph
+                    and p.space_id = o.space_id
+                    and p.project_id = o.project_id
+                    and p.context_hash = o.context_hash
+                    and p.expires_at > now()
+                    and p.created_at >= o.oldest
+            ) c
+            order by c.distance
+            limit 5
+        ) n
+        where o.asked is not null
+            and 1 - n.distance > o.threshold
+    )
+    select
+        o.place, e.id, encode(e.request_hash, 'hex'), c.match, c.similarity, e.response, e.provider, e.prompt_tokens, e.completion_tokens,
+        e.created_at, e.expires_at, p.prompt, v.verdict, v.source
+    from (select * from named union all select * from alike) c
+    join open o on o.place = c.place
+    cross join lateral (select x.* from cache_entries x where x.id = c.entry_id limit 1) e
+    cross join lateral (select x.* from cache_prompts x where x.entry_id = c.entry_id limit 1) p
+    left join lateral (
+        select x.verdict, x.source
+        from cache_verdicts x
+        where x.project_id = o.project_id
+            and x.context_hash = o.context_hash
+            and x.one_hash = least(o.normalized_hash, p.normalized_hash)
+            and x.other_hash = greatest(o.normalized_hash, p.normalized_hash)
+        -- A person's before a review's, and that before the judge's.
+        order by array_position(array['person', 'review', 'judge'], x.source)
+        limit 1
+    ) v on true;
+end;
+$$;
+
+comment on function find_answers(bigint[], bytea, bytea, bytea, integer[], text[], double precision[], integer[]) is
+    'What is stored for each request, one item of each list a request, hashes 32 bytes each: the answer to exactly this request; else, of equal context, up to five of equal normalized prompt, and up to five whose prompt vectors are more similar than the threshold, each with its prompt to be proved by and with what a person, or else a review, or else the judge, said of the two. Places count from 0. A null threshold looks for the exact one alone, a null vector for no similar ones; a null age takes any.';

@@ -1,0 +1,50 @@
+/** Copies of entries in the fast store, each under the exact key of its request, and wordings that name another's entry. */
+import type { FastStore } from '../stores/fast-store.ts'
+import { decodeAliasedEntry, encodeAlias, isAlias } from './alias.ts'
+import type { CacheQuery } from './cache-query.ts'
+import { ageSeconds, type CacheEntry, encodeEntry } from './entry.ts'
+import type { Match, SemanticMatch } from './match.ts'
+import { matchSettings } from './policy.ts'
+import { readStored } from './to-match.ts'
+
+export interface ExactCopies {
+  /** The bytes under an exact key; null for none, and where the fast store is out of reach. */
+  find(exactKey: string | null): Promise<Uint8Array | null>
+  /** Keeps an entry until it expires. Never rejects: a failure costs one more look into Postgres. */
+  keep(exactKey: string, entry: CacheEntry): Promise<void>
+  /** From now on, who asks in these words is answered like an exact request. */
+  nameWording(query: CacheQuery, match: SemanticMatch): void
+}
+
+export function createExactCopies(store: FastStore): ExactCopies {
+  async function write(exactKey: string, bytes: Uint8Array, expiresAtMs: number): Promise<void> {
+    const ttlMs = expiresAtMs - Date.now()
+    if (ttlMs > 0) await store.writeEntry(exactKey, bytes, ttlMs).catch(() => {})
+  }
+
+  return {
+    async find(exactKey) {
+      if (exactKey === null) return null
+      const [entry = null] = await store.readEntries([exactKey]).catch(() => [])
+      return entry
+    },
+    keep: (exactKey, entry) => write(exactKey, encodeEntry(entry), entry.expiresAtMs),
+    nameWording({ exactKey, requestHash, account }, match) {
+      const { entry, entryHash } = match
+      const target = exactKey.replace(requestHash, entryHash)
+      const alias = encodeAlias({ ...match, target, settings: matchSettings(account) })
+      void write(exactKey, alias, entry.expiresAtMs)
+      void write(target, encodeEntry(entry), entry.expiresAtMs)
+    },
+  }
+}
+
+/** What stands under a request's exact key as a match: null where it is too old for the request, or not similar enough for it. */
+export function readCopy(bytes: Uint8Array, { account, control, requestHash }: CacheQuery): Match | null {
+  const match = isAlias(bytes) ? decodeAliasedEntry(bytes, matchSettings(account)) : readStored(bytes, requestHash)
+  const now = Date.now()
+  if (!match || match.entry.expiresAtMs <= now) return null
+  if (control.maxAgeSeconds !== null && ageSeconds(match.entry, now) > control.maxAgeSeconds) return null
+  if (match.result === 'HIT' || match.reason === 'judged') return match
+  return match.similarity > (control.threshold ?? account.semantic_threshold) ? match : null
+}

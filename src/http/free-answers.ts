@@ -1,0 +1,69 @@
+/** Health and the list of models: they need no body, cost nothing, and count against no month, but are limited by address. */
+import { invalidRequest } from '../errors.ts'
+import type { ModelDirectory } from '../pipeline/model-directory.ts'
+import type { ConnectionRoom } from './connection-room.ts'
+import type { EdgeWindows } from './edge-windows.ts'
+import type { Health } from './health.ts'
+import type { Entrance, Incoming } from './incoming.ts'
+import { readAuthorization } from './key-carrier.ts'
+import { respondWithJson } from './respond.ts'
+
+export interface FreeAnswersOptions {
+  models: ModelDirectory
+  checkHealth(): Promise<Health>
+  connections: ConnectionRoom
+  edge: EdgeWindows
+}
+
+export interface FreeAnswers {
+  /** What a key can use. `escaped`: of one model, as in the path; null for all. */
+  answerModels(incoming: Incoming, escaped: string | null): Promise<Response>
+  answerHealth(incoming: Incoming): Promise<Response>
+}
+
+export function createFreeAnswers(
+  { models, checkHealth, connections, edge }: FreeAnswersOptions,
+  entrance: Entrance,
+): FreeAnswers {
+  async function answer(incoming: Incoming, make: (address: string) => Promise<Made>): Promise<Response> {
+    const arrival = entrance.arrive(incoming.request)
+    try {
+      const { value, status = 200 } = await make(entrance.addressOf(incoming))
+      return respondWithJson(value, arrival, status)
+    } catch (error) {
+      return entrance.fail(error, incoming, arrival)
+    }
+  }
+
+  return {
+    answerModels: (incoming, escaped) =>
+      answer(incoming, async address => {
+        const { request, server } = incoming
+        const id = escaped === null ? null : decodeModelId(escaped)
+        if (server) connections.check(server)
+        await edge.passModels(address)
+        const caller = { authorization: readAuthorization(request.headers), address }
+        return { value: id === null ? await models.list(caller) : await models.find(caller, id) }
+      }),
+    answerHealth: incoming =>
+      answer(incoming, async address => {
+        await edge.passHealth(address)
+        const health = await checkHealth()
+        return { value: health, status: health.status === 'down' ? 503 : 200 }
+      }),
+  }
+}
+
+interface Made {
+  /** To be written as JSON. */
+  value: unknown
+  status?: number
+}
+
+function decodeModelId(escaped: string): string {
+  try {
+    return decodeURIComponent(escaped)
+  } catch {
+    throw invalidRequest('The model in the path is not valid: its percent signs must begin an escaped UTF-8 character.')
+  }
+}

@@ -1,0 +1,76 @@
+/** A request as it comes in: what is known before anything of it is read, and whom an error is put down to. */
+import type { Config } from '../config.ts'
+import { ClientGone, ProxyError, refuse } from '../errors.ts'
+import { describeCause } from '../telemetry/describe-cause.ts'
+import type { Log } from '../telemetry/log.ts'
+import type { Refusals } from '../telemetry/refusals.ts'
+import { addressPrefix, readClientAddress } from './client-address.ts'
+import type { Cors } from './cors.ts'
+import { isAnthropicPath } from './paths.ts'
+import { readRequestId } from './request-id.ts'
+import { type Arrival, respondWithError } from './respond.ts'
+
+/** The part of Bun's server that handlers use. */
+export interface Server {
+  readonly pendingRequests: number
+  closeIdleConnections(): number
+  requestIP(request: Request): { address: string } | null
+  timeout(request: Request, seconds: number): void
+}
+
+/** Where a request came in. */
+export interface Incoming {
+  request: Request
+  server: Server | null
+}
+
+export interface EntranceOptions {
+  config: Pick<Config, 'trustedProxies'>
+  cors: Cors
+  refusals: Refusals
+  log: Log
+}
+
+export interface Entrance {
+  arrive(request: Request): Arrival
+  /** What is counted: an IPv6 client is its /64. */
+  addressOf(incoming: Incoming): string
+  /** Tells the client of any error; what it may not be told of becomes a 500, and a line in the log. */
+  fail(error: unknown, incoming: Incoming, arrival: Arrival): Response
+}
+
+export function createEntrance({ config, cors, refusals, log }: EntranceOptions): Entrance {
+  function addressOf({ request, server }: Incoming): string {
+    const socketAddress = server?.requestIP(request)?.address ?? '127.0.0.1'
+    const forwardedFor = request.headers.get('x-forwarded-for')
+    return addressPrefix(readClientAddress(socketAddress, forwardedFor, config.trustedProxies))
+  }
+
+  return {
+    addressOf,
+    arrive: request => ({
+      requestId: readRequestId(request.headers),
+      atMs: performance.now(),
+      corsHeaders: cors.headersFor(request),
+      isAnthropic: isAnthropicPath(request.url.split('?')[0] ?? ''),
+    }),
+    fail(error, incoming, arrival) {
+      const told = asProxyError(error, arrival, log)
+      if (told.status === 401 || told.status === 403 || told.status === 429)
+        refusals.note(told.code, addressOf(incoming))
+      return respondWithError(told, arrival)
+    },
+  }
+}
+
+function asProxyError(error: unknown, { requestId }: Arrival, log: Log): ProxyError {
+  if (error instanceof ProxyError) {
+    if (error.status >= 500)
+      log.warn({ id: requestId, code: error.code, cause: describeCause(error.cause) }, 'request failed')
+    return error
+  }
+  if (error instanceof ClientGone) return refuse('internal', null, error)
+  const where = error instanceof Error ? error.stack?.split('\n').slice(1, 4).join('\n') : undefined
+  log.error({ id: requestId, cause: describeCause(error), where }, 'unexpected error')
+  return refuse('internal', null, error)
+}

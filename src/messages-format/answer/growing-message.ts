@@ -1,0 +1,123 @@
+/** A message while it grows: each step of the chat answer goes on in the open block of its kind, or opens one. */
+import type { JsonObject } from '../../json/json-object.ts'
+import type { AnswerHead, AnswerSteps } from '../../openai-format/read-answer.ts'
+import { packProof } from '../../openai-format/thought.ts'
+import type { MessageWriter } from './message-writer.ts'
+import { OPENING_USAGE, writeUsage } from './write-usage.ts'
+
+export interface MessageContext {
+  /** As it was asked for: told where the provider does not say what answered. */
+  model: string
+  /** The estimate, to be told before the provider has counted. */
+  inputTokens: number
+  requestId: string
+}
+
+export class GrowingMessage implements AnswerSteps {
+  readonly #writer: MessageWriter
+  readonly #context: MessageContext
+  /** What proves the thoughts the model's own, so far. */
+  readonly #readProof: () => JsonObject
+  #open: 'thinking' | 'text' | 'tool_use' | null = null
+  #blocks = 0
+  #isProved = false
+  /** Ids are made of it. */
+  #base = ''
+  #hasCalls = false
+  #refusal: string | null = null
+
+  constructor(writer: MessageWriter, context: MessageContext, readProof: () => JsonObject) {
+    this.#writer = writer
+    this.#context = context
+    this.#readProof = readProof
+  }
+
+  get hasCalls(): boolean {
+    return this.#hasCalls
+  }
+
+  /** What the model said in refusing; null where it did not. */
+  get refusal(): string | null {
+    return this.#refusal
+  }
+
+  begin(head: AnswerHead): void {
+    this.#base = hashId(head.id === '' ? this.#context.requestId : head.id)
+    this.#writer.write('message_start', { message: this.#writeOpening(head) })
+  }
+
+  think(text: string): void {
+    if (this.#open !== 'thinking') this.#openBlock('thinking', { type: 'thinking', thinking: '', signature: '' })
+    this.#writer.delta({ type: 'thinking_delta', thinking: text })
+  }
+
+  say(text: string): void {
+    if (this.#open !== 'text') this.#openBlock('text', { type: 'text', text: '', citations: null })
+    this.#writer.delta({ type: 'text_delta', text })
+  }
+
+  refuse(text: string): void {
+    this.#refusal = (this.#refusal ?? '') + text
+    this.say(text)
+  }
+
+  startCall(id: string, name: string): void {
+    this.#hasCalls = true
+    const callId = id === '' ? `toolu_${this.#base.slice(0, 20)}${this.#blocks}` : id
+    this.#openBlock('tool_use', { type: 'tool_use', id: callId, name, input: {}, caller: { type: 'direct' } })
+  }
+
+  continueCall(fragment: string): void {
+    this.#writer.delta({ type: 'input_json_delta', partial_json: fragment })
+  }
+
+  /** Citations point into documents of the request; sources of another kind have no counterpart. */
+  annotate(): void {}
+
+  /** Nothing more comes. */
+  end(): void {
+    this.#prove()
+    this.#writer.close()
+  }
+
+  #openBlock(kind: 'thinking' | 'text' | 'tool_use', block: JsonObject): void {
+    // A first thought is proved when it ends.
+    if (this.#open !== null || kind !== 'thinking') this.#prove()
+    this.#open = kind
+    this.#blocks++
+    this.#writer.open(block)
+  }
+
+  /** Thoughts come first: whatever proves them has come by when they end. */
+  #prove(): void {
+    const packed = this.#isProved ? null : packProof(this.#readProof())
+    this.#isProved = true
+    if (packed === null) return
+    if (this.#open === 'thinking' && this.#blocks === 1) {
+      this.#writer.delta({ type: 'signature_delta', signature: packed })
+    } else if (this.#open === null) {
+      this.#writer.open({ type: 'redacted_thinking', data: packed })
+      this.#blocks++
+    }
+  }
+
+  #writeOpening({ model }: AnswerHead): JsonObject {
+    return {
+      id: `msg_${this.#base}`,
+      type: 'message',
+      role: 'assistant',
+      model: model === '' ? this.#context.model : model,
+      content: [],
+      stop_reason: null,
+      stop_sequence: null,
+      stop_details: null,
+      container: null,
+      diagnostics: null,
+      usage: { ...writeUsage({ prompt_tokens: this.#context.inputTokens }), ...OPENING_USAGE },
+    }
+  }
+}
+
+function hashId(id: string): string {
+  return Bun.SHA256.hash(id, 'hex').slice(0, 24)
+}

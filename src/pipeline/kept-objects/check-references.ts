@@ -1,0 +1,35 @@
+/** Lets no project name what is another's to a provider: files by their ids, or what is kept under a key that projects share. */
+import { AGGREGATOR } from '../../catalogue/catalogue.ts'
+import { refuse } from '../../errors.ts'
+import type { KeptReference } from '../../openai-format/kept-references.ts'
+import type { Account } from '../../postgres/admit.ts'
+import type { Database } from '../../postgres/database.ts'
+import { findForeignFiles } from '../../postgres/kept-objects.ts'
+import type { Provider } from '../../providers/upstream.ts'
+
+/** Before a provider is asked. Throws 400, 404 or 503. */
+export type ReferenceCheck = (
+  references: readonly KeptReference[],
+  account: Pick<Account, 'project_id'>,
+  provider: Pick<Provider, 'kind' | 'pricedAs'>,
+) => Promise<void>
+
+export function createReferenceCheck(database: Database): ReferenceCheck {
+  return async (references, { project_id: projectId }, provider) => {
+    // The sandbox has nothing of anybody's.
+    if (references.length === 0 || provider.pricedAs === null) return
+    const isShared = provider.kind === AGGREGATOR
+    const unbound = isShared && references.find(({ kind }) => kind === 'other')
+    if (unbound) throw refuse('notBound', { param: unbound.field })
+    const files = references.filter(({ kind }) => kind === 'file')
+    const ids = [...new Set(files.map(({ id }) => id))]
+    if (ids.length === 0) return
+    const foreign = await findForeignFiles(database, { projectId, provider: provider.pricedAs, isShared, ids }).catch(
+      error => {
+        throw refuse('databaseUnavailable', null, error)
+      },
+    )
+    const first = files.find(({ id }) => foreign.includes(id))
+    if (first) throw refuse('fileNotOwn', { param: first.field })
+  }
+}

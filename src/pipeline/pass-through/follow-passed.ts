@@ -1,0 +1,22 @@
+/** Waits for another request's call, and serves the answer that it came to: at no cost, when it is whole. */
+import type { CallFailure } from '../../coalescing/shared-call.ts'
+import type { Joined } from '../../coalescing/shared-calls.ts'
+import type { ProxyResponse } from '../exchange.ts'
+import { matchOf, whenGone } from '../follow-call.ts'
+import type { KeptContext } from './passed-context.ts'
+import { serveStored } from './serve-stored.ts'
+
+/** The response, or what the call came to where there is nothing in it for anybody but its leader. Throws ClientGone. */
+export async function followPassed(
+  context: KeptContext,
+  { call, subscriber }: Joined,
+): Promise<{ response: ProxyResponse } | { failure: CallFailure | null }> {
+  try {
+    const settlement = await Promise.race([call.settled, whenGone(context.request.signal)])
+    if (settlement.kind === 'notShareable') return { failure: settlement.failure }
+    const response = serveStored(context, matchOf(settlement, context.cacheQuery.requestHash))
+    return response ? { response } : { failure: null }
+  } finally {
+    subscriber.leave()
+  }
+}

@@ -1,0 +1,81 @@
+/** Passes sound on as it comes, and reads it to its end for all who share the call, whether or not its own client stays. */
+import { ClientGone } from '../../errors.ts'
+import { joinBytes } from '../../openai-format/join-bytes.ts'
+import type { UpstreamAnswer } from '../../providers/upstream.ts'
+import { MAX_SOUND_BYTES } from './stored-sound.ts'
+
+export interface KeptRelay {
+  /** The client's own. */
+  signal: AbortSignal
+  /** It has left. */
+  onLeft(): void
+  /** It is longer than what is kept: from now on it is its own client's alone, and read as that one takes it. */
+  onTooLong(): void
+  /** Awaited before the answer's end is told. `sound`: null where it was too long. */
+  onWhole(sound: Uint8Array | null): Promise<void>
+  onFailure(error: unknown): void
+}
+
+export function relayKept(answer: UpstreamAnswer, relay: KeptRelay): ReadableStream<Uint8Array> {
+  const reader = answer.body.getReader()
+  let held: Uint8Array[] | null = []
+  let length = 0
+  let hasLeft = false
+  let wake = () => {}
+
+  function leave(): void {
+    if (hasLeft) return
+    hasLeft = true
+    relay.onLeft()
+    if (held === null) void reader.cancel().catch(() => {})
+    wake()
+  }
+
+  function hold(bytes: Uint8Array): void {
+    length += bytes.length
+    if (held && length > MAX_SOUND_BYTES) {
+      held = null
+      relay.onTooLong()
+    }
+    held?.push(bytes.slice())
+  }
+
+  async function read(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
+    for (;;) {
+      const { done, value } = await reader.read()
+      if (hasLeft && held === null) throw new ClientGone()
+      if (done) return
+      hold(value)
+      if (!hasLeft) controller.enqueue(value)
+      while (held === null && !hasLeft && (controller.desiredSize ?? 0) < 0) {
+        await new Promise<void>(resolve => {
+          wake = resolve
+        })
+      }
+    }
+  }
+
+  async function run(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
+    try {
+      await read(controller)
+      await relay.onWhole(held && joinBytes(held))
+      if (!hasLeft) controller.close()
+    } catch (error) {
+      relay.onFailure(error)
+      if (!hasLeft) controller.error(error)
+    }
+  }
+
+  if (relay.signal.aborted) leave()
+  else relay.signal.addEventListener('abort', leave, { once: true })
+  return new ReadableStream<Uint8Array>(
+    {
+      start(controller) {
+        void run(controller)
+      },
+      pull: () => wake(),
+      cancel: leave,
+    },
+    { highWaterMark: 0 },
+  )
+}

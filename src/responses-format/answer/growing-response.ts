@@ -1,0 +1,145 @@
+/** A response while it grows: each step of the chat answer goes on in the open item of its kind, or opens one. */
+import type { ProxyError } from '../../errors.ts'
+import type { JsonObject } from '../../json/json-object.ts'
+import type { AnswerHead, AnswerSteps } from '../../openai-format/read-answer.ts'
+import { packProof } from '../../openai-format/thought.ts'
+import type { EventWriter } from './event-writer.ts'
+import {
+  type CallItem,
+  type ItemStatus,
+  type MessageItem,
+  type OpenItem,
+  openCall,
+  openMessage,
+  openReasoning,
+  type ReasoningItem,
+} from './open-items.ts'
+import type { ResponseContext } from './response-context.ts'
+import { type ResponseParts, writeResponse } from './write-response.ts'
+
+export class GrowingResponse implements AnswerSteps {
+  readonly #writer: EventWriter
+  readonly #context: ResponseContext
+  /** What proves the thoughts the model's own, so far. */
+  readonly #readProof: () => JsonObject
+  readonly #items: OpenItem[] = []
+  #head: AnswerHead
+  /** The items' ids are made of it. */
+  #base: string
+
+  constructor(writer: EventWriter, context: ResponseContext, readProof: () => JsonObject) {
+    this.#writer = writer
+    this.#context = context
+    this.#readProof = readProof
+    this.#head = { id: '', model: String(context.body.model ?? ''), createdSeconds: nowSeconds() }
+    this.#base = hashId(context.requestId)
+  }
+
+  begin(begun: AnswerHead): void {
+    this.#head = { ...begun, model: begun.model === '' ? this.#head.model : begun.model }
+    if (begun.id !== '') this.#base = hashId(begun.id)
+    this.#writer.write('response.created', { response: this.#write({ status: 'in_progress' }) })
+    this.#writer.write('response.in_progress', { response: this.#write({ status: 'in_progress' }) })
+  }
+
+  think(text: string): void {
+    this.#reasoning().think(text)
+  }
+
+  say(text: string, logprobs: unknown[]): void {
+    this.#message().say(text, this.#context.keepsLogprobs ? logprobs : [])
+  }
+
+  refuse(text: string): void {
+    this.#message().refuse(text)
+  }
+
+  startCall(id: string, name: string): void {
+    const callId = id === '' ? `call_${this.#base}${this.#items.length}` : id
+    // A tool that was not offered is told as it was called.
+    const tool = this.#context.tools.get(name) ?? { name, namespace: '', isCustom: false }
+    this.#add(openCall(this.#place(tool.isCustom ? 'ctc' : 'fc'), { ...tool, callId }))
+  }
+
+  continueCall(fragment: string): void {
+    const call = this.#items.at(-1) as CallItem
+    call.continue(fragment)
+  }
+
+  annotate(annotations: JsonObject[]): void {
+    const message = this.#items.findLast(({ kind }) => kind === 'message') as MessageItem | undefined
+    message?.annotate(annotations)
+  }
+
+  /** Nothing more comes: `incompleteReason` where that is not because all was said. */
+  end(usage: JsonObject | null, incompleteReason: ResponseParts['incompleteReason']): void {
+    const status = incompleteReason ? 'incomplete' : 'completed'
+    const hasSpoken = this.#items.some(({ kind }) => kind !== 'reasoning')
+    // An empty answer is one all the same.
+    if (!hasSpoken && incompleteReason === undefined) this.#message().say('', [])
+    this.#closeLast(status)
+    const ended = { status, output: this.#output(), usage, ...(incompleteReason ? { incompleteReason } : {}) } as const
+    this.#writer.write(`response.${status}`, { response: this.#write(ended) })
+  }
+
+  breakOff(usage: JsonObject | null, { code, message }: Pick<ProxyError, 'code' | 'message'>): void {
+    const error = { code: code === 'rate_limit_exceeded' ? code : 'server_error', message }
+    this.#writer.write('error', { code, message, param: null })
+    const failed = { status: 'failed', output: this.#output(), error, usage } as const
+    this.#writer.write('response.failed', { response: this.#write(failed) })
+  }
+
+  #reasoning(): ReasoningItem {
+    const last = this.#items.at(-1)
+    return last?.kind === 'reasoning' ? (last as ReasoningItem) : this.#add(openReasoning(this.#place('rs')))
+  }
+
+  #message(): MessageItem {
+    const last = this.#items.at(-1)
+    return last?.kind === 'message' ? (last as MessageItem) : this.#add(openMessage(this.#place('msg')))
+  }
+
+  #place(prefix: string) {
+    // A first thought is proved when it ends.
+    if (this.#items.length > 0 || prefix !== 'rs') this.#closeLast('completed')
+    const index = this.#items.length
+    return { writer: this.#writer, index, id: `${prefix}_${this.#base}${index.toString(16).padStart(4, '0')}` }
+  }
+
+  #add<Item extends OpenItem>(item: Item): Item {
+    this.#items.push(item)
+    return item
+  }
+
+  #closeLast(status: ItemStatus): void {
+    this.#prove()
+    this.#items.at(-1)?.close(status)
+  }
+
+  /** Thoughts come first: whatever proves them has come by when they end. */
+  #prove(): void {
+    const packed = this.#context.keepsProof ? packProof(this.#readProof()) : null
+    if (packed === null) return
+    const [first] = this.#items
+    if (!first) this.#reasoning().prove(packed)
+    else if (this.#items.length === 1 && first.kind === 'reasoning') (first as ReasoningItem).prove(packed)
+  }
+
+  #output(): JsonObject[] {
+    return this.#items.map(({ item }) => item)
+  }
+
+  #write(parts: Pick<ResponseParts, 'status'> & Partial<ResponseParts>): JsonObject {
+    const { createdSeconds, model } = this.#head
+    const written = { id: `resp_${this.#base}`, createdSeconds, model, output: [], usage: null, ...parts }
+    return writeResponse(written, this.#context.body)
+  }
+}
+
+function hashId(id: string): string {
+  return Bun.SHA256.hash(id, 'hex').slice(0, 44)
+}
+
+function nowSeconds(): number {
+  return Math.floor(Date.now() / 1000)
+}

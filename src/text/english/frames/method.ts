@@ -1,0 +1,107 @@
+/** Questions for a method: "how do I", "how to", "what is the way to". */
+import { indexPhrases, lowerKey, matchPhrase } from '../../phrases.ts'
+import { phraseList, replaceWords, type Token, wordSet } from '../../token.ts'
+import { craftVerbs, doingVerbs, genericVerbs } from './frame-words.ts'
+import { type Asker, isOwnAttribute, isPersonal, writeTask } from './task.ts'
+
+/** Ways to ask for a method, by who is to follow it; a verb of doing must come next. */
+const askers: ReadonlyArray<readonly [Asker, string]> = [
+  [
+    'first',
+    `
+    how do i
+    how can i
+    what can i do to
+    what should i do to
+    what do i need to do to
+    what do i have to do to
+  `,
+  ],
+  [
+    'group',
+    `
+    how do we
+    how can we
+  `,
+  ],
+  [
+    'addressed',
+    `
+    how do you
+    how can you
+  `,
+  ],
+  [
+    'someone',
+    `
+    how does one
+    how can one
+    how can someone
+    how can anyone
+    how does someone
+    what can one do to
+  `,
+  ],
+  [
+    'anyone',
+    `
+    how to
+    what is the way to
+    what is the best way to
+    what is best way to
+    what is a way to
+    what is a good way to
+    what are ways to
+    what are the ways to
+    what are some ways to
+    what are good ways to
+    what are some good ways to
+    what are the best ways to
+    what are some of the best ways to
+    which is the best way to
+  `,
+  ],
+]
+const frames = askers.map(([asker, phrases]) => ({ asker, index: indexPhrases(phraseList(phrases)) }))
+
+const firstPerson = wordSet('i me my mine myself we us our ours ourselves')
+const anyPerson: ReadonlySet<string> = new Set([
+  ...firstPerson,
+  'you',
+  'your',
+  'yours',
+  'yourself',
+  'one',
+  'their',
+  'they',
+])
+
+/** "How do I reset …" becomes "how to reset …". */
+export function writeMethod(tokens: readonly Token[]): readonly Token[] {
+  const found = frames.find(({ index }) => matchPhrase(index, tokens, 0) > 0)
+  if (!found) return tokens
+  const length = matchPhrase(found.index, tokens, 0)
+  const verb = lowerKey(tokens[length])
+  const task = writeTask(tokens.slice(length), found.asker)
+  const words = task.map(lowerKey)
+  if (!doingVerbs.has(verb) || isState(words) || !isAnyones(found.asker, task)) return tokens
+  return [...replaceWords(tokens.slice(0, length), ['how', 'to'], 'question-frame'), ...task]
+}
+
+/** Whether the method is the same whoever asks for it. */
+function isAnyones(asker: Asker, task: readonly Token[]): boolean {
+  const [verb = '', ...rest] = task.map(lowerKey)
+  if (asker === 'first' || asker === 'anyone') return true
+  if (rest.some(word => anyPerson.has(word))) return false
+  if (asker === 'group') return craftVerbs.has(verb) || isPersonal(task)
+  if (asker === 'addressed')
+    return genericVerbs.has(verb) || (verb === 'get' && rest[0] === 'rid') || isOwnAttribute(task)
+  return true
+}
+
+/** "How do I compare to others", "how do I perform under pressure", "how do I get so tired": how the asker is, or comes to be. */
+function isState([verb = '', next = '', ...more]: readonly string[]): boolean {
+  if (next === 'so' || next === 'as' || more.includes('so')) return true
+  if (verb === 'compare' || verb === 'perform') return /^(?:to|with|against|under|at|in|on|)$/.test(next)
+  return verb === 'measure' && next === 'up'
+}

@@ -1,0 +1,98 @@
+/** Cuts English prose into sentences, and writes what opens and ends one in one way. */
+import { lowerKey } from '../phrases.ts'
+import { rewrite, type Token, wordSet } from '../token.ts'
+import { auxiliaries, functionWords, openers, questionWords, requestVerbs } from './openers.ts'
+
+const sentenceEnds = new Set(['.', '?', '!'])
+
+export function splitSentences(tokens: readonly Token[]): Token[][] {
+  const sentences: Token[][] = []
+  let start = 0
+  for (const [at, token] of tokens.entries()) {
+    const next = tokens[at + 1]
+    const ends = token.kind === 'mark' && sentenceEnds.has(token.key) && next !== undefined && next.kind !== 'mark'
+    if (!ends) continue
+    sentences.push(tokens.slice(start, at + 1))
+    start = at + 1
+  }
+  return start < tokens.length ? [...sentences, tokens.slice(start)] : sentences
+}
+
+/** Whether it opens like a question or a request. */
+export function asks(sentence: readonly Token[]): boolean {
+  return openers.has(lowerKey(sentence[0]))
+}
+
+/** After one of these, or in front of nothing, "I" is a symbol: the current, or the first. */
+const beforeSymbol = wordSet(`
+  is are does has the a an of for in to with by on like equals = between find calculate compute solve measure derive define type part
+  class phase war grade vitamin group number
+`)
+
+function isSymbol(sentence: readonly Token[], at: number): boolean {
+  const [before, next] = [lowerKey(sentence[at - 1]), sentence[at + 1]]
+  const ends = next === undefined || next.kind === 'mark' || next.kind === 'operator'
+  return beforeSymbol.has(before) || (ends && !auxiliaries.has(before))
+}
+
+/** The first word in small letters, where that makes no other word of it, and "I". */
+export function openInSmall(sentence: readonly Token[]): Token[] {
+  return sentence.map((token, at) => {
+    if (token.kind !== 'word') return token
+    if (token.key === 'I' || token.key.startsWith("I'"))
+      return token.key === 'I' && isSymbol(sentence, at)
+        ? token
+        : rewrite(token, token.key.replace('I', 'i'), 'sentence-capital')
+    const lower = token.key.toLowerCase()
+    const isCapitalised = token.key[0] !== lower[0] && token.key.slice(1) === lower.slice(1)
+    const opens = at === 0 && isCapitalised && (openers.has(lower) || functionWords.has(lower))
+    return opens ? rewrite(token, lower, 'sentence-capital') : token
+  })
+}
+
+const markable = wordSet('of is the a an mean means called does do use using with and or to in for')
+
+/** Takes the last marks off a sentence that shows by itself that it asks; a mark that may be an operand or the subject stays. */
+export function trimClosingMark(sentence: readonly Token[]): readonly Token[] {
+  if (!asks(sentence)) return sentence
+  let end = sentence.length
+  while (end > 1 && sentence[end - 1]?.kind === 'mark' && sentenceEnds.has(sentence[end - 1]?.key ?? '')) end -= 1
+  const last = sentence[end - 1]
+  // "What!" is not "What?".
+  if (!last || end === sentence.length || end === 1) return sentence
+  const marks = sentence.slice(end)
+  const stops = marks.filter(mark => mark.key === '.').length
+  // Dots may stand for what was left out, or for a folder; only a question mark may stand apart.
+  if (stops > 1 || (marks[0]?.key !== '?' && marks[0]?.start !== last.end)) return sentence
+  // Nobody asks with an exclamation mark alone: it is part of a name, "Oliver!".
+  if (marks[0]?.key === '!' && !requestVerbs.has(lowerKey(sentence[0]))) return sentence
+  const isLoose = last.kind === 'word' && !markable.has(lowerKey(last)) && last.key.length > 1
+  const isQuestion = marks.length === 1 && marks[0]?.key !== '!' && (last.kind !== 'operator' || last.key === 'x')
+  if (!isLoose && !isQuestion) return sentence
+  if (!isLoose && last.kind === 'word' && last.end !== marks[0]?.start) return sentence
+  return sentence.slice(0, end)
+}
+
+const subjects = wordSet('i you he she it we they who that')
+
+/** "Tell me what the capital is": "what is the capital". */
+export function writeReported(sentence: readonly Token[]): readonly Token[] {
+  const marks = sentence.findLastIndex(token => token.kind !== 'mark') + 1
+  const verb = sentence[marks - 1]
+  if (!verb || !/^(?:is|are|was|were)$/.test(verb.key) || !/^(?:what|who|where)$/.test(lowerKey(sentence[0])))
+    return sentence
+  const between = sentence.slice(1, marks - 1)
+  if (
+    between.length === 0 ||
+    between.some(
+      token =>
+        auxiliaries.has(lowerKey(token)) ||
+        subjects.has(lowerKey(token)) ||
+        token.kind === 'mark' ||
+        questionWords.has(lowerKey(token)),
+    )
+  )
+    return sentence
+  const moved: Token = { ...verb, rewritten: [...verb.rewritten, 'question-frame'] }
+  return [...sentence.slice(0, 1), moved, ...between, ...sentence.slice(marks)]
+}

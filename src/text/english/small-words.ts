@@ -1,0 +1,71 @@
+/** Small words that have two shapes and one meaning: "somebody" and "someone", "a" and "an", "in" and "on" a site. */
+import { lowerKey, startsWith } from '../phrases.ts'
+import { rewrite, type Token, wordSet } from '../token.ts'
+import { auxiliaries } from './openers.ts'
+
+const shapes: ReadonlyMap<string, string> = new Map(
+  Object.entries({ somebody: 'someone', anybody: 'anyone', everybody: 'everyone' }),
+)
+/** Where one asks, answers and shows oneself; what is there is on it. */
+export const sites = wordSet(
+  'quora youtube facebook instagram whatsapp snapchat linkedin tumblr reddit pinterest tiktok',
+)
+const onSites = wordSet(`
+  question questions answer answers account profile picture post posts photo photos video videos message messages language followers friends
+  topic topics password name username
+`)
+/** With whom one works; where their names are countries of their own, no preposition is like another. */
+const employers = wordSet('google microsoft facebook netflix nvidia samsung nokia sony toyota airbnb spotify')
+const engagements = wordSet('internship internships job jobs')
+
+/** Examinations, with their article or without. */
+const exams = wordSet(
+  'GATE ACT SAT GRE GMAT LSAT MCAT CAT JEE NEET UPSC IELTS TOEFL gre gmat jee neet upsc ielts toefl',
+)
+const beforeExam = wordSet('for in take taking pass passing crack cracking clear clearing')
+
+export function writeSmallWords(tokens: readonly Token[]): readonly Token[] {
+  const written = tokens.map(writeSmallWord)
+  return dropOrNot(written.filter((token, at) => !isExamArticle(token, written[at - 1], written[at + 1])))
+}
+
+function writeSmallWord(token: Token, at: number, all: readonly Token[]): Token {
+  const [before, next] = [all[at - 1], all[at + 1]]
+  const shape = shapes.get(token.key)
+  if (shape !== undefined) return rewrite(token, shape, 'synonym')
+  if (token.key === 'an' && next?.kind === 'word' && !/^(?:an?|the|or|and)$/.test(next.key))
+    return rewrite(token, 'a', 'frame-word')
+  if (token.key === '&' && isLong(before) && isLong(next)) return rewrite(token, 'and', 'abbreviation')
+  if (/^(?:in|at)$/.test(token.key)) {
+    const [noun, place] = [lowerKey(before), lowerKey(next)]
+    const isAtEnd = all[at + 2] === undefined || all[at + 2]?.kind === 'mark'
+    if (onSites.has(noun) && sites.has(place) && isAtEnd) return rewrite(token, 'on', 'frame-word')
+    const isEmployer = (employers.has(place) && isAtEnd) || isName(all.slice(at + 1))
+    if (engagements.has(noun) && isEmployer) return rewrite(token, 'at', 'frame-word')
+  }
+  return token
+}
+
+function isExamArticle(token: Token, before: Token | undefined, next: Token | undefined): boolean {
+  return token.key === 'the' && beforeExam.has(lowerKey(before)) && exams.has(next?.key ?? '')
+}
+
+/** Names and nothing else, to the end. */
+function isName(tokens: readonly Token[]): boolean {
+  return tokens.length > 0 && tokens.every(({ kind, key }) => kind === 'word' && /^\p{Lu}/u.test(key))
+}
+
+/** A single letter before "&" is half of an abbreviation: "R & D". */
+function isLong(token: Token | undefined): boolean {
+  return token?.kind === 'word' && token.key.length > 2
+}
+
+/** "Is it safe or not" asks whether it is safe. */
+function dropOrNot(tokens: readonly Token[]): readonly Token[] {
+  const isAsked = auxiliaries.has(lowerKey(tokens[0])) && startsWith(tokens, tokens.length - 2, ['or', 'not'])
+  const isOnly = tokens.filter(token => /^(?:or|whether|if)$/.test(lowerKey(token))).length === 1
+  if (!isAsked || !isOnly || tokens.length < 5 || lowerKey(tokens.at(-3)) === 'be') return tokens
+  const kept = tokens.at(-3)?.key === ',' ? tokens.slice(0, -3) : tokens.slice(0, -2)
+  const [first, ...rest] = kept
+  return first ? [{ ...first, rewritten: [...first.rewritten, 'question-frame'] }, ...rest] : tokens
+}
