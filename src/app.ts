@@ -181,9 +181,9 @@ function createEndpoints(
     countTokens: createTokenCounter(stages),
     storedResponses: createStoredResponses({ admission, routes, cache, database, store }),
     cacheQuestions: {
-      feedback: createFeedbackTaker(admission, database),
-      explain: createRequestExplainer(admission, routes, explainer),
-      equivalences: createEquivalenceDesk(admission, database),
+      feedback: createFeedbackTaker(admission, database, stages.largeBodies),
+      explain: createRequestExplainer(admission, routes, explainer, stages.largeBodies),
+      equivalences: createEquivalenceDesk(admission, database, stages.largeBodies),
     },
     models: createModelDirectory(admission, routes),
   }

@@ -16,6 +16,9 @@ const encoder = new TextEncoder()
 /** How long a finished response may be held back so that an immediate repeat already finds it. */
 const STORE_TIME_LIMIT_MS = 250
 
+/** Larger responses are not kept: writing one would hold up everybody, and nobody asks for so much text twice. */
+const MOST_STORED_CHARS = 8 * 1024 * 1024
+
 export interface Cache {
   /** The entry that came with admission, if it may be served. */
   readExact(bytes: Uint8Array | null, query: CacheQuery): Match | null
@@ -60,7 +63,7 @@ export function createCache(options: CacheOptions): Cache {
 
     async store(query, response, vector) {
       const ttlSeconds = keptForSeconds(query.control, query.account)
-      if (ttlSeconds <= 0) return
+      if (ttlSeconds <= 0 || response.body.length > MOST_STORED_CHARS) return
       const createdAtMs = Date.now()
       const expiresAtMs = createdAtMs + ttlSeconds * 1000
       const copied = copies.keep(query.exactKey, {

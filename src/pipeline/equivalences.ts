@@ -2,20 +2,24 @@
 import type { Admission } from '../admission/admission.ts'
 import { hashBearerKey } from '../admission/api-key.ts'
 import { invalidRequest, refuse } from '../errors.ts'
+import type { LargeBodyReader } from '../large-bodies/read-large-body.ts'
 import type { Database } from '../postgres/database.ts'
 import { listExchanges, withdrawExchange } from '../postgres/equivalences.ts'
 import type { ProxyRequest, ProxyResponse } from './exchange.ts'
-import { parseObject } from './parse-request.ts'
+import { readOptionalObject } from './read-object.ts'
 import { JSON_TYPE } from './response-headers.ts'
 
 export type EquivalenceDesk = (request: ProxyRequest) => Promise<ProxyResponse>
 
 /** `{"remove": [one, other]}` or an empty body; what is left on the list comes back. Throws 400, 401, 403, 404 or 503. */
-export function createEquivalenceDesk(admission: Pick<Admission, 'authenticate'>, database: Database): EquivalenceDesk {
-  return async ({ authorization, address, readBody }) => {
-    const { project_id } = await admission.authenticate(hashBearerKey(authorization), address)
-    const text = await readBody()
-    const { remove } = text.trim() === '' ? {} : parseObject(text)
+export function createEquivalenceDesk(
+  admission: Pick<Admission, 'authenticate'>,
+  database: Database,
+  largeBodies: LargeBodyReader,
+): EquivalenceDesk {
+  return async request => {
+    const { project_id } = await admission.authenticate(hashBearerKey(request.authorization), request.address)
+    const { remove } = await readOptionalObject(request, largeBodies)
     if (remove !== undefined) {
       if (!isPair(remove)) throw invalidRequest('remove must be a list of the two texts of an exchange.', 'remove')
       if (!(await withdrawExchange(database, project_id, remove))) throw refuse('exchangeUnknown')

@@ -3,11 +3,13 @@ import type { Admission } from '../admission/admission.ts'
 import { hashBearerKey } from '../admission/api-key.ts'
 import type { Explainer } from '../cache/explain.ts'
 import { invalidRequest, ProxyError } from '../errors.ts'
+import { decodeUtf8 } from '../json/decode-utf8.ts'
 import type { JsonObject } from '../json/json-object.ts'
+import { LARGE_BODY_BYTES, type LargeBodyReader } from '../large-bodies/read-large-body.ts'
 import type { Routes } from '../providers/routes.ts'
 import type { Endpoint } from '../providers/upstream.ts'
 import type { ProxyRequest, ProxyResponse } from './exchange.ts'
-import { parseObject, parseRequest } from './parse-request.ts'
+import { parseLargeRequest, parseObject, parseRequest, type RequestQuery } from './parse-request.ts'
 import { planRequest } from './plan-request.ts'
 import { JSON_TYPE } from './response-headers.ts'
 
@@ -18,17 +20,27 @@ export function createRequestExplainer(
   admission: Pick<Admission, 'authenticate'>,
   routes: Routes,
   explainer: Explainer,
+  largeBodies: LargeBodyReader,
 ): RequestExplainer {
-  return async ({ authorization, address, headers, readBody }) => {
-    const account = await admission.authenticate(hashBearerKey(authorization), address)
-    const text = await readBody()
-    const query = parseRequest({ endpoint: endpointOf(parseObject(text)), headers }, text)
+  return async request => {
+    const account = await admission.authenticate(hashBearerKey(request.authorization), request.address)
+    const query = await readQuery(request, largeBodies)
     const { route, cacheQuery } = planRequest(query, account, routes)
     if (route instanceof ProxyError) throw route
     if (!cacheQuery) throw new Error('A request with a route has a cache query')
     const explanation = await explainer.explain(cacheQuery)
     return { status: 200, headers: { ...JSON_TYPE }, body: JSON.stringify(explanation) }
   }
+}
+
+async function readQuery({ body, headers }: ProxyRequest, largeBodies: LargeBodyReader): Promise<RequestQuery> {
+  const bytes = await body.readBytes()
+  if (bytes.length > LARGE_BODY_BYTES) {
+    const large = await largeBodies.read(bytes)
+    return parseLargeRequest({ endpoint: endpointOf(large.body), headers }, large)
+  }
+  const text = decodeUtf8(bytes)
+  return parseRequest({ endpoint: endpointOf(parseObject(text)), headers }, text)
 }
 
 /** Which operation a body is for: the path here names none. */

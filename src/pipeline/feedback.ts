@@ -2,10 +2,11 @@
 import type { Admission } from '../admission/admission.ts'
 import { hashBearerKey } from '../admission/api-key.ts'
 import { invalidRequest, refuse } from '../errors.ts'
+import type { LargeBodyReader } from '../large-bodies/read-large-body.ts'
 import type { Database } from '../postgres/database.ts'
 import { noteFeedback } from '../postgres/verdicts.ts'
 import type { ProxyRequest, ProxyResponse } from './exchange.ts'
-import { parseObject } from './parse-request.ts'
+import { readObject } from './read-object.ts'
 import { JSON_TYPE } from './response-headers.ts'
 
 export type FeedbackTaker = (request: ProxyRequest) => Promise<ProxyResponse>
@@ -15,10 +16,14 @@ const MAX_ID_LENGTH = 256
 const ASK_AGAIN_AFTER_MS = 300
 
 /** Throws 400, 401, 403, 404 or 503. */
-export function createFeedbackTaker(admission: Pick<Admission, 'authenticate'>, database: Database): FeedbackTaker {
-  return async ({ authorization, address, readBody }) => {
-    const { project_id } = await admission.authenticate(hashBearerKey(authorization), address)
-    const { request_id, verdict } = parseObject(await readBody())
+export function createFeedbackTaker(
+  admission: Pick<Admission, 'authenticate'>,
+  database: Database,
+  largeBodies: LargeBodyReader,
+): FeedbackTaker {
+  return async request => {
+    const { project_id } = await admission.authenticate(hashBearerKey(request.authorization), request.address)
+    const { request_id, verdict } = (await readObject(request, largeBodies)).body
     if (typeof request_id !== 'string' || request_id === '' || request_id.length > MAX_ID_LENGTH) {
       throw invalidRequest('request_id must be the X-Request-Id of an answer.', 'request_id')
     }

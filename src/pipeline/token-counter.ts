@@ -3,18 +3,19 @@ import { hashBearerKey } from '../admission/api-key.ts'
 import { ProxyError } from '../errors.ts'
 import { findKeptReferences } from '../openai-format/kept-references.ts'
 import type { ProxyRequest, ProxyResponse } from './exchange.ts'
-import { parseObject, readModel } from './parse-request.ts'
+import { readModel } from './parse-request.ts'
 import { readAll } from './read-answer.ts'
+import { readObject } from './read-object.ts'
 import type { Stages } from './stages.ts'
 
 export type TokenCounter = (request: ProxyRequest) => Promise<ProxyResponse>
 
 /** As the model's own provider counts, where it does; estimated where not. Throws 400, 401, 403, 404 or 503. */
-export function createTokenCounter({ admission, routes, checkReferences }: Stages): TokenCounter {
-  return async ({ endpoint, authorization, address, headers, readBody, signal }) => {
+export function createTokenCounter({ admission, routes, largeBodies, checkReferences }: Stages): TokenCounter {
+  return async request => {
+    const { endpoint, authorization, address, headers, signal } = request
     const account = await admission.authenticate(hashBearerKey(authorization), address)
-    const bodyText = await readBody()
-    const body = parseObject(bodyText)
+    const { body, text: bodyText } = await readObject(request, largeBodies)
     const provider = routes.resolve(readModel(body), account)
     if (provider instanceof ProxyError) throw provider
     await checkReferences(findKeptReferences(body, null), account, provider)

@@ -97,7 +97,7 @@ describeReal('a deploy', backend => {
       done = migrate(database, { onWait: seconds => waits.push(seconds) })
       await Bun.sleep(600)
     })
-    expect(await done).toEqual({ applied: ['seed'] })
+    expect(await done).toEqual({ applied: ['seed'], isBehind: false })
     expect(waits).toEqual([0])
     await other.end()
   })

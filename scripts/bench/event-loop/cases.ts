@@ -130,6 +130,9 @@ const ANSWERS: Case[] = [
     scenario: { kind: 'answer', contentChars: 60_000_000 },
   }),
   large('an answer of 60 MB, replayed', CHAT, () => say('Long, please.', { stream: true })),
+  large('an answer of 7 MB', CHAT, () => say('Longish, please.'), {
+    scenario: { kind: 'answer', contentChars: 7_000_000 },
+  }),
   large('a stream of 20 MB', CHAT, () => say('Long stream, please.', { stream: true }), {
     scenario: { kind: 'answer', contentChars: 20_000_000 },
   }),
