@@ -16,6 +16,7 @@ import type { Config } from './config.ts'
 import { createDashboard, createDashboardServer } from './dashboard/dashboard.ts'
 import type { Embedder } from './embedders/embedder.ts'
 import { withinTimeLimit } from './event-loop/time-limit.ts'
+import { IDLE_TIMEOUT_SECONDS } from './http/answer.ts'
 import { type ConnectionRoom, createConnectionRoom } from './http/connection-room.ts'
 import { createEdgeWindows } from './http/edge-windows.ts'
 import { createHealthCheck } from './http/health.ts'
@@ -62,6 +63,8 @@ export interface AppOptions {
   embedder: Embedder
   /** To share upstream calls with other processes; null where there is only this one. */
   bus?: ProcessBus | null
+  /** How long connections may idle after an answer; by default IDLE_TIMEOUT_SECONDS. */
+  idleTimeoutSeconds?: number
   log: Log
 }
 
@@ -80,7 +83,7 @@ export interface App {
 }
 
 export async function createApp(options: AppOptions): Promise<App> {
-  const { config, database, store, bus = null, log } = options
+  const { config, database, store, bus = null, idleTimeoutSeconds = IDLE_TIMEOUT_SECONDS, log } = options
   const catalogue = await loadCatalogue(database)
   const providers = reachProviders({ config, database, catalogue, log })
   const routes = createRoutes({ catalogue, sandbox: createSandboxProvider(), ...providers })
@@ -110,6 +113,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   const refusals = createRefusals(log)
   const refusalRecorder = createRefusalRecorder(database, refusals, log)
   const http = createHttp({
+    idleTimeoutSeconds,
     ...createEndpoints(options, stages, reservations, caching.explainer),
     config,
     checkHealth: createHealthCheck({ database, store, circuits: providers.circuits }),

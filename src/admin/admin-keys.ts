@@ -5,7 +5,8 @@ import { type AdminKeyRow, deleteAdminKey, issueAdminKey, pageOfAdminKeys } from
 import type { Database } from '../postgres/database.ts'
 import { type AdminOptions, createController } from './controller.ts'
 import { formatId, notFound, requireId } from './ids.ts'
-import { fromSeconds, oneOf, pageQuery, pageSize, readCursor, toPage, toSeconds } from './pages.ts'
+import { fromSeconds, oneOf, pageQueryOf, pageSize, readCursor, toPage, toSeconds } from './pages.ts'
+import { keyName } from './stated.ts'
 
 const strict = { additionalProperties: false }
 
@@ -23,7 +24,7 @@ export function createAdminKeysController(options: AdminOptions) {
         })
         return toPage(rows.map(describeAdminKey), limit)
       },
-      { query: t.Object({ ...pageQuery, order: t.Optional(oneOf('asc', 'desc')) }, strict) },
+      { query: t.Object({ ...pageQueryOf('admin_key'), order: t.Optional(oneOf('asc', 'desc')) }, strict) },
     )
     .post(
       '',
@@ -39,7 +40,7 @@ export function createAdminKeysController(options: AdminOptions) {
       },
       {
         body: t.Object(
-          { name: t.String(), expires_in_seconds: t.Optional(t.Integer({ minimum: 1, maximum: 315_360_000 })) },
+          { name: keyName, expires_in_seconds: t.Optional(t.Integer({ minimum: 1, maximum: 315_360_000 })) },
           strict,
         ),
       },

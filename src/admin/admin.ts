@@ -14,6 +14,7 @@ import { completeDescription } from './complete-description.ts'
 import type { AdminOptions } from './controller.ts'
 import { createLimitsController } from './limits.ts'
 import { createMatchesController } from './matches.ts'
+import { createMethodsController } from './methods.ts'
 import { createOidcController } from './oidc-controller.ts'
 import { createOverviewController } from './overview.ts'
 import { createProjectKeysController } from './project-keys.ts'
@@ -36,7 +37,7 @@ export interface AdminSetup {
 const SPECIFICATION = '/openapi.json'
 
 const PROXY_PATHS =
-  /^\/(\*|v1\/(\*|health|models|chat|completions|embeddings|messages|responses|cache\/(explain|feedback)).*)$/
+  /^\/(\*|v1\/(\*|health|models|chat|completions|embeddings|messages|responses|cache\/(explain|feedback|equivalences)).*)$/
 
 const TEXT = { type: 'string' as const }
 
@@ -75,7 +76,7 @@ export function createAdmin({ config, database, log }: AdminSetup) {
     log,
   }
   const admin = new Elysia({ normalize: false })
-  return admin
+  admin
     .onAfterHandle(({ path, responseValue }) =>
       path === SPECIFICATION ? completeDescription(responseValue, admin.routes) : undefined,
     )
@@ -118,4 +119,5 @@ export function createAdmin({ config, database, log }: AdminSetup) {
     .use(createLoginController(options))
     .use(createOidcController(options, config.oidc))
     .use(createSessionController(options))
+  return admin.use(createMethodsController(options, admin.routes))
 }

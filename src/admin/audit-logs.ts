@@ -3,14 +3,14 @@ import { t } from 'elysia'
 import { type AuditRow, pageOfAuditLog } from '../postgres/admin/people.ts'
 import { type AdminOptions, createController } from './controller.ts'
 import { formatId, parseId } from './ids.ts'
-import { fromSeconds, pageQuery, pageSize, readCursor, several, toPage, toSeconds } from './pages.ts'
+import { cursorOf, fromSeconds, pageQueryOf, pageSize, readCursor, several, toPage, toSeconds } from './pages.ts'
 
 const seconds = t.Optional(t.Integer({ minimum: 0, maximum: 100_000_000_000 }))
 
 const query = t.Object(
   {
-    ...pageQuery,
-    before: t.Optional(t.String()),
+    ...pageQueryOf('audit_log'),
+    before: cursorOf('audit_log'),
     project_ids: several(t.String()),
     event_types: several(t.String()),
     actor_ids: several(t.String()),

@@ -6,7 +6,7 @@ import { cacheStats, invalidateCache, pageOfEntries, purgeCache } from '../postg
 import type { Database } from '../postgres/database.ts'
 import { type AdminOptions, createController } from './controller.ts'
 import { formatId, notFound, requireId } from './ids.ts'
-import { pageQuery, pageSize, readCursor, toPage, toSeconds } from './pages.ts'
+import { pageQueryOf, pageSize, readCursor, toPage, toSeconds } from './pages.ts'
 import { findProjectRow } from './projects.ts'
 
 const strict = { additionalProperties: false }
@@ -56,7 +56,7 @@ export function createCacheController(options: AdminOptions) {
         })
         return toPage(rows.map(describeEntry), asked.limit)
       },
-      { query: t.Object({ project_id: t.String(), ...selector, ...pageQuery }, strict) },
+      { query: t.Object({ project_id: t.String(), ...selector, ...pageQueryOf('entry') }, strict) },
     )
     .get(
       '/entries/:entry_id',

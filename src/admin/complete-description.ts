@@ -1,4 +1,5 @@
 /** Completes the description of the API where the plugin that writes it knows less than the routes do. */
+import { STATED } from './stated.ts'
 
 interface Route {
   method: string
@@ -31,7 +32,7 @@ export function completeDescription(document: unknown, routes: readonly Route[])
       if (parameter.schema.type === 'object') Object.assign(parameter, { style: 'deepObject', explode: true })
     }
   }
-  return JSON.parse(JSON.stringify(document, (_, value) => plainNumber(value)))
+  return JSON.parse(JSON.stringify(document, (_, value) => plainText(plainNumber(value))))
 }
 
 function isDescription(document: unknown): document is Description {
@@ -42,4 +43,15 @@ function isDescription(document: unknown): document is Description {
 function plainNumber(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || !('anyOf' in value) || !Array.isArray(value.anyOf)) return value
   return value.anyOf.find(({ type }) => type === 'integer') ?? value
+}
+
+/** PostgreSQL's text holds no U+0000. */
+const TEXT = '^[^\\u0000]*$'
+
+/** What is stated of text, in place of where it was stated. */
+function plainText(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || !('type' in value) || value.type !== 'string') return value
+  const { [STATED]: rule = {}, ...schema }: Record<string, unknown> = { ...value }
+  const isRuled = ['pattern', 'enum', 'const', 'format'].some(name => name in schema || name in (rule as object))
+  return { ...schema, ...(isRuled ? (rule as object) : { pattern: TEXT }) }
 }

@@ -65,7 +65,11 @@ export function addressOf(request: Request, server: AddressedServer | null, trus
 }
 
 /** Routes that anybody may ask for: the body is read, errors are told. */
-export function openController({ log, trustedProxies }: Pick<AdminOptions, 'log' | 'trustedProxies'>, prefix: string) {
+export function openController(
+  { log, trustedProxies }: Pick<AdminOptions, 'log' | 'trustedProxies'>,
+  prefix: string,
+  security: { adminKey: string[] }[] = [],
+) {
   const arrivals = new WeakMap<Request, Arrival>()
   const arrivalOf = (request: Request): Arrival =>
     arrivals.get(request) ?? {
@@ -77,7 +81,7 @@ export function openController({ log, trustedProxies }: Pick<AdminOptions, 'log'
     }
 
   return (
-    new Elysia({ prefix, normalize: false, detail: { responses: RESPONSES } })
+    new Elysia({ prefix, normalize: false, detail: { responses: RESPONSES, security } })
       .onParse(({ request }) => readJson(request))
       // Hooks name what they need of a request: for one that takes it whole, Elysia would parse cookies, query and all else of every
       // request to the server, the proxy's own among them, and make each of its responses twice.
@@ -101,7 +105,7 @@ export function openController({ log, trustedProxies }: Pick<AdminOptions, 'log'
 
 /** Routes for who is known: `caller` says who, before anything else of the request is looked at. */
 export function createController(options: AdminOptions, prefix: string) {
-  return openController(options, prefix).derive(async ({ request, address }) => ({
+  return openController(options, prefix, [{ adminKey: [] }]).derive(async ({ request, address }) => ({
     caller: await readCaller(options.database, request, address),
   }))
 }

@@ -2,8 +2,15 @@
 import { t } from 'elysia'
 import { alignDifferences } from '../cache/proof/align.ts'
 import type { Actor } from '../postgres/admin/act-as.ts'
-import { giveFeedback, listCalibration, pageOfMatches, similarityHistogram } from '../postgres/admin/matches.ts'
-import type { MatchRow } from '../postgres/admin/rows.ts'
+import {
+  giveFeedback,
+  listCalibration,
+  pageOfMatches,
+  pageOfVerdicts,
+  removeVerdict,
+  similarityHistogram,
+} from '../postgres/admin/matches.ts'
+import type { MatchRow, VerdictRow } from '../postgres/admin/rows.ts'
 import type { Wordings } from '../providers/keys/wordings.ts'
 import { readPrompt } from '../text/read-prompt.ts'
 import { type AdminOptions, createController } from './controller.ts'
@@ -53,6 +60,29 @@ export function createMatchesController(options: AdminOptions) {
       },
     )
     .get(
+      '/verdicts',
+      async ({ caller, query: asked }) => {
+        const { id } = await findProjectRow(database, caller.actor, requireId('proj', asked.project_id))
+        const cursor = asked.after === undefined ? null : readTimeCursor(asked.after)
+        const rows = await pageOfVerdicts(database, caller.actor, {
+          of_project: id,
+          before_time: cursor?.at ?? null,
+          before_id: cursor?.requestId ?? null,
+          page_size: pageSize(asked.limit),
+        })
+        return toPage(rows.map(describeVerdict), asked.limit)
+      },
+      { query },
+    )
+    .delete(
+      '/verdicts/:verdict_id',
+      async ({ caller, params: { verdict_id }, query: { project_id } }) => {
+        await removeVerdict(database, caller.actor, { project: requireId('proj', project_id), verdict_id })
+        return { object: 'cache.verdict.deleted' as const, id: verdict_id, deleted: true }
+      },
+      { query: t.Object({ project_id: t.String() }, strict) },
+    )
+    .get(
       '/calibration',
       async ({ caller, query: { project_id } }) => {
         const { id } = await findProjectRow(database, caller.actor, requireId('proj', project_id))
@@ -76,6 +106,18 @@ async function describeMatch(row: MatchRow, project: number, wordings: Wordings)
     ...rest,
     entry_id: entry_id === null ? null : formatId('entry', entry_id),
     wordings: await layBeside(row, project, wordings),
+  }
+}
+
+function describeVerdict({ given_at, verdict_id, one_wording, other_wording, ...rest }: VerdictRow) {
+  return {
+    // Where the list leads on.
+    id: formatTimeCursor({ at: given_at, requestId: verdict_id }),
+    object: 'cache.verdict' as const,
+    verdict_id,
+    created_at: toSeconds(given_at),
+    ...rest,
+    wordings: [one_wording, other_wording],
   }
 }
 

@@ -1,7 +1,7 @@
 /** /dashboard/api/oidc: to the OpenID Connect provider and back, where one is configured. */
 
 import type { OidcConfig } from '../config.ts'
-import { logInByEmail } from '../postgres/admin/callers.ts'
+import { countLoginAttempt, logInByEmail } from '../postgres/admin/callers.ts'
 import { describeCause } from '../telemetry/describe-cause.ts'
 import { type AdminOptions, openController } from './controller.ts'
 import { notFound } from './ids.ts'
@@ -54,6 +54,10 @@ export function createOidcController(options: AdminOptions, config: OidcConfig |
       const attempt = readAttempt(request)
       const forget = attemptCookie(request, null)
       if (attempt === null) return redirect('/dashboard?login=expired', forget)
+      // Each return asks the provider for tokens: by address, for no account is known yet.
+      if ((await countLoginAttempt(database, `oidc ${attempt.state}`, address)) > 0) {
+        return redirect('/dashboard?login=throttled', forget)
+      }
       const returned = callbackOf(request)
       returned.search = new URL(request.url).search
       const outcome = await oidc.finish(returned, attempt)

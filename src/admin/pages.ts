@@ -2,6 +2,7 @@
 import { t } from 'elysia'
 import { invalidRequest } from '../errors.ts'
 import { formatId, type IdKind, parseId } from './ids.ts'
+import { textOf } from './stated.ts'
 
 export interface ListPage<Item> {
   object: 'list'
@@ -11,11 +12,21 @@ export interface ListPage<Item> {
   has_more: boolean
 }
 
-/** Query parameters of every list. */
-export const pageQuery = {
-  after: t.Optional(t.String()),
-  limit: t.Optional(t.Integer({ minimum: 1, maximum: 100 })),
+/** How many a page holds. */
+export const limitQuery = t.Optional(t.Integer({ minimum: 1, maximum: 100 }))
+
+/** An id of the list that it leads on in. */
+export function cursorOf(kind: IdKind) {
+  return t.Optional(textOf({ pattern: `^(${kind}_[0-9]{1,15})?$` }))
 }
+
+/** Query parameters of a list by ids. */
+export function pageQueryOf(kind: IdKind) {
+  return { after: cursorOf(kind), limit: limitQuery }
+}
+
+/** Query parameters of a list by time. */
+export const pageQuery = { after: t.Optional(t.String()), limit: limitQuery }
 
 const DEFAULT_LIMIT = 20
 

@@ -6,8 +6,9 @@ import type { KeyRow } from '../postgres/admin/rows.ts'
 import type { Database } from '../postgres/database.ts'
 import { type AdminOptions, createController } from './controller.ts'
 import { formatId, notFound, requireId } from './ids.ts'
-import { fromSeconds, oneOf, pageQuery, pageSize, readCursor, toPage, toSeconds } from './pages.ts'
+import { fromSeconds, oneOf, pageQueryOf, pageSize, readCursor, toPage, toSeconds } from './pages.ts'
 import { findProjectRow } from './projects.ts'
+import { keyName } from './stated.ts'
 
 const strict = { additionalProperties: false }
 
@@ -30,7 +31,7 @@ export function createProjectKeysController(options: AdminOptions) {
           limit,
         )
       },
-      { query: t.Object({ ...pageQuery, include_inactive: t.Optional(t.Boolean()) }, strict) },
+      { query: t.Object({ ...pageQueryOf('key'), include_inactive: t.Optional(t.Boolean()) }, strict) },
     )
     .post(
       '/:project_id/api_keys',
@@ -50,7 +51,7 @@ export function createProjectKeysController(options: AdminOptions) {
       {
         body: t.Object(
           {
-            name: t.String(),
+            name: keyName,
             type: t.Optional(oneOf('project', 'test')),
             expires_in_seconds: t.Optional(t.Integer({ minimum: 1, maximum: 315_360_000 })),
           },

@@ -13,7 +13,7 @@ import {
 import type { Database } from '../postgres/database.ts'
 import { type AdminOptions, createController } from './controller.ts'
 import { formatId, notFound, requireId } from './ids.ts'
-import { pageQuery, pageSize, readCursor, toPage, toSeconds } from './pages.ts'
+import { pageQueryOf, pageSize, readCursor, toPage, toSeconds } from './pages.ts'
 import { findProjectRow } from './projects.ts'
 
 const strict = { additionalProperties: false }
@@ -33,7 +33,7 @@ export function createProjectUsersController(options: AdminOptions) {
         })
         return toPage(rows.map(describeMember), limit)
       },
-      { query: t.Object(pageQuery, strict) },
+      { query: t.Object(pageQueryOf('user'), strict) },
     )
     .post(
       '/:project_id/users',

@@ -14,7 +14,8 @@ import type { ProjectRow } from '../postgres/admin/rows.ts'
 import type { Database } from '../postgres/database.ts'
 import { type AdminOptions, createController } from './controller.ts'
 import { formatId, notFound, requireId } from './ids.ts'
-import { pageQuery, pageSize, readCursor, toPage, toSeconds } from './pages.ts'
+import { pageQueryOf, pageSize, readCursor, toPage, toSeconds } from './pages.ts'
+import { projectName } from './stated.ts'
 
 const DEFAULT_PLAN = 'free'
 const strict = { additionalProperties: false }
@@ -40,7 +41,7 @@ export function createProjectsController(options: AdminOptions) {
         })
         return toPage(rows.map(describeProject), limit)
       },
-      { query: t.Object({ ...pageQuery, include_archived: t.Optional(t.Boolean()) }, strict) },
+      { query: t.Object({ ...pageQueryOf('proj'), include_archived: t.Optional(t.Boolean()) }, strict) },
     )
     .post(
       '',
@@ -48,7 +49,7 @@ export function createProjectsController(options: AdminOptions) {
         const [created] = await createProjectAs(database, caller.actor, { project: name, plan: plan ?? DEFAULT_PLAN })
         return answer(caller.actor, created?.result ?? 0)
       },
-      { body: t.Object({ name: t.String(), plan: t.Optional(t.String()) }, strict) },
+      { body: t.Object({ name: projectName, plan: t.Optional(t.String()) }, strict) },
     )
     .get('/:project_id', ({ caller, params }) => answer(caller.actor, requireId('proj', params.project_id)))
     .post(
@@ -59,7 +60,7 @@ export function createProjectsController(options: AdminOptions) {
         await updateProject(database, caller.actor, { project, new_name: name ?? null, new_plan: plan ?? null })
         return answer(caller.actor, project)
       },
-      { body: t.Object({ name: t.Optional(t.String()), plan: t.Optional(t.String()) }, strict) },
+      { body: t.Object({ name: t.Optional(projectName), plan: t.Optional(t.String()) }, strict) },
     )
     .post('/:project_id/archive', async ({ caller, params }) => {
       const project = requireId('proj', params.project_id)

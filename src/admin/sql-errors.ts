@@ -2,6 +2,8 @@
 import { invalidRequest, type ProxyError, refuse } from '../errors.ts'
 import { sqlStateOf } from '../postgres/database.ts'
 
+const UNHELD = 'Text must not hold the character U+0000.'
+
 /** By SQLSTATE. Messages of these are the functions' own, and safe to show. */
 const REFUSALS: Record<string, (problem: string) => ProxyError> = {
   // no_data_found
@@ -10,6 +12,9 @@ const REFUSALS: Record<string, (problem: string) => ProxyError> = {
   '42501': problem => refuse('notPermitted', { problem }),
   // invalid_parameter_value
   '22023': problem => invalidRequest(problem),
+  // character_not_in_repertoire, untranslatable_character: U+0000, which PostgreSQL's text cannot hold.
+  '22021': () => invalidRequest(UNHELD),
+  '22P05': () => invalidRequest(UNHELD),
   // unique_violation
   '23505': problem => refuse('alreadyExists', { problem }),
   // object_not_in_prerequisite_state

@@ -6,6 +6,7 @@ import { usageBuckets } from '../postgres/admin/usage.ts'
 import { type AdminOptions, createController } from './controller.ts'
 import { formatId, type IdKind, parseId } from './ids.ts'
 import { fromSeconds, oneOf, several, toSeconds } from './pages.ts'
+import { textOf } from './stated.ts'
 
 type Width = '1m' | '1h' | '1d'
 
@@ -16,24 +17,32 @@ const WIDTHS: Record<Width, { seconds: number; buckets: number; mostBuckets: num
 }
 
 const time = t.Integer({ minimum: 0, maximum: 100_000_000_000 })
-const query = t.Object(
-  {
-    start_time: time,
-    end_time: t.Optional(time),
-    bucket_width: t.Optional(oneOf('1m', '1h', '1d')),
-    limit: t.Optional(t.Integer({ minimum: 1, maximum: 1440 })),
-    page: t.Optional(t.String()),
-    group_by: several(t.String()),
-    project_ids: several(t.String()),
-    api_key_ids: several(t.String()),
-    user_ids: several(t.String()),
-    models: several(t.String()),
-    line_items: several(t.String()),
-    batch: t.Optional(t.Boolean()),
-  },
-  { additionalProperties: false },
-)
-type Query = typeof query.static
+const GROUPS = {
+  completions: ['project_id', 'api_key_id', 'user_id', 'model', 'batch', 'service_tier', 'api_source'],
+  embeddings: ['project_id', 'api_key_id', 'user_id', 'model'],
+  costs: ['project_id', 'api_key_id', 'user_id', 'line_item', 'api_source'],
+} as const
+
+function queryOf(report: keyof typeof GROUPS) {
+  return t.Object(
+    {
+      start_time: time,
+      end_time: t.Optional(time),
+      bucket_width: t.Optional(report === 'costs' ? oneOf<Width>('1d') : oneOf<Width>('1m', '1h', '1d')),
+      limit: t.Optional(t.Integer({ minimum: 1, maximum: 1440 })),
+      page: t.Optional(textOf({ pattern: '^(page_[0-9]{1,12})?$' })),
+      group_by: several(textOf({ enum: GROUPS[report] })),
+      project_ids: several(t.String()),
+      api_key_ids: several(t.String()),
+      user_ids: several(t.String()),
+      models: several(t.String()),
+      line_items: several(t.String()),
+      batch: t.Optional(t.Boolean()),
+    },
+    { additionalProperties: false },
+  )
+}
+type Query = ReturnType<typeof queryOf>['static']
 
 /** What a bucket's rows become. */
 interface Report {
@@ -41,8 +50,6 @@ interface Report {
   groups: readonly string[]
   describe(row: UsageRow): Record<string, unknown>
 }
-
-const IDENTITY = ['project_id', 'api_key_id', 'user_id', 'model', 'batch', 'service_tier', 'api_source', 'line_item']
 
 export function createUsageController(options: AdminOptions) {
   const { database } = options
@@ -82,30 +89,26 @@ export function createUsageController(options: AdminOptions) {
       ({ caller, query: asked }) =>
         report(caller.actor, asked, {
           endpoints: ['chat', 'completions'],
-          groups: IDENTITY.slice(0, 7),
+          groups: GROUPS.completions,
           describe: describeCompletions,
         }),
-      { query },
+      { query: queryOf('completions') },
     )
     .get(
       '/usage/embeddings',
       ({ caller, query: asked }) =>
         report(caller.actor, asked, {
           endpoints: ['embeddings'],
-          groups: IDENTITY.slice(0, 4),
+          groups: GROUPS.embeddings,
           describe: describeEmbeddings,
         }),
-      { query },
+      { query: queryOf('embeddings') },
     )
     .get(
       '/costs',
-      ({ caller, query: asked }) => {
-        if (asked.bucket_width !== undefined && asked.bucket_width !== '1d')
-          throw invalidRequest('Costs come by the day: bucket_width takes 1d.', 'bucket_width')
-        const groups = ['project_id', 'api_key_id', 'user_id', 'line_item', 'api_source']
-        return report(caller.actor, asked, { endpoints: null, groups, describe: describeCosts })
-      },
-      { query },
+      ({ caller, query: asked }) =>
+        report(caller.actor, asked, { endpoints: null, groups: GROUPS.costs, describe: describeCosts }),
+      { query: queryOf('costs') },
     )
 }
 
@@ -120,16 +123,15 @@ interface TimeSpan {
 /** Whole buckets, as many as a page holds. */
 function readSpan({ start_time, end_time, bucket_width: width = '1d', limit, page }: Query): TimeSpan {
   const { seconds, buckets, mostBuckets } = WIDTHS[width]
-  if ((limit ?? 0) > mostBuckets)
-    throw invalidRequest(`limit takes at most ${mostBuckets} with bucket_width ${width}.`, 'limit')
   const cursor = page === undefined || page === '' ? null : /^page_(\d{1,12})$/.exec(page)?.[1]
   if (cursor === undefined) throw invalidRequest('page must be the next_page of an earlier answer.', 'page')
   const begin = cursor === null ? start_time : Number(cursor)
   const from = begin - (begin % seconds)
   const end = end_time ?? Math.floor(Date.now() / 1000) + 1
-  if (end <= start_time) throw invalidRequest('end_time must be later than start_time.', 'end_time')
-  const until = Math.min(Math.ceil(end / seconds) * seconds, from + (limit ?? buckets) * seconds)
-  return { from, until: Math.max(from, until), width, next: until < end ? until : null }
+  // Of more, the rest is on the next page.
+  const most = Math.min(limit ?? buckets, mostBuckets)
+  const until = end <= start_time ? from : Math.min(Math.ceil(end / seconds) * seconds, from + most * seconds)
+  return { from, until: Math.max(from, until), width, next: until < end && end > start_time ? until : null }
 }
 
 function bucketsOf({ from, until, width }: TimeSpan): [start: number, end: number][] {

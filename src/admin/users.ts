@@ -5,7 +5,8 @@ import { createUser, deleteUser, inviteUser, pageOfUsers, setUserRole, type User
 import type { Database } from '../postgres/database.ts'
 import { type AdminOptions, createController } from './controller.ts'
 import { formatId, notFound, requireId } from './ids.ts'
-import { pageQuery, pageSize, readCursor, several, toPage, toSeconds } from './pages.ts'
+import { pageQueryOf, pageSize, readCursor, several, toPage, toSeconds } from './pages.ts'
+import { email, userRole } from './stated.ts'
 
 const strict = { additionalProperties: false }
 
@@ -23,17 +24,18 @@ export function createUsersController(options: AdminOptions) {
         })
         return toPage(rows.map(describeUser), limit)
       },
-      { query: t.Object({ ...pageQuery, emails: several(t.String()) }, strict) },
+      { query: t.Object({ ...pageQueryOf('user'), emails: several(t.String()) }, strict) },
     )
     .post(
       '',
-      async ({ caller, body: { email, role } }) => {
-        const [created] = await createUser(database, caller.actor, { email, user_role: role ?? 'reader' })
+      async ({ caller, body }) => {
+        const { email: address, role = 'reader' } = body
+        const [created] = await createUser(database, caller.actor, { email: address, user_role: role })
         const user = created?.result ?? 0
         const [invited] = await inviteUser(database, caller.actor, { of_user: user })
         return { ...describeUser(await findUser(database, caller.actor, user)), invitation: invited?.result }
       },
-      { body: t.Object({ email: t.String(), role: t.Optional(t.String()) }, strict) },
+      { body: t.Object({ email, role: t.Optional(userRole) }, strict) },
     )
     .get('/:user_id', async ({ caller, params }) =>
       describeUser(await findUser(database, caller.actor, requireId('user', params.user_id))),
@@ -45,7 +47,7 @@ export function createUsersController(options: AdminOptions) {
         await setUserRole(database, caller.actor, { of_user: user, user_role: role })
         return describeUser(await findUser(database, caller.actor, user))
       },
-      { body: t.Object({ role: t.String() }, strict) },
+      { body: t.Object({ role: userRole }, strict) },
     )
     .post('/:user_id/invitation', async ({ caller, params }) => {
       const user = requireId('user', params.user_id)

@@ -3,9 +3,10 @@ import type { CatalogueEntry } from './catalogue-entry.ts'
 
 export const ADMIN_ERRORS = {
   alreadyExists: {
-    status: 400,
+    status: 409,
     code: 'already_exists',
-    // Not 409, which OpenAI's clients take for an invitation to try again.
+    // OpenAI's clients take a 409 for an invitation to try again.
+    headers: { 'x-should-retry': 'false' },
     when: 'What is to be made has the name of something that is there.',
     message: '{problem}',
   },

@@ -24,10 +24,12 @@ export type Answer = (
 
 export interface AnswerOptions {
   config: Pick<Config, 'maxBodyBytes' | 'bodyTimeoutMs'>
+  /** Of a connection, once a request has been answered on it. */
+  idleTimeoutSeconds: number
   connections: ConnectionRoom
 }
 
-export function createAnswer({ config, connections }: AnswerOptions, entrance: Entrance): Answer {
+export function createAnswer({ config, idleTimeoutSeconds, connections }: AnswerOptions, entrance: Entrance): Answer {
   const openBody = createBodyReader(config)
 
   return async (handle, incoming, endpoint, model) => {
@@ -38,7 +40,7 @@ export function createAnswer({ config, connections }: AnswerOptions, entrance: E
     // An upstream may think for minutes; its own limits apply then, not the connection's.
     server?.timeout(request, 0)
     // The connection keeps the limit it was given last: else it would idle for ever.
-    const restoreLimit = () => server?.timeout(request, IDLE_TIMEOUT_SECONDS)
+    const restoreLimit = () => server?.timeout(request, idleTimeoutSeconds)
     try {
       if (server) connections.check(server)
       const address = entrance.addressOf(incoming)

@@ -56,16 +56,6 @@ const FILE_KEEPERS: readonly DirectProvider[] = ['openai', 'groq']
 const VENDOR_AND_MODEL = /^[^/\s]+\/\S+$/
 
 export function createRoutes({ catalogue, sandbox, aggregatorFor, directFor }: RoutesOptions): Routes {
-  /** By the list of native names; by the looks of a name that is in no list. */
-  function findDirect(model: string, account: Routed): DirectProvider | undefined {
-    if (account.direct_providers.length === 0) return undefined
-    const native = catalogue.directProvidersOf(model)
-    const listed = DIRECT_PROVIDERS.find(name => native.includes(name) && account.direct_providers.includes(name))
-    if (listed) return listed
-    const looked = providerOfName(model)
-    return looked && account.direct_providers.includes(looked) ? looked : undefined
-  }
-
   function isKnown(model: string): boolean {
     return VENDOR_AND_MODEL.test(model) || catalogue.directProvidersOf(model).length > 0 || isOfSomebody(model)
   }
@@ -82,25 +72,14 @@ export function createRoutes({ catalogue, sandbox, aggregatorFor, directFor }: R
     return alias === undefined ? undefined : renameModel(aggregatorFor(project_id), alias)
   }
 
-  function listModels(account: Routed): CatalogueModel[] {
-    const isTest = account.key_type === 'test'
-    const offered = (provider: string) =>
-      isTest || (provider === AGGREGATOR ? aggregatorFor !== null : account.direct_providers.includes(provider))
-    const byName = new Map<string, CatalogueModel>()
-    for (const provider of [AGGREGATOR, ...DIRECT_PROVIDERS.toReversed()]) {
-      if (!offered(provider)) continue
-      for (const model of catalogue.listedBy(provider))
-        if (isAllowed(model.model, account)) byName.set(model.model, model)
-    }
-    return [...byName.values()].sort((a, b) => (a.model < b.model ? -1 : 1))
-  }
+  const listModels = (account: Routed) => listOffered(catalogue, account, aggregatorFor !== null)
 
   function resolve(model: string, account: Routed, alternatives: readonly string[] = []): Provider | ProxyError {
     const refusal = refuseUnallowed([model, ...alternatives], account)
     if (refusal) return refusal
     if (account.key_type === 'test')
       return isKnown(model) ? sandbox : modelNotFound(model, catalogue, listModels(account))
-    const direct = findDirect(model, account)
+    const direct = findDirect(catalogue, model, account)
     if (direct) return directFor(direct, account)
     const aggregated = findInAggregator(model, account)
     if (aggregated) return aggregated
@@ -135,4 +114,27 @@ export function createRoutes({ catalogue, sandbox, aggregatorFor, directFor }: R
       return known?.listed ? known : undefined
     },
   }
+}
+
+/** By the list of native names; by the looks of a name that is in no list. */
+function findDirect(catalogue: Catalogue, model: string, { direct_providers }: Routed): DirectProvider | undefined {
+  if (direct_providers.length === 0) return undefined
+  const native = catalogue.directProvidersOf(model)
+  const listed = DIRECT_PROVIDERS.find(name => native.includes(name) && direct_providers.includes(name))
+  if (listed) return listed
+  const looked = providerOfName(model)
+  return looked && direct_providers.includes(looked) ? looked : undefined
+}
+
+/** In the order of their names; what a provider would answer itself stands in place of the aggregator's. */
+function listOffered(catalogue: Catalogue, account: Routed, hasAggregator: boolean): CatalogueModel[] {
+  const isTest = account.key_type === 'test'
+  const offers = (provider: string) =>
+    isTest || (provider === AGGREGATOR ? hasAggregator : account.direct_providers.includes(provider))
+  const byName = new Map<string, CatalogueModel>()
+  for (const provider of [AGGREGATOR, ...DIRECT_PROVIDERS.toReversed()].filter(offers)) {
+    for (const model of catalogue.listedBy(provider))
+      if (isAllowed(model.model, account)) byName.set(model.model, model)
+  }
+  return [...byName.values()].sort((a, b) => (a.model < b.model ? -1 : 1))
 }

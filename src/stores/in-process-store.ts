@@ -1,6 +1,6 @@
 /** The fast store without Redis: the same windows and entries in this process's memory. */
-import { TAG_BYTES } from './entry-tags.ts'
-import { aliasTarget, type FastStore, type PassBatch, type PassVerdict, WINDOW_SECONDS } from './fast-store.ts'
+import { EntryMemory } from './entry-memory.ts'
+import { type FastStore, type PassBatch, type PassVerdict, WINDOW_SECONDS } from './fast-store.ts'
 import {
   addToWindow,
   createWindow,
@@ -9,11 +9,6 @@ import {
   takeFromWindow,
   waitForRoomMs,
 } from './sliding-window.ts'
-
-interface Entry {
-  bytes: Uint8Array
-  expiresAtMs: number
-}
 
 export interface InProcessStoreOptions {
   /** Most bytes of entries kept; the least recently used go first. */
@@ -27,8 +22,7 @@ export function createInProcessStore({
   now = Date.now,
 }: InProcessStoreOptions = {}): FastStore {
   const windows = new Map<string, SlidingWindow>()
-  const entries = new Map<string, Entry>()
-  let entryBytes = 0
+  const entries = new EntryMemory(maxEntryBytes)
 
   function pass(batch: PassBatch): PassVerdict {
     const nowMs = now()
@@ -43,45 +37,8 @@ export function createInProcessStore({
       countedAtSecond: second,
       waitMs: granted < batch.requests ? Math.max(0, ...waits) : 0,
       totals: states.map(state => state.total),
-      entries: batch.entries.map(name => (granted > 0 ? readNamed(name, nowMs) : null)),
+      entries: batch.entries.map(name => (granted > 0 ? entries.readNamed(name, nowMs) : null)),
     }
-  }
-
-  /** As in windows.lua: an alias is given with the entry that it names. */
-  function readNamed(name: string, nowMs: number): Uint8Array | null {
-    const stored = readEntry(name, nowMs)
-    const target = stored && (aliasTarget(stored, 0) ?? aliasTarget(stored, TAG_BYTES))
-    if (!target) return stored
-    const entry = readEntry(target, nowMs)
-    return entry && Buffer.concat([stored, entry])
-  }
-
-  function readEntry(name: string, nowMs: number): Uint8Array | null {
-    const entry = entries.get(name)
-    if (!entry) return null
-    forget(name)
-    if (entry.expiresAtMs <= nowMs) return null
-    keep(name, entry)
-    return entry.bytes
-  }
-
-  function writeEntry(name: string, bytes: Uint8Array, ttlMs: number): void {
-    forget(name)
-    keep(name, { bytes, expiresAtMs: now() + ttlMs })
-    for (const oldest of entries.keys()) {
-      if (entryBytes <= maxEntryBytes) break
-      forget(oldest)
-    }
-  }
-
-  function keep(name: string, entry: Entry): void {
-    entries.set(name, entry)
-    entryBytes += entry.bytes.byteLength
-  }
-
-  function forget(name: string): void {
-    entryBytes -= entries.get(name)?.bytes.byteLength ?? 0
-    entries.delete(name)
   }
 
   // Windows that nobody used for a minute are empty.
@@ -97,16 +54,15 @@ export function createInProcessStore({
     async uncount(windowNames, requests, countedAtSecond) {
       for (const name of windowNames) takeFromWindow(windows.get(name), requests, countedAtSecond)
     },
-    writeEntry: async (name, bytes, ttlMs) => writeEntry(name, bytes, ttlMs),
-    async deleteEntry(name) {
-      forget(name)
-    },
+    writeEntry: async (name, bytes, ttlMs) => entries.write(name, bytes, now() + ttlMs),
+    deleteEntry: async name => entries.delete(name),
     async readEntries(names) {
       const nowMs = now()
-      return names.map(name => readEntry(name, nowMs))
+      return names.map(name => entries.read(name, nowMs))
     },
     async writeEntries(written) {
-      for (const { name, bytes, ttlMs } of written) writeEntry(name, bytes, ttlMs)
+      const nowMs = now()
+      for (const { name, bytes, ttlMs } of written) entries.write(name, bytes, nowMs + ttlMs)
       return true
     },
     async ping() {},

@@ -10,22 +10,6 @@ import {
   waitForRoomMs,
 } from './sliding-window.ts'
 
-export interface WindowMemory {
-  /** The batch with all that Redis may not know. Each must end in `noteCounted` or `noteFailed`. */
-  recall(batch: PassBatch): PassBatch
-  /** Redis has counted a batch that `recall` made. */
-  noteCounted(recalled: PassBatch, verdict: PassVerdict): void
-  noteFailed(recalled: PassBatch): void
-  /**
-   * Passes a batch without Redis. What was left of a limit when this process last saw the window is shared out among all processes
-   * equally; of a window that it has not seen, the whole limit is.
-   */
-  passAlone(batch: PassBatch): PassVerdict
-  /** Takes back what `passAlone` counted. */
-  uncountAlone(windowNames: readonly string[], requests: number, countedAtSecond: number): void
-  close(): void
-}
-
 interface Remembered {
   /** As Redis last had it. */
   seen: Uint8Array | null
@@ -38,29 +22,100 @@ interface Remembered {
 
 const SWEEP_EVERY_MS = 10_000
 
-/** `processes`: how many share the limits. */
-export function createWindowMemory(processes: number, now: () => number = Date.now): WindowMemory {
-  const windows = new Map<string, Remembered>()
+export class WindowMemory {
+  readonly #processes: number
+  readonly #now: () => number
+  readonly #windows = new Map<string, Remembered>()
+  readonly #sweep: ReturnType<typeof setInterval>
   /** Redis' clock is the one that windows are counted by. */
-  let aheadSeconds = 0
+  #aheadSeconds = 0
 
-  const nowSecond = () => Math.floor(now() / 1000) + aheadSeconds
+  /** `processes`: how many share the limits. */
+  constructor(processes: number, now: () => number = Date.now) {
+    this.#processes = processes
+    this.#now = now
+    this.#sweep = setInterval(() => this.#forgetUnused(), SWEEP_EVERY_MS)
+    this.#sweep.unref()
+  }
 
-  function find(name: string): Remembered {
-    let found = windows.get(name)
+  /** The batch with all that Redis may not know. Each must end in `noteCounted` or `noteFailed`. */
+  recall(batch: PassBatch): PassBatch {
+    return { ...batch, windows: batch.windows.map(window => this.#recallWindow(window)) }
+  }
+
+  /** Redis has counted a batch that `recall` made. */
+  noteCounted(recalled: PassBatch, verdict: PassVerdict): void {
+    this.#aheadSeconds = verdict.countedAtSecond - Math.floor(this.#now() / 1000)
+    for (const [i, { name, missed = 0 }] of recalled.windows.entries()) {
+      const found = this.#find(name)
+      this.#noteTold(found, missed)
+      const seen = verdict.windows?.[i]
+      // A copy: the bytes lie in a buffer that holds much else.
+      if (seen) found.seen = new Uint8Array(seen)
+    }
+  }
+
+  noteFailed(recalled: PassBatch): void {
+    for (const { name, missed = 0 } of recalled.windows) this.#find(name).telling -= missed
+  }
+
+  /**
+   * Passes a batch without Redis. What was left of a limit when this process last saw the window is shared out among all processes
+   * equally; of a window that it has not seen, the whole limit is.
+   */
+  passAlone({ requests, windows, entries }: PassBatch): PassVerdict {
+    const second = this.#nowSecond()
+    const nowMs = this.#now() + this.#aheadSeconds * 1000
+    const opened = windows.map(({ name, limit }) => openAlone(this.#find(name), limit, this.#processes, second))
+    const granted = Math.max(0, Math.min(requests, ...opened.map(({ room }) => room)))
+    for (const { all, alone } of opened) {
+      addToWindow(all, second, granted)
+      addToWindow(alone, second, granted)
+    }
+    const waits = opened.map(({ all, alone, limit, share }) =>
+      Math.max(waitForRoomMs(all, limit, nowMs), waitForRoomMs(alone, share, nowMs)),
+    )
+    return {
+      granted,
+      countedAtSecond: second,
+      waitMs: granted < requests ? Math.max(0, ...waits) : 0,
+      // A full share is a full window.
+      totals: opened.map(({ all, alone, limit, share }) =>
+        alone.total >= share ? Math.max(all.total, limit) : all.total,
+      ),
+      entries: entries.map(() => null),
+    }
+  }
+
+  /** Takes back what `passAlone` counted. */
+  uncountAlone(windowNames: readonly string[], requests: number, countedAtSecond: number): void {
+    for (const name of windowNames)
+      takeFromWindow(this.#windows.get(name)?.alone ?? undefined, requests, countedAtSecond)
+  }
+
+  close(): void {
+    clearInterval(this.#sweep)
+  }
+
+  #nowSecond(): number {
+    return Math.floor(this.#now() / 1000) + this.#aheadSeconds
+  }
+
+  #find(name: string): Remembered {
+    let found = this.#windows.get(name)
     if (!found) {
       found = { seen: null, alone: null, telling: 0, usedAtSecond: 0 }
-      windows.set(name, found)
+      this.#windows.set(name, found)
     }
-    found.usedAtSecond = nowSecond()
+    found.usedAtSecond = this.#nowSecond()
     return found
   }
 
-  function recallWindow(window: Window): Window {
-    const found = windows.get(window.name)
+  #recallWindow(window: Window): Window {
+    const found = this.#windows.get(window.name)
     if (!found) return window
-    const isStale = nowSecond() - found.usedAtSecond >= WINDOW_SECONDS
-    if (found.alone) moveWindow(found.alone, nowSecond())
+    const isStale = this.#nowSecond() - found.usedAtSecond >= WINDOW_SECONDS
+    if (found.alone) moveWindow(found.alone, this.#nowSecond())
     // One call at a time tells of what passed: two would have it counted twice.
     const missed = found.telling === 0 ? (found.alone?.total ?? 0) : 0
     found.telling += missed
@@ -68,69 +123,19 @@ export function createWindowMemory(processes: number, now: () => number = Date.n
   }
 
   /** What is left to be told after `missed` of it was. */
-  function noteTold(found: Remembered, missed: number): void {
+  #noteTold(found: Remembered, missed: number): void {
     found.telling -= missed
     if (missed === 0 || !found.alone) return
     const left = found.alone.total - missed
-    found.alone = left > 0 ? createWindow(nowSecond()) : null
-    if (found.alone) addToWindow(found.alone, nowSecond(), left)
+    found.alone = left > 0 ? createWindow(this.#nowSecond()) : null
+    if (found.alone) addToWindow(found.alone, this.#nowSecond(), left)
   }
 
-  const sweep = setInterval(() => {
-    const oldest = nowSecond() - WINDOW_SECONDS
-    for (const [name, { usedAtSecond, telling }] of windows) {
-      if (usedAtSecond < oldest && telling === 0) windows.delete(name)
+  #forgetUnused(): void {
+    const oldest = this.#nowSecond() - WINDOW_SECONDS
+    for (const [name, { usedAtSecond, telling }] of this.#windows) {
+      if (usedAtSecond < oldest && telling === 0) this.#windows.delete(name)
     }
-  }, SWEEP_EVERY_MS)
-  sweep.unref()
-
-  return {
-    recall: batch => ({ ...batch, windows: batch.windows.map(recallWindow) }),
-
-    noteCounted(recalled, verdict) {
-      aheadSeconds = verdict.countedAtSecond - Math.floor(now() / 1000)
-      for (const [i, { name, missed = 0 }] of recalled.windows.entries()) {
-        const found = find(name)
-        noteTold(found, missed)
-        const seen = verdict.windows?.[i]
-        // A copy: the bytes lie in a buffer that holds much else.
-        if (seen) found.seen = new Uint8Array(seen)
-      }
-    },
-
-    noteFailed(recalled) {
-      for (const { name, missed = 0 } of recalled.windows) find(name).telling -= missed
-    },
-
-    passAlone({ requests, windows: asked, entries }) {
-      const second = nowSecond()
-      const nowMs = now() + aheadSeconds * 1000
-      const opened = asked.map(({ name, limit }) => openAlone(find(name), limit, processes, second))
-      const granted = Math.max(0, Math.min(requests, ...opened.map(({ room }) => room)))
-      for (const { all, alone } of opened) {
-        addToWindow(all, second, granted)
-        addToWindow(alone, second, granted)
-      }
-      const waits = opened.map(({ all, alone, limit, share }) =>
-        Math.max(waitForRoomMs(all, limit, nowMs), waitForRoomMs(alone, share, nowMs)),
-      )
-      return {
-        granted,
-        countedAtSecond: second,
-        waitMs: granted < requests ? Math.max(0, ...waits) : 0,
-        // A full share is a full window.
-        totals: opened.map(({ all, alone, limit, share }) =>
-          alone.total >= share ? Math.max(all.total, limit) : all.total,
-        ),
-        entries: entries.map(() => null),
-      }
-    },
-
-    uncountAlone(names, requests, second) {
-      for (const name of names) takeFromWindow(windows.get(name)?.alone ?? undefined, requests, second)
-    },
-
-    close: () => clearInterval(sweep),
   }
 }
 

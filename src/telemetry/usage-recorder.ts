@@ -1,15 +1,11 @@
 /** Collects usage records and writes them in batches, off the hot path. */
-
-import type { Database } from '../postgres/database.ts'
-import { sqlStateOf } from '../postgres/database.ts'
+import { type Database, sqlStateOf } from '../postgres/database.ts'
 import { recordUsage, type UsageRecord } from '../postgres/record-usage.ts'
 import { describeCause } from './describe-cause.ts'
 import type { Log } from './log.ts'
+import { MAX_BATCH, UsageQueue } from './usage-queue.ts'
 
 const FLUSH_EVERY_MS = 500
-const MAX_BATCH = 1_000
-/** About a minute of a busy proxy; a database that is away longer costs records, not memory. */
-const MAX_WAITING = 500_000
 
 export interface UsageRecorder {
   record(usage: UsageRecord): void
@@ -18,104 +14,101 @@ export interface UsageRecorder {
 }
 
 export function createUsageRecorder(database: Database, log: Log): UsageRecorder {
-  let waiting: UsageRecord[] = []
-  /** Sent, and perhaps written: it goes again as it is, under its name, before any other. */
-  let inDoubt: { records: UsageRecord[]; batch: string } | null = null
-  let dropped = 0
-  let batchSize = MAX_BATCH
-  let failing = false
-  let writing: Promise<void> | null = null
-  let timer: ReturnType<typeof setTimeout> | null = null
-
-  function schedule(): void {
-    timer ??= setTimeout(() => {
-      timer = null
-      startWriting()
-    }, FLUSH_EVERY_MS)
-  }
-
-  function startWriting(): Promise<void> {
-    writing ??= write().finally(() => {
-      writing = null
-    })
-    return writing
-  }
-
-  /** What waits; what comes meanwhile waits for its turn, unless it fills a batch. */
-  async function write(): Promise<void> {
-    if (waiting.length === 0 && !inDoubt) return
-    do {
-      const { records, batch } = inDoubt ?? { records: waiting.splice(0, batchSize), batch: crypto.randomUUID() }
-      inDoubt = { records, batch }
-      try {
-        await recordUsage(database, records, batch)
-        inDoubt = null
-        noteSuccess()
-      } catch (error) {
-        if (isRefusal(error)) {
-          divide(records, error)
-          inDoubt = null
-          continue
-        }
-        noteFailure(error)
-        break
-      }
-    } while (waiting.length >= batchSize)
-    if (waiting.length > 0 || inDoubt) schedule()
-  }
-
-  /** One record that the database will never take must not hold up the others: half a batch at a time finds it. */
-  function divide(batch: UsageRecord[], error: unknown): void {
-    if (batch.length > 1) {
-      waiting = batch.concat(waiting)
-      batchSize = Math.ceil(batch.length / 2)
-      return
-    }
-    dropped++
-    log.error({ id: batch[0]?.request_id, code: sqlStateOf(error), dropped }, 'a usage record was refused; dropped')
-  }
-
-  function noteSuccess(): void {
-    batchSize = Math.min(MAX_BATCH, batchSize * 2)
-    if (failing) log.info({ dropped }, 'usage records are written again')
-    failing = false
-  }
-
-  function noteFailure(error: unknown): void {
-    if (!failing)
-      log.warn({ cause: describeCause(error), waiting: countWaiting() }, 'usage records wait for the database')
-    failing = true
-  }
-
-  function countWaiting(): number {
-    return waiting.length + (inDoubt?.records.length ?? 0)
-  }
-
-  function dropOverflow(): void {
-    const excess = waiting.length - MAX_WAITING
-    if (excess <= 0) return
-    waiting.splice(0, excess)
-    dropped += excess
-  }
+  const queue = new UsageQueue()
+  const writer = new QueueWriter(queue, database, log)
 
   return {
     record(usage) {
-      waiting.push(usage)
-      if (waiting.length > MAX_WAITING) dropOverflow()
+      queue.add(usage)
       // A full batch soon, for the garbage collector's sake, but not in the midst of a request.
-      if (waiting.length === MAX_BATCH && !failing) setImmediate(startWriting)
-      schedule()
+      if (queue.waiting === MAX_BATCH && !writer.isFailing) setImmediate(() => writer.start())
+      writer.schedule()
     },
-    async drain(timeLimitMs) {
-      const deadline = performance.now() + timeLimitMs
-      while ((countWaiting() > 0 || writing) && performance.now() < deadline) {
-        await Promise.race([startWriting(), Bun.sleep(Math.max(1, deadline - performance.now()))])
-        if (countWaiting() > 0) await Bun.sleep(20)
+    drain: timeLimitMs => writer.drain(timeLimitMs),
+  }
+}
+
+class QueueWriter {
+  readonly #queue: UsageQueue
+  readonly #database: Database
+  readonly #log: Log
+  #isFailing = false
+  #writing: Promise<void> | null = null
+  #timer: ReturnType<typeof setTimeout> | undefined
+
+  constructor(queue: UsageQueue, database: Database, log: Log) {
+    this.#queue = queue
+    this.#database = database
+    this.#log = log
+  }
+
+  get isFailing(): boolean {
+    return this.#isFailing
+  }
+
+  schedule(): void {
+    this.#timer ??= setTimeout(() => {
+      this.#timer = undefined
+      void this.start()
+    }, FLUSH_EVERY_MS)
+  }
+
+  start(): Promise<void> {
+    this.#writing ??= this.#write().finally(() => {
+      this.#writing = null
+    })
+    return this.#writing
+  }
+
+  async drain(timeLimitMs: number): Promise<void> {
+    const deadline = performance.now() + timeLimitMs
+    while ((this.#queue.unwritten > 0 || this.#writing) && performance.now() < deadline) {
+      await Promise.race([this.start(), Bun.sleep(Math.max(1, deadline - performance.now()))])
+      if (this.#queue.unwritten > 0) await Bun.sleep(20)
+    }
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    const lost = this.#queue.unwritten
+    if (lost > 0) this.#log.error({ lost }, 'usage records could not be written in time')
+  }
+
+  /** What waits; what comes meanwhile waits for its turn, unless it fills a batch. */
+  async #write(): Promise<void> {
+    if (this.#queue.unwritten === 0) return
+    do {
+      const { records, name } = this.#queue.takeBatch()
+      try {
+        await recordUsage(this.#database, records, name)
+        this.#queue.noteWritten()
+        this.#noteSuccess()
+      } catch (error) {
+        if (!isRefusal(error)) {
+          this.#noteFailure(error)
+          break
+        }
+        this.#divide(error)
       }
-      if (timer) clearTimeout(timer)
-      timer = null
-      if (countWaiting() > 0) log.error({ lost: countWaiting() }, 'usage records could not be written in time')
-    },
+    } while (this.#queue.hasFullBatch)
+    if (this.#queue.unwritten > 0) this.schedule()
+  }
+
+  #divide(error: unknown): void {
+    const refused = this.#queue.divide()
+    if (!refused) return
+    const { dropped } = this.#queue
+    this.#log.error({ id: refused.request_id, code: sqlStateOf(error), dropped }, 'a usage record was refused; dropped')
+  }
+
+  #noteSuccess(): void {
+    if (this.#isFailing) this.#log.info({ dropped: this.#queue.dropped }, 'usage records are written again')
+    this.#isFailing = false
+  }
+
+  #noteFailure(error: unknown): void {
+    const waiting = this.#queue.unwritten
+    if (!this.#isFailing)
+      this.#log.warn({ cause: describeCause(error), waiting }, 'usage records wait for the database')
+    this.#isFailing = true
   }
 }
 

@@ -37,6 +37,7 @@ export function pagesOf(project: string): [name: string, path: string][] {
     ['requests', `/${project}/requests`],
     ['matches', `/${project}/cache`],
     ['near-misses', `/${project}/cache?view=near-misses`],
+    ['verdicts', `/${project}/cache?view=verdicts`],
     ['similarity', `/${project}/cache?view=similarity`],
     ['policy', `/${project}/cache?view=policy`],
     ['answers', `/${project}/cache?view=answers`],

@@ -67,7 +67,7 @@ describeBackends('what is passed on', backend => {
       const { data, response } = await client.images.generate(asked).withResponse()
       expect(data.data).toHaveLength(2)
       expect(data.usage?.output_tokens).toBe(1_056)
-      expect(about(response)).toEqual(['MISS', '0', 'true', 'openai'])
+      expect(about(response)).toEqual(['MISS', '0.04231', null, 'openai'])
       const [request] = upstreams.openai.requests
       expect(request?.path).toBe('/v1/images/generations')
       expect(request?.headers.authorization).toBe('Bearer sk-own')
@@ -143,6 +143,28 @@ describeBackends('what is passed on', backend => {
       await other.arrayBuffer()
       expect(upstreams.openai.requests).toHaveLength(2)
       expect((await records()).map(({ cache_result }) => cache_result)).toEqual(['MISS', 'HIT', 'MISS'])
+    })
+
+    test('is priced by the token, the second and the character, as its vendor does; a hit saves as much', async () => {
+      const speech = { model: 'tts-1', voice: 'alloy', input: 'Twenty characters 🙂!' } as const
+      for (const cache of ['MISS', 'HIT']) {
+        const answer = await client.audio.speech.create(speech)
+        await answer.arrayBuffer()
+        expect(about(answer).slice(0, 2)).toEqual([cache, cache === 'HIT' ? '0' : '0.0003'])
+      }
+      const file = await sound()
+      await client.audio.transcriptions.create({ file, model: 'whisper-1' })
+      await client.audio.transcriptions.create({ file, model: 'gpt-4o-transcribe' })
+      await proxy.settle()
+      const rows = await proxy.query<{ cost: number; saved: number }>(`
+        select cost_usd::double precision as cost, saved_usd::double precision as saved
+        from usage_records u join projects p on p.id = u.project_id where p.name = '${project}' order by recorded_at`)
+      expect(rows).toEqual([
+        { cost: 0.0003, saved: 0 },
+        { cost: 0, saved: 0.0003 },
+        { cost: 0.0003, saved: 0 },
+        { cost: 0.000394, saved: 0 },
+      ])
     })
 
     const said = (input: string) => ({ model: 'tts-1', voice: 'alloy', input: `${input} ${project}` }) as const

@@ -1,9 +1,9 @@
 /** The proxy as its own process, started as an operator starts it. */
 import { fileURLToPath } from 'node:url'
-import type { Subprocess } from 'bun'
-import { afterAll } from 'vitest'
 import { findFreePort } from '../../scripts/bench/processes.ts'
+import { bareEnvironment } from '../harness/bare-environment.ts'
 import { get } from '../harness/client.ts'
+import { endAfterFile } from '../harness/left-processes.ts'
 import { tieToTests } from './servers.ts'
 
 const SERVER = fileURLToPath(new URL('../../src/process/server.ts', import.meta.url))
@@ -54,7 +54,7 @@ export function spawnProxy(environment: Record<string, string>, args: readonly s
     output += text
   }
   const reading = [readAll(child.stdout, append), readAll(child.stderr, append)]
-  children.add(child)
+  endAfterFile(child)
   return {
     pid: child.pid,
     output: () => output,
@@ -68,19 +68,6 @@ export function spawnProxy(environment: Record<string, string>, args: readonly s
       return code
     },
   }
-}
-
-const children = new Set<Subprocess>()
-function killAll(): void {
-  for (const child of children) child.kill('SIGKILL')
-}
-afterAll(killAll)
-process.on('exit', killAll)
-
-/** The proxy's settings are the test's to choose, not the machine's. */
-function bareEnvironment(): Record<string, string> {
-  const { PATH = '', HOME = '' } = process.env
-  return { PATH, HOME }
 }
 
 async function readAll(stream: ReadableStream<Uint8Array>, append: (text: string) => void): Promise<void> {

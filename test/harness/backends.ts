@@ -2,7 +2,6 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, describe, inject } from 'vitest'
 import type { Database } from '../../src/postgres/database.ts'
-import { openEmbeddedDatabase } from '../../src/postgres/embedded/embedded.ts'
 import { readInstallationId } from '../../src/postgres/installation-id.ts'
 import { openRealDatabase } from '../../src/postgres/real.ts'
 import { connectRedis } from '../../src/redis/connect-redis.ts'
@@ -13,6 +12,8 @@ import type { FastStore } from '../../src/stores/fast-store.ts'
 import { guardStore } from '../../src/stores/guarded-store.ts'
 import { createInProcessStore } from '../../src/stores/in-process-store.ts'
 import { type TaggedEntries, tagEntries } from '../../src/stores/tagged-store.ts'
+import { emptyDatabase } from './empty-database.ts'
+import { takeEmbedded } from './take-embedded.ts'
 
 export interface Stores {
   database: Database
@@ -26,7 +27,7 @@ export interface Stores {
 
 export interface Backend {
   name: 'embedded' | 'real'
-  /** Stores of the group's own, migrated and emptied of what an earlier test left; closed and dropped after the group. */
+  /** Stores for the group alone, migrated and emptied of what an earlier test left; they are the harness's to close. */
   open(): Promise<Stores>
 }
 
@@ -61,45 +62,15 @@ function shared(name: Backend['name'], open: () => Promise<OpenStores>): Backend
     async open() {
       opened ??= open()
       const stores = await opened
-      await stores.database.runScript(EMPTY)
+      await emptyDatabase(stores.database)
       return stores
     },
   }
 }
 
-const TABLES = [
-  'projects, api_keys, provider_keys, monthly_counters, kept_objects',
-  'cache_entries, cache_prompts, cache_groups, cache_sizes, cache_size_changes, cached_vectors',
-  'cache_verdicts, semantic_hits, judge_spending, judge_queue, learned_equivalences',
-  'usage_records, usage_pending, usage_hourly, usage_daily, usage_monthly, usage_totals, latency_hourly, latency_daily, latency_monthly, refusals_hourly',
-  'users, memberships, invitations, sessions, login_attempts, admin_keys, audit_log',
-].flatMap(line => line.split(', '))
-
-/**
- * Ids go on counting: no test finds in Redis what another left there. Rows are deleted, which takes a twentieth of the time that
- * truncating the many small tables would; as a replica does it, without triggers and foreign keys, so that the order says nothing.
- */
-const EMPTY = `
-  set session_replication_role = replica;
-  ${TABLES.map(table => `delete from ${table};`).join('\n  ')}
-  reset session_replication_role;
-  select drop_unused_cache_graphs();
-  delete from plans where name not in ('free', 'pro', 'enterprise');
-`
-
 async function openEmbedded(): Promise<OpenStores> {
-  const template = new Blob([await Bun.file(inject('embeddedTemplate')).bytes()])
-  const database = await openEmbeddedDatabase({ directory: null, psql: null, template })
   const store = createInProcessStore()
-  return {
-    database,
-    store,
-    databaseUrl: null,
-    redisUrl: null,
-    async close() {
-      await Promise.all([database.close(), store.close()])
-    },
-  }
+  return { database: await takeEmbedded(), store, databaseUrl: null, redisUrl: null, close: () => store.close() }
 }
 
 async function openReal(): Promise<OpenStores> {

@@ -1,4 +1,4 @@
-/** Before all tests: migrated templates of both backends, so that each test file gets a database of its own in milliseconds. After: says what was covered. */
+/** Before all tests: migrated templates of both backends, from which each worker's embedded database and each group's real one start. After: says what was covered. */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

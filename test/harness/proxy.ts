@@ -30,9 +30,13 @@ export interface ProxyOptions {
   log?: Log
   /** Serves the dashboard and the admin API too; most tests have no use for them. */
   dashboard?: boolean
+  /** How long its connections may idle after an answer; by default as long as in service. */
+  idleTimeoutSeconds?: number
 }
 
 let projects = 0
+/** Far longer than it takes on a busy machine: what is written later is found by the next test. */
+const FLUSH_LIMIT_MS = 30_000
 
 /** Requests a minute are unlimited on plan `open`; the seeded plans are as they are. */
 export async function startProxy({
@@ -41,6 +45,7 @@ export async function startProxy({
   bus,
   log = createLog('silent'),
   dashboard = false,
+  ...options
 }: ProxyOptions): Promise<TestProxy> {
   const { database, store } = stores
   // A model in a process of its own, for each proxy of each test, would take longer than most tests.
@@ -50,7 +55,7 @@ export async function startProxy({
     ...environment,
   })
   const embedder = await createEmbedder(config.embedder, log)
-  const app = await createApp({ config, database, store, embedder, bus: bus ?? null, log })
+  const app = await createApp({ config, database, store, embedder, bus: bus ?? null, log, ...options })
   app.http.listen({ port: 0, hostname: '127.0.0.1' })
   const { server } = app.http
   if (!server?.port) throw new Error('The proxy did not start')
@@ -72,10 +77,10 @@ export async function startProxy({
       const { rows } = await sql.raw<Row>(text).execute(database.queries)
       return rows
     },
-    settle: () => app.flush(5_000),
+    settle: () => app.flush(FLUSH_LIMIT_MS),
     async stop() {
       await server.stop(true)
-      await app.flush(5_000)
+      await app.flush(FLUSH_LIMIT_MS)
       await app.close()
       await embedder.close()
     },

@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url'
 import OpenAI from 'openai'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { describeBackends, describeReal, type Stores } from '../harness/backends.ts'
+import { bareEnvironment } from '../harness/bare-environment.ts'
 import { get as getFrom, post } from '../harness/client.ts'
 import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
@@ -219,14 +220,12 @@ describeReal('bun run catalogue:sync', backend => {
   const rowOf = async (name: string) => (await readRows()).find(row => row.model === name)
 
   async function sync(...args: string[]) {
-    const { PATH = '', HOME = '' } = process.env
     const running = Bun.spawn(
       [process.execPath, fileURLToPath(new URL('../../scripts/sync-catalogue.ts', import.meta.url)), ...args],
       {
         cwd: tmpdir(),
         env: {
-          PATH,
-          HOME,
+          ...bareEnvironment(),
           DATABASE_URL: stores.databaseUrl ?? '',
           AGGREGATOR_BASE_URL: `http://127.0.0.1:${aggregator.port}/api/v1/`,
           AGGREGATOR_API_KEY: 'sk-aggregator',

@@ -9,6 +9,7 @@ import { createProject, issueKey } from '../../src/postgres/projects.ts'
 import { openRealDatabase } from '../../src/postgres/real.ts'
 import { startProxyProcess } from '../faults/proxy-process.ts'
 import { describeBackends, describeReal, type Stores } from '../harness/backends.ts'
+import { bareEnvironment } from '../harness/bare-environment.ts'
 import { ask } from '../harness/client.ts'
 import { startUpstreams, storeKey, TEST_ENCRYPTION_KEY, type Upstreams } from '../harness/direct-upstreams.ts'
 import { embeddedUrl } from '../harness/embedded-url.ts'
@@ -39,10 +40,9 @@ interface Outcome {
 
 /** Runs a command from another folder than the repository's, with nothing but these settings. */
 async function run(command: string[], environment: Record<string, string>, input = ''): Promise<Outcome> {
-  const { PATH = '', HOME = '' } = process.env
   const running = Bun.spawn(command, {
     cwd: tmpdir(),
-    env: { PATH, HOME, ...environment },
+    env: { ...bareEnvironment(), ...environment },
     stdin: new Blob([input]),
     stdout: 'pipe',
     stderr: 'pipe',
@@ -349,5 +349,5 @@ describe('provider keys with nothing configured (embedded)', () => {
     } finally {
       await rm(dataDir, { recursive: true, force: true })
     }
-  }, 90_000)
+  }, 240_000)
 })

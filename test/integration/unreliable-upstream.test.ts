@@ -8,9 +8,9 @@ import type { RecordedRequest } from '../standin/recording.ts'
 import type { Scenario } from '../standin/scenario.ts'
 import { type Standin, startStandin } from '../standin/server.ts'
 
-const REQUESTS = 2_000
+const REQUESTS = 800
 /** The others repeat one of these. */
-const PROMPTS = 1_500
+const PROMPTS = 600
 const AT_ONCE = 32
 /** Of gpt-4o-mini, in US dollars a token. */
 const PRICE = { prompt: 0.15e-6, completion: 0.6e-6 }
@@ -118,7 +118,7 @@ describeBackends('an upstream that fails 30 % of calls at connect and 10 % in mi
     return ended
   }
 
-  test('2,000 requests: each ends rightly or honestly, nothing wrong is kept, and the accounts agree with upstream’s', async () => {
+  test('800 requests: each ends rightly or honestly, nothing wrong is kept, and the accounts agree with upstream’s', async () => {
     const ended = await askAll()
     const whole = ended.filter(({ ending }) => ending === 'whole')
     const misses = whole.filter(({ cache }) => cache === 'MISS')
@@ -128,7 +128,7 @@ describeBackends('an upstream that fails 30 % of calls at connect and 10 % in mi
     expect(failed.midway / upstream.counts.total).toBeCloseTo(0.1, 1)
     expect(upstream.counts.total).toBe(failed.atConnect + failed.midway + upstream.counts.answered)
     expect(whole.length).toBeGreaterThan(REQUESTS * 0.75)
-    expect(ended.filter(({ ending }) => ending === 'broken').length).toBeGreaterThan(20)
+    expect(ended.filter(({ ending }) => ending === 'broken').length).toBeGreaterThan(8)
 
     await proxy.settle()
     const [accounts] = await proxy.query<Record<string, number>>(`

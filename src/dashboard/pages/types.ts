@@ -16,6 +16,7 @@ import type {
   RequestRow,
   ShareRow,
   SimilarityRow,
+  VerdictRow,
 } from '../../postgres/admin/rows.ts'
 
 /** A row as the API tells it: `Without` is told otherwise. */
@@ -89,6 +90,12 @@ export type CacheMatch = Told<
   MatchRow,
   'served_at' | 'entry_id' | 'cached_wording' | 'sealed_wording',
   { id: string; created_at: number; entry_id: string | null; wordings: Wordings | null }
+>
+
+export type CacheVerdict = Told<
+  VerdictRow,
+  'given_at' | 'one_wording' | 'other_wording',
+  { id: string; created_at: number; wordings: [string | null, string | null] }
 >
 
 export interface Wordings {

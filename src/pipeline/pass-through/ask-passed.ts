@@ -15,7 +15,7 @@ import { missHeaders, SSE_TYPE } from '../response-headers.ts'
 import type { Attempt } from '../share-call.ts'
 import type { Stages } from '../stages.ts'
 import type { PassedContext } from './passed-context.ts'
-import { priceOfPassed, readPassedUsage, readUsageOfEvent } from './passed-usage.ts'
+import { asPriced, type PassedUsage, priceOfPassed, readPassedUsage, readUsageOfEvent } from './passed-usage.ts'
 import { relayAnswer } from './relay-answer.ts'
 import { relayKept } from './relay-kept.ts'
 import { storePassed } from './store-passed.ts'
@@ -61,7 +61,7 @@ async function answerWhole(
   const usage = readPassedUsage(parseJsonObject(new TextDecoder().decode(bytes))?.usage)
   await keep(context, joined, { contentType: typeOf(answer), bytes }, usage, stages)
   const cost = priceOfPassed(context, usage, stages.catalogue)
-  finish(context, usage)
+  finish(context, usage, cost)
   return { status: answer.status, headers: { ...passedOn(answer), ...missOf(context, cost) }, body: bytes }
 }
 
@@ -79,7 +79,10 @@ function answerInEvents(
   const cost = priceOfPassed(context, { ...NO_USAGE, promptTokens }, catalogue)
   const body = relayAnswer(context, answer, {
     hasEvents: true,
-    onWhole: event => finish(context, event && readUsageOfEvent(event)),
+    onWhole(event) {
+      const usage = event && readUsageOfEvent(event)
+      finish(context, usage, priceOfPassed(context, usage, catalogue))
+    },
   })
   return { status: answer.status, headers: { ...passedOn(answer), ...SSE_TYPE, ...missOf(context, cost) }, body }
 }
@@ -93,10 +96,11 @@ function answerAsItComes(
 ): ProxyResponse {
   const { accounting, cacheQuery } = context
   accounting.noteHeaders()
-  const headers = { ...passedOn(answer), ...missOf(context, priceOfPassed(context, null, stages.catalogue)) }
+  const cost = priceOfPassed(context, null, stages.catalogue)
+  const headers = { ...passedOn(answer), ...missOf(context, cost) }
   const body = cacheQuery?.control.store
     ? relayKeptSound(context, joined, answer, stages)
-    : relayAnswer(context, answer, { hasEvents: false, onWhole: () => finish(context, null) })
+    : relayAnswer(context, answer, { hasEvents: false, onWhole: () => finish(context, null, cost) })
   return { status: answer.status, headers, body }
 }
 
@@ -114,7 +118,7 @@ function relayKeptSound(
     onTooLong: () => call.settle(NOT_SHAREABLE),
     async onWhole(bytes) {
       if (bytes) await keep(context, joined, { contentType: typeOf(answer), bytes }, null, stages)
-      finish(context, null)
+      finish(context, null, priceOfPassed(context, null, stages.catalogue))
     },
     onFailure(error) {
       const isTold = error instanceof ProxyError || error instanceof ClientGone
@@ -155,14 +159,15 @@ function missOf({ provider, cacheQuery }: PassedContext, cost: number | null): R
   return missHeaders(provider.name, cost, reason ?? undefined)
 }
 
-function finish({ request, provider, accounting }: PassedContext, usage: TokenUsage | null): void {
+function finish({ request, provider, accounting }: PassedContext, told: PassedUsage | null, cost: number | null): void {
   accounting.noteHeaders()
+  const { priced, usage } = asPriced(told, cost)
   accounting.finish({
     status: request.signal.aborted ? CLIENT_GONE_STATUS : 200,
     counts: true,
     cacheResult: 'MISS',
     provider: provider.name,
-    pricedAs: provider.pricedAs,
-    usage: usage ?? NO_USAGE,
+    pricedAs: priced ? provider.pricedAs : null,
+    usage,
   })
 }

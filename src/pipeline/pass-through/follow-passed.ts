@@ -1,4 +1,5 @@
 /** Waits for another request's call, and serves the answer that it came to: at no cost, when it is whole. */
+import type { Catalogue } from '../../catalogue/catalogue.ts'
 import type { CallFailure } from '../../coalescing/shared-call.ts'
 import type { Joined } from '../../coalescing/shared-calls.ts'
 import type { ProxyResponse } from '../exchange.ts'
@@ -10,11 +11,12 @@ import { serveStored } from './serve-stored.ts'
 export async function followPassed(
   context: KeptContext,
   { call, subscriber }: Joined,
+  catalogue: Catalogue,
 ): Promise<{ response: ProxyResponse } | { failure: CallFailure | null }> {
   try {
     const settlement = await Promise.race([call.settled, whenGone(context.request.signal)])
     if (settlement.kind === 'notShareable') return { failure: settlement.failure }
-    const response = serveStored(context, matchOf(settlement, context.cacheQuery.requestHash))
+    const response = serveStored(context, matchOf(settlement, context.cacheQuery.requestHash), catalogue)
     return response ? { response } : { failure: null }
   } finally {
     subscriber.leave()

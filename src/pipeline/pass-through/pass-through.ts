@@ -17,11 +17,14 @@ import { serveStored } from './serve-stored.ts'
 
 export type PassThrough = (request: ProxyRequest, operation: Operation) => Promise<ProxyResponse>
 
-const STEPS: CallSteps<KeptContext> = { serveHit: serveStored, follow: followPassed, ask: askPassed }
-
 /** Whoever may not pass is told that, rather than what is wrong with the body, which is large more often than not. */
 export function createPassThrough(stages: Stages): PassThrough {
-  const { admission, routes, largeBodies, cache } = stages
+  const { admission, routes, largeBodies, cache, catalogue } = stages
+  const steps: CallSteps<KeptContext> = {
+    serveHit: (context, match) => serveStored(context, match, catalogue),
+    follow: (context, joined) => followPassed(context, joined, catalogue),
+    ask: askPassed,
+  }
 
   return async (request, operation) => {
     const { account, leave } = await admission.admit(hashBearerKey(request.authorization), request.address, null)
@@ -42,7 +45,7 @@ export function createPassThrough(stages: Stages): PassThrough {
     try {
       const hit = isKept(context) ? await findExact(context) : null
       if (hit) return hit
-      const attempt = await (isKept(context) ? shareCall(context, STEPS, stages) : askAlone(context))
+      const attempt = await (isKept(context) ? shareCall(context, steps, stages) : askAlone(context))
       return 'response' in attempt ? attempt.response : tellFailure(attempt.failure, context)
     } catch (error) {
       if (error instanceof ProxyError) Object.assign(error.headers, missHeaders(context.provider.name, 0))
@@ -54,7 +57,7 @@ export function createPassThrough(stages: Stages): PassThrough {
     const { cacheQuery } = context
     if (!cacheQuery.control.lookup) return null
     const exact = cache.readExact(await cache.readEntry(cacheQuery.exactKey), cacheQuery)
-    return exact && serveStored(context, exact)
+    return exact && serveStored(context, exact, catalogue)
   }
 
   /** What is not kept is asked for each time. */

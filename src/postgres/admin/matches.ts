@@ -1,6 +1,6 @@
 /** Semantic hits and near misses, what people say of them, and what that teaches. */
 import { defineChange, defineRead } from './act-as.ts'
-import type { CalibrationRow, MatchRow, SimilarityRow } from './rows.ts'
+import type { CalibrationRow, MatchRow, SimilarityRow, VerdictRow } from './rows.ts'
 
 export interface MatchFilter {
   of_project: number
@@ -25,6 +25,21 @@ export const giveFeedback = defineChange<{ project: number; request_id: string; 
   'give_feedback',
   { project: 'project', request_id: 'text', verdict: 'text' },
 )
+
+export const pageOfVerdicts = defineRead<
+  { of_project: number; before_time: string | null; before_id: string | null; page_size: number },
+  VerdictRow
+>('page_of_verdicts', {
+  of_project: 'bigint',
+  before_time: 'timestamptz',
+  before_id: 'text',
+  page_size: 'integer',
+})
+
+export const removeVerdict = defineChange<{ project: number; verdict_id: string }>('remove_verdict', {
+  project: 'project',
+  verdict_id: 'text',
+})
 
 export const similarityHistogram = defineRead<{ of_project: number }, SimilarityRow>('similarity_histogram', {
   of_project: 'bigint',

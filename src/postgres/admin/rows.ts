@@ -121,7 +121,20 @@ export interface MatchRow {
   /** As PostgreSQL writes bytes, `\\x` and hex. */
   sealed_wording: string | null
   verdict: 'same' | 'different' | null
-  verdict_source: 'person' | 'judge' | null
+  verdict_source: 'person' | 'review' | 'judge' | null
+}
+
+export interface VerdictRow {
+  verdict_id: string
+  verdict: 'same' | 'different'
+  source: 'person' | 'review' | 'judge'
+  similarity: number | null
+  difference: string | null
+  given_at: string
+  model: string | null
+  /** Null where the project keeps no wordings, or the entry is gone. */
+  one_wording: string | null
+  other_wording: string | null
 }
 
 export interface SimilarityRow {

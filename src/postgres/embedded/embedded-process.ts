@@ -1,12 +1,6 @@
 /** The worker that holds the embedded database: asks it, and replaces it where a statement of psql's keeps requests waiting. */
 import type { EmbeddedReply, EmbeddedRequest, EmbeddedStart, PsqlNews, PsqlRequest } from './embedded-protocol.ts'
 
-export interface EmbeddedProcess {
-  ask(request: EmbeddedRequest): Promise<EmbeddedReply>
-  tell(request: PsqlRequest): void
-  terminate(): void
-}
-
 export interface EmbeddedProcessOptions {
   start: EmbeddedStart
   /** News about psql's sessions. */
@@ -30,89 +24,105 @@ interface Pending {
 }
 
 /** Resolves once the database answers. A failing start rejects with PGlite's own error. */
-export async function startEmbeddedProcess({
-  start,
-  onNews,
-  onReplaced,
-}: EmbeddedProcessOptions): Promise<EmbeddedProcess> {
-  const pending = new Map<number, Pending>()
-  let lastId = 0
-  let isUp = false
-  let watch: ReturnType<typeof setInterval> | undefined
-  let worker = spawn()
+export async function startEmbeddedProcess(options: EmbeddedProcessOptions): Promise<EmbeddedProcess> {
+  const started = new EmbeddedProcess(options)
+  try {
+    await started.begin(options.start)
+  } catch (error) {
+    started.terminate()
+    throw error
+  }
+  return started
+}
 
-  function spawn(): Worker {
+export class EmbeddedProcess {
+  readonly #options: EmbeddedProcessOptions
+  /** In the order they were asked. */
+  readonly #pending = new Map<number, Pending>()
+  #lastId = 0
+  #worker: Worker
+  #isUp = false
+  #watch: ReturnType<typeof setInterval> | undefined
+
+  constructor(options: EmbeddedProcessOptions) {
+    this.#options = options
+    this.#worker = this.#spawn()
+  }
+
+  /** Resolves once the database answers; what was asked meanwhile is asked now, in its order. */
+  async begin(start: EmbeddedStart): Promise<void> {
+    await this.#post({ kind: 'start', start }, true)
+    this.#isUp = true
+    for (const [id, { request }] of this.#pending) this.#worker.postMessage({ ...request, id })
+  }
+
+  /** Rejects with what PGlite says of it. */
+  ask(request: EmbeddedRequest): Promise<EmbeddedReply> {
+    return this.#post(request, this.#isUp)
+  }
+
+  tell(request: PsqlRequest): void {
+    this.#worker.postMessage(request)
+  }
+
+  terminate(): void {
+    this.#worker.terminate()
+  }
+
+  #spawn(): Worker {
     const spawned = new Worker(new URL('./embedded-worker.ts', import.meta.url))
     spawned.onmessage = ({ data }: MessageEvent<EmbeddedReply | PsqlNews>) => {
-      if ('id' in data) settle(data)
-      else if (data.kind === 'psql-runs') watchStatement(data.runs)
-      else onNews(data)
+      if ('id' in data) this.#settle(data)
+      else if (data.kind === 'psql-runs') this.#watchStatement(data.runs)
+      else this.#options.onNews(data)
     }
     spawned.onerror = event => {
-      failAll(new Error(`Embedded database failed: ${event.message}`))
+      this.#failAll(new Error(`Embedded database failed: ${event.message}`))
     }
     return spawned
   }
 
-  function settle(reply: EmbeddedReply): void {
-    const waiting = pending.get(reply.id)
-    pending.delete(reply.id)
-    if (!waiting) return
-    if (reply.error) waiting.reject(Object.assign(new Error(reply.error.message), { code: reply.error.code }))
-    else waiting.resolve(reply)
-  }
-
-  function post(request: EmbeddedRequest, isPosted: boolean): Promise<EmbeddedReply> {
+  #post(request: EmbeddedRequest, isPosted: boolean): Promise<EmbeddedReply> {
     return new Promise((resolve, reject) => {
-      const id = ++lastId
-      pending.set(id, { request, askedAtMs: performance.now(), resolve, reject })
-      if (isPosted) worker.postMessage({ ...request, id })
+      const id = ++this.#lastId
+      this.#pending.set(id, { request, askedAtMs: performance.now(), resolve, reject })
+      if (isPosted) this.#worker.postMessage({ ...request, id })
     })
   }
 
-  /** Resolves once the database answers; what was asked meanwhile is asked now, in its order. */
-  async function begin(given: EmbeddedStart): Promise<void> {
-    await post({ kind: 'start', start: given }, true)
-    isUp = true
-    for (const [id, { request }] of pending) worker.postMessage({ ...request, id })
+  #settle(reply: EmbeddedReply): void {
+    const { id, error } = reply
+    const waiting = this.#pending.get(id)
+    this.#pending.delete(id)
+    if (error) waiting?.reject(Object.assign(new Error(error.message), { code: error.code }))
+    else waiting?.resolve(reply)
   }
 
-  function watchStatement(runs: boolean): void {
-    clearInterval(watch)
-    if (!runs || start.directory === null) return
+  #watchStatement(runs: boolean): void {
+    clearInterval(this.#watch)
+    if (!runs || this.#options.start.directory === null) return
     const startedAtMs = performance.now()
-    watch = setInterval(() => {
-      const [first] = pending.values()
-      if (!first) return
-      if (performance.now() - Math.max(startedAtMs, first.askedAtMs) < STATEMENT_LIMIT_MS) return
-      clearInterval(watch)
-      void replace()
+    this.#watch = setInterval(() => {
+      const [first] = this.#pending.values()
+      if (!first || performance.now() - Math.max(startedAtMs, first.askedAtMs) < STATEMENT_LIMIT_MS) return
+      clearInterval(this.#watch)
+      void this.#replace()
     }, WATCH_EVERY_MS)
   }
 
   /** What waits has not begun, for the statement had the database to itself: the next worker is asked the same. */
-  async function replace(): Promise<void> {
-    isUp = false
-    onReplaced()
+  async #replace(): Promise<void> {
+    this.#isUp = false
+    this.#options.onReplaced()
     // Two at once on the same files would ruin them.
-    await end(worker)
-    worker = spawn()
-    await begin({ directory: start.directory }).catch(error => failAll(error))
+    await end(this.#worker)
+    this.#worker = this.#spawn()
+    await this.begin({ directory: this.#options.start.directory }).catch(error => this.#failAll(error))
   }
 
-  function failAll(error: Error): void {
-    for (const waiting of pending.values()) waiting.reject(error)
-    pending.clear()
-  }
-
-  await begin(start).catch(error => {
-    worker.terminate()
-    throw error
-  })
-  return {
-    ask: request => post(request, isUp),
-    tell: request => worker.postMessage(request),
-    terminate: () => worker.terminate(),
+  #failAll(error: Error): void {
+    for (const waiting of this.#pending.values()) waiting.reject(error)
+    this.#pending.clear()
   }
 }
 

@@ -30,7 +30,7 @@ export async function openEmbeddedDatabase({ psql, ...start }: EmbeddedOptions):
     onReplaced: () => door?.endSessions('57014', TOO_LONG),
   })
   if (psql) {
-    door = await openPsqlDoor({ ...psql, tell: embedded.tell }).catch(error => {
+    door = await openPsqlDoor({ ...psql, tell: request => embedded.tell(request) }).catch(error => {
       embedded.terminate()
       throw error
     })

@@ -4,7 +4,7 @@ import { sqlStateOf } from '../database.ts'
 import type { PsqlNews, PsqlRequest } from './embedded-protocol.ts'
 import type { Turns } from './embedded-turns.ts'
 import { encodeFatal } from './psql-frames.ts'
-import { createPsqlSession, type PsqlSession } from './psql-session.ts'
+import { PsqlSession } from './psql-session.ts'
 
 export interface PsqlSessions {
   handle(request: PsqlRequest): void
@@ -30,7 +30,7 @@ export function createPsqlSessions({ db, turns, tell, flush }: PsqlSessionsOptio
 
   function start(id: number): Open {
     const send = (bytes: Uint8Array) => tell({ kind: 'psql-bytes', session: id, bytes })
-    const session = createPsqlSession({
+    const session = new PsqlSession({
       db,
       turns,
       send,

@@ -1,10 +1,10 @@
 /** Python's clients, unmodified but for address and key: each package's own tests, which pytest runs once. */
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
-import { openEmbeddedDatabase } from '../../../src/postgres/embedded/embedded.ts'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createInProcessStore } from '../../../src/stores/in-process-store.ts'
 import type { Stores } from '../../harness/backends.ts'
 import { startUpstreams, storeKey, type Upstreams } from '../../harness/direct-upstreams.ts'
 import { startProxy, type TestProxy } from '../../harness/proxy.ts'
+import { takeEmbedded } from '../../harness/take-embedded.ts'
 import { preparePython, run } from './prepare-python.ts'
 
 const prepared = await preparePython()
@@ -47,9 +47,7 @@ function callTools({ openai, aggregator, anthropic }: Upstreams): void {
 
 /** On embedded stores: what is on the wire is the same on others. */
 async function openStores(): Promise<Stores> {
-  const template = new Blob([await Bun.file(inject('embeddedTemplate')).bytes()])
-  const database = await openEmbeddedDatabase({ directory: null, psql: null, template })
-  return { database, store: createInProcessStore(), databaseUrl: null, redisUrl: null }
+  return { database: await takeEmbedded(), store: createInProcessStore(), databaseUrl: null, redisUrl: null }
 }
 
 /** Pytest's line for each case. */
@@ -87,7 +85,7 @@ describe.skipIf('missing' in prepared)('Python’s clients', () => {
   }, 300_000)
   afterAll(async () => {
     await proxy?.stop()
-    await Promise.all([upstreams?.stop(), stores?.database.close(), stores?.store.close()])
+    await Promise.all([upstreams?.stop(), stores?.store.close()])
   })
 
   test.each(FILES)('%s', file => {

@@ -19,12 +19,13 @@ interface World {
   entry: string
   request: string
   user: string
+  verdict: string
 }
 
 const now = Math.floor(Date.now() / 1000)
 
 /** Every route that concerns one project or the whole installation. */
-function routesOf({ project, key, entry, request, user }: World): Route[] {
+function routesOf({ project, key, entry, request, user, verdict }: World): Route[] {
   const own = `/v1/organization/projects/${project}`
   return [
     { method: 'GET', path: '/v1/organization/refusals', need: 'administrator' },
@@ -35,6 +36,9 @@ function routesOf({ project, key, entry, request, user }: World): Route[] {
     { method: 'GET', path: `${own}/provider_keys`, need: 'viewer' },
     { method: 'GET', path: `${own}/users`, need: 'viewer' },
     { method: 'GET', path: `${own}/users/${user}`, need: 'viewer' },
+    { method: 'GET', path: `/v1/organization/users/${user}`, need: 'viewer' },
+    // Nobody's but its maker's: to all others there is none.
+    { method: 'GET', path: '/v1/organization/admin_api_keys/admin_key_1', need: 'viewer' },
     { method: 'GET', path: `${own}/rate_limits`, need: 'viewer' },
     { method: 'GET', path: `${own}/limits`, need: 'viewer' },
     { method: 'GET', path: `/v1/cache/stats?project_id=${project}`, need: 'viewer' },
@@ -43,12 +47,14 @@ function routesOf({ project, key, entry, request, user }: World): Route[] {
     { method: 'GET', path: `/v1/cache/matches?project_id=${project}`, need: 'viewer' },
     { method: 'GET', path: `/v1/cache/near_misses?project_id=${project}`, need: 'viewer' },
     { method: 'GET', path: `/v1/cache/calibration?project_id=${project}`, need: 'viewer' },
+    { method: 'GET', path: `/v1/cache/verdicts?project_id=${project}`, need: 'viewer' },
     {
       method: 'POST',
       path: '/v1/cache/verdicts',
       need: 'member',
       body: { project_id: project, request_id: 'second', verdict: 'wrong' },
     },
+    { method: 'DELETE', path: `/v1/cache/verdicts/${verdict}?project_id=${project}`, need: 'member' },
     { method: 'GET', path: `/v1/requests?project_id=${project}`, need: 'viewer' },
     { method: 'GET', path: `/v1/requests/${request}?project_id=${project}`, need: 'viewer' },
     { method: 'POST', path: `${own}/settings`, need: 'member', body: { cache_ttl_seconds: 60 } },
@@ -87,6 +93,20 @@ function routesOf({ project, key, entry, request, user }: World): Route[] {
     { method: 'DELETE', path: `/v1/organization/users/${user}`, need: 'administrator' },
   ]
 }
+
+/** About nobody but the caller, of what all may see, or on the way in. */
+const OF_ONESELF = [
+  'GET /dashboard/api/login-options',
+  'GET /dashboard/api/oidc',
+  'GET /dashboard/api/oidc/callback',
+  'GET /dashboard/api/session',
+  'POST /dashboard/api/invitation',
+  'POST /dashboard/api/login',
+  'POST /dashboard/api/logout',
+  'POST /dashboard/api/logout-everywhere',
+  'POST /dashboard/api/password',
+  'GET /v1/organization/plans',
+]
 
 /** Lists of whatever the caller sees. */
 const LISTS = [
@@ -133,9 +153,10 @@ describeBackends('who may do what', backend => {
       body: JSON.stringify({ model: 'openai/gpt-4o-mini', messages: [{ role: 'user', content: 'Please, hello' }] }),
     })
     await proxy.settle()
-    const [ids] = await proxy.query<{ project: number; key: number; entry: number; at: string }>(
-      `select p.id as project, k.id as key, e.id as entry, to_json(r.recorded_at) as at
-        from projects p, api_keys k, cache_entries e, usage_records r where p.name = 'acme' and r.request_id = 'first'`,
+    await proxy.query(`select give_feedback('acme', 'second', 'wrong')`)
+    const [ids] = await proxy.query<{ project: number; key: number; entry: number; at: string; verdict: string }>(
+      `select p.id as project, k.id as key, e.id as entry, to_json(r.recorded_at) as at, name_verdict(v) as verdict
+        from projects p, api_keys k, cache_entries e, usage_records r, cache_verdicts v where p.name = 'acme' and r.request_id = 'first'`,
     )
     world = {
       project: `proj_${ids?.project}`,
@@ -143,6 +164,7 @@ describeBackends('who may do what', backend => {
       entry: `entry_${ids?.entry}`,
       request: Buffer.from(JSON.stringify([ids?.at, 'first'])).toString('base64url'),
       user: `user_${victim}`,
+      verdict: ids?.verdict ?? '',
     }
   })
   afterAll(() => proxy.stop())
@@ -206,6 +228,24 @@ describeBackends('who may do what', backend => {
     }
     expect(await snapshot()).toBe(before)
   }, 120_000)
+
+  test('no route is left out here', async () => {
+    const tried = [
+      ...routesOf(world).map(({ method, path }) => `${method} ${path}`),
+      ...LISTS.map(path => `GET ${path}`),
+      ...OF_ONESELF,
+    ].map(route => route.split('?')[0] ?? '')
+    const described = (await send(proxy, 'GET', '/openapi.json')).json as { paths: Record<string, object> }
+    const missing = Object.entries(described.paths).flatMap(([path, operations]) =>
+      Object.keys(operations)
+        .map(method => `${method.toUpperCase()} ${path}`)
+        .filter(route => {
+          const pattern = new RegExp(`^${route.replace(/\{\w+\}/g, '[^/]+')}$`)
+          return !tried.some(each => pattern.test(each))
+        }),
+    )
+    expect(missing).toEqual([])
+  })
 
   test('each role can do what it is for, and no more', async () => {
     const ranks = ['viewer', 'member', 'owner', 'administrator']

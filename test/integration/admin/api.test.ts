@@ -56,12 +56,17 @@ describeBackends('the admin API through the openai package', backend => {
   test('a bad name, a taken one and an unknown project say what is wrong', async () => {
     await organization.projects.create({ name: 'acme' })
     await expect(organization.projects.create({ name: 'acme' })).rejects.toMatchObject({
-      status: 400,
+      status: 409,
       code: 'already_exists',
     })
     await expect(organization.projects.create({ name: 'a b' })).rejects.toMatchObject({ status: 400 })
     await expect(organization.projects.retrieve('proj_999999999')).rejects.toMatchObject({ status: 404 })
     await expect(organization.projects.retrieve('nonsense')).rejects.toMatchObject({ status: 404 })
+    // PostgreSQL's text cannot hold it, wherever it stands.
+    const nul = '\u0000'
+    await expect(organization.projects.create({ name: `a${nul}b` })).rejects.toMatchObject({ status: 400 })
+    const usage = organization.usage.completions({ start_time: 1, models: [`m${nul}`] })
+    await expect(usage).rejects.toMatchObject({ status: 400 })
   })
 
   test('keys are made once in plain sight, listed without it, and deactivated', async () => {

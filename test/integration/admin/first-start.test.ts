@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { findFreePort } from '../../../scripts/bench/processes.ts'
+import { bareEnvironment } from '../../harness/bare-environment.ts'
 
 const server = fileURLToPath(new URL('../../../src/process/server.ts', import.meta.url))
 let dataDir: string
@@ -18,10 +19,8 @@ async function whileRunning<T>(
   run: (printed: string, root: string) => Promise<T>,
 ): Promise<T> {
   const port = await findFreePort()
-  const { PATH = '', HOME = '' } = process.env
   const env = {
-    PATH,
-    HOME,
+    ...bareEnvironment(),
     DATA_DIR: dataDir,
     EMBEDDED_PG_PORT: '0',
     PORT: String(port),

@@ -94,6 +94,31 @@ describeBackends('matches and near misses', backend => {
     expect(event).toEqual({ action: 'cache.verdict', target: hit.id, verdict: 'wrong' })
   })
 
+  test('what was said is listed, and taken back it holds no more', async () => {
+    const hit = await served(OTHER_WORDS)
+    await say(hit.id, 'wrong')
+    const verdicts = async (query = '') => (await call('GET', `verdicts?project_id=${project}${query}`)).json
+    const { data } = await verdicts()
+    expect(data).toMatchObject([
+      {
+        object: 'cache.verdict',
+        verdict: 'different',
+        source: 'person',
+        model: 'openai/gpt-4o-mini',
+        wordings: expect.arrayContaining([QUESTION]),
+      },
+    ])
+    expect((await verdicts(`&after=${data[0].id}`)).data).toEqual([])
+    await set('log_content', 'off')
+    expect((await verdicts()).data[0].wordings).toEqual([null, null])
+    expect(await served(OTHER_WORDS, PASSING)).toMatchObject({ reason: 'unproved:verdict' })
+    const takeBack = () => call('DELETE', `verdicts/${data[0].verdict_id}?project_id=${project}`)
+    expect((await takeBack()).json).toMatchObject({ object: 'cache.verdict.deleted', deleted: true })
+    expect(await served(OTHER_WORDS, PASSING)).toMatchObject({ cache: 'HIT-SEMANTIC', reason: 'proved' })
+    expect((await takeBack()).status).toBe(404)
+    expect((await verdicts()).data).toEqual([])
+  })
+
   test.each(['proved', 'judged'])('a near miss names what stopped it, and confirmed it hits (%s)', async policy => {
     await set('semantic_policy', policy)
     await set('semantic_judge_floor', '0.5')

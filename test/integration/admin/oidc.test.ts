@@ -130,6 +130,15 @@ describeBackends('a login by OpenID Connect', backend => {
     expect(await sessionOf(visit)).toMatchObject({ error: { code: 'invalid_admin_key' } })
   })
 
+  test('asks the provider no more than so often for one address', async () => {
+    const { returned } = await logInAs('grace')
+    await proxy.query(`update login_attempts set attempts = 30 where subject like 'address:%'`)
+    const begun = openJar()
+    await begun(`${rootOf(proxy)}/dashboard/api/oidc`)
+    expect((await begun(returned)).headers.get('location')).toBe('/dashboard?login=throttled')
+    await proxy.query('delete from login_attempts')
+  })
+
   test('ends where it began: in the same browser, once, with the state it was begun with', async () => {
     const { returned, visit } = await logInAs('linus')
     const elsewhere = await openJar()(returned)

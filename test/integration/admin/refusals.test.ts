@@ -34,6 +34,6 @@ describeBackends('requests that were refused', backend => {
     const span = await send(proxy, 'GET', '/v1/organization/refusals?start_time=5&end_time=5', {
       headers: { authorization },
     })
-    expect(span.status).toBe(400)
+    expect([span.status, span.json.data]).toEqual([200, []])
   })
 })

@@ -32,7 +32,9 @@ describe('the corpus', () => {
       usage: entry.body.usage ?? null,
       sawDone: entry.stream?.includes('[DONE]'),
     })
-    for (let cut = 1; cut < bytes.length; cut++) expect(readStream(entry, bytes, [cut])).toEqual(whole)
+    // Compared by Bun: an expectation for each of so many cuts would take longer than the reading.
+    const isDifferent = (cut: number) => !Bun.deepEquals(readStream(entry, bytes, [cut]), whole)
+    expect(Array.from({ length: bytes.length }, (_, cut) => cut).filter(isDifferent)).toEqual([])
     const everyByte = Array.from({ length: bytes.length }, (_, at) => at)
     expect(readStream(entry, bytes, everyByte)).toEqual(whole)
     fc.assert(

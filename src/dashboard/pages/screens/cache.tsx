@@ -13,10 +13,12 @@ import { CachePolicy } from './cache-policy.tsx'
 import { Matches } from './matches.tsx'
 import { PurgeCache } from './purge-cache.tsx'
 import { Similarity } from './similarity.tsx'
+import { Verdicts } from './verdicts.tsx'
 
 const VIEWS = [
   ['matches', 'Matches'],
   ['near-misses', 'Near misses'],
+  ['verdicts', 'Verdicts'],
   ['similarity', 'Similarity'],
   ['policy', 'Policy'],
   ['answers', 'Answers'],
@@ -65,6 +67,7 @@ export function Cache() {
         {project && (view === 'matches' || view === 'near-misses') && (
           <Matches key={`${project.id} ${view}`} project={project} kind={view} />
         )}
+        {project && view === 'verdicts' && <Verdicts key={project.id} project={project} />}
         {project && view === 'similarity' && <Similarity key={project.id} project={project} />}
         {project && view === 'policy' && <CachePolicy key={project.id} projectId={project.id} mayChange={mayChange} />}
         {project && view === 'answers' && (

@@ -1,0 +1,41 @@
+create or replace function page_of_verdicts(of_project bigint, before_time timestamptz, before_id text, page_size integer)
+returns table (
+    verdict_id text,
+    verdict text,
+    source text,
+    similarity double precision,
+    difference text,
+    given_at timestamptz,
+    model text,
+    one_wording text,
+    other_wording text
+)
+language sql
+stable
+set search_path = public, pg_temp
+as $$
+    select
+        p.verdict_id,
+        p.verdict,
+        p.source,
+        p.similarity,
+        p.difference,
+        p.given_at,
+        coalesce(one.model, other.model),
+        one.prompt,
+        other.prompt
+    from (
+        select v.*, name_verdict(v) as verdict_id
+        from cache_verdicts v
+        where v.project_id = of_project
+            and (before_time is null or (v.given_at, name_verdict(v)) < (before_time, before_id))
+        order by v.given_at desc, name_verdict(v) desc
+        limit page_size
+    ) p
+    -- Wordings as far as the project keeps any, and an entry has them.
+    left join lateral find_wording(p.project_id, p.context_hash, p.one_hash) one on true
+    left join lateral find_wording(p.project_id, p.context_hash, p.other_hash) other on p.other_hash <> p.one_hash
+    order by p.given_at desc, p.verdict_id desc;
+$$;
+
+comment on function page_of_verdicts(bigint, timestamptz, text, integer) is 'What people and the judge have said of pairs of questions in a project, latest first, after a given one.';

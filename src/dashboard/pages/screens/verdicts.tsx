@@ -1,0 +1,101 @@
+/** What people and the judge have said of pairs of questions; each can be taken back. */
+import { useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { call } from '../api.ts'
+import { Badge, Button, Card, Empty, Loading, Problem } from '../components/basics.tsx'
+import { Confirm } from '../components/confirm.tsx'
+import { formatAgo } from '../format.ts'
+import { usePaged } from '../paged.ts'
+import { may } from '../session.ts'
+import type { CacheVerdict, Project } from '../types.ts'
+import { nameDifference } from './wording-pair.tsx'
+
+const SOURCES: Record<CacheVerdict['source'], string> = {
+  person: 'A person',
+  review: 'The judge, of a hit that was served',
+  judge: 'The judge',
+}
+
+export function Verdicts({ project }: { project: Project }) {
+  const queries = useQueryClient()
+  const [chosen, choose] = useState<CacheVerdict | null>(null)
+  const list = usePaged<CacheVerdict>('/v1/cache/verdicts', { project_id: project.id, limit: 20 })
+  return (
+    <Card title="What was said of pairs">
+      {list.error && <Problem error={list.error} />}
+      {list.rows === undefined && !list.error && <Loading />}
+      {list.rows?.length === 0 && (
+        <Empty title="No verdicts yet">
+          Say of a match or a near miss whether both ask the same, and it is kept here. A person outweighs the judge.
+        </Empty>
+      )}
+      <ul className="divide-y divide-line">
+        {list.rows?.map(verdict => (
+          <li key={verdict.id} className="flex flex-wrap items-start justify-between gap-x-4 gap-y-2 px-4 py-3.5">
+            <Said verdict={verdict} />
+            {may(project, 'member') && (
+              <Button look="quiet" className="!min-h-8 !py-1 text-xs" onClick={() => choose(verdict)}>
+                Take back
+              </Button>
+            )}
+          </li>
+        ))}
+      </ul>
+      {list.more && (
+        <div className="border-t border-line p-3 text-center">
+          <Button onClick={list.more.load} disabled={list.more.pending}>
+            Show more
+          </Button>
+        </div>
+      )}
+      {chosen && (
+        <Confirm
+          title="Take this verdict back?"
+          action="Take back"
+          run={() => call('DELETE', `/v1/cache/verdicts/${chosen.verdict_id}?project_id=${project.id}`)}
+          onDone={() =>
+            void queries.invalidateQueries({ predicate: ({ queryKey }) => String(queryKey[0]).startsWith('/v1/cache') })
+          }
+          onClose={() => choose(null)}
+        >
+          From the next request on, the policy decides anew whether the one question may be answered by the other’s
+          answer.
+        </Confirm>
+      )}
+    </Card>
+  )
+}
+
+function Said({
+  verdict: { verdict, source, similarity, difference, created_at, model, wordings },
+}: {
+  verdict: CacheVerdict
+}) {
+  const known = wordings.filter(wording => wording !== null)
+  return (
+    <div className="min-w-0 space-y-1.5">
+      <div className="flex flex-wrap items-center gap-x-3 gap-y-1.5">
+        <Badge look={verdict === 'same' ? 'good' : 'bad'}>{verdict === 'same' ? 'The same' : 'They differ'}</Badge>
+        <span>{SOURCES[source]}</span>
+        {similarity !== null && (
+          <span className="text-muted tabular-nums" title="Cosine similarity">
+            <span className="sr-only">Similarity </span>
+            {similarity.toFixed(4)}
+          </span>
+        )}
+        {difference !== null && <span className="text-xs text-muted">differs in: {nameDifference(difference)}</span>}
+        <span className="text-xs text-muted">{formatAgo(created_at)}</span>
+        {model !== null && <span className="font-mono text-xs text-muted">{model}</span>}
+      </div>
+      {known.length === 0 ? (
+        <p className="text-xs text-muted">No wording of it is kept.</p>
+      ) : (
+        known.map(wording => (
+          <p key={wording} className="break-words whitespace-pre-wrap">
+            {wording}
+          </p>
+        ))
+      )}
+    </div>
+  )
+}

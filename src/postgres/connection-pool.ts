@@ -1,0 +1,150 @@
+/** The open connections to a server: opened one at a time, given work by how little they have, renewed, and dropped when silent. */
+import { withinTimeLimit } from '../event-loop/time-limit.ts'
+import type { DatabaseAddress } from './address.ts'
+import { type Connection, openConnection } from './connection.ts'
+
+export interface PoolOptions {
+  address: DatabaseAddress
+  /** Most connections of this process. */
+  maxConnections: number
+}
+
+export interface PooledConnection {
+  readonly connection: Connection
+  readonly bestBeforeMs: number
+  /** It owes an answer for so long that it gets no more to do while there are others. */
+  isStalled: boolean
+}
+
+/** The server ends what takes longer. */
+const STATEMENT_TIME_LIMIT_MS = 10_000
+/** A connection on which nothing came back by then leads to a server that is gone or hangs. Until then a late answer is heard. */
+const SILENCE_LIMIT_MS = STATEMENT_TIME_LIMIT_MS + 2_000
+const STALLED_AFTER_MS = 1_000
+/** After a refusal the next try waits: a server that is starting must not be knocked down at the door. */
+const RETRY_AFTER_MS = 100
+const CLOSE_TIME_LIMIT_MS = 2_000
+const WATCH_EVERY_MS = 250
+/** An hour, give or take, so that they are not all renewed at once. */
+const LIFETIME_MS = 3_600_000
+
+export class ConnectionPool {
+  readonly #options: PoolOptions
+  readonly #watching: ReturnType<typeof setInterval>
+  #open: PooledConnection[] = []
+  /** Get no more to do, but are still heard. */
+  readonly #leaving = new Set<Connection>()
+  #opening: Promise<void> | null = null
+  #refused: { error: unknown; untilMs: number } | null = null
+  #isClosed = false
+
+  constructor(options: PoolOptions) {
+    this.#options = options
+    this.#watching = setInterval(() => this.#watch(), WATCH_EVERY_MS)
+    this.#watching.unref()
+  }
+
+  get isClosed(): boolean {
+    return this.#isClosed
+  }
+
+  /** Whether one more may be opened. */
+  get hasRoom(): boolean {
+    return this.#open.length < this.#options.maxConnections
+  }
+
+  has(pooled: PooledConnection): boolean {
+    return this.#open.includes(pooled)
+  }
+
+  /** The one with the least to do; of two, the one that was heard of last. Null where none is open. */
+  pick(): PooledConnection | null {
+    let best: PooledConnection | null = null
+    for (const each of this.#open) if (!best || isBetter(each, best)) best = each
+    return best
+  }
+
+  /** Opens one more, one at a time; rejects when no server can be had, and then for a moment at once. */
+  grow(): Promise<void> {
+    if (this.#opening) return this.#opening
+    if (this.#refused && performance.now() < this.#refused.untilMs) return Promise.reject(this.#refused.error)
+    const opening = this.#openOne().finally(() => {
+      this.#opening = null
+    })
+    // Heard by whoever waits for it, or of no interest.
+    opening.catch(() => {})
+    this.#opening = opening
+    return opening
+  }
+
+  /** It ends when it owes nothing any more. */
+  leave({ connection }: PooledConnection): void {
+    this.#forget(connection)
+    this.#leaving.add(connection)
+    connection.retire()
+  }
+
+  leaveAll(): void {
+    for (const each of this.#open) this.leave(each)
+  }
+
+  /** Work under way is given a moment to end. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    clearInterval(this.#watching)
+    this.leaveAll()
+    const deadlineMs = performance.now() + CLOSE_TIME_LIMIT_MS
+    if (this.#opening) await withinTimeLimit(CLOSE_TIME_LIMIT_MS, this.#opening).catch(() => {})
+    while (this.#leaving.size > 0 && performance.now() < deadlineMs) await Bun.sleep(5)
+    for (const connection of this.#leaving) connection.end()
+  }
+
+  async #openOne(): Promise<void> {
+    try {
+      const onEnd = (ended: Connection) => this.#forget(ended)
+      const { address } = this.#options
+      const connection = await openConnection({ address, statementTimeLimitMs: STATEMENT_TIME_LIMIT_MS, onEnd })
+      this.#refused = null
+      this.#add(connection)
+    } catch (error) {
+      this.#refused = { error, untilMs: performance.now() + RETRY_AFTER_MS }
+      throw error
+    }
+  }
+
+  #add(connection: Connection): void {
+    if (this.#isClosed) {
+      connection.end()
+      return
+    }
+    const stalled = this.hasRoom ? undefined : this.#open.find(each => each.isStalled)
+    if (stalled) this.leave(stalled)
+    const bestBeforeMs = performance.now() + LIFETIME_MS * (0.9 + Math.random() / 5)
+    this.#open.push({ connection, bestBeforeMs, isStalled: false })
+  }
+
+  #forget(connection: Connection): void {
+    this.#open = this.#open.filter(each => each.connection !== connection)
+    this.#leaving.delete(connection)
+  }
+
+  #watch(): void {
+    const nowMs = performance.now()
+    for (const each of this.#open) {
+      const { connection, bestBeforeMs } = each
+      const quietMs = connection.waiting === 0 ? 0 : nowMs - connection.quietSinceMs
+      each.isStalled = quietMs > STALLED_AFTER_MS
+      if (quietMs > SILENCE_LIMIT_MS) connection.end()
+      else if (nowMs > bestBeforeMs) this.leave(each)
+    }
+    for (const connection of this.#leaving) {
+      if (nowMs - connection.quietSinceMs > SILENCE_LIMIT_MS) connection.end()
+    }
+  }
+}
+
+function isBetter(a: PooledConnection, b: PooledConnection): boolean {
+  if (a.isStalled !== b.isStalled) return b.isStalled
+  if (a.connection.waiting !== b.connection.waiting) return a.connection.waiting < b.connection.waiting
+  return a.connection.quietSinceMs > b.connection.quietSinceMs
+}

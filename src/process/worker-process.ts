@@ -1,0 +1,39 @@
+/** One serving process as its supervisor sees it: whether it got to serve, whether its heart beats, and how it ended. */
+import { fileURLToPath } from 'node:url'
+import type { Subprocess } from 'bun'
+import type { Log } from '../telemetry/log.ts'
+import { watchPulse } from './heartbeat.ts'
+
+const SERVER = fileURLToPath(new URL('./server.ts', import.meta.url))
+
+export interface WorkerProcess {
+  child: Subprocess
+  /** Resolves to whether it got to serve. */
+  serving: Promise<boolean>
+  /** Resolves to its exit code. */
+  ended: Promise<number>
+}
+
+/** One that falls silent is killed. */
+export function spawnWorker(log: Log): WorkerProcess {
+  const { promise: serving, resolve: noteServing } = Promise.withResolvers<boolean>()
+  const child = Bun.spawn([process.execPath, SERVER, '--worker'], {
+    stdin: 'ignore',
+    stdout: 'inherit',
+    stderr: 'inherit',
+    // Also how a worker learns that its supervisor has gone.
+    ipc: message => {
+      if (pulse.hear(message)) noteServing(true)
+    },
+  })
+  const pulse = watchPulse(() => {
+    log.error({ pid: child.pid }, 'a worker has fallen silent; it is ended')
+    child.kill('SIGKILL')
+  })
+  const ended = child.exited.then(code => {
+    pulse.stop()
+    noteServing(false)
+    return code
+  })
+  return { child, serving, ended }
+}

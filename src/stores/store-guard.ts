@@ -1,0 +1,50 @@
+/** Whether the store behind can be reached: tries it within a time limit, and leaves it alone for a moment where it failed. */
+import { createTimeLimit } from '../event-loop/time-limit.ts'
+
+/** Redis answers in well under a millisecond; one that takes this long is as good as gone. */
+const TIME_LIMIT_MS = 500
+/** After a failure Redis is left alone this long, so that a hanging one does not slow every request. */
+const RETRY_AFTER_MS = 500
+
+/** Told when the store is lost, with the reason, and when it is back. */
+export type OnStoreChange = (isUp: boolean, cause?: unknown) => void
+
+export class StoreGuard {
+  readonly #onChange: OnStoreChange | undefined
+  readonly #withinLimit = createTimeLimit(TIME_LIMIT_MS)
+  #retryAtMs = 0
+  #isUp = true
+
+  constructor(onChange: OnStoreChange | undefined) {
+    this.#onChange = onChange
+  }
+
+  /** Whether the store answered last time it was tried. */
+  get isUp(): boolean {
+    return this.#isUp
+  }
+
+  /** Runs `attempt` on the store, or `otherwise` while it is down. */
+  async try<T>(attempt: () => Promise<T>, otherwise: () => T | Promise<T>): Promise<T> {
+    const now = performance.now()
+    if (now < this.#retryAtMs) return otherwise()
+    // One caller at a time finds out whether a store that was down is back.
+    if (!this.#isUp) this.#retryAtMs = now + RETRY_AFTER_MS
+    try {
+      const result = await this.#withinLimit(attempt())
+      this.#retryAtMs = 0
+      this.#note(true)
+      return result
+    } catch (error) {
+      this.#retryAtMs = performance.now() + RETRY_AFTER_MS
+      this.#note(false, error)
+      return otherwise()
+    }
+  }
+
+  #note(isUp: boolean, cause?: unknown): void {
+    if (this.#isUp === isUp) return
+    this.#isUp = isUp
+    this.#onChange?.(isUp, cause)
+  }
+}

@@ -1,0 +1,14 @@
+/** Processes that a test file has started: they end with it, however its tests have ended. */
+import type { Subprocess } from 'bun'
+
+const started = new Set<Subprocess>()
+process.on('exit', endLeftProcesses)
+
+export function endAfterFile(child: Subprocess): void {
+  started.add(child)
+}
+
+export function endLeftProcesses(): void {
+  for (const child of started) child.kill('SIGKILL')
+  started.clear()
+}
