@@ -37,7 +37,8 @@ as $$
 declare
     found integer;
 begin
-    -- Limits keep this walk and others through an index, whatever the planner believes of a table's size.
+    -- Subqueries that end in a limit, or offset 0, ask for no more than one index can tell: a plan that was made while the table was
+    -- empty would else walk all of a project through the index by expiry. What else must hold is asked of what they found.
     return query
     select
         g.at::integer - 1, e.id, encode(e.request_hash, 'hex'), 'exact', null::double precision, e.response, e.provider, e.prompt_tokens,
@@ -48,10 +49,10 @@ begin
         from cache_entries x
         where x.project_id = g.project_id
             and x.request_hash = substring(request_hashes from (g.at::integer - 1) * 32 + 1 for 32)
-            and x.expires_at > now()
-            and (g.max_age_seconds is null or x.created_at >= now() - make_interval(secs => g.max_age_seconds))
         limit 1
-    ) e;
+    ) e
+    where e.expires_at > now()
+        and (g.max_age_seconds is null or e.created_at >= now() - make_interval(secs => g.max_age_seconds));
     get diagnostics found = row_count;
     if found + cardinality(array_positions(thresholds, null)) >= cardinality(thresholds) then
         return;
@@ -80,11 +81,15 @@ begin
         where g.threshold is not null
             and not exists (
                 select
-                from cache_entries x
-                where x.project_id = g.project_id
-                    and x.request_hash = g.request_hash
-                    and x.expires_at > now()
-                    and x.created_at >= g.oldest
+                from (
+                    select x.expires_at, x.created_at
+                    from cache_entries x
+                    where x.project_id = g.project_id
+                        and x.request_hash = g.request_hash
+                    limit 1
+                ) e
+                where e.expires_at > now()
+                    and e.created_at >= g.oldest
             )
     ),
     -- The newest few: one of them may be vetoed where the next is not.
@@ -110,12 +115,11 @@ begin
         select o.place, n.entry_id, 'similar' as match, 1 - n.distance as similarity
         from open o
         left join lateral (
-            select x.graph
+            select x.graph, x.space_id
             from cache_groups x
             where x.group_key = o.group_key
-                and x.space_id = o.space_id
-            limit 1
-        ) g on true
+            offset 0
+        ) g on g.space_id = o.space_id
         cross join lateral (
             select c.entry_id, c.distance
             from (
