@@ -109,7 +109,9 @@ describe('model catalogue', () => {
   test('serves every operation', () => {
     const kinds = (provider: string) => new Set(of(provider).map(row => row.kind))
     expect(kinds('aggregator')).toEqual(new Set(['chat', 'completion', 'embedding']))
-    expect(kinds('openai')).toEqual(new Set(['chat', 'completion', 'embedding', 'image', 'moderation', 'speech', 'transcription']))
+    expect(kinds('openai')).toEqual(
+      new Set(['chat', 'completion', 'embedding', 'image', 'moderation', 'speech', 'transcription']),
+    )
   })
 
   test('seeding again leaves an operator’s row alone and restores the others', async () => {
