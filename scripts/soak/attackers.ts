@@ -1,4 +1,4 @@
-/** `bun scripts/soak/attackers.ts '{"origin","key","kinds","victim"}'`: does harm from another address until it is ended. */
+/** `bun scripts/soak/attackers.ts '{"origin","key","kinds"}'`: does harm from another address until it is ended. */
 import { connect, type Socket } from 'node:net'
 
 interface Orders {
@@ -25,8 +25,6 @@ const ATTACKS: Record<string, () => unknown> = {
   'idle connections': () => Promise.all(Array.from({ length: 1_000 }, idle)),
   'streams never read': () => repeat(20, 1_000, neverRead),
 }
-for (const kind of kinds) void ATTACKS[kind]?.()
-process.stdout.write('attacking\n')
 
 async function repeat(count: number, pauseMs: number, act: (n: number) => Promise<unknown>): Promise<void> {
   let n = 0
@@ -160,3 +158,6 @@ function ownBody(n: number): string {
   ]
   return (shapes[n % shapes.length] as () => string)()
 }
+
+for (const kind of kinds) void ATTACKS[kind]?.()
+process.stdout.write('attacking\n')

@@ -123,7 +123,7 @@ describe('model catalogue', () => {
     )
     await sql`delete from models where provider = 'groq'`.execute(database.queries)
     await sql`delete from schema_migrations where name = 'seed'`.execute(database.queries)
-    expect(await migrate(database)).toEqual({ applied: ['seed'] })
+    expect(await migrate(database)).toEqual({ applied: ['seed'], isBehind: false })
 
     const after = await readRows()
     const priceOf = (model: string) => after.find(row => row.provider === 'openai' && row.model === model)?.input
