@@ -84,6 +84,18 @@ describeBackends('files and batches', backend => {
       expect(await counted()).toBe(2)
     })
 
+    test('a file in a question counts: the same again is a HIT, another is a MISS', async () => {
+      const [one, another] = [await upload(), await upload()]
+      const ask = async (file_id: string) => {
+        const content = [{ type: 'file' as const, file: { file_id } }]
+        const asked = client.chat.completions.create({ model: 'gpt-4o-mini', messages: [{ role: 'user', content }] })
+        return (await asked.withResponse()).response.headers.get('x-proxy-cache')
+      }
+      expect(await ask(one.id)).toBe('MISS')
+      expect(await ask(one.id)).toBe('HIT')
+      expect(await ask(another.id)).toBe('MISS')
+    })
+
     test('a batch: started, seen to its end, its answers read, its tokens recorded once', async () => {
       const file = await upload(client, 3)
       const batch = await start(file.id)
