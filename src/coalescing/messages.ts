@@ -14,8 +14,18 @@ export const KINDS = {
   events: 'E',
   /** To the follower, last: the payload is the complete answer as a cache entry. */
   complete: 'C',
-  /** To the follower, last: nothing for anybody but the leader. */
+  /** To the follower, last: nothing for anybody but the leader. The number is one of ENDS. */
   notShareable: 'N',
+} as const
+
+/** What a stream was that ended without an answer fit for everybody. */
+export const ENDS = {
+  /** Not all of it was told. */
+  brokenOff: 0,
+  /** All that there is was told. */
+  told: 1,
+  /** All was told, and that it is a failure. */
+  toldToHaveFailed: 2,
 } as const
 
 export type Kind = (typeof KINDS)[keyof typeof KINDS]
@@ -24,7 +34,7 @@ export interface Message {
   kind: Kind
   /** Made by the follower for this one time: a process that left and came back hears nothing twice. */
   followerId: string
-  /** Position of events, or bytes taken; else 0. */
+  /** Position of events, bytes taken, or how it ended; else 0. */
   number: number
   payload: Uint8Array
 }

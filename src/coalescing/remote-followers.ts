@@ -1,7 +1,7 @@
 /** The leader's side across processes: tells other processes of the calls that are led here, from the first byte to the end. */
 import { encodeEntry } from '../cache/entry.ts'
 import type { ProcessBus } from '../redis/process-bus.ts'
-import { encodeMessage, KINDS, type Kind, type Message } from './messages.ts'
+import { ENDS, encodeMessage, KINDS, type Kind, type Message } from './messages.ts'
 import type { Settlement, SharedCall, Subscriber } from './shared-call.ts'
 
 const HEARTBEAT_EVERY_MS = 1_000
@@ -10,6 +10,8 @@ const UNTAKEN_LIMIT_BYTES = 512 * 1024
 /** A message that nobody could hear is tried again for so long: Redis may be restarting. */
 const RETRY_FOR_MS = 8_000
 const RETRY_EVERY_MS = 100
+
+const NOTHING = new Uint8Array(0)
 
 /** One follower's place. */
 interface Place {
@@ -116,7 +118,9 @@ export class RemoteFollowers {
   }
 }
 
-/** A stored answer is found by the other process itself; a failure is its own to try again. */
-function closing(settlement: Settlement): [Kind, Uint8Array?] {
-  return settlement.kind === 'complete' ? [KINDS.complete, encodeEntry(settlement.entry)] : [KINDS.notShareable]
+/** A stored answer is found by the other process itself; a failure is its own to try again. Of a stream that did not break off. */
+function closing(settlement: Settlement): [kind: Kind, payload?: Uint8Array, number?: number] {
+  if (settlement.kind === 'complete') return [KINDS.complete, encodeEntry(settlement.entry)]
+  const hasFailed = settlement.kind === 'notShareable' && settlement.failure !== null
+  return [KINDS.notShareable, NOTHING, hasFailed ? ENDS.toldToHaveFailed : ENDS.told]
 }

@@ -4,7 +4,7 @@ import { refuse } from '../errors.ts'
 import { EventLump } from '../openai-format/event-lump.ts'
 import { createEventSplitter } from '../openai-format/split-events.ts'
 import type { Lease, ProcessBus } from '../redis/process-bus.ts'
-import { encodeMessage, KINDS, type Message } from './messages.ts'
+import { ENDS, encodeMessage, KINDS, type Message } from './messages.ts'
 import type { Settlement, SharedCall } from './shared-call.ts'
 
 /** A leader that is not heard for this long is taken to be gone, */
@@ -70,7 +70,7 @@ export class RemoteLeaders {
     else if (kind === KINDS.complete) {
       const entry = decodeEntry(payload)
       this.#settle(followerId, entry ? { kind: 'complete', entry } : NOT_SHAREABLE)
-    } else if (kind === KINDS.notShareable) this.#settle(followerId, NOT_SHAREABLE)
+    } else if (kind === KINDS.notShareable) this.#settle(followerId, NOT_SHAREABLE, number)
   }
 
   /** Tells the leader of what was taken when there is room for more: its pace is that of the readers here. */
@@ -100,12 +100,15 @@ export class RemoteLeaders {
     }, afterMs)
   }
 
-  /** A stream that was heard in part is told to have broken off, unless it is complete. */
-  #settle(followerId: string, settlement: Settlement): void {
+  /** A stream that was heard in part is told to have broken off, unless it is complete, or its end says that all was told. */
+  #settle(followerId: string, settlement: Settlement, end: number = ENDS.brokenOff): void {
     const following = this.#followings.get(followerId)
     if (!following) return
     this.#forget(followerId)
-    following.call.settle(settlement, settlement.kind === 'complete' ? undefined : refuse('upstreamBrokeOff'))
+    const { call } = following
+    if (settlement.kind === 'complete' || end === ENDS.told) call.settle(settlement)
+    else if (end === ENDS.toldToHaveFailed) call.settle({ kind: 'notShareable', failure: refuse('upstreamBrokeOff') })
+    else call.settle(settlement, refuse('upstreamBrokeOff'))
   }
 
   #forget(followerId: string): boolean {

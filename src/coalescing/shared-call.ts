@@ -12,7 +12,7 @@ export type Settlement =
   | { kind: 'cached'; match: Match }
   /** A complete answer, fit for everybody. */
   | { kind: 'complete'; entry: CacheEntry }
-  /** Nothing for anybody but the leader: a failure, or (null) an answer that is not complete. */
+  /** Nothing for anybody but the leader: a failure, be it told in the stream's own words, or (null) an answer that is not complete. */
   | { kind: 'notShareable'; failure: CallFailure | null }
 
 /** What those are told who cannot try for themselves any more. */

@@ -3,7 +3,7 @@ import { cacheIdOf, type Match } from '../cache/match.ts'
 import { NO_USAGE } from '../catalogue/cost.ts'
 import type { CallFailure, Settlement } from '../coalescing/shared-call.ts'
 import type { Joined } from '../coalescing/shared-calls.ts'
-import { ClientGone } from '../errors.ts'
+import { ClientGone, ProxyError } from '../errors.ts'
 import { estimatePromptTokens } from '../tokens/count-tokens.ts'
 import { CLIENT_GONE_STATUS, type ProxyResponse } from './exchange.ts'
 import type { RequestContext } from './request-context.ts'
@@ -49,14 +49,13 @@ function followStream(
       pricedAs: provider.pricedAs,
       model: query.model,
     }
-    if (end.kind === 'failed') {
-      const { failure } = end
-      return accounting.finish({ ...heard, status: failure.status, counts: false, usage: NO_USAGE, cause: failure })
-    }
     if (end.kind === 'gone')
       return accounting.finish({ ...heard, status: CLIENT_GONE_STATUS, counts: true, usage: NO_USAGE })
-    const usage = usageOf(await call.settled)
-    accounting.finish({ ...heard, status: 200, counts: true, usage })
+    // A stream may tell of a failure in its own words, and end as any other.
+    const failure = end.kind === 'failed' ? end.failure : failureOf(await call.settled)
+    if (failure)
+      return accounting.finish({ ...heard, status: failure.status, counts: false, usage: NO_USAGE, cause: failure })
+    accounting.finish({ ...heard, status: 200, counts: true, usage: usageOf(await call.settled) })
   }
   accounting.noteHeaders()
   const promptTokens = estimatePromptTokens(query.body, query.endpoint)
@@ -65,6 +64,11 @@ function followStream(
     headers: { ...SSE_TYPE, ...followHeaders(provider.name, promptTokens) },
     body: streamEvents(subscriber, { ...streamOptions(context), onEnd: end => void account(end) }),
   }
+}
+
+function failureOf(settlement: Settlement): ProxyError | null {
+  if (settlement.kind !== 'notShareable') return null
+  return settlement.failure instanceof ProxyError ? settlement.failure : null
 }
 
 function usageOf(settlement: Settlement) {

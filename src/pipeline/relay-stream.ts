@@ -51,26 +51,28 @@ async function relay(
   stages: Stages,
 ): Promise<void> {
   const { query } = context
-  const { assembled, held, failure } = await readEvents(context, call, answer)
-  if (failure !== undefined) return endBroken(context, call, assembled, failure)
+  const { assembled, held, brokenBy } = await readEvents(context, call, answer)
+  if (brokenBy !== undefined) return endBroken(context, call, assembled, brokenBy)
   const usage = usageOf(query.endpoint, query.body, assembled.body, assembled.usage)
   const isComplete = assembled.completeness === 'whole'
   const text = isComplete ? JSON.stringify(assembled.body) : ''
   if (isComplete) await storeResponse(context, assembled.body, text, usage, lookup, stages)
   if (held) void call.push(held)
+  const failure = isUpstreamFailure(assembled.completeness) ? broken(context.provider.name, 'told of a failure') : null
   call.settle(
     isComplete
       ? { kind: 'complete', entry: entryOf(context, new TextEncoder().encode(text), usage) }
-      : { kind: 'notShareable', failure: null },
+      : { kind: 'notShareable', failure },
   )
-  finishMiss(context, usage, !isUpstreamFailure(assembled.completeness))
+  finishMiss(context, usage, failure === null)
 }
 
 interface ReadEvents {
   assembled: AssembledStream
   /** The closing event: clients stop reading there, so that it waits until whoever asks again finds the response stored. */
   held: EventLump | null
-  failure: unknown
+  /** What broke the stream off; undefined where nothing did. */
+  brokenBy: unknown
 }
 
 async function readEvents({ query }: RequestContext, call: SharedCall, answer: UpstreamAnswer): Promise<ReadEvents> {
@@ -90,12 +92,12 @@ async function readEvents({ query }: RequestContext, call: SharedCall, answer: U
       if (passed.length > 0) await call.push(new EventLump(passed))
       if (doneAt >= 0) {
         void drain(reader)
-        return { assembled: assembler.finish(), held: new EventLump(events.slice(doneAt)), failure: undefined }
+        return { assembled: assembler.finish(), held: new EventLump(events.slice(doneAt)), brokenBy: undefined }
       }
-      if (done) return { assembled: assembler.finish(), held: null, failure: undefined }
+      if (done) return { assembled: assembler.finish(), held: null, brokenBy: undefined }
     }
-  } catch (failure) {
-    return { assembled: assembler.finish(), held: null, failure }
+  } catch (brokenBy) {
+    return { assembled: assembler.finish(), held: null, brokenBy }
   }
 }
 

@@ -5,6 +5,7 @@ import { ask, post } from '../harness/client.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 import { createRandom } from '../harness/random.ts'
 import { waitUntil } from '../harness/wait-until.ts'
+import type { Scenario } from '../standin/scenario.ts'
 import { type Standin, startStandin } from '../standin/server.ts'
 
 const PROCESSES = 4
@@ -82,6 +83,28 @@ describeReal('identical requests in flight over several proxies', backend => {
     )
     expect(new Set(judged).size).toBe(1)
     expect(upstream.requests).toHaveLength(2)
+  })
+
+  test('a stream is told whole in another proxy too, also where it is not fit for others, or tells of a failure', async () => {
+    upstream.reset()
+    const scenarios: Scenario[] = [
+      { kind: 'answer', finishReason: 'content_filter', firstByteDelayMs: 400 },
+      { kind: 'errorInAnswer', afterChunks: 2, shape: 'bare', firstByteDelayMs: 400 },
+    ]
+    for (const scenario of scenarios) {
+      upstream.script(scenario)
+      const asked = question(`Whole, with ${scenario.kind}?`, { stream: true })
+      const leader = ask(proxyAt(0), key, asked)
+      await waitUntil('the leader asks', 5_000, () => upstream.counts.active === 1)
+      const follower = await ask(proxyAt(1), key, asked)
+      expect(follower.headers.get('x-proxy-cache')).toBe('HIT')
+      expect(follower.text).toBe((await leader).text)
+      await Promise.all(proxies.map(proxy => proxy.settle()))
+      const records = await proxyAt(0).query<{ status: number }>(
+        'select status from usage_records order by recorded_at desc limit 2',
+      )
+      expect(records.map(({ status }) => status)).toEqual(scenario.kind === 'answer' ? [200, 200] : [502, 502])
+    }
   })
 
   test("the leader's failure promotes a follower in another proxy", async () => {

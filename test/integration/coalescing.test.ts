@@ -72,6 +72,17 @@ describeBackends('identical requests in flight', backend => {
     await waitUntil('the upstream call is ended', 5_000, () => upstream.counts.active === 0)
   })
 
+  test('a stream that tells of a failure in its own words is one for all who heard it', async () => {
+    upstream.script({ kind: 'errorInAnswer', afterChunks: 2, shape: 'bare', firstByteDelayMs: 200 })
+    const asked = question('Well?', { stream: true })
+    const answers = await Promise.all(Array.from({ length: 6 }, () => ask(proxy, key, asked)))
+    expect(upstream.requests).toHaveLength(1)
+    expect(new Set(answers.map(({ text }) => text)).size).toBe(1)
+    expect(answers[0]?.text).toContain('Provider returned error')
+    expect(await countedRequests()).toBe(0)
+    expect(await proxy.query('select distinct status from usage_records')).toEqual([{ status: 502 }])
+  })
+
   test("the leader's failure promotes a follower", async () => {
     upstream.scriptOnce({ kind: 'cut', after: 'nothing', firstByteDelayMs: 400 })
     upstream.script({ kind: 'answer', content: 'at last', firstByteDelayMs: 60 })

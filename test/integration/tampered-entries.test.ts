@@ -1,5 +1,7 @@
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { readInstallationId } from '../../src/postgres/installation-id.ts'
+import { installationPrefix } from '../../src/redis/installation-names.ts'
 import { describeReal } from '../harness/backends.ts'
 import { textOf } from '../harness/chat.ts'
 import { type Answer, ask, post, readAnswer } from '../harness/client.ts'
@@ -12,9 +14,11 @@ const REWORDED = 'what is the capital of France'
 describeReal('entries that somebody else has written into Redis', backend => {
   let proxy: TestProxy
   let redis: Redis
+  let prefix: string
 
   beforeAll(async () => {
     const stores = await backend.open()
+    prefix = installationPrefix(await readInstallationId(stores.database))
     proxy = await startProxy({ stores })
     redis = new Redis(stores.redisUrl ?? '')
   })
@@ -26,7 +30,7 @@ describeReal('entries that somebody else has written into Redis', backend => {
   async function openProject() {
     const key = await proxy.createKey({ type: 'test' })
     const [{ id = 0 } = {}] = await proxy.query<{ id: number }>('select max(id)::integer as id from projects')
-    const names = () => redis.keys(`mp:*:{${id}}:E:*`)
+    const names = () => redis.keys(`${prefix}{${id}}:E:*`)
     return { key, id, names }
   }
 
