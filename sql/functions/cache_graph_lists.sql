@@ -3,9 +3,9 @@ language sql
 immutable
 set search_path = public, pg_temp
 as $$
-    -- Few for many prompts: a lookup compares the codes of eight lists, and the centre of each. More than a thousand would take
+    -- Few for many prompts: a lookup compares the codes of four lists, and the centre of each. More than a thousand would take
     -- gigabytes to build.
-    select least(1000, greatest(64, ceil(2 * sqrt(prompts))))::integer;
+    select least(1000, greatest(128, ceil(2 * sqrt(prompts))))::integer;
 $$;
 
 comment on function cache_graph_lists(bigint) is 'Into how many lists of codes near each other a graph of so many prompts is parted.';

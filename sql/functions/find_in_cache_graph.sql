@@ -3,7 +3,7 @@ language plpgsql
 stable
 set search_path = public, pg_temp
 -- How many lists are compared. What is more similar than any threshold that is of use lies in the first two or three.
-set ivfflat.probes = 8
+set ivfflat.probes = 4
 as $$
 declare
     nearest bigint[];

@@ -7,8 +7,8 @@ declare
     prompts bigint;
 begin
     execute format('select count(*) from cache_graph_%s', graph) into prompts;
-    -- Lists rather than HNSW: among codes a prompt's near neighbours are found as surely, a lookup costs half as much, and an
-    -- insert a fiftieth.
+    -- Lists rather than HNSW: a lookup costs half as much, an insert a fiftieth, and near neighbours are found as surely; more
+    -- surely where all prompts were made after one pattern, so that many codes are alike.
     execute format(
         'create index cache_graph_%s_idx on cache_graph_%1$s using ivfflat (code bit_hamming_ops) with (lists = %s)',
         graph, cache_graph_lists(prompts)
