@@ -13,9 +13,10 @@ trap cleanup EXIT
 python3 -m venv "$folder/venv"
 "$folder/venv/bin/pip" install --quiet schemathesis==4.32.5
 
-bun scripts/serve-admin-api.ts >"$log" 2>&1 &
+# Not through npx, which would not pass the signal on that ends it.
+"$(npx --no-install which bun)" scripts/serve-admin-api.ts >"$log" 2>&1 &
 proxy=$!
-for _ in $(seq 120); do grep -q '^http' "$log" && break; sleep 1; done
+for _ in $(seq 120); do { grep -q '^http' "$log" || ! kill -0 "$proxy" 2>/dev/null; } && break; sleep 1; done
 read -r address key < <(grep '^http' "$log") || { cat "$log"; exit 1; }
 
 "$folder/venv/bin/schemathesis" run "$address/openapi.json" -H "Authorization: Bearer $key" --phases coverage,fuzzing -n 5 \
