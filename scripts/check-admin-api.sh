@@ -19,5 +19,7 @@ proxy=$!
 for _ in $(seq 120); do { grep -q '^http' "$log" || ! kill -0 "$proxy" 2>/dev/null; } && break; sleep 1; done
 read -r address key < <(grep '^http' "$log") || { cat "$log"; exit 1; }
 
+# It leaves a folder of its own where it runs.
+cd "$folder"
 "$folder/venv/bin/schemathesis" run "$address/openapi.json" -H "Authorization: Bearer $key" --phases coverage,fuzzing -n 5 \
     --continue-on-failure --warnings off "$@"
