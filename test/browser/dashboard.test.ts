@@ -4,8 +4,9 @@ import OpenAI from 'openai'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { describeBackends, type Stores } from '../harness/backends.ts'
+import { question } from '../harness/chat.ts'
 import { ask } from '../harness/client.ts'
-import { TEST_ENCRYPTION_KEY } from '../harness/direct-upstreams.ts'
+import { startUpstreams, type Upstreams } from '../harness/direct-upstreams.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 import { chromiumPath, logIn, openBrowser, pagesOf, waitForPage } from './open-browser.ts'
 import { addAdministrator, OLDER_PARTITION, seedMatches, seedUsage } from './seed.ts'
@@ -64,13 +65,15 @@ describe.skipIf(!chromiumPath)(title, () => {
     let stores: Stores
     let proxy: TestProxy
     let root: string
+    let upstreams: Upstreams
     beforeAll(async () => {
+      upstreams = await startUpstreams()
       stores = await backend.open()
-      proxy = await startProxy({ dashboard: true, stores, environment: { ENCRYPTION_KEY: TEST_ENCRYPTION_KEY } })
+      proxy = await startProxy({ dashboard: true, stores, environment: upstreams.environment })
       root = proxy.baseUrl.slice(0, -'/v1'.length)
       await addAdministrator(proxy)
     })
-    afterAll(() => proxy.stop())
+    afterAll(() => Promise.all([proxy.stop(), upstreams.stop()]))
 
     async function openPage(options: Parameters<Browser['newContext']>[0] = {}): Promise<Page> {
       const context = await browser.newContext({ viewport: WIDE, reducedMotion: 'reduce', ...options })
@@ -171,6 +174,17 @@ describe.skipIf(!chromiumPath)(title, () => {
       await page.getByRole('button', { name: 'Store key', exact: true }).click()
       await page.getByText('…groq').waitFor()
 
+      await page.getByRole('link', { name: 'API keys' }).click()
+      await page.getByRole('button', { name: 'Generate new key' }).first().click()
+      await page.getByLabel('Name').fill('its successor')
+      await page.getByLabel('Type').selectOption('project')
+      await page.getByRole('button', { name: 'Generate key' }).click()
+      const successor = (await page.getByTestId('new-key').textContent()) ?? ''
+      await page.getByRole('button', { name: 'Done' }).click()
+      const direct = await ask(proxy, successor, { ...question('hello'), model: 'llama-3.1-8b-instant' })
+      expect([direct.status, direct.headers.get('x-proxy-provider')]).toEqual([200, 'groq'])
+      expect(upstreams.groq.requests.at(-1)?.headers.authorization).toBe('Bearer gsk_a_secret_of_groq')
+
       await page.getByRole('link', { name: 'Members' }).click()
       await page.getByRole('button', { name: 'Add member' }).first().click()
       await page.getByLabel('E-mail address').fill('viewer@example.org')
@@ -179,10 +193,12 @@ describe.skipIf(!chromiumPath)(title, () => {
       await page.getByRole('button', { name: 'Done' }).click()
 
       await page.getByRole('link', { name: 'API keys' }).click()
-      await page.getByRole('button', { name: /^Deactivate/ }).click()
+      const former = page.getByRole('row').filter({ hasText: MARKUP })
+      await former.getByRole('button', { name: /^Deactivate/ }).click()
       await page.getByRole('button', { name: 'Deactivate key' }).click()
-      await page.getByText('No keys yet').waitFor()
+      await former.waitFor({ state: 'detached' })
       expect((await ask(proxy, key, 'hello')).status).toBe(403)
+      expect((await ask(proxy, successor, { ...question('hello'), model: 'llama-3.1-8b-instant' })).status).toBe(200)
 
       await page.getByRole('link', { name: 'Audit log', exact: true }).click()
       await page.getByRole('row').filter({ hasText: 'api_key.deleted' }).waitFor()
@@ -195,7 +211,7 @@ describe.skipIf(!chromiumPath)(title, () => {
       await guest.getByRole('button', { name: 'Set password and log in' }).click()
       await guest.getByRole('navigation', { name: 'Pages' }).waitFor()
       await guest.getByRole('link', { name: 'API keys' }).click()
-      await guest.getByText('No keys yet').waitFor()
+      await guest.getByText('its successor').waitFor()
       expect(await guest.getByRole('button', { name: 'Generate new key' }).count()).toBe(0)
       expect(await guest.getByRole('link', { name: 'Projects and plans' }).count()).toBe(0)
       await guest.getByRole('button', { name: 'Log out' }).click()
