@@ -65,7 +65,8 @@ test('connections that idle after an answer, and some that are silent, leave roo
   }
   // Those behind them in the system's queue come in as others go.
   const told: (number | string)[] = []
-  const seen = () => `health is told, and told again; the process ended with ${proxy.exitCode}, told: ${told.slice(-20)}`
+  const seen = () =>
+    `health is told, and told again; the process ended with ${proxy.exitCode}, told: ${told.slice(-20)}`
   await waitUntil(seen, 50_000, async () => {
     told.push(await health())
     return told.slice(-5).filter(status => status === 200).length === 5
