@@ -34,7 +34,7 @@ describeReal('answers of the database are lost', backend => {
       counted: await accounts.countRequests(account),
       recorded: (await accounts.countRecords(account))['200'],
     })
-    await waitUntil('what was answered is counted and recorded, and nothing else', 15_000, async () => {
+    await waitUntil('what was answered is counted and recorded, and nothing else', 30_000, async () => {
       const { counted, recorded } = await books()
       return counted === answered && recorded === answered
     }).catch(async () => expect(await books()).toEqual({ counted: answered, recorded: answered }))
