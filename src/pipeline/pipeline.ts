@@ -49,7 +49,10 @@ export function createPipeline(stages: Stages): Pipeline {
   async function parseEarly(request: ProxyRequest, keyHash: string): Promise<RequestQuery> {
     try {
       const text = await request.readBody()
-      return withHeaders(parsedBodies.find(request.endpoint, text) ?? parseBody(request.endpoint, text), request.headers)
+      return withHeaders(
+        parsedBodies.find(request.endpoint, text) ?? parseBody(request.endpoint, text),
+        request.headers,
+      )
     } catch (error) {
       await admission.authenticate(keyHash, request.address)
       throw error
