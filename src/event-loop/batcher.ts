@@ -28,6 +28,24 @@ interface Waiting<Item, Result> {
   reject(error: unknown): void
 }
 
+/** Calls back once, when what is coming has come, at once where nothing is. */
+function afterComing(coming: Promise<unknown> | null, onCome: () => void): void {
+  if (!coming) {
+    onCome()
+    return
+  }
+  let hasCome = false
+  function end(): void {
+    if (hasCome) return
+    hasCome = true
+    clearTimeout(limit)
+    onCome()
+  }
+  const limit = setTimeout(end, GATHER_LIMIT_MS)
+  // Behind all whom it tells.
+  coming.then(() => setImmediate(end))
+}
+
 /** The returned function adds an item to the next batch and resolves to its result. */
 export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result>): (item: Item) => Promise<Result> {
   const { run, maxItems, maxBatches = 1, comesNext, timeLimitMs, timeLimitError, onLateResult } = options
@@ -48,20 +66,11 @@ export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result
   /** Sends what waits, with what comes in a moment. */
   function start(): void {
     if (isGathering || inFlight >= maxBatches) return
-    const coming = comesNext?.()
-    if (!coming) return flush()
     isGathering = true
-    let hasEnded = false
-    function end(): void {
-      if (hasEnded) return
-      hasEnded = true
+    afterComing(comesNext?.() ?? null, () => {
       isGathering = false
-      clearTimeout(limit)
       flush()
-    }
-    const limit = setTimeout(end, GATHER_LIMIT_MS)
-    // Behind all whom it tells.
-    coming.then(() => setImmediate(end))
+    })
   }
 
   function flush(): void {
