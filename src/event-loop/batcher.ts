@@ -81,7 +81,6 @@ export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result
     if (!oldest) return
     inFlight++
     let overdue = false
-
     function proceed(): void {
       inFlight--
       if (queue.length > 0) start()
