@@ -92,21 +92,24 @@ function readScans(plans: readonly string[]): string[] {
 }
 
 describeReal('plans of the cache', backend => {
-  test.each(WAYS)('a lookup in a large group goes from key to row, and through the graph, planned %s', async planned => {
-    const scans = await scansOf(await backend.open(), planned, (one, place) =>
-      findAnswer(one, rewordingOf('prompt 590', place)),
-    )
-    expect(scans).toEqual([
-      'cache_entries_pkey',
-      'cache_entries_project_id_request_hash_key',
-      'cache_graph_N_idx',
-      'cache_groups_pkey',
-      'cache_prompts_compared_idx',
-      'cache_prompts_name_key_idx',
-      'cache_prompts_pkey',
-      'cache_verdicts_pkey',
-    ])
-  })
+  test.each(WAYS)(
+    'a lookup in a large group goes from key to row, and through the graph, planned %s',
+    async planned => {
+      const scans = await scansOf(await backend.open(), planned, (one, place) =>
+        findAnswer(one, rewordingOf('prompt 590', place)),
+      )
+      expect(scans).toEqual([
+        'cache_entries_pkey',
+        'cache_entries_project_id_request_hash_key',
+        'cache_graph_N_idx',
+        'cache_groups_pkey',
+        'cache_prompts_compared_idx',
+        'cache_prompts_name_key_idx',
+        'cache_prompts_pkey',
+        'cache_verdicts_pkey',
+      ])
+    },
+  )
 
   test.each(WAYS)('storing reads no more than the rows it is about, planned %s', async planned => {
     const scans = await scansOf(await backend.open(), planned, (one, place) =>
