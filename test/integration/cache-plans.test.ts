@@ -53,8 +53,12 @@ async function scansOf(
 ): Promise<string[]> {
   const place = await makePlace(database)
   const plans = await explain(databaseUrl ?? '', async (one, forget) => {
-    // From here on this connection has its plans: nothing that is stored makes it plan anew.
-    if (planned === 'over empty ones') await call(one, place)
+    if (planned === 'over empty ones') {
+      // A table that nobody has looked at is taken for one of some pages.
+      await database.runScript('analyze')
+      // From here on this connection has its plans: nothing that is stored makes it plan anew.
+      await call(one, place)
+    }
     await fill(database, place)
     if (planned === 'over full tables') await database.runScript('analyze')
     forget()
