@@ -2,7 +2,7 @@
 import { findProjectId, storeProviderKey } from '../src/postgres/provider-keys.ts'
 import { readEncryptionKeys } from '../src/providers/keys/encryption-key.ts'
 import { createVault } from '../src/providers/keys/vault.ts'
-import { DIRECT_PROVIDERS } from '../src/providers/routes.ts'
+import { DIRECT_PROVIDERS } from '../src/providers/model-router.ts'
 import { fail, runOperatorCommand } from './run-operator-command.ts'
 
 /** No vendor's key is longer. */

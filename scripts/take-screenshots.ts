@@ -74,6 +74,6 @@ async function shootNewKey(page: Page, look: string, shoot: (name: string) => Pr
   await page.getByLabel('Name').fill(`for the ${look} picture`)
   await page.getByLabel('Type').selectOption('test')
   await page.getByRole('button', { name: 'Generate key' }).click()
-  await page.getByTestId('new-key').waitFor()
+  await page.getByTestId('shown-once').waitFor()
   await shoot('new-key')
 }

@@ -42,8 +42,8 @@ import { startMaintenance } from './process/maintenance.ts'
 import { readEncryptionKeys } from './providers/keys/encryption-key.ts'
 import { createVault } from './providers/keys/vault.ts'
 import { createWordings } from './providers/keys/wordings.ts'
+import { createModelRouter, type ModelRouter } from './providers/model-router.ts'
 import { reachProviders } from './providers/reach-providers.ts'
-import { createRoutes, type Routes } from './providers/routes.ts'
 import { createSandboxProvider } from './providers/sandbox-provider.ts'
 import type { ProcessBus } from './redis/process-bus.ts'
 import type { FastStore } from './stores/fast-store.ts'
@@ -87,8 +87,8 @@ export async function createApp(options: AppOptions): Promise<App> {
   const { config, database, store, bus = null, idleTimeoutSeconds = IDLE_TIMEOUT_SECONDS, log } = options
   const catalogue = await loadCatalogue(database)
   const providers = reachProviders({ config, database, catalogue, log })
-  const routes = createRoutes({ catalogue, sandbox: createSandboxProvider(), ...providers })
-  const caching = await createCaching(options, catalogue, routes)
+  const modelRouter = createModelRouter({ catalogue, sandbox: createSandboxProvider(), ...providers })
+  const caching = await createCaching(options, catalogue, modelRouter)
   const windows = createRateWindows(store)
   const reservations = createReservations(database, windows)
   const recorder = createUsageRecorder(database, log)
@@ -101,7 +101,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     largeBodies,
     cache: caching.cache,
     catalogue,
-    routes,
+    modelRouter,
     accounting,
     calls: new SharedCalls(),
     leads: createLeads(bus),
@@ -149,12 +149,12 @@ export async function createApp(options: AppOptions): Promise<App> {
 async function createCaching(
   { config, database, store, embedder, log }: AppOptions,
   catalogue: Catalogue,
-  routes: Routes,
+  modelRouter: ModelRouter,
 ) {
   const vectors = createVectorStore({ database, store, log })
   const nameVector = nameEmbedderVectors(embedder, config, catalogue.directProvidersOf)
   const promptVectors = await createPromptVectors({ database, embedder, vectors, nameVector, log })
-  const askModel = createModelCaller(routes, catalogue, log)
+  const askModel = createModelCaller(modelRouter, catalogue, log)
   const judge = createJudge(database, askModel, log)
   const learner = createLearner(database, askModel, log)
   const judgeQueue = createJudgeQueue({ database, log, onQueued: learner.wake })
@@ -175,18 +175,18 @@ function createEndpoints(
   reservations: Reservations,
   explainer: Explainer,
 ) {
-  const { admission, routes, cache } = stages
+  const { admission, modelRouter, cache } = stages
   return {
     pipeline: createPipeline(stages),
     passThrough: createPassThrough(stages),
     keptObjects: createKeptObjects({ stages, database, reserver: createRequestReserver(database, reservations) }),
     countTokens: createTokenCounter(stages),
-    storedResponses: createStoredResponses({ admission, routes, cache, database, store }),
+    storedResponses: createStoredResponses({ admission, modelRouter, cache, database, store }),
     cacheQuestions: {
       feedback: createFeedbackTaker(admission, database, stages.largeBodies),
-      explain: createRequestExplainer(admission, routes, explainer, stages.largeBodies),
+      explain: createRequestExplainer(admission, modelRouter, explainer, stages.largeBodies),
       equivalences: createEquivalenceDesk(admission, database, stages.largeBodies),
     },
-    models: createModelDirectory(admission, routes),
+    models: createModelDirectory(admission, modelRouter),
   }
 }

@@ -1,7 +1,7 @@
 /** A project's own keys for direct providers: sealed before they reach the database, and never shown again. */
 import { t } from 'elysia'
 import { listProviderKeys, removeProviderKey, storeProviderKeyAs } from '../postgres/admin/projects.ts'
-import { DIRECT_PROVIDERS } from '../providers/routes.ts'
+import { DIRECT_PROVIDERS } from '../providers/model-router.ts'
 import { type AdminOptions, createController } from './controller.ts'
 import { formatId, notFound, requireId } from './ids.ts'
 import { toSeconds } from './pages.ts'

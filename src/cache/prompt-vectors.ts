@@ -1,4 +1,5 @@
 /** Vectors of prompts: the same text is embedded once, and an embedder that fails costs a match, never an answer. */
+import { LRUCache } from 'lru-cache'
 import type { Embedder, PaidEmbedder } from '../embedders/embedder.ts'
 import { withinTimeLimit } from '../event-loop/time-limit.ts'
 import type { Account } from '../postgres/admit.ts'
@@ -67,7 +68,7 @@ export async function createPromptVectors(options: PromptVectorsOptions): Promis
 
 /** Remembers the latest in memory, looks for others where they are kept, and asks for those that nobody has. */
 function embedOnce(embedder: PaidEmbedder, { vectors, nameVector }: PromptVectorsOptions) {
-  const recent = new Map<string, Promise<Float32Array>>()
+  const recent = new LRUCache<string, Promise<Float32Array>>({ max: MAX_IN_MEMORY })
 
   async function embed(account: Account, text: string, name: string): Promise<Float32Array> {
     const [known] = await vectors.find(account, [name], null)
@@ -88,10 +89,6 @@ function embedOnce(embedder: PaidEmbedder, { vectors, nameVector }: PromptVector
     const asked = embed(account, text, name)
     recent.set(place, asked)
     asked.catch(() => recent.delete(place))
-    if (recent.size > MAX_IN_MEMORY) {
-      const oldest = recent.keys().next()
-      if (!oldest.done) recent.delete(oldest.value)
-    }
     return asked
   }
 }

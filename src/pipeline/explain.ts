@@ -6,7 +6,7 @@ import { invalidRequest, ProxyError } from '../errors.ts'
 import { decodeUtf8 } from '../json/decode-utf8.ts'
 import type { JsonObject } from '../json/json-object.ts'
 import { LARGE_BODY_BYTES, type LargeBodyReader } from '../large-bodies/read-large-body.ts'
-import type { Routes } from '../providers/routes.ts'
+import type { ModelRouter } from '../providers/model-router.ts'
 import type { Endpoint } from '../providers/upstream.ts'
 import type { ProxyRequest, ProxyResponse } from './exchange.ts'
 import { parseLargeRequest, parseObject, parseRequest, type RequestQuery } from './parse-request.ts'
@@ -18,14 +18,14 @@ export type RequestExplainer = (request: ProxyRequest) => Promise<ProxyResponse>
 /** Takes a request's own body and headers. Throws 400, 401, 403, 404 or 503. */
 export function createRequestExplainer(
   admission: Pick<Admission, 'authenticate'>,
-  routes: Routes,
+  modelRouter: ModelRouter,
   explainer: Explainer,
   largeBodies: LargeBodyReader,
 ): RequestExplainer {
   return async request => {
     const account = await admission.authenticate(hashBearerKey(request.authorization), request.address)
     const query = await readQuery(request, largeBodies)
-    const { route, cacheQuery } = planRequest(query, account, routes)
+    const { route, cacheQuery } = planRequest(query, account, modelRouter)
     if (route instanceof ProxyError) throw route
     if (!cacheQuery) throw new Error('A request with a route has a cache query')
     const explanation = await explainer.explain(cacheQuery)

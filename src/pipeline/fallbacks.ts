@@ -44,9 +44,9 @@ function fallbacksOf({ query, account }: RequestContext): string[] {
 }
 
 /** As the project has chosen it, whatever its clients may ask for. Under its own route and its own names in the cache: a fallback's response is never kept as the wanted model's. */
-function standIn(context: RequestContext, model: string, { routes }: Stages): RequestContext | null {
+function standIn(context: RequestContext, model: string, { modelRouter }: Stages): RequestContext | null {
   const query = withModel(context.query, model)
-  const { route: provider, cacheQuery } = planRequest(query, { ...context.account, allowed_models: null }, routes)
+  const { route: provider, cacheQuery } = planRequest(query, { ...context.account, allowed_models: null }, modelRouter)
   if (provider instanceof ProxyError || !cacheQuery) return null
   context.accounting.noteProvider(provider)
   return { ...context, query, provider, cacheQuery }

@@ -7,7 +7,7 @@ import { ProxyError } from '../errors.ts'
 import { isJsonObject, type JsonObject } from '../json/json-object.ts'
 import { type Breaker, createBreaker } from '../providers/breaker.ts'
 import { broken } from '../providers/call-upstream.ts'
-import type { Routes } from '../providers/routes.ts'
+import type { ModelRouter } from '../providers/model-router.ts'
 import type { Provider } from '../providers/upstream.ts'
 import type { Log } from '../telemetry/log.ts'
 import { estimatePromptTokens } from '../tokens/count-tokens.ts'
@@ -20,7 +20,7 @@ const FAILURES = 3
 const OPEN_MS = 5_000
 const MAX_CIRCUITS = 10_000
 
-export function createModelCaller(routes: Routes, catalogue: Catalogue, log: Log): PrepareModelCall {
+export function createModelCaller(modelRouter: ModelRouter, catalogue: Catalogue, log: Log): PrepareModelCall {
   // Apart from the providers' own: to them, a call that was given up shows nothing.
   const circuits = new LRUCache<string, Breaker>({ max: MAX_CIRCUITS })
 
@@ -41,7 +41,7 @@ export function createModelCaller(routes: Routes, catalogue: Catalogue, log: Log
 
   return (account, messages, schema) => {
     const { semantic_judge_model: model, project_id } = account
-    const provider = routes.resolve(model, { ...account, allowed_models: null })
+    const provider = modelRouter.resolve(model, { ...account, allowed_models: null })
     if (provider instanceof ProxyError) return null
     const body = {
       model,

@@ -4,7 +4,7 @@ import { hashBearerKey } from '../admission/api-key.ts'
 import { AGGREGATOR } from '../catalogue/catalogue.ts'
 import { ProxyError, refuse } from '../errors.ts'
 import type { CatalogueModel } from '../postgres/list-models.ts'
-import type { Routes } from '../providers/routes.ts'
+import type { ModelRouter } from '../providers/model-router.ts'
 
 /** Who asks. */
 export interface Caller {
@@ -34,18 +34,18 @@ export interface ModelDirectory {
   find(caller: Caller, id: string): Promise<DirectoryModel>
 }
 
-export function createModelDirectory(admission: Admission, routes: Routes): ModelDirectory {
+export function createModelDirectory(admission: Admission, modelRouter: ModelRouter): ModelDirectory {
   const identify = ({ authorization, address }: Caller) => admission.identify(hashBearerKey(authorization), address)
 
   return {
     async list(caller) {
-      const models = routes.listModels(await identify(caller))
+      const models = modelRouter.listModels(await identify(caller))
       return { object: 'list', data: models.map(describe) }
     },
 
     async find(caller, id) {
       const account = await identify(caller)
-      const model = routes.findModel(id, account)
+      const model = modelRouter.findModel(id, account)
       if (model && !(model instanceof ProxyError)) return { ...describe(model), id }
       throw model && model.status < 500 ? model : refuse('modelNotListed', { model: JSON.stringify(id.slice(0, 100)) })
     },

@@ -19,7 +19,7 @@ import type { Stages } from './stages.ts'
 export type Pipeline = (request: ProxyRequest) => Promise<ProxyResponse>
 
 export function createPipeline(stages: Stages): Pipeline {
-  const { admission, routes, cache, largeBodies } = stages
+  const { admission, modelRouter, cache, largeBodies } = stages
   const parsedBodies = createParsedBodies()
 
   return async request => {
@@ -28,7 +28,7 @@ export function createPipeline(stages: Stages): Pipeline {
 
     // A guess at whose request it is, never a verdict: it saves the exact entry a round trip of its own.
     const guess = admission.lastKnown(keyHash)
-    const guessed = early && guess && planRequest(early, guess, routes)
+    const guessed = early && guess && planRequest(early, guess, modelRouter)
     const { account, entry, leave } = await admission.admit(keyHash, request.address, guessed?.exactKey ?? null)
 
     const accounting = stages.accounting.open(request, account, leave)
@@ -36,7 +36,7 @@ export function createPipeline(stages: Stages): Pipeline {
       const query = early ?? (await readLate(request))
       accounting.noteQuery(query)
       const isRight = guessed && samePlanInputs(guess, account)
-      const plan = isRight ? guessed : planRequest(query, account, routes)
+      const plan = isRight ? guessed : planRequest(query, account, modelRouter)
       const exactEntry = isRight ? entry : await cache.readEntry(plan.exactKey)
       return await answer({ request, query, account, plan, accounting }, exactEntry)
     } catch (error) {

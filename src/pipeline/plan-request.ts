@@ -8,8 +8,8 @@ import { ProxyError } from '../errors.ts'
 import type { JsonObject } from '../json/json-object.ts'
 import type { Account } from '../postgres/admit.ts'
 import { answerHeaders } from '../providers/forwarded-headers.ts'
+import type { ModelRouter } from '../providers/model-router.ts'
 import { nameRoute } from '../providers/name-route.ts'
-import type { Routes } from '../providers/routes.ts'
 import type { Provider } from '../providers/upstream.ts'
 import { planResponses } from '../responses-format/plan-responses.ts'
 import type { RequestQuery } from './parse-request.ts'
@@ -23,8 +23,8 @@ export interface RequestPlan {
   exactKey: string | null
 }
 
-export function planRequest(query: RequestQuery, account: Account, routes: Routes): RequestPlan {
-  const route = routes.resolve(query.model, account, alternativesOf(query.body))
+export function planRequest(query: RequestQuery, account: Account, modelRouter: ModelRouter): RequestPlan {
+  const route = modelRouter.resolve(query.model, account, alternativesOf(query.body))
   if (route instanceof ProxyError) return { route, cacheQuery: null, exactKey: null }
   const cacheQuery = planCacheQuery(query, account, route)
   const isLookedUpWhole = cacheQuery.control.lookup && query.embeddings === null

@@ -5,7 +5,7 @@ import type { Catalogue } from '../catalogue/catalogue.ts'
 import type { Leads } from '../coalescing/leads.ts'
 import type { SharedCalls } from '../coalescing/shared-calls.ts'
 import type { LargeBodyReader } from '../large-bodies/read-large-body.ts'
-import type { Routes } from '../providers/routes.ts'
+import type { ModelRouter } from '../providers/model-router.ts'
 import type { VectorStore } from '../vector-cache/vector-store.ts'
 import type { Accounting } from './accounting.ts'
 import type { VectorCalls } from './embeddings/vector-calls.ts'
@@ -15,7 +15,7 @@ export interface Stages {
   admission: Admission
   largeBodies: LargeBodyReader
   accounting: Accounting
-  routes: Routes
+  modelRouter: ModelRouter
   cache: Cache
   /** Calls of this process that identical requests can join, */
   calls: SharedCalls

@@ -5,7 +5,7 @@ import type { Cache } from '../cache/cache.ts'
 import { refuse } from '../errors.ts'
 import type { Database } from '../postgres/database.ts'
 import { forgetResponse } from '../postgres/forget-response.ts'
-import type { Routes } from '../providers/routes.ts'
+import type { ModelRouter } from '../providers/model-router.ts'
 import type { StoredRequest } from '../providers/upstream.ts'
 import { entryName, type FastStore } from '../stores/fast-store.ts'
 import type { ProxyRequest, ProxyResponse } from './exchange.ts'
@@ -17,7 +17,7 @@ export type StoredResponses = (
 
 export interface StoredResponsesOptions {
   admission: Pick<Admission, 'authenticate'>
-  routes: Routes
+  modelRouter: ModelRouter
   cache: Pick<Cache, 'flush'>
   database: Database
   store: Pick<FastStore, 'deleteEntry'>
@@ -26,14 +26,14 @@ export interface StoredResponsesOptions {
 /** Throws 401, 403, 404, 429 or 503. */
 export function createStoredResponses({
   admission,
-  routes,
+  modelRouter,
   cache,
   database,
   store,
 }: StoredResponsesOptions): StoredResponses {
   return async ({ authorization, address }, { id, part, ...asked }) => {
     const account = await admission.authenticate(hashBearerKey(authorization), address)
-    const keeper = routes.keeperOf(account)
+    const keeper = modelRouter.keeperOf(account)
     if (!keeper?.askStored) throw refuse('responseNotKept', { id })
     const answer = await keeper.askStored({ ...asked, path: `/responses/${id}${part}` })
     if (asked.method === 'DELETE' && answer.status === 200) {

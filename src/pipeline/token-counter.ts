@@ -11,12 +11,12 @@ import type { Stages } from './stages.ts'
 export type TokenCounter = (request: ProxyRequest) => Promise<ProxyResponse>
 
 /** As the model's own provider counts, where it does; estimated where not. Throws 400, 401, 403, 404 or 503. */
-export function createTokenCounter({ admission, routes, largeBodies, checkReferences }: Stages): TokenCounter {
+export function createTokenCounter({ admission, modelRouter, largeBodies, checkReferences }: Stages): TokenCounter {
   return async request => {
     const { endpoint, authorization, address, headers, signal } = request
     const account = await admission.authenticate(hashBearerKey(authorization), address)
     const { body, text: bodyText } = await readObject(request, largeBodies)
-    const provider = routes.resolve(readModel(body), account)
+    const provider = modelRouter.resolve(readModel(body), account)
     if (provider instanceof ProxyError) throw provider
     await checkReferences(findKeptReferences(body, null), account, provider)
     const answer = await provider.ask({ endpoint, bodyText, body, headers, stream: false, countsAlone: true, signal })

@@ -12,10 +12,10 @@ import { createDirectProviders } from './direct-providers.ts'
 import { readEncryptionKeys } from './keys/encryption-key.ts'
 import { openStoredKey } from './keys/open-stored-key.ts'
 import { createVault } from './keys/vault.ts'
+import type { ModelRouterOptions } from './model-router.ts'
 import { createOpenAiCompatibleProvider } from './openai-compatible.ts'
 import { GROQ_PASSES } from './operations.ts'
 import { createOperatorKeyGuard } from './operator-key.ts'
-import type { RoutesOptions } from './routes.ts'
 import { chatTargets } from './translations/chat-target.ts'
 import { withTranslations } from './translations/with-translations.ts'
 import type { Endpoint, Provider } from './upstream.ts'
@@ -28,7 +28,7 @@ export interface ReachOptions {
   log: Log
 }
 
-export interface ReachableProviders extends Pick<RoutesOptions, 'aggregatorFor' | 'directFor'> {
+export interface ReachableProviders extends Pick<ModelRouterOptions, 'aggregatorFor' | 'directFor'> {
   circuits: Circuits
   close(): void
 }
@@ -84,7 +84,7 @@ export function reachProviders({ config, database, catalogue, log }: ReachOption
   }
 
   /** One key for all, but a circuit for each project: a model that one of them asks for in vain is no reason to refuse another. */
-  function createAggregator(): RoutesOptions['aggregatorFor'] {
+  function createAggregator(): ModelRouterOptions['aggregatorFor'] {
     const { name, baseUrl, apiKey, speaks } = config.aggregator
     if (apiKey === null) return null
     const shared = { name, kind: AGGREGATOR, pricedAs: AGGREGATOR, baseUrl, apiKey, limits, probe } as const

@@ -93,7 +93,7 @@ describe.skipIf(!chromiumPath)(title, () => {
       await page.getByLabel('Name').fill(MARKUP)
       await page.getByLabel('Type').selectOption('test')
       await page.getByRole('button', { name: 'Generate key' }).click()
-      const key = (await page.getByTestId('new-key').textContent()) ?? ''
+      const key = (await page.getByTestId('shown-once').textContent()) ?? ''
       expect(key).toMatch(/^lgw_test_[0-9A-Za-z]{32}$/)
       await page.getByRole('button', { name: 'Done' }).click()
       await page.getByText(MARKUP).waitFor()
@@ -179,7 +179,7 @@ describe.skipIf(!chromiumPath)(title, () => {
       await page.getByLabel('Name').fill('its successor')
       await page.getByLabel('Type').selectOption('project')
       await page.getByRole('button', { name: 'Generate key' }).click()
-      const successor = (await page.getByTestId('new-key').textContent()) ?? ''
+      const successor = (await page.getByTestId('shown-once').textContent()) ?? ''
       await page.getByRole('button', { name: 'Done' }).click()
       const direct = await ask(proxy, successor, { ...question('hello'), model: 'llama-3.1-8b-instant' })
       expect([direct.status, direct.headers.get('x-proxy-provider')]).toEqual([200, 'groq'])

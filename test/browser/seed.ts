@@ -1,5 +1,6 @@
 /** A proxy with something to look at: an administrator, projects, keys, members, and a month of usage. */
 import { hashPassword } from '../../src/admin/login.ts'
+import { recordUsage, type UsageRecord } from '../../src/postgres/record-usage.ts'
 import { ask } from '../harness/client.ts'
 import type { TestProxy } from '../harness/proxy.ts'
 
@@ -36,7 +37,8 @@ export async function seedUsage(proxy: TestProxy): Promise<Seeded> {
     await proxy.query(`select add_member('acme-support', '${email}', '${role}')`)
   }
   await proxy.query(`select store_provider_key(${project}, 'openai', '\\x00', 'x9Kf')`)
-  await proxy.query(MONTH_OF_USAGE.replaceAll('$project', String(project)))
+  const records = await proxy.query<UsageRecord>(MONTH_OF_USAGE.replaceAll('$project', String(project)))
+  await recordUsage(proxy.stores.database, records, crypto.randomUUID())
   await proxy.query(
     `select record_refusals(array['invalid_api_key', 'rate_limit_exceeded', 'api_key_disabled'], array[412, 97, 6])`,
   )
@@ -105,16 +107,23 @@ described as (
         (select k.id from api_keys k where k.project_id = $project and k.name = case when size < 0.7 then 'production' when size < 0.9 then 'staging' else 'ci' end) as key_id
     from drawn d
 )
-select record_usage(
-    array_agg(at), array_agg('req_' || md5(n::text)), array_agg($project::bigint), array_agg(key_id),
-    array_agg(case when size > 0.93 then 'embeddings' else 'chat' end), array_agg(model), array_agg(provider), array_agg(cache),
-    array_agg((case when size < 0.015 then 502 when size < 0.03 then 429 else 200 end)::smallint), array_agg(size < 0.5),
-    array_agg(case when cache = 'MISS' then (200 + size * 900)::integer else 0 end), array_agg(0),
-    array_agg(case when cache = 'MISS' then (100 + size * 600)::integer else 0 end),
-    array_agg(case when cache = 'MISS' then 0 else (200 + size * 900)::integer end),
-    array_agg(case when cache = 'MISS' then (size * 0.004)::numeric else 0 end),
-    array_agg(case when cache = 'MISS' then 0 else (size * 0.004)::numeric end),
-    array_agg((case cache when 'HIT' then 1 + size * 4 when 'HIT-SEMANTIC' then 3 + size * 9 else 300 + size * size * 2500 end)::real),
-    array_agg((case cache when 'HIT' then 2 + size * 5 when 'HIT-SEMANTIC' then 4 + size * 11 else 900 + size * 5500 end)::real)
-)
+select
+    to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as recorded_at,
+    'req_' || md5(n::text) as request_id,
+    $project as project_id,
+    key_id::integer,
+    case when size > 0.93 then 'embeddings' else 'chat' end as endpoint,
+    model,
+    provider,
+    cache as cache_result,
+    case when size < 0.015 then 502 when size < 0.03 then 429 else 200 end as status,
+    size < 0.5 as streamed,
+    case when cache = 'MISS' then (200 + size * 900)::integer else 0 end as prompt_tokens,
+    0 as cached_prompt_tokens,
+    case when cache = 'MISS' then (100 + size * 600)::integer else 0 end as completion_tokens,
+    case when cache = 'MISS' then 0 else (200 + size * 900)::integer end as tokens_saved,
+    case when cache = 'MISS' then size * 0.004 else 0 end as cost_usd,
+    case when cache = 'MISS' then 0 else size * 0.004 end as saved_usd,
+    case cache when 'HIT' then 1 + size * 4 when 'HIT-SEMANTIC' then 3 + size * 9 else 300 + size * size * 2500 end as latency_ms,
+    case cache when 'HIT' then 2 + size * 5 when 'HIT-SEMANTIC' then 4 + size * 11 else 900 + size * 5500 end as duration_ms
 from described`

@@ -1,5 +1,6 @@
 /** Embeds with a model on this machine. What cannot be had in time is done without. */
 import { createHash } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
 import { createTimeLimit } from '../../event-loop/time-limit.ts'
 import type { Log } from '../../telemetry/log.ts'
 import type { LocalEmbedder } from '../embedder.ts'
@@ -19,7 +20,7 @@ const MOST_REMEMBERED = 4_096
 /** Rejects, with a reason for the operator, where the folder's model does not load. */
 export async function openLocalEmbedder(folder: string, log: Log): Promise<LocalEmbedder> {
   const model = await startModelProcess(folder, log)
-  const recent = new Map<string, Promise<Float32Array | null>>()
+  const recent = new LRUCache<string, Promise<Float32Array | null>>({ max: MOST_REMEMBERED })
   const withinLimit = createTimeLimit(TIME_LIMIT_MS)
 
   function askOnce(text: string, owner: string): Promise<Float32Array | null> {
@@ -30,8 +31,6 @@ export async function openLocalEmbedder(folder: string, log: Log): Promise<Local
     const asked = model.texts.add(text)
     recent.set(name, asked)
     asked.then(vector => vector ?? recent.delete(name))
-    const [oldest] = recent.size > MOST_REMEMBERED ? recent.keys() : []
-    if (oldest !== undefined) recent.delete(oldest)
     return asked
   }
 

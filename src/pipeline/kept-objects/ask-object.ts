@@ -27,7 +27,7 @@ export async function askObject(
 ): Promise<ProxyResponse> {
   const known = await findKeptObject(room.database, account.project_id, collection, id)
   if (!known) throw noSuchObject(collection, id)
-  const provider = room.stages.routes.keeperOfFiles(account, known.provider)
+  const provider = room.stages.modelRouter.keeperOfFiles(account, known.provider)
   if (provider instanceof ProxyError) throw provider
   const isDownload = part === '/content'
   const answer = await passTo(provider, {

@@ -24,7 +24,7 @@ export async function listObjects(
   { collection, search }: { collection: Collection; search: URLSearchParams },
   room: KeptRoom,
 ): Promise<ProxyResponse> {
-  const keeper = room.stages.routes.keeperOfFiles(account)
+  const keeper = room.stages.modelRouter.keeperOfFiles(account)
   if (keeper instanceof ProxyError && account.key_type === 'test') throw keeper
   const limit = readLimit(search.get('limit'), SIZES[collection])
   const rows = await pageOfKeptObjects(room.database, {

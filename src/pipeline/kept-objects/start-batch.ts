@@ -12,13 +12,13 @@ export async function startBatch(context: MakingContext, room: KeptRoom): Promis
   const { account, keyHash, passed } = context
   const { stages, database, reserver } = room
   // A test key is told that it has no files rather than that this one is not its own.
-  const anybody = stages.routes.keeperOfFiles(account)
+  const anybody = stages.modelRouter.keeperOfFiles(account)
   if (account.key_type === 'test' && anybody instanceof ProxyError) throw anybody
   const { input_file_id: input } = passed.fields
   if (typeof input !== 'string') throw invalidRequest("Missing required parameter: 'input_file_id'.", 'input_file_id')
   const file = await findKeptObject(database, account.project_id, 'files', input)
   if (!file) throw noSuchObject('files', input)
-  const provider = stages.routes.keeperOfFiles(account, file.provider)
+  const provider = stages.modelRouter.keeperOfFiles(account, file.provider)
   if (provider instanceof ProxyError) throw provider
   if (account.allowed_models !== null) checkModels(file.models, account)
   // One of them is the request that starts it.

@@ -14,7 +14,7 @@ export async function uploadFile(context: MakingContext, room: KeptRoom): Promis
   if (!form?.parts.some(({ name, isFile }) => isFile && name === 'file')) {
     throw invalidRequest('The body of your request must be a multipart form with a file.', 'file')
   }
-  const provider = room.stages.routes.keeperOfFiles(account)
+  const provider = room.stages.modelRouter.keeperOfFiles(account)
   if (provider instanceof ProxyError) throw provider
   const isInput = fields.purpose === 'batch'
   const { references, ...input } = isInput ? await readBatchInput(form, account.allowed_models !== null) : NO_INPUT

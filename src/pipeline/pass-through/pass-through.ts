@@ -19,7 +19,7 @@ export type PassThrough = (request: ProxyRequest, operation: Operation) => Promi
 
 /** Whoever may not pass is told that, rather than what is wrong with the body, which is large more often than not. */
 export function createPassThrough(stages: Stages): PassThrough {
-  const { admission, routes, largeBodies, cache, catalogue } = stages
+  const { admission, modelRouter, largeBodies, cache, catalogue } = stages
   const steps: CallSteps<KeptContext> = {
     serveHit: (context, match) => serveStored(context, match, catalogue),
     follow: (context, joined) => followPassed(context, joined, catalogue),
@@ -32,7 +32,7 @@ export function createPassThrough(stages: Stages): PassThrough {
     try {
       const query = await parsePassed(request, operation, largeBodies)
       accounting.noteQuery(query)
-      const { provider, cacheQuery } = planPassed(query, account, routes)
+      const { provider, cacheQuery } = planPassed(query, account, modelRouter)
       accounting.noteProvider(provider)
       return await answer({ request, query, account, provider, cacheQuery, accounting })
     } catch (error) {

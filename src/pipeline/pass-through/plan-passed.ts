@@ -5,8 +5,8 @@ import { mayCache } from '../../cache/may-cache.ts'
 import { ProxyError } from '../../errors.ts'
 import type { Account } from '../../postgres/admit.ts'
 import { answerHeaders } from '../../providers/forwarded-headers.ts'
+import type { ModelRouter } from '../../providers/model-router.ts'
 import { nameRoute } from '../../providers/name-route.ts'
-import type { Routes } from '../../providers/routes.ts'
 import type { Provider } from '../../providers/upstream.ts'
 import { alternativesOf } from '../plan-request.ts'
 import type { PassedQuery } from './parse-passed.ts'
@@ -18,8 +18,8 @@ export interface PassedPlan {
 }
 
 /** Throws what stands in the way. */
-export function planPassed(query: PassedQuery, account: Account, routes: Routes): PassedPlan {
-  const provider = routes.resolve(query.model, account, alternativesOf(query.body))
+export function planPassed(query: PassedQuery, account: Account, modelRouter: ModelRouter): PassedPlan {
+  const provider = modelRouter.resolve(query.model, account, alternativesOf(query.body))
   if (provider instanceof ProxyError) throw provider
   return { provider, cacheQuery: planCacheQuery(query, account, provider) }
 }

@@ -1,12 +1,5 @@
 /** The small pieces that every page is made of. */
-import {
-  type ButtonHTMLAttributes,
-  type InputHTMLAttributes,
-  type ReactNode,
-  type SelectHTMLAttributes,
-  useId,
-  useState,
-} from 'react'
+import { type ButtonHTMLAttributes, type ReactNode, useState } from 'react'
 
 const BUTTONS = {
   primary: 'bg-accent text-surface hover:bg-accent-strong border-transparent',
@@ -82,60 +75,6 @@ export function Badge({ look = 'neutral', children }: { look?: keyof typeof BADG
     <span className={`inline-flex rounded-md px-2 py-0.5 text-xs font-medium whitespace-nowrap ${BADGES[look]}`}>
       {children}
     </span>
-  )
-}
-
-const FIELD = 'min-h-9 w-full rounded-lg border border-line bg-surface px-3 py-1.5 text-ink placeholder:text-muted'
-
-interface FieldProps {
-  label: string
-  hint?: string
-}
-
-export function TextField({
-  label,
-  hint,
-  className = '',
-  ...rest
-}: InputHTMLAttributes<HTMLInputElement> & FieldProps) {
-  const id = useId()
-  return (
-    <div className={className}>
-      <label htmlFor={id} className="mb-1 block font-medium">
-        {label}
-      </label>
-      <input id={id} className={FIELD} aria-describedby={hint ? `${id}-hint` : undefined} {...rest} />
-      {hint && (
-        <p id={`${id}-hint`} className="mt-1 text-xs text-muted">
-          {hint}
-        </p>
-      )}
-    </div>
-  )
-}
-
-export function SelectField({
-  label,
-  hint,
-  className = '',
-  children,
-  ...rest
-}: SelectHTMLAttributes<HTMLSelectElement> & FieldProps) {
-  const id = useId()
-  return (
-    <div className={className}>
-      <label htmlFor={id} className="mb-1 block font-medium">
-        {label}
-      </label>
-      <select id={id} className={FIELD} aria-describedby={hint ? `${id}-hint` : undefined} {...rest}>
-        {children}
-      </select>
-      {hint && (
-        <p id={`${id}-hint`} className="mt-1 text-xs text-muted">
-          {hint}
-        </p>
-      )}
-    </div>
   )
 }
 

@@ -2,7 +2,8 @@
 import { useMutation } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { call } from '../api.ts'
-import { Button, Card, PageHeader, Problem, TextField } from '../components/basics.tsx'
+import { Button, Card, PageHeader, Problem } from '../components/basics.tsx'
+import { TextField } from '../components/fields.tsx'
 import { isAdministrator, logOut, useSession } from '../session.ts'
 import { AdminKeys } from './admin-keys.tsx'
 
@@ -55,7 +56,7 @@ function Password() {
           autoComplete="current-password"
           required
           value={password}
-          onChange={event => setPassword(event.target.value)}
+          onChange={setPassword}
         />
         <TextField
           label="New password"
@@ -65,7 +66,7 @@ function Password() {
           minLength={12}
           hint="At least 12 characters."
           value={next}
-          onChange={event => setNext(event.target.value)}
+          onChange={setNext}
         />
         <Problem error={changing.error} />
         <div className="flex items-center justify-end gap-3">

@@ -1,10 +1,12 @@
 /** Admin API keys: for scripts that do what these pages do. */
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { call } from '../api.ts'
-import { Button, Card, CopyButton, Empty, Problem, RowButton, TextField } from '../components/basics.tsx'
+import { Button, Card, Empty, RowButton } from '../components/basics.tsx'
 import { Confirm } from '../components/confirm.tsx'
-import { Dialog } from '../components/dialog.tsx'
+import { TextField } from '../components/fields.tsx'
+import { FormDialog } from '../components/form-dialog.tsx'
+import { ShownOnce } from '../components/shown-once.tsx'
 import { type Column, Table } from '../components/table.tsx'
 import { formatAgo, formatDate } from '../format.ts'
 import { usePaged } from '../paged.ts'
@@ -82,46 +84,29 @@ function MakeAdminKey({ onDone, onClose }: { onDone(): void; onClose(): void }) 
     mutationFn: () => call<AdminKey & { value: string }>('POST', PATH, { name, expires_in_seconds: 90 * 86_400 }),
     onSuccess: onDone,
   })
-  function submit(event: FormEvent) {
-    event.preventDefault()
-    making.mutate()
-  }
   const value = making.data?.value
+  if (value !== undefined) {
+    return (
+      <ShownOnce
+        title="Your new admin key"
+        notice="Copy it now: it is shown this once, and kept nowhere."
+        value={value}
+        copy="Copy key"
+        onClose={onClose}
+      />
+    )
+  }
   return (
-    <Dialog title={value === undefined ? 'New admin key' : 'Your new admin key'} onClose={onClose}>
-      {value === undefined ? (
-        <form onSubmit={submit} className="space-y-4">
-          <TextField
-            label="Name"
-            required
-            maxLength={100}
-            autoComplete="off"
-            hint="It may do all that you may, and expires in 90 days."
-            value={name}
-            onChange={event => setName(event.target.value)}
-          />
-          <Problem error={making.error} />
-          <div className="flex justify-end gap-2">
-            <Button onClick={onClose}>Cancel</Button>
-            <Button type="submit" look="primary" disabled={making.isPending}>
-              Make key
-            </Button>
-          </div>
-        </form>
-      ) : (
-        <div className="space-y-4">
-          <p className="rounded-lg bg-warn-soft px-3 py-2 text-warn">Copy it now: it is shown this once.</p>
-          <output className="block rounded-lg border border-line bg-sunken px-3 py-2 font-mono text-xs break-all">
-            {value}
-          </output>
-          <div className="flex justify-end gap-2">
-            <CopyButton text={value} label="Copy key" />
-            <Button look="primary" onClick={onClose}>
-              Done
-            </Button>
-          </div>
-        </div>
-      )}
-    </Dialog>
+    <FormDialog title="New admin key" action="Make key" sending={making} onClose={onClose}>
+      <TextField
+        label="Name"
+        required
+        maxLength={100}
+        autoComplete="off"
+        hint="It may do all that you may, and expires in 90 days."
+        value={name}
+        onChange={setName}
+      />
+    </FormDialog>
   )
 }

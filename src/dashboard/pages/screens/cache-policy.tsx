@@ -2,8 +2,9 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, type ReactNode, useState } from 'react'
 import { call, get } from '../api.ts'
-import { Button, Card, Loading, Problem, TextField } from '../components/basics.tsx'
-import { AmountField, ChoiceField } from '../components/fields.tsx'
+import { Button, Card, Loading, Problem } from '../components/basics.tsx'
+import { TextField } from '../components/fields.tsx'
+import { AmountField, ChoiceField } from '../components/setting-fields.tsx'
 import type { Settings } from '../types.ts'
 import { CACHE_MODES, JUDGE_MODES, POLICIES, SEMANTIC_MODES, SIZES, TIMES, WORDINGS } from './policy-choices.ts'
 
@@ -102,17 +103,19 @@ function Answers({ field }: { field: FieldOf }) {
           {...field('cache_bytes')}
         />
       </div>
-      <TextInput
-        field={field('fallbacks')}
+      <TextField
         label="Fallback models"
         placeholder="openai/gpt-4o-mini, anthropic/claude-haiku-4.5"
         hint="Up to five, with commas between: they stand in, in this order, for a model that cannot be reached."
+        autoComplete="off"
+        {...field('fallbacks')}
       />
-      <TextInput
-        field={field('allowed_models')}
+      <TextField
         label="Models that may be asked for"
         placeholder="openai/*, gpt-4o*"
         hint="Patterns of names, with commas between; empty: any."
+        autoComplete="off"
+        {...field('allowed_models')}
       />
     </Section>
   )
@@ -124,11 +127,11 @@ function OtherWords({ field }: { field: FieldOf }) {
       <ChoiceField label="Semantic hits" choices={SEMANTIC_MODES} {...field('semantic_mode')} />
       <ChoiceField label="What may be served" choices={POLICIES} {...field('semantic_policy')} />
       <div className="grid gap-x-6 gap-y-4 sm:grid-cols-2">
-        <NumberInput
-          field={field('semantic_threshold')}
+        <NumberField
           label="Similarity threshold"
           hint="Cosine similarity above which a stored question is looked at: 0 to 1. What a person confirmed needs none."
           max={1}
+          {...field('semantic_threshold')}
         />
       </div>
       <ChoiceField label="Wordings of matches" choices={WORDINGS} {...field('log_content')} />
@@ -143,81 +146,65 @@ function Judge({ field }: { field: FieldOf }) {
       <div className="grid gap-x-6 gap-y-4 sm:grid-cols-2">
         {field('semantic_judge').value !== 'off' && (
           <>
-            <TextInput
-              field={field('semantic_judge_model')}
+            <TextField
               label="Judge’s model"
               placeholder="openai/gpt-4.1-mini"
               hint="Any model that the project can reach. It is given both questions as data, and answers by a strict schema."
+              autoComplete="off"
+              {...field('semantic_judge_model')}
             />
-            <NumberInput
-              field={field('semantic_judge_daily_usd')}
+            <NumberField
               label="Budget a day, in US dollars"
               hint="By UTC days. Once it is spent, nobody is asked."
               max={1_000_000}
+              {...field('semantic_judge_daily_usd')}
             />
-            <NumberInput
-              field={field('semantic_judge_timeout_ms')}
+            <NumberField
               label="Wait at most, in milliseconds"
               hint="A verdict that comes later serves the next request."
               max={60_000}
               step={1}
+              {...field('semantic_judge_timeout_ms')}
             />
           </>
         )}
-        <NumberInput
-          field={field('semantic_judge_floor')}
+        <NumberField
           label="Least similarity that is looked at"
           hint="What is less similar is neither put to the judge, nor served because somebody confirmed it."
           max={1}
+          {...field('semantic_judge_floor')}
         />
-        <NumberInput
-          field={field('semantic_error_rate')}
+        <NumberField
           label="Errors that are acceptable"
           hint="0 to 0.5; 0: none. Where 200 verdicts or more show errors to be rarer, what nobody decided is served too."
           max={0.5}
+          {...field('semantic_error_rate')}
         />
-        <NumberInput
-          field={field('semantic_learn_after')}
+        <NumberField
           label="Pairs that make an exchange harmless"
           hint="In how many different pairs an exchange of words was called the same, and never different, before proof takes it for harmless."
           max={100}
           step={1}
+          {...field('semantic_learn_after')}
         />
-        <NumberInput
-          field={field('semantic_verify_ratio')}
+        <NumberField
           label="Part of the hits that is looked at"
           hint="0 to 1: how many of the semantic hits the judge looks at afterwards. One that it calls different is not served again."
           max={1}
+          {...field('semantic_verify_ratio')}
         />
       </div>
     </Section>
   )
 }
 
-interface OneField {
-  field: ReturnType<FieldOf>
+interface NumberFieldProps extends ReturnType<FieldOf> {
   label: string
   hint: string
+  max: number
+  step?: 'any' | 1
 }
 
-function TextInput({ field: { onChange, ...field }, ...rest }: OneField & { placeholder: string }) {
-  return <TextField {...rest} {...field} autoComplete="off" onChange={event => onChange(event.target.value)} />
-}
-
-function NumberInput({
-  field: { onChange, ...field },
-  step = 'any',
-  ...rest
-}: OneField & { max: number; step?: 'any' | 1 }) {
-  return (
-    <TextField
-      {...rest}
-      {...field}
-      type="number"
-      required
-      min={0}
-      step={step}
-      onChange={event => onChange(event.target.value)}
-    />
-  )
+function NumberField({ step = 'any', ...field }: NumberFieldProps) {
+  return <TextField {...field} type="number" required min={0} step={step} />
 }

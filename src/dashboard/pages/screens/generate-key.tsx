@@ -1,11 +1,18 @@
 /** Generating a key, and showing it this once with how to use it. */
 import { useMutation } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { call } from '../api.ts'
-import { Button, CopyButton, Problem, SelectField, TextField } from '../components/basics.tsx'
-import { Dialog } from '../components/dialog.tsx'
+import { CopyButton } from '../components/basics.tsx'
+import { SelectField, TextField } from '../components/fields.tsx'
+import { FormDialog } from '../components/form-dialog.tsx'
 import { Segments } from '../components/segments.tsx'
+import { ShownOnce } from '../components/shown-once.tsx'
 import type { ApiKey } from '../types.ts'
+
+const TYPES = [
+  ['project', 'Project key – real models, counted against the plan'],
+  ['test', 'Test key – the built-in sandbox, free and limited'],
+] as const
 
 const DAY = 86_400
 const LIFETIMES = [
@@ -34,44 +41,22 @@ export function GenerateKey({ projectId, onDone, onClose }: GenerateKeyProps) {
       }),
     onSuccess: onDone,
   })
-  if (generating.data) return <ShownOnce value={generating.data.value} onClose={onClose} />
-  function submit(event: FormEvent) {
-    event.preventDefault()
-    generating.mutate()
-  }
+  if (generating.data) return <NewKey value={generating.data.value} onClose={onClose} />
   return (
-    <Dialog title="Generate new key" onClose={onClose}>
-      <form onSubmit={submit} className="space-y-4">
-        <TextField
-          label="Name"
-          required
-          maxLength={100}
-          autoComplete="off"
-          placeholder="production"
-          hint="What the key is for: one for each person or environment."
-          value={name}
-          onChange={event => setName(event.target.value)}
-        />
-        <SelectField label="Type" value={type} onChange={event => setType(event.target.value)}>
-          <option value="project">Project key – real models, counted against the plan</option>
-          <option value="test">Test key – the built-in sandbox, free and limited</option>
-        </SelectField>
-        <SelectField label="Expires" value={lifetime} onChange={event => setLifetime(event.target.value)}>
-          {LIFETIMES.map(([seconds, title]) => (
-            <option key={seconds} value={seconds}>
-              {title}
-            </option>
-          ))}
-        </SelectField>
-        <Problem error={generating.error} />
-        <div className="flex justify-end gap-2">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" look="primary" disabled={generating.isPending}>
-            Generate key
-          </Button>
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog title="Generate new key" action="Generate key" sending={generating} onClose={onClose}>
+      <TextField
+        label="Name"
+        required
+        maxLength={100}
+        autoComplete="off"
+        placeholder="production"
+        hint="What the key is for: one for each person or environment."
+        value={name}
+        onChange={setName}
+      />
+      <SelectField label="Type" value={type} choices={TYPES} onChange={setType} />
+      <SelectField label="Expires" value={lifetime} choices={LIFETIMES} onChange={setLifetime} />
+    </FormDialog>
   )
 }
 
@@ -103,43 +88,31 @@ console.log(answer.choices[0].message.content)`,
 OPENAI_API_KEY=${key}`,
 }
 
-function ShownOnce({ value, onClose }: { value: string; onClose(): void }) {
+/** A key that was just made, shown this once with how to use it. */
+function NewKey({ value, onClose }: { value: string; onClose(): void }) {
   const [language, setLanguage] = useState('curl')
   const snippet = SNIPPETS[language]?.(value) ?? ''
   return (
-    <Dialog title="Your new key" onClose={onClose} wide>
-      <div className="space-y-4">
-        <p className="rounded-lg bg-warn-soft px-3 py-2 text-warn">
-          Copy it now: it is shown this once, and kept nowhere.
-        </p>
-        <div className="flex flex-wrap items-center gap-2">
-          <output
-            className="min-w-0 flex-1 rounded-lg border border-line bg-sunken px-3 py-2 font-mono text-xs break-all"
-            data-testid="new-key"
-          >
-            {value}
-          </output>
-          <CopyButton text={value} label="Copy key" />
-        </div>
+    <ShownOnce
+      title="Your new key"
+      notice="Copy it now: it is shown this once, and kept nowhere."
+      value={value}
+      copy="Copy key"
+      onClose={onClose}
+    >
+      <div className="flex flex-wrap items-center justify-between gap-2">
         <Segments
           label="Language"
           value={language}
           choices={Object.keys(SNIPPETS).map(name => [name, name] as const)}
           onChange={setLanguage}
         />
-        <div className="relative">
-          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard */}
-          <pre className="overflow-x-auto rounded-lg border border-line bg-sunken p-3 font-mono text-xs" tabIndex={0}>
-            {snippet}
-          </pre>
-        </div>
-        <div className="flex justify-end gap-2">
-          <CopyButton text={snippet} label="Copy snippet" />
-          <Button look="primary" onClick={onClose}>
-            Done
-          </Button>
-        </div>
+        <CopyButton text={snippet} label="Copy snippet" />
       </div>
-    </Dialog>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard */}
+      <pre className="overflow-x-auto rounded-lg border border-line bg-sunken p-3 font-mono text-xs" tabIndex={0}>
+        {snippet}
+      </pre>
+    </ShownOnce>
   )
 }

@@ -2,7 +2,8 @@
 import { useMutation } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { call } from '../api.ts'
-import { Button, Problem, TextField } from '../components/basics.tsx'
+import { Button, Problem } from '../components/basics.tsx'
+import { TextField } from '../components/fields.tsx'
 import { Doorway } from './login.tsx'
 
 export function Invitation() {
@@ -27,7 +28,7 @@ export function Invitation() {
           spellCheck={false}
           placeholder="lgw_invite_…"
           value={invitation}
-          onChange={event => setInvitation(event.target.value)}
+          onChange={setInvitation}
         />
         <TextField
           label="New password"
@@ -37,7 +38,7 @@ export function Invitation() {
           minLength={12}
           hint="At least 12 characters. A few unrelated words do well."
           value={password}
-          onChange={event => setPassword(event.target.value)}
+          onChange={setPassword}
         />
         <Problem error={taking.error} />
         <Button type="submit" look="primary" className="w-full" disabled={taking.isPending}>

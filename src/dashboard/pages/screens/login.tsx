@@ -2,7 +2,8 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, type ReactNode, useState } from 'react'
 import { call, get } from '../api.ts'
-import { Button, Problem, TextField } from '../components/basics.tsx'
+import { Button, Problem } from '../components/basics.tsx'
+import { TextField } from '../components/fields.tsx'
 
 export function Doorway({ title, children }: { title: string; children: ReactNode }) {
   return (
@@ -90,7 +91,7 @@ export function Login() {
           autoComplete="username"
           required
           value={email}
-          onChange={event => setEmail(event.target.value)}
+          onChange={setEmail}
         />
         <TextField
           label="Password"
@@ -98,7 +99,7 @@ export function Login() {
           autoComplete="current-password"
           required
           value={password}
-          onChange={event => setPassword(event.target.value)}
+          onChange={setPassword}
         />
         <Problem error={login.error} />
         <Button type="submit" look="primary" className="w-full" disabled={login.isPending}>

@@ -1,21 +1,12 @@
 /** Who may look at a project, and change it. */
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { call } from '../api.ts'
-import {
-  Badge,
-  Button,
-  Card,
-  CopyButton,
-  Empty,
-  PageHeader,
-  Problem,
-  RowButton,
-  SelectField,
-  TextField,
-} from '../components/basics.tsx'
+import { Badge, Button, Card, Empty, PageHeader, Problem, RowButton } from '../components/basics.tsx'
 import { Confirm } from '../components/confirm.tsx'
-import { Dialog } from '../components/dialog.tsx'
+import { SelectField, TextField } from '../components/fields.tsx'
+import { FormDialog } from '../components/form-dialog.tsx'
+import { ShownOnce } from '../components/shown-once.tsx'
 import { type Column, Table } from '../components/table.tsx'
 import { formatDate } from '../format.ts'
 import { usePaged } from '../paged.ts'
@@ -129,7 +120,7 @@ function columnsOf(actions: MemberActions | null): Column<Member>[] {
 
 function AddMember({ path, onDone, onClose }: { path: string; onDone(): void; onClose(): void }) {
   const [email, setEmail] = useState('')
-  const [role, setRole] = useState<string>('viewer')
+  const [role, setRole] = useState('viewer')
   const adding = useMutation({
     mutationFn: () => call<Member>('POST', path, { email, role }),
     onSuccess: member => {
@@ -137,60 +128,29 @@ function AddMember({ path, onDone, onClose }: { path: string; onDone(): void; on
       if (member.invitation === undefined) onClose()
     },
   })
-  function submit(event: FormEvent) {
-    event.preventDefault()
-    adding.mutate()
-  }
   const invitation = adding.data?.invitation
-  if (invitation !== undefined) return <InvitationLink email={email} invitation={invitation} onClose={onClose} />
+  if (invitation !== undefined) {
+    return (
+      <ShownOnce
+        title={`Invitation for ${email}`}
+        notice="Send them this link. It is shown this once, sets their password once, and ends after seven days."
+        value={`${window.location.origin}/dashboard/invitation#${invitation}`}
+        copy="Copy link"
+        onClose={onClose}
+      />
+    )
+  }
   return (
-    <Dialog title="Add member" onClose={onClose}>
-      <form onSubmit={submit} className="space-y-4">
-        <TextField
-          label="E-mail address"
-          inputMode="email"
-          required
-          autoComplete="off"
-          value={email}
-          onChange={event => setEmail(event.target.value)}
-        />
-        <SelectField label="Role" value={role} onChange={event => setRole(event.target.value)}>
-          {ROLES.map(([value, title]) => (
-            <option key={value} value={value}>
-              {title}
-            </option>
-          ))}
-        </SelectField>
-        <Problem error={adding.error} />
-        <div className="flex justify-end gap-2">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" look="primary" disabled={adding.isPending}>
-            Add member
-          </Button>
-        </div>
-      </form>
-    </Dialog>
-  )
-}
-
-function InvitationLink({ email, invitation, onClose }: { email: string; invitation: string; onClose(): void }) {
-  const link = `${window.location.origin}/dashboard/invitation#${invitation}`
-  return (
-    <Dialog title={`Invitation for ${email}`} onClose={onClose}>
-      <div className="space-y-4">
-        <p className="text-muted">
-          Send them this link. It is shown this once, sets their password once, and ends after seven days.
-        </p>
-        <output className="block rounded-lg border border-line bg-sunken px-3 py-2 font-mono text-xs break-all">
-          {link}
-        </output>
-        <div className="flex justify-end gap-2">
-          <CopyButton text={link} label="Copy link" />
-          <Button look="primary" onClick={onClose}>
-            Done
-          </Button>
-        </div>
-      </div>
-    </Dialog>
+    <FormDialog title="Add member" action="Add member" sending={adding} onClose={onClose}>
+      <TextField
+        label="E-mail address"
+        inputMode="email"
+        required
+        autoComplete="off"
+        value={email}
+        onChange={setEmail}
+      />
+      <SelectField label="Role" value={role} choices={ROLES} onChange={setRole} />
+    </FormDialog>
   )
 }

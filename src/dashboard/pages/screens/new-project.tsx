@@ -1,10 +1,11 @@
 /** Making a project. */
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { call, get } from '../api.ts'
-import { Button, Problem, SelectField, TextField } from '../components/basics.tsx'
-import { Dialog } from '../components/dialog.tsx'
+import { Button } from '../components/basics.tsx'
+import { SelectField, TextField } from '../components/fields.tsx'
+import { FormDialog } from '../components/form-dialog.tsx'
 import type { Page, Plan, Project } from '../types.ts'
 
 export function usePlans() {
@@ -40,37 +41,21 @@ function NewProjectDialog({ onClose }: { onClose(): void }) {
       await navigate({ to: `/${project.id}/keys` as never })
     },
   })
-  function submit(event: FormEvent) {
-    event.preventDefault()
-    making.mutate()
-  }
+  const choices = (plans.data ?? []).map(
+    each => [each.name, `${each.name} – ${each.requests_per_month.toLocaleString()} requests a month`] as const,
+  )
   return (
-    <Dialog title="New project" onClose={onClose}>
-      <form onSubmit={submit} className="space-y-4">
-        <TextField
-          label="Name"
-          required
-          autoComplete="off"
-          maxLength={63}
-          hint="Letters, digits, dots, dashes and underscores."
-          value={name}
-          onChange={event => setName(event.target.value)}
-        />
-        <SelectField label="Plan" value={plan} onChange={event => setPlan(event.target.value)}>
-          {(plans.data ?? []).map(each => (
-            <option key={each.name} value={each.name}>
-              {each.name} – {each.requests_per_month.toLocaleString()} requests a month
-            </option>
-          ))}
-        </SelectField>
-        <Problem error={making.error} />
-        <div className="flex justify-end gap-2">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" look="primary" disabled={making.isPending}>
-            Create project
-          </Button>
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog title="New project" action="Create project" sending={making} onClose={onClose}>
+      <TextField
+        label="Name"
+        required
+        autoComplete="off"
+        maxLength={63}
+        hint="Letters, digits, dots, dashes and underscores."
+        value={name}
+        onChange={setName}
+      />
+      <SelectField label="Plan" value={plan} choices={choices} onChange={setPlan} />
+    </FormDialog>
   )
 }

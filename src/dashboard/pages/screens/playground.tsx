@@ -3,10 +3,18 @@ import { useMutation } from '@tanstack/react-query'
 import { type FormEvent, useRef, useState } from 'react'
 import { call } from '../api.ts'
 import { type Answered, type Chat, type Explanation, explainChat, sendChat } from '../ask-model.ts'
-import { Button, Card, PageHeader, Problem, SelectField, TextField } from '../components/basics.tsx'
+import { Button, Card, PageHeader, Problem } from '../components/basics.tsx'
+import { SelectField, TextField } from '../components/fields.tsx'
 import { may, useProject } from '../session.ts'
 import type { ApiKey, Project } from '../types.ts'
 import { Explained } from './explained.tsx'
+
+const CACHE_CONTROLS = [
+  ['', 'As the project’s policy says'],
+  ['no-cache', 'Ask anew, and store the answer (no-cache)'],
+  ['no-store', 'Neither look it up, nor store it (no-store)'],
+  ['only-if-cached', 'From the cache, or not at all (only-if-cached)'],
+] as const
 
 const HOUR_SECONDS = 3600
 const MODEL = 'openai/gpt-4o-mini'
@@ -63,13 +71,7 @@ function Trial({ project }: { project: Project }) {
       <Card title="Question">
         <form onSubmit={submit} className="space-y-4 p-4">
           <KeyField project={project} value={apiKey} onChange={setApiKey} />
-          <TextField
-            label="Model"
-            required
-            autoComplete="off"
-            value={model}
-            onChange={event => setModel(event.target.value)}
-          />
+          <TextField label="Model" required autoComplete="off" value={model} onChange={setModel} />
           <label className="block">
             <span className="mb-1 block font-medium">Message</span>
             <textarea
@@ -80,12 +82,7 @@ function Trial({ project }: { project: Project }) {
               className="w-full rounded-lg border border-line bg-surface px-3 py-2 text-ink"
             />
           </label>
-          <SelectField label="Cache" value={control} onChange={event => setControl(event.target.value)}>
-            <option value="">As the project’s policy says</option>
-            <option value="no-cache">Ask anew, and store the answer (no-cache)</option>
-            <option value="no-store">Neither look it up, nor store it (no-store)</option>
-            <option value="only-if-cached">From the cache, or not at all (only-if-cached)</option>
-          </SelectField>
+          <SelectField label="Cache" value={control} choices={CACHE_CONTROLS} onChange={setControl} />
           <label className="flex items-center gap-2">
             <input
               type="checkbox"
@@ -135,7 +132,7 @@ function KeyField({ project, value, onChange }: { project: Project; value: strin
           autoComplete="off"
           placeholder="lgw_test_…"
           value={value}
-          onChange={event => onChange(event.target.value.trim())}
+          onChange={value => onChange(value.trim())}
         />
         {may(project, 'member') && (
           <Button disabled={making.isPending} onClick={() => making.mutate()}>

@@ -1,5 +1,5 @@
 /** What each choice of a cache policy means, in the words of the form. */
-import type { Choice, Units } from '../components/fields.tsx'
+import type { Choice, Units } from '../components/setting-fields.tsx'
 
 export const CACHE_MODES: readonly Choice[] = [
   { value: 'all', title: 'Every request', hint: 'Unless the request itself forbids it.' },

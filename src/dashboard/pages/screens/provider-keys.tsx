@@ -1,10 +1,11 @@
 /** The project's own keys for direct providers. */
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { call, get } from '../api.ts'
-import { Badge, Button, Card, Loading, PageHeader, Problem, TextField } from '../components/basics.tsx'
+import { Badge, Button, Card, Loading, PageHeader, Problem } from '../components/basics.tsx'
 import { Confirm } from '../components/confirm.tsx'
-import { Dialog } from '../components/dialog.tsx'
+import { TextField } from '../components/fields.tsx'
+import { FormDialog } from '../components/form-dialog.tsx'
 import { formatTime } from '../format.ts'
 import { may, useProject } from '../session.ts'
 import type { Page, ProviderKey } from '../types.ts'
@@ -121,31 +122,18 @@ function ProviderCard({ provider, stored: key, actions }: ProviderCardProps) {
 function StoreKey({ title, path, onDone, onClose }: { title: string; path: string; onDone(): void; onClose(): void }) {
   const [value, setValue] = useState('')
   const storing = useMutation({ mutationFn: () => call('POST', path, { value: value.trim() }), onSuccess: onDone })
-  function submit(event: FormEvent) {
-    event.preventDefault()
-    storing.mutate()
-  }
   return (
-    <Dialog title={`${title} key`} onClose={onClose}>
-      <form onSubmit={submit} className="space-y-4">
-        <TextField
-          label="Key"
-          type="password"
-          required
-          autoComplete="off"
-          spellCheck={false}
-          hint="It replaces the one that is stored. Only its last four characters are shown afterwards."
-          value={value}
-          onChange={event => setValue(event.target.value)}
-        />
-        <Problem error={storing.error} />
-        <div className="flex justify-end gap-2">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" look="primary" disabled={storing.isPending}>
-            Store key
-          </Button>
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog title={`${title} key`} action="Store key" sending={storing} onClose={onClose}>
+      <TextField
+        label="Key"
+        type="password"
+        required
+        autoComplete="off"
+        spellCheck={false}
+        hint="It replaces the one that is stored. Only its last four characters are shown afterwards."
+        value={value}
+        onChange={setValue}
+      />
+    </FormDialog>
   )
 }

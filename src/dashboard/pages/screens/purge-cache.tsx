@@ -2,8 +2,9 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { call } from '../api.ts'
-import { Button, Problem, SelectField, TextField } from '../components/basics.tsx'
+import { Button, Problem } from '../components/basics.tsx'
 import { Dialog } from '../components/dialog.tsx'
+import { SelectField, TextField } from '../components/fields.tsx'
 import { formatCount } from '../format.ts'
 
 const AGES = [
@@ -35,25 +36,9 @@ export function PurgeCache({ projectId, onDone, onClose }: { projectId: string; 
   return (
     <Dialog title="Purge the cache" onClose={onClose}>
       <div className="space-y-4">
-        <TextField
-          label="Model"
-          placeholder="Any model"
-          value={model}
-          onChange={event => setModel(event.target.value)}
-        />
-        <TextField
-          label="Namespace"
-          placeholder="Any namespace"
-          value={namespace}
-          onChange={event => setNamespace(event.target.value)}
-        />
-        <SelectField label="Age" value={age} onChange={event => setAge(event.target.value)}>
-          {AGES.map(([seconds, title]) => (
-            <option key={seconds} value={seconds}>
-              {title}
-            </option>
-          ))}
-        </SelectField>
+        <TextField label="Model" placeholder="Any model" value={model} onChange={setModel} />
+        <TextField label="Namespace" placeholder="Any namespace" value={namespace} onChange={setNamespace} />
+        <SelectField label="Age" value={age} choices={AGES} onChange={setAge} />
         <p role="status" className="rounded-lg bg-sunken px-3 py-2">
           {count === undefined
             ? 'Counting…'

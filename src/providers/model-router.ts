@@ -17,7 +17,7 @@ export type Routed = Pick<
   'key_type' | 'project_id' | 'direct_providers' | 'provider_keys_version' | 'allowed_models'
 >
 
-export interface Routes {
+export interface ModelRouter {
   /**
    * The provider for this model, or what stands in its way: 404 for a name nobody here knows, 503 where nothing is
    * configured, 403 for what the project does not allow. A name that no list has goes to the provider whose names look so.
@@ -39,7 +39,7 @@ export interface Routes {
   findModel(model: string, account: Routed): CatalogueModel | ProxyError | undefined
 }
 
-export interface RoutesOptions {
+export interface ModelRouterOptions {
   catalogue: Catalogue
   sandbox: Provider
   /** Null where none is configured. */
@@ -55,7 +55,7 @@ const FILE_KEEPERS: readonly DirectProvider[] = ['openai', 'groq']
 
 const VENDOR_AND_MODEL = /^[^/\s]+\/\S+$/
 
-export function createRoutes({ catalogue, sandbox, aggregatorFor, directFor }: RoutesOptions): Routes {
+export function createModelRouter({ catalogue, sandbox, aggregatorFor, directFor }: ModelRouterOptions): ModelRouter {
   function isKnown(model: string): boolean {
     return VENDOR_AND_MODEL.test(model) || catalogue.directProvidersOf(model).length > 0 || isOfSomebody(model)
   }

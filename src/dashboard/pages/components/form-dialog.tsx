@@ -1,0 +1,34 @@
+/** A dialog that asks for something, sends it, and says what went wrong where that fails. */
+import type { FormEvent, ReactNode } from 'react'
+import { Button, Problem } from './basics.tsx'
+import { Dialog } from './dialog.tsx'
+
+interface FormDialogProps {
+  title: string
+  /** What the button says. */
+  action: string
+  sending: { mutate(): void; isPending: boolean; error: Error | null }
+  onClose(): void
+  children: ReactNode
+}
+
+export function FormDialog({ title, action, sending, onClose, children }: FormDialogProps) {
+  function submit(event: FormEvent) {
+    event.preventDefault()
+    sending.mutate()
+  }
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <form onSubmit={submit} className="space-y-4">
+        {children}
+        <Problem error={sending.error} />
+        <div className="flex justify-end gap-2">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" look="primary" disabled={sending.isPending}>
+            {action}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}

@@ -1,0 +1,41 @@
+/** A dialog with a secret that is shown this once. */
+import type { ReactNode } from 'react'
+import { Button, CopyButton } from './basics.tsx'
+import { Dialog } from './dialog.tsx'
+
+interface ShownOnceProps {
+  title: string
+  /** What to do with it. */
+  notice: string
+  value: string
+  /** What the button says that copies it. */
+  copy: string
+  onClose(): void
+  /** How to use it. */
+  children?: ReactNode
+}
+
+export function ShownOnce({ title, notice, value, copy, onClose, children }: ShownOnceProps) {
+  return (
+    <Dialog title={title} onClose={onClose} wide={children !== undefined}>
+      <div className="space-y-4">
+        <p className="rounded-lg bg-warn-soft px-3 py-2 text-warn">{notice}</p>
+        <div className="flex flex-wrap items-center gap-2">
+          <output
+            className="min-w-0 flex-1 rounded-lg border border-line bg-sunken px-3 py-2 font-mono text-xs break-all"
+            data-testid="shown-once"
+          >
+            {value}
+          </output>
+          <CopyButton text={value} label={copy} />
+        </div>
+        {children}
+        <div className="flex justify-end">
+          <Button look="primary" onClick={onClose}>
+            Done
+          </Button>
+        </div>
+      </div>
+    </Dialog>
+  )
+}
