@@ -18,10 +18,15 @@ export interface DependencyHealth {
   latencyMs: number
 }
 
+export interface RedisHealth extends DependencyHealth {
+  /** Entries and messages with a wrong integrity tag that this process has come upon since its start; none of them was used. */
+  wrongTags: number
+}
+
 export interface Health {
   /** degraded: requests are answered, but without Redis. down: none is, for keys cannot be checked. */
   status: 'ok' | 'degraded' | 'down'
-  dependencies: { postgres: DependencyHealth; redis: DependencyHealth }
+  dependencies: { postgres: DependencyHealth; redis: RedisHealth }
   /** Providers that this process has been asked for. One that is down leaves the proxy's own status alone. */
   upstreams: Record<string, CircuitSummary>
 }
@@ -34,10 +39,10 @@ export interface HealthOptions {
 
 /** Returns a function that answers from a probe of the stores, made once a second at most for all who ask. */
 export function createHealthCheck({ database, store, circuits }: HealthOptions): () => Promise<Health> {
-  let probing: Promise<Health['dependencies']> | null = null
+  let probing: Promise<{ postgres: DependencyHealth; redis: DependencyHealth }> | null = null
   let probedAtMs = 0
 
-  async function probeStores(): Promise<Health['dependencies']> {
+  async function probeStores() {
     const [postgres, redis] = await Promise.all([
       probe(database.backend, POSTGRES_TIME_LIMIT_MS, () => pingDatabase(database)),
       probe(store.kind, REDIS_TIME_LIMIT_MS, () => store.ping()),
@@ -51,10 +56,10 @@ export function createHealthCheck({ database, store, circuits }: HealthOptions):
       probedAtMs = nowMs
       probing = probeStores()
     }
-    const dependencies = await probing
-    const { postgres, redis } = dependencies
+    const { postgres, redis } = await probing
     const status = postgres.status === 'down' ? 'down' : redis.status === 'down' ? 'degraded' : 'ok'
-    return { status, dependencies, upstreams: circuits.summarize() }
+    const wrongTags = store.wrongTags?.() ?? 0
+    return { status, dependencies: { postgres, redis: { ...redis, wrongTags } }, upstreams: circuits.summarize() }
   }
 }
 

@@ -47,7 +47,7 @@ export interface ProcessBusOptions {
   /** Where to listen; leads to the same Redis. */
   url: string
   installationId: string
-  /** Of the store that entries are written to. */
+  /** Of the store that entries are written to: tags messages, too. */
   entries: TaggedEntries
 }
 
@@ -55,13 +55,19 @@ export function openProcessBus({ redis, url, installationId, entries }: ProcessB
   const processId = crypto.randomUUID()
   const prefix = installationPrefix(installationId)
   const named = (name: string) => prefix + name
-  const channelOf = (id: string) => named(`process:${id}`)
+  // Another word than releases without tags have: the two do not hear each other, and each leads for itself.
+  const channelOf = (id: string) => `bus:${id}`
   const inTime = createTimeLimit(TIME_LIMIT_MS)
   // A connection that listens can do nothing else.
   const listener = connectRedis(url, { listens: true })
   let onMessage: (message: Uint8Array) => void = () => {}
-  listener.on('messageBuffer', (_: Buffer, message: Buffer) => onMessage(message))
-  listener.subscribe(channelOf(processId)).catch(() => {})
+  const own = channelOf(processId)
+  // Who can publish could answer for a leader: what is not one of ours is not heard.
+  listener.on('messageBuffer', (_: Buffer, tagged: Buffer) => {
+    const message = entries.openMessage(own, tagged)
+    if (message) onMessage(message)
+  })
+  listener.subscribe(named(own)).catch(() => {})
 
   return {
     processId,
@@ -80,8 +86,10 @@ export function openProcessBus({ redis, url, installationId, entries }: ProcessB
       await inTime(redis.eval(RELEASE, 1, named(name), `${lease.processId} ${lease.callId}`))
     },
     async send(to, message) {
-      const bytes = Buffer.from(message.buffer, message.byteOffset, message.byteLength)
-      return (await inTime(redis.publish(channelOf(to), bytes))) > 0
+      const channel = channelOf(to)
+      const tagged = entries.tagMessage(channel, message)
+      const bytes = Buffer.from(tagged.buffer, tagged.byteOffset, tagged.byteLength)
+      return (await inTime(redis.publish(named(channel), bytes))) > 0
     },
     listen(handler) {
       onMessage = handler

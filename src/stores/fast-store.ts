@@ -55,6 +55,8 @@ export interface FastStore {
   readEntries(names: readonly string[]): Promise<(Uint8Array | null)[]>
   /** Resolves with whether they were written. */
   writeEntries(entries: readonly EntryToWrite[]): Promise<boolean>
+  /** How many entries and messages had a wrong integrity tag since the start, where they carry any. */
+  wrongTags?(): number
   /** Resolves when the store takes a write, rejects when it does not. */
   ping(): Promise<void>
   close(): Promise<void>

@@ -1,4 +1,4 @@
-/** A fast store whose entries carry integrity tags: one with a wrong tag is a miss, and goes. */
+/** A fast store whose entries carry integrity tags: one with a wrong tag is a miss, and goes. Messages carry them as well. */
 import { type EntryTags, TAG_BYTES } from './entry-tags.ts'
 import { aliasTarget, type FastStore } from './fast-store.ts'
 import { createKnownEntries } from './known-entries.ts'
@@ -6,21 +6,31 @@ import { createKnownEntries } from './known-entries.ts'
 export interface TaggedEntries {
   /** What a store gave for a name, without its tags; null where one is wrong. */
   open(name: string, stored: Uint8Array | null): Uint8Array | null
+  /** A message with its tag, which is for this name alone. */
+  tagMessage(name: string, message: Uint8Array): Uint8Array
+  /** The message behind a tag that is right; null for all others. */
+  openMessage(name: string, tagged: Uint8Array): Uint8Array | null
 }
 
 export interface TaggingOptions {
   tags: EntryTags
-  /** Told of each entry whose tag is wrong. */
+  /** Told of each entry, and each message, whose tag is wrong. */
   onWrong(name: string): void
 }
 
 export function tagEntries(store: FastStore, { tags, onWrong }: TaggingOptions): FastStore & TaggedEntries {
   const known = createKnownEntries()
+  let wrong = 0
+
+  function note(name: string): void {
+    wrong++
+    onWrong(name)
+  }
 
   function check(name: string, stored: Uint8Array): Uint8Array | null {
     const opened = openTagged(tags, name, stored)
     if (!('wrong' in opened)) return opened.bytes
-    onWrong(opened.wrong)
+    note(opened.wrong)
     store.deleteEntry(opened.wrong).catch(() => {})
     return null
   }
@@ -38,6 +48,13 @@ export function tagEntries(store: FastStore, { tags, onWrong }: TaggingOptions):
   return {
     ...store,
     open,
+    wrongTags: () => wrong,
+    tagMessage: (name, message) => tags.tag(name, message),
+    openMessage(name, tagged) {
+      const message = tags.check(name, tagged)
+      if (!message) note(name)
+      return message
+    },
     async pass(batch) {
       const verdict = await store.pass(batch)
       return { ...verdict, entries: verdict.entries.map((stored, i) => openExact(batch.entries[i] ?? '', stored)) }

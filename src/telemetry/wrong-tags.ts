@@ -1,13 +1,11 @@
-/** Keeps count of entries with a wrong integrity tag, and tells the log of them once a second at most. */
+/** Tells the log of entries and messages with a wrong integrity tag, once a second at most. */
 import type { Log } from './log.ts'
 
 const TELL_EVERY_MS = 1_000
 
 export interface WrongTags {
-  /** `name`: of the entry, which says whose it is and nothing of what was asked. */
+  /** `name`: of the entry, which says whose it is and nothing of what was asked, or of who was sent the message. */
   note(name: string): void
-  /** How many since the start. */
-  total(): number
 }
 
 export function createWrongTags(log: Pick<Log, 'error'>): WrongTags {
@@ -23,10 +21,9 @@ export function createWrongTags(log: Pick<Log, 'error'>): WrongTags {
       toldAtMs = nowMs
       log.error(
         { count: untold, total, name },
-        'an entry in Redis had a wrong integrity tag; it was not served, and is gone',
+        'an entry or a message in Redis had a wrong integrity tag; it was not used',
       )
       untold = 0
     },
-    total: () => total,
   }
 }

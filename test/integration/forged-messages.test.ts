@@ -1,0 +1,90 @@
+import { Redis } from 'ioredis'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { encodeEntry } from '../../src/cache/entry.ts'
+import { encodeMessage, KINDS } from '../../src/coalescing/messages.ts'
+import { readInstallationId } from '../../src/postgres/installation-id.ts'
+import { installationPrefix } from '../../src/redis/installation-names.ts'
+import { createEntryTags, TAG_BYTES } from '../../src/stores/entry-tags.ts'
+import { describeReal, openBus } from '../harness/backends.ts'
+import { question, textOf } from '../harness/chat.ts'
+import { ask } from '../harness/client.ts'
+import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { waitUntil } from '../harness/wait-until.ts'
+import { type Standin, startStandin } from '../standin/server.ts'
+
+/** Behind the tag. */
+const JOIN_AT = TAG_BYTES
+const ID_LENGTH = 36
+
+describeReal('messages that somebody else publishes', backend => {
+  let upstream: Standin
+  let key: string
+  let prefix: string
+  let forger: Redis
+  let listener: Redis
+  const proxies: TestProxy[] = []
+  const buses: Awaited<ReturnType<typeof openBus>>[] = []
+  const heard: { channel: string; message: Buffer }[] = []
+
+  beforeAll(async () => {
+    upstream = await startStandin()
+    const stores = await backend.open()
+    prefix = installationPrefix(await readInstallationId(stores.database))
+    forger = new Redis(stores.redisUrl ?? '')
+    listener = new Redis(stores.redisUrl ?? '')
+    listener.on('pmessageBuffer', (_pattern, channel: Buffer, message: Buffer) => {
+      heard.push({ channel: String(channel), message })
+    })
+    await listener.psubscribe(`${prefix}bus:*`)
+    for (let i = 0; i < 2; i++) {
+      const bus = await openBus(stores)
+      buses.push(bus)
+      const environment = { AGGREGATOR_BASE_URL: upstream.baseUrl, AGGREGATOR_API_KEY: 'k' }
+      proxies.push(await startProxy({ stores, environment, bus }))
+    }
+    key = await (proxies[0] as TestProxy).createKey({ type: 'project' })
+    await waitUntil('all listen', 10_000, async () => buses.every(bus => bus.isListening()))
+  })
+  afterAll(async () => {
+    forger.disconnect()
+    listener.disconnect()
+    await Promise.all(proxies.map(proxy => proxy.stop()))
+    await Promise.all(buses.map(bus => bus.close()))
+    await upstream.stop()
+  })
+
+  test('are no answers: a follower is told what upstream said', async () => {
+    const [leading, following] = proxies as [TestProxy, TestProxy]
+    const [leader, follower] = buses.map(bus => `bus:${bus.processId}`) as [string, string]
+    // Longer than it takes to join, on any machine.
+    upstream.script({ kind: 'answer', content: 'the truth', firstByteDelayMs: 5_000 })
+    const asked = question('Forged?')
+    const first = ask(leading, key, asked)
+    await waitUntil('upstream is asked', 10_000, async () => upstream.requests.length > 0)
+    const second = ask(following, key, asked)
+    const findJoin = () => heard.find(({ channel }) => channel === prefix + leader)?.message
+    await waitUntil('the other joins', 10_000, async () => findJoin() !== undefined)
+    const join = findJoin() ?? Buffer.alloc(0)
+    const followerId = join.toString('latin1', JOIN_AT + 1, JOIN_AT + 1 + ID_LENGTH)
+    expect(join.toString('latin1', JOIN_AT, JOIN_AT + 1)).toBe(KINDS.join)
+
+    const body = Buffer.from(JSON.stringify({ choices: [{ message: { content: 'a lie' }, finish_reason: 'stop' }] }))
+    const entry = { body, provider: 'x', promptTokens: 1, completionTokens: 1, createdAtMs: 1, expiresAtMs: 1 }
+    const message = encodeMessage({ kind: KINDS.complete, followerId, payload: encodeEntry(entry) })
+    const tags = createEntryTags({ current: Buffer.alloc(32, 9), previous: null }, 'another')
+    const ofAnotherMessage = Buffer.concat([join.subarray(0, JOIN_AT), message])
+    const before = await readWrongTags(following)
+    for (const forged of [message, tags.tag(follower, message), ofAnotherMessage]) {
+      expect(await forger.publish(prefix + follower, Buffer.from(forged))).toBeGreaterThan(0)
+    }
+    await waitUntil('they are counted', 10_000, async () => (await readWrongTags(following)) >= before + 3)
+    expect([textOf(await first), textOf(await second)]).toEqual(['the truth', 'the truth'])
+  })
+
+  async function readWrongTags({ baseUrl }: TestProxy): Promise<number> {
+    const health = (await (await fetch(`${baseUrl}/health`)).json()) as {
+      dependencies: { redis: { wrongTags: number } }
+    }
+    return health.dependencies.redis.wrongTags
+  }
+})
