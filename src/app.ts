@@ -22,7 +22,7 @@ import { type ConnectionRoom, createConnectionRoom } from './http/connection-roo
 import { createEdgeWindows } from './http/edge-windows.ts'
 import { createHealthCheck } from './http/health.ts'
 import { createHttp } from './http/routes.ts'
-import { createLargeBodyReader } from './large-bodies/read-large-body.ts'
+import { largeBodies } from './large-bodies/read-large-body.ts'
 import { createAccounting } from './pipeline/accounting.ts'
 import { VectorCalls } from './pipeline/embeddings/vector-calls.ts'
 import { createEquivalenceDesk } from './pipeline/equivalences.ts'
@@ -95,7 +95,6 @@ export async function createApp(options: AppOptions): Promise<App> {
   const wordings = createWordings(createVault(() => readEncryptionKeys(config)))
   const semanticHits = createSemanticHitRecorder(database, wordings.seal, log)
   const accounting = createAccounting({ recorder, semanticHits, reservations, catalogue, log })
-  const largeBodies = createLargeBodyReader()
   const stages: Stages = {
     admission: createAdmission({ store, windows, reservations }),
     largeBodies,
@@ -139,7 +138,7 @@ export async function createApp(options: AppOptions): Promise<App> {
       maintenance.stop()
       refusalRecorder.stop()
       await caching.learner.stop()
-      for (const opened of [catalogue, largeBodies, providers]) opened.close()
+      for (const opened of [catalogue, providers]) opened.close()
       await ownWindows.close()
     },
   }

@@ -5,6 +5,7 @@ import { readClientAddress } from '../http/client-address.ts'
 import { createBodyReader } from '../http/read-body.ts'
 import { readRequestId } from '../http/request-id.ts'
 import { type Arrival, respond, respondWithError } from '../http/respond.ts'
+import { decodeUtf8 } from '../json/decode-utf8.ts'
 import type { Database } from '../postgres/database.ts'
 import type { Vault } from '../providers/keys/vault.ts'
 import type { Wordings } from '../providers/keys/wordings.ts'
@@ -112,7 +113,7 @@ export function createController(options: AdminOptions, prefix: string) {
 
 async function readJson(request: Request): Promise<unknown> {
   const body = openBody(request)
-  const text = await body.read().finally(body.release)
+  const text = decodeUtf8(await body.readBytes().finally(body.release))
   if (text.trim() === '') return {}
   try {
     return JSON.parse(text)

@@ -11,13 +11,11 @@ import type { Match } from './match.ts'
 import type { PromptVector, PromptVectors } from './prompt-vectors.ts'
 import { createResponseWriter, type NewResponse } from './response-writer.ts'
 
-const encoder = new TextEncoder()
-
 /** How long a finished response may be held back so that an immediate repeat already finds it. */
 const STORE_TIME_LIMIT_MS = 250
 
 /** Larger responses are not kept: writing one would hold up everybody, and nobody asks for so much text twice. */
-const MOST_STORED_CHARS = 8 * 1024 * 1024
+const MOST_STORED_BYTES = 2 * 1024 * 1024
 
 export interface Cache {
   /** The entry that came with admission, if it may be served. */
@@ -63,15 +61,10 @@ export function createCache(options: CacheOptions): Cache {
 
     async store(query, response, vector) {
       const ttlSeconds = keptForSeconds(query.control, query.account)
-      if (ttlSeconds <= 0 || response.body.length > MOST_STORED_CHARS) return
+      if (ttlSeconds <= 0 || response.body.length > MOST_STORED_BYTES) return
       const createdAtMs = Date.now()
       const expiresAtMs = createdAtMs + ttlSeconds * 1000
-      const copied = copies.keep(query.exactKey, {
-        ...response,
-        body: encoder.encode(response.body),
-        createdAtMs,
-        expiresAtMs,
-      })
+      const copied = copies.keep(query.exactKey, { ...response, createdAtMs, expiresAtMs })
       const written = findVector(vectors, query, response, vector).then(made =>
         writer.write(query, response, made, ttlSeconds),
       )

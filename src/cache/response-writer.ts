@@ -10,7 +10,7 @@ import type { PromptVector } from './prompt-vectors.ts'
 
 export interface NewResponse {
   /** The plain JSON body. */
-  body: string
+  body: Uint8Array
   provider: string
   promptTokens: number
   completionTokens: number

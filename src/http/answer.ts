@@ -1,5 +1,6 @@
 /** One request from the wire to whatever handles it, and its answer back: body, time limits of its connection, errors. */
 import type { Config } from '../config.ts'
+import { inPieces, LONGEST_WHOLE_BYTES } from '../event-loop/in-pieces.ts'
 import type { ProxyRequest, ProxyResponse } from '../pipeline/exchange.ts'
 import type { Endpoint } from '../providers/upstream.ts'
 import type { ConnectionRoom } from './connection-room.ts'
@@ -47,6 +48,7 @@ export function createAnswer({ config, idleTimeoutSeconds, connections }: Answer
       const response = await handle(toProxyRequest(request, { endpoint, model, body, arrival, address }))
       // Else nginx holds back what comes piece by piece.
       if (isEventStream(response)) response.headers['x-accel-buffering'] = 'no'
+      if (isLong(response.body)) response.body = inPieces(response.body)
       if (response.body instanceof ReadableStream) {
         isStreaming = true
         passStream(response, response.body, restoreLimit)
@@ -64,6 +66,10 @@ export function createAnswer({ config, idleTimeoutSeconds, connections }: Answer
 /** The client hears of a stream's life in its silence; its connection gets its limit back at the end. */
 function passStream(response: ProxyResponse, body: ReadableStream<Uint8Array>, onEnd: () => void): void {
   response.body = streamBody(body, { hasEvents: isEventStream(response), onEnd })
+}
+
+function isLong(body: ProxyResponse['body']): body is Uint8Array {
+  return body instanceof Uint8Array && body.length > LONGEST_WHOLE_BYTES
 }
 
 function isEventStream({ headers }: ProxyResponse): boolean {

@@ -12,7 +12,6 @@ export function namedBody(body: RequestBody, contentType: string | null, model: 
   const isForm = /^\s*multipart\/form-data/i.test(contentType ?? '')
   return {
     ...body,
-    read: async () => nameModel(await body.read(), model),
     async readBytes(takesForms) {
       const bytes = await body.readBytes(takesForms)
       return isForm

@@ -28,8 +28,6 @@ export function toProxyRequest(
     address,
     headers,
     body: named,
-    readBody: named.read,
-    isSmall: body.isSmall,
     signal,
     arrivedAtMs: arrival.atMs,
   }

@@ -1,7 +1,7 @@
 /** Reads a request's body within its limits of size and time, and within the room that all bodies share. */
 import { ProxyError, refuse } from '../errors.ts'
+import { LONGEST_WHOLE_BYTES } from '../event-loop/in-pieces.ts'
 import { createTimeLimit } from '../event-loop/time-limit.ts'
-import { decodeUtf8 } from '../json/decode-utf8.ts'
 import type { RequestBody } from '../pipeline/exchange.ts'
 import { createBodyRoom } from './body-room.ts'
 
@@ -22,7 +22,7 @@ export interface ReceivedBody extends RequestBody {
   release(): void
 }
 
-/** The function it returns opens a request's body; reading that throws 408, 413, 415, 503, or 400 where it is not UTF-8. */
+/** The function it returns opens a request's body; reading that throws 408, 413, 415 or 503. */
 export function createBodyReader({ maxBodyBytes, bodyTimeoutMs }: BodyLimits): (request: Request) => ReceivedBody {
   const withinBodyTimeout = createTimeLimit(bodyTimeoutMs)
   const room = createBodyRoom(maxBodyBytes)
@@ -45,7 +45,7 @@ export function createBodyReader({ maxBodyBytes, bodyTimeoutMs }: BodyLimits): (
     async function receive(): Promise<Uint8Array> {
       if (announcedBytes !== null) {
         take(announcedBytes)
-        return request.bytes()
+        return announcedBytes <= LONGEST_WHOLE_BYTES ? request.bytes() : readInParts(request, announcedBytes)
       }
       const parts: Uint8Array[] = []
       let length = 0
@@ -75,7 +75,6 @@ export function createBodyReader({ maxBodyBytes, bodyTimeoutMs }: BodyLimits): (
       announcedBytes,
       isSmall,
       readBytes,
-      read: async () => decodeUtf8(await readBytes()),
       // Bun passes over a small one by itself.
       isLeftOver: () => !isRead && !isSmall,
       release() {
@@ -87,10 +86,23 @@ export function createBodyReader({ maxBodyBytes, bodyTimeoutMs }: BodyLimits): (
   }
 }
 
-/** Bytes that the headers announce, 0 where they announce none; null where they come in chunks, uncounted. */
+/** Copied as they come: in one piece they would be copied at one go. */
+async function readInParts(request: Request, announcedBytes: number): Promise<Uint8Array> {
+  const bytes = new Uint8Array(announcedBytes)
+  let at = 0
+  for await (const part of request.body ?? []) {
+    bytes.set(part, at)
+    at += part.length
+  }
+  if (at < announcedBytes) throw new Error('The body ended early')
+  return bytes
+}
+
+/** Bytes that the headers announce, 0 where they announce none; null where they come in chunks, uncounted, or are announced twice. */
 function readLength(headers: Headers): number | null {
   if (headers.has('transfer-encoding')) return null
-  return Number(headers.get('content-length') ?? 0)
+  const length = Number(headers.get('content-length') ?? 0)
+  return Number.isSafeInteger(length) ? length : null
 }
 
 function checkType(headers: Headers, takesForms: boolean): void {

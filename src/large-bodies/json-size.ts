@@ -7,10 +7,10 @@ export interface JsonSize {
   items: number
 }
 
-/** Far beyond real requests: 50,000 messages, or 2,048 inputs of 480 tokens each. */
-export const MOST: JsonSize = { fields: 100_000, items: 1_000_000 }
+/** Far beyond real requests: 50,000 messages, or a third more tokens than any embeddings request may have. */
+export const MOST: JsonSize = { fields: 100_000, items: 400_000 }
 /** Names of fields that are not the same; each costs several times what a repeated one does. */
-export const MOST_NAMES = 25_000
+export const MOST_NAMES = 8_000
 
 const QUOTE = 0x22
 const BACKSLASH = 0x5c

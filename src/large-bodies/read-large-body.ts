@@ -1,11 +1,20 @@
 /** Bodies beyond what the event loop may parse at once: a worker takes them apart, and what comes back comes in one piece of bounded cost. */
-import { invalidRequest } from '../errors.ts'
+import { Job, LONGEST_ON_LOOP, offLoop } from '../event-loop/off-loop.ts'
 import type { JsonObject } from '../json/json-object.ts'
 import type { KeptReference } from '../openai-format/kept-references.ts'
-import type { LargeBodyReply, LargeBodyRequest } from './protocol.ts'
+import { measureJson } from './json-size.ts'
 
-/** Longer bodies take the worker's way: parsing and hashing this much costs the event loop some 3 ms. */
-export const LARGE_BODY_BYTES = 262_144
+/** Shorter bodies hold nothing that takes long. */
+const ALWAYS_LIGHT_BYTES = 16_384
+/** So many fields take the event loop some 5 ms; an item costs an eighth of that. */
+const MOST_FIELDS_ON_LOOP = 3_000
+const ITEMS_A_FIELD = 8
+
+export interface LargeBodyInput {
+  bytes: Uint8Array
+  /** Fields that do not count; undefined for the usual ones. */
+  irrelevant: ReadonlySet<string> | undefined
+}
 
 export interface LargeBody {
   /** As it was sent: as bytes, for a string of this length would have to be copied between threads. */
@@ -21,49 +30,29 @@ export interface LargeBody {
 
 export interface LargeBodyReader {
   /** The bytes go to the worker: they are empty afterwards. Rejects with a 400 where they are not fit to be a request. */
-  read(bytes: Uint8Array, irrelevant?: ReadonlySet<string>): Promise<LargeBody>
-  close(): void
+  read(bytes: Uint8Array, options?: LargeBodyOptions): Promise<LargeBody>
 }
 
-/** One worker, started at first need: large bodies wait for each other rather than for each other's memory. */
-export function createLargeBodyReader(): LargeBodyReader {
-  const waiting = new Map<number, { resolve(body: LargeBody): void; reject(error: Error): void }>()
-  let worker: Worker | null = null
-  let lastId = 0
+export interface LargeBodyOptions {
+  irrelevant?: ReadonlySet<string> | undefined
+  /** The project whose request it is. */
+  owner?: number
+}
 
-  function start(): Worker {
-    const started = new Worker(new URL('./large-body-worker.ts', import.meta.url))
-    started.onmessage = ({ data }: MessageEvent<LargeBodyReply>) => {
-      const asked = waiting.get(data.id)
-      waiting.delete(data.id)
-      if ('refusal' in data) asked?.reject(invalidRequest(data.refusal))
-      else asked?.resolve(data)
-    }
-    started.onerror = event => {
-      worker = null
-      for (const asked of waiting.values()) asked.reject(new Error(`A large body could not be read: ${event.message}`))
-      waiting.clear()
-    }
-    // It holds nothing that must be finished.
-    started.unref()
-    return started
-  }
+const READ = new Job<LargeBodyInput, LargeBody>(new URL('./large-body-job.ts', import.meta.url))
 
-  return {
-    read(bytes, irrelevant) {
-      worker ??= start()
-      const id = ++lastId
-      const { promise, resolve, reject } = Promise.withResolvers<LargeBody>()
-      waiting.set(id, { resolve, reject })
-      // Part of a larger buffer cannot be handed over.
-      const whole = bytes.byteLength === bytes.buffer.byteLength ? bytes : bytes.slice()
-      const request: LargeBodyRequest = { id, bytes: whole, irrelevant }
-      worker.postMessage(request, [whole.buffer as ArrayBuffer])
-      return promise
-    },
-    close() {
-      worker?.terminate()
-      worker = null
-    },
-  }
+export const largeBodies: LargeBodyReader = {
+  read(bytes, { irrelevant, owner = 0 } = {}) {
+    // Part of a larger buffer cannot be handed over.
+    const whole = bytes.byteLength === bytes.buffer.byteLength ? bytes : bytes.slice()
+    return offLoop.run(READ, { bytes: whole, irrelevant }, { owner, transfer: [whole.buffer as ArrayBuffer] })
+  },
+}
+
+/** Whether taking it apart would hold others up: by its length, or by what stands in so little. */
+export function isLargeBody(bytes: Uint8Array): boolean {
+  if (bytes.length <= ALWAYS_LIGHT_BYTES) return false
+  if (bytes.length > LONGEST_ON_LOOP) return true
+  const { fields, items } = measureJson(bytes)
+  return fields + items / ITEMS_A_FIELD > MOST_FIELDS_ON_LOOP
 }

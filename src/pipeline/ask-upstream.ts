@@ -3,11 +3,11 @@ import type { Lookup } from '../cache/lookup.ts'
 import type { ErrorResponse } from '../coalescing/shared-call.ts'
 import type { Joined } from '../coalescing/shared-calls.ts'
 import { isUpstreamFailure } from '../openai-format/completeness.ts'
+import { withLongBody } from '../providers/long-body.ts'
 import type { UpstreamAnswer } from '../providers/upstream.ts'
 import { entryOf, finishMiss, passedOn, priceOf, storeResponse } from './complete-call.ts'
 import type { ProxyResponse } from './exchange.ts'
-import { formatOf } from './formats/format-of.ts'
-import { parseAnswer, readAll, usageOf } from './read-answer.ts'
+import { readAll, readAnswer, usageOf } from './read-answer.ts'
 import { relayStream } from './relay-stream.ts'
 import type { RequestContext } from './request-context.ts'
 import { JSON_TYPE, missHeaders, SSE_TYPE } from './response-headers.ts'
@@ -28,14 +28,9 @@ export async function askUpstream(
   const { request, query, account, provider, accounting } = context
   await stages.checkReferences(query.references, account, provider)
   accounting.noteAsked()
-  const answer = await provider.ask({
-    endpoint: query.endpoint,
-    bodyText: query.text,
-    body: query.body,
-    headers: request.headers,
-    stream: query.stream,
-    signal: joined.call.signal,
-  })
+  const { endpoint, body, bytes, stream } = query
+  const asked = { endpoint, headers: request.headers, stream, signal: joined.call.signal }
+  const answer = await provider.ask(bytes ? withLongBody(asked, body, bytes) : { ...asked, body, bodyText: query.text })
   if (answer.status !== 200) return { failure: await passOnError(context, joined, answer) }
   const isStream = answer.headers.get('content-type')?.includes('text/event-stream') ?? false
   if (isStream) return { response: relayStream(context, joined, answer, lookup, stages) }
@@ -50,10 +45,9 @@ async function answerPlain(
   stages: Stages,
 ): Promise<ProxyResponse> {
   const { query, provider } = context
-  const bytes = await readAll(answer.body, provider.name)
-  const text = new TextDecoder().decode(bytes)
-  const body = parseAnswer(text, provider.name)
-  const usage = usageOf(query.endpoint, query.body, body, body.usage)
+  const read = await readAnswer(answer.body, provider.name, { endpoint: query.endpoint, request: query.body })
+  const { bytes, completeness, callsTools } = read
+  const usage = await usageOf(query.endpoint, query.body, read)
   const headers = {
     ...passedOn(answer),
     ...missHeaders(provider.name, priceOf(context, usage, stages), lookup.missReason),
@@ -61,9 +55,8 @@ async function answerPlain(
   const response: ProxyResponse = query.stream
     ? { status: 200, headers: { ...headers, ...SSE_TYPE }, body: replayStream(bytes, query) }
     : { status: 200, headers: { ...headers, ...JSON_TYPE }, body: bytes }
-  const completeness = formatOf(query.endpoint).judge(body, query.body)
   const isComplete = completeness === 'whole'
-  if (isComplete) await storeResponse(context, body, text, usage, lookup, stages)
+  if (isComplete) await storeResponse(context, { bytes, callsTools }, usage, lookup, stages)
   call.settle(
     isComplete ? { kind: 'complete', entry: entryOf(context, bytes, usage) } : { kind: 'notShareable', failure: null },
   )

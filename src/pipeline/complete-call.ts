@@ -3,28 +3,25 @@
 import type { CacheEntry } from '../cache/entry.ts'
 import type { Lookup } from '../cache/lookup.ts'
 import { costUsd, NO_USAGE, type TokenUsage } from '../catalogue/cost.ts'
-import type { JsonObject } from '../json/json-object.ts'
 import type { UpstreamAnswer } from '../providers/upstream.ts'
 import { CLIENT_GONE_STATUS } from './exchange.ts'
-import { formatOf } from './formats/format-of.ts'
 import type { RequestContext } from './request-context.ts'
 import type { Stages } from './stages.ts'
 
-/** Stores a complete response. `text` is its plain JSON. */
+/** Stores a complete response, as its plain JSON. */
 export async function storeResponse(
-  { query, cacheQuery, provider }: RequestContext,
-  body: JsonObject,
-  text: string,
+  { cacheQuery, provider }: RequestContext,
+  { bytes, callsTools }: { bytes: Uint8Array; callsTools: boolean },
   { promptTokens, completionTokens }: TokenUsage,
   lookup: Lookup,
   { cache }: Stages,
 ): Promise<void> {
   const response = {
-    body: text,
+    body: bytes,
     provider: provider.name,
     promptTokens,
     completionTokens,
-    isSemantic: !formatOf(query.endpoint).callsTools(body),
+    isSemantic: !callsTools,
   }
   await cache.store(cacheQuery, response, lookup.vector)
 }

@@ -11,10 +11,6 @@ export interface ProxyRequest {
   address: string
   headers: Headers
   body: RequestBody
-  /** Reads the body; throws a ProxyError where it is too large, too slow, or not text. */
-  readBody(): Promise<string>
-  /** Whether the body is announced, and small enough to be read before the request may pass. */
-  isSmall: boolean
   /** Aborted when the client goes away. */
   signal: AbortSignal
   /** `performance.now()` at arrival. */
@@ -25,11 +21,9 @@ export interface ProxyRequest {
 export interface RequestBody {
   /** By its Content-Length; 0 where there is none, null where it comes in chunks. */
   announcedBytes: number | null
-  /** Announced, with 64 KiB at most. */
+  /** Announced, with 64 KiB at most: small enough to be read before the request may pass. */
   isSmall: boolean
-  /** Throws a ProxyError where it is too large, too slow, or not text. Once. */
-  read(): Promise<string>
-  /** The same before it is decoded, for a worker to take over. `takesForms`: whether it may be a form as well as JSON. */
+  /** Once. Throws a ProxyError where it is too large or too slow. `takesForms`: whether it may be a form as well as JSON. */
   readBytes(takesForms?: boolean): Promise<Uint8Array>
 }
 

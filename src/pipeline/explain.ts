@@ -5,7 +5,7 @@ import type { Explainer } from '../cache/explain.ts'
 import { invalidRequest, ProxyError } from '../errors.ts'
 import { decodeUtf8 } from '../json/decode-utf8.ts'
 import type { JsonObject } from '../json/json-object.ts'
-import { LARGE_BODY_BYTES, type LargeBodyReader } from '../large-bodies/read-large-body.ts'
+import { isLargeBody, type LargeBodyReader } from '../large-bodies/read-large-body.ts'
 import type { ModelRouter } from '../providers/model-router.ts'
 import type { Endpoint } from '../providers/upstream.ts'
 import type { ProxyRequest, ProxyResponse } from './exchange.ts'
@@ -35,7 +35,7 @@ export function createRequestExplainer(
 
 async function readQuery({ body, headers }: ProxyRequest, largeBodies: LargeBodyReader): Promise<RequestQuery> {
   const bytes = await body.readBytes()
-  if (bytes.length > LARGE_BODY_BYTES) {
+  if (isLargeBody(bytes)) {
     const large = await largeBodies.read(bytes)
     return parseLargeRequest({ endpoint: endpointOf(large.body), headers }, large)
   }

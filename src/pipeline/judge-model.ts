@@ -4,14 +4,14 @@ import type { PrepareModelCall } from '../cache/judge/model-call.ts'
 import type { Catalogue } from '../catalogue/catalogue.ts'
 import { costUsd, NO_USAGE, readUsage } from '../catalogue/cost.ts'
 import { ProxyError } from '../errors.ts'
-import { isJsonObject, type JsonObject } from '../json/json-object.ts'
+import { isJsonObject, type JsonObject, parseJsonObject } from '../json/json-object.ts'
 import { type Breaker, createBreaker } from '../providers/breaker.ts'
 import { broken } from '../providers/call-upstream.ts'
 import type { ModelRouter } from '../providers/model-router.ts'
 import type { Provider } from '../providers/upstream.ts'
 import type { Log } from '../telemetry/log.ts'
 import { estimatePromptTokens } from '../tokens/count-tokens.ts'
-import { parseAnswer, readAll } from './read-answer.ts'
+import { readAll } from './read-answer.ts'
 
 /** A verdict is a few tokens; a model that thinks for longer is none to wait for. */
 const MAX_COMPLETION_TOKENS = 200
@@ -77,7 +77,9 @@ async function askPlain(provider: Provider, body: JsonObject, signal: AbortSigna
   const answer = await provider.ask(asked)
   const bytes = await readAll(answer.body, provider.name, MAX_ANSWER_BYTES)
   if (answer.status !== 200) throw broken(provider.name, `answered the judge's question with status ${answer.status}`)
-  return parseAnswer(new TextDecoder().decode(bytes), provider.name)
+  const parsed = parseJsonObject(new TextDecoder().decode(bytes))
+  if (!parsed) throw broken(provider.name, 'gave an answer that is not a JSON object')
+  return parsed
 }
 
 /** Empty for an answer that is not whole: it is no verdict. */

@@ -17,10 +17,12 @@ import type { ProxyRequest } from './exchange.ts'
 /** What a body says, whoever sends it. */
 export interface ParsedBody {
   endpoint: Endpoint
-  /** The body as it was sent. Made when it is first asked for: a large one was never a string. */
+  /** The body as it was sent. Of a large one made when it is asked for. */
   readonly text: string
   /** Whether writing the body anew could change a number in it. */
   hasInexactNumber: boolean
+  /** The same as bytes, of a large one. */
+  bytes?: Uint8Array
   /** Whether the body was too large to be taken apart here: it is not matched by meaning. */
   isLarge: boolean
   body: JsonObject
@@ -66,16 +68,14 @@ export function parseBody(endpoint: Endpoint, text: string): ParsedBody {
 }
 
 /** The same for a body that a worker has taken apart. */
-export function parseLargeRequest({ endpoint, headers }: Asked, { bytes, ...read }: LargeBody): RequestQuery {
-  let text: string | null = null
+export function parseLargeRequest({ endpoint, headers }: Asked, read: LargeBody): RequestQuery {
   const fields = readFields(endpoint, read.body)
   return {
     ...fields,
     ...read,
     isLarge: true,
     get text() {
-      text ??= new TextDecoder().decode(bytes)
-      return text
+      return new TextDecoder().decode(read.bytes)
     },
     headers,
     control: controlOf(fields, headers),
@@ -126,8 +126,9 @@ function isCacheable(endpoint: Endpoint, body: JsonObject): boolean {
 /** The same request for another model. */
 export function withModel(query: RequestQuery, model: string): RequestQuery {
   const body = { ...query.body, model }
+  const { bytes: _, ...rest } = query
   return {
-    ...query,
+    ...rest,
     body,
     model,
     text: JSON.stringify(body),

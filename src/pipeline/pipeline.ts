@@ -3,7 +3,8 @@ import { hashBearerKey } from '../admission/api-key.ts'
 import { irrelevantTo } from '../cache/exact-key.ts'
 import { ProxyError } from '../errors.ts'
 import { decodeUtf8 } from '../json/decode-utf8.ts'
-import { LARGE_BODY_BYTES } from '../large-bodies/read-large-body.ts'
+import { isLargeBody } from '../large-bodies/read-large-body.ts'
+import type { Account } from '../postgres/admit.ts'
 import type { RequestAccounting } from './accounting.ts'
 import { answerEmbeddings } from './embeddings/answer-embeddings.ts'
 import type { ProxyRequest, ProxyResponse } from './exchange.ts'
@@ -24,7 +25,8 @@ export function createPipeline(stages: Stages): Pipeline {
 
   return async request => {
     const keyHash = hashBearerKey(request.authorization)
-    const early = request.isSmall ? await parseEarly(request, keyHash) : null
+    const small = request.body.isSmall ? await readEarly(request, keyHash) : null
+    const early = small?.query ?? null
 
     // A guess at whose request it is, never a verdict: it saves the exact entry a round trip of its own.
     const guess = admission.lastKnown(keyHash)
@@ -33,7 +35,7 @@ export function createPipeline(stages: Stages): Pipeline {
 
     const accounting = stages.accounting.open(request, account, leave)
     try {
-      const query = early ?? (await readLate(request))
+      const query = early ?? (await readLate(request, small?.bytes ?? (await request.body.readBytes()), account))
       accounting.noteQuery(query)
       const isRight = guessed && samePlanInputs(guess, account)
       const plan = isRight ? guessed : planRequest(query, account, modelRouter)
@@ -46,24 +48,25 @@ export function createPipeline(stages: Stages): Pipeline {
   }
 
   /** Whoever may not pass is told that, rather than what is wrong with the body. */
-  async function parseEarly(request: ProxyRequest, keyHash: string): Promise<RequestQuery> {
+  async function readEarly(request: ProxyRequest, keyHash: string): Promise<EarlyBody> {
     try {
-      const text = await request.readBody()
-      return withHeaders(
-        parsedBodies.find(request.endpoint, text) ?? parseBody(request.endpoint, text),
-        request.headers,
-      )
+      const bytes = await request.body.readBytes()
+      return { bytes, query: isLargeBody(bytes) ? null : parseSmall(request, decodeUtf8(bytes)) }
     } catch (error) {
       await admission.authenticate(keyHash, request.address)
       throw error
     }
   }
 
-  /** A body that was not announced, or not announced to be small: only now, that the request may pass. */
-  async function readLate(request: ProxyRequest): Promise<RequestQuery> {
-    const bytes = await request.body.readBytes()
-    if (bytes.length <= LARGE_BODY_BYTES) return parseRequest(request, decodeUtf8(bytes))
-    return parseLargeRequest(request, await largeBodies.read(bytes, irrelevantTo(request.endpoint)))
+  function parseSmall({ endpoint, headers }: ProxyRequest, text: string): RequestQuery {
+    return withHeaders(parsedBodies.find(endpoint, text) ?? parseBody(endpoint, text), headers)
+  }
+
+  /** A body that was not announced to be small, or is too much to be parsed on the way: only now, that the request may pass. */
+  async function readLate(request: ProxyRequest, bytes: Uint8Array, account: Account): Promise<RequestQuery> {
+    if (!isLargeBody(bytes)) return parseRequest(request, decodeUtf8(bytes))
+    const options = { irrelevant: irrelevantTo(request.endpoint), owner: account.project_id }
+    return parseLargeRequest(request, await largeBodies.read(bytes, options))
   }
 
   async function answer(planned: Planned, exactEntry: Uint8Array | null): Promise<ProxyResponse> {
@@ -86,10 +89,16 @@ export function createPipeline(stages: Stages): Pipeline {
   }
 }
 
+interface EarlyBody {
+  bytes: Uint8Array
+  /** Null where a worker has to take the body apart, once the request may pass. */
+  query: RequestQuery | null
+}
+
 interface Planned {
   request: ProxyRequest
   query: RequestQuery
-  account: RequestContext['account']
+  account: Account
   plan: RequestPlan
   accounting: RequestAccounting
 }

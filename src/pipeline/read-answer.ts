@@ -1,57 +1,67 @@
 /** Reads and judges a provider's answer once all of it is there. */
 
 import type { TokenUsage } from '../catalogue/cost.ts'
-import { isJsonObject, type JsonObject } from '../json/json-object.ts'
+import type { GatheredBytes } from '../event-loop/gather-bytes.ts'
+import { Job, offLoop } from '../event-loop/off-loop.ts'
+import type { JsonObject } from '../json/json-object.ts'
+import { joinBytes } from '../openai-format/join-bytes.ts'
 import { broken } from '../providers/call-upstream.ts'
+import { readBytes } from '../providers/read-bytes.ts'
 import type { Endpoint } from '../providers/upstream.ts'
-import { countPromptTokens, countTextTokens } from '../tokens/count-tokens.ts'
-import { formatOf } from './formats/format-of.ts'
+import { countAside } from '../tokens/count-aside.ts'
+import { type AnswerInput, judgeAnswer, type ReadAnswer } from './judge-answer.ts'
 
 /** Larger plain answers are not held in memory; no provider gives such. */
-const MAX_PLAIN_BYTES = 64 * 1024 * 1024
+export const MAX_PLAIN_BYTES = 64 * 1024 * 1024
 
-/** Throws a 502 where there is more of it than that. */
+const READ = new Job<AnswerInput & { parts: readonly Uint8Array[] }, ReadAnswer>(
+  new URL('./read-answer-job.ts', import.meta.url),
+)
+
+/** The bytes of an answer. Throws a 502 where there are more of them than that. */
 export async function readAll(
   body: ReadableStream<Uint8Array>,
   provider: string,
   mostBytes: number = MAX_PLAIN_BYTES,
 ): Promise<Uint8Array> {
-  const parts: Uint8Array[] = []
-  let length = 0
-  for await (const part of body) {
-    parts.push(part)
-    length += part.length
-    if (length > mostBytes) throw broken(provider, `gave an answer of more than ${mostBytes} bytes`)
-  }
-  const [only] = parts
-  return parts.length === 1 && only ? only : Buffer.concat(parts, length)
+  const read = await readBytes(body, provider, mostBytes)
+  return 'whole' in read ? read.whole : joinBytes(read.gathered.parts)
 }
 
-/** Throws a 502 where the text is not a JSON object. */
-export function parseAnswer(text: string, provider: string): JsonObject {
-  try {
-    const body: unknown = JSON.parse(text)
-    if (isJsonObject(body)) return body
-  } catch {
-    // Told below; the parser's own message would quote the answer.
-  }
-  throw broken(provider, 'gave an answer that is not a JSON object')
+/** A whole plain answer to a request, read and judged: a long one by a worker. Throws a 502 where it is not a JSON object. */
+export async function readAnswer(
+  body: ReadableStream<Uint8Array>,
+  provider: string,
+  { endpoint, request }: AnswerInput,
+): Promise<ReadAnswer & { completeness: NonNullable<ReadAnswer['completeness']> }> {
+  const bytes = await readBytes(body, provider, MAX_PLAIN_BYTES)
+  const read =
+    'whole' in bytes
+      ? judgeAnswer(bytes.whole, { endpoint, request })
+      : await judgeAside(bytes.gathered, { endpoint, request: takeScalars(request) })
+  const { completeness } = read
+  if (completeness === null) throw broken(provider, 'gave an answer that is not a JSON object')
+  return { ...read, completeness }
 }
 
-/** As the provider reported it; counted where it did not. */
-export function usageOf(endpoint: Endpoint, request: JsonObject, answer: JsonObject, reported: unknown): TokenUsage {
-  return formatOf(endpoint).readUsage(reported) ?? countUsage(endpoint, request, answer)
+function judgeAside(gathered: GatheredBytes, asked: AnswerInput): Promise<ReadAnswer> {
+  return offLoop.run(READ, { parts: gathered.parts, ...asked }, { transfer: gathered.buffers })
 }
 
-/** For an answer whose provider reported no usage, one that was cut included: counted with the tokenizer. */
-function countUsage(endpoint: Endpoint, request: JsonObject, answer: JsonObject): TokenUsage {
-  return {
-    promptTokens: countPromptTokens(request, endpoint),
-    cachedPromptTokens: 0,
-    completionTokens: countTextTokens(
-      formatOf(endpoint).textOf(answer),
-      typeof request.model === 'string' ? request.model : undefined,
-    ),
-    reportedCostUsd: null,
-  }
+/** All that can be handed to a worker without taking long. */
+function takeScalars(request: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(request).filter(([, value]) => typeof value !== 'object' && !isLong(value)))
+}
+
+const isLong = (value: unknown) => typeof value === 'string' && value.length > 256
+
+/** As the provider reported it; where it did not, also of an answer that was cut, counted with the tokenizer. */
+export async function usageOf(
+  endpoint: Endpoint,
+  request: JsonObject,
+  { usage, text }: Pick<ReadAnswer, 'usage' | 'text'>,
+): Promise<TokenUsage> {
+  if (usage) return usage
+  const { promptTokens, textTokens } = await countAside({ endpoint, request, text })
+  return { promptTokens, cachedPromptTokens: 0, completionTokens: textTokens, reportedCostUsd: null }
 }

@@ -1,7 +1,7 @@
 /** Reads a body that is to be a JSON object, for doors that answer without the pipeline: a large one is taken apart by the worker. */
 import { decodeUtf8 } from '../json/decode-utf8.ts'
 import type { JsonObject } from '../json/json-object.ts'
-import { LARGE_BODY_BYTES, type LargeBodyReader } from '../large-bodies/read-large-body.ts'
+import { isLargeBody, type LargeBodyReader } from '../large-bodies/read-large-body.ts'
 import type { ProxyRequest } from './exchange.ts'
 import { parseObject } from './parse-request.ts'
 
@@ -10,8 +10,8 @@ const MOST_BLANK = 16
 
 export interface ReadObject {
   body: JsonObject
-  /** As it was sent. */
-  text: string
+  /** As it was sent: as text, or a large one as bytes. */
+  sent: string | Uint8Array
 }
 
 /** Throws 400, 408, 413, 415 or 503. */
@@ -23,12 +23,12 @@ export async function readObject(
 }
 
 async function takeApart(bytes: Uint8Array, largeBodies: LargeBodyReader): Promise<ReadObject> {
-  if (bytes.length > LARGE_BODY_BYTES) {
+  if (isLargeBody(bytes)) {
     const large = await largeBodies.read(bytes)
-    return { body: large.body, text: decodeUtf8(large.bytes) }
+    return { body: large.body, sent: large.bytes }
   }
   const text = decodeUtf8(bytes)
-  return { body: parseObject(text), text }
+  return { body: parseObject(text), sent: text }
 }
 
 /** As `readObject`, for a body that may be left out: then it is empty. */

@@ -1,6 +1,6 @@
 /** Leads a streamed call: passes events on as they come, stores the response when it is complete, accounts for it either way. */
 import type { Lookup } from '../cache/lookup.ts'
-import { NO_USAGE } from '../catalogue/cost.ts'
+import { NO_USAGE, type TokenUsage } from '../catalogue/cost.ts'
 import type { SharedCall } from '../coalescing/shared-call.ts'
 import type { Joined } from '../coalescing/shared-calls.ts'
 import { ClientGone, ProxyError } from '../errors.ts'
@@ -20,6 +20,9 @@ import type { RequestContext } from './request-context.ts'
 import { missHeaders, SSE_TYPE } from './response-headers.ts'
 import type { Stages } from './stages.ts'
 import { streamEvents, streamOptions } from './stream-events.ts'
+
+const encoder = new TextEncoder()
+const NOTHING = new Uint8Array(0)
 
 export function relayStream(
   context: RequestContext,
@@ -52,19 +55,24 @@ async function relay(
 ): Promise<void> {
   const { query } = context
   const { assembled, held, brokenBy } = await readEvents(context, call, answer)
-  if (brokenBy !== undefined) return endBroken(context, call, assembled, brokenBy)
-  const usage = usageOf(query.endpoint, query.body, assembled.body, assembled.usage)
+  if (brokenBy !== undefined) return await endBroken(context, call, assembled, brokenBy)
+  const usage = await usageOfStream(query, assembled)
   const isComplete = assembled.completeness === 'whole'
-  const text = isComplete ? JSON.stringify(assembled.body) : ''
-  if (isComplete) await storeResponse(context, assembled.body, text, usage, lookup, stages)
+  const bytes = isComplete ? encoder.encode(JSON.stringify(assembled.body)) : NOTHING
+  const callsTools = isComplete && formatOf(query.endpoint).callsTools(assembled.body)
+  if (isComplete) await storeResponse(context, { bytes, callsTools }, usage, lookup, stages)
   if (held) void call.push(held)
   const failure = isUpstreamFailure(assembled.completeness) ? broken(context.provider.name, 'told of a failure') : null
   call.settle(
-    isComplete
-      ? { kind: 'complete', entry: entryOf(context, new TextEncoder().encode(text), usage) }
-      : { kind: 'notShareable', failure },
+    isComplete ? { kind: 'complete', entry: entryOf(context, bytes, usage) } : { kind: 'notShareable', failure },
   )
   finishMiss(context, usage, failure === null)
+}
+
+function usageOfStream({ endpoint, body }: RequestContext['query'], assembled: AssembledStream): Promise<TokenUsage> {
+  const format = formatOf(endpoint)
+  const usage = format.readUsage(assembled.usage)
+  return usageOf(endpoint, body, { usage, text: usage ? '' : format.textOf(assembled.body) })
 }
 
 interface ReadEvents {
@@ -102,7 +110,12 @@ async function readEvents({ query }: RequestContext, call: SharedCall, answer: U
 }
 
 /** Those who heard a part are told, those who did not may try for themselves. What upstream did for a client that left counts. */
-function endBroken(context: RequestContext, call: SharedCall, assembled: AssembledStream, failure: unknown): void {
+async function endBroken(
+  context: RequestContext,
+  call: SharedCall,
+  assembled: AssembledStream,
+  failure: unknown,
+): Promise<void> {
   const { query, provider, accounting } = context
   const told =
     failure instanceof ProxyError ? failure : broken(provider.name, 'broke off its answer', undefined, failure)
@@ -115,7 +128,7 @@ function endBroken(context: RequestContext, call: SharedCall, assembled: Assembl
     provider: provider.name,
     pricedAs: provider.pricedAs,
     model: query.model,
-    usage: usageOf(query.endpoint, query.body, assembled.body, assembled.usage),
+    usage: await usageOfStream(query, assembled),
     ...(isGone ? {} : { cause: told }),
   })
 }

@@ -1,13 +1,15 @@
 /** Serves a stored response: its body as it is, or replayed as the stream it would have been. */
 import type { Match } from '../cache/match.ts'
 import { NO_USAGE } from '../catalogue/cost.ts'
+import { inPieces } from '../event-loop/in-pieces.ts'
+import { Job, LONGEST_ON_LOOP, offLoop } from '../event-loop/off-loop.ts'
 import type { ProxyResponse } from './exchange.ts'
-import { formatOf } from './formats/format-of.ts'
 import type { RequestQuery } from './parse-request.ts'
 import type { RequestContext } from './request-context.ts'
 import { hitHeaders, JSON_TYPE, SSE_TYPE } from './response-headers.ts'
+import { type ReplayInput, writeReplay } from './write-replay.ts'
 
-const decoder = new TextDecoder()
+const REPLAY = new Job<ReplayInput, Uint8Array>(new URL('./replay-job.ts', import.meta.url))
 
 /** `costUsd`: what it took to find out that the response may be served. */
 export function serveHit(
@@ -32,19 +34,19 @@ export function serveHit(
   return { status: 200, headers, body }
 }
 
-/** With and without usage, for as long as anybody holds the plain response: all who share one call replay the same. */
-const replays = { withUsage: new WeakMap<Uint8Array, Uint8Array>(), without: new WeakMap<Uint8Array, Uint8Array>() }
+type Replays = WeakMap<Uint8Array, Uint8Array | Promise<Uint8Array>>
 
-/** The plain response as an event stream. */
+/** With and without usage, for as long as anybody holds the plain response: all who share one call replay the same. */
+const replays: { withUsage: Replays; without: Replays } = { withUsage: new WeakMap(), without: new WeakMap() }
+
+/** The plain response as an event stream: a long one by a worker, while the client waits for its first events. */
 export function replayStream(
   body: Uint8Array,
   { endpoint, includeUsage }: Pick<RequestQuery, 'endpoint' | 'includeUsage'>,
-): Uint8Array {
+): Uint8Array | ReadableStream<Uint8Array> {
   const known = includeUsage ? replays.withUsage : replays.without
-  let events = known.get(body)
-  if (!events) {
-    events = formatOf(endpoint).replay(JSON.parse(decoder.decode(body)), includeUsage)
-    known.set(body, events)
-  }
-  return events
+  const asked = { endpoint, includeUsage, body }
+  const events = known.get(body) ?? (body.length <= LONGEST_ON_LOOP ? writeReplay(asked) : offLoop.run(REPLAY, asked))
+  known.set(body, events)
+  return events instanceof Uint8Array ? events : inPieces(events)
 }

@@ -2,6 +2,7 @@
 import { hashBearerKey } from '../admission/api-key.ts'
 import { ProxyError } from '../errors.ts'
 import { findKeptReferences } from '../openai-format/kept-references.ts'
+import { withLongBody } from '../providers/long-body.ts'
 import type { ProxyRequest, ProxyResponse } from './exchange.ts'
 import { readModel } from './parse-request.ts'
 import { readAll } from './read-answer.ts'
@@ -15,11 +16,14 @@ export function createTokenCounter({ admission, modelRouter, largeBodies, checkR
   return async request => {
     const { endpoint, authorization, address, headers, signal } = request
     const account = await admission.authenticate(hashBearerKey(authorization), address)
-    const { body, text: bodyText } = await readObject(request, largeBodies)
+    const { body, sent } = await readObject(request, largeBodies)
     const provider = modelRouter.resolve(readModel(body), account)
     if (provider instanceof ProxyError) throw provider
     await checkReferences(findKeptReferences(body, null), account, provider)
-    const answer = await provider.ask({ endpoint, bodyText, body, headers, stream: false, countsAlone: true, signal })
+    const asked = { endpoint, headers, stream: false, countsAlone: true, signal }
+    const answer = await provider.ask(
+      typeof sent === 'string' ? { ...asked, body, bodyText: sent } : withLongBody(asked, body, sent),
+    )
     const told = { ...Object.fromEntries(answer.headers), 'x-proxy-provider': provider.name }
     return { status: answer.status, headers: told, body: await readAll(answer.body, provider.name) }
   }

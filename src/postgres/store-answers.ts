@@ -14,7 +14,7 @@ export interface AnswerToStore {
   model: string
   provider: string
   /** The plain JSON body. */
-  response: string
+  response: string | Uint8Array
   promptTokens: number
   completionTokens: number
   ttlSeconds: number

@@ -1,5 +1,7 @@
 /** One HTTP call to an upstream, within limits of time and size, its failures told apart. */
 import { ProxyError } from '../errors.ts'
+import { inPieces, LONGEST_WHOLE_BYTES } from '../event-loop/in-pieces.ts'
+import { createYieldTurn } from '../event-loop/yield.ts'
 import { type AnswerBounds, type CountBytes, createByteCounter } from './answer-bounds.ts'
 import type { ConnectionProbe } from './connection-probe.ts'
 import { returnedHeaders } from './forwarded-headers.ts'
@@ -49,7 +51,7 @@ export async function callUpstream(call: UpstreamCall): Promise<UpstreamAnswer> 
     const response = await fetch(call.url, {
       method: call.method ?? 'POST',
       headers: call.headers,
-      ...(call.body === null ? {} : { body: call.body }),
+      ...writeBody(call),
       // A redirect could carry the key anywhere.
       redirect: 'manual',
       signal: AbortSignal.any([signal, ours.signal]),
@@ -81,6 +83,15 @@ export async function callUpstream(call: UpstreamCall): Promise<UpstreamAnswer> 
   }
 }
 
+/** A long body goes out piece by piece, on a connection of its own: a stale one could not be told from a refusal half-way. */
+function writeBody({ body, headers }: UpstreamCall): Pick<RequestInit, 'body' | 'keepalive'> {
+  if (body === null) return {}
+  if (typeof body === 'string' || body.length <= LONGEST_WHOLE_BYTES) return { body }
+  // Else it would be sent in chunks, which not every upstream takes.
+  headers.set('content-length', String(body.length))
+  return { body: inPieces(body), keepalive: false }
+}
+
 /** What is wrong with a status that no client can be told; null for the others. */
 function describeUnusable(status: number): string | null {
   if (status >= 300 && status < 400) return 'answered with a redirect, which is not followed'
@@ -95,6 +106,9 @@ interface Reading {
   firstByteLimitMs: number
 }
 
+/** What was read at once is passed on in pieces of this: the events of one are told apart in some 3 ms. */
+const PIECE_BYTES = 131_072
+
 /** The body, chunk by chunk as it is asked for; a read that takes too long, brings too much, or breaks off, throws. */
 function readWithin(
   body: ReadableStream<Uint8Array> | null,
@@ -104,10 +118,19 @@ function readWithin(
   const reader = body?.getReader()
   let limitMs = firstByteLimitMs
   let waitingFor = 'first byte'
+  let rest: Uint8Array = new Uint8Array(0)
+  const yieldTurn = createYieldTurn()
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
         if (!reader) return controller.close()
+        // What has arrived can be read on and on.
+        await yieldTurn()
+        if (rest.length > 0) {
+          controller.enqueue(rest.subarray(0, PIECE_BYTES))
+          rest = rest.subarray(PIECE_BYTES)
+          return
+        }
         const timer = setTimeout(() => ours.abort(silentInTime(provider, waitingFor, limitMs)), limitMs)
         try {
           const { done, value } = await reader.read()
@@ -117,7 +140,8 @@ function readWithin(
           const excess = counter(value)
           if (excess !== null) ours.abort(broken(provider, excess))
           ours.signal.throwIfAborted()
-          controller.enqueue(value)
+          controller.enqueue(value.subarray(0, PIECE_BYTES))
+          rest = value.subarray(PIECE_BYTES)
         } catch (error) {
           if (signal.aborted) throw signal.reason
           if (ours.signal.aborted) throw ours.signal.reason

@@ -1,8 +1,10 @@
 /** Any upstream that speaks OpenAI's wire format: the aggregator, OpenAI itself, Groq. */
+import { copyInTurns } from '../event-loop/copy-in-turns.ts'
 import { hasInexactNumber } from '../json/inexact-number.ts'
 import { callUpstream, type UpstreamLimits } from './call-upstream.ts'
 import type { ConnectionProbe } from './connection-probe.ts'
 import type { ProviderKind } from './forwarded-headers.ts'
+import { isLong, type LongRequest } from './long-body.ts'
 import { writeRequestHeaders } from './request-headers.ts'
 import { unsupportedEndpoint, unsupportedPath } from './unsupported-endpoint.ts'
 import type { Endpoint, PassedRequest, Provider, StoredRequest, UpstreamAnswer, UpstreamRequest } from './upstream.ts'
@@ -65,7 +67,7 @@ export function createOpenAiCompatibleProvider(options: OpenAiCompatibleOptions)
         url: `${baseUrl}${PATHS[request.endpoint]}${request.countsAlone ? COUNT_PATHS[request.endpoint] : ''}`,
         headers,
         secret: apiKey,
-        body: writeBody(request),
+        body: await writeBody(request),
         signal: request.signal,
         limits,
         probe,
@@ -99,16 +101,27 @@ function createSender({ name, kind, projectId, baseUrl, apiKey, limits, probe }:
 type Sent = Omit<PassedRequest, 'leavesTrace' | 'isDownload'> & { isDownload?: boolean }
 
 /** As it is, but that streams of completions are asked for their usage; those of other operations always tell it. */
-function writeBody(request: UpstreamRequest): string {
+async function writeBody(request: UpstreamRequest): Promise<string | Uint8Array> {
   const isTyped = request.endpoint === 'responses' || request.endpoint === 'messages'
-  return request.stream && !isTyped ? askForUsage(request) : request.bodyText
+  if (request.stream && !isTyped) return isLong(request) ? askForLongUsage(request) : askForUsage(request)
+  return request.bodyBytes ?? request.bodyText
+}
+
+const USAGE_WANTED = ',"stream_options":{"include_usage":true}}'
+const CLOSING_BRACE = 0x7d
+
+/** The same for bytes. One that has `stream_options` stays as it is: an answer whose cost is estimated is the lesser evil. */
+async function askForLongUsage({ body, bodyBytes }: LongRequest): Promise<Uint8Array> {
+  if ('stream_options' in body) return bodyBytes
+  const beforeEnd = bodyBytes.subarray(0, bodyBytes.lastIndexOf(CLOSING_BRACE))
+  return copyInTurns(beforeEnd, new TextEncoder().encode(USAGE_WANTED))
 }
 
 /** The body with `stream_options.include_usage` on: what a stream costs is known only when upstream is asked to say so. */
 export function askForUsage({ bodyText, body }: Pick<UpstreamRequest, 'bodyText' | 'body'>): string {
   if (!('stream_options' in body)) {
     // Put in as text: everything else stays as the client wrote it, down to the last digit.
-    return `${bodyText.trimEnd().slice(0, -1)},"stream_options":{"include_usage":true}}`
+    return `${bodyText.trimEnd().slice(0, -1)}${USAGE_WANTED}`
   }
   const asked = body.stream_options
   const given = typeof asked === 'object' && asked !== null ? asked : {}

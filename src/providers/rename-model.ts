@@ -1,9 +1,18 @@
 /** A provider that knows a model by another name than the client does. */
 
+import { Job } from '../event-loop/off-loop.ts'
 import { parseExactly } from '../json/exact-json.ts'
 import type { JsonObject } from '../json/json-object.ts'
 import { withValue } from '../multipart/read-form.ts'
+import { isLong, runOnBody, withLongBody } from './long-body.ts'
 import type { PassedBody, PassedRequest, Provider } from './upstream.ts'
+
+export interface RenameInput {
+  bytes: Uint8Array
+  name: string
+}
+
+const RENAME = new Job<RenameInput, Uint8Array>(new URL('./rename-model-job.ts', import.meta.url))
 
 /** Asks for `name` whatever model the request names; the answer says what answered. */
 export function renameModel(provider: Provider, name: string): Provider {
@@ -13,7 +22,11 @@ export function renameModel(provider: Provider, name: string): Provider {
     ...(pass && {
       pass: (request: PassedRequest) => pass({ ...request, body: request.body && renameInBody(request.body, name) }),
     }),
-    ask: request => {
+    ask: async request => {
+      if (isLong(request)) {
+        const renamed = await runOnBody(RENAME, request, { name })
+        return provider.ask(withLongBody(request, { ...request.body, model: name }, renamed))
+      }
       // Written anew from the text, in which no number is rounded.
       const exact = parseExactly(request.bodyText) as JsonObject
       const bodyText = JSON.stringify({ ...exact, model: name })
@@ -26,6 +39,10 @@ export function renameModel(provider: Provider, name: string): Provider {
 function renameInBody(body: PassedBody, name: string): PassedBody {
   const fields = { ...body.fields, model: name }
   if (body.form) return { ...body, fields, bytes: withValue(body.form, 'model', name) }
-  const exact = parseExactly(new TextDecoder().decode(body.bytes)) as JsonObject
-  return { ...body, fields, bytes: new TextEncoder().encode(JSON.stringify({ ...exact, model: name })) }
+  return { ...body, fields, bytes: writeRenamed(body.bytes, name) }
+}
+
+export function writeRenamed(bytes: Uint8Array, name: string): Uint8Array {
+  const exact = parseExactly(new TextDecoder().decode(bytes)) as JsonObject
+  return new TextEncoder().encode(JSON.stringify({ ...exact, model: name }))
 }

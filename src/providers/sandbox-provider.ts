@@ -1,37 +1,42 @@
 /** The sandbox as a provider: answers test keys in-process, at no cost, in the same forms as an upstream. */
-import { encodeSse, splitAnswer } from '../openai-format/split.ts'
-import { answerInSandbox } from './sandbox/answer-in-sandbox.ts'
+import { inPieces } from '../event-loop/in-pieces.ts'
+import { Job, offLoop } from '../event-loop/off-loop.ts'
+import { isLong, runOnBody } from './long-body.ts'
 import { answerPassed } from './sandbox/passed/answer-passed.ts'
+import { type SandboxEndpoint, type SandboxInput, writeAnswer } from './sandbox/write-answer.ts'
 import { withTranslations } from './translations/with-translations.ts'
 import { unsupportedEndpoint } from './unsupported-endpoint.ts'
-import type { Provider } from './upstream.ts'
+import type { Provider, UpstreamRequest } from './upstream.ts'
 
-const encoder = new TextEncoder()
+const ANSWER = new Job<SandboxInput, Uint8Array>(new URL('./sandbox/sandbox-job.ts', import.meta.url))
+
+/** Texts are counted and vectors made from each character; what chat counts is counted aside by itself. */
+const LONGEST_ON_LOOP_CHARS: Record<SandboxEndpoint, number> = {
+  chat: Number.POSITIVE_INFINITY,
+  completions: 2_048,
+  embeddings: 2_048,
+}
 
 export function createSandboxProvider(): Provider {
   const sandbox: Provider = {
     name: 'sandbox',
     pricedAs: null,
     pass: answerPassed,
-    async ask({ endpoint, body, stream }) {
+    async ask(request) {
+      const { endpoint, stream } = request
       if (endpoint === 'responses' || endpoint === 'messages') throw unsupportedEndpoint('The sandbox', endpoint)
-      const answer = await answerInSandbox(endpoint, body)
-      const bytes = stream
-        ? encodeSse(splitAnswer(answer, { includeUsage: true }))
-        : encoder.encode(JSON.stringify(answer))
+      const bytes = await write(request, endpoint)
       const type = stream ? 'text/event-stream' : 'application/json'
-      return { status: 200, headers: new Headers({ 'content-type': type }), body: streamOf(bytes) }
+      return { status: 200, headers: new Headers({ 'content-type': type }), body: inPieces(bytes) }
     },
   }
   const target = { maxOutputTokens: null, canReason: true, keepsCacheMarks: false }
   return withTranslations(sandbox, { has: [], targetOf: () => target })
 }
 
-function streamOf(bytes: Uint8Array): ReadableStream<Uint8Array> {
-  return new ReadableStream({
-    start(controller) {
-      controller.enqueue(bytes)
-      controller.close()
-    },
-  })
+async function write(request: UpstreamRequest, endpoint: SandboxEndpoint): Promise<Uint8Array> {
+  if (isLong(request)) return runOnBody(ANSWER, request, { endpoint, stream: request.stream })
+  const { body, bodyText, stream } = request
+  if (bodyText.length <= LONGEST_ON_LOOP_CHARS[endpoint]) return writeAnswer(endpoint, body, stream)
+  return offLoop.run(ANSWER, { endpoint, stream, bytes: new TextEncoder().encode(bodyText) })
 }

@@ -8,8 +8,10 @@ export interface UpstreamRequest {
   endpoint: Endpoint
   /** The body as the client sent it; less or more than that only where the provider needs it. */
   bodyText: string
-  /** The same, parsed. */
+  /** The same, parsed. Of a long one that was rewritten, no more than its short fields. */
   body: Record<string, unknown>
+  /** Of a long one alone: its bytes. `bodyText` is then made each time it is asked for, and takes long. */
+  bodyBytes?: Uint8Array
   /** The client's own request headers. */
   headers: Headers
   stream: boolean

@@ -53,6 +53,11 @@ function openEncoding(name: EncodingName): Encoding {
   }
 }
 
+/** Whether counting for the model needs no vocabulary that is not there yet. */
+export function isLoaded(model?: string): boolean {
+  return loaded.has(encodingOfModel(model))
+}
+
 /** Reads the vocabulary of modern models ahead of the first request that counts tokens, for a moment when nobody waits. */
 export function warmTokenizer(): void {
   loadEncoding('o200k_base').countTokens('warm')

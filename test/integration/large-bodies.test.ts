@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import type { Subprocess } from 'bun'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { findFreePort, startProxyProcess, stop } from '../../scripts/bench/processes.ts'
-import { LARGE_BODY_BYTES } from '../../src/large-bodies/read-large-body.ts'
+import { LONGEST_ON_LOOP } from '../../src/event-loop/off-loop.ts'
 import { createProject, issueKey } from '../../src/postgres/projects.ts'
 import { openRealDatabase } from '../../src/postgres/real.ts'
 import { describeBackends } from '../harness/backends.ts'
@@ -102,7 +102,7 @@ describeBackends('requests that hold more than text', backend => {
   })
 
   test('a similar question about the same picture is a semantic hit; about another it is none', async () => {
-    const small = base64Of(LARGE_BODY_BYTES / 2, 1)
+    const small = base64Of(LONGEST_ON_LOOP / 2, 1)
     const [one, another] = [image(small), image(changeOne(small))]
     const question = 'Explain what the kids in this picture are doing there'
     const reworded = 'Explain what the children in this picture are doing there'

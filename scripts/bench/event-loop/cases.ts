@@ -133,6 +133,10 @@ const ANSWERS: Case[] = [
   large('an answer of 7 MB', CHAT, () => say('Longish, please.'), {
     scenario: { kind: 'answer', contentChars: 7_000_000 },
   }),
+  large('an answer of 2 MB', CHAT, () => say('Less long, please.'), {
+    scenario: { kind: 'answer', contentChars: 2_000_000 },
+  }),
+  large('an answer of 2 MB, replayed', CHAT, () => say('Less long, please.', { stream: true })),
   large('a stream of 20 MB', CHAT, () => say('Long stream, please.', { stream: true }), {
     scenario: { kind: 'answer', contentChars: 20_000_000 },
   }),

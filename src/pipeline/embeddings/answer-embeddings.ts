@@ -1,7 +1,7 @@
 /** Answers an embeddings request from its inputs' vectors, known and fetched: all of them in order, or none. */
 import { NO_USAGE } from '../../catalogue/cost.ts'
 import { ClientGone, ProxyError } from '../../errors.ts'
-import { createYieldTurn } from '../../event-loop/yield.ts'
+import { createYieldTurn, type YieldTurn } from '../../event-loop/yield.ts'
 import { answerHeaders } from '../../providers/forwarded-headers.ts'
 import { nameRoute } from '../../providers/name-route.ts'
 import { createVectorNames } from '../../vector-cache/vector-name.ts'
@@ -25,7 +25,7 @@ export async function answerEmbeddings(
 ): Promise<ProxyResponse> {
   const { request, query, provider } = context
   const yieldTurn = createYieldTurn()
-  const inputs = nameInputs(context, embeddings)
+  const inputs = await nameInputs(context, embeddings, yieldTurn)
   const counter = createInputCounter(query.model, yieldTurn)
   const gathered = await gatherVectors({ context, inputs, counter, yieldTurn }, stages)
   if (gathered.end) return endEarly(context, gathered)
@@ -51,15 +51,21 @@ export async function answerEmbeddings(
   return { status: 200, headers: { ...headers, ...JSON_TYPE }, body }
 }
 
-function nameInputs(
+async function nameInputs(
   { query, provider }: RequestContext,
   { dimensions, otherFields, inputs }: EmbeddingsQuery,
-): NamedInput[] {
+  yieldTurn: YieldTurn,
+): Promise<NamedInput[]> {
   const { control, model } = query
   const { namespace } = control
   const headers = answerHeaders(query.headers, provider.kind)
   const nameOf = createVectorNames({ namespace, route: nameRoute(provider), headers, model, dimensions, otherFields })
-  return inputs.map(input => ({ name: nameOf(input), input }))
+  const named: NamedInput[] = []
+  for (const input of inputs) {
+    await yieldTurn()
+    named.push({ name: nameOf(input), input })
+  }
+  return named
 }
 
 /** What had been fetched is kept and accounted for; the request does not count. */

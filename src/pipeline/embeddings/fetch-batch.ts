@@ -1,7 +1,9 @@
 /** Asks a provider for one batch of vectors, and shares what it counted among the inputs. */
 import { NO_USAGE, readUsage, type TokenUsage } from '../../catalogue/cost.ts'
 import type { ErrorResponse } from '../../coalescing/shared-call.ts'
+import { Job, offLoop } from '../../event-loop/off-loop.ts'
 import { broken } from '../../providers/call-upstream.ts'
+import { type AnswerBytes, readBytes } from '../../providers/read-bytes.ts'
 import { readAll } from '../read-answer.ts'
 import type { RequestContext } from '../request-context.ts'
 import { missHeaders } from '../response-headers.ts'
@@ -28,36 +30,46 @@ export interface FetchedBatch {
   isVerbatim: boolean
 }
 
+export interface EmbeddingsToRead {
+  parts: readonly Uint8Array[]
+  inputs: number
+}
+
+export interface ReadEmbeddings {
+  bytes: Uint8Array
+  answer: EmbeddingsAnswer | null
+}
+
+const READ = new Job<EmbeddingsToRead, ReadEmbeddings>(new URL('./read-vectors-job.ts', import.meta.url))
+
 /** Numbers of up to 8,192 dimensions in up to 24 characters; more is not held in memory. */
 const MOST_BYTES_AN_INPUT = 196_608
 const MOST_BYTES_BESIDE = 1_048_576
 
 /** Upstream's own error is returned, fit to be passed on. Throws a ProxyError where it could not be reached or is not understood. */
 export async function fetchBatch(
-  { context, counter, yieldTurn }: EmbeddingsJob,
+  { context, counter }: EmbeddingsJob,
   { inputs, isVerbatim }: Batch,
   signal: AbortSignal,
 ): Promise<FetchedBatch | { refusal: ErrorResponse }> {
   const { request, query, provider, accounting } = context
-  const countEach = async () => {
-    const counts: number[] = []
-    for (const { input } of inputs) counts.push(await counter.count(input))
-    return counts
-  }
+  const countEach = () => counter.count(inputs.map(({ input }) => input))
   accounting.noteAsked()
   // Counted while upstream answers.
   const counting = inputs.length > 1 ? countEach() : null
+  // Heard where it is needed.
+  counting?.catch(() => {})
   const sent = { endpoint: query.endpoint, headers: request.headers, stream: false, signal }
   const upstream = await provider.ask({ ...sent, ...writeBody(context, { inputs, isVerbatim }) })
-  const bytes = await readAll(upstream.body, provider.name, MOST_BYTES_BESIDE + inputs.length * MOST_BYTES_AN_INPUT)
+  const mostBytes = MOST_BYTES_BESIDE + inputs.length * MOST_BYTES_AN_INPUT
   const headers = Object.fromEntries(upstream.headers)
   if (upstream.status !== 200) {
+    const bytes = await readAll(upstream.body, provider.name, mostBytes)
     return {
       refusal: { status: upstream.status, headers: { ...headers, ...missHeaders(provider.name, 0) }, body: bytes },
     }
   }
-  await yieldTurn()
-  const answer = await readEmbeddingsAnswer(new TextDecoder().decode(bytes), inputs.length, yieldTurn)
+  const { bytes, answer } = await readLong(await readBytes(upstream.body, provider.name, mostBytes), inputs.length)
   if (!answer) throw broken(provider.name, 'gave an answer that does not hold one vector for each input')
 
   const usage = readUsage(answer.usage) ?? NO_USAGE
@@ -72,6 +84,15 @@ export async function fetchBatch(
     if (packed) vectors.set(name, { packed, promptTokens: shares[at] ?? 0, answeredAs })
   }
   return { vectors, usage: { ...usage, promptTokens }, headers, answer, bytes, isVerbatim }
+}
+
+async function readLong(told: AnswerBytes, inputs: number): Promise<ReadEmbeddings> {
+  if ('gathered' in told) {
+    const { parts, buffers } = told.gathered
+    return offLoop.run(READ, { parts, inputs }, { transfer: buffers })
+  }
+  const bytes = told.whole
+  return { bytes, answer: readEmbeddingsAnswer(new TextDecoder().decode(bytes), inputs) }
 }
 
 /** As the client sent it where it can be: down to the last digit. */

@@ -1,6 +1,5 @@
-/** Reads an upstream's embeddings answer, vector by vector, with pauses: one with thousands of them takes long to parse. */
+/** Reads an upstream's embeddings answer: a short one here, a long one in a worker. */
 
-import type { YieldTurn } from '../../event-loop/yield.ts'
 import { isJsonObject, type JsonObject, parseJsonObject } from '../../json/json-object.ts'
 import { type GivenNumbers, packVector } from '../../vector-cache/pack-vector.ts'
 import type { VectorForm } from './read-query.ts'
@@ -22,12 +21,8 @@ const VECTOR = /"embedding"\s*:\s*(\[[^\][{}"]*\]|"[\w+/=-]*")/g
 const FLOAT_BYTES = 4
 
 /** Null where it does not hold exactly one vector of finite numbers for each of so many inputs. */
-export async function readEmbeddingsAnswer(
-  text: string,
-  inputs: number,
-  yieldTurn: YieldTurn,
-): Promise<EmbeddingsAnswer | null> {
-  const { skeleton, vectors } = await takeOutVectors(text, yieldTurn)
+export function readEmbeddingsAnswer(text: string, inputs: number): EmbeddingsAnswer | null {
+  const { skeleton, vectors } = takeOutVectors(text)
   const body = parseJsonObject(skeleton)
   const data = Array.isArray(body?.data) ? body.data : []
   if (!body || data.length !== inputs) return null
@@ -36,7 +31,6 @@ export async function readEmbeddingsAnswer(
   const forms = new Set<VectorForm>()
   let isInOrder = true
   for (const [place, datum] of data.entries()) {
-    await yieldTurn()
     const given = readNumbers(datum, vectors)
     const index = isJsonObject(datum) ? (datum.index ?? place) : undefined
     const vector = given && packVector(given)
@@ -56,7 +50,7 @@ export async function readEmbeddingsAnswer(
 }
 
 /** The text with each vector replaced by its place among `vectors`, which are texts still. */
-async function takeOutVectors(text: string, yieldTurn: YieldTurn): Promise<{ skeleton: string; vectors: string[] }> {
+function takeOutVectors(text: string): { skeleton: string; vectors: string[] } {
   const pattern = new RegExp(VECTOR)
   const vectors: string[] = []
   let skeleton = ''
@@ -65,7 +59,6 @@ async function takeOutVectors(text: string, yieldTurn: YieldTurn): Promise<{ ske
     skeleton += `${text.slice(end, match.index)}"embedding":[${vectors.length}]`
     end = pattern.lastIndex
     vectors.push(match[1] ?? '')
-    await yieldTurn()
   }
   return { skeleton: skeleton + text.slice(end), vectors }
 }

@@ -20,15 +20,15 @@ export async function checkTokenLimits(
   counter: InputCounter,
 ): Promise<void> {
   if (!OPENAI_MODELS.test(model)) return
-  let most = knownTokens
-  for (const input of inputs) {
-    most += counter.most(input)
-    if (counter.most(input) <= MOST_INPUT_TOKENS) continue
-    const tokens = await counter.count(input)
-    if (tokens > MOST_INPUT_TOKENS) throw refuse('inputTooLong', { tokens, most: MOST_INPUT_TOKENS })
-  }
-  if (most <= MOST_REQUEST_TOKENS) return
-  let total = knownTokens
-  for (const input of inputs) total += await counter.count(input)
+  const most = inputs.map(counter.most)
+  const counts = await counter.count(inputs.filter((_, at) => (most[at] ?? 0) > MOST_INPUT_TOKENS))
+  const tooLong = counts.find(tokens => tokens > MOST_INPUT_TOKENS)
+  if (tooLong !== undefined) throw refuse('inputTooLong', { tokens: tooLong, most: MOST_INPUT_TOKENS })
+  if (sum(most) + knownTokens <= MOST_REQUEST_TOKENS) return
+  const total = sum(await counter.count(inputs)) + knownTokens
   if (total > MOST_REQUEST_TOKENS) throw refuse('inputsTooLong', { tokens: total, most: MOST_REQUEST_TOKENS })
+}
+
+function sum(counts: readonly number[]): number {
+  return counts.reduce((total, count) => total + count, 0)
 }

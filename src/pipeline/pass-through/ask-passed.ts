@@ -4,22 +4,25 @@ import { NO_USAGE, type TokenUsage } from '../../catalogue/cost.ts'
 import type { Settlement } from '../../coalescing/shared-call.ts'
 import type { Joined } from '../../coalescing/shared-calls.ts'
 import { ClientGone, ProxyError } from '../../errors.ts'
-import { parseJsonObject } from '../../json/json-object.ts'
+import { Job, offLoop } from '../../event-loop/off-loop.ts'
+import { readBytes } from '../../providers/read-bytes.ts'
 import type { UpstreamAnswer } from '../../providers/upstream.ts'
 import { broken } from '../../providers/upstream-failure.ts'
 import { estimatePromptTokens } from '../../tokens/count-tokens.ts'
 import { entryOf, passedOn } from '../complete-call.ts'
 import { CLIENT_GONE_STATUS, type ProxyResponse } from '../exchange.ts'
-import { readAll } from '../read-answer.ts'
+import { MAX_PLAIN_BYTES, readAll } from '../read-answer.ts'
 import { missHeaders, SSE_TYPE } from '../response-headers.ts'
 import type { Attempt } from '../share-call.ts'
 import type { Stages } from '../stages.ts'
+import { judgePassed, type PassedAnswer } from './judge-passed.ts'
 import type { PassedContext } from './passed-context.ts'
 import { asPriced, type PassedUsage, priceOfPassed, readPassedUsage, readUsageOfEvent } from './passed-usage.ts'
 import { relayAnswer } from './relay-answer.ts'
 import { relayKept } from './relay-kept.ts'
-import { storePassed } from './store-passed.ts'
-import type { Sound } from './stored-sound.ts'
+import { type AnswerToKeep, storePassed } from './store-passed.ts'
+
+const JUDGE = new Job<readonly Uint8Array[], PassedAnswer>(new URL('./judge-passed-job.ts', import.meta.url))
 
 const NOT_SHAREABLE: Settlement = { kind: 'notShareable', failure: null }
 
@@ -57,9 +60,14 @@ async function answerWhole(
   stages: Stages,
 ): Promise<ProxyResponse> {
   const { provider } = context
-  const bytes = await readAll(answer.body, provider.name)
-  const usage = readPassedUsage(parseJsonObject(new TextDecoder().decode(bytes))?.usage)
-  await keep(context, joined, { contentType: typeOf(answer), bytes }, usage, stages)
+  const told = await readBytes(answer.body, provider.name, MAX_PLAIN_BYTES)
+  const read =
+    'whole' in told
+      ? judgePassed(told.whole)
+      : await offLoop.run(JUDGE, told.gathered.parts, { transfer: told.gathered.buffers })
+  const { bytes, hasResults } = read
+  const usage = readPassedUsage(read.usage)
+  await keep(context, joined, { contentType: typeOf(answer), bytes, hasResults }, usage, stages)
   const cost = priceOfPassed(context, usage, stages.catalogue)
   finish(context, usage, cost)
   return { status: answer.status, headers: { ...passedOn(answer), ...missOf(context, cost) }, body: bytes }
@@ -117,7 +125,7 @@ function relayKeptSound(
     onLeft: subscriber.leave,
     onTooLong: () => call.settle(NOT_SHAREABLE),
     async onWhole(bytes) {
-      if (bytes) await keep(context, joined, { contentType: typeOf(answer), bytes }, null, stages)
+      if (bytes) await keep(context, joined, { contentType: typeOf(answer), bytes, hasResults: false }, null, stages)
       finish(context, null, priceOfPassed(context, null, stages.catalogue))
     },
     onFailure(error) {
@@ -133,13 +141,13 @@ function relayKeptSound(
 async function keep(
   context: PassedContext,
   { call }: Joined,
-  answer: Sound,
+  answer: AnswerToKeep,
   usage: TokenUsage | null,
   { cache }: Stages,
 ): Promise<void> {
   const kept = await storePassed(context, answer, usage, cache)
   if (kept === null) return call.settle(NOT_SHAREABLE)
-  call.settle({ kind: 'complete', entry: entryOf(context, new TextEncoder().encode(kept), usage ?? NO_USAGE) })
+  call.settle({ kind: 'complete', entry: entryOf(context, kept, usage ?? NO_USAGE) })
 }
 
 /** An upstream's own error keeps its status, body and Retry-After. */

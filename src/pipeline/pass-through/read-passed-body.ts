@@ -5,7 +5,7 @@ import { canonicalizeBody } from '../../json/canonical.ts'
 import { decodeUtf8 } from '../../json/decode-utf8.ts'
 import { hasInexactNumber } from '../../json/inexact-number.ts'
 import type { JsonObject } from '../../json/json-object.ts'
-import { LARGE_BODY_BYTES, type LargeBodyReader } from '../../large-bodies/read-large-body.ts'
+import { isLargeBody, type LargeBodyReader } from '../../large-bodies/read-large-body.ts'
 import { readForm, readValue } from '../../multipart/read-form.ts'
 import { findKeptReferences, type KeptReference, kindOf } from '../../openai-format/kept-references.ts'
 import type { PassedBody } from '../../providers/upstream.ts'
@@ -34,7 +34,7 @@ export async function readPassedBody(
   const bytes = await body.readBytes(takesForms)
   const contentType = headers.get('content-type') ?? 'application/json'
   if (/^\s*multipart\/form-data/i.test(contentType)) return readFormBody(bytes, contentType)
-  if (bytes.length > LARGE_BODY_BYTES) {
+  if (isLargeBody(bytes)) {
     const large = await largeBodies.read(bytes)
     const passed = { bytes: large.bytes, contentType, fields: large.body, form: null }
     return { passed, json: { ...large, isLarge: true }, references: large.references }

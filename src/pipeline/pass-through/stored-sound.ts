@@ -9,8 +9,9 @@ export interface Sound {
 /** Longer sound is passed on and not kept: some four minutes of mp3. */
 export const MAX_SOUND_BYTES = 4 * 1024 * 1024
 
-export function writeSound({ contentType, bytes }: Sound): string {
-  return JSON.stringify({ content_type: contentType, base64: Buffer.from(bytes).toString('base64') })
+export function writeSound({ contentType, bytes }: Sound): Uint8Array {
+  const sound = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('base64')
+  return Buffer.from(`{"content_type":${JSON.stringify(contentType)},"base64":"${sound}"}`)
 }
 
 /** Null for anything else. */

@@ -1,7 +1,7 @@
 /** Owns the sandbox's chat completions. */
 
 import { invalidRequest } from '../../errors.ts'
-import { countPromptTokens } from '../../tokens/count-tokens.ts'
+import { countAside } from '../../tokens/count-aside.ts'
 import { contentWriter } from './answer-content.ts'
 import { checkAnswerSize } from './answer-size.ts'
 import { callWriter } from './call-choice.ts'
@@ -38,7 +38,7 @@ export async function completeChat(request: Request): Promise<Record<string, unk
     created: Math.floor(Date.now() / 1000),
     model,
     choices: numberChoices(choices),
-    usage: countUsage(request, choices),
+    usage: await countUsage(request, choices),
     system_fingerprint: 'fp_sandbox',
   }
 }
@@ -85,8 +85,8 @@ function readAlternatives(request: Request): number | undefined {
   throw invalidRequest("Invalid value for 'top_logprobs': it is only allowed when 'logprobs' is true.", 'top_logprobs')
 }
 
-function countUsage(request: Request, choices: Choice[]): Record<string, unknown> {
-  const prompt = countPromptTokens(request, 'chat')
+async function countUsage(request: Request, choices: Choice[]): Promise<Record<string, unknown>> {
+  const { promptTokens: prompt } = await countAside({ endpoint: 'chat', request, text: '' })
   const completion = sumTokens(choices)
   return {
     prompt_tokens: prompt,

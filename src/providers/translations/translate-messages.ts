@@ -1,21 +1,25 @@
 /** Anthropic's Messages by way of chat completions. */
 
 import type { JsonObject } from '../../json/json-object.ts'
+import type { MessageContext } from '../../messages-format/answer/growing-message.ts'
 import { createMessageStream, fromChatAnswer } from '../../messages-format/answer/message-stream.ts'
 import { type ChatTarget, toChatRequest } from '../../messages-format/request/to-chat-request.ts'
 import { translateError } from '../../messages-format/write-error.ts'
 import { estimatePromptTokens } from '../../tokens/count-tokens.ts'
-import type { Translation } from './answer-translation.ts'
+import type { Translated, Translation } from './answer-translation.ts'
 
 /** Throws a 400 that names what chat completions have no counterpart of. */
-export function translateMessages(body: JsonObject, target: ChatTarget): Translation {
+export function translateMessages(body: JsonObject, target: ChatTarget): Translated {
   const chatRequest = toChatRequest(body, target)
   const requestId = `req_${crypto.randomUUID().replaceAll('-', '')}`
   const context = { model: String(body.model), inputTokens: estimatePromptTokens(chatRequest, 'chat'), requestId }
+  return { chatRequest, context: { endpoint: 'messages', context } }
+}
+
+export function translationOfMessages(context: MessageContext): Translation {
   return {
-    chatRequest,
     fromAnswer: answer => fromChatAnswer(answer, context),
     openStream: () => createMessageStream(context),
-    fromError: (status, bodyText) => JSON.stringify(translateError(status, bodyText, requestId)),
+    fromError: (status, bodyText) => JSON.stringify(translateError(status, bodyText, context.requestId)),
   }
 }

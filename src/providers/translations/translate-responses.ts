@@ -1,17 +1,19 @@
 /** OpenAI's Responses by way of chat completions. */
 
 import type { JsonObject } from '../../json/json-object.ts'
-import { readResponseContext } from '../../responses-format/answer/response-context.ts'
+import { type ResponseContext, readResponseContext } from '../../responses-format/answer/response-context.ts'
 import { createResponseStream, fromChatAnswer } from '../../responses-format/answer/response-stream.ts'
 import { toChatRequest } from '../../responses-format/request/to-chat-request.ts'
-import type { Translation } from './answer-translation.ts'
+import type { Translated, Translation } from './answer-translation.ts'
 
 /** Throws a 400 that names what chat completions have no counterpart of. */
-export function translateResponses(body: JsonObject): Translation {
+export function translateResponses(body: JsonObject): Translated {
   const chatRequest = toChatRequest(body)
-  const context = readResponseContext(body, crypto.randomUUID())
+  return { chatRequest, context: { endpoint: 'responses', context: readResponseContext(body, crypto.randomUUID()) } }
+}
+
+export function translationOfResponses(context: ResponseContext): Translation {
   return {
-    chatRequest,
     fromAnswer: answer => fromChatAnswer(answer, context),
     openStream: () => createResponseStream(context),
     // The same envelope.

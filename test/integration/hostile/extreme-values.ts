@@ -78,7 +78,7 @@ const ANSWERED: Record<string, string | object> = {
   'a million letters': text(MARKER.repeat(30_000)),
   'a million spaces': text(' '.repeat(1_000_000)),
   '5,000 messages': chat({ messages: Array.from({ length: 5_000 }, () => ({ role: 'user', content: MARKER })) }),
-  '20,000 unknown fields': chat(Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`field${i}`, i]))),
+  '7,000 unknown fields': chat(Object.fromEntries(Array.from({ length: 7_000 }, (_, i) => [`field${i}`, i]))),
   'nesting of 100': plus(`"deep":${nest(100, '[', ']')}`),
   'an own __proto__': plus(`"__proto__":{"model":"polluted","stream":"polluted","isAdmin":true}`),
   'an own constructor': plus(`"constructor":{"prototype":{"polluted":true}}`),

@@ -172,7 +172,7 @@ describe('checkTokenLimits', () => {
 })
 
 describe('readEmbeddingsAnswer', () => {
-  const read = (body: unknown, inputs: number) => readEmbeddingsAnswer(JSON.stringify(body), inputs, createYieldTurn())
+  const read = (body: unknown, inputs: number) => readEmbeddingsAnswer(JSON.stringify(body), inputs)
   const base64 = (...numbers: number[]) => Buffer.from(Float32Array.from(numbers).buffer).toString('base64')
   const datum = (index: number, embedding: unknown) => ({ object: 'embedding', index, embedding })
   const numbersOf = (packed: readonly Uint8Array[]) => packed.map(vector => Array.from(unpackNumbers(vector)))

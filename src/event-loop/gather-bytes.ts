@@ -1,0 +1,39 @@
+/** Keeps bytes as they come, so that a worker can take them over without a copy at one go. */
+
+/** Each filled while the next bytes are on their way. */
+const BLOCK_BYTES = 1_048_576
+
+export class GatheredBytes {
+  readonly #blocks: Uint8Array<ArrayBuffer>[] = []
+  #used = BLOCK_BYTES
+  #length = 0
+
+  get length(): number {
+    return this.#length
+  }
+
+  /** Copies them: nobody else's buffer is ever handed over. */
+  add(bytes: Uint8Array): void {
+    this.#length += bytes.length
+    for (let at = 0; at < bytes.length; ) {
+      if (this.#used === BLOCK_BYTES) {
+        this.#blocks.push(new Uint8Array(BLOCK_BYTES))
+        this.#used = 0
+      }
+      const taken = bytes.subarray(at, at + BLOCK_BYTES - this.#used)
+      this.#blocks.at(-1)?.set(taken, this.#used)
+      this.#used += taken.length
+      at += taken.length
+    }
+  }
+
+  /** In their order, each with a buffer of its own. */
+  get parts(): Uint8Array<ArrayBuffer>[] {
+    return this.#blocks.map((block, at) => (at === this.#blocks.length - 1 ? block.subarray(0, this.#used) : block))
+  }
+
+  /** To hand over with a job. */
+  get buffers(): ArrayBuffer[] {
+    return this.#blocks.map(block => block.buffer)
+  }
+}

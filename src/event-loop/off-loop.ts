@@ -1,0 +1,115 @@
+/** Work that would hold up the event loop: a worker thread does it, one job at a time, and those who asked take turns. */
+import { basename } from 'node:path'
+import { ProxyError, type ProxyErrorOptions } from '../errors.ts'
+import { FairQueue } from './fair-queue.ts'
+
+/** Longer input is read, hashed, counted or translated by a worker: so much of it costs the event loop some 3 ms. */
+export const LONGEST_ON_LOOP = 262_144
+
+/** Names a module that exports `run(input)`, which returns a `JobDone`, or a promise of one. Input and output are cloned on their way. */
+export class Job<Input, Output> {
+  readonly module: string
+  /** Of its file, without `-job`. */
+  readonly name: string
+  declare readonly types: (input: Input) => Output
+
+  constructor(module: URL) {
+    this.module = module.href
+    this.name = basename(module.pathname, '-job.ts')
+  }
+}
+
+export interface JobDone<Output> {
+  output: Output
+  /** Buffers of the output that are handed over rather than copied. */
+  transfer?: ArrayBuffer[]
+}
+
+export interface JobRequest {
+  module: string
+  input: unknown
+}
+
+/** `refusal`: a ProxyError that the job threw. */
+export type JobReply = JobDone<unknown> | { refusal: ProxyErrorOptions } | { failure: string }
+
+export interface JobOptions {
+  /** Whose job it is: with several waiting, each owner has one done before anybody has a second. */
+  owner?: string | number
+  /** Buffers of the input that are handed over: they are empty afterwards. */
+  transfer?: ArrayBuffer[]
+}
+
+interface Asked {
+  request: JobRequest
+  transfer: ArrayBuffer[]
+  resolve(output: unknown): void
+  reject(error: Error): void
+}
+
+/** The worker is started at first need, and anew where it died of a job. It keeps no process alive. */
+export class OffLoop {
+  readonly #waiting = new FairQueue<Asked>()
+  #worker: Worker | null = null
+  #busy: Asked | null = null
+  readonly #given = new Map<string, number>()
+
+  /** How many jobs of each kind it was given since the start, by their modules' names. */
+  get given(): ReadonlyMap<string, number> {
+    return this.#given
+  }
+
+  /** Rejects with what the job threw. */
+  run<Input, Output>(job: Job<Input, Output>, input: Input, options: JobOptions = {}): Promise<Output> {
+    this.#given.set(job.name, (this.#given.get(job.name) ?? 0) + 1)
+    const { promise, resolve, reject } = Promise.withResolvers<unknown>()
+    const request = { module: job.module, input }
+    this.#waiting.add(options.owner ?? '', { request, transfer: options.transfer ?? [], resolve, reject })
+    this.#giveNext()
+    return promise as Promise<Output>
+  }
+
+  #giveNext(): void {
+    if (this.#busy) return
+    this.#busy = this.#waiting.take() ?? null
+    if (!this.#busy) return
+    this.#worker ??= this.#start()
+    this.#worker.postMessage(this.#busy.request, this.#busy.transfer)
+  }
+
+  #start(): Worker {
+    const started = new Worker(new URL('./off-loop-worker.ts', import.meta.url))
+    started.onmessage = ({ data }: MessageEvent<JobReply>) => {
+      const done = this.#busy
+      this.#busy = null
+      if ('output' in data) done?.resolve(data.output)
+      else done?.reject('refusal' in data ? new ProxyError(data.refusal) : new Error(data.failure))
+      this.#giveNext()
+    }
+    started.onerror = event => {
+      this.#worker = null
+      started.terminate()
+      const died = this.#busy
+      this.#busy = null
+      died?.reject(new Error(`A worker died of its job: ${event.message}`))
+      this.#giveNext()
+    }
+    started.unref()
+    return started
+  }
+}
+
+let isWorker = false
+
+/** For the worker: in its thread, all is done at once. */
+export function noteOffLoop(): void {
+  isWorker = true
+}
+
+/** Whether this thread has an event loop that others wait for. */
+export function isOnLoop(): boolean {
+  return !isWorker
+}
+
+/** Does what requests and answers of any project need. */
+export const offLoop = new OffLoop()

@@ -1,0 +1,23 @@
+/** Reads a long embeddings answer. */
+
+import type { JobDone } from '../../event-loop/off-loop.ts'
+import { joinBytes } from '../../openai-format/join-bytes.ts'
+import type { EmbeddingsToRead, ReadEmbeddings } from './fetch-batch.ts'
+import { readEmbeddingsAnswer } from './read-answer.ts'
+
+export function run({ parts, inputs }: EmbeddingsToRead): JobDone<ReadEmbeddings> {
+  const bytes = joinBytes(parts)
+  const answer = readEmbeddingsAnswer(new TextDecoder().decode(bytes), inputs)
+  if (!answer) return { output: { bytes, answer }, transfer: [bytes.buffer as ArrayBuffer] }
+  // In one buffer, which is handed over.
+  const all = joinBytes(answer.packed)
+  let end = 0
+  const packed = answer.packed.map(({ length }) => {
+    end += length
+    return all.subarray(end - length, end)
+  })
+  return {
+    output: { bytes, answer: { ...answer, packed } },
+    transfer: [bytes.buffer as ArrayBuffer, all.buffer as ArrayBuffer],
+  }
+}

@@ -1,0 +1,10 @@
+/** Puts a passed operation's long answer together, and reads it. */
+
+import type { JobDone } from '../../event-loop/off-loop.ts'
+import { joinBytes } from '../../openai-format/join-bytes.ts'
+import { judgePassed, type PassedAnswer } from './judge-passed.ts'
+
+export function run(parts: readonly Uint8Array[]): JobDone<PassedAnswer> {
+  const bytes = joinBytes(parts)
+  return { output: judgePassed(bytes), transfer: [bytes.buffer as ArrayBuffer] }
+}

@@ -1,0 +1,10 @@
+/** Puts a long answer together, and reads and judges it. */
+
+import type { JobDone } from '../event-loop/off-loop.ts'
+import { joinBytes } from '../openai-format/join-bytes.ts'
+import { type AnswerInput, judgeAnswer, type ReadAnswer } from './judge-answer.ts'
+
+export function run({ parts, ...asked }: AnswerInput & { parts: readonly Uint8Array[] }): JobDone<ReadAnswer> {
+  const bytes = joinBytes(parts)
+  return { output: judgeAnswer(bytes, asked), transfer: [bytes.buffer as ArrayBuffer] }
+}

@@ -1,0 +1,41 @@
+/** Requests whose body is too long to be rewritten on the event loop. */
+import { copyInTurns } from '../event-loop/copy-in-turns.ts'
+import { type Job, offLoop } from '../event-loop/off-loop.ts'
+import { decodeUtf8 } from '../json/decode-utf8.ts'
+import type { UpstreamRequest } from './upstream.ts'
+
+export type LongRequest = UpstreamRequest & { bodyBytes: Uint8Array }
+
+export function isLong(request: UpstreamRequest): request is LongRequest {
+  return request.bodyBytes !== undefined
+}
+
+/** The request with another body. */
+export function withLongBody(
+  { headers, stream, countsAlone, signal, endpoint }: Omit<UpstreamRequest, 'bodyText' | 'body'>,
+  body: Record<string, unknown>,
+  bodyBytes: Uint8Array,
+): LongRequest {
+  return {
+    endpoint,
+    headers,
+    stream,
+    signal,
+    ...(countsAlone === undefined ? {} : { countsAlone }),
+    body,
+    bodyBytes,
+    get bodyText() {
+      return decodeUtf8(bodyBytes)
+    },
+  }
+}
+
+/** What a job makes of a request's body, of which it gets a copy: the request may have to be sent again. */
+export async function runOnBody<Options extends object, Output>(
+  job: Job<Options & { bytes: Uint8Array }, Output>,
+  { bodyBytes }: LongRequest,
+  options: Options,
+): Promise<Output> {
+  const bytes = await copyInTurns(bodyBytes)
+  return offLoop.run(job, { ...options, bytes }, { transfer: [bytes.buffer] })
+}

@@ -1,0 +1,28 @@
+/** Reads a plain answer to its end. */
+import { GatheredBytes } from '../event-loop/gather-bytes.ts'
+import { LONGEST_ON_LOOP } from '../event-loop/off-loop.ts'
+import { joinBytes } from '../openai-format/join-bytes.ts'
+import { broken } from './upstream-failure.ts'
+
+/** What an answer consists of: as one where it is short, else gathered for a worker. */
+export type AnswerBytes = { whole: Uint8Array } | { gathered: GatheredBytes }
+
+/** Not put together where that takes long. Throws a 502 where there is more of it than that. */
+export async function readBytes(
+  body: ReadableStream<Uint8Array>,
+  provider: string,
+  mostBytes: number,
+): Promise<AnswerBytes> {
+  const parts: Uint8Array[] = []
+  const gathered = new GatheredBytes()
+  let length = 0
+  for await (const part of body) {
+    length += part.length
+    if (length > mostBytes) throw broken(provider, `gave an answer of more than ${mostBytes} bytes`)
+    parts.push(part)
+    if (length > LONGEST_ON_LOOP) for (const bytes of parts.splice(0)) gathered.add(bytes)
+  }
+  const [only] = parts
+  if (length > LONGEST_ON_LOOP) return { gathered }
+  return { whole: parts.length === 1 && only ? only : joinBytes(parts) }
+}

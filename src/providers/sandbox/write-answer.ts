@@ -1,0 +1,22 @@
+/** The bytes of the sandbox's answers: plain, or as the stream that they would be. */
+import { encodeSse, splitAnswer } from '../../openai-format/split.ts'
+import { answerInSandbox } from './answer-in-sandbox.ts'
+
+export type SandboxEndpoint = Parameters<typeof answerInSandbox>[0]
+
+export interface SandboxInput {
+  endpoint: SandboxEndpoint
+  stream: boolean
+  bytes: Uint8Array
+}
+
+const encoder = new TextEncoder()
+
+export async function writeAnswer(
+  endpoint: SandboxEndpoint,
+  body: Record<string, unknown>,
+  stream: boolean,
+): Promise<Uint8Array> {
+  const answer = await answerInSandbox(endpoint, body)
+  return stream ? encodeSse(splitAnswer(answer, { includeUsage: true })) : encoder.encode(JSON.stringify(answer))
+}

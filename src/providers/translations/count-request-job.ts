@@ -1,0 +1,9 @@
+/** Counts a request's tokens. */
+import type { JobDone } from '../../event-loop/off-loop.ts'
+import { parseExactly } from '../../json/exact-json.ts'
+import type { JsonObject } from '../../json/json-object.ts'
+import { count, type ToTranslate } from './translate-request.ts'
+
+export function run({ endpoint, bytes }: Pick<ToTranslate, 'endpoint' | 'bytes'>): JobDone<JsonObject> {
+  return { output: count(endpoint, parseExactly(new TextDecoder().decode(bytes)) as JsonObject) }
+}

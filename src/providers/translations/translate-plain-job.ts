@@ -1,0 +1,10 @@
+/** Translates a long plain chat answer. */
+
+import type { JobDone } from '../../event-loop/off-loop.ts'
+import { joinBytes } from '../../openai-format/join-bytes.ts'
+import { type PlainAnswer, type Told, tell } from './translate-plain.ts'
+
+export function run({ parts, translated }: PlainAnswer): JobDone<Told> {
+  const output = tell(joinBytes(parts), translated)
+  return { output, transfer: 'bytes' in output ? [output.bytes.buffer as ArrayBuffer] : [] }
+}

@@ -1,0 +1,50 @@
+/** Translates plain chat answers: a long one by a worker. */
+
+import { Job, offLoop } from '../../event-loop/off-loop.ts'
+import { isJsonObject, parseJsonObject } from '../../json/json-object.ts'
+import type { AnswerBytes } from '../read-bytes.ts'
+import { broken } from '../upstream-failure.ts'
+import type { Translation, TranslationContext } from './answer-translation.ts'
+import { translationOfMessages } from './translate-messages.ts'
+import { translationOfResponses } from './translate-responses.ts'
+
+export interface PlainAnswer {
+  parts: readonly Uint8Array[]
+  translated: TranslationContext
+}
+
+/** `fault`: what is wrong with an answer that is none. */
+export type Told = { bytes: Uint8Array } | { fault: string }
+
+const TRANSLATE = new Job<PlainAnswer, Told>(new URL('./translate-plain-job.ts', import.meta.url))
+
+/** Throws a 502 for what is no chat answer, and the ProxyError that the answer tells of. */
+export async function translatePlain(
+  answer: AnswerBytes,
+  provider: string,
+  translated: TranslationContext,
+): Promise<Uint8Array> {
+  const told =
+    'whole' in answer
+      ? tell(answer.whole, translated)
+      : await offLoop.run(
+          TRANSLATE,
+          { parts: answer.gathered.parts, translated },
+          { transfer: answer.gathered.buffers },
+        )
+  if ('fault' in told) throw broken(provider, told.fault)
+  return told.bytes
+}
+
+export function translationOf(translated: TranslationContext): Translation {
+  return translated.endpoint === 'responses'
+    ? translationOfResponses(translated.context)
+    : translationOfMessages(translated.context)
+}
+
+export function tell(bytes: Uint8Array, translated: TranslationContext): Told {
+  const answer = parseJsonObject(new TextDecoder().decode(bytes))
+  if (!answer) return { fault: 'gave an answer that is not a JSON object' }
+  if (!Array.isArray(answer.choices) && !isJsonObject(answer.error)) return { fault: 'gave an answer without choices' }
+  return { bytes: new TextEncoder().encode(JSON.stringify(translationOf(translated).fromAnswer(answer))) }
+}

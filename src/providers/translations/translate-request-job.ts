@@ -1,0 +1,27 @@
+/** Translates a long request into chat completions' form. */
+import type { JobDone } from '../../event-loop/off-loop.ts'
+import { parseExactly } from '../../json/exact-json.ts'
+import type { JsonObject } from '../../json/json-object.ts'
+import type { TranslationContext } from './answer-translation.ts'
+import { type LongTranslated, type ToTranslate, translate } from './translate-request.ts'
+
+export function run({ endpoint, target, bytes }: ToTranslate): JobDone<LongTranslated> {
+  const body = parseExactly(new TextDecoder().decode(bytes)) as JsonObject
+  const { chatRequest, context } = translate(endpoint, body, target)
+  const output = new TextEncoder().encode(JSON.stringify(chatRequest))
+  const { messages: _messages, tools: _tools, response_format: _format, ...fields } = chatRequest
+  const told = { bytes: output, fields: plain(fields), context: withoutInput(context) }
+  return { output: told, transfer: [output.buffer as ArrayBuffer] }
+}
+
+/** An answer repeats settings of its request, not what was asked. */
+function withoutInput(translated: TranslationContext): TranslationContext {
+  if (translated.endpoint !== 'responses') return translated
+  const { input: _input, ...body } = translated.context.body
+  return { ...translated, context: { ...translated.context, body: plain(body) } }
+}
+
+/** Numbers that are kept as they were written cannot go from thread to thread. */
+function plain(fields: JsonObject): JsonObject {
+  return JSON.parse(JSON.stringify(fields))
+}

@@ -1,0 +1,76 @@
+/** Translates requests into chat completions' form: a long one by a worker. */
+
+import { Job, offLoop } from '../../event-loop/off-loop.ts'
+import { parseExactly } from '../../json/exact-json.ts'
+import { hasInexactNumber } from '../../json/inexact-number.ts'
+import type { JsonObject } from '../../json/json-object.ts'
+import { countInputTokens } from '../../messages-format/count-tokens.ts'
+import type { ChatTarget } from '../../messages-format/request/to-chat-request.ts'
+import { countResponseInput } from '../../responses-format/count-tokens.ts'
+import { isLong, runOnBody, withLongBody } from '../long-body.ts'
+import type { UpstreamRequest } from '../upstream.ts'
+import type { Translated, TranslationContext } from './answer-translation.ts'
+import { translateMessages } from './translate-messages.ts'
+import { translateResponses } from './translate-responses.ts'
+
+export type TranslatedEndpoint = 'responses' | 'messages'
+
+export interface ToTranslate {
+  endpoint: TranslatedEndpoint
+  target: ChatTarget
+  bytes: Uint8Array
+}
+
+export interface LongTranslated {
+  bytes: Uint8Array
+  /** The chat request's short fields. */
+  fields: JsonObject
+  context: TranslationContext
+}
+
+const TRANSLATE = new Job<ToTranslate, LongTranslated>(new URL('./translate-request-job.ts', import.meta.url))
+const COUNT = new Job<Pick<ToTranslate, 'endpoint' | 'bytes'>, JsonObject>(
+  new URL('./count-request-job.ts', import.meta.url),
+)
+/** Texts of so many characters are counted on the event loop. */
+const LONGEST_COUNTED_CHARS = 4_096
+
+/** The chat request, and what its answer's translation has to know. Throws a 400 for what chat completions have no counterpart of. */
+export async function translateRequest(
+  request: UpstreamRequest,
+  endpoint: TranslatedEndpoint,
+  target: ChatTarget,
+): Promise<{ chat: UpstreamRequest; context: TranslationContext }> {
+  if (isLong(request)) {
+    const { bytes, fields, context } = await runOnBody(TRANSLATE, request, { endpoint, target })
+    return { chat: withLongBody({ ...headOf(request), endpoint: 'chat' }, fields, bytes), context }
+  }
+  const { chatRequest, context } = translate(endpoint, readBody(request), target)
+  const bodyText = JSON.stringify(chatRequest)
+  return { chat: { ...headOf(request), endpoint: 'chat', body: chatRequest, bodyText }, context }
+}
+
+/** How many tokens the request has: an estimate. Throws as translating it does. */
+export async function countRequest(request: UpstreamRequest, endpoint: TranslatedEndpoint): Promise<JsonObject> {
+  if (isLong(request)) return runOnBody(COUNT, request, { endpoint })
+  const { bodyText } = request
+  if (bodyText.length <= LONGEST_COUNTED_CHARS) return count(endpoint, readBody(request))
+  return offLoop.run(COUNT, { endpoint, bytes: new TextEncoder().encode(bodyText) })
+}
+
+export function translate(endpoint: TranslatedEndpoint, body: JsonObject, target: ChatTarget): Translated {
+  return endpoint === 'responses' ? translateResponses(body) : translateMessages(body, target)
+}
+
+export function count(endpoint: TranslatedEndpoint, body: JsonObject): JsonObject {
+  return { ...(endpoint === 'responses' ? countResponseInput(body) : countInputTokens(body)) }
+}
+
+/** Parsed anew where numbers would be rounded: a bound in a tool's schema may be one. */
+function readBody({ body, bodyText }: UpstreamRequest): JsonObject {
+  return hasInexactNumber(bodyText) ? (parseExactly(bodyText) as JsonObject) : body
+}
+
+function headOf({ headers, stream, signal }: UpstreamRequest) {
+  return { headers, stream, signal }
+}

@@ -1,0 +1,8 @@
+/** Counts texts one by one. */
+import type { JobDone } from '../event-loop/off-loop.ts'
+import type { TextsToCount } from './count-aside.ts'
+import { countTextTokens } from './count-tokens.ts'
+
+export function run({ texts, model }: TextsToCount): JobDone<number[]> {
+  return { output: texts.map(text => countTextTokens(text, model)) }
+}

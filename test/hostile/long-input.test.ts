@@ -1,0 +1,145 @@
+/**
+ * Input that would hold up the event loop is worked on by the worker, whoever chose its length. Told by the jobs it was given: how long
+ * the event loop was held up would depend on the machine. `scripts/bench/event-loop.ts` measures that.
+ */
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { offLoop } from '../../src/event-loop/off-loop.ts'
+import { describeEmbedded } from '../harness/backends.ts'
+import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import type { AnswerScenario } from '../standin/scenario.ts'
+import { type Standin, startStandin } from '../standin/server.ts'
+
+interface LongInput {
+  path: string
+  body: Record<string, unknown>
+  key?: 'test'
+  scenario?: Omit<AnswerScenario, 'kind'>
+  status?: number
+  /** Their names, once for each time they are given. */
+  jobs: string[]
+}
+
+const LONG = 300_000
+const MODEL = 'openai/gpt-4o-mini'
+const say = (content: string, more: Record<string, unknown> = {}) => ({
+  model: MODEL,
+  messages: [{ role: 'user', content }],
+  ...more,
+})
+const write = (input: string, more: Record<string, unknown> = {}) => ({ model: MODEL, input, ...more })
+const text = (chars: number) => 'long '.repeat(chars / 5)
+const fields = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, i) => [`k${i}`, 1]))
+const answer = { contentChars: LONG }
+
+const INPUTS: Record<string, LongInput> = {
+  'a long body': { path: '/chat/completions', body: say(text(LONG)), jobs: ['large-body'] },
+  'a short body of many fields': {
+    path: '/chat/completions',
+    body: say('Hello.', { x: fields(4_000) }),
+    jobs: ['large-body'],
+  },
+  'a long body to be translated': {
+    path: '/responses',
+    body: write(text(LONG)),
+    jobs: ['large-body', 'translate-request'],
+  },
+  'a long body to be translated into chat': {
+    path: '/messages',
+    body: say(text(LONG), { max_tokens: 9 }),
+    jobs: ['large-body', 'translate-request'],
+  },
+  'a long answer': { path: '/chat/completions', body: say('A.'), scenario: answer, jobs: ['read-answer'] },
+  'a long answer, replayed': { path: '/chat/completions', body: say('A.', { stream: true }), jobs: ['replay'] },
+  'a long answer to be translated': {
+    path: '/responses',
+    body: write('B.'),
+    scenario: answer,
+    jobs: ['translate-plain', 'read-answer'],
+  },
+  'tokens of a long prompt': {
+    path: '/messages/count_tokens',
+    body: say(text(8_000)),
+    jobs: ['count-request'],
+  },
+  'many vectors': {
+    path: '/embeddings',
+    body: write('', {
+      model: 'openai/text-embedding-3-large',
+      input: Array.from({ length: 40 }, (_, i) => `Text ${i}`),
+    }),
+    jobs: ['read-vectors', 'count-texts'],
+  },
+  'a long prompt of a test key': { path: '/chat/completions', key: 'test', body: say(text(8_000)), jobs: ['count'] },
+  'a long body of a test key': {
+    path: '/chat/completions',
+    key: 'test',
+    body: say(text(LONG)),
+    jobs: ['large-body', 'sandbox'],
+  },
+  'texts of a test key': {
+    path: '/completions',
+    key: 'test',
+    body: { model: MODEL, prompt: text(4_000) },
+    jobs: ['sandbox'],
+  },
+  'more names than anybody has': {
+    path: '/chat/completions',
+    body: say('Hello.', { x: fields(30_000) }),
+    status: 400,
+    jobs: ['large-body'],
+  },
+}
+
+describeEmbedded('long input', backend => {
+  let upstream: Standin
+  let proxy: TestProxy
+  let keys: { project: string; test: string }
+
+  beforeAll(async () => {
+    upstream = await startStandin()
+    proxy = await startProxy({
+      stores: await backend.open(),
+      environment: { AGGREGATOR_BASE_URL: upstream.baseUrl, AGGREGATOR_API_KEY: 'k' },
+    })
+    keys = { project: await proxy.createKey({ type: 'project' }), test: await proxy.createKey({ type: 'test' }) }
+  })
+  afterAll(async () => {
+    await proxy.stop()
+    await upstream.stop()
+  })
+
+  test.each(Object.entries(INPUTS))('%s is the worker’s', async (_, { path, body, key, scenario, status, jobs }) => {
+    if (scenario) upstream.script({ kind: 'answer', ...scenario })
+    const before = new Map(offLoop.given)
+    const response = await fetch(proxy.baseUrl + path, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${keys[key ?? 'project']}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    })
+    const told = await response.text()
+    expect(response.status, told.slice(0, 300)).toBe(status ?? 200)
+    const given = [...offLoop.given].flatMap(([name, count]) =>
+      Array<string>(count - (before.get(name) ?? 0)).fill(name),
+    )
+    expect(given.toSorted()).toEqual(jobs.toSorted())
+  })
+
+  test('short input is nobody’s but the event loop’s', async () => {
+    upstream.script({ kind: 'answer' })
+    const before = new Map(offLoop.given)
+    for (const [path, body] of [
+      ['/chat/completions', say('Short.')],
+      ['/responses', write('Short.')],
+      ['/messages', say('Short.', { max_tokens: 9 })],
+    ] as const) {
+      const response = await fetch(proxy.baseUrl + path, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${keys.project}`, 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      })
+      expect(response.status).toBe(200)
+      await response.arrayBuffer()
+    }
+    expect(new Map(offLoop.given)).toEqual(before)
+  })
+})

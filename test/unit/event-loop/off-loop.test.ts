@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest'
+import { FairQueue } from '../../../src/event-loop/fair-queue.ts'
+import { Job, OffLoop } from '../../../src/event-loop/off-loop.ts'
+
+interface Asked {
+  does: 'echo' | 'refuse' | 'fail' | 'priority'
+}
+
+const TEST_JOB = new Job<Asked & { text?: string }, string>(new URL('./echo-job.ts', import.meta.url))
+
+test('a job is done by another thread, which answers each with its own', async () => {
+  const loop = new OffLoop()
+  const texts = ['a', 'b', 'c']
+  const echoed = await Promise.all(texts.map(text => loop.run(TEST_JOB, { does: 'echo', text })))
+  expect(echoed).toEqual(texts.map(text => `${text} from a worker`))
+  expect(loop.given.get('echo')).toBe(3)
+})
+
+test('what a job refuses is refused as if it had been done here, and a failure is told', async () => {
+  const loop = new OffLoop()
+  await expect(loop.run(TEST_JOB, { does: 'refuse' })).rejects.toMatchObject({
+    name: 'ProxyError',
+    status: 400,
+    param: 'field',
+    message: 'Not this.',
+  })
+  await expect(loop.run(TEST_JOB, { does: 'fail' })).rejects.toThrow('broken')
+  expect(await loop.run(TEST_JOB, { does: 'echo', text: 'on' })).toBe('on from a worker')
+})
+
+test.runIf(process.platform === 'linux')('the worker stands behind the event loop', async () => {
+  expect(Number(await new OffLoop().run(TEST_JOB, { does: 'priority' }))).toBeGreaterThan(0)
+})
+
+test('owners take turns', () => {
+  const queue = new FairQueue<number>()
+  for (const item of [1, 2, 3]) queue.add('much', item)
+  queue.add('little', 4)
+  queue.add('other', 5)
+  expect(Array.from({ length: 6 }, () => queue.take())).toEqual([1, 4, 5, 2, 3, undefined])
+})
