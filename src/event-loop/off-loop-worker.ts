@@ -1,16 +1,12 @@
 /** The worker: runs one job after the other, behind the event loop where there is but one processor for the two. */
-import { readlinkSync } from 'node:fs'
-import { setPriority } from 'node:os'
 import { ProxyError } from '../errors.ts'
+import { lowerPriority } from './low-priority.ts'
 import { type JobDone, type JobReply, type JobRequest, noteOffLoop } from './off-loop.ts'
 
 declare const self: Worker
 
-/** Half a dozen steps: with both processors wanted, the event loop gets some four times as much as this thread. */
-const NICENESS = 6
-
 noteOffLoop()
-yieldToEventLoop()
+lowerPriority()
 
 self.onmessage = ({ data }: MessageEvent<JobRequest>) => void answer(data)
 
@@ -32,14 +28,4 @@ function describe(error: unknown): JobReply {
 
 function post(reply: JobReply, transfer: ArrayBuffer[] = []): void {
   self.postMessage(reply, transfer)
-}
-
-/** Linux has priorities of threads; elsewhere all are alike. */
-function yieldToEventLoop(): void {
-  try {
-    const thread = Number(readlinkSync('/proc/thread-self').split('/').pop())
-    if (thread !== process.pid) setPriority(thread, NICENESS)
-  } catch {
-    // Not on Linux, or not allowed.
-  }
 }

@@ -1,9 +1,12 @@
 /** The worker that satisfies schemas: whatever a schema does to it, the server goes on. */
+import { lowerPriority } from '../../../event-loop/low-priority.ts'
 import { findInstance } from './find-instance.ts'
 import type { SchemaJob, WorkerMessage } from './schema-job.ts'
 import { SchemaRefusal } from './schema-refusal.ts'
 
 declare const self: Worker
+
+lowerPriority()
 
 self.onmessage = ({ data }: MessageEvent<SchemaJob>) => post(answer(data))
 
