@@ -5,7 +5,7 @@
  *
  * Options: --keys N (default 1000000) --projects N (10000) --records N (10000000) --entries N (1000000) --rounds N (default 5)
  * --seconds N (a measurement, default 2) --connections N (default 32). A short run: --keys 1000 --projects 100 --records 10000
- * --entries 1000. Redis must run on this machine, and hold little else: its memory is read before and after.
+ * --entries 1000. PostgreSQL and Redis must run on this machine: processor time is read from /proc.
  */
 import { parseArgs } from 'node:util'
 import { Redis } from 'ioredis'
