@@ -35,7 +35,8 @@ export async function runOnBody<Options extends object, Output>(
   job: Job<Options & { bytes: Uint8Array }, Output>,
   { bodyBytes }: LongRequest,
   options: Options,
+  owner = '',
 ): Promise<Output> {
   const bytes = await copyInTurns(bodyBytes)
-  return offLoop.run(job, { ...options, bytes }, { transfer: [bytes.buffer] })
+  return offLoop.run(job, { ...options, bytes }, { owner, transfer: [bytes.buffer] })
 }

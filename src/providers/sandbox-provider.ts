@@ -3,6 +3,7 @@ import { inPieces } from '../event-loop/in-pieces.ts'
 import { Job, offLoop } from '../event-loop/off-loop.ts'
 import { isLong, runOnBody } from './long-body.ts'
 import { answerPassed } from './sandbox/passed/answer-passed.ts'
+import { TEST_KEYS } from './sandbox/test-keys.ts'
 import { type SandboxEndpoint, type SandboxInput, writeAnswer } from './sandbox/write-answer.ts'
 import { withTranslations } from './translations/with-translations.ts'
 import { unsupportedEndpoint } from './unsupported-endpoint.ts'
@@ -35,8 +36,8 @@ export function createSandboxProvider(): Provider {
 }
 
 async function write(request: UpstreamRequest, endpoint: SandboxEndpoint): Promise<Uint8Array> {
-  if (isLong(request)) return runOnBody(ANSWER, request, { endpoint, stream: request.stream })
+  if (isLong(request)) return runOnBody(ANSWER, request, { endpoint, stream: request.stream }, TEST_KEYS)
   const { body, bodyText, stream } = request
   if (bodyText.length <= LONGEST_ON_LOOP_CHARS[endpoint]) return writeAnswer(endpoint, body, stream)
-  return offLoop.run(ANSWER, { endpoint, stream, bytes: new TextEncoder().encode(bodyText) })
+  return offLoop.run(ANSWER, { endpoint, stream, bytes: new TextEncoder().encode(bodyText) }, { owner: TEST_KEYS })
 }

@@ -23,11 +23,11 @@ const MOST_ON_LOOP = 1_000
 const COUNT = new Job<ToCount, Counted>(new URL('./count-job.ts', import.meta.url))
 
 /** As `countPromptTokens` and `countTextTokens` have it. */
-export async function countAside(asked: ToCount): Promise<Counted> {
+export async function countAside(asked: ToCount, owner = ''): Promise<Counted> {
   const estimate = estimatePromptTokens(asked.request, asked.endpoint) + estimateTextTokens(asked.text)
   const { model } = asked.request
   const isQuick = estimate <= MOST_ON_LOOP && isLoaded(typeof model === 'string' ? model : undefined)
-  return isQuick || !isOnLoop() ? countNow(asked).output : offLoop.run(COUNT, asked)
+  return isQuick || !isOnLoop() ? countNow(asked).output : offLoop.run(COUNT, asked, { owner })
 }
 
 export interface TextsToCount {

@@ -11,6 +11,7 @@ import { limitText, type TextLimits } from './limit-text.ts'
 import { checkEntryCount, describeChatTokens } from './log-probabilities.ts'
 import { readMessages } from './messages.ts'
 import { digestRequest } from './request-digest.ts'
+import { TEST_KEYS } from './test-keys.ts'
 import { chooseCalls } from './tool-calls.ts'
 
 const MOST_CHOICES = 128
@@ -86,7 +87,7 @@ function readAlternatives(request: Request): number | undefined {
 }
 
 async function countUsage(request: Request, choices: Choice[]): Promise<Record<string, unknown>> {
-  const { promptTokens: prompt } = await countAside({ endpoint: 'chat', request, text: '' })
+  const { promptTokens: prompt } = await countAside({ endpoint: 'chat', request, text: '' }, TEST_KEYS)
   const completion = sumTokens(choices)
   return {
     prompt_tokens: prompt,
