@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config'
+import { FileOrder } from './test/harness/file-order.ts'
 
 export default defineConfig({
   test: {
@@ -9,7 +10,9 @@ export default defineConfig({
     // For what hangs; no test is to depend on how busy the machine is.
     testTimeout: 60_000,
     hookTimeout: 120_000,
-    maxWorkers: 2,
+    // One more than the cores it is meant for: tests of faults and processes wait much of their time.
+    maxWorkers: 3,
+    sequence: { sequencer: FileOrder },
     setupFiles: ['test/harness/after-file.ts'],
     globalSetup: ['test/harness/global-setup.ts'],
   },

@@ -33,10 +33,11 @@ export function hashPassword(password: string): Promise<string> {
   return Bun.password.hash(password, { algorithm: 'argon2id' })
 }
 
+/** Who has no password takes as long to refuse as who has another. Of this process: nobody knows its password. */
+let decoy: Promise<string> | null = null
+
 export function createLogin(database: Database): Login {
   const tickets = createTickets(HASHES_AT_ONCE)
-  // Who has no password takes as long to refuse as who has another.
-  let decoy: Promise<string> | null = null
 
   async function verify(email: string, password: string, address: string): Promise<void> {
     const waitSeconds = await countLoginAttempt(database, email, address)

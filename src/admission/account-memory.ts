@@ -11,7 +11,8 @@ export interface AccountMemory {
 }
 
 export function createAccountMemory(): AccountMemory {
-  const accounts = new LRUCache<string, Account>({ max: MAX_KEYS })
+  // As many accounts; by `max`, the library would lay out room for all of them at once, at each start.
+  const accounts = new LRUCache<string, Account>({ maxSize: MAX_KEYS, sizeCalculation: () => 1 })
   return {
     find: keyHash => accounts.get(keyHash) ?? null,
     note(keyHash, account) {

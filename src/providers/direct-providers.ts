@@ -34,10 +34,12 @@ interface Route {
 }
 
 export function createDirectProviders({ openKey, connect, protect }: DirectProvidersOptions): DirectProviders {
-  const routes = new LRUCache<string, Route>({ max: MAX_ROUTES })
+  // As many routes; by `max`, the library would lay out room for all of them at once, at each start.
+  const bound = { maxSize: MAX_ROUTES, sizeCalculation: () => 1 }
+  const routes = new LRUCache<string, Route>(bound)
   /** With their keys. A timer each takes them out, whether or not anybody asks again. */
   const opened = new LRUCache<Provider, Promise<Provider>>({
-    max: MAX_ROUTES,
+    ...bound,
     ttl: HOLD_MS,
     ttlAutopurge: true,
     // Looked up at each call, so that a test can set it.

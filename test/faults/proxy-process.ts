@@ -8,6 +8,7 @@ import { tieToTests } from './servers.ts'
 
 const SERVER = fileURLToPath(new URL('../../src/process/server.ts', import.meta.url))
 const READY_WITHIN_MS = 60_000
+const ENDED_WITHIN_MS = 50_000
 
 export interface ProxyProcess {
   /** Ends in /v1. */
@@ -18,8 +19,8 @@ export interface ProxyProcess {
   /** Everything it has printed so far. */
   output(): string
   signal(signal: NodeJS.Signals): void
-  /** Its exit code; rejects when it is still there after so long. */
-  ended(withinMs: number): Promise<number>
+  /** Its exit code; rejects when it is still there after so long, which is far longer than it takes. */
+  ended(withinMs?: number): Promise<number>
 }
 
 /** Resolves when its health endpoint answers; the process ends with the tests of the file at the latest. */
@@ -60,7 +61,7 @@ export function spawnProxy(environment: Record<string, string>, args: readonly s
     output: () => output,
     hasEnded: () => child.exitCode !== null || child.signalCode !== null,
     signal: (signal: NodeJS.Signals) => child.kill(signal),
-    async ended(withinMs: number): Promise<number> {
+    async ended(withinMs = ENDED_WITHIN_MS): Promise<number> {
       const code = await Promise.race([child.exited, Bun.sleep(withinMs)])
       if (code === undefined) throw new Error(`The proxy still runs after ${withinMs} ms:\n${output}`)
       // A worker that is left behind would keep the pipes open.

@@ -42,6 +42,12 @@ export function describeEmbedded(title: string, define: (backend: Backend) => vo
   describe(title, () => define(shared('embedded', openEmbedded)))
 }
 
+/** Defines the tests on one backend, the real one where there is one: for what other tests show to be the same on any. */
+export function describeOnce(title: string, define: (backend: Backend) => void): void {
+  const [name, open] = inject('real') ? (['real', openReal] as const) : (['embedded', openEmbedded] as const)
+  describe(`${title} (${name})`, () => define(shared(name, open)))
+}
+
 /** Defines the tests on real stores alone, for what the embedded backend cannot do: several processes, faults. */
 export function describeReal(title: string, define: (backend: Backend) => void): void {
   describe.skipIf(!inject('real'))(`${title} (real)`, () => define(shared('real', openReal)))

@@ -1,11 +1,8 @@
 /** Before all tests: migrated templates of both backends, from which each worker's embedded database and each group's real one start. After: says what was covered. */
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
-import { openEmbeddedDatabase } from '../../src/postgres/embedded/embedded.ts'
 import { migrate } from '../../src/postgres/migrate.ts'
 import { openRealDatabase } from '../../src/postgres/real.ts'
+import { prepareEmbeddedTemplate } from './embedded-template.ts'
 
 declare module 'vitest' {
   export interface ProvidedContext {
@@ -17,21 +14,16 @@ declare module 'vitest' {
 }
 
 export default async function setUp(project: TestProject) {
-  const folder = await mkdtemp(join(tmpdir(), 'model-proxy-test-'))
-  const embeddedTemplate = join(folder, 'template.tar')
-  const embedded = await openEmbeddedDatabase({ directory: null, psql: null })
-  await migrate(embedded)
-  await Bun.write(embeddedTemplate, await embedded.dump())
-  await embedded.close()
-  project.provide('embeddedTemplate', embeddedTemplate)
-
   const { DATABASE_URL: adminUrl, REDIS_URL: redisUrl } = process.env
   const real = adminUrl && redisUrl ? { adminUrl, redisUrl, template: `mp_template_${process.pid}` } : null
-  if (real) await makeRealTemplate(real.adminUrl, real.template)
+  const [embeddedTemplate] = await Promise.all([
+    prepareEmbeddedTemplate(),
+    real && makeRealTemplate(real.adminUrl, real.template),
+  ])
+  project.provide('embeddedTemplate', embeddedTemplate)
   project.provide('real', real)
 
   return async () => {
-    await rm(folder, { recursive: true, force: true })
     if (real) await runAsAdmin(real.adminUrl, `drop database if exists ${real.template} with (force)`)
     const covered = real
       ? 'embedded and real (PostgreSQL and Redis)'

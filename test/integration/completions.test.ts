@@ -1,6 +1,6 @@
 import OpenAI from 'openai'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { describeBackends, type Stores } from '../harness/backends.ts'
+import { describeOnce, type Stores } from '../harness/backends.ts'
 import { post } from '../harness/client.ts'
 import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
@@ -44,7 +44,7 @@ const FORMS: [string, Fields][] = [
   ['n for each of several texts', { prompt: ['Once', 'Twice'], n: 2, max_tokens: 4 }],
 ]
 
-describeBackends('legacy completions', backend => {
+describeOnce('legacy completions', backend => {
   let upstreams: Upstreams
   let stores: Stores
   let proxy: TestProxy

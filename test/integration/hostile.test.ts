@@ -26,8 +26,10 @@ const GROUPS = {
   'bad paths and methods': BAD_PATHS,
   'bad bodies': BAD_BODIES,
 }
-/** Longer than any time limit of the small proxy, and far shorter than a pattern that backtracks takes. */
-const TIME_LIMIT_MS = 5_000
+/** Those whose values get as far as a store. */
+const REACHES_STORES = ['extreme values', 'bad keys', 'bad headers']
+/** Far longer than any time limit of the small proxy: for what hangs, as a pattern that backtracks does. */
+const TIME_LIMIT_MS = 30_000
 const INFO = 30
 
 test('the set is as large as it is meant to be, and no two requests share a name', () => {
@@ -75,7 +77,12 @@ describeBackends('hostile requests', backend => {
     answered.test++
   }
 
-  for (const [group, requests] of Object.entries(GROUPS)) {
+  // What is refused before a store is asked is refused on any.
+  const groups = Object.entries(GROUPS).filter(
+    ([group]) => backend.name === 'embedded' || REACHES_STORES.includes(group),
+  )
+  const requests = groups.flatMap(([, group]) => group)
+  for (const [group, requests] of groups) {
     describe(group, () => {
       test.each(requests)('$name', async request => {
         log.take()
@@ -111,7 +118,7 @@ describeBackends('hostile requests', backend => {
       { key_type: 'project', requests: answered.project },
       { key_type: 'test', requests: answered.test },
     ])
-    expect(answered.test).toBeGreaterThan(Object.values(GROUPS).flat().length)
+    expect(answered.test).toBeGreaterThan(requests.length)
   })
 
   describe('an upstream that repeats the prompt', () => {

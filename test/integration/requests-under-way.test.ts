@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { describeBackends } from '../harness/backends.ts'
+import { describeOnce } from '../harness/backends.ts'
 import { question } from '../harness/chat.ts'
 import { ask, post } from '../harness/client.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
@@ -8,7 +8,7 @@ import { type Standin, startStandin } from '../standin/server.ts'
 
 const AT_ONCE = 5
 
-describeBackends("a key's requests under way", backend => {
+describeOnce("a key's requests under way", backend => {
   let upstream: Standin
   let proxy: TestProxy
   let key: string
@@ -67,12 +67,12 @@ describeBackends("a key's requests under way", backend => {
           signal: leaving.signal,
         }).catch(() => null),
       )
-      await waitUntil('all are upstream', 10_000, () => upstream.counts.total === before + AT_ONCE)
+      await waitUntil('all are upstream', 30_000, () => upstream.counts.total === before + AT_ONCE)
       leaving.abort()
       await Promise.all(gone)
       upstream.script({ kind: 'answer', content: 'well' })
-      await waitUntil('there is room again', 10_000, async () => (await askNew(false)).status === 200)
-      await waitUntil('nothing is upstream', 10_000, () => upstream.counts.active === 0)
+      await waitUntil('there is room again', 30_000, async () => (await askNew(false)).status === 200)
+      await waitUntil('nothing is upstream', 30_000, () => upstream.counts.active === 0)
     }
   })
 })

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { describeBackends, type Stores } from '../harness/backends.ts'
+import { describeOnce, type Stores } from '../harness/backends.ts'
 import { type Answer, ask, post } from '../harness/client.ts'
 import { AGGREGATOR_KEY, startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
@@ -25,7 +25,7 @@ const hello = (model: string, fields: Record<string, unknown> = {}) => ({
   ...fields,
 })
 
-describeBackends('routing', backend => {
+describeOnce('routing', backend => {
   let stores: Stores
   let proxy: TestProxy
   let project: string

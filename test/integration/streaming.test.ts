@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { IncompleteReason } from '../../src/openai-format/completeness.ts'
-import { describeBackends } from '../harness/backends.ts'
+import { describeOnce } from '../harness/backends.ts'
 import { question } from '../harness/chat.ts'
 import { ask, post } from '../harness/client.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
@@ -41,7 +41,7 @@ async function readAccounts(proxy: TestProxy): Promise<{ records: Accounted[]; c
   return { records, counted: row?.counted ?? 0 }
 }
 
-describeBackends('answers as the stand-in upstream streams them', backend => {
+describeOnce('answers as the stand-in upstream streams them', backend => {
   let upstream: Standin
   let proxy: TestProxy
   let key: string
@@ -113,7 +113,7 @@ describeBackends('answers as the stand-in upstream streams them', backend => {
     const reader = response.body?.getReader()
     for (let read = 0; read < 5; read++) await reader?.read()
     leaving.abort()
-    await waitUntil('the upstream call is ended', 2_000, () => upstream.counts.aborted === 1)
+    await waitUntil('the upstream call is ended', 30_000, () => upstream.counts.aborted === 1)
     await Bun.sleep(50)
     const { records, counted } = await readAccounts(proxy)
     expect(records).toMatchObject([{ status: 499, cache_result: 'MISS' }])
@@ -149,8 +149,8 @@ describeBackends('answers as the stand-in upstream streams them', backend => {
       const outcomes = await Promise.allSettled(streams)
       expect(outcomes.every(outcome => outcome.status === 'rejected')).toBe(true)
     }
-    await waitUntil('no upstream call is left', 5_000, () => upstream.counts.active === 0)
-    await waitUntil('connections are closed', 5_000, () => upstream.openConnections <= 1)
+    await waitUntil('no upstream call is left', 30_000, () => upstream.counts.active === 0)
+    await waitUntil('connections are closed', 30_000, () => upstream.openConnections <= 1)
     await proxy.settle()
     process.off('unhandledRejection', note)
     expect(rejections).toEqual([])
@@ -158,7 +158,7 @@ describeBackends('answers as the stand-in upstream streams them', backend => {
   })
 })
 
-describeBackends('streams whose upstream the test drives by hand', backend => {
+describeOnce('streams whose upstream the test drives by hand', backend => {
   let upstream: DrivenUpstream
   let proxy: TestProxy
   let key: string
@@ -274,14 +274,14 @@ describeBackends('streams whose upstream the test drives by hand', backend => {
     await call.say('Wait')
     const events = (await readToEnd(read)).trimEnd().split('\n\n')
     expect(JSON.parse(events.at(-1)?.slice(6) ?? '')).toMatchObject({ error: { code: 'upstream_timeout' } })
-    await waitUntil('the upstream call is closed', 5_000, () => call.isClosed)
+    await waitUntil('the upstream call is closed', 30_000, () => call.isClosed)
     const { records, counted } = await readAccounts(proxy)
     expect(records.at(-1)).toMatchObject({ status: 504, cache_result: 'MISS' })
     expect(counted).toBe(before)
   })
 
   describe('a client that does not read', () => {
-    const TOTAL = 96 * MIB
+    const TOTAL = 64 * MIB
     const PIECE = eventOf('0123456789abcdef'.repeat(4_096))
 
     /** Sends as fast as there is room; tells how much of it was taken. */
@@ -328,7 +328,7 @@ describeBackends('streams whose upstream the test drives by hand', backend => {
       await plateau(poured)
       client.leave()
       // Behind full buffers, the server hears of it later than of a reading client's leaving.
-      await waitUntil('the upstream call is closed', 5_000, () => call.isClosed)
+      await waitUntil('the upstream call is closed', 30_000, () => call.isClosed)
       await poured.done
     })
   })

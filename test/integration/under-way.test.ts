@@ -42,7 +42,7 @@ describeBackends('calls under way', backend => {
   }
 
   async function waitUntilAsked(times: number): Promise<void> {
-    await waitUntil(`upstream is asked ${times} times`, 10_000, () => upstream.counts.total === times)
+    await waitUntil(`upstream is asked ${times} times`, 30_000, () => upstream.counts.total === times)
   }
 
   async function countKept(table: 'cache_entries' | 'cached_vectors'): Promise<number> {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { describeBackends } from '../harness/backends.ts'
+import { describeOnce } from '../harness/backends.ts'
 import { question } from '../harness/chat.ts'
 import { post } from '../harness/client.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
@@ -35,7 +35,7 @@ function promptIn(request: RecordedRequest): string {
   return (request.body as { messages: { content: string }[] }).messages[0]?.content ?? ''
 }
 
-describeBackends('an upstream that fails 30 % of calls at connect and 10 % in mid-stream', backend => {
+describeOnce('an upstream that fails 30 % of calls at connect and 10 % in mid-stream', backend => {
   let upstream: Standin
   let proxy: TestProxy
   let key: string

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { describeBackends, type Stores } from '../harness/backends.ts'
+import { describeOnce, type Stores } from '../harness/backends.ts'
 import { type Answer, ask, get, post } from '../harness/client.ts'
 import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
@@ -17,7 +17,7 @@ beforeAll(async () => {
 beforeEach(() => upstreams.reset())
 afterAll(() => upstreams.stop())
 
-describeBackends('the upstream layer', backend => {
+describeOnce('the upstream layer', backend => {
   let stores: Stores
   let proxy: TestProxy
   let project: string

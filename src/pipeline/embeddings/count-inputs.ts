@@ -11,7 +11,7 @@ const EXACT_CHARS = 2_000_000
 export interface InputCounter {
   /** What the input cannot have more of, without counting: no token is shorter than a byte. */
   most(input: Input): number
-  /** Tokens in the model's vocabulary; loads it at first need, which takes half a second. */
+  /** Tokens in the model's vocabulary; reads it at first need. */
   count(input: Input): Promise<number>
 }
 

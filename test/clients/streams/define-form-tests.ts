@@ -1,6 +1,6 @@
 /** The tests that every client library is put to: one answer, the same in every form. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { describeBackends } from '../../harness/backends.ts'
+import { describeBackends, describeOnce } from '../../harness/backends.ts'
 import { startProxy, type TestProxy } from '../../harness/proxy.ts'
 import type { CorpusEntry } from '../../standin/corpus.ts'
 import { type Standin, startStandin } from '../../standin/server.ts'
@@ -14,6 +14,8 @@ export interface FormTests {
   unknown?: Record<string, string>
   /** Answers whose stream this client reads otherwise than their plain form, even straight from upstream, by name, and why. */
   misread?: Record<string, string>
+  /** On every backend, where one will do for the others: what is stored is the same whoever reads it. */
+  everywhere?: boolean
   /** Further tests of this client, on the same proxy. */
   define?(running: () => Running): void
 }
@@ -23,11 +25,18 @@ export interface Running {
   upstream: Standin
 }
 
-/** Defines them on every backend. */
-export function defineFormTests({ client, reader, unknown = {}, misread = {}, define }: FormTests): void {
+export function defineFormTests({
+  client,
+  reader,
+  unknown = {},
+  misread = {},
+  everywhere = false,
+  define,
+}: FormTests): void {
   const known = (entry: CorpusEntry) => !(entry.name in unknown)
 
-  describeBackends(`one answer in every form, read by ${client}`, backend => {
+  const describeForms = everywhere ? describeBackends : describeOnce
+  describeForms(`one answer in every form, read by ${client}`, backend => {
     let upstream: Standin
     let proxy: TestProxy
 

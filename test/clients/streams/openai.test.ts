@@ -12,6 +12,7 @@ const Place = z.object({ name: z.string(), isCapital: z.boolean(), people: z.num
 defineFormTests({
   client: 'the official openai client',
   reader: openaiReader,
+  everywhere: true,
   misread: {
     ...GROQ_USAGE,
     ...WHOLE_MESSAGE,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { describeBackends } from '../../harness/backends.ts'
+import { describeOnce } from '../../harness/backends.ts'
 import { ask } from '../../harness/client.ts'
 import { startProxy, type TestProxy } from '../../harness/proxy.ts'
 import { type Standin, startStandin } from '../../standin/server.ts'
@@ -12,7 +12,7 @@ interface Chunk {
   usage?: unknown
 }
 
-describeBackends('usage follows stream_options', backend => {
+describeOnce('usage follows stream_options', backend => {
   let upstream: Standin
   let proxy: TestProxy
 

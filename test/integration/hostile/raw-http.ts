@@ -15,8 +15,8 @@ export interface RawExchange {
   hungUp: boolean
 }
 
-/** Bytes to send, or milliseconds to wait before the next ones. */
-export type RawPart = string | Uint8Array | number
+/** Bytes to send; milliseconds, or something else, to wait for before the next ones. */
+export type RawPart = string | Uint8Array | number | Promise<void>
 
 export interface RawOptions {
   port: number
@@ -64,6 +64,7 @@ export async function sendRaw({ port, parts, responses, timeLimitMs }: RawOption
   try {
     for (const part of parts) {
       if (typeof part === 'number') await Promise.race([Bun.sleep(part), exchange])
+      else if (part instanceof Promise) await Promise.race([part, exchange])
       else await write(typeof part === 'string' ? Buffer.from(part) : part)
     }
     return await exchange

@@ -1,0 +1,47 @@
+/** The migrated database from which each worker's embedded one starts, kept on disk: it is made once for each schema. */
+import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { openEmbeddedDatabase } from '../../src/postgres/embedded/embedded.ts'
+import { migrate } from '../../src/postgres/migrate.ts'
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url))
+const FOLDER = join(ROOT, 'node_modules/.cache/model-proxy')
+/** All that goes into it: the schema, what brings it in, and PGlite with its parts, which the lock file names. */
+const MADE_OF = ['sql/**/*.sql', 'src/postgres/migrate.ts', 'src/postgres/embedded/embedded-worker.ts', 'bun.lock']
+const KEEP_MS = 7 * 86_400_000
+
+/** Path of its dump. Who else makes it meanwhile makes the same; neither sees the other's half of it. */
+export async function prepareEmbeddedTemplate(): Promise<string> {
+  const path = join(FOLDER, `template-${await digestSources()}.tar`)
+  if (await Bun.file(path).exists()) return path
+  await mkdir(FOLDER, { recursive: true })
+  await forgetOld()
+  const unfinished = join(FOLDER, `unfinished-${crypto.randomUUID()}.tar`)
+  const database = await openEmbeddedDatabase({ directory: null, psql: null })
+  await migrate(database)
+  await Bun.write(unfinished, await database.dump())
+  await database.close()
+  await rename(unfinished, path)
+  return path
+}
+
+async function digestSources(): Promise<string> {
+  const hasher = new Bun.CryptoHasher('sha256')
+  for (const pattern of MADE_OF) {
+    for (const path of [...new Bun.Glob(pattern).scanSync(ROOT)].sort()) {
+      const text = await Bun.file(join(ROOT, path)).text()
+      hasher.update(`${path} ${text.length}\n${text}`)
+    }
+  }
+  return hasher.digest('hex').slice(0, 16)
+}
+
+/** Of schemas that nobody has tested for a while. */
+async function forgetOld(): Promise<void> {
+  for (const name of await readdir(FOLDER)) {
+    const path = join(FOLDER, name)
+    const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Number.POSITIVE_INFINITY }))
+    if (Date.now() - mtimeMs > KEEP_MS) await rm(path, { force: true })
+  }
+}
