@@ -54,7 +54,7 @@ interface CrowdResult {
 const CROWD = 2_000
 const CROWD_TURNS = 4
 /** They come one after the other, and the last before the first is done. */
-const CROWD_PAUSE_MS = 2
+const CROWD_PAUSE_MS = 3
 const CONCURRENT = [1, 100]
 /** Small ones: servers close a connection that is idle for ten seconds. */
 const STREAMS_PER_BLOCK = 50
@@ -76,7 +76,7 @@ export async function measureStreams(bench: StreamBench): Promise<StreamResult> 
   for (const concurrent of CONCURRENT) firstEvents.push(await measureFirstEvents(bench, concurrent))
   await script(bench, { kind: 'answer', contentChars: LONG_CHARS, chunkPauseMs: 1 })
   const chunks = await measureChunks(bench)
-  await script(bench, { kind: 'answer', contentChars: 900, chunkPauseMs: 100 })
+  await script(bench, { kind: 'answer', contentChars: 180, chunkPauseMs: 500 })
   const crowd = await measureCrowd(bench)
   await script(bench, null)
   return { firstEvents, chunks, crowd }
