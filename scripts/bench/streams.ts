@@ -53,6 +53,8 @@ interface CrowdResult {
 
 const CROWD = 2_000
 const CROWD_TURNS = 4
+/** They come one after the other, and the last before the first is done. */
+const CROWD_PAUSE_MS = 3
 const CONCURRENT = [1, 100]
 /** Small ones: servers close a connection that is idle for ten seconds. */
 const STREAMS_PER_BLOCK = 50
@@ -74,7 +76,7 @@ export async function measureStreams(bench: StreamBench): Promise<StreamResult> 
   for (const concurrent of CONCURRENT) firstEvents.push(await measureFirstEvents(bench, concurrent))
   await script(bench, { kind: 'answer', contentChars: LONG_CHARS, chunkPauseMs: 1 })
   const chunks = await measureChunks(bench)
-  await script(bench, { kind: 'answer', contentChars: 900, chunkPauseMs: 50 })
+  await script(bench, { kind: 'answer', contentChars: 180, chunkPauseMs: 500 })
   const crowd = await measureCrowd(bench)
   await script(bench, null)
   return { firstEvents, chunks, crowd }
@@ -137,7 +139,12 @@ async function measureCrowd({ proxyPort, proxyPid, key }: StreamBench): Promise<
   const clients = await openClients(proxyPort, CROWD)
   const residentMiB: number[] = []
   for (let turn = 0; turn < CROWD_TURNS; turn++) {
-    await streamAll(clients, key)
+    await Promise.all(
+      clients.map(async (client, i) => {
+        await Bun.sleep(i * CROWD_PAUSE_MS)
+        await client.stream(writeBody(serial++), key)
+      }),
+    )
     const pages = Number(readFileSync(`/proc/${proxyPid}/statm`, 'utf8').split(' ')[1])
     residentMiB.push((pages * PAGE_BYTES) / 1_048_576)
   }
