@@ -1,5 +1,6 @@
 /** Wires the stages together; no logic of its own, so that tests boot the real application. */
 import { createAdmission } from './admission/admission.ts'
+import { createRateWindows } from './admission/rate-windows.ts'
 import { createReservations, type Reservations } from './admission/reservations.ts'
 import { createRequestReserver } from './admission/reserve-requests.ts'
 import { createCache } from './cache/cache.ts'
@@ -88,14 +89,15 @@ export async function createApp(options: AppOptions): Promise<App> {
   const providers = reachProviders({ config, database, catalogue, log })
   const modelRouter = createModelRouter({ catalogue, sandbox: createSandboxProvider(), ...providers })
   const caching = await createCaching(options, catalogue, modelRouter)
-  const reservations = createReservations(database)
+  const windows = createRateWindows(store)
+  const reservations = createReservations(database, windows)
   const recorder = createUsageRecorder(database, log)
   const wordings = createWordings(createVault(() => readEncryptionKeys(config)))
   const semanticHits = createSemanticHitRecorder(database, wordings.seal, log)
   const accounting = createAccounting({ recorder, semanticHits, reservations, catalogue, log })
   const largeBodies = createLargeBodyReader()
   const stages: Stages = {
-    admission: createAdmission(store, reservations),
+    admission: createAdmission({ store, windows, reservations }),
     largeBodies,
     cache: caching.cache,
     catalogue,

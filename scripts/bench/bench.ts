@@ -8,7 +8,7 @@
 import { parseArgs } from 'node:util'
 import { benchEmbeddings, printEmbeddings } from './embeddings.ts'
 import type { LoadOrder, LoadResult } from './load.ts'
-import { findFreePort, startAndRead, startProxyProcess, stop } from './processes.ts'
+import { findFreePort, runLoadProcess, startAndRead, startProxyProcess, stop } from './processes.ts'
 import { prepareStores } from './stores.ts'
 import { measureStreams, printStreams, type StreamResult } from './streams.ts'
 
@@ -169,14 +169,7 @@ async function measure(scenario: Scenario, connections: number): Promise<LoadRes
     warmupMs: 1_000,
     measureMs: Number(options.seconds) * 1000,
   }
-  const load = Bun.spawn([process.execPath, 'scripts/bench/load.ts'], {
-    stdin: 'pipe',
-    stdout: 'pipe',
-    stderr: 'inherit',
-  })
-  load.stdin.write(JSON.stringify(order))
-  load.stdin.end()
-  const result: LoadResult = JSON.parse(await new Response(load.stdout).text())
+  const result = await runLoadProcess(order)
   const wrong = Object.keys(result.cacheResults).filter(cache => cache !== scenario.expects)
   if (wrong.length > 0 || Object.keys(result.statuses).some(status => status !== '200')) {
     throw new Error(

@@ -6,13 +6,13 @@
  * Options: --rounds N (default 10) --seconds N (of each turn, default 1) --warm-up N (seconds, default 5). Each checkout needs its
  * own node_modules. DATABASE_URL and REDIS_URL must lead to servers on this machine: processor time is read from /proc.
  */
-import { readdirSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { Subprocess } from 'bun'
 import { openRealDatabase } from '../../src/postgres/real.ts'
 import type { LoadOrder, LoadResult } from './load.ts'
-import { findFreePort, startAndRead, type startProxyProcess, stop } from './processes.ts'
+import { findFreePort, runLoadProcess, startAndRead, type startProxyProcess, stop } from './processes.ts'
+import { findStoreProcesses, readProcessorTime, sumProcessorTime } from './processor-time.ts'
 import type { BenchStores } from './stores.ts'
 
 const { values: options } = parseArgs({
@@ -62,39 +62,6 @@ const SCENARIOS: Record<string, Scenario> = {
   },
 }
 
-const TICKS_PER_SECOND = 100
-
-/** Microseconds that a process has run; 0 where it is gone. */
-function readProcessorTime(pid: number): number {
-  try {
-    const text = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
-    return ((Number(fields[11]) + Number(fields[12])) * 1e6) / TICKS_PER_SECOND
-  } catch {
-    return 0
-  }
-}
-
-/** Processes whose command line holds all of these. */
-function findProcesses(...parts: string[]): number[] {
-  return readdirSync('/proc').flatMap(entry => {
-    if (!/^\d+$/.test(entry)) return []
-    try {
-      const commandLine = readFileSync(`/proc/${entry}/cmdline`, 'utf8')
-      return parts.every(part => commandLine.includes(part)) ? [Number(entry)] : []
-    } catch {
-      return []
-    }
-  })
-}
-
-const sum = (pids: readonly number[]) => pids.reduce((total, pid) => total + readProcessorTime(pid), 0)
-const databaseOf = ({ stores }: Version) => new URL(stores.environment.DATABASE_URL).pathname.slice(1)
-/** Of clients: those of upkeep tell of no address. */
-const findBackends = (version: Version) => findProcesses('postgres:', databaseOf(version), '(')
-const redisOf = ({ stores }: Version) =>
-  findProcesses('redis-server', `:${new URL(stores.environment.REDIS_URL).port || '6379'}`)
-
 async function start(pair: string, upstreamUrl: string): Promise<Version> {
   const [name = '', folder = '.'] = pair.split('=')
   const root = resolve(home, folder)
@@ -135,14 +102,7 @@ async function load(version: Version, scenario: Scenario, connections: number, s
     warmupMs: 0,
     measureMs: seconds * 1000,
   }
-  const child = Bun.spawn([process.execPath, 'scripts/bench/load.ts'], {
-    stdin: 'pipe',
-    stdout: 'pipe',
-    stderr: 'inherit',
-  })
-  child.stdin.write(JSON.stringify(order))
-  child.stdin.end()
-  return JSON.parse(await new Response(child.stdout).text())
+  return runLoadProcess(order)
 }
 
 interface Total {
@@ -159,15 +119,18 @@ async function compare(versions: readonly Version[], name: string, scenario: Sce
   for (let round = 0; round < Number(options.rounds); round++) {
     const turns = versions.map((version, i) => [version, totals[i] as Total] as const)
     for (const [version, total] of round % 2 ? turns.toReversed() : turns) {
-      const backends = findBackends(version)
-      const redis = redisOf(version)
-      const before = [readProcessorTime(version.proxy.pid), sum(backends), sum(redis)] as const
+      const { postgres, redis } = findStoreProcesses(version.stores.environment)
+      const before = [
+        readProcessorTime(version.proxy.pid),
+        sumProcessorTime(postgres),
+        sumProcessorTime(redis),
+      ] as const
       const result = await load(version, scenario, connections, Number(options.seconds))
       // Records are written behind, twice a second: they are part of the price.
       await Bun.sleep(700)
       total.proxy += readProcessorTime(version.proxy.pid) - before[0]
-      total.postgres += sum(findBackends(version)) - before[1]
-      total.redis += sum(redis) - before[2]
+      total.postgres += sumProcessorTime(findStoreProcesses(version.stores.environment).postgres) - before[1]
+      total.redis += sumProcessorTime(redis) - before[2]
       total.requests += result.requests
       total.rates.push(result.requestsPerSecond)
       total.others += result.requests - (result.cacheResults[scenario.expects] ?? 0)

@@ -1,5 +1,6 @@
 /** Starts and ends the processes that a benchmark needs, each waiting until it is ready. */
 import type { Subprocess } from 'bun'
+import type { LoadOrder, LoadResult } from './load.ts'
 
 const READY_TIME_LIMIT_MS = 30_000
 
@@ -54,6 +55,18 @@ export async function startProxyProcess(
     await Bun.sleep(50)
   }
   throw new Error('The proxy did not become healthy')
+}
+
+/** The load generator in a process of its own. */
+export async function runLoadProcess(order: LoadOrder): Promise<LoadResult> {
+  const child = Bun.spawn([process.execPath, 'scripts/bench/load.ts'], {
+    stdin: 'pipe',
+    stdout: 'pipe',
+    stderr: 'inherit',
+  })
+  child.stdin.write(JSON.stringify(order))
+  child.stdin.end()
+  return JSON.parse(await new Response(child.stdout).text())
 }
 
 export async function stop(child: Subprocess): Promise<void> {

@@ -23,6 +23,7 @@ export async function prepareStores(): Promise<BenchStores> {
   await migrate(database)
   await database.runScript(`
     insert into plans values ('bench', 1000000000, 1000000000, 1000000000000, 1000000000, 1000000000000);
+    update plans set concurrent_requests = 1000000 where name = 'bench';
     alter table projects alter column id restart with ${Number.parseInt(randomBytes(5).toString('hex'), 16)};
   `)
   await createProject(database, 'bench', 'bench')

@@ -22,6 +22,7 @@ export interface StreamBench {
 export interface StreamResult {
   firstEvents: FirstEventResult[]
   chunks: ChunkResult
+  crowd: CrowdResult
 }
 
 interface FirstEventResult {
@@ -43,6 +44,15 @@ interface ChunkResult {
   cpuMicrosecondsPerChunk: number
 }
 
+/** Streams at once, all of them slow: each turn of the same again must take no more memory than the one before. */
+interface CrowdResult {
+  streams: number
+  /** Of the proxy's process, in MiB, after each turn. */
+  residentMiB: number[]
+}
+
+const CROWD = 2_000
+const CROWD_TURNS = 4
 const CONCURRENT = [1, 100]
 /** Small ones: servers close a connection that is idle for ten seconds. */
 const STREAMS_PER_BLOCK = 50
@@ -52,6 +62,7 @@ const WARM_UP_CONCURRENT = 20
 const LONG_STREAMS = 20
 /** Characters of the long answers: about 1,000 chunks each. */
 const LONG_CHARS = 9_000
+const PAGE_BYTES = 4_096
 /** The kernel counts processor time in these. */
 const TICKS_PER_SECOND = 100
 
@@ -63,11 +74,13 @@ export async function measureStreams(bench: StreamBench): Promise<StreamResult> 
   for (const concurrent of CONCURRENT) firstEvents.push(await measureFirstEvents(bench, concurrent))
   await script(bench, { kind: 'answer', contentChars: LONG_CHARS, chunkPauseMs: 1 })
   const chunks = await measureChunks(bench)
+  await script(bench, { kind: 'answer', contentChars: 900, chunkPauseMs: 50 })
+  const crowd = await measureCrowd(bench)
   await script(bench, null)
-  return { firstEvents, chunks }
+  return { firstEvents, chunks, crowd }
 }
 
-export function printStreams({ firstEvents, chunks }: StreamResult): void {
+export function printStreams({ firstEvents, chunks, crowd }: StreamResult): void {
   for (const { concurrent, addedP50Ms, addedP99Ms, bareAddedP50Ms, directP50Ms, proxiedP50Ms } of firstEvents) {
     const figures = `added p50 ${addedP50Ms.toFixed(3)} ms, p99 ${addedP99Ms.toFixed(3)} ms`
     const floor = `a bare forwarder with the same round trips: ${bareAddedP50Ms.toFixed(3)} ms`
@@ -76,6 +89,8 @@ export function printStreams({ firstEvents, chunks }: StreamResult): void {
   }
   const { cpuMicrosecondsPerChunk: cost, chunks: count } = chunks
   process.stdout.write(`a passed chunk: ${cost.toFixed(1)} µs of processor time (${count} chunks)\n`)
+  const memory = crowd.residentMiB.map(size => size.toFixed(0)).join(', ')
+  process.stdout.write(`${crowd.streams} streams at once, again and again: ${memory} MiB resident\n`)
 }
 
 /** Compilers need some thousand requests before they do their best. */
@@ -116,6 +131,18 @@ async function measureFirstEvents(bench: StreamBench, concurrent: number): Promi
     addedP99Ms: quantile(proxied, 0.99) - quantile(direct, 0.99),
     bareAddedP50Ms: bareP50Ms - directP50Ms,
   }
+}
+
+async function measureCrowd({ proxyPort, proxyPid, key }: StreamBench): Promise<CrowdResult> {
+  const clients = await openClients(proxyPort, CROWD)
+  const residentMiB: number[] = []
+  for (let turn = 0; turn < CROWD_TURNS; turn++) {
+    await streamAll(clients, key)
+    const pages = Number(readFileSync(`/proc/${proxyPid}/statm`, 'utf8').split(' ')[1])
+    residentMiB.push((pages * PAGE_BYTES) / 1_048_576)
+  }
+  for (const client of clients) client.close()
+  return { streams: CROWD, residentMiB }
 }
 
 async function measureChunks(bench: StreamBench): Promise<ChunkResult> {

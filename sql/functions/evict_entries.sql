@@ -41,6 +41,8 @@ begin
                         from cache_entries e
                         where e.project_id = crowded.project_id
                             and e.test = crowded.test
+                            -- Of all: it leads to the index by expiry.
+                            and e.expires_at > '-infinity'
                         order by e.expires_at
                         limit at_most - evicted
                         for update skip locked

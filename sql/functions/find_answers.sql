@@ -37,8 +37,8 @@ as $$
 declare
     found integer;
 begin
-    -- Subqueries that end in a limit, or offset 0, ask for no more than one index can tell: a plan that was made while the table was
-    -- empty would else walk all of a project through the index by expiry. What else must hold is asked of what they found.
+    -- Subqueries that end in a limit, or offset 0, ask for no more than one index can tell, and nothing of expiry: a plan that was made
+    -- while the table was empty would else walk all of a project through the index by expiry. The rest is asked of what they found.
     return query
     select
         g.at::integer - 1, e.id, encode(e.request_hash, 'hex'), 'exact', null::double precision, e.response, e.provider, e.prompt_tokens,

@@ -4,7 +4,7 @@ import { refuse } from '../errors.ts'
 import type { Account, UnknownKey } from '../postgres/admit.ts'
 import type { FastStore } from '../stores/fast-store.ts'
 import { createKeyValidation, refuseInactive } from './key-validation.ts'
-import { createRateWindows, type Passed } from './rate-windows.ts'
+import type { Passed, RateWindows } from './rate-windows.ts'
 import { rateLimitExceeded } from './refusals.ts'
 import { createRequestsUnderWay } from './requests-under-way.ts'
 import type { Reservations } from './reservations.ts'
@@ -32,9 +32,14 @@ export interface Admission {
   admit(keyHash: string, address: string, exactKey: string | null): Promise<Admitted>
 }
 
-export function createAdmission(store: FastStore, reservations: Reservations): Admission {
+export interface AdmissionOptions {
+  store: FastStore
+  windows: RateWindows
+  reservations: Reservations
+}
+
+export function createAdmission({ store, windows, reservations }: AdmissionOptions): Admission {
   const keys = createKeyValidation(store, reservations)
-  const passWindows = createRateWindows(store)
   const underWay = createRequestsUnderWay()
 
   /** Counts one request in the windows of the account. Throws 429 where one is full; null where its limits have changed. */
@@ -44,7 +49,7 @@ export function createAdmission(store: FastStore, reservations: Reservations): A
     address: string,
     exactKey: string | null,
   ): Promise<Passed | null> {
-    const pass = await passWindows({ account, address, entry: exactKey })
+    const pass = await windows.pass({ account, address, entry: exactKey })
     if (pass.passed) return pass
     // The plan may have been changed since the account was seen.
     if (sameLimits(account, await keys.validate(keyHash))) throw rateLimitExceeded(pass.fullWindow.limit, pass.waitMs)
@@ -84,7 +89,7 @@ export function createAdmission(store: FastStore, reservations: Reservations): A
     identify,
     async authenticate(keyHash, address) {
       const account = await identify(keyHash, address)
-      const pass = await passWindows({ account, address, entry: null })
+      const pass = await windows.pass({ account, address, entry: null })
       if (!pass.passed) throw rateLimitExceeded(pass.fullWindow.limit, pass.waitMs)
       return account
     },

@@ -38,15 +38,32 @@ export interface Refused {
 
 export type PassReply = Passed | Refused
 
-/** One function that counts a request in both of its windows, or in none, and reads its exact entry on the way. */
-export function createRateWindows(store: FastStore): (request: PassRequest) => Promise<PassReply> {
-  return createBatcher<PassRequest, PassReply>({
-    run: requests => runBatch(store, requests),
+export interface RateWindows {
+  /** Counts a request in both of its windows, or in none, and reads its exact entry on the way. */
+  pass(request: PassRequest): Promise<PassReply>
+  /** Settles when the requests that are being counted have been told; null while none are. Never rejects. */
+  underWay(): Promise<unknown> | null
+}
+
+export function createRateWindows(store: FastStore): RateWindows {
+  let underWay: Promise<unknown> | null = null
+  const pass = createBatcher<PassRequest, PassReply>({
+    run(requests) {
+      const running = runBatch(store, requests)
+      const told = running.then(nothing, nothing).then(() => {
+        if (underWay === told) underWay = null
+      })
+      underWay = told
+      return running
+    },
     maxItems: MAX_BATCH,
     timeLimitMs: TIME_LIMIT_MS,
     timeLimitError: () => refuse('databaseUnavailable'),
   })
+  return { pass, underWay: () => underWay }
 }
+
+function nothing(): void {}
 
 /** Requests that share their windows, hence one call. */
 interface Group {

@@ -7,6 +7,7 @@ import { type Database, isLockedOut } from '../postgres/database.ts'
 import { findLockedCounters } from '../postgres/find-locked-counters.ts'
 import { type AdmitOnce, createAdmitOnce } from './admit-once.ts'
 import { createDeployWatch } from './deploys.ts'
+import type { RateWindows } from './rate-windows.ts'
 import { type RefundedAccount, Refunds } from './refunds.ts'
 
 /** A client is told within a second that the database is gone; this leaves the rest of the second to everything else. */
@@ -45,7 +46,8 @@ export interface Reservations {
   drain(timeLimitMs: number): Promise<void>
 }
 
-export function createReservations(database: Database): Reservations {
+/** `windows`: the requests that are being counted there come here next. */
+export function createReservations(database: Database, windows: Pick<RateWindows, 'underWay'>): Reservations {
   const refunds = new Refunds(database)
   const admitOnce = createAdmitOnce(database, (account, requests) => refunds.add(account, requests))
   const timeLimitMs = database.backend === 'embedded' ? EMBEDDED_TIME_LIMIT_MS : TIME_LIMIT_MS
@@ -55,6 +57,7 @@ export function createReservations(database: Database): Reservations {
       maxItems: MAX_BATCH,
       timeLimitMs,
       timeLimitError: () => refuse('databaseUnavailable'),
+      comesNext: windows.underWay,
       onLateResult: (_, late) => {
         if (late !== LOCKED && late.reserved) refunds.add(late.account, 1)
       },

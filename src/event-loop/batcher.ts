@@ -12,9 +12,14 @@ export interface BatcherOptions<Item, Result> {
   timeLimitError(): Error
   /** Most batches under way at once; by default one. */
   maxBatches?: number
+  /** What is under way whose items will come here in a moment, if anything is: a batch waits a little, so that they travel along. */
+  comesNext?(): Promise<unknown> | null
   /** A result that came after its item had failed: what it reserved is to be given back. */
   onLateResult?(item: Item, result: Result): void
 }
+
+/** A batch does not wait for longer for what comes next. */
+const GATHER_LIMIT_MS = 5
 
 interface Waiting<Item, Result> {
   item: Item
@@ -23,11 +28,30 @@ interface Waiting<Item, Result> {
   reject(error: unknown): void
 }
 
+/** Calls back once, when what is coming has come, at once where nothing is. */
+function afterComing(coming: Promise<unknown> | null, onCome: () => void): void {
+  if (!coming) {
+    onCome()
+    return
+  }
+  let hasCome = false
+  function end(): void {
+    if (hasCome) return
+    hasCome = true
+    clearTimeout(limit)
+    onCome()
+  }
+  const limit = setTimeout(end, GATHER_LIMIT_MS)
+  // Behind all whom it tells.
+  coming.then(() => setImmediate(end))
+}
+
 /** The returned function adds an item to the next batch and resolves to its result. */
 export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result>): (item: Item) => Promise<Result> {
-  const { run, maxItems, maxBatches = 1, timeLimitMs, timeLimitError, onLateResult } = options
+  const { run, maxItems, maxBatches = 1, comesNext, timeLimitMs, timeLimitError, onLateResult } = options
   let queue: Waiting<Item, Result>[] = []
   let inFlight = 0
+  let isGathering = false
 
   /** What has waited long behind a call that hung has no time left for a call of its own: a doomed one would only add to the load. */
   function rejectHopeless(): void {
@@ -39,6 +63,16 @@ export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result
     queue = queue.slice(hopeless)
   }
 
+  /** Sends what waits, with what comes in a moment. */
+  function start(): void {
+    if (isGathering || inFlight >= maxBatches) return
+    isGathering = true
+    afterComing(comesNext?.() ?? null, () => {
+      isGathering = false
+      flush()
+    })
+  }
+
   function flush(): void {
     rejectHopeless()
     const batch = queue.length <= maxItems ? queue : queue.slice(0, maxItems)
@@ -47,10 +81,9 @@ export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result
     if (!oldest) return
     inFlight++
     let overdue = false
-
     function proceed(): void {
       inFlight--
-      if (queue.length > 0) flush()
+      if (queue.length > 0) start()
     }
     // One limit a batch, set by its oldest item. A call that hangs must not hold up those behind it either.
     const endLimit = startTimeLimit(Math.max(1, timeLimitMs - (performance.now() - oldest.queuedAtMs)), () => {
@@ -83,6 +116,6 @@ export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result
     new Promise<Result>((resolve, reject) => {
       queue.push({ item, queuedAtMs: performance.now(), resolve, reject })
       // When all that is readable now has been read, so that what arrived together travels together.
-      if (inFlight < maxBatches && queue.length === 1) setImmediate(() => inFlight < maxBatches && flush())
+      if (inFlight < maxBatches && queue.length === 1) setImmediate(start)
     })
 }

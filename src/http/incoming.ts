@@ -42,7 +42,7 @@ export interface Entrance {
 export function createEntrance({ config, cors, refusals, log }: EntranceOptions): Entrance {
   function addressOf({ request, server }: Incoming): string {
     const socketAddress = server?.requestIP(request)?.address ?? '127.0.0.1'
-    const forwardedFor = request.headers.get('x-forwarded-for')
+    const forwardedFor = config.trustedProxies === 0 ? null : request.headers.get('x-forwarded-for')
     return addressPrefix(readClientAddress(socketAddress, forwardedFor, config.trustedProxies))
   }
 

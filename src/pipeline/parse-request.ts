@@ -14,10 +14,9 @@ import { planResponses } from '../responses-format/plan-responses.ts'
 import { type EmbeddingsQuery, readEmbeddingsQuery } from './embeddings/read-query.ts'
 import type { ProxyRequest } from './exchange.ts'
 
-/** A request that is well formed, before anybody has said that it may pass. */
-export interface RequestQuery {
+/** What a body says, whoever sends it. */
+export interface ParsedBody {
   endpoint: Endpoint
-  headers: Headers
   /** The body as it was sent. Made when it is first asked for: a large one was never a string. */
   readonly text: string
   /** Whether writing the body anew could change a number in it. */
@@ -33,10 +32,17 @@ export interface RequestQuery {
   stream: boolean
   /** Whether the client asked for usage at the end of its stream. */
   includeUsage: boolean
-  /** What the client said; what its project allows of it is the cache query's. */
-  control: CacheControl
+  /** Whether the answer depends on the request alone, and does nothing. */
+  isCacheable: boolean
   /** Inputs that are looked for one by one; null for all that is cached as a whole. */
   embeddings: EmbeddingsQuery | null
+}
+
+/** A request that is well formed, before anybody has said that it may pass. */
+export interface RequestQuery extends ParsedBody {
+  headers: Headers
+  /** What the client said; what its project allows of it is the cache query's. */
+  control: CacheControl
 }
 
 const MAX_MODEL_LENGTH = 256
@@ -47,45 +53,58 @@ const CONTROL_CHARACTERS = /[\u0000-\u001f\u007f-\u009f]/
 type Asked = Pick<ProxyRequest, 'endpoint' | 'headers'>
 
 /** Throws a 400 that names the field or header. Messages never quote the body. */
-export function parseRequest(request: Asked, text: string): RequestQuery {
-  const { endpoint } = request
+export function parseRequest({ endpoint, headers }: Asked, text: string): RequestQuery {
+  return withHeaders(parseBody(endpoint, text), headers)
+}
+
+export function parseBody(endpoint: Endpoint, text: string): ParsedBody {
   const body = parseObject(text)
-  const fields = readFields(request, body)
+  const fields = readFields(endpoint, body)
   const canonicalBody = fields.embeddings ? '' : canonicalizeBody(body, irrelevantTo(endpoint))
   const references = fields.embeddings ? [] : findKeptReferences(body, canonicalBody)
   return { ...fields, text, body, canonicalBody, references, hasInexactNumber: hasInexactNumber(text), isLarge: false }
 }
 
 /** The same for a body that a worker has taken apart. */
-export function parseLargeRequest(request: Asked, { bytes, ...read }: LargeBody): RequestQuery {
+export function parseLargeRequest({ endpoint, headers }: Asked, { bytes, ...read }: LargeBody): RequestQuery {
   let text: string | null = null
+  const fields = readFields(endpoint, read.body)
   return {
-    ...readFields(request, read.body),
+    ...fields,
     ...read,
     isLarge: true,
     get text() {
       text ??= new TextDecoder().decode(bytes)
       return text
     },
+    headers,
+    control: controlOf(fields, headers),
   }
 }
 
-/** All that is read from the fields of the body, and from headers. */
-function readFields({ endpoint, headers }: Asked, body: JsonObject) {
+export function withHeaders(parsed: ParsedBody, headers: Headers): RequestQuery {
+  return { ...parsed, headers, control: controlOf(parsed, headers) }
+}
+
+function controlOf({ isCacheable }: Pick<ParsedBody, 'isCacheable'>, headers: Headers): CacheControl {
+  const control = readCacheControl(headers)
+  return isCacheable ? control : { ...control, lookup: false, store: false }
+}
+
+/** All that is read from the fields of the body. */
+function readFields(endpoint: Endpoint, body: JsonObject) {
   const { stream } = body
   const model = readModel(body)
   if (stream !== undefined && stream !== null && typeof stream !== 'boolean') {
     throw invalidRequest('stream must be true or false.', 'stream')
   }
   checkInput[endpoint](body)
-  const control = readCacheControl(headers)
   return {
     endpoint,
-    headers,
     model,
     stream: stream === true && endpoint !== 'embeddings',
     includeUsage: tellsUsageAlways(endpoint) || asksForUsage(body),
-    control: isCacheable(endpoint, body) ? control : { ...control, lookup: false, store: false },
+    isCacheable: isCacheable(endpoint, body),
     embeddings: endpoint === 'embeddings' ? readEmbeddingsQuery(body) : null,
   }
 }
@@ -99,7 +118,6 @@ function tellsUsageAlways(endpoint: Endpoint): boolean {
   return endpoint === 'responses' || endpoint === 'messages'
 }
 
-/** Whether the answer depends on the request alone, and does nothing. */
 function isCacheable(endpoint: Endpoint, body: JsonObject): boolean {
   if (endpoint === 'responses') return planResponses(body).isCacheable
   return endpoint !== 'messages' || planMessages(body).isCacheable

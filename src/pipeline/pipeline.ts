@@ -8,7 +8,8 @@ import type { RequestAccounting } from './accounting.ts'
 import { answerEmbeddings } from './embeddings/answer-embeddings.ts'
 import type { ProxyRequest, ProxyResponse } from './exchange.ts'
 import { answerWithFallbacks } from './fallbacks.ts'
-import { parseLargeRequest, parseRequest, type RequestQuery } from './parse-request.ts'
+import { parseBody, parseLargeRequest, parseRequest, type RequestQuery, withHeaders } from './parse-request.ts'
+import { createParsedBodies } from './parsed-bodies.ts'
 import { planRequest, type RequestPlan, samePlanInputs } from './plan-request.ts'
 import type { RequestContext } from './request-context.ts'
 import { missHeaders } from './response-headers.ts'
@@ -19,6 +20,7 @@ export type Pipeline = (request: ProxyRequest) => Promise<ProxyResponse>
 
 export function createPipeline(stages: Stages): Pipeline {
   const { admission, modelRouter, cache, largeBodies } = stages
+  const parsedBodies = createParsedBodies()
 
   return async request => {
     const keyHash = hashBearerKey(request.authorization)
@@ -46,7 +48,11 @@ export function createPipeline(stages: Stages): Pipeline {
   /** Whoever may not pass is told that, rather than what is wrong with the body. */
   async function parseEarly(request: ProxyRequest, keyHash: string): Promise<RequestQuery> {
     try {
-      return parseRequest(request, await request.readBody())
+      const text = await request.readBody()
+      return withHeaders(
+        parsedBodies.find(request.endpoint, text) ?? parseBody(request.endpoint, text),
+        request.headers,
+      )
     } catch (error) {
       await admission.authenticate(keyHash, request.address)
       throw error
@@ -70,7 +76,9 @@ export function createPipeline(stages: Stages): Pipeline {
       const { embeddings } = planned.query
       if (embeddings) return await answerEmbeddings(context, embeddings, stages)
       const match = cache.readExact(exactEntry, cacheQuery)
-      return match ? serveHit(context, match) : await answerWithFallbacks(context, stages)
+      if (!match) return await answerWithFallbacks(context, stages)
+      parsedBodies.keep(planned.query)
+      return serveHit(context, match)
     } catch (error) {
       if (error instanceof ProxyError) Object.assign(error.headers, missHeaders(route.name, 0))
       throw error

@@ -16,10 +16,8 @@ export function serveHit(
   costUsd = 0,
 ): ProxyResponse {
   const { entry, result } = match
-  const headers = hitHeaders(match, costUsd)
-  const response: ProxyResponse = query.stream
-    ? { status: 200, headers: { ...SSE_TYPE, ...headers }, body: replayStream(entry.body, query) }
-    : { status: 200, headers: { ...JSON_TYPE, ...headers }, body: entry.body }
+  const headers = Object.assign(hitHeaders(match, costUsd), query.stream ? SSE_TYPE : JSON_TYPE)
+  const body = query.stream ? replayStream(entry.body, query) : entry.body
   accounting.noteHeaders()
   if (match.result === 'HIT-SEMANTIC') accounting.noteSemanticMatch(match, cacheQuery)
   accounting.finish({
@@ -31,7 +29,7 @@ export function serveHit(
     model: query.model,
     usage: { ...NO_USAGE, promptTokens: entry.promptTokens, completionTokens: entry.completionTokens },
   })
-  return response
+  return { status: 200, headers, body }
 }
 
 /** With and without usage, for as long as anybody holds the plain response: all who share one call replay the same. */

@@ -35,9 +35,7 @@ export function sumUsage(records: readonly UsageRecord[]): UsageSum[] {
 
 function nameSum(record: UsageRecord, bucket: number): string {
   const { project_id, key_id, endpoint, model, provider, cache_result, status } = record
-  return [project_id, key_id, hourOf(record), endpoint, provider, cache_result, classOf(status), bucket, model].join(
-    '\n',
-  )
+  return `${key_id}\n${project_id}\n${hourOf(record)}\n${endpoint}\n${provider}\n${cache_result}\n${classOf(status)}\n${bucket}\n${model}`
 }
 
 function openSum(record: UsageRecord, bucket: number) {

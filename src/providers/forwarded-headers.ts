@@ -55,13 +55,23 @@ const WITHOUT_EFFECT = new Set([
   'x-title',
 ])
 
+const hasEffect = (name: string) => !WITHOUT_EFFECT.has(name)
+const WITH_EFFECT: Record<ProviderKind, readonly string[]> = {
+  openai: FORWARDED.openai.filter(hasEffect),
+  anthropic: FORWARDED.anthropic.filter(hasEffect),
+  groq: FORWARDED.groq.filter(hasEffect),
+  aggregator: FORWARDED.aggregator.filter(hasEffect),
+}
+
 /** The client's headers that may change what this provider answers, sorted by name: whoever asks "is it the same request?" asks it of these too. */
 export function answerHeaders(headers: Headers, kind: ProviderKind | undefined): HeaderPair[] {
-  if (kind === undefined) return []
-  return FORWARDED[kind].flatMap((name): HeaderPair[] => {
-    const value = WITHOUT_EFFECT.has(name) ? null : headers.get(name)
-    return value === null ? [] : [[name, value]]
-  })
+  const pairs: HeaderPair[] = []
+  if (kind === undefined) return pairs
+  for (const name of WITH_EFFECT[kind]) {
+    const value = headers.get(name)
+    if (value !== null) pairs.push([name, value])
+  }
+  return pairs
 }
 
 /**

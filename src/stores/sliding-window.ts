@@ -58,20 +58,22 @@ const BIRTH_AT = 8
 const COUNTS_AT = 12
 
 export function totalOf(bytes: Uint8Array): number {
-  return viewOf(bytes).getUint32(0)
+  return readCount(bytes, 0)
 }
 
 /** Which of the windows that had this name, one after the other, it is. */
 export function birthOf(bytes: Uint8Array): number {
-  return viewOf(bytes).getUint32(BIRTH_AT)
+  return readCount(bytes, BIRTH_AT)
 }
 
 export function decodeWindow(bytes: Uint8Array): SlidingWindow {
-  const view = viewOf(bytes)
-  const counts = Uint32Array.from({ length: WINDOW_SECONDS }, (_, at) => view.getUint32(COUNTS_AT + at * 4))
-  return { total: view.getUint32(0), lastSecond: view.getUint32(LAST_SECOND_AT), counts }
+  const counts = Uint32Array.from({ length: WINDOW_SECONDS }, (_, at) => readCount(bytes, COUNTS_AT + at * 4))
+  return { total: readCount(bytes, 0), lastSecond: readCount(bytes, LAST_SECOND_AT), counts }
 }
 
-function viewOf(bytes: Uint8Array): DataView {
-  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+/** Byte by byte: a view of a small array has the engine move its bytes elsewhere first. */
+function readCount(bytes: Uint8Array, at: number): number {
+  let count = 0
+  for (let i = at; i < at + 4; i++) count = count * 256 + (bytes[i] ?? 0)
+  return count
 }

@@ -1,6 +1,7 @@
 /** A fast store whose entries carry integrity tags: one with a wrong tag is a miss, and goes. */
 import { type EntryTags, TAG_BYTES } from './entry-tags.ts'
 import { aliasTarget, type FastStore } from './fast-store.ts'
+import { createKnownEntries } from './known-entries.ts'
 
 export interface TaggedEntries {
   /** What a store gave for a name, without its tags; null where one is wrong. */
@@ -14,8 +15,9 @@ export interface TaggingOptions {
 }
 
 export function tagEntries(store: FastStore, { tags, onWrong }: TaggingOptions): FastStore & TaggedEntries {
-  function open(name: string, stored: Uint8Array | null): Uint8Array | null {
-    if (!stored) return null
+  const known = createKnownEntries()
+
+  function check(name: string, stored: Uint8Array): Uint8Array | null {
     const opened = openTagged(tags, name, stored)
     if (!('wrong' in opened)) return opened.bytes
     onWrong(opened.wrong)
@@ -23,12 +25,22 @@ export function tagEntries(store: FastStore, { tags, onWrong }: TaggingOptions):
     return null
   }
 
+  function open(name: string, stored: Uint8Array | null): Uint8Array | null {
+    return stored && check(name, stored)
+  }
+
+  /** Of an exact entry: the popular ones are read again and again. */
+  function openExact(name: string, stored: Uint8Array | null): Uint8Array | null {
+    if (!stored) return null
+    return known.find(name, stored) ?? known.open(name, stored, bytes => check(name, bytes))
+  }
+
   return {
     ...store,
     open,
     async pass(batch) {
       const verdict = await store.pass(batch)
-      return { ...verdict, entries: verdict.entries.map((stored, i) => open(batch.entries[i] ?? '', stored)) }
+      return { ...verdict, entries: verdict.entries.map((stored, i) => openExact(batch.entries[i] ?? '', stored)) }
     },
     writeEntry: (name, bytes, ttlMs) => store.writeEntry(name, tags.tag(name, bytes), ttlMs),
     async readEntries(names) {

@@ -1,4 +1,5 @@
 /** Reads a prompt once: its tokens, and the one way in which proof writes all wordings that ask the same. */
+import { LRUCache } from 'lru-cache'
 import { english } from './english/english.ts'
 import { german } from './german/german.ts'
 import type { Language } from './language.ts'
@@ -27,11 +28,27 @@ export interface PromptReading {
   readonly isSemantic: boolean
 }
 
+/** Read lately: what was asked a moment ago is compared with what is asked now, again and again. Tokens take some fifty bytes a character. */
+const readings = new LRUCache<string, PromptReading>({
+  maxSize: 262_144,
+  sizeCalculation: (_, text) => Math.max(1, text.length),
+})
+
 /** Takes any string, lone surrogates included, in linear time. */
 export function readPrompt(text: string): PromptReading {
   // Not even trimmed: nothing looks at it.
   if (text.length > MAX_SEMANTIC_CHARS)
     return { text, normalized: text, tokens: null, language: null, isSemantic: false }
+  if (text.length > MAX_PROSE_CHARS) return readAnew(text)
+  let reading = readings.get(text)
+  if (!reading) {
+    reading = readAnew(text)
+    readings.set(text, reading)
+  }
+  return reading
+}
+
+function readAnew(text: string): PromptReading {
   const trimmed = text.trim()
   const tokens = trimmed.length > MAX_PROSE_CHARS ? null : tokenize(text)
   const prose = tokens && tokens.length > 0 && !mindsQuoteShapes(tokens) ? writeProse(tokens) : null

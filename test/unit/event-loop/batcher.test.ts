@@ -2,12 +2,13 @@ import { expect, test } from 'vitest'
 import { createBatcher } from '../../../src/event-loop/batcher.ts'
 
 /** A batcher whose batches end when they are told to. */
-function open(maxBatches: number | undefined) {
+function open(maxBatches: number | undefined, comesNext?: () => Promise<unknown> | null) {
   const batches: { items: readonly number[]; end(): void }[] = []
   const add = createBatcher<number, number>({
     run: items => new Promise(resolve => batches.push({ items, end: () => resolve(items.map(item => item * 2)) })),
     maxItems: 3,
     ...(maxBatches === undefined ? {} : { maxBatches }),
+    ...(comesNext && { comesNext }),
     timeLimitMs: 60_000,
     timeLimitError: () => new Error('too late'),
   })
@@ -48,4 +49,35 @@ test('as many batches go beside each other as may', async () => {
   batches[0]?.end()
   batches[2]?.end()
   expect(await Promise.all(results)).toEqual([2, 4, 6, 8, 10, 12, 14])
+})
+
+test('a batch takes along what comes in a moment', async () => {
+  const coming: (() => void)[] = []
+  const { add, batches, items } = open(undefined, () => new Promise<void>(resolve => coming.push(resolve)))
+  const results = [add(1)]
+  await turn()
+  expect(items()).toEqual([])
+  coming[0]?.()
+  results.push(add(2))
+  await turn()
+  await turn()
+  expect(items()).toEqual([[1, 2]])
+  results.push(add(3))
+  batches[0]?.end()
+  await turn()
+  coming[1]?.()
+  await turn()
+  await turn()
+  expect(items()).toEqual([[1, 2], [3]])
+  batches[1]?.end()
+  expect(await Promise.all(results)).toEqual([2, 4, 6])
+})
+
+test('it does not wait for what does not come', async () => {
+  const { add, batches, items } = open(undefined, () => new Promise(() => {}))
+  const result = add(1)
+  while (batches.length === 0) await turn()
+  expect(items()).toEqual([[1]])
+  batches[0]?.end()
+  expect(await result).toBe(2)
 })

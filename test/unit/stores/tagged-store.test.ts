@@ -114,3 +114,30 @@ test('no two entries have the same nonce', () => {
   const nonces = Array.from({ length: 1_000 }, () => Buffer.from(tags.tag(NAME, ENTRY).subarray(0, 12)).toString('hex'))
   expect(new Set(nonces).size).toBe(1_000)
 })
+
+test('one that was right is weighed anew once its bytes, or its name, are others', async () => {
+  const below = createInProcessStore()
+  const { tagged, read, wrong } = open(below)
+  await tagged.writeEntry(NAME, ENTRY, 60_000)
+  expect(await read(NAME)).toBe(String(ENTRY))
+  expect(await read(NAME)).toBe(String(ENTRY))
+  const [right = null] = await below.readEntries([NAME])
+  await below.writeEntry(OTHER, right ?? Buffer.alloc(0), 60_000)
+  expect(await read(OTHER)).toBe(null)
+  await tamper(below, NAME, spoilEnd)
+  expect(await read(NAME)).toBe(null)
+  expect(wrong).toEqual([OTHER, NAME])
+})
+
+test('an alias that was right is weighed anew once the entry behind it is another', async () => {
+  const below = createInProcessStore()
+  const { tagged, read, wrong } = open(below)
+  await tagged.writeEntry(NAME, ENTRY, 60_000)
+  await tagged.writeEntry(OTHER, ALIAS, 60_000)
+  const both = `${ALIAS}${ENTRY}`
+  expect(await read(OTHER)).toBe(both)
+  expect(await read(OTHER)).toBe(both)
+  await tamper(below, NAME, spoilEnd)
+  expect(await read(OTHER)).toBe(null)
+  expect(wrong).toEqual([NAME])
+})

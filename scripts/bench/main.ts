@@ -1,0 +1,5 @@
+/** `bun run bench`: each way through the proxy; with --peers other gateways beside it, with --scale what growth costs. */
+
+if (process.argv.includes('--peers')) await import('./peers.ts')
+else if (process.argv.includes('--scale')) await import('./growth.ts')
+else await import('./bench.ts')

@@ -1,0 +1,15 @@
+/** The least that a proxy can do: asks the upstream at UPSTREAM_BASE_URL the same, and hands its answer over. Listens on PORT. */
+const { UPSTREAM_BASE_URL = '', PORT } = process.env
+
+Bun.serve({
+  port: Number(PORT),
+  hostname: '127.0.0.1',
+  async fetch(request) {
+    const answer = await fetch(`${UPSTREAM_BASE_URL}/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: 'Bearer bench', 'content-type': 'application/json' },
+      body: await request.text(),
+    })
+    return new Response(await answer.bytes(), { headers: { 'content-type': 'application/json' } })
+  },
+})

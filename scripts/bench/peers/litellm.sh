@@ -1,0 +1,14 @@
+#!/bin/sh
+# LiteLLM's proxy from PyPI, in FOLDER/litellm: python3 -m venv FOLDER/litellm && FOLDER/litellm/bin/pip install 'litellm[proxy]'
+set -eu
+cat > "$FOLDER/litellm.yaml" <<YAML
+model_list:
+  - model_name: "*"
+    litellm_params:
+      model: "openai/*"
+      api_base: $UPSTREAM_BASE_URL
+      api_key: bench
+general_settings:
+  master_key: $KEY
+YAML
+exec "$FOLDER/litellm/bin/litellm" --config "$FOLDER/litellm.yaml" --host 127.0.0.1 --port "$PORT" --telemetry False

@@ -1,0 +1,56 @@
+/** Processor time of processes on this machine, as the kernel tells it under /proc. */
+import { readdirSync, readFileSync } from 'node:fs'
+
+const TICKS_PER_SECOND = 100
+
+/** The fields of a process behind its name; null where it is gone. */
+function readStat(pid: number): string[] | null {
+  try {
+    const text = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    return text.slice(text.lastIndexOf(')') + 2).split(' ')
+  } catch {
+    return null
+  }
+}
+
+/** Microseconds that a process has run; 0 where it is gone. */
+export function readProcessorTime(pid: number): number {
+  const fields = readStat(pid)
+  return fields ? ((Number(fields[11]) + Number(fields[12])) * 1e6) / TICKS_PER_SECOND : 0
+}
+
+export function sumProcessorTime(pids: readonly number[]): number {
+  return pids.reduce((total, pid) => total + readProcessorTime(pid), 0)
+}
+
+function listProcesses(): number[] {
+  return readdirSync('/proc').flatMap(entry => (/^\d+$/.test(entry) ? [Number(entry)] : []))
+}
+
+/** Processes whose command line holds all of these. */
+export function findProcesses(...parts: string[]): number[] {
+  return listProcesses().filter(pid => {
+    try {
+      const commandLine = readFileSync(`/proc/${pid}/cmdline`, 'utf8')
+      return parts.every(part => commandLine.includes(part))
+    } catch {
+      return false
+    }
+  })
+}
+
+/** A process and all that it has started, and they in turn. */
+export function findFamily(pid: number): number[] {
+  const children = Map.groupBy(listProcesses(), each => Number(readStat(each)?.[1]))
+  const family = [pid]
+  for (const member of family) family.push(...(children.get(member) ?? []))
+  return family
+}
+
+/** The connections of clients to a database, those of upkeep not among them, and the Redis server. */
+export function findStoreProcesses({ DATABASE_URL, REDIS_URL }: { DATABASE_URL: string; REDIS_URL: string }) {
+  return {
+    postgres: findProcesses('postgres:', new URL(DATABASE_URL).pathname.slice(1), '('),
+    redis: findProcesses('redis-server', `:${new URL(REDIS_URL).port || '6379'}`),
+  }
+}
