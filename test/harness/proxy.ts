@@ -56,7 +56,7 @@ export async function startProxy({
   })
   const embedder = await createEmbedder(config.embedder, log)
   const app = await createApp({ config, database, store, embedder, bus: bus ?? null, log, ...options })
-  app.http.listen({ port: 0, hostname: '127.0.0.1' })
+  const forget = noteEndListeners(() => app.http.listen({ port: 0, hostname: '127.0.0.1' }))
   const { server } = app.http
   if (!server?.port) throw new Error('The proxy did not start')
   await database.runScript(
@@ -83,6 +83,17 @@ export async function startProxy({
       await app.flush(FLUSH_LIMIT_MS)
       await app.close()
       await embedder.close()
+      forget()
     },
+  }
+}
+
+/** Elysia waits for the process's end with each app that listens, and so keeps all of it for ever: what is returned takes that back. */
+function noteEndListeners(listen: () => unknown): () => void {
+  const before = process.listeners('beforeExit')
+  listen()
+  const added = process.listeners('beforeExit').filter(listener => !before.includes(listener))
+  return () => {
+    for (const listener of added) process.off('beforeExit', listener)
   }
 }

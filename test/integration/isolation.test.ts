@@ -280,14 +280,14 @@ describeBackends('the cache', backend => {
       const { key } = await openProject()
       const [lasting, brief] = ['Name a river in Peru', 'Describe a castle on the moon']
       await learn(key, lasting)
-      await learn(key, brief, { 'x-proxy-cache-ttl': '2' })
-      expect(await cacheOf(key, brief)).toBe('HIT')
-      await Bun.sleep(2_100)
+      // Whether it is found before is asked elsewhere: a second may be over by then.
+      await learn(key, brief, { 'x-proxy-cache-ttl': '1' })
+      await Bun.sleep(1_100)
       expect(await cacheOf(key, brief, { 'cache-control': 'only-if-cached' })).toBe('MISS')
       expect(await cacheOf(key, 'Please describe a castle on the moon')).toBe('MISS')
       const aged = await ask(proxy, key, lasting, { 'cache-control': 'max-age=60' })
       expect(aged.cache).toBe('HIT')
-      expect(aged.headers.get('x-proxy-cache-age')).toMatch(/^[2-9]$/)
+      expect(aged.headers.get('x-proxy-cache-age')).toMatch(/^[1-9]\d*$/)
       expect(await cacheOf(key, 'name a river in peru', { 'cache-control': 'max-age=0, only-if-cached' })).toBe('MISS')
       expect(await cacheOf(key, lasting, { 'cache-control': 'max-age=0' })).toBe('MISS')
       // That answer was stored: it is young again.
