@@ -1,5 +1,6 @@
 /** Errors as the rest of the program uses them: the type, the catalogue's constructors, and a client that has gone. */
 
+export { type CarriedError, carryError, restoreError } from './errors/carry-error.ts'
 export { ClientGone, ProxyError, type ProxyErrorOptions } from './errors/proxy-error.ts'
 export { quoteError } from './errors/quote-error.ts'
 export { describeError, invalidRequest, refuse } from './errors/refuse.ts'

@@ -1,5 +1,5 @@
 /** The worker: runs one job after the other, behind the event loop where there is but one processor for the two. */
-import { ProxyError } from '../errors.ts'
+import { carryError } from '../errors.ts'
 import { lowerPriority } from './low-priority.ts'
 import { type JobDone, type JobReply, type JobRequest, noteOffLoop } from './off-loop.ts'
 
@@ -16,14 +16,8 @@ async function answer({ module, input }: JobRequest): Promise<void> {
     const { output, transfer = [] } = await run(input)
     post({ output }, transfer)
   } catch (error) {
-    post(describe(error))
+    post(carryError(error))
   }
-}
-
-function describe(error: unknown): JobReply {
-  if (!(error instanceof ProxyError)) return { failure: error instanceof Error ? error.message : String(error) }
-  const { status, code, message, type, param, headers } = error
-  return { refusal: { status, code, message, type, headers, ...(param === null ? {} : { param }) } }
 }
 
 function post(reply: JobReply, transfer: ArrayBuffer[] = []): void {

@@ -1,6 +1,6 @@
 /** Work that would hold up the event loop: a worker thread does it, one job at a time, and those who asked take turns. */
 import { basename } from 'node:path'
-import { ProxyError, type ProxyErrorOptions } from '../errors.ts'
+import { type CarriedError, restoreError } from '../errors.ts'
 import { FairQueue } from './fair-queue.ts'
 
 /** Longer input is read, hashed, counted or translated by a worker: so much of it costs the event loop some 3 ms. */
@@ -30,8 +30,8 @@ export interface JobRequest {
   input: unknown
 }
 
-/** `refusal`: a ProxyError that the job threw. */
-export type JobReply = JobDone<unknown> | { refusal: ProxyErrorOptions } | { failure: string }
+/** What the job made, or what it threw. */
+export type JobReply = JobDone<unknown> | CarriedError
 
 export interface JobOptions {
   /** Whose job it is: with several waiting, each owner has one done before anybody has a second. */
@@ -83,7 +83,7 @@ export class OffLoop {
       const done = this.#busy
       this.#busy = null
       if ('output' in data) done?.resolve(data.output)
-      else done?.reject('refusal' in data ? new ProxyError(data.refusal) : new Error(data.failure))
+      else done?.reject(restoreError(data))
       this.#giveNext()
     }
     started.onerror = event => {
