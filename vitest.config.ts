@@ -13,7 +13,7 @@ export default defineConfig({
     // One more than the cores it is meant for: tests of faults and processes wait much of their time.
     maxWorkers: 3,
     sequence: { sequencer: FileOrder },
-    setupFiles: ['test/harness/after-file.ts'],
+    setupFiles: ['test/harness/property-seed.ts', 'test/harness/after-file.ts'],
     globalSetup: ['test/harness/global-setup.ts'],
   },
 })

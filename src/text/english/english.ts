@@ -37,6 +37,8 @@ export const english: Language = {
     const sentences = splitSentences(core.tokens)
     const [first] = sentences
     if (!first || !(asks(first) || sentences.some(asks))) return null
+    // One word asks of something that is not said: "isn't?"
+    if (core.tokens.filter(({ kind }) => kind !== 'mark').length < 2) return null
     const isTechnical =
       !words.isDisjointFrom(formWords) || (words.has('go') && core.tokens.some(({ key }) => key === 'Go'))
     if (isTechnical && core.tokens.some(isReshaped)) return null
