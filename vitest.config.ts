@@ -10,8 +10,7 @@ export default defineConfig({
     // For what hangs; no test is to depend on how busy the machine is.
     testTimeout: 60_000,
     hookTimeout: 120_000,
-    // One more than the cores it is meant for: tests of faults and processes wait much of their time.
-    maxWorkers: 3,
+    maxWorkers: 2,
     sequence: { sequencer: FileOrder },
     setupFiles: ['test/harness/property-seed.ts', 'test/harness/after-file.ts'],
     globalSetup: ['test/harness/global-setup.ts'],

@@ -37,7 +37,11 @@ describeBackends('a large group', backend => {
   test('finds every similar prompt, and none for another project or context', async () => {
     const { database } = await backend.open()
     const place = await fill(database)
-    expect(await findAll(database, place, everyTenth)).toEqual(promptsOf(everyTenth))
+    const found = await findAll(database, place, everyTenth)
+    // Lists are looked through in part: of a hundred lookups one may miss.
+    const right = found.filter((name, at) => name === promptsOf(everyTenth)[at])
+    expect(right.length).toBeGreaterThan(0.95 * everyTenth.length)
+    expect(found.filter(name => name !== '')).toEqual(right)
     const other = await makeProject(database, 'other')
     expect(new Set(await findAll(database, { ...place, projectId: other }, everyTenth))).toEqual(new Set(['']))
     expect(new Set(await findAll(database, { ...place, context: 'some' }, everyTenth))).toEqual(new Set(['']))
