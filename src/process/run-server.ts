@@ -49,7 +49,7 @@ export async function runServer(config: Config, { isWorker }: RunOptions): Promi
       : await openRedis(config.redisUrl, await readInstallationId(database), config, log)
   const app = await createApp({ config, database, store, embedder, bus, log })
 
-  // Reading its vocabulary blocks for a tenth of a second: now, rather than in somebody's request.
+  // Loading its vocabulary blocks for a third of a second: now, rather than in somebody's request.
   warmTokenizer()
 
   const server = listen(app.http, config)

@@ -10,7 +10,7 @@ export type Endpoint = 'chat' | 'completions' | 'embeddings' | 'responses' | 'me
 /**
  * Tokens of a text in the vocabulary of a model (`o200k_base` where no model is given). Exact up to 131,072
  * characters, a calibrated estimate beyond; words of more than 128 letters may come out a token too high per 128.
- * The first call reads the vocabulary: see `warmTokenizer`.
+ * The first call loads the vocabulary, which blocks for about half a second: see `warmTokenizer`.
  */
 export function countTextTokens(text: string, model?: string): number {
   return createTextCounter(model)(text)

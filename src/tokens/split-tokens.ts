@@ -1,6 +1,6 @@
 /** Owns going between texts and the tokens they are made of. */
 import { breakLongRuns } from './break-runs.ts'
-import { encodingOfModel, loadEncoding } from './encodings.ts'
+import { AS_PLAIN_TEXT, encodingOfModel, flushDecoder, loadEncoding } from './encodings.ts'
 
 export interface TokenPiece {
   text: string
@@ -11,35 +11,32 @@ export interface TokenPiece {
 /** The text cut into whole characters' tokens; joined again, the pieces are the text (lone surrogates apart). */
 export function splitIntoTokens(text: string, model?: string): TokenPiece[] {
   const encoding = loadEncoding(encodingOfModel(model))
-  const decoder = createDecoder()
   const pieces: TokenPiece[] = []
-  let waiting = 0
   for (const run of breakLongRuns(text)) {
-    for (const token of encoding.encode(run)) {
-      waiting++
-      const piece = decoder.decode(encoding.bytesOf(token), { stream: true })
-      if (piece === '') continue
-      pieces.push({ text: piece, tokens: waiting })
-      waiting = 0
+    const tokens = encoding.encode(run, AS_PLAIN_TEXT)
+    let taken = 0
+    let given = 0
+    const feed = function* () {
+      for (const token of tokens) {
+        taken++
+        yield token
+      }
+    }
+    for (const piece of encoding.decodeGenerator(feed())) {
+      pieces.push({ text: piece, tokens: taken - given })
+      given = taken
     }
   }
   return pieces
 }
 
-/** The text that token numbers spell, less half a character at its end; undefined where one is not in the model's vocabulary. */
+/** The text that token numbers spell; undefined where one is not in the model's vocabulary. */
 export function decodeTokens(tokens: number[], model?: string): string | undefined {
-  const encoding = loadEncoding(encodingOfModel(model))
-  const decoder = createDecoder()
-  let text = ''
-  for (const token of tokens) {
-    const bytes = encoding.bytesOf(token)
-    if (!bytes) return undefined
-    text += decoder.decode(bytes, { stream: true })
+  try {
+    return loadEncoding(encodingOfModel(model)).decode(tokens)
+  } catch {
+    return undefined
+  } finally {
+    flushDecoder()
   }
-  return text
-}
-
-/** A byte order mark is a character like any other. */
-function createDecoder(): TextDecoder {
-  return new TextDecoder('utf-8', { ignoreBOM: true })
 }

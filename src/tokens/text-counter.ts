@@ -1,6 +1,6 @@
 /** Owns counting texts within bounded time: exactly at first, then by calibrated estimate. */
 import { breakLongRuns } from './break-runs.ts'
-import { encodingOfModel, loadEncoding } from './encodings.ts'
+import { AS_PLAIN_TEXT, encodingOfModel, loadEncoding } from './encodings.ts'
 import { estimateTextTokens } from './estimate-text.ts'
 
 export type CountText = (text: string) => number
@@ -23,7 +23,7 @@ export function createTextCounter(model?: string): CountText {
 
   const countExactly: CountText = text => {
     let tokens = 0
-    for (const piece of breakLongRuns(text)) tokens += encoding.countTokens(piece)
+    for (const piece of breakLongRuns(text)) tokens += encoding.countTokens(piece, AS_PLAIN_TEXT)
     exactCharsLeft -= text.length
     counted += tokens
     estimated += estimateTextTokens(text)
