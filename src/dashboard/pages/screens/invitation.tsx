@@ -3,7 +3,7 @@ import { useMutation } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { call } from '../api.ts'
 import { Button, Problem } from '../components/basics.tsx'
-import { TextField } from '../components/fields.tsx'
+import { NewPasswordField, TextField } from '../components/fields.tsx'
 import { Doorway } from './login.tsx'
 
 export function Invitation() {
@@ -30,12 +30,8 @@ export function Invitation() {
           value={invitation}
           onChange={setInvitation}
         />
-        <TextField
+        <NewPasswordField
           label="New password"
-          type="password"
-          autoComplete="new-password"
-          required
-          minLength={12}
           hint="At least 12 characters. A few unrelated words do well."
           value={password}
           onChange={setPassword}
