@@ -1,4 +1,4 @@
-/** Files and batches, which providers keep, as their projects see them. Making one counts as a request; looking at them does not. */
+/** Files and batches that providers keep, as their projects see them. Creating one counts as a request; reading does not. */
 import { hashBearerKey } from '../../admission/api-key.ts'
 import type { Collection } from '../../providers/operations.ts'
 import type { ProxyRequest, ProxyResponse } from '../exchange.ts'

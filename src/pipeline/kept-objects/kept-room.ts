@@ -1,4 +1,4 @@
-/** What everything about files and batches uses, and what a request to make one is. */
+/** The dependencies shared by all operations on files and batches, and the context of a request that creates one. */
 import type { RequestReserver } from '../../admission/reserve-requests.ts'
 import type { Account } from '../../postgres/admit.ts'
 import type { Database } from '../../postgres/database.ts'

@@ -1,4 +1,4 @@
-/** Reads the body of a request that is passed on: kept as it came, looked into for what it says of itself. */
+/** Reads a pass-through request's body: the bytes are kept as they came, and its fields are read. */
 
 import { invalidRequest } from '../../errors.ts'
 import { canonicalizeBody } from '../../json/canonical.ts'
@@ -14,15 +14,15 @@ import { parseObject } from '../parse-request.ts'
 
 export interface ReadBody {
   passed: PassedBody
-  /** Of JSON alone: what of it counts, and whether writing it anew could change a number. */
+  /** For JSON only: the fields that count, and whether serializing them again could change a number. */
   json: { canonicalBody: string; hasInexactNumber: boolean; isLarge: boolean } | null
-  /** What it names that a provider keeps. */
+  /** Objects kept by a provider that the body names. */
   references: KeptReference[]
 }
 
-/** A value of a form that is any longer is no name, number or switch. */
+/** No name, number or boolean in a form is longer than this. */
 const MAX_VALUE_BYTES = 8_192
-/** What is decided by here must not be read otherwise there. */
+/** Fields that decide here. A repeated one could be read differently by the provider. */
 const DECISIVE = new Set(['model', 'purpose'])
 
 /** Throws 400, 408, 413, 415 or 503. */
