@@ -1,20 +1,20 @@
-/** How late the event loop is: a histogram, and a line in the log where something held it up. */
+/** Measures event loop delay: keeps a histogram, and logs when the loop was blocked. */
 import type { Log } from '../telemetry/log.ts'
 
 const BEAT_EVERY_MS = 20
-/** A beat that is later than this has kept every request waiting. */
+/** A later beat is logged: it means that every request was kept waiting. */
 const TOLD_DELAY_MS = 100
 const TELL_EVERY_MS = 1_000
-/** Upper bounds of the histogram's buckets, in milliseconds; what is later yet is in one of its own. */
+/** Upper bounds of the histogram's buckets, in milliseconds. Later beats have a bucket of their own. */
 export const DELAY_BOUNDS_MS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000] as const
 
 export interface LoopDelay {
-  /** Beats by how late they were, one count a bound and one for what is beyond; and how late they were together. */
+  /** `counts` has one number of beats for each bound and one for later beats. `sumMs` is their total delay. */
   read(): { counts: readonly number[]; sumMs: number; maxMs: number }
   stop(): void
 }
 
-/** Measured by beats of our own: they see what requests see, timers and input together. */
+/** Uses timer beats, because a timer is delayed by the same things as a request: other timers and input. */
 export function watchLoopDelay(log: Pick<Log, 'warn'>): LoopDelay {
   const counts = new Array<number>(DELAY_BOUNDS_MS.length + 1).fill(0)
   let sumMs = 0

@@ -1,17 +1,17 @@
-/** Several serving processes on one port: starts them, replaces what ends, passes signals on. */
+/** Supervises several serving processes on one port: starts them, replaces those that end, forwards signals. */
 import { type Config, ConfigError } from '../config.ts'
 import { createLog, type Log } from '../telemetry/log.ts'
 import { baseUrlOf, migrateAndTell, openDatabase, portUnavailable } from './run-server.ts'
 import { welcome } from './welcome.ts'
 import { spawnWorker, type WorkerProcess } from './worker-process.ts'
 
-/** Before a worker that ended is replaced; doubled as long as the new one does not get to serve. */
+/** Pause before a worker that ended is replaced. It doubles until a replacement serves. */
 const LEAST_PAUSE_MS = 200
 const MOST_PAUSE_MS = 10_000
-/** A worker that has not ended this long after its own limit will not. */
+/** A worker that has not ended this long after its own time limit is killed. */
 const KILL_SLACK_MS = 10_000
 
-/** Resolves when all workers serve. Throws, having ended the others, when one cannot; later, one that ends is replaced. */
+/** Resolves when all workers serve. Throws when one cannot, after ending the others. Later, a worker that ends is replaced. */
 export async function superviseWorkers(config: Config): Promise<void> {
   checkPort(config)
   const log = createLog(config.logLevel)
@@ -26,7 +26,7 @@ export async function superviseWorkers(config: Config): Promise<void> {
   await database.close()
 }
 
-/** Each worker would share the port with whoever else does so: whether it is free shows only now. */
+/** Workers open the port with reusePort, which also succeeds when another program shares it. Only this check finds out. */
 function checkPort({ host, port }: Config): void {
   if (port === 0) throw new ConfigError(['PORT must be a port when WORKERS is more than 1. Example: PORT=3000'])
   try {
@@ -47,7 +47,7 @@ class Team {
     this.#log = log
   }
 
-  /** Rejects, having ended the others, where a worker does not get to serve. */
+  /** Rejects when a worker fails to start, after ending the others. */
   async start(): Promise<void> {
     try {
       await Promise.all(Array.from({ length: this.#config.workers }, () => this.#fillPlace()))
@@ -58,7 +58,7 @@ class Team {
     }
   }
 
-  /** Passes a signal on, each time; the process ends when the last worker has. */
+  /** Forwards every signal. The process exits when the last worker has ended. */
   stop(): void {
     const again = this.#isStopping
     this.#isStopping = true
@@ -66,7 +66,7 @@ class Team {
     else this.#end().then(code => process.exit(code))
   }
 
-  /** Keeps one place of the team filled; rejects when its first worker does not get to serve. */
+  /** Keeps one worker running. Rejects when the first one fails to start. */
   async #fillPlace(): Promise<void> {
     const first = this.#spawn()
     if (!(await first.serving)) throw new Error(`a worker ended with code ${await first.ended} before it served`)
@@ -96,7 +96,7 @@ class Team {
 
   #signalAll(signal: NodeJS.Signals): Promise<number[]> {
     for (const { child } of this.#running) child.kill(signal)
-    // One that did not serve yet has no handler, and nothing to finish: the signal ends it.
+    // A worker that does not serve yet has no handler: the signal itself ends it, which is no failure.
     return Promise.all(
       Array.from(this.#running, ({ child, ended }) => ended.then(code => (child.signalCode === 'SIGTERM' ? 0 : code))),
     )
