@@ -2,6 +2,7 @@
 import { LRUCache } from 'lru-cache'
 import { refuse } from '../errors.ts'
 import { createBatcher } from '../event-loop/batcher.ts'
+import { startTimeLimit } from '../event-loop/time-limit.ts'
 import type { Account, UnknownKey } from '../postgres/admit.ts'
 import { type Database, isLockedOut } from '../postgres/database.ts'
 import { findLockedCounters } from '../postgres/find-locked-counters.ts'
@@ -51,9 +52,10 @@ export function createReservations(database: Database, windows: Pick<RateWindows
   const refunds = new Refunds(database)
   const admitOnce = createAdmitOnce(database, (account, requests) => refunds.add(account, requests))
   const timeLimitMs = database.backend === 'embedded' ? EMBEDDED_TIME_LIMIT_MS : TIME_LIMIT_MS
+  const deploys = createDeployWatch(database)
   const openLane = () =>
     createBatcher<Ask, Reservation | Locked>({
-      run: asks => runUnlocked(database, admitOnce, asks),
+      run: asks => aheadOfLimit(deploys.askAhead, runUnlocked(database, admitOnce, asks)),
       maxItems: MAX_BATCH,
       timeLimitMs,
       timeLimitError: () => refuse('databaseUnavailable'),
@@ -66,16 +68,16 @@ export function createReservations(database: Database, windows: Pick<RateWindows
   /** For keys whose counters are held by somebody: they wait among themselves. */
   const askApart = openLane()
   const lockedLately = new LRUCache<string, true>({ max: MAX_LOCKED, ttl: REMEMBER_LOCKED_MS })
-  const isDeployOn = createDeployWatch(database)
 
   /** While a deploy holds the tables, it is waited for. */
   async function ask(asked: Ask): Promise<Reservation> {
     const deadlineMs = performance.now() + DEPLOY_LIMIT_MS
     for (;;) {
+      const startedAtMs = performance.now()
       try {
         return await askNow(asked)
       } catch (error) {
-        if (performance.now() > deadlineMs || !(await isDeployOn())) throw error
+        if (performance.now() > deadlineMs || !(await deploys.isOn(startedAtMs))) throw error
         await Bun.sleep(AFTER_DEPLOY_MS)
       }
     }
@@ -103,6 +105,12 @@ export function createReservations(database: Database, windows: Pick<RateWindows
       await Promise.race([all, Bun.sleep(timeLimitMs)])
     },
   }
+}
+
+/** Calls back where the batch is still under way when half of its time has passed. */
+function aheadOfLimit<Replies>(onHalf: () => void, batch: Promise<Replies>): Promise<Replies> {
+  const endHalf = startTimeLimit(TIME_LIMIT_MS / 2, onHalf)
+  return batch.finally(endHalf)
 }
 
 /** As `runBatch`; whose counter is held by somebody for longer is told so, and nobody else waits for it. */
