@@ -20,8 +20,7 @@ export interface KeptObjects {
 
 export function createKeptObjects(room: KeptRoom): KeptObjects {
   const { admission, accounting: accounts, largeBodies } = room.stages
-  const authenticate = ({ authorization, address }: ProxyRequest) =>
-    admission.authenticate(hashBearerKey(authorization), address)
+  const authenticate = (request: ProxyRequest) => admission.authenticate(hashBearerKey(request.authorization), request)
 
   return {
     async make(request, collection) {
