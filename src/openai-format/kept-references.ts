@@ -3,8 +3,11 @@ import { invalidRequest } from '../errors.ts'
 import { isJsonObject, type JsonObject } from '../json/json-object.ts'
 
 export interface KeptReference {
-  /** Files are bound to the projects that created them; the owner of anything else is unknown to the proxy. */
-  kind: 'file' | 'other'
+  /**
+   * Files are bound to the projects that created them; the owner of anything else is unknown to the proxy. `item`: an item of a
+   * Responses request that stands for an earlier one, at a provider with a Responses API.
+   */
+  kind: 'file' | 'item' | 'other'
   id: string
   /** Its position: `messages[0].content[1].file.file_id`. */
   field: string
@@ -12,10 +15,13 @@ export interface KeptReference {
 
 /** OpenAI's `file_id`, `input_file_id`, `file_ids`; Anthropic's sources and containers have `file_id`, too. */
 const FILE = /(?:^|_)file_ids?$/
-const OTHER = /^(?:vector_store_ids?|container|container_id|previous_response_id|conversation|thread|thread_id)$/
+const OTHER =
+  /^(?:vector_store_ids?|container|container_id|previous_response_id|conversation|thread|thread_id|skill_ids?)$/
+/** An earlier audio response, a stored prompt, a custom voice: named by an object's `id`. As text, these fields mean something else. */
+const OTHER_OBJECT = /^(?:audio|prompt|voice)$/
 /** Matches JSON with any reference, unless letters are escaped; canonical JSON escapes none. */
 export const MAY_REFER =
-  /file_ids?"|"(?:vector_store_ids?|container|container_id|previous_response_id|conversation|thread|thread_id|item_reference)"/
+  /file_ids?"|"(?:vector_store_ids?|container|container_id|previous_response_id|conversation|thread|thread_id|skill_ids?)"|"(?:audio|prompt|voice)"\s*:\s*\{/
 
 /** Fields with the client's own names, or with earlier output: providers read no ids in them. */
 const OPAQUE = new Set([
@@ -40,14 +46,27 @@ export function findKeptReferences(body: JsonObject, canonicalBody: string | nul
   return found
 }
 
+/** Fields of an item without its content. */
+const OUTSIDE_OF_ITEM = new Set(['id', 'type', 'status', 'summary'])
+
 /** Items of a Responses request that stand for earlier ones; their type is optional. */
 function findItems(input: unknown): KeptReference[] {
   if (!Array.isArray(input)) return []
-  return input.flatMap((item: unknown, i) => {
+  return input.flatMap((item: unknown, i): KeptReference[] => {
     if (!isJsonObject(item) || typeof item.id !== 'string') return []
     const type = item.type ?? ('role' in item ? 'message' : 'item_reference')
-    return type === 'item_reference' ? [{ kind: 'other' as const, id: item.id, field: `input[${i}].id` }] : []
+    if (type === 'item_reference') return [{ kind: 'other', id: item.id, field: `input[${i}].id` }]
+    // Reasoning without its content, or an image without its bytes.
+    return isEmptyItem(item) ? [{ kind: 'item', id: item.id, field: `input[${i}].id` }] : []
   })
+}
+
+function isEmptyItem(item: JsonObject): boolean {
+  if ('role' in item) return false
+  return Object.entries(item).every(
+    ([name, value]) =>
+      OUTSIDE_OF_ITEM.has(name) || value === null || value === '' || (Array.isArray(value) && value.length === 0),
+  )
 }
 
 type Path = (string | number)[]
@@ -55,7 +74,7 @@ type Path = (string | number)[]
 function walkObject(object: JsonObject, path: Path, found: KeptReference[]): void {
   for (const [name, value] of Object.entries(object)) {
     path.push(name)
-    const kind = kindOf(name)
+    const kind = kindOf(name) ?? (OTHER_OBJECT.test(name) && isJsonObject(value) ? 'other' : null)
     if (kind) note(kind, value, path, found)
     if (!OPAQUE.has(name) && !(name === 'input' && isToolUse(object))) walk(value, path, found)
     path.pop()

@@ -74,6 +74,8 @@ export interface Provider {
   readonly kind?: ProviderKind
   /** The provider's name in the catalogue's prices; null when it is free of charge. */
   readonly pricedAs: string | null
+  /** Operations besides chat that it supports natively; by default those of its vendor. */
+  readonly has?: readonly Endpoint[]
   /** Throws a ProxyError: 502 when unreachable or broken, 504 when it timed out. */
   ask(request: UpstreamRequest): Promise<UpstreamAnswer>
   /** Passes a request through. Throws as `ask` does, and a 404 for an operation that it lacks. */

@@ -1,4 +1,4 @@
-/** What is typed and what is chosen from a list, each with its label and a hint. */
+/** Text and select fields, each with a label and a hint. */
 import { type ComponentProps, type InputHTMLAttributes, type ReactNode, useId } from 'react'
 import { Select } from './select.tsx'
 
@@ -8,7 +8,7 @@ interface FieldProps {
   label: string
   hint?: string | undefined
   className?: string | undefined
-  /** Called with what is typed or chosen. */
+  /** Called with the new value. */
   onChange(value: string): void
 }
 
@@ -22,7 +22,7 @@ export function TextField({ label, hint, className, onChange, ...input }: TextFi
   )
 }
 
-/** A password that is to be kept from now on. */
+/** Asks for a password that is being set: password managers offer to generate and save it. */
 export function NewPasswordField(field: TextFieldProps) {
   return <TextField type="password" autoComplete="new-password" required minLength={12} {...field} />
 }

@@ -1,12 +1,12 @@
-/** A list to choose from, alone or as part of a field. */
+/** A drop-down list, alone or as part of a field. */
 import type { SelectHTMLAttributes } from 'react'
 
-/** What the server is told, and what people read; a value alone is both. */
+/** The value sent to the server and the title shown; a string alone is both. */
 export type Choice = string | readonly [value: string, title: string]
 
 interface SelectProps extends Omit<SelectHTMLAttributes<HTMLSelectElement>, 'onChange'> {
   choices: readonly Choice[]
-  /** Called with the value that was chosen. */
+  /** Called with the chosen value. */
   onChange(value: string): void
 }
 

@@ -1,4 +1,4 @@
-/** The viewer's own: password, sessions, and admin API keys. */
+/** The user's own account: password, sessions and admin API keys. */
 import { useMutation } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { call } from '../api.ts'

@@ -1,4 +1,4 @@
-/** Who changed what: of one project, or of the whole installation. */
+/** The audit log of one project, or of the whole installation. */
 
 import { useParams } from '@tanstack/react-router'
 import { Badge, Card, Empty, PageHeader } from '../components/basics.tsx'

@@ -1,4 +1,4 @@
-/** Taking up an invitation: a token, and a new password. */
+/** Accepts an invitation: takes its token and a new password. */
 import { useMutation } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { call } from '../api.ts'
@@ -7,7 +7,7 @@ import { NewPasswordField, TextField } from '../components/fields.tsx'
 import { Doorway } from './login.tsx'
 
 export function Invitation() {
-  // What follows # is sent to no server and stands in no log.
+  // The fragment after # is not sent to the server, so the token reaches no access log.
   const [invitation, setInvitation] = useState(() => window.location.hash.slice(1))
   const [password, setPassword] = useState('')
   const taking = useMutation({

@@ -1,4 +1,4 @@
-/** Who may look at a project, and change it. */
+/** A project's members and their roles. */
 
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -81,7 +81,7 @@ interface MemberActions {
   remove(member: Member): void
 }
 
-/** `actions`: null where the user may change nothing. */
+/** `actions` is null when the user may change nothing. */
 function columnsOf(actions: MemberActions | null): Column<Member>[] {
   return [
     { title: 'E-mail address', cell: member => <span className="font-medium">{member.email}</span> },

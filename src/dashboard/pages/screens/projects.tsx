@@ -1,4 +1,4 @@
-/** For administrators: all projects and the plans they are on. */
+/** All projects and their plans, for administrators. */
 
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'

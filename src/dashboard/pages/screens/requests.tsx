@@ -1,4 +1,4 @@
-/** Single requests: filtered, listed newest first, and one told in full. */
+/** Lists requests, filtered and newest first, and shows one in full. */
 
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -171,7 +171,7 @@ function RequestFilters({ filters, change, keys }: RequestFiltersProps) {
   )
 }
 
-/** Asks once the field is left, or Enter pressed: not for every letter. */
+/** Queries on blur or Enter, not on every keystroke. */
 function TextFilter({
   label,
   value,

@@ -1,4 +1,4 @@
-/** What stands around every page: the project, where to go, and who is logged in. */
+/** The frame around every page: the project, the navigation, and the user. */
 
 import { Link, Outlet, useLocation, useNavigate, useParams } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
@@ -48,7 +48,7 @@ function Frame({ session }: { session: Session }) {
   const { project: id } = useParams({ strict: false })
   const projects = useProjects()
   const project = useProject()
-  // Whoever went somewhere wants to see it.
+  // Navigation closes the menu, so that it does not cover the new page.
   useEffect(() => setOpen(false), [pathname])
   useEffect(() => {
     if (project) rememberProject(project.id)
