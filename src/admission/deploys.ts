@@ -1,14 +1,14 @@
-/** Whether a deploy is what keeps requests waiting: then they wait on, where they would be told that the database is gone. */
+/** Tells whether a deploy blocks the database. Requests then keep waiting instead of failing with a 503. */
 import { withinTimeLimit } from '../event-loop/time-limit.ts'
 import type { Database } from '../postgres/database.ts'
 import { isDeploying } from '../postgres/is-deploying.ts'
 
-/** One that answers later is gone, whatever else it is. */
+/** A database that takes longer counts as gone. */
 const ANSWER_LIMIT_MS = 100
-/** All who ask at once are told by one call, and so are those who ask soon after. */
+/** Callers share one check, and reuse its result for this long. */
 const ASK_EVERY_MS = 50
 
-/** Never throws: a database that does not answer is not being deployed to. */
+/** Never throws: a database that does not answer is not in a deploy. */
 export function createDeployWatch(database: Database): () => Promise<boolean> {
   let asking: Promise<boolean> | null = null
   let askedAtMs = Number.NEGATIVE_INFINITY

@@ -1,4 +1,4 @@
-/** A request from the wire in the form that the pipeline takes. */
+/** Converts an HTTP request into the pipeline's form. */
 import type { ProxyRequest } from '../pipeline/exchange.ts'
 import type { Endpoint } from '../providers/upstream.ts'
 import { readAuthorization } from './key-carrier.ts'
@@ -8,11 +8,11 @@ import type { Arrival } from './respond.ts'
 
 export interface ProxyRequestOptions {
   endpoint: Endpoint
-  /** As the path names it, where it does. */
+  /** The model in the path, if there is one. */
   model: string | null
   body: ReceivedBody
   arrival: Arrival
-  /** The client's, as far as it can be trusted. */
+  /** The client's address, as far as it can be trusted. */
   address: string
 }
 

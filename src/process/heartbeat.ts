@@ -1,34 +1,34 @@
-/** The heartbeat from a worker to its supervisor: both ends of it. */
+/** A worker's heartbeat to its supervisor, and the supervisor's check of it. */
 
-/** Sent once, when the worker starts to serve. A beat follows every second. */
+/** Sent once, when a worker serves; heartbeats follow every second. */
 export const LISTENING = 'listening'
 const BEAT = 'beat'
 
 const BEAT_EVERY_MS = 1_000
-/** A worker that is silent for this long serves no requests. */
+/** A worker that is silent for this long is stuck. */
 const SILENCE_LIMIT_MS = 10_000
 const CHECK_EVERY_MS = 500
 
-/** Called by a worker when it starts to serve. Beats stop when its event loop is blocked. */
+/** For a worker that serves: reports it, and sends heartbeats while its event loop runs. */
 export function tellSupervisor(): void {
   process.send?.(LISTENING)
   setInterval(() => process.send?.(BEAT), BEAT_EVERY_MS).unref()
 }
 
 export interface Pulse {
-  /** Takes a message from the worker. Returns true when it says that the worker now serves. */
+  /** Handles a worker's message; returns true when it reports that it serves. */
   hear(message: unknown): boolean
   stop(): void
 }
 
-/** Calls `onSilent` once, when a serving worker stops beating. Start-up time is not limited. */
+/** Calls back once when a serving worker has fallen silent. Its start has no time limit. */
 export function watchPulse(onSilent: () => void): Pulse {
   let heardAtMs: number | null = null
   let checkedAtMs = performance.now()
 
   const timer = setInterval(() => {
     const nowMs = performance.now()
-    // If the supervisor itself was blocked, beats sent meanwhile are still unread: that time does not count.
+    // If the supervisor itself was stuck, heartbeats of that time are still unread.
     const stoodStillMs = Math.max(0, nowMs - checkedAtMs - CHECK_EVERY_MS)
     checkedAtMs = nowMs
     if (heardAtMs === null) return

@@ -1,20 +1,20 @@
-/** Measures event loop delay: keeps a histogram, and logs when the loop was blocked. */
+/** Measures the event loop's delay: a histogram, and a log line when something blocked it. */
 import type { Log } from '../telemetry/log.ts'
 
 const BEAT_EVERY_MS = 20
-/** A later beat is logged: it means that every request was kept waiting. */
+/** A delay above this is logged: it kept every request waiting. */
 const TOLD_DELAY_MS = 100
 const TELL_EVERY_MS = 1_000
-/** Upper bounds of the histogram's buckets, in milliseconds. Later beats have a bucket of their own. */
+/** Upper bounds of the histogram's buckets, in milliseconds; a last bucket has everything above. */
 export const DELAY_BOUNDS_MS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000] as const
 
 export interface LoopDelay {
-  /** `counts` has one number of beats for each bound and one for later beats. `sumMs` is their total delay. */
+  /** One count per bound and one above; the sum and the maximum of all delays. */
   read(): { counts: readonly number[]; sumMs: number; maxMs: number }
   stop(): void
 }
 
-/** Uses timer beats, because a timer is delayed by the same things as a request: other timers and input. */
+/** Measured by a timer of its own: it sees what requests see, timers and input together. */
 export function watchLoopDelay(log: Pick<Log, 'warn'>): LoopDelay {
   const counts = new Array<number>(DELAY_BOUNDS_MS.length + 1).fill(0)
   let sumMs = 0

@@ -1,4 +1,4 @@
-/** Maintenance in the background: deletes and evicts cache entries, rebuilds graphs, sums up usage, manages partitions. */
+/** Background maintenance: deletes expired and excess entries, rebuilds graphs, creates and drops partitions. */
 import type { Database } from '../postgres/database.ts'
 
 import { forgetBatches, maintainUsagePartitions, rollUpUsage } from '../postgres/record-usage.ts'
@@ -17,7 +17,7 @@ export interface Maintenance {
   stop(): void
 }
 
-/** Resolves when a partition for today's usage records exists. */
+/** Resolves when there is a partition for today's usage records. */
 export async function startMaintenance(database: Database, log: Log): Promise<Maintenance> {
   await maintainUsagePartitions(database)
   const tell = (what: string) => (error: unknown) => log.warn({ cause: describeCause(error) }, what)

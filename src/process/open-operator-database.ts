@@ -1,11 +1,11 @@
-/** Opens the configured database for an operator's command, also while a proxy has the embedded one open. */
+/** The database for an operator's command: the configured one, also while a proxy uses the embedded one. */
 import type { Config } from '../config.ts'
 import { type Database, sqlStateOf } from '../postgres/database.ts'
 import { openRealDatabase } from '../postgres/real.ts'
 import { findHolder, readPsqlPassword } from './data-dir.ts'
 import { openDatabase } from './run-server.ts'
 
-/** Runs the command and disconnects. Throws an error with a message of one line when the database is missing or not migrated. */
+/** Runs the command and disconnects. Throws a one-line error when there is no database, or it is not migrated. */
 export async function withOperatorDatabase<T>(config: Config, run: (database: Database) => Promise<T>): Promise<T> {
   const database = await openOperatorDatabase(config)
   try {
@@ -17,7 +17,7 @@ export async function withOperatorDatabase<T>(config: Config, run: (database: Da
   }
 }
 
-/** Only one process may own the embedded database's files. While a proxy does, this connects through its port for psql. */
+/** Only one process may own the embedded database's files. While a proxy does, this connects through its psql port. */
 async function openOperatorDatabase(config: Config): Promise<Database> {
   if (config.databaseUrl !== null || (await findHolder(config.dataDir)) === null) return openDatabase(config)
   if (config.embeddedPgPort === 0) {
@@ -28,7 +28,7 @@ async function openOperatorDatabase(config: Config): Promise<Database> {
   return openRealDatabase({ url, maxConnections: 1 })
 }
 
-/** SQLSTATEs of a missing table, column or function. */
+/** A table, a column or a function that this version needs is missing. */
 function isUnmigrated(error: unknown): boolean {
   return ['42P01', '42703', '42883'].includes(sqlStateOf(error) ?? '')
 }

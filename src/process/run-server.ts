@@ -1,4 +1,4 @@
-/** Starts one serving process: opens its stores, then its port. */
+/** Starts one serving process, from its stores to its open port. */
 import { type App, createApp } from '../app.ts'
 import { type Config, ConfigError } from '../config.ts'
 import { createEmbedder } from '../embedders/create-embedder.ts'
@@ -30,15 +30,15 @@ import { watchLoopDelay } from './loop-delay.ts'
 import { stopOnSignals } from './stop-server.ts'
 import { welcome } from './welcome.ts'
 
-/** Until Redis is connected, this process would count requests alone. */
+/** Wait for Redis: this process alone would count requests before the first contact. */
 const REDIS_WAIT_MS = 1_000
 
 export interface RunOptions {
-  /** True for one of several processes: the supervisor has migrated the database and prints the welcome. */
+  /** One of several workers: the supervisor migrates and prints the welcome. */
   isWorker: boolean
 }
 
-/** Resolves when the process is serving. It ends itself on SIGTERM and SIGINT. */
+/** Resolves when the process serves; it exits by itself on SIGTERM and SIGINT. */
 export async function runServer(config: Config, { isWorker }: RunOptions): Promise<void> {
   const log = createLog(config.logLevel)
   const [database, embedder] = await Promise.all([openDatabase(config), createEmbedder(config.embedder, log)])
@@ -49,7 +49,7 @@ export async function runServer(config: Config, { isWorker }: RunOptions): Promi
       : await openRedis(config.redisUrl, await readInstallationId(database), config, log)
   const app = await createApp({ config, database, store, embedder, bus, log })
 
-  // Loading the vocabulary blocks for a third of a second: better now than during a request.
+  // Loading the vocabulary blocks for a third of a second: now, rather than during a request.
   warmTokenizer()
 
   const server = listen(app.http, config)
@@ -72,10 +72,10 @@ export async function runServer(config: Config, { isWorker }: RunOptions): Promi
   else await welcome(config, database, baseUrlOf(config.host, server.port ?? config.port))
 }
 
-/** Throws a ConfigError when no database answers at DATABASE_URL. */
+/** Throws ConfigError when no database answers at DATABASE_URL. */
 export async function openDatabase(config: Config): Promise<Database> {
   if (config.databaseUrl === null) {
-    // PGlite creates its files with the process's default mode.
+    // PGlite creates its files with any mode that the umask allows.
     process.umask(0o077)
     const directory = await lockDataDir(config.dataDir)
     const password = await keepPsqlPassword(config.dataDir)
@@ -97,7 +97,7 @@ export async function openDatabase(config: Config): Promise<Database> {
   }
 }
 
-/** Logs while it waits: another proxy's long migration, or a table in use, delays the start. */
+/** Logs when another proxy's migration, or a table in use, delays this start. */
 export async function migrateAndTell(database: Database, log: Log): Promise<void> {
   const onWait = (seconds: number) =>
     log.info({ seconds }, 'waiting to migrate the database: another proxy is at it, or its tables are in use')
@@ -105,7 +105,7 @@ export async function migrateAndTell(database: Database, log: Log): Promise<void
   if (isBehind) log.warn({}, 'a newer release has migrated the database; its functions stay')
 }
 
-/** The proxy also starts without Redis, and connects when Redis is back. */
+/** The proxy starts without Redis, too, and reconnects later. */
 async function openRedis(
   url: string,
   installationId: string,
@@ -127,8 +127,7 @@ async function openRedis(
 }
 
 /**
- * Without an ENCRYPTION_KEY, entries are signed with the whole installation id. Redis holds only its first digits, so that
- * reading Redis is not enough to forge an entry.
+ * Without an ENCRYPTION_KEY, anyone who knows the whole installation id can write entries. Names in Redis contain its first digits only.
  */
 async function openTags(config: Config, installationId: string): Promise<EntryTags> {
   const { current, previous } = await readEncryptionKeys(config)
@@ -148,7 +147,7 @@ async function answersWithin(store: FastStore, limitMs: number): Promise<boolean
   return false
 }
 
-/** Throws a ConfigError when the port cannot be opened. */
+/** Throws ConfigError when the port is not available. */
 function listen(http: App['http'] | NonNullable<App['dashboard']>, { port, host, workers }: Config) {
   try {
     http.listen({ port, hostname: host, reusePort: workers > 1, idleTimeout: IDLE_TIMEOUT_SECONDS })
@@ -173,7 +172,7 @@ export function baseUrlOf(host: string, port: number): string {
   return `http://${reachable}:${port}/v1`
 }
 
-/** An error of several attempts, as for a host name with two addresses, has a code and no message. */
+/** An error of several attempts, as for a name with two addresses, has a code and no message. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   return error.message || ('code' in error ? String(error.code) : error.name)

@@ -1,4 +1,4 @@
-/** The entry point of a serving process. */
+/** Entry point: reads the configuration, and starts a server or a supervisor of workers. */
 import { ConfigError, readConfig } from '../config.ts'
 import { runServer } from './run-server.ts'
 import { superviseWorkers } from './supervise-workers.ts'
@@ -13,7 +13,7 @@ try {
   process.exit(1)
 }
 
-/** Returns true for a supervisor's worker; no other argument exists. The error does not quote arguments: one may be a key. */
+/** Returns whether this is a supervisor's worker; there are no other arguments. Never quotes them, because one may be a key. */
 function readArguments(given: readonly string[]): boolean {
   if (given.length === 0) return false
   if (given.length === 1 && given[0] === '--worker') return true
@@ -22,7 +22,7 @@ function readArguments(given: readonly string[]): boolean {
   ])
 }
 
-/** The error and its causes, one line each. A stack trace does not help an operator to correct a setting. */
+/** The error and its causes, one line each. A stack does not help with a wrong setting. */
 function explainStart(error: unknown): string {
   const lines: string[] = []
   for (let at: unknown = error; at instanceof Error; at = at.cause) lines.push(at.message || at.name)

@@ -1,21 +1,21 @@
-/** Stops a serving process: finishes requests, flushes pending writes, and closes the stores. */
+/** Stops a serving process: finishes requests, writes pending data, and closes the stores. */
 import type { App } from '../app.ts'
 import type { Embedder } from '../embedders/embedder.ts'
 import type { Database } from '../postgres/database.ts'
 import type { FastStore } from '../stores/fast-store.ts'
 import type { Log } from '../telemetry/log.ts'
 
-/** A terminal signals the whole process group, and parents forward the signal. Signals within this time count as one. */
+/** A terminal signals every process of its group, and each parent passes the signal on. Signals within this time count as one. */
 const ONE_SIGNAL_MS = 500
-/** Time for cut requests to abort their upstream calls and be accounted for. */
+/** Time for requests that were cut off to abort their upstream calls and be accounted for. */
 const CUT_GRACE_MS = 250
 const FLUSH_TIME_LIMIT_MS = 5_000
 const CLOSE_TIME_LIMIT_MS = 2_000
 
-/** The members of Bun's server that are used here. */
+/** The part of Bun's server that is needed here. */
 interface Server {
   readonly pendingRequests: number
-  /** Stops accepting and closes idle connections. Resolves when all requests have ended; `true` cuts them. */
+  /** Accepts no more and closes idle connections; resolves when all requests have ended, or with `true` cuts them. */
   stop(cut?: boolean): Promise<void>
 }
 
@@ -26,11 +26,11 @@ export interface Serving {
   database: Database
   embedder: Embedder
   log: Log
-  /** How long requests in flight may take to finish. */
+  /** How long requests in flight may take to end. */
   timeLimitMs: number
 }
 
-/** Exits with code 0 after a graceful stop on SIGTERM or SIGINT; a second signal exits at once with code 1. */
+/** Ends the process on SIGTERM or SIGINT with code 0; on a second one at once, with code 1. */
 export function stopOnSignals(serving: Serving): void {
   let stoppingSinceMs: number | null = null
 
@@ -42,7 +42,7 @@ export function stopOnSignals(serving: Serving): void {
   }
   process.on('SIGTERM', stop)
   process.on('SIGINT', stop)
-  // The supervisor died.
+  // The supervisor has died.
   process.on('disconnect', stop)
 }
 
@@ -63,7 +63,7 @@ async function cutRequests(server: Server, app: App, log: Log): Promise<void> {
   if (server.pendingRequests === 0) return
   log.warn({ pending: server.pendingRequests }, 'requests took too long to end; cut')
   app.noteCut()
-  // Not awaited: it resolves only when every connection has closed, which may never happen.
+  // Not awaited: it resolves when every request has ended, which may be never.
   server.stop(true)
   await Bun.sleep(CUT_GRACE_MS)
 }

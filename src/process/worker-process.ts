@@ -1,4 +1,4 @@
-/** A worker process as its supervisor sees it: whether it started to serve, whether it is alive, and how it ended. */
+/** One serving process as its supervisor sees it: whether it serves, its heartbeat, and how it ended. */
 import { fileURLToPath } from 'node:url'
 import type { Subprocess } from 'bun'
 import type { Log } from '../telemetry/log.ts'
@@ -8,20 +8,20 @@ const SERVER = fileURLToPath(new URL('./server.ts', import.meta.url))
 
 export interface WorkerProcess {
   child: Subprocess
-  /** Resolves to true when it starts to serve, to false when it ends before that. */
+  /** Resolves to whether it got to serve. */
   serving: Promise<boolean>
   /** Resolves to its exit code. */
   ended: Promise<number>
 }
 
-/** Kills the worker when it falls silent. */
+/** A process that falls silent is killed. */
 export function spawnWorker(log: Log): WorkerProcess {
   const { promise: serving, resolve: noteServing } = Promise.withResolvers<boolean>()
   const child = Bun.spawn([process.execPath, SERVER, '--worker'], {
     stdin: 'ignore',
     stdout: 'inherit',
     stderr: 'inherit',
-    // The channel also tells a worker, by closing, that its supervisor has died.
+    // Through IPC, a worker also learns that its supervisor has gone.
     ipc: message => {
       if (pulse.hear(message)) noteServing(true)
     },

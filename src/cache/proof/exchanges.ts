@@ -1,17 +1,17 @@
-/** Words that may stand for one another, once in a text: the same thing by another name, in sentences where it is that thing. */
+/** Words that may replace one another, once in a text: two names of the same thing, in sentences where they mean that thing. */
 import { lowerKey } from '../../text/phrases.ts'
 import { type Token, wordSet } from '../../text/token.ts'
 
 interface Condition {
-  /** One of these words must be in the text: it shows which thing is meant. */
+  /** One of these words must be in the text: it shows which meaning applies. */
   readonly beside?: ReadonlySet<string>
   /** None of these words may be in the text. */
   readonly without?: ReadonlySet<string>
-  /** Words before which the pair is no longer one. */
+  /** Before these words the two are not synonyms. */
   readonly notBefore?: ReadonlySet<string>
 }
 
-/** A film is also a layer, a foil and what a camera takes. */
+/** "film" also means a layer, a foil, and what a camera takes. */
 const cinema: Condition = {
   beside: wordSet(`
     watch watched watching see seen ever actor actors actress director directed cinema netflix hollywood bollywood oscar oscars horror
@@ -22,9 +22,9 @@ const cinema: Condition = {
   ),
   notBefore: wordSet('roll camera'),
 }
-/** Goats have kids. */
+/** A goat's young are kids, not children. */
 const offspring: Condition = { without: wordSet('goat goats') }
-/** One buys time, and what one believes; a car is started. */
+/** "buy" also goes with time and with beliefs. */
 const trade: Condition = { notBefore: wordSet('order orders time in into out off up it that this back') }
 const beginning: Condition = {
   notBefore: wordSet('up out off over a an the my your his her our their'),
@@ -46,14 +46,14 @@ const exchanges = new Map(
   ]),
 )
 
-/** Whether the tokens at this place of two otherwise equal texts may be exchanged. */
+/** Whether the tokens at this position of two otherwise equal texts may replace one another. */
 export function isExchange(ours: readonly Token[], theirs: readonly Token[], at: number): boolean {
   const [one, other] = [ours[at], theirs[at]]
   if (one?.kind !== 'word' || other?.kind !== 'word') return false
   const condition = exchanges.get(`${one.key} ${other.key}`)
   if (!condition) return false
   const rest = ours.filter((_, place) => place !== at).map(lowerKey)
-  // A text with both words speaks of how they differ; what a word means is asked of that word.
+  // A text with both words is about their difference. A question about a word's meaning is about that word.
   if (rest.includes(one.key) || rest.includes(other.key) || rest.at(-1) === 'mean') return false
   return (
     !condition.notBefore?.has(lowerKey(ours[at + 1])) &&
