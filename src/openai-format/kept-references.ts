@@ -1,4 +1,4 @@
-/** What a request's body names that a provider keeps: files by their ids, and what else is known to the provider alone. */
+/** Finds what a request refers to at its provider: files by their ids, and other objects that only the provider knows. */
 import { invalidRequest } from '../errors.ts'
 import { isJsonObject, type JsonObject } from '../json/json-object.ts'
 
@@ -6,18 +6,18 @@ export interface KeptReference {
   /** Files are bound to the projects that made them; of all else nobody here knows whose it is. */
   kind: 'file' | 'other'
   id: string
-  /** Where it stands: `messages[0].content[1].file.file_id`. */
+  /** The path of the field: `messages[0].content[1].file.file_id`. */
   field: string
 }
 
-/** OpenAI's `file_id`, `input_file_id`, `file_ids`; Anthropic's sources and containers have `file_id` too. */
+/** OpenAI's `file_id`, `input_file_id`, `file_ids`. Anthropic's sources and containers have `file_id`, too. */
 const FILE = /(?:^|_)file_ids?$/
 const OTHER = /^(?:vector_store_ids?|container|container_id|previous_response_id|conversation|thread|thread_id)$/
 /** Found in JSON that names any, unless it escapes letters, which canonical JSON does not. */
 export const MAY_REFER =
   /file_ids?"|"(?:vector_store_ids?|container|container_id|previous_response_id|conversation|thread|thread_id|item_reference)"/
 
-/** Fields that hold what clients think up, or what was told before: a provider reads no ids out of them. */
+/** Fields with names that the client invents, or with earlier results. A provider reads no ids in them. */
 const OPAQUE = new Set([
   'parameters',
   'schema',
@@ -30,10 +30,10 @@ const OPAQUE = new Set([
   'citations',
   'results',
 ])
-/** As deep as canonical JSON goes. */
+/** The same limit as for canonical JSON. */
 const MAX_DEPTH = 128
 
-/** `canonicalBody`: the same body as canonical JSON, where there is any: nearly all requests are done with by a look at it. */
+/** `canonicalBody` is the body as canonical JSON, or null. Nearly all requests need only a regular expression on it. */
 export function findKeptReferences(body: JsonObject, canonicalBody: string | null): KeptReference[] {
   const found = findItems(body.input)
   if (canonicalBody === null || MAY_REFER.test(canonicalBody)) walkObject(body, [], found)
@@ -74,25 +74,25 @@ function walk(value: unknown, path: Path, found: KeptReference[]): void {
   })
 }
 
-/** A field of a form may be named `mask[file_id]`. */
+/** Forms may name a field `mask[file_id]`. */
 export function kindOf(name: string): KeptReference['kind'] | null {
   const last = name.replace(/(?:\[\d*\])+$/, '').replace(/^.*\[([^\]]*)\]$/, '$1')
   if (FILE.test(last)) return 'file'
   return OTHER.test(last) ? 'other' : null
 }
 
-/** An id, ids, or an object that has one. */
+/** `value` is an id, a list of ids, or an object with an id. */
 function note(kind: KeptReference['kind'], value: unknown, path: Path, found: KeptReference[]): void {
   const ids = Array.isArray(value) ? value : [isJsonObject(value) ? value.id : value]
   for (const id of ids) if (typeof id === 'string') found.push({ kind, id, field: writePath(path) })
 }
 
-/** A model's words to a tool: as JSON text with OpenAI, as an object with Anthropic. */
+/** A tool's input is the model's own text. In OpenAI's API it is JSON text, in Anthropic's an object. */
 function isToolUse({ type }: JsonObject): boolean {
   return typeof type === 'string' && type.endsWith('tool_use')
 }
 
-/** Names are the client's own: none goes into an error that is no field's of anybody's API. */
+/** Clients choose names freely, so the error shows a name only if it looks like an API field. */
 function writePath(path: Path): string {
   return path
     .map((step, i) => (typeof step === 'number' ? `[${step}]` : `${i === 0 ? '' : '.'}${nameOf(step)}`))
