@@ -23,13 +23,23 @@ export interface Admission {
   lastKnown(keyHash: string): Account | null
   /** Validates the key, and counts nothing. Throws 401, 403, 429 or 503. */
   identify(keyHash: string, address: string): Promise<Account>
-  /** Validates the key and counts one request in its windows, but not in its month. Throws 401, 403, 429 or 503. */
-  authenticate(keyHash: string, address: string): Promise<Account>
+  /**
+   * Validates the key and counts one request in its windows and among those under way, but not in its month. Throws 401, 403, 429
+   * or 503.
+   */
+  authenticate(keyHash: string, request: UncountedRequest): Promise<Account>
   /**
    * Validates the key and counts the request in its windows and its month. Otherwise throws 401, 403, 429 or 503, with nothing counted.
    * `exactKey` names an exact entry to read in the same round trip.
    */
   admit(keyHash: string, address: string, exactKey: string | null): Promise<Admitted>
+}
+
+/** A request that the month does not count. */
+export interface UncountedRequest {
+  address: string
+  /** Has this called when its answer has been handed over, or nobody waits for it any more. */
+  whenOver(leave: () => void): void
 }
 
 export interface AdmissionOptions {
@@ -87,8 +97,9 @@ export function createAdmission({ store, windows, reservations }: AdmissionOptio
   return {
     lastKnown: keys.lastKnown,
     identify,
-    async authenticate(keyHash, address) {
+    async authenticate(keyHash, { address, whenOver }) {
       const account = await identify(keyHash, address)
+      whenOver(underWay.enter(account))
       const pass = await windows.pass({ account, address, entry: null })
       if (!pass.passed) throw rateLimitExceeded(pass.fullWindow.limit, pass.waitMs)
       return account

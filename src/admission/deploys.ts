@@ -8,16 +8,40 @@ const ANSWER_LIMIT_MS = 100
 /** Callers share one check, and reuse its result for this long. */
 const ASK_EVERY_MS = 50
 
-/** Never throws: a database that does not answer is not in a deploy. */
-export function createDeployWatch(database: Database): () => Promise<boolean> {
+export interface DeployWatch {
+  /** Asks ahead, while requests still have time: a busy database may need longer to answer than they have left in the end. */
+  askAhead(): void
+  /** Never throws: a database that does not answer is not in a deploy. A deploy seen since `sinceMs` still counts. */
+  isOn(sinceMs: number): Promise<boolean>
+}
+
+export function createDeployWatch(database: Database): DeployWatch {
   let asking: Promise<boolean> | null = null
   let askedAtMs = Number.NEGATIVE_INFINITY
-  return () => {
+  let heardAtMs = Number.NEGATIVE_INFINITY
+
+  async function readNow(): Promise<boolean> {
+    const isOn = await isDeploying(database).catch(() => false)
+    if (isOn) heardAtMs = performance.now()
+    return isOn
+  }
+
+  function ask(): Promise<boolean> {
     const nowMs = performance.now()
     if (asking === null || nowMs - askedAtMs > ASK_EVERY_MS) {
       askedAtMs = nowMs
-      asking = withinTimeLimit(ANSWER_LIMIT_MS, isDeploying(database)).catch(() => false)
+      asking = readNow()
     }
     return asking
+  }
+
+  return {
+    askAhead: () => void ask(),
+    async isOn(sinceMs) {
+      if (heardAtMs > sinceMs) return true
+      const isOn = await withinTimeLimit(ANSWER_LIMIT_MS, ask()).catch(() => false)
+      // One that was asked before may have answered meanwhile.
+      return isOn || heardAtMs > sinceMs
+    },
   }
 }

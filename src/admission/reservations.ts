@@ -5,6 +5,7 @@
 import { LRUCache } from 'lru-cache'
 import { refuse } from '../errors.ts'
 import { createBatcher } from '../event-loop/batcher.ts'
+import { startTimeLimit } from '../event-loop/time-limit.ts'
 import type { Account, UnknownKey } from '../postgres/admit.ts'
 import { type Database, isLockedOut } from '../postgres/database.ts'
 import { findLockedCounters } from '../postgres/find-locked-counters.ts'
@@ -54,9 +55,10 @@ export function createReservations(database: Database, windows: Pick<RateWindows
   const refunds = new Refunds(database)
   const admitOnce = createAdmitOnce(database, (account, requests) => refunds.add(account, requests))
   const timeLimitMs = database.backend === 'embedded' ? EMBEDDED_TIME_LIMIT_MS : TIME_LIMIT_MS
+  const deploys = createDeployWatch(database)
   const openLane = () =>
     createBatcher<Ask, Reservation | Locked>({
-      run: asks => runUnlocked(database, admitOnce, asks),
+      run: asks => aheadOfLimit(deploys.askAhead, runUnlocked(database, admitOnce, asks)),
       maxItems: MAX_BATCH,
       timeLimitMs,
       timeLimitError: () => refuse('databaseUnavailable'),
@@ -69,16 +71,16 @@ export function createReservations(database: Database, windows: Pick<RateWindows
   /** A separate queue for keys with locked counters, so that they delay no other key. */
   const askApart = openLane()
   const lockedLately = new LRUCache<string, true>({ max: MAX_LOCKED, ttl: REMEMBER_LOCKED_MS })
-  const isDeployOn = createDeployWatch(database)
 
   /** Waits while a deploy locks the tables. */
   async function ask(asked: Ask): Promise<Reservation> {
     const deadlineMs = performance.now() + DEPLOY_LIMIT_MS
     for (;;) {
+      const startedAtMs = performance.now()
       try {
         return await askNow(asked)
       } catch (error) {
-        if (performance.now() > deadlineMs || !(await isDeployOn())) throw error
+        if (performance.now() > deadlineMs || !(await deploys.isOn(startedAtMs))) throw error
         await Bun.sleep(AFTER_DEPLOY_MS)
       }
     }
@@ -106,6 +108,12 @@ export function createReservations(database: Database, windows: Pick<RateWindows
       await Promise.race([all, Bun.sleep(timeLimitMs)])
     },
   }
+}
+
+/** Calls `onHalf` when half of the batch's time limit has passed and it is still in flight. */
+function aheadOfLimit<Replies>(onHalf: () => void, batch: Promise<Replies>): Promise<Replies> {
+  const endHalf = startTimeLimit(TIME_LIMIT_MS / 2, onHalf)
+  return batch.finally(endHalf)
 }
 
 /** As `runBatch`, but asks with a locked counter get LOCKED, so that no other ask waits for the lock. */

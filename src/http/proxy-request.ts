@@ -14,11 +14,12 @@ export interface ProxyRequestOptions {
   arrival: Arrival
   /** The client's address, as far as it can be trusted. */
   address: string
+  whenOver: ProxyRequest['whenOver']
 }
 
 export function toProxyRequest(
   { headers, signal }: Request,
-  { endpoint, model, body, arrival, address }: ProxyRequestOptions,
+  { endpoint, model, body, arrival, address, whenOver }: ProxyRequestOptions,
 ): ProxyRequest {
   const named = model === null ? body : namedBody(body, headers.get('content-type'), model)
   return {
@@ -30,5 +31,6 @@ export function toProxyRequest(
     body: named,
     signal,
     arrivedAtMs: arrival.atMs,
+    whenOver,
   }
 }

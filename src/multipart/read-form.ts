@@ -71,7 +71,9 @@ function readDisposition(head: string): Pick<FormPart, 'name' | 'isFile'> {
   const isWhole = given.map(([text]) => text).join('') === parameters
   const names = given.filter(([, key]) => key?.toLowerCase() === 'name').map(([, , value = '']) => value)
   const [name] = names
-  if (!isWhole || name === undefined || names.length > 1 || name.includes('\\')) throw unclearPart()
+  // name* of RFC 5987, name*0 of RFC 2231: a second name, to whoever knows them.
+  const isNamedTwice = names.length > 1 || given.some(([, key = '']) => /^name\*/i.test(key))
+  if (!isWhole || name === undefined || isNamedTwice || name.includes('\\')) throw unclearPart()
   const isFile = given.some(([, key = '']) => /^filename\*?$/i.test(key))
   return { name: name.replace(/^"|"$/g, ''), isFile }
 }

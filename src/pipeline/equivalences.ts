@@ -18,7 +18,7 @@ export function createEquivalenceDesk(
   largeBodies: LargeBodyReader,
 ): EquivalenceDesk {
   return async request => {
-    const { project_id } = await admission.authenticate(hashBearerKey(request.authorization), request.address)
+    const { project_id } = await admission.authenticate(hashBearerKey(request.authorization), request)
     const { remove } = await readOptionalObject(request, largeBodies)
     if (remove !== undefined) {
       if (!isPair(remove)) throw invalidRequest('remove must be a list of the two texts of an exchange.', 'remove')

@@ -15,6 +15,8 @@ export interface ProxyRequest {
   signal: AbortSignal
   /** `performance.now()` at arrival. */
   arrivedAtMs: number
+  /** Has this called when its answer has been handed over, or nobody waits for it any more. */
+  whenOver(act: () => void): void
 }
 
 /** A request body that is not read yet. */

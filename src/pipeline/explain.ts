@@ -23,7 +23,7 @@ export function createRequestExplainer(
   largeBodies: LargeBodyReader,
 ): RequestExplainer {
   return async request => {
-    const account = await admission.authenticate(hashBearerKey(request.authorization), request.address)
+    const account = await admission.authenticate(hashBearerKey(request.authorization), request)
     const query = await readQuery(request, largeBodies)
     const { route, cacheQuery } = planRequest(query, account, modelRouter)
     if (route instanceof ProxyError) throw route

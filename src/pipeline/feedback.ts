@@ -22,7 +22,7 @@ export function createFeedbackTaker(
   largeBodies: LargeBodyReader,
 ): FeedbackTaker {
   return async request => {
-    const { project_id } = await admission.authenticate(hashBearerKey(request.authorization), request.address)
+    const { project_id } = await admission.authenticate(hashBearerKey(request.authorization), request)
     const { request_id, verdict } = (await readObject(request, largeBodies)).body
     if (typeof request_id !== 'string' || request_id === '' || request_id.length > MAX_ID_LENGTH) {
       throw invalidRequest('request_id must be the X-Request-Id of an answer.', 'request_id')

@@ -53,7 +53,7 @@ export function createPipeline(stages: Stages): Pipeline {
       const bytes = await request.body.readBytes()
       return { bytes, query: isLargeBody(bytes) ? null : parseSmall(request, decodeUtf8(bytes)) }
     } catch (error) {
-      await admission.authenticate(keyHash, request.address)
+      await admission.authenticate(keyHash, request)
       throw error
     }
   }

@@ -11,7 +11,7 @@ import { entryName, type FastStore } from '../stores/fast-store.ts'
 import type { ProxyRequest, ProxyResponse } from './exchange.ts'
 
 export type StoredResponses = (
-  caller: Pick<ProxyRequest, 'authorization' | 'address'>,
+  caller: Pick<ProxyRequest, 'authorization' | 'address' | 'whenOver'>,
   asked: Omit<StoredRequest, 'path'> & { id: string /** '' for the response itself. */; part: string },
 ) => Promise<ProxyResponse>
 
@@ -31,8 +31,8 @@ export function createStoredResponses({
   database,
   store,
 }: StoredResponsesOptions): StoredResponses {
-  return async ({ authorization, address }, { id, part, ...asked }) => {
-    const account = await admission.authenticate(hashBearerKey(authorization), address)
+  return async (caller, { id, part, ...asked }) => {
+    const account = await admission.authenticate(hashBearerKey(caller.authorization), caller)
     const keeper = modelRouter.keeperOf(account)
     if (!keeper?.askStored) throw refuse('responseNotKept', { id })
     const answer = await keeper.askStored({ ...asked, path: `/responses/${id}${part}` })

@@ -14,8 +14,8 @@ export type TokenCounter = (request: ProxyRequest) => Promise<ProxyResponse>
 /** Uses the provider's own count if it offers one, else an estimate. Throws 400, 401, 403, 404 or 503. */
 export function createTokenCounter({ admission, modelRouter, largeBodies, checkReferences }: Stages): TokenCounter {
   return async request => {
-    const { endpoint, authorization, address, headers, signal } = request
-    const account = await admission.authenticate(hashBearerKey(authorization), address)
+    const { endpoint, authorization, headers, signal } = request
+    const account = await admission.authenticate(hashBearerKey(authorization), request)
     const { body, sent } = await readObject(request, largeBodies)
     const provider = modelRouter.resolve(readModel(body), account)
     if (provider instanceof ProxyError) throw provider

@@ -11,7 +11,7 @@ import type { Provider } from '../../providers/upstream.ts'
 export type ReferenceCheck = (
   references: readonly KeptReference[],
   account: Pick<Account, 'project_id'>,
-  provider: Pick<Provider, 'kind' | 'pricedAs'>,
+  provider: Pick<Provider, 'kind' | 'pricedAs' | 'has'>,
 ) => Promise<void>
 
 export function createReferenceCheck(database: Database): ReferenceCheck {
@@ -19,7 +19,9 @@ export function createReferenceCheck(database: Database): ReferenceCheck {
     // The sandbox keeps nothing of any project.
     if (references.length === 0 || provider.pricedAs === null) return
     const isShared = provider.kind === AGGREGATOR
-    const unbound = isShared && references.find(({ kind }) => kind === 'other')
+    // What is told by way of chat completions loses its ids on the way.
+    const keepsItems = provider.has?.includes('responses') ?? true
+    const unbound = isShared && references.find(({ kind }) => kind === 'other' || (kind === 'item' && keepsItems))
     if (unbound) throw refuse('notBound', { param: unbound.field })
     const files = references.filter(({ kind }) => kind === 'file')
     const ids = [...new Set(files.map(({ id }) => id))]

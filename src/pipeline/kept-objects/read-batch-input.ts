@@ -54,7 +54,9 @@ function modelsOf(line: string, request: number): string[] {
 function referencesOf(line: string): KeptReference[] {
   if (!MAY_REFER.test(line) && !LOOKED_INTO.test(line)) return []
   const body = parseJsonObject(line)?.body
-  return isJsonObject(body) ? findKeptReferences(body, null) : []
+  if (!isJsonObject(body)) return []
+  // The provider reads them as they are.
+  return findKeptReferences(body, null).map(found => ({ ...found, kind: found.kind === 'file' ? 'file' : 'other' }))
 }
 
 function isBlank(line: Uint8Array): boolean {

@@ -9,7 +9,7 @@ import type { KeptRoom, MakingContext } from './kept-room.ts'
 import { makeObject } from './make-object.ts'
 
 export async function startBatch(context: MakingContext, room: KeptRoom): Promise<ProxyResponse> {
-  const { account, keyHash, passed } = context
+  const { account, keyHash, passed, references } = context
   const { stages, database, reserver } = room
   // A test key learns that it has no files at all, rather than that this file is not its own.
   const anybody = stages.modelRouter.keeperOfFiles(account)
@@ -18,8 +18,16 @@ export async function startBatch(context: MakingContext, room: KeptRoom): Promis
   if (typeof input !== 'string') throw invalidRequest("Missing required parameter: 'input_file_id'.", 'input_file_id')
   const file = await findKeptObject(database, account.project_id, 'files', input)
   if (!file) throw noSuchObject('files', input)
+  // Whatever else it is, nobody has counted its requests or looked at what they name.
+  if (file.requests === 0) {
+    throw invalidRequest(
+      'input_file_id must be a file of requests, one a line, that was uploaded with purpose "batch".',
+      'input_file_id',
+    )
+  }
   const provider = stages.modelRouter.keeperOfFiles(account, file.provider)
   if (provider instanceof ProxyError) throw provider
+  await stages.checkReferences(references, account, provider)
   if (account.allowed_models !== null) checkModels(file.models, account)
   // The request that starts the batch counts as one of them.
   const giveBack = await reserver.reserve(keyHash, Math.max(0, file.requests - 1))
