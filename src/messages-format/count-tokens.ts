@@ -1,4 +1,4 @@
-/** Estimates a Messages request's input tokens, for models that Anthropic does not count for. */
+/** Estimates a Messages request's input tokens, for models that Anthropic does not serve. */
 
 import type { JsonObject } from '../json/json-object.ts'
 import { countPromptTokens } from '../tokens/count-tokens.ts'

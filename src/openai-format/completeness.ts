@@ -10,7 +10,7 @@ export type IncompleteReason =
   | 'error_in_body'
   /** An `error` object inside one of the choices, or `finish_reason: 'error'`. */
   | 'error_in_choice'
-  /** A choice holds neither a message nor a text. */
+  /** A choice has neither a message nor a text. */
   | 'empty_choice'
   /** A choice ended without a word, a call, a refusal, a picture or a sound. A retry may well return something. */
   | 'nothing_said'

@@ -1,4 +1,4 @@
-/** Estimates a Responses request's input tokens, for models that OpenAI does not count for. */
+/** Estimates a Responses request's input tokens, for models that OpenAI does not serve. */
 
 import type { JsonObject } from '../json/json-object.ts'
 import { countPromptTokens } from '../tokens/count-tokens.ts'
