@@ -4,8 +4,8 @@ import { isJsonObject, type JsonObject } from '../json/json-object.ts'
 
 export interface KeptReference {
   /**
-   * Files are bound to the projects that made them; of all else nobody here knows whose it is. `item`: one of a Responses request's
-   * that stands for an earlier one, where a provider has Responses itself.
+   * Files are bound to the projects that made them; the proxy does not know the owner of an `other`. An `item` stands for an
+   * earlier item of a Responses request, if its provider has a Responses API.
    */
   kind: 'file' | 'item' | 'other'
   id: string
@@ -17,9 +17,9 @@ export interface KeptReference {
 const FILE = /(?:^|_)file_ids?$/
 const OTHER =
   /^(?:vector_store_ids?|container|container_id|previous_response_id|conversation|thread|thread_id|skill_ids?)$/
-/** An earlier spoken answer, a stored prompt, a voice that was made: by the `id` of an object; as text they are something else. */
+/** An earlier audio response, a stored prompt, or a custom voice: an object with an `id`. As text they mean something else. */
 const OTHER_OBJECT = /^(?:audio|prompt|voice)$/
-/** Found in JSON that names any, unless it escapes letters, which canonical JSON does not. */
+/** Matches JSON with any reference, unless letters are escaped, which canonical JSON never does. */
 export const MAY_REFER =
   /file_ids?"|"(?:vector_store_ids?|container|container_id|previous_response_id|conversation|thread|thread_id|skill_ids?)"|"(?:audio|prompt|voice)"\s*:\s*\{/
 
@@ -46,17 +46,17 @@ export function findKeptReferences(body: JsonObject, canonicalBody: string | nul
   return found
 }
 
-/** Fields of an item that do not say what it holds: its provider knows. */
+/** Fields that are not an item's content. An item with no other field refers to one at its provider. */
 const OUTSIDE_OF_ITEM = new Set(['id', 'type', 'status', 'summary'])
 
-/** Items of a Responses request that stand for earlier ones; they need not say so. */
+/** Items of a Responses request that refer to earlier ones. Their `type` is optional. */
 function findItems(input: unknown): KeptReference[] {
   if (!Array.isArray(input)) return []
   return input.flatMap((item: unknown, i): KeptReference[] => {
     if (!isJsonObject(item) || typeof item.id !== 'string') return []
     const type = item.type ?? ('role' in item ? 'message' : 'item_reference')
     if (type === 'item_reference') return [{ kind: 'other', id: item.id, field: `input[${i}].id` }]
-    // A reasoning without its content, a picture without its bytes.
+    // For example reasoning without its content, or an image without its bytes.
     return isEmptyItem(item) ? [{ kind: 'item', id: item.id, field: `input[${i}].id` }] : []
   })
 }
