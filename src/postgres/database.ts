@@ -19,8 +19,8 @@ export interface Database {
   readonly backend: 'embedded' | 'real'
   /** Loopback port where psql reaches the embedded database; null for a real one, and where none was asked for. */
   readonly psqlPort: number | null
-  /** Whether graphs may be built: embedded, building one is a hundred times slower. */
-  readonly buildsGraphs: boolean
+  /** Whether large groups get lists: embedded, making an index is a hundred times slower. */
+  readonly buildsLists: boolean
   /** Runs SQL text of several statements in one transaction; it takes no parameters. */
   runScript(text: string): Promise<void>
   /** Runs several such texts in one transaction; a failure rejects with ScriptFailed. For migrations. */

@@ -1,4 +1,4 @@
-/** Calls what keeps the cache within its bounds: expired entries and what is too much go, graphs are rebuilt. */
+/** Calls what keeps the cache within its bounds: expired entries and what is too much go, lists are made anew. */
 import { sql } from 'kysely'
 import type { Database } from './database.ts'
 
@@ -19,13 +19,13 @@ export async function evictEntries(database: Database, atMost: number): Promise<
 }
 
 /** Rebuilding takes longer than statements that requests wait for may. */
-const REBUILD_GRAPH = `
+const REBUILD_LISTS = `
   set local statement_timeout = '10min';
   set local maintenance_work_mem = '256MB';
-  select rebuild_cache_graphs();
+  select rebuild_cache_lists();
 `
 
-/** Drops graphs that nobody needs any more, and rebuilds the one of which most was deleted, if there is one. */
-export function rebuildCacheGraph(database: Database): Promise<void> {
-  return database.runScript(REBUILD_GRAPH)
+/** Drops lists that nobody needs any more, and rebuilds those of the group of which most was deleted, if there is one. */
+export function rebuildCacheLists(database: Database): Promise<void> {
+  return database.runScript(REBUILD_LISTS)
 }
