@@ -3,12 +3,12 @@
  * close wordings of a question come out alike, synonyms do not.
  */
 import type { FreeEmbedder } from './embedder.ts'
-import { addFeature, hashText, hashUnit, normalizeLength } from './lexical/hashed-vector.ts'
+import { addFeature, hashText, hashUnit, normalizeLength, spreadFeatures } from './lexical/hashed-vector.ts'
 import { foldEndings, lettersOf, skeletonOf } from './lexical/word-shapes.ts'
 import { weightOf } from './lexical/word-weights.ts'
 
-/** Part of the stored vectors' name: a change to any weight below needs another name. */
-const model = 'builtin-lexical-1'
+/** Part of the stored vectors' name: a change to any number that is made below needs another name. */
+const model = 'builtin-lexical-2'
 const dimensions = 512
 
 /** A word's own weight is shared out among its features; these are the squares' shares and add up to 1. */
@@ -54,7 +54,7 @@ function embed(text: string): Float32Array {
     if (before !== undefined) addPair(vector, before, hash, weight)
     before = { hash, weight }
   }
-  return normalizeLength(vector)
+  return normalizeLength(spreadFeatures(vector))
 }
 
 /** A name or a number is right or wrong as a whole; an ordinary word shares most of its features with its misspellings. */
