@@ -3,12 +3,12 @@
  * similar wordings of a question get similar vectors, synonyms do not.
  */
 import type { FreeEmbedder } from './embedder.ts'
-import { addFeature, hashText, hashUnit, normalizeLength } from './lexical/hashed-vector.ts'
+import { addFeature, hashText, hashUnit, normalizeLength, spreadFeatures } from './lexical/hashed-vector.ts'
 import { foldEndings, lettersOf, skeletonOf } from './lexical/word-shapes.ts'
 import { weightOf } from './lexical/word-weights.ts'
 
 /** Part of the embedding space's name: changing any weight below needs a new name. */
-const model = 'builtin-lexical-1'
+const model = 'builtin-lexical-2'
 const dimensions = 512
 
 /** A word's weight is divided among its features. These are the shares of its square and add up to 1. */
@@ -54,7 +54,7 @@ function embed(text: string): Float32Array {
     if (before !== undefined) addPair(vector, before, hash, weight)
     before = { hash, weight }
   }
-  return normalizeLength(vector)
+  return normalizeLength(spreadFeatures(vector))
 }
 
 /** A name or a number matches as a whole or not at all; an ordinary word shares most of its features with its misspellings. */

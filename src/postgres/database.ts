@@ -19,8 +19,8 @@ export interface Database {
   readonly backend: 'embedded' | 'real'
   /** Loopback port where psql reaches the embedded database; null for a server, or when psql is not served. */
   readonly psqlPort: number | null
-  /** Whether graphs may be built: on the embedded database, building one is a hundred times slower. */
-  readonly buildsGraphs: boolean
+  /** Whether large groups get lists: on the embedded database, building an index is a hundred times slower. */
+  readonly buildsLists: boolean
   /** Runs SQL text of several statements in one transaction; it takes no parameters. */
   runScript(text: string): Promise<void>
   /** Runs several scripts in one transaction; rejects with ScriptFailed when one fails. For migrations. */

@@ -11,6 +11,6 @@ export async function registerEmbeddingSpace(
   database: Database,
   space: { model: string; dimensions: number },
 ): Promise<number> {
-  const { id } = await readOne(database, REGISTER_SPACE, [space.model, space.dimensions, database.buildsGraphs])
+  const { id } = await readOne(database, REGISTER_SPACE, [space.model, space.dimensions, database.buildsLists])
   return id
 }

@@ -21,7 +21,7 @@ export function openRealDatabase({ url, maxConnections = 5 }: RealDatabaseOption
     queries: new Kysely<DB>({ dialect: createDialect(call) }),
     call,
     backend: 'real',
-    buildsGraphs: true,
+    buildsLists: true,
     psqlPort: null,
     runScript: text => runScript(address, text),
     runScripts: scripts => runScripts(address, scripts),

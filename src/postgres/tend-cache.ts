@@ -1,4 +1,4 @@
-/** Calls the functions that keep the cache within its bounds: they delete expired and excess entries, and rebuild graphs. */
+/** Calls the functions that keep the cache within its bounds: they delete expired and excess entries, and rebuild lists. */
 import { sql } from 'kysely'
 import type { Database } from './database.ts'
 
@@ -19,13 +19,13 @@ export async function evictEntries(database: Database, atMost: number): Promise<
 }
 
 /** Rebuilding takes longer than the usual statement timeout. */
-const REBUILD_GRAPH = `
+const REBUILD_LISTS = `
   set local statement_timeout = '10min';
   set local maintenance_work_mem = '256MB';
-  select rebuild_cache_graphs();
+  select rebuild_cache_lists();
 `
 
-/** Drops unused graphs, and rebuilds the one with the most deleted entries, if any. */
-export function rebuildCacheGraph(database: Database): Promise<void> {
-  return database.runScript(REBUILD_GRAPH)
+/** Drops unused lists, and rebuilds the ones with the most deleted entries, if any. */
+export function rebuildCacheLists(database: Database): Promise<void> {
+  return database.runScript(REBUILD_LISTS)
 }

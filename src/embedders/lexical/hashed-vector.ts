@@ -39,3 +39,21 @@ export function normalizeLength(vector: Float32Array): Float32Array {
   for (let at = 0; at < vector.length; at += 1) vector[at] = (vector[at] ?? 0) / length
   return vector
 }
+
+/**
+ * Turns the vector, whose length must be a power of two, so that each feature has a part in every number (Walsh and Hadamard's
+ * transform, in place). Angles stay as they are. The signs of a few places and many zeros would tell little of a text, and large
+ * groups of prompts are parted by signs.
+ */
+export function spreadFeatures(vector: Float32Array): Float32Array {
+  for (let half = 1; half < vector.length; half *= 2) {
+    for (let from = 0; from < vector.length; from += 2 * half) {
+      for (let at = from; at < from + half; at += 1) {
+        const [one, other] = [vector[at] ?? 0, vector[at + half] ?? 0]
+        vector[at] = one + other
+        vector[at + half] = one - other
+      }
+    }
+  }
+  return vector
+}

@@ -58,7 +58,7 @@ export async function openEmbeddedDatabase({ psql, ...start }: EmbeddedOptions):
     queries: new Kysely<DB>({ dialect: createDialect(call) }),
     call,
     backend: 'embedded',
-    buildsGraphs: false,
+    buildsLists: false,
     psqlPort: door?.port ?? null,
     async runScript(text) {
       await ask({ kind: 'script', sql: text })
