@@ -1,17 +1,17 @@
-/** What becomes of each field of a Messages request that is answered by chat completions: the one table, for code and docs. */
+/** How each field of a Messages request is translated to chat completions: one table for the code and the docs. */
 import type { MessageCreateParams } from '@anthropic-ai/sdk/resources/messages'
 
 export interface FieldRule {
   treatment: 'translated' | 'dropped' | 'refused'
-  /** One sentence: to what, or why. */
+  /** One sentence: what it becomes, or why it is refused. */
   reason: string
 }
 
-/** Fields that clients send without the SDK's types knowing them in this place. */
+/** Fields that clients send here although the SDK's types lack them. */
 type UntypedField = 'temperature' | 'top_p' | 'top_k' | 'context_management' | 'mcp_servers' | 'betas' | 'output_format'
 export type RuledField = keyof MessageCreateParams | UntypedField
 
-/** Any field that is not here is forwarded untouched: what a provider does not know, it names in its 400. */
+/** A field that is not listed is forwarded unchanged: a provider that does not know it names it in its 400. */
 export const FIELD_RULES = {
   model: { treatment: 'translated', reason: 'Sent as it is.' },
   messages: {

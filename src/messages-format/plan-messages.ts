@@ -2,12 +2,12 @@
 
 import { isJsonObject, type JsonObject } from '../json/json-object.ts'
 
-/** `field`: what leads to something kept elsewhere, or acts. */
+/** `field` is the one that refers to stored state, or acts. */
 export type MessagesPlan = { isCacheable: false; field: string } | { isCacheable: true }
 
-/** Fields that refer to what Anthropic keeps, or let it act. */
+/** Fields that refer to state kept at Anthropic, or let it act. */
 const STATEFUL_FIELDS = ['container', 'mcp_servers', 'thread', 'thread_id']
-/** Tools that the client runs, by the names that their dated types begin with: a call of them says the same every time. */
+/** Tools that the client runs, by the prefixes of their dated types: a response that calls them can be repeated. */
 const OWN_TOOLS = /^(?:custom$|bash_|text_editor_|computer_|memory_|browser_toolset_|computer_toolset_)/
 
 export function planMessages(body: JsonObject): MessagesPlan {

@@ -1,12 +1,12 @@
-/** Cuts text into the pieces a model might have streamed: about a few words each, never inside a character. */
+/** Cuts text into pieces that a model might have streamed: about a few words each, never inside a character. */
 
 /** About six tokens. */
 const PIECE_CHARS = 24
-/** Longer answers get longer pieces, so that replaying one stays cheap. */
+/** Longer texts get longer pieces, which keeps a replay cheap. */
 const MAX_PIECES = 200
-/** How far past its wanted end a piece may run to end before a space. */
+/** A piece may be this much longer to end before a space. */
 const WORD_SLACK = 2
-/** Some marks and joined emoji are long: what a look for a character's end takes in. */
+/** Combining marks and joined emoji can be long: this many units are searched for a character's end. */
 const CHARACTER_WINDOW = 64
 const SPACE = 32
 const LF = 10
@@ -32,7 +32,7 @@ function findPieceEnd(text: string, start: number, wanted: number): number {
   if (end + wanted / 2 >= text.length) return text.length
   const limit = Math.min(text.length, end + wanted * WORD_SLACK)
   for (let at = end; at < limit; at++) {
-    // A carriage return and its line feed are one character, and only the line feed is looked for.
+    // CR LF is one character, and the search is for the LF.
     const code = text.charCodeAt(at)
     if (code === SPACE || (code === LF && text[at - 1] !== '\r')) return at
   }
@@ -46,7 +46,7 @@ function findCharacterEnd(text: string, start: number, wanted: number): number {
   return start + (at.index > 0 ? at.index : at.segment.length)
 }
 
-/** Groups tokens, which carry log probabilities one by one, so that there are at most about 200 groups. */
+/** Groups tokens, which have one log probability each, into at most about 200 groups. */
 export function groupTokens(tokens: readonly string[]): { start: number; end: number }[] {
   const size = Math.ceil(tokens.length / MAX_PIECES)
   const groups: { start: number; end: number }[] = []

@@ -1,4 +1,4 @@
-/** Keeps usage out of a stream whose client did not ask for it; every other byte passes unchanged. */
+/** Removes usage from a stream whose client did not ask for it; every other byte passes unchanged. */
 import { joinBytes } from './join-bytes.ts'
 import { hideUsage } from './usage.ts'
 
@@ -9,7 +9,7 @@ const ANNOUNCEMENT = Buffer.from(',"usage":null')
 const decoder = new TextDecoder()
 const encoder = new TextEncoder()
 
-/** The event as it is, unless it tells usage: shortened or rewritten then, or empty where it was there for nothing else. */
+/** Returns the event unchanged if it has no usage; else without it, or empty if it had nothing else. */
 export function withoutUsage(event: Uint8Array): Uint8Array {
   const bytes = Buffer.from(event.buffer, event.byteOffset, event.byteLength)
   const at = bytes.indexOf(USAGE_KEY)

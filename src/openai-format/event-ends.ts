@@ -1,7 +1,7 @@
-/** Finds where the events of a stream end, each byte looked at once, however the bytes are cut. */
+/** Finds the ends of a stream's events, reading each byte once, however the bytes are split. */
 
 export interface EventEnds {
-  /** Looks for the next event's end from `start` on: the index behind its blank line, or -1 where more bytes are needed. */
+  /** Searches for the next event's end from `start` on. Returns the index after its blank line, or -1 when more bytes are needed. */
   find(bytes: Uint8Array, start: number): number
 }
 
@@ -12,10 +12,10 @@ const CR = 13
 export function createEventEnds(): EventEnds {
   let isLineEmpty = true
   let hasLine = false
-  /** A CR was the last byte: an LF may follow that belongs to it. */
+  /** The last byte was a CR: an LF that follows belongs to it. */
   let afterCr = false
 
-  /** Whether the line that ends here ends its event. */
+  /** Returns whether the line that ends here ends its event. */
   function endLine(): boolean {
     const endsEvent = isLineEmpty && hasLine
     hasLine = !endsEvent

@@ -1,6 +1,6 @@
-/** Puts bytes together. */
+/** Concatenates bytes. */
 
-/** The bytes of all parts, copied only where there are several. */
+/** Returns the bytes of all parts; a single part is not copied. */
 export function joinBytes(parts: readonly Uint8Array[]): Uint8Array {
   const [only] = parts
   if (parts.length === 1 && only) return only

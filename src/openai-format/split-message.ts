@@ -1,4 +1,4 @@
-/** Splits a chat message into deltas: the role first, then what was thought, said, spoken and called. */
+/** Splits a chat message into deltas: the role first, then reasoning, content, audio and calls. */
 
 import { isJsonObject, type JsonObject, readField, writeField } from '../json/json-object.ts'
 import { cutText, groupTokens } from './cut-text.ts'
@@ -6,18 +6,18 @@ import { isConstantKey } from './merge-delta.ts'
 import { shareLogprobs, type TokenShares } from './share-logprobs.ts'
 
 export interface Steps {
-  /** In order: `{ delta }` or `{ text }`, with `logprobs` where they belong to just this step. */
+  /** In order: `{ delta }` or `{ text }`, with `logprobs` that belong to this step. */
   steps: JsonObject[]
-  /** The log probabilities that could not be told apart by step; undefined where none are left. */
+  /** The log probabilities that could not be assigned to steps; undefined when none are left. */
   leftover: unknown
 }
 
-/** Base64 is cut at multiples of four characters, so that each piece can be decoded by itself. */
+/** Base64 is cut at multiples of four characters, so that each piece can be decoded separately. */
 const AUDIO_PIECE_CHARS = 8192
-/** Upstreams add these once all is said; any other field we do not know comes before the content, as thoughts do. */
+/** Upstreams add these last; any other unknown field comes before the content, as reasoning does. */
 const CLOSING_KEYS = new Set(['annotations', 'images'])
 
-/** The deltas of a message, each with the log probabilities of the very tokens it holds. */
+/** The deltas of a message, each with the log probabilities of its own tokens. */
 export function splitMessage(message: JsonObject, logprobs: unknown): Steps {
   const opening: JsonObject = {}
   const before: JsonObject[] = []
@@ -43,14 +43,16 @@ function toStep(delta: JsonObject): JsonObject {
   return { delta }
 }
 
-/** What the first delta holds: who speaks, and all that has no parts. */
+/** Whether the field goes into the first delta: the role, and every value that is not split. */
 function isOpening(key: string, value: unknown): boolean {
   if (Array.isArray(value)) return value.length === 0
   if (typeof value === 'string') return value === '' || isConstantKey(key)
   return typeof value !== 'object' || value === null
 }
 
-/** What is sent in pieces. Strings we do not know go whole: right for clients that append and for those that replace. */
+/**
+ * Whether the field is sent in pieces. Unknown strings are sent whole: that is right for clients that append and for those that replace.
+ */
 function isSplit(key: string, value: unknown): boolean {
   if (key === 'content' || key === 'refusal') return typeof value === 'string'
   if (key === 'audio' || key === 'function_call') return isJsonObject(value)
@@ -98,7 +100,7 @@ function splitToolCall(call: JsonObject, index: number): JsonObject[] {
   return [{ index, ...fields, [kind]: first }, ...rest.map(part => ({ index, [kind]: part }))]
 }
 
-/** The expiry comes last and by itself, which is how clients know that all was said. */
+/** The expiry time comes last and separately: it tells clients that the audio is complete. */
 function splitAudio(message: JsonObject): JsonObject[] {
   const audio = readField(message, 'audio')
   if (!isJsonObject(audio)) return []

@@ -1,14 +1,14 @@
-/** Where chat answers keep what a model thought: vendors name the text differently, and some add what proves it theirs. */
+/** Reads a model's reasoning in chat responses: vendors name the text differently, and some add a proof that it is theirs. */
 
 import { isJsonObject, type JsonObject, parseJsonObject, readField } from '../json/json-object.ts'
 
 const TEXT_FIELDS = ['reasoning_content', 'reasoning'] as const
-/** What must come back unchanged in the next request for the model to know its own thoughts again. */
+/** The client must return these unchanged in its next request: without them, a model does not accept its own reasoning. */
 const PROOF_FIELDS = ['reasoning_details', 'thinking_blocks'] as const
-/** Begins a text that holds such proof; no vendor's own does. */
+/** Begins a text that contains such a proof; no vendor's signature begins like this. */
 const PREFIX = 'mp1.'
 
-/** The thought in a message or a delta; '' where there is none. The same text under two names counts once. */
+/** The reasoning in a message or a delta; '' when there is none. The same text under two names counts once. */
 export function readThought(message: JsonObject): string {
   for (const field of TEXT_FIELDS) {
     const text = readField(message, field)
@@ -17,7 +17,7 @@ export function readThought(message: JsonObject): string {
   return ''
 }
 
-/** The fields of a message or a delta that prove its thoughts; empty where it has none. */
+/** The fields that prove a message's or a delta's reasoning; empty when it has none. */
 export function readProof(message: JsonObject): JsonObject {
   const proof: JsonObject = {}
   for (const field of PROOF_FIELDS) {
@@ -27,13 +27,13 @@ export function readProof(message: JsonObject): JsonObject {
   return proof
 }
 
-/** Proof as one opaque text, for formats that have room for a signature; null for none. */
+/** Packs a proof into one opaque text, for formats with a signature field; null without a proof. */
 export function packProof(proof: JsonObject): string | null {
   if (Object.keys(proof).length === 0) return null
   return PREFIX + Buffer.from(JSON.stringify(proof)).toString('base64url')
 }
 
-/** The fields of a message that `packProof` was given; null for any other text, a vendor's own signature included. */
+/** The inverse of `packProof`; null for any other text, such as a vendor's own signature. */
 export function unpackProof(text: unknown): JsonObject | null {
   if (typeof text !== 'string' || !text.startsWith(PREFIX)) return null
   const packed = parseJsonObject(Buffer.from(text.slice(PREFIX.length), 'base64url').toString())

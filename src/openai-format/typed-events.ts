@@ -1,4 +1,4 @@
-/** Writes server-sent events that bear their type in both the event's name and its data, and end without `[DONE]`. */
+/** Writes server-sent events with their type in both the event's name and its data, and without a closing `[DONE]`. */
 
 import type { JsonObject } from '../json/json-object.ts'
 

@@ -1,21 +1,21 @@
-/** What becomes of each field of a Responses request that is answered by chat completions: the one table, for code and docs. */
+/** How each field of a Responses request is translated to chat completions: one table for the code and the docs. */
 import type { ResponseCreateParams } from 'openai/resources/responses/responses'
 
 export interface FieldRule {
-  /** `told`: the answer repeats it, and nothing else happens. */
+  /** `told`: the response repeats it, and it has no other effect. */
   treatment: 'translated' | 'told' | 'dropped' | 'refused'
-  /** One sentence: to what, or why. */
+  /** One sentence: what it becomes, or why it is refused. */
   reason: string
-  /** For a refused field: values that ask for nothing special. Null always is one. */
+  /** For a refused field: values with no effect, which are accepted. Null always is one. */
   accepts?: (value: unknown) => boolean
 }
 
-/** `client_metadata` is Codex's, which the package does not know. */
+/** `client_metadata` is sent by Codex and missing in the package's types. */
 export type RuledField = keyof ResponseCreateParams | 'client_metadata'
 
 const isFalse = (value: unknown) => value === false
 
-/** Any field that is not here is forwarded untouched: what a provider does not know, it names in its 400. */
+/** A field that is not listed is forwarded unchanged: a provider that does not know it names it in its 400. */
 export const FIELD_RULES = {
   model: { treatment: 'translated', reason: 'Sent as it is.' },
   input: {

@@ -3,24 +3,24 @@
 import { isJsonObject, type JsonObject } from '../json/json-object.ts'
 
 export type ResponsesPlan =
-  /** The answer depends on what is kept elsewhere, or acts: it is neither looked up nor stored. `field`: why. */
+  /** The response depends on stored state, or acts: it is neither looked up nor stored. `field` is the reason. */
   | { isCacheable: false; field: string }
   | {
       isCacheable: true
       /**
-       * The answer is of use with the very provider key alone that it was made with: its id can be chained on, or it
-       * holds thoughts sealed for that account. The key's version is part of the cache key then.
+       * The response only works with the provider key it was made with: its id can be chained on, or it has reasoning encrypted for that
+       * account. The key's version is then part of the cache key.
        */
       isBoundToKey: boolean
-      /** Part of the cache key, for `store` decides whether the answer's id leads anywhere. */
+      /** Part of the cache key, because `store` decides whether the response's id can be used. */
       isStored: boolean
     }
 
-/** Fields that refer to what a provider keeps, or leave the answer with it. */
+/** Fields that refer to a provider's stored state, or store the response there. */
 const STATEFUL_FIELDS = ['previous_response_id', 'conversation', 'prompt']
-/** Tools that the client runs: an answer that calls them says the same every time. */
+/** Tools that the client runs: a response that calls them can be repeated. */
 const OWN_TOOLS = new Set(['function', 'custom', 'namespace', 'apply_patch', 'local_shell'])
-/** Items by which a conversation is told whole. */
+/** Items that contain their part of a conversation in full. */
 const PLAIN_ITEMS = new Set([
   'message',
   'function_call',
@@ -33,7 +33,7 @@ const PLAIN_ITEMS = new Set([
   'apply_patch_call_output',
   'reasoning',
   'compaction',
-  // What hosted tools came to earlier, told whole.
+  // Earlier results of hosted tools, in full.
   'web_search_call',
   'file_search_call',
   'code_interpreter_call',
@@ -50,7 +50,7 @@ export function planResponses(body: JsonObject): ResponsesPlan {
   return { isCacheable: true, isBoundToKey: isStored || holdsSealed(body), isStored }
 }
 
-/** Hosted tools fetch what changes, or do something; a shell is the client's only where it says so. */
+/** Hosted tools fetch changing data, or act; a shell is the client's only if it says so. */
 function findActing({ tools }: JsonObject): string | null {
   if (!Array.isArray(tools)) return null
   const at = tools.findIndex(tool => !isOwnTool(tool))
@@ -69,7 +69,7 @@ function findReference(input: unknown): string | null {
   return at < 0 ? null : `input[${at}].type`
 }
 
-/** Sealed thoughts come in, or are asked for. */
+/** Whether encrypted reasoning is in the input, or asked for. */
 function holdsSealed({ input, include, context_management: management }: JsonObject): boolean {
   if (isGiven(management)) return true
   if (Array.isArray(include) && include.includes('reasoning.encrypted_content')) return true
@@ -80,12 +80,12 @@ function isGiven(value: unknown): boolean {
   return value !== undefined && value !== null
 }
 
-/** Marks where the text was; an object, because no content is one. */
+/** Stands in place of the text; an object, because no content is one. */
 const TAKEN = { taken: true }
 
 /**
- * The one text by which a request may be matched semantically: that of the last item, where it is a user's message.
- * `contextBody` is the body without it; null where the request can only be matched exactly.
+ * The text by which a request may be matched semantically: the last item's, if it is a user's message. `contextBody` is the body without
+ * it. Null when the request can only be matched exactly.
  */
 export function takeResponsesText(body: JsonObject): { text: string; contextBody: JsonObject } | null {
   const { input } = body

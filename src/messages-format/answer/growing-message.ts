@@ -1,4 +1,4 @@
-/** A message while it grows: each step of the chat answer goes on in the open block of its kind, or opens one. */
+/** Builds a message from a chat response's steps: each step continues the open block of its kind, or opens one. */
 import type { JsonObject } from '../../json/json-object.ts'
 import type { AnswerHead, AnswerSteps } from '../../openai-format/read-answer.ts'
 import { packProof } from '../../openai-format/thought.ts'
@@ -6,9 +6,9 @@ import type { MessageWriter } from './message-writer.ts'
 import { OPENING_USAGE, writeUsage } from './write-usage.ts'
 
 export interface MessageContext {
-  /** As it was asked for: told where the provider does not say what answered. */
+  /** The requested model: used when the provider does not report which one answered. */
   model: string
-  /** The estimate, to be told before the provider has counted. */
+  /** An estimate, sent before the provider has counted. */
   inputTokens: number
   requestId: string
 }
@@ -16,12 +16,12 @@ export interface MessageContext {
 export class GrowingMessage implements AnswerSteps {
   readonly #writer: MessageWriter
   readonly #context: MessageContext
-  /** What proves the thoughts the model's own, so far. */
+  /** Reads what proves, so far, that the thinking is the model's own. */
   readonly #readProof: () => JsonObject
   #open: 'thinking' | 'text' | 'tool_use' | null = null
   #blocks = 0
   #isProved = false
-  /** Ids are made of it. */
+  /** Prefix of the ids. */
   #base = ''
   #hasCalls = false
   #refusal: string | null = null
@@ -36,7 +36,7 @@ export class GrowingMessage implements AnswerSteps {
     return this.#hasCalls
   }
 
-  /** What the model said in refusing; null where it did not. */
+  /** The text of the model's refusal; null without one. */
   get refusal(): string | null {
     return this.#refusal
   }
@@ -71,24 +71,24 @@ export class GrowingMessage implements AnswerSteps {
     this.#writer.delta({ type: 'input_json_delta', partial_json: fragment })
   }
 
-  /** Citations point into documents of the request; sources of another kind have no counterpart. */
+  /** Ignored: Anthropic's citations point into documents of the request, and other sources have no counterpart. */
   annotate(): void {}
 
-  /** Nothing more comes. */
+  /** Ends the message. */
   end(): void {
     this.#prove()
     this.#writer.close()
   }
 
   #openBlock(kind: 'thinking' | 'text' | 'tool_use', block: JsonObject): void {
-    // A first thought is proved when it ends.
+    // The first thinking block gets its proof when it ends.
     if (this.#open !== null || kind !== 'thinking') this.#prove()
     this.#open = kind
     this.#blocks++
     this.#writer.open(block)
   }
 
-  /** Thoughts come first: whatever proves them has come by when they end. */
+  /** Thinking comes first: when it ends, all of its proof has arrived. */
   #prove(): void {
     const packed = this.#isProved ? null : packProof(this.#readProof())
     this.#isProved = true

@@ -1,16 +1,16 @@
-/** A tool's input, of which streams tell the JSON text. */
+/** Reads a tool's input, which streams send as JSON text. */
 
 import { parseExactly } from '../../json/exact-json.ts'
 import { isJsonObject, type JsonObject } from '../../json/json-object.ts'
 
-/** Text that is no JSON object, as when an answer was cut, stays visible under a name that no tool expects. */
+/** Text that is no JSON object, for example cut off, is kept under a key that no tool expects. */
 export function readInput(text: string): JsonObject {
   if (text.trim() === '') return {}
   try {
     const input = parseExactly(text)
     if (isJsonObject(input)) return input
   } catch {
-    // Told below.
+    // Handled below.
   }
   return { INVALID_JSON: text }
 }

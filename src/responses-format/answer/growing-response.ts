@@ -1,4 +1,4 @@
-/** A response while it grows: each step of the chat answer goes on in the open item of its kind, or opens one. */
+/** Builds a response from a chat response's steps: each step continues the open item of its kind, or opens one. */
 import type { ProxyError } from '../../errors.ts'
 import type { JsonObject } from '../../json/json-object.ts'
 import type { AnswerHead, AnswerSteps } from '../../openai-format/read-answer.ts'
@@ -20,11 +20,11 @@ import { type ResponseParts, writeResponse } from './write-response.ts'
 export class GrowingResponse implements AnswerSteps {
   readonly #writer: EventWriter
   readonly #context: ResponseContext
-  /** What proves the thoughts the model's own, so far. */
+  /** Reads what proves, so far, that the thinking is the model's own. */
   readonly #readProof: () => JsonObject
   readonly #items: OpenItem[] = []
   #head: AnswerHead
-  /** The items' ids are made of it. */
+  /** Prefix of the items' ids. */
   #base: string
 
   constructor(writer: EventWriter, context: ResponseContext, readProof: () => JsonObject) {
@@ -56,7 +56,7 @@ export class GrowingResponse implements AnswerSteps {
 
   startCall(id: string, name: string): void {
     const callId = id === '' ? `call_${this.#base}${this.#items.length}` : id
-    // A tool that was not offered is told as it was called.
+    // A call of a tool that was not offered keeps the name that the model used.
     const tool = this.#context.tools.get(name) ?? { name, namespace: '', isCustom: false }
     this.#add(openCall(this.#place(tool.isCustom ? 'ctc' : 'fc'), { ...tool, callId }))
   }
@@ -71,11 +71,11 @@ export class GrowingResponse implements AnswerSteps {
     message?.annotate(annotations)
   }
 
-  /** Nothing more comes: `incompleteReason` where that is not because all was said. */
+  /** Ends the response. `incompleteReason` is set when it was cut. */
   end(usage: JsonObject | null, incompleteReason: ResponseParts['incompleteReason']): void {
     const status = incompleteReason ? 'incomplete' : 'completed'
     const hasSpoken = this.#items.some(({ kind }) => kind !== 'reasoning')
-    // An empty answer is one all the same.
+    // An empty response still gets a message.
     if (!hasSpoken && incompleteReason === undefined) this.#message().say('', [])
     this.#closeLast(status)
     const ended = { status, output: this.#output(), usage, ...(incompleteReason ? { incompleteReason } : {}) } as const
@@ -100,7 +100,7 @@ export class GrowingResponse implements AnswerSteps {
   }
 
   #place(prefix: string) {
-    // A first thought is proved when it ends.
+    // The first reasoning item gets its proof when it ends.
     if (this.#items.length > 0 || prefix !== 'rs') this.#closeLast('completed')
     const index = this.#items.length
     return { writer: this.#writer, index, id: `${prefix}_${this.#base}${index.toString(16).padStart(4, '0')}` }
@@ -116,7 +116,7 @@ export class GrowingResponse implements AnswerSteps {
     this.#items.at(-1)?.close(status)
   }
 
-  /** Thoughts come first: whatever proves them has come by when they end. */
+  /** Thinking comes first: when it ends, all of its proof has arrived. */
   #prove(): void {
     const packed = this.#context.keepsProof ? packProof(this.#readProof()) : null
     if (packed === null) return

@@ -1,4 +1,4 @@
-/** A chat answer as the events of a Responses stream, and as the whole response that ends it. */
+/** Translates a chat response into the events of a Responses stream, or into the whole response that ends it. */
 
 import type { ProxyError } from '../../errors.ts'
 import type { JsonObject } from '../../json/json-object.ts'
@@ -10,15 +10,15 @@ import type { ResponseContext } from './response-context.ts'
 import type { ResponseParts } from './write-response.ts'
 
 export interface ResponseStream {
-  /** The events of one chat chunk, parsed. Throws a ProxyError, for `fail`. */
+  /** Translates one parsed chat chunk into events. Throws a ProxyError, for `fail`. */
   push(chunk: JsonObject): TypedEvent[]
-  /** Those that end the answer. */
+  /** The events that end the response. */
   finish(): TypedEvent[]
-  /** Those that end it where it broke off. */
+  /** The events that end a response that broke off. */
   fail(error: Pick<ProxyError, 'code' | 'message'>): TypedEvent[]
 }
 
-/** A plain chat answer as a `response`. Throws a ProxyError where it holds an error. */
+/** Translates a plain chat response into a `response`. Throws a ProxyError when it contains an error. */
 export function fromChatAnswer(answer: JsonObject, context: ResponseContext): JsonObject {
   const stream = createResponseStream(context)
   stream.push(asChunk(answer))

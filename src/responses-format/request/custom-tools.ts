@@ -1,10 +1,10 @@
-/** Custom tools, which take any text, as functions of one text: every provider has those. */
+/** Translates custom tools, which take any text, into functions with one text parameter, which every provider supports. */
 
 import type { JsonObject } from '../../json/json-object.ts'
 import { parseJsonObject } from '../../json/json-object.ts'
 import { readGiven, readObject, readText } from '../../json/read-fields.ts'
 
-/** A custom tool's function, as chat has it. A grammar is told in words: providers cannot enforce it. */
+/** Returns a custom tool's function for chat. A grammar becomes part of the description, because providers cannot enforce it. */
 export function describeCustomTool(tool: JsonObject, param: string) {
   const description = readGiven(tool, 'description')
   const told = [description === undefined ? '' : readText(description, `${param}.description`), tellFormat(tool, param)]
@@ -30,12 +30,12 @@ function tellFormat(tool: JsonObject, param: string): string {
   return `The input must match this ${syntax} grammar:\n${definition}`
 }
 
-/** A custom tool's input as its function's arguments. */
+/** Wraps a custom tool's input as its function's arguments. */
 export function wrapInput(input: string): string {
   return JSON.stringify({ input })
 }
 
-/** The other way; arguments of any other form are the input themselves. */
+/** The inverse; arguments of any other form are the input themselves. */
 export function unwrapInput(text: string): string {
   const input = parseJsonObject(text)?.input
   return typeof input === 'string' ? input : text
