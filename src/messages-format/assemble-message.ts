@@ -1,4 +1,4 @@
-/** Assembles the events of a Messages stream into the provider's plain message. */
+/** Assembles the events of a Messages stream into the message that the provider would have sent without streaming. */
 
 import { isJsonObject, type JsonObject, parseJsonObject, readField } from '../json/json-object.ts'
 import type { Completeness, IncompleteReason } from '../openai-format/completeness.ts'
@@ -6,13 +6,13 @@ import { readInput } from './answer/read-input.ts'
 import { judgeMessage } from './judge-message.ts'
 
 export interface AssembledMessage {
-  /** What had arrived; null when not even the beginning did. */
+  /** The part that arrived; null when the first event did not. */
   body: JsonObject | null
-  /** As reported, in Anthropic's form; null when it was not. */
+  /** As the provider reported it, in Anthropic's form; null when it did not. */
   usage: unknown
-  /** Whether `message_stop` was received. */
+  /** True when `message_stop` arrived. */
   sawEnd: boolean
-  /** The stream's error object, if any. */
+  /** The error object in the stream, if there was one. */
   error: unknown
   completeness: Completeness
 }
@@ -20,15 +20,15 @@ export interface AssembledMessage {
 export interface MessageAssembler {
   /** Takes one event's data. Never throws. */
   push(data: string): void
-  /** Takes one parsed event, which becomes part of the message. */
+  /** Takes a parsed event. The event becomes part of the message: do not change it afterwards. */
   add(event: JsonObject): void
-  /** May be called once. */
+  /** Call once. */
   finish(): AssembledMessage
 }
 
 export function createMessageAssembler(): MessageAssembler {
   const blocks: JsonObject[] = []
-  /** By tool block: the text of its input so far. */
+  /** The JSON text of each tool block's input so far. */
   const inputs = new Map<JsonObject, string>()
   let body: JsonObject | null = null
   let error: unknown = null
@@ -39,11 +39,11 @@ export function createMessageAssembler(): MessageAssembler {
     if (!isJsonObject(message)) return
     body = { ...message, content: blocks }
     if (isJsonObject(message.usage)) body.usage = { ...message.usage }
-    // The message in the first event normally has no blocks; if it has any, they count.
+    // In the first event the message has no blocks yet. Should a provider send some there, they count.
     if (Array.isArray(message.content)) blocks.push(...message.content.filter(isJsonObject))
   }
 
-  /** Later counts are totals for the message; null ones do not replace earlier ones. */
+  /** The last event's counts cover the whole message. A null count does not replace an earlier one. */
   function endMessage({ delta, usage, ...rest }: JsonObject): void {
     if (!body) return
     const told = isJsonObject(usage) ? Object.entries(usage).filter(([, count]) => count !== null) : []
@@ -88,7 +88,7 @@ export function createMessageAssembler(): MessageAssembler {
   }
 }
 
-/** Returns false for an unknown kind: the block is then incomplete. */
+/** Returns false for an unknown kind of delta: the block cannot be assembled then. */
 function addDelta(block: JsonObject, delta: JsonObject, inputs: Map<JsonObject, string>): boolean {
   switch (delta.type) {
     case 'text_delta':

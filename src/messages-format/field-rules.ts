@@ -1,17 +1,17 @@
-/** How each field of a Messages request is translated to chat completions: one table for the code and the docs. */
+/** How each field of a Messages request is translated to chat completions. Code and documentation both use this table. */
 import type { MessageCreateParams } from '@anthropic-ai/sdk/resources/messages'
 
 export interface FieldRule {
   treatment: 'translated' | 'dropped' | 'refused'
-  /** One sentence: what it becomes, or why it is refused. */
+  /** One sentence: what it becomes, or why not. */
   reason: string
 }
 
-/** Fields that clients send here although the SDK's types lack them. */
+/** Fields that clients send, but that the SDK's type of the request does not have. */
 type UntypedField = 'temperature' | 'top_p' | 'top_k' | 'context_management' | 'mcp_servers' | 'betas' | 'output_format'
 export type RuledField = keyof MessageCreateParams | UntypedField
 
-/** A field that is not listed is forwarded unchanged: a provider that does not know it names it in its 400. */
+/** Fields that are not listed are forwarded unchanged: a provider that does not know one names it in its 400. */
 export const FIELD_RULES = {
   model: { treatment: 'translated', reason: 'Sent as it is.' },
   messages: {

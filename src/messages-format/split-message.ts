@@ -1,11 +1,11 @@
-/** Splits a stored message into events that its provider could have streamed. */
+/** Splits a stored message into the events that its provider could have streamed. */
 
 import { isJsonObject, type JsonObject } from '../json/json-object.ts'
 import { cutText } from '../openai-format/cut-text.ts'
 import type { TypedEvent } from '../openai-format/typed-events.ts'
 import { createMessageWriter, type MessageWriter } from './answer/message-writer.ts'
 
-/** Counts of the whole message, which Anthropic sends with the last event. */
+/** Counts that Anthropic sends with the last event, for the whole message. */
 const CLOSING_COUNTS = [
   'input_tokens',
   'cache_creation_input_tokens',
@@ -15,7 +15,7 @@ const CLOSING_COUNTS = [
   'server_tool_use',
 ]
 
-/** Fields about a message's end go into the last event; all others, also unknown ones, into the first. */
+/** How a message ended is sent with the last event. Everything else, unknown fields included, is sent with the first. */
 export function splitMessage(message: JsonObject): TypedEvent[] {
   const writer = createMessageWriter()
   const usage = isJsonObject(message.usage) ? message.usage : {}

@@ -23,13 +23,13 @@ const KINDS: Record<number, string> = {
   529: 'overloaded_error',
 }
 
-/** `request_id` is also in the `request-id` header, where Anthropic's clients read it. */
+/** The same `request_id` is sent in the `request-id` header, where Anthropic's clients read it. */
 export function writeError({ status, message }: { status: number; message: string }, requestId: string): MessagesError {
   const type = KINDS[status] ?? (status >= 500 ? 'api_error' : 'invalid_request_error')
   return { type: 'error', error: { type, message }, request_id: requestId }
 }
 
-/** Translates a provider's error, in OpenAI's form or any other, into Anthropic's. */
+/** Translates a provider's error, in OpenAI's form or any other, to Anthropic's. */
 export function translateError(status: number, bodyText: string, requestId: string): MessagesError {
   const body = parseJsonObject(bodyText)
   const error = isJsonObject(body?.error) ? body.error : (body ?? {})

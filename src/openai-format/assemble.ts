@@ -1,4 +1,4 @@
-/** Assembles the chunks of a streamed response into the upstream's plain response. */
+/** Assembles the chunks of a streamed response into the plain response that the upstream would have sent. */
 
 import { isJsonObject, type JsonObject, parseJsonObject, readField } from '../json/json-object.ts'
 import { type Choice, createChoice, finishChoice, mergeChoice } from './assemble-choice.ts'
@@ -10,30 +10,30 @@ import {
 } from './completeness.ts'
 import { mergeState } from './merge-state.ts'
 
-/** Limit on all events' data, to bound memory; no provider sends as much. */
+/** Limit on the data of all events together, to bound memory. It is beyond any provider's longest response. */
 const MAX_DATA_CHARS = 64 * 1024 * 1024
 
 export interface AssembledAnswer {
-  /** `object` is `chat.completion` or `text_completion`. If the stream was cut: what had arrived. */
+  /** `object` is `chat.completion` or `text_completion`. For a cut stream, this holds what had arrived. */
   body: JsonObject
-  /** As the upstream reported it, including unknown subfields; null when it did not. */
+  /** As the upstream reported it, with unknown subfields; null when it did not. */
   usage: unknown
   sawDone: boolean
-  /** The stream's error object, if any. */
+  /** The error object in the stream, if there was one. */
   error: unknown
   completeness: Completeness
 }
 
 export interface Assembler {
-  /** Takes one event's data, and its `event` field if it has one: `error` marks errors without an `error` key. */
+  /** Takes one event's data and its `event` field. An event named `error` is an error, even without an `error` key. */
   push(data: string, event?: string | null): void
-  /** Ends the stream, completely received or not. May be called once. */
+  /** Ends the stream, complete or not. Call once. */
   finish(): AssembledAnswer
 }
 
 /**
- * Handles chat and legacy completion chunks; unknown fields are merged by their type. Malformed chunks are skipped and make the response
- * incomplete; `push` never throws. Without options, a response cut at a length limit is incomplete.
+ * Takes chat and legacy completion chunks. Unknown fields are merged by their type. A malformed chunk is skipped and makes the
+ * response incomplete; `push` never throws. Without options, a response cut at a length limit is incomplete.
  */
 export function createAssembler(options: CompletenessOptions = { clientSetOutputLimit: false }): Assembler {
   const top: JsonObject = {}
@@ -61,7 +61,7 @@ export function createAssembler(options: CompletenessOptions = { clientSetOutput
     }
   }
 
-  /** Drops what was assembled; the usage still counts. */
+  /** Drops what was assembled, but keeps the usage, because the request still costs something. */
   function giveUp(chunk: JsonObject): void {
     choices.length = 0
     flaw ??= 'too_large'
@@ -74,7 +74,7 @@ export function createAssembler(options: CompletenessOptions = { clientSetOutput
       if (key === 'choices') mergeChoices(value)
       else if (key === 'usage') usage = value ?? usage
       else if (key === 'error') noteError(value)
-      // Random padding against traffic analysis, for this chunk only.
+      // Random padding against traffic analysis. It belongs to this chunk only.
       else if (key !== 'obfuscation') mergeState(top, key, value)
     }
   }
@@ -109,7 +109,7 @@ function findChoice(choices: Choice[], index: number): Choice {
   return added
 }
 
-/** Groq reports a stream's usage in a field of its own in the last chunk, and a plain response's in `usage`. */
+/** Groq reports a stream's usage in a field of its own in the last chunk, and a plain response's usage only in `usage`. */
 function takeGroqUsage(top: JsonObject): unknown {
   const groq = readField(top, 'x_groq')
   if (!isJsonObject(groq)) return undefined

@@ -1,4 +1,4 @@
-/** Decides which responses are complete: only those may be stored, because others receive them as the truth. */
+/** Judges which responses are complete. Only those may be stored, because a stored response is served to other requests. */
 
 import { isJsonObject, type JsonObject, readField } from '../json/json-object.ts'
 
@@ -6,19 +6,19 @@ import { isJsonObject, type JsonObject, readField } from '../json/json-object.ts
 export type IncompleteReason =
   /** The body is not an object with at least one choice. */
   | 'not_an_answer'
-  /** An `error` object inside a 200 body: aggregators report a provider's failure this way. */
+  /** An `error` object inside a 200 body: aggregators report a provider's failure that way. */
   | 'error_in_body'
   /** An `error` object inside one of the choices, or `finish_reason: 'error'`. */
   | 'error_in_choice'
   /** A choice has neither a message nor a text. */
   | 'empty_choice'
-  /** A choice ended without a word, a call, a refusal, an image or audio: another attempt may give one. */
+  /** A choice ended without a word, a call, a refusal, a picture or a sound. A retry may well return something. */
   | 'nothing_said'
-  /** A choice has no `finish_reason`: it is unfinished. */
+  /** A choice has no `finish_reason`: it was not finished. */
   | 'unfinished_choice'
-  /** A filter withheld the response or cut it: another attempt may pass. */
+  /** A filter withheld or cut the response. A retry may well pass. */
   | 'content_filter'
-  /** Cut at a length limit that the client did not set: the provider's own. */
+  /** Cut at the provider's own length limit: the client had set none. */
   | 'provider_length_limit'
   /** A `finish_reason` that is not documented as a regular end. */
   | 'unknown_finish_reason'
@@ -26,9 +26,9 @@ export type IncompleteReason =
   | 'error_in_stream'
   /** A chunk of the stream was not a JSON object. */
   | 'malformed_chunk'
-  /** A field changed its type within the stream, so its parts cannot be merged. */
+  /** A field changed its type within the stream, so that its parts cannot be merged. */
   | 'inconsistent_chunks'
-  /** More data than any provider sends, and not held in memory. */
+  /** Longer than any provider's response. It is not kept in memory. */
   | 'too_large'
   /** The stream ended without `[DONE]`: its connection may have been cut. */
   | 'missing_done'
@@ -41,7 +41,7 @@ const UPSTREAM_FAILURES: ReadonlySet<Completeness> = new Set<Completeness>([
   'error_in_stream',
 ])
 
-/** Whether a response with status 200 reports a failure: it does not count against the month. */
+/** Whether a response with status 200 reports a failure. It does not count against the monthly quota. */
 export function isUpstreamFailure(completeness: Completeness): boolean {
   return UPSTREAM_FAILURES.has(completeness)
 }
@@ -51,7 +51,7 @@ export interface CompletenessOptions {
   clientSetOutputLimit: boolean
 }
 
-/** OpenAI's own, and native ones that compatible servers pass through. */
+/** OpenAI's own values, and native values of models that compatible servers pass through. */
 const REGULAR_ENDS = new Set(['stop', 'tool_calls', 'function_call', 'tool_use', 'end_turn', 'stop_sequence', 'eos'])
 const LENGTH_ENDS = new Set(['length', 'max_tokens', 'model_length'])
 const FILTERED_ENDS = new Set([
@@ -65,7 +65,7 @@ const FILTERED_ENDS = new Set([
   'spii',
 ])
 
-/** Judges the body of a plain 200 response, chat or legacy completion, or an assembled stream. */
+/** Judges the body of a 200: a plain chat or legacy completion, or an assembled stream. */
 export function judgeCompleteness(body: unknown, options: CompletenessOptions): Completeness {
   if (!isJsonObject(body)) return 'not_an_answer'
   if (isSet(readField(body, 'error'))) return 'error_in_body'
@@ -90,7 +90,7 @@ function judgeChoice(choice: JsonObject, options: CompletenessOptions): Complete
   return saysSomething(choice) ? 'whole' : 'nothing_said'
 }
 
-/** The fields with a message's content; reasoning alone is no content. */
+/** The fields of a message that count as content. Reasoning alone does not. */
 const SAYING_FIELDS = ['content', 'refusal', 'tool_calls', 'function_call', 'audio', 'images']
 
 function saysSomething(choice: JsonObject): boolean {
@@ -102,14 +102,14 @@ function saysSomething(choice: JsonObject): boolean {
   })
 }
 
-/** An aggregator's `finish_reason` may be `stop` although the native one beside it names a filter. */
+/** An aggregator may report `stop` although the provider's native reason, beside it, names a filter. */
 function isFiltered(choice: JsonObject, finishReason: string): boolean {
   const native = readField(choice, 'native_finish_reason')
   if (FILTERED_ENDS.has(finishReason)) return true
   return typeof native === 'string' && FILTERED_ENDS.has(native.toLowerCase())
 }
 
-/** Whether any choice calls a tool, or a legacy function: such responses are never served from a semantic match. */
+/** Whether any choice calls a tool, or a function the legacy way. Such responses are never served from a semantic match. */
 export function hasToolCalls(body: unknown): boolean {
   const choices = isJsonObject(body) ? readField(body, 'choices') : undefined
   return Array.isArray(choices) && choices.some(choice => isJsonObject(choice) && callsTool(choice))

@@ -1,4 +1,4 @@
-/** Builds the messages of a chat request from another format's smaller pieces. */
+/** Builds the messages of a chat request from the smaller pieces that other formats divide a conversation into. */
 
 import type { JsonObject } from '../json/json-object.ts'
 
@@ -18,11 +18,11 @@ export interface Conversation {
   /** Adds text of the assistant. */
   say(parts: Part[], refusal?: string): void
   call(called: CalledFunction): void
-  /** Adds fields to the assistant's message: the proof of its reasoning. */
+  /** Adds fields to the assistant's message that prove its reasoning to be the model's own. */
   bear(fields: JsonObject): void
-  /** Adds a function's result. Images and files follow in a user's message, because a tool's message holds only text. */
+  /** Adds a function's result. Its images and files follow in a user message, because a tool message holds only text. */
   answer(callId: string, parts: Part[]): void
-  /** Returns all messages; may be called once. */
+  /** Returns all messages. Call once. */
   finish(): JsonObject[]
 }
 
@@ -35,9 +35,9 @@ interface AssistantMessage {
 
 export function createConversation(): Conversation {
   const messages: JsonObject[] = []
-  /** The assistant's message until another role follows: chat puts text and calls in one message. */
+  /** The assistant message being built. It ends at the next message of another role: chat puts text and calls into one. */
   let open: AssistantMessage | null = null
-  /** Images and files of consecutive results, held back until after the last one. */
+  /** Images and files of function results. They are added after the last result in a row. */
   let shown: Part[] = []
 
   function assistant(): AssistantMessage {
@@ -66,7 +66,7 @@ export function createConversation(): Conversation {
     system: parts => push('system', parts),
     user: parts => push('user', parts),
     say(parts, refusal) {
-      // Two consecutive messages stay separate, unless a call waits for its result: nothing may come between those.
+      // Two messages in a row stay separate, unless a call awaits its result: no message may come between those.
       if (open && open.calls.length === 0 && (open.parts.length > 0 || open.refusal !== null)) closeAssistant()
       const message = assistant()
       message.parts.push(...parts)
@@ -94,7 +94,7 @@ export function createConversation(): Conversation {
 }
 
 function writeAssistant({ parts, refusal, calls, borne }: AssistantMessage): JsonObject[] {
-  // Reasoning alone is no message.
+  // Reasoning alone is not a message.
   if (parts.length === 0 && refusal === null && calls.length === 0) return []
   const written = calls.map(({ id, ...called }) => ({ id, type: 'function', function: called }))
   const message: JsonObject = { role: 'assistant', content: parts.length === 0 ? null : writeContent(parts) }
@@ -103,7 +103,7 @@ function writeAssistant({ parts, refusal, calls, borne }: AssistantMessage): Jso
   return [{ ...message, ...borne }]
 }
 
-/** A single text is sent as a string, which every provider accepts. */
+/** A single plain text is written as a string, which every provider accepts. */
 function writeContent(parts: Part[]): string | Part[] {
   const [only] = parts
   if (only === undefined) return ''

@@ -1,21 +1,21 @@
-/** Finds the ends of a stream's events, reading each byte once, however the bytes are split. */
+/** Finds where events in a stream end. Each byte is examined once, however the bytes are chunked. */
 
 export interface EventEnds {
-  /** Searches for the next event's end from `start` on. Returns the index after its blank line, or -1 when more bytes are needed. */
+  /** Returns the index after the blank line of the next event from `start` on, or -1 when more bytes are needed. */
   find(bytes: Uint8Array, start: number): number
 }
 
 const LF = 10
 const CR = 13
 
-/** Lines end with LF, CR or CRLF; blank lines before an event belong to it. */
+/** Lines end with LF, CR or CRLF. Blank lines before an event belong to that event. */
 export function createEventEnds(): EventEnds {
   let isLineEmpty = true
   let hasLine = false
   /** The last byte was a CR: an LF that follows belongs to it. */
   let afterCr = false
 
-  /** Returns whether the line that ends here ends its event. */
+  /** Call at the end of a line. Returns true when the line ends an event. */
   function endLine(): boolean {
     const endsEvent = isLineEmpty && hasLine
     hasLine = !endsEvent

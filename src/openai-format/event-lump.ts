@@ -1,4 +1,4 @@
-/** Whole server-sent events that arrived together, with and without token usage. */
+/** Complete server-sent events that arrived together, with and without usage, which not every client asks for. */
 import { withoutUsage } from './drop-usage.ts'
 import { joinBytes } from './join-bytes.ts'
 
@@ -8,13 +8,13 @@ export class EventLump {
   readonly bytes: Uint8Array
   #withoutUsage: Uint8Array | null = null
 
-  /** Each event with its bytes, including its closing blank line. */
+  /** Each event's bytes include its closing blank line. */
   constructor(events: readonly Uint8Array[]) {
     this.events = events
     this.bytes = joinBytes(events)
   }
 
-  /** The events without token usage, computed once for all subscribers; empty when they contained nothing else. */
+  /** The events without usage; empty when they hold nothing else. Computed once for all subscribers. */
   get withoutUsage(): Uint8Array {
     this.#withoutUsage ??= joinBytes(this.events.map(withoutUsage))
     return this.#withoutUsage

@@ -1,6 +1,6 @@
 /** Concatenates bytes. */
 
-/** Returns the bytes of all parts; a single part is not copied. */
+/** Copies only when there are several parts. */
 export function joinBytes(parts: readonly Uint8Array[]): Uint8Array {
   const [only] = parts
   if (parts.length === 1 && only) return only

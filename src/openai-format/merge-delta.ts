@@ -1,9 +1,9 @@
-/** Merges the deltas of a streamed message, including unknown fields. */
+/** Merges the deltas of a streamed message, unknown fields included. */
 
 import { isJsonObject, type JsonObject, readField, writeField } from '../json/json-object.ts'
 import { saysNothing } from './merge-state.ts'
 
-/** Strings that name or classify: sent once or repeated, never in fragments. */
+/** Strings under these keys name or classify: they are sent once or repeated whole, never in fragments. */
 const CONSTANT_WORDS = new Set([
   'id',
   'type',
@@ -19,15 +19,16 @@ const CONSTANT_WORDS = new Set([
   'url',
 ])
 
-/** Whether a string under this key (`name`, `call_id`) is complete each time; any other is a fragment of a longer one. */
+/** Whether strings under this key (`name`, `call_id`) are sent whole each time. All others are fragments of a longer string. */
 export function isConstantKey(key: string): boolean {
   return CONSTANT_WORDS.has(key.slice(key.lastIndexOf('_') + 1))
 }
 
 /**
- * Merges a delta into what was assembled so far. Fragments are appended, and objects merged; items are merged by `index` (and `type` and
- * `id`) or appended; numbers and booleans are replaced. Null and, for constants, '' change nothing. Parts of `delta` become parts of
- * `target`. Returns false when a field changed its type between chunks: the newest value is kept, but the result is unreliable.
+ * Adds a delta to what was assembled so far. Fragments are appended and objects merged. List items are merged by `index` (and
+ * `type` and `id`), or appended. Numbers and booleans are replaced. Null is ignored, and so is '' for constants. Parts of
+ * `delta` become parts of `target`. Returns false when a field changes its type: the newest value is kept, but the whole cannot
+ * be known.
  */
 export function mergeDelta(target: JsonObject, delta: JsonObject): boolean {
   let sound = true
@@ -55,7 +56,7 @@ function mergeValue(target: JsonObject, key: string, existing: unknown, incoming
   return saysNothing(existing) || (typeof existing === typeof incoming && typeof incoming !== 'object')
 }
 
-/** The first delta's items are taken unchanged; a later one continues the last item with its number, or adds one. */
+/** Each item continues the last item with the same `index`, or is appended. */
 function mergeItems(items: unknown[], fragments: unknown[]): boolean {
   let sound = true
   for (const fragment of fragments) {
@@ -66,7 +67,7 @@ function mergeItems(items: unknown[], fragments: unknown[]): boolean {
   return sound
 }
 
-/** Tool calls are merged by `index`, or by order when a provider omits it; a name with a new `id` starts another call. */
+/** Tool calls are merged by `index`, or by order when a provider omits it. A name with a new `id` begins another call. */
 function mergeToolCalls(calls: unknown[], fragments: unknown[]): boolean {
   let sound = true
   for (const fragment of fragments) {
@@ -94,7 +95,7 @@ function lastIndex(calls: unknown[]): unknown {
   return isJsonObject(last) ? readField(last, 'index') : undefined
 }
 
-/** Aggregators give blocks of different kinds the same number, and some providers number all tool calls 0. */
+/** Aggregators give blocks of different types the same number, and some providers number all their tool calls 0. */
 function isAnother(item: JsonObject, fragment: JsonObject): boolean {
   return differs(item, fragment, 'type') || differs(item, fragment, 'id')
 }

@@ -2,12 +2,12 @@
 
 import { isJsonObject, type JsonObject, readField, writeField } from '../json/json-object.ts'
 
-/** Whether a value adds nothing to earlier ones. */
+/** Whether a value leaves the earlier one in place. */
 export function saysNothing(value: unknown): boolean {
   return value === null || value === undefined || value === ''
 }
 
-/** Sets a field to its latest value; null and '' never replace an earlier value. */
+/** Sets a field to its latest value. Null and '' never replace an earlier value. */
 export function mergeState(target: JsonObject, key: string, incoming: unknown): void {
   const existing = readField(target, key)
   if (existing === incoming) return
@@ -17,7 +17,7 @@ export function mergeState(target: JsonObject, key: string, incoming: unknown): 
   } else writeField(target, key, incoming)
 }
 
-/** Adds a chunk's log probabilities: lists of tokens are appended, and other fields replaced. */
+/** Adds a chunk's log probabilities. Lists of tokens are appended; for all other fields the latest value counts. */
 export function mergeLogprobs(target: JsonObject, incoming: unknown): void {
   const existing = readField(target, 'logprobs')
   if (!isJsonObject(existing) || !isJsonObject(incoming)) {

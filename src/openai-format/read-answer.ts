@@ -1,4 +1,4 @@
-/** Reads a chat response, streamed or plain, as a sequence of steps, for translation into other formats. */
+/** Reads a chat response, streamed or plain, as a series of steps. Translations into other formats are built on these. */
 
 import { type ProxyError, quoteError, refuse } from '../errors.ts'
 import { isJsonObject, type JsonObject, readField } from '../json/json-object.ts'
@@ -12,28 +12,28 @@ export interface AnswerHead {
   createdSeconds: number
 }
 
-/** Receives the parts of a response, in order. */
+/** Called in the order of the response. */
 export interface AnswerSteps {
   begin(head: AnswerHead): void
   think(text: string): void
-  /** `logprobs` are those of this text's tokens, if they were asked for. */
+  /** `logprobs` belong to the tokens of this text; empty when they were not asked for. */
   say(text: string, logprobs: unknown[]): void
   refuse(text: string): void
-  /** Calls come one after another; `id` is '' when the provider gave none. */
+  /** Calls come one after another. `id` is '' when the provider gave none. */
   startCall(id: string, name: string): void
-  /** Adds a fragment of the last call's arguments. */
+  /** Takes a fragment of the last call's arguments. */
   continueCall(fragment: string): void
-  /** Adds the text's sources. */
+  /** Takes the sources of the text. */
   annotate(annotations: JsonObject[]): void
 }
 
 export interface AnswerReader {
   /** Takes a chunk. Throws a ProxyError for an error in it, and for calls that cannot be told apart. */
   push(chunk: JsonObject): void
-  /** As last reported; null when it was not. */
+  /** The last one reported; null when there was none. */
   readonly finishReason: string | null
   readonly usage: JsonObject | null
-  /** The proof, so far, that the reasoning is the model's own. */
+  /** The fields received so far that prove the reasoning to be the model's own. */
   readonly proof: JsonObject
 }
 
@@ -43,7 +43,7 @@ interface Call {
   name: string
 }
 
-/** Reads only the first choice, because the target formats have no others. */
+/** Reads only the first choice: the target formats have no others. */
 export function createAnswerReader(steps: AnswerSteps): AnswerReader {
   const proof: JsonObject = {}
   const calls: Call[] = []
@@ -103,7 +103,7 @@ export function createAnswerReader(steps: AnswerSteps): AnswerReader {
   }
 }
 
-/** A plain response as one chunk. */
+/** Returns a plain response as one chunk that holds all of it. */
 export function asChunk(answer: JsonObject): JsonObject {
   const choice = firstChoice(answer)
   const message = isJsonObject(choice?.message) ? choice.message : {}
@@ -130,7 +130,7 @@ function readHead({ id, model, created }: JsonObject): AnswerHead {
   }
 }
 
-/** Groq reports a stream's usage under a name of its own. */
+/** Groq reports a stream's usage in a field of its own. */
 function readUsage(chunk: JsonObject): JsonObject | null {
   if (isJsonObject(chunk.usage)) return chunk.usage
   return isJsonObject(chunk.x_groq) && isJsonObject(chunk.x_groq.usage) ? chunk.x_groq.usage : null

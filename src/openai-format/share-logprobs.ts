@@ -1,15 +1,15 @@
-/** Assigns log probabilities to the pieces of a chat message, by their tokens. */
+/** Assigns log probabilities to the pieces of a chat message, by the tokens of each piece. */
 
 import { isJsonObject, type JsonObject, readField } from '../json/json-object.ts'
 
 type Field = 'content' | 'refusal'
 
 export interface TokenShares {
-  /** A field's tokens, if they are known and spell it exactly. */
+  /** The tokens of each field, if they are known and spell the field exactly. */
   tokens: { [field in Field]?: string[] }
-  /** The log probabilities of tokens `start` to `end` of a field; the first share also has everything that is not per token. */
+  /** The log probabilities of tokens `start` to `end` of a field. The first call also returns everything that is not per token. */
   take(field: Field, start: number, end: number): JsonObject
-  /** All log probabilities, when no field's tokens can carry them. */
+  /** All log probabilities, when no field's tokens can be assigned. */
   leftover: unknown
 }
 
@@ -42,7 +42,7 @@ function isField(key: string): key is Field {
   return key === 'content' || key === 'refusal'
 }
 
-/** Undefined when the tokens do not add up to the text, for example when a token is part of a character. */
+/** Returns undefined when the tokens do not spell the text, for example because a token is part of a character. */
 function readTokens(entries: unknown, text: unknown): string[] | undefined {
   if (!Array.isArray(entries) || entries.length === 0) return undefined
   const tokens = entries.map(entry => (isJsonObject(entry) ? readField(entry, 'token') : undefined))

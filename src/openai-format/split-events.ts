@@ -1,17 +1,17 @@
-/** Splits a stream into whole events: a partial event is useless, and an error must be written between events. */
+/** Cuts a stream into complete events. A client cannot use part of one, and an error must not be written into the middle. */
 import { createEventEnds } from './event-ends.ts'
 import { joinBytes } from './join-bytes.ts'
 
 export interface EventSplitter {
-  /** Returns the events that are complete now, each with its original bytes. */
+  /** Returns the events that are now complete, with their bytes unchanged. */
   push(bytes: Uint8Array): Uint8Array[]
-  /** The incomplete event at the stream's end; empty when there is none. */
+  /** Returns the rest when the stream ends within an event; empty when it does not. */
   end(): Uint8Array
 }
 
 export function createEventSplitter(): EventSplitter {
   const ends = createEventEnds()
-  /** Parts of an incomplete event. */
+  /** The parts of an incomplete event. */
   let held: Uint8Array[] = []
 
   return {
@@ -23,7 +23,7 @@ export function createEventSplitter(): EventSplitter {
         held = []
         start = end
       }
-      // Copied, because the stream's reader may reuse its buffer.
+      // Copied, because the caller may reuse its buffer.
       if (start < bytes.length) held.push(bytes.slice(start))
       return events
     },

@@ -1,14 +1,14 @@
-/** Hides usage, which the upstream is always asked for, from clients that did not ask for it. */
+/** Hides usage, which the proxy always requests, from clients that did not request it. */
 
 import { parseJsonObject, readField } from '../json/json-object.ts'
 
 /**
- * A chunk's data for a client without `stream_options.include_usage`, mostly unchanged. Null when the chunk contains only usage, and must
- * not be sent.
+ * Returns a chunk's data for a client without `stream_options.include_usage`; usually the same string. Returns null when the
+ * chunk held only usage and must not be sent.
  */
 export function hideUsage(data: string): string | null {
   if (!data.includes('"usage"')) return data
-  // OpenAI writes this into every chunk but the last. It cannot be part of a string, whose quotes would be escaped.
+  // OpenAI adds this to every chunk but the last. It cannot match inside a string, where its quotes would be escaped.
   const unannounced = data.replace(',"usage":null', '')
   if (!unannounced.includes('"usage"')) return unannounced
   const chunk = parseJsonObject(data)

@@ -1,4 +1,4 @@
-/** Assembles the whole response from a provider's Responses stream. */
+/** Extracts the complete response from a provider's Responses stream. */
 
 import { isJsonObject, type JsonObject, parseJsonObject } from '../json/json-object.ts'
 import type { Completeness, CompletenessOptions, IncompleteReason } from '../openai-format/completeness.ts'
@@ -7,11 +7,11 @@ import { judgeResponse } from './judge-response.ts'
 export interface AssembledResponse {
   /** Null when the stream did not reach its end. */
   body: JsonObject | null
-  /** As reported, in the form of Responses; null when it was not. */
+  /** As the provider reported it, in the form of Responses; null when it did not. */
   usage: unknown
-  /** Whether an event that ends a stream was received. */
+  /** True when an event that ends the stream arrived. */
   sawEnd: boolean
-  /** The stream's error object, if any. */
+  /** The error in the stream, if there was one. */
   error: unknown
   completeness: Completeness
 }
@@ -19,14 +19,14 @@ export interface AssembledResponse {
 export interface ResponseAssembler {
   /** Takes one event's data. Never throws. */
   push(data: string): void
-  /** May be called once. */
+  /** Call once. */
   finish(): AssembledResponse
 }
 
 const ENDINGS = new Set(['response.completed', 'response.incomplete', 'response.failed'])
 
 export function createResponseAssembler(options: CompletenessOptions): ResponseAssembler {
-  /** By index, for servers whose last event does not repeat the items. */
+  /** By position. Used when the provider's last event does not repeat the items. */
   const items = new Map<number, JsonObject>()
   let body: JsonObject | null = null
   let error: unknown = null

@@ -1,21 +1,21 @@
-/** How each field of a Responses request is translated to chat completions: one table for the code and the docs. */
+/** How each field of a Responses request is translated to chat completions. Code and documentation both use this table. */
 import type { ResponseCreateParams } from 'openai/resources/responses/responses'
 
 export interface FieldRule {
-  /** `told`: the response repeats it, and it has no other effect. */
+  /** `told` fields have no effect; the response repeats them. */
   treatment: 'translated' | 'told' | 'dropped' | 'refused'
-  /** One sentence: what it becomes, or why it is refused. */
+  /** One sentence: what it becomes, or why not. */
   reason: string
-  /** For a refused field: values with no effect, which are accepted. Null always is one. */
+  /** For a refused field: values that have no effect and so are accepted. Null always is. */
   accepts?: (value: unknown) => boolean
 }
 
-/** `client_metadata` is sent by Codex and missing in the package's types. */
+/** Codex sends `client_metadata`, which the SDK's type does not have. */
 export type RuledField = keyof ResponseCreateParams | 'client_metadata'
 
 const isFalse = (value: unknown) => value === false
 
-/** A field that is not listed is forwarded unchanged: a provider that does not know it names it in its 400. */
+/** Fields that are not listed are forwarded unchanged: a provider that does not know one names it in its 400. */
 export const FIELD_RULES = {
   model: { treatment: 'translated', reason: 'Sent as it is.' },
   input: {

@@ -1,4 +1,4 @@
-/** Decides which responses are complete: only those may be stored. */
+/** Judges which responses are complete. Only those may be stored. */
 
 import { isJsonObject, type JsonObject } from '../json/json-object.ts'
 import type { Completeness, CompletenessOptions } from '../openai-format/completeness.ts'
@@ -9,7 +9,7 @@ export function judgeResponse(body: unknown, options: CompletenessOptions): Comp
   if (body.status === 'failed' || (body.error ?? null) !== null) return 'error_in_body'
   if (body.object !== 'response' || !Array.isArray(body.output)) return 'not_an_answer'
   if (body.status === 'incomplete') return judgeIncomplete(body, options)
-  // For example a background response that has not begun, or a cancelled one.
+  // For example a background response that is queued or was cancelled.
   if (body.status !== 'completed') return 'unfinished_choice'
   const items = body.output.filter(isJsonObject)
   if (items.some(({ status }) => status === 'in_progress' || status === 'incomplete')) return 'unfinished_choice'
@@ -27,7 +27,7 @@ function judgeIncomplete(
   return saysSomething((output as unknown[]).filter(isJsonObject)) ? 'whole' : 'nothing_said'
 }
 
-/** Whether any item except reasoning has content. */
+/** Whether an item other than reasoning has content. */
 function saysSomething(items: readonly JsonObject[]): boolean {
   return items.some(item => {
     if (item.type === 'reasoning') return false
@@ -36,7 +36,7 @@ function saysSomething(items: readonly JsonObject[]): boolean {
   })
 }
 
-/** Whether the response calls a tool: such responses are never served from a semantic match. */
+/** Whether the response calls a tool. Such responses are never served from a semantic match. */
 export function hasCalls(body: unknown): boolean {
   const output = isJsonObject(body) ? body.output : undefined
   return Array.isArray(output) && output.some(item => /_(call|request|output)$/.test(String(item?.type)))

@@ -1,4 +1,4 @@
-/** Translates a chat response into the events of a Messages stream, or into the whole message. */
+/** Converts a chat response to the events of a Messages stream, and to the complete message. */
 
 import type { ProxyError } from '../../errors.ts'
 import type { JsonObject } from '../../json/json-object.ts'
@@ -11,15 +11,15 @@ import { createMessageWriter } from './message-writer.ts'
 import { writeUsage } from './write-usage.ts'
 
 export interface MessageStream {
-  /** Translates one parsed chat chunk into events. Throws a ProxyError, for `fail`. */
+  /** Returns the events for one parsed chat chunk. Throws a ProxyError, to be passed to `fail`. */
   push(chunk: JsonObject): TypedEvent[]
-  /** The events that end the response. */
+  /** Returns the events that end the response. */
   finish(): TypedEvent[]
-  /** The event that ends a response that broke off. */
+  /** Returns the event that ends a response that broke off. */
   fail(error: Pick<ProxyError, 'status' | 'message'>): TypedEvent[]
 }
 
-/** Translates a plain chat response into a message. Throws a ProxyError when it contains an error. */
+/** Converts a plain chat response to a message. Throws a ProxyError when the response holds an error. */
 export function fromChatAnswer(answer: JsonObject, context: MessageContext): JsonObject {
   const stream = createMessageStream(context)
   const assembler = createMessageAssembler()
@@ -57,7 +57,7 @@ export function createMessageStream(context: MessageContext): MessageStream {
   }
 }
 
-/** Clients act on calls only if the reason says so, and some providers report `stop` with calls. */
+/** Clients execute tool calls only for `tool_use`. Some providers report `stop` beside calls, so calls take precedence. */
 function chooseStopReason(finishReason: string | null, { hasCalls, refusal }: GrowingMessage): string {
   if (finishReason === 'length') return 'max_tokens'
   if (finishReason === 'content_filter') return 'refusal'

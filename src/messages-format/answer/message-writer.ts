@@ -1,15 +1,15 @@
-/** Writes the events of an Anthropic message, one block after another. */
+/** Writes Anthropic's message events, one block after another. */
 
 import type { JsonObject } from '../../json/json-object.ts'
 import type { TypedEvent } from '../../openai-format/typed-events.ts'
 
 export interface MessageWriter {
   write(type: string, fields?: JsonObject): void
-  /** Starts a block, and ends the one before it. `block` is the empty block. */
+  /** Closes the open block and begins the next. `block` is the block without its content. */
   open(block: JsonObject): void
   /** Adds a piece to the open block. */
   delta(delta: JsonObject): void
-  /** Ends the open block, if any. */
+  /** Closes the open block, if there is one. */
   close(): void
   /** Returns the events written since the last call. */
   take(): TypedEvent[]

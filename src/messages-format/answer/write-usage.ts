@@ -1,8 +1,8 @@
-/** Translates token counts into Anthropic's form. */
+/** Converts token counts to Anthropic's form. */
 
 import { isJsonObject, type JsonObject } from '../../json/json-object.ts'
 
-/** Anthropic counts cached input separately, OpenAI as part of the prompt. `usage` is a chat response's; null without one. */
+/** Anthropic counts cached input separately, OpenAI within the prompt. `usage` is a chat response's; null if it had none. */
 export function writeUsage(usage: JsonObject | null): JsonObject {
   const prompt = readDetails(usage?.prompt_tokens_details)
   const cached = count(prompt.cached_tokens)
@@ -18,7 +18,7 @@ export function writeUsage(usage: JsonObject | null): JsonObject {
   }
 }
 
-/** Usage fields that Anthropic sends only with a message's first event. */
+/** Usage fields that Anthropic sends with a message's first event only. */
 export const OPENING_USAGE: JsonObject = { cache_creation: null, inference_geo: null, service_tier: null, speed: null }
 
 function readDetails(value: unknown): JsonObject {

@@ -1,4 +1,4 @@
-/** Checks a Messages request against the table of rules. */
+/** Checks a Messages request's fields against the table of rules. */
 
 import { invalidRequest, type ProxyError } from '../../errors.ts'
 import type { JsonObject } from '../../json/json-object.ts'
@@ -23,7 +23,7 @@ function isEmptyList(value: unknown): boolean {
   return Array.isArray(value) && value.length === 0
 }
 
-/** The 400 for a feature that only Anthropic itself offers. */
+/** A 400 for what only Anthropic's own API can do. */
 export function notTranslated(param: string, reason: string): ProxyError {
   return invalidRequest(
     `${param} works only with Claude models under an Anthropic key of the project's: ${reason}`,

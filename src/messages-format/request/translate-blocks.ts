@@ -1,4 +1,4 @@
-/** Translates text, images and documents into chat content parts. */
+/** Translates content blocks of text, images and documents to chat content parts. */
 
 import { invalidRequest } from '../../errors.ts'
 import type { JsonObject } from '../../json/json-object.ts'
@@ -7,11 +7,11 @@ import type { Part } from '../../openai-format/conversation.ts'
 import { notTranslated } from './check-fields.ts'
 
 export interface BlockOptions {
-  /** Whether the provider knows marks for its prompt cache; others may refuse the unknown field. */
+  /** Whether the provider supports `cache_control`. Others may refuse an unknown field. */
   keepsCacheMarks: boolean
 }
 
-/** Accepts a text or a list of blocks. Empty when there is no content. */
+/** `content` is one text or a list of blocks. Returns an empty list when it is absent. */
 export function translateContent(content: unknown, param: string, options: BlockOptions): Part[] {
   if (content === undefined || content === null) return []
   if (typeof content === 'string') return [{ type: 'text', text: content }]
@@ -22,7 +22,7 @@ export function translateContent(content: unknown, param: string, options: Block
   })
 }
 
-/** Translates a text, image or document block; a document that is a list of blocks becomes several parts. */
+/** Translates a block of text, an image or a document. A document that is a list of blocks becomes several parts. */
 export function translateBlock(block: JsonObject, param: string, options: BlockOptions): Part[] {
   const parts = translateKind(block, param, options)
   const mark = options.keepsCacheMarks ? readGiven(block, 'cache_control') : undefined
@@ -64,7 +64,7 @@ function translateDocument(block: JsonObject, param: string, options: BlockOptio
   const at = `${param}.source`
   const source = readObject(block.source, at)
   const title = readGiven(block, 'title')
-  // Chat's files need a name, and providers rely on its extension.
+  // Chat's files need a name, and providers tell a file's type by it.
   const filename = title === undefined ? 'document.pdf' : readText(title, `${param}.title`)
   const about = [title, readGiven(block, 'context')].filter(text => typeof text === 'string')
   const heading: Part[] = about.length === 0 ? [] : [{ type: 'text', text: about.join('\n') }]
@@ -82,7 +82,7 @@ function translateDocument(block: JsonObject, param: string, options: BlockOptio
   }
 }
 
-/** Reads a list of blocks; a text counts as one block. */
+/** Returns a list of blocks, also when the content is one text. */
 export function readBlocks(content: unknown, param: string): JsonObject[] {
   if (typeof content === 'string') return [{ type: 'text', text: content }]
   return readList(content ?? [], param).map((item, index) => readObject(item, `${param}[${index}]`))

@@ -1,4 +1,4 @@
-/** Translates Anthropic's tools and tool choice into chat's. */
+/** Translates Anthropic's tools and tool choice to chat's. */
 
 import type { JsonObject } from '../../json/json-object.ts'
 import { readChoice, readGiven, readList, readObject, readText } from '../../json/read-fields.ts'
@@ -11,7 +11,7 @@ export function translateTools(body: JsonObject, options: BlockOptions): JsonObj
   const tools = readList(readGiven(body, 'tools') ?? [], 'tools').map((tool, index) => {
     return translateTool(tool, `tools[${index}]`, options)
   })
-  // Chat accepts a tool choice only with tools.
+  // Chat refuses a tool choice without tools.
   return tools.length === 0 ? {} : { tools, ...translateChoice(body) }
 }
 

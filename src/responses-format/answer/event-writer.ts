@@ -5,7 +5,7 @@ import type { TypedEvent } from '../../openai-format/typed-events.ts'
 
 export interface EventWriter {
   write(type: string, fields: JsonObject): void
-  /** Ends a part of a message's or a reasoning item's content. */
+  /** Ends a part of the content of a message or a reasoning item. */
   closePart(at: PartPlace, part: JsonObject): void
   /** Ends a part of a reasoning item's summary. */
   closeSummary(at: SummaryPlace, part: JsonObject): void

@@ -1,15 +1,15 @@
-/** What translating the response to a Responses request needs to know about the request. */
+/** What the response to a Responses request needs from that request. */
 
 import type { JsonObject } from '../../json/json-object.ts'
 import { includes } from '../request/to-chat-request.ts'
 import { type OwnTool, toolsByChatName } from '../request/tool-names.ts'
 
 export interface ResponseContext {
-  /** The request, which the response repeats in part. */
+  /** The request's body. The response repeats some of its fields. */
   body: JsonObject
   /** By their names in chat. */
   tools: ReadonlyMap<string, OwnTool>
-  /** Whether the client sends reasoning back, and so needs the proof that it is the model's own. */
+  /** True when the client will send reasoning back, and so needs the proof that it is the model's own. */
   keepsProof: boolean
   keepsLogprobs: boolean
   /** Replaces the response's id when the provider gives none. */

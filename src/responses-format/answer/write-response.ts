@@ -1,4 +1,4 @@
-/** Writes the `response` object around the items. */
+/** Writes the `response` object around its output items. */
 
 import type { JsonObject } from '../../json/json-object.ts'
 import { isJsonObject } from '../../json/json-object.ts'
@@ -45,7 +45,7 @@ export function writeResponse(parts: ResponseParts, body: JsonObject): JsonObjec
     created_at: createdSeconds,
     status,
     background: false,
-    // The creation time, so that a stored response does not change with each replay.
+    // Derived from `created`, because a replay of a stored response must be identical.
     completed_at: status === 'completed' ? createdSeconds : null,
     error: error ?? null,
     incomplete_details: incompleteReason ? { reason: incompleteReason } : null,
@@ -53,7 +53,7 @@ export function writeResponse(parts: ResponseParts, body: JsonObject): JsonObjec
     output,
     previous_response_id: null,
     reasoning: { effort: null, summary: null, ...reasoning },
-    // The response cannot be fetched by its id later.
+    // The response cannot be retrieved by its id later.
     store: false,
     text: { format: { type: 'text' }, verbosity: 'medium', ...text },
     truncation: 'disabled',
@@ -70,7 +70,7 @@ const COUNTS = new Set([
   'completion_tokens_details',
 ])
 
-/** Fields beyond OpenAI's, such as an aggregator's cost, stay unchanged. */
+/** Fields that OpenAI does not have, such as an aggregator's cost, are kept. */
 function translateUsage(usage: JsonObject): JsonObject {
   const prompt = isJsonObject(usage.prompt_tokens_details) ? usage.prompt_tokens_details : {}
   const completion = isJsonObject(usage.completion_tokens_details) ? usage.completion_tokens_details : {}

@@ -1,4 +1,4 @@
-/** Checks a Responses request against the table of rules. */
+/** Checks a Responses request's fields against the table of rules. */
 
 import { invalidRequest, type ProxyError } from '../../errors.ts'
 import type { JsonObject } from '../../json/json-object.ts'
@@ -19,7 +19,7 @@ export function takeUnknownFields(body: JsonObject): JsonObject {
   return unknown
 }
 
-/** The 400 for a feature that needs a provider with a Responses API of its own. */
+/** A 400 for what only a provider with a Responses API can do. */
 export function notTranslated(param: string, reason: string): ProxyError {
   return invalidRequest(`${param} works only with models whose provider has a Responses API: ${reason}`, param)
 }

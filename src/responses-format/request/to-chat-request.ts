@@ -1,4 +1,4 @@
-/** Translates a request to OpenAI's Responses API into a chat request. */
+/** Translates a Responses request to a chat request. */
 
 import type { JsonObject } from '../../json/json-object.ts'
 import { readChoice, readGiven, readList, readObject, readText } from '../../json/read-fields.ts'
@@ -6,7 +6,7 @@ import { takeUnknownFields } from './check-fields.ts'
 import { translateInput } from './translate-input.ts'
 import { translateTools } from './translate-tools.ts'
 
-/** Fields with the same name and meaning in both. */
+/** Fields with the same name and meaning in both APIs. */
 const SAME = [
   'temperature',
   'top_p',
@@ -18,7 +18,7 @@ const SAME = [
   'service_tier',
 ]
 
-/** Throws a 400 that names a field without a counterpart in chat completions, or one that OpenAI would refuse. */
+/** Throws a 400 that names the field which is invalid, or which chat completions have no counterpart for. */
 export function toChatRequest(body: JsonObject): JsonObject {
   const unknown = takeUnknownFields(body)
   const limit = readGiven(body, 'max_output_tokens')
@@ -70,7 +70,7 @@ function translateLogprobs(body: JsonObject): JsonObject {
   return { logprobs: true, ...(top === undefined ? {} : { top_logprobs: top }) }
 }
 
-/** Whether the request's `include` asks for this field. Throws a 400 when `include` is no list. */
+/** Whether `include` lists `what`. Throws a 400 when `include` is not a list. */
 export function includes(body: JsonObject, what: string): boolean {
   return readList(readGiven(body, 'include') ?? [], 'include').includes(what)
 }

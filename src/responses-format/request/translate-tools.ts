@@ -1,4 +1,4 @@
-/** Translates tools and the tool choice into chat's. */
+/** Translates tools and the tool choice to chat's. */
 
 import type { JsonObject } from '../../json/json-object.ts'
 import { readChoice, readGiven, readList, readObject, readText } from '../../json/read-fields.ts'
@@ -16,7 +16,7 @@ export function translateTools(body: JsonObject): JsonObject {
   const choice = readGiven(body, 'tool_choice')
   const parallel = readGiven(body, 'parallel_tool_calls')
   if (tools.length === 0) {
-    // Chat accepts neither field without tools; Responses clients often send their defaults.
+    // Chat refuses both fields without tools, and clients of Responses send them by default.
     return choice === undefined || choice === 'auto' || choice === 'none'
       ? {}
       : { tool_choice: translateChoice(choice) }
@@ -28,7 +28,7 @@ export function translateTools(body: JsonObject): JsonObject {
   }
 }
 
-/** Empty for a search that the model can do without. */
+/** Returns an empty list for a search that the model can do without. */
 function translateTool(value: unknown, param: string, namespace = ''): JsonObject[] {
   const tool = readObject(value, param)
   if (tool.type === 'custom') return [writeFunction(describeCustomTool(tool, param), namespace)]
@@ -39,7 +39,7 @@ function translateTool(value: unknown, param: string, namespace = ''): JsonObjec
       return translateTool(item, `${param}.tools[${index}]`, name)
     })
   }
-  // A search of OpenAI's index only: agents offer it by default, and work without it.
+  // A search in OpenAI's stored pages only. Agents offer it by default, and work without it.
   if (tool.type === 'web_search' && tool.external_web_access === false) return []
   throw notTranslated(`${param}.type`, 'only functions and custom tools can be translated.')
 }
@@ -77,7 +77,7 @@ function nameFunction(tool: JsonObject, param: string): JsonObject {
   return { type: 'function', function: { name: chatNameOf({ name, namespace: readNamespace(tool, param) }) } }
 }
 
-/** '' for a tool or a call without one. */
+/** Returns '' for a tool, or a call, without a namespace. */
 export function readNamespace(tool: JsonObject, param: string): string {
   const namespace = readGiven(tool, 'namespace')
   return namespace === undefined ? '' : readText(namespace, `${param}.namespace`)
