@@ -1,29 +1,29 @@
-/** Finds what a request refers to at its provider: files by their ids, and other objects that only the provider knows. */
+/** Finds references in a request's body to objects that a provider keeps: file ids, and others that only the provider knows. */
 import { invalidRequest } from '../errors.ts'
 import { isJsonObject, type JsonObject } from '../json/json-object.ts'
 
 export interface KeptReference {
   /**
-   * Files are bound to the projects that made them; the proxy does not know the owner of an `other`. An `item` stands for an
-   * earlier item of a Responses request, if its provider has a Responses API.
+   * Files are bound to the projects that created them; the owner of anything else is unknown to the proxy. `item`: an item of a
+   * Responses request that stands for an earlier one, at a provider with a Responses API.
    */
   kind: 'file' | 'item' | 'other'
   id: string
-  /** The path of the field: `messages[0].content[1].file.file_id`. */
+  /** Its position: `messages[0].content[1].file.file_id`. */
   field: string
 }
 
-/** OpenAI's `file_id`, `input_file_id`, `file_ids`. Anthropic's sources and containers have `file_id`, too. */
+/** OpenAI's `file_id`, `input_file_id`, `file_ids`; Anthropic's sources and containers have `file_id`, too. */
 const FILE = /(?:^|_)file_ids?$/
 const OTHER =
   /^(?:vector_store_ids?|container|container_id|previous_response_id|conversation|thread|thread_id|skill_ids?)$/
-/** An earlier audio response, a stored prompt, or a custom voice: an object with an `id`. As text they mean something else. */
+/** An earlier audio response, a stored prompt, a custom voice: named by an object's `id`. As text, these fields mean something else. */
 const OTHER_OBJECT = /^(?:audio|prompt|voice)$/
-/** Matches JSON with any reference, unless letters are escaped, which canonical JSON never does. */
+/** Matches JSON with any reference, unless letters are escaped; canonical JSON escapes none. */
 export const MAY_REFER =
   /file_ids?"|"(?:vector_store_ids?|container|container_id|previous_response_id|conversation|thread|thread_id|skill_ids?)"|"(?:audio|prompt|voice)"\s*:\s*\{/
 
-/** Fields with names that the client invents, or with earlier results. A provider reads no ids in them. */
+/** Fields with the client's own names, or with earlier output: providers read no ids in them. */
 const OPAQUE = new Set([
   'parameters',
   'schema',
@@ -36,27 +36,27 @@ const OPAQUE = new Set([
   'citations',
   'results',
 ])
-/** The same limit as for canonical JSON. */
+/** As deep as canonical JSON goes. */
 const MAX_DEPTH = 128
 
-/** `canonicalBody` is the body as canonical JSON, or null. Nearly all requests need only a regular expression on it. */
+/** `canonicalBody` is the body as canonical JSON, or null. A quick search in it settles nearly all requests. */
 export function findKeptReferences(body: JsonObject, canonicalBody: string | null): KeptReference[] {
   const found = findItems(body.input)
   if (canonicalBody === null || MAY_REFER.test(canonicalBody)) walkObject(body, [], found)
   return found
 }
 
-/** Fields that are not an item's content. An item with no other field refers to one at its provider. */
+/** Fields of an item without its content. */
 const OUTSIDE_OF_ITEM = new Set(['id', 'type', 'status', 'summary'])
 
-/** Items of a Responses request that refer to earlier ones. Their `type` is optional. */
+/** Items of a Responses request that stand for earlier ones; their type is optional. */
 function findItems(input: unknown): KeptReference[] {
   if (!Array.isArray(input)) return []
   return input.flatMap((item: unknown, i): KeptReference[] => {
     if (!isJsonObject(item) || typeof item.id !== 'string') return []
     const type = item.type ?? ('role' in item ? 'message' : 'item_reference')
     if (type === 'item_reference') return [{ kind: 'other', id: item.id, field: `input[${i}].id` }]
-    // For example reasoning without its content, or an image without its bytes.
+    // Reasoning without its content, or an image without its bytes.
     return isEmptyItem(item) ? [{ kind: 'item', id: item.id, field: `input[${i}].id` }] : []
   })
 }
@@ -93,25 +93,25 @@ function walk(value: unknown, path: Path, found: KeptReference[]): void {
   })
 }
 
-/** Forms may name a field `mask[file_id]`. */
+/** A form's field may be named `mask[file_id]`. */
 export function kindOf(name: string): KeptReference['kind'] | null {
   const last = name.replace(/(?:\[\d*\])+$/, '').replace(/^.*\[([^\]]*)\]$/, '$1')
   if (FILE.test(last)) return 'file'
   return OTHER.test(last) ? 'other' : null
 }
 
-/** `value` is an id, a list of ids, or an object with an id. */
+/** Accepts an id, a list of ids, or an object with one. */
 function note(kind: KeptReference['kind'], value: unknown, path: Path, found: KeptReference[]): void {
   const ids = Array.isArray(value) ? value : [isJsonObject(value) ? value.id : value]
   for (const id of ids) if (typeof id === 'string') found.push({ kind, id, field: writePath(path) })
 }
 
-/** A tool's input is the model's own text. In OpenAI's API it is JSON text, in Anthropic's an object. */
+/** A model's call of a tool: its input is an object with Anthropic, JSON text with OpenAI. */
 function isToolUse({ type }: JsonObject): boolean {
   return typeof type === 'string' && type.endsWith('tool_use')
 }
 
-/** Clients choose names freely, so the error shows a name only if it looks like an API field. */
+/** Replaces names that are not fields of an API, because the client's own names must not appear in an error. */
 function writePath(path: Path): string {
   return path
     .map((step, i) => (typeof step === 'number' ? `[${step}]` : `${i === 0 ? '' : '.'}${nameOf(step)}`))

@@ -65,13 +65,14 @@ function writeProse(read: readonly Token[]): { tokens: readonly Token[]; languag
   return null
 }
 
-/** Where a mark is what is quoted, handed over or asked about. */
-const aboutMarks = /[\n:："'“”「」『』`号號符角字]|マーク|记号/u
+/** Where a mark, or the text itself, is what is quoted, handed over or asked about. */
+const aboutMarks =
+  /[\n:："'“”「」『』`号號符角字節节译譯写寫句这這本末尾点點码碼鍵键]|结尾|最后|最後|重复|重複|输出|輸出|多长|マーク|記号|これ|この|バイト|번역|바이트|글자|전각|말|출력|이 |[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]\s/u
+/** What questions end in: "…吗？", "…什么？", "…ですか？", "…니까？". Without it the mark may be what makes it one. */
+const endsLikeQuestion = /(?:[吗嗎呢么麼谁誰里裡儿兒少几幾かは]|[까요니나는은])？$/u
 
 /** A question in characters of full width ends in a mark of either width; nothing else of a text that stands as it is may change. */
 function writeVerbatim(trimmed: string): string {
-  const isQuestion = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]？$/u.test(
-    trimmed.slice(-3),
-  )
-  return isQuestion && !aboutMarks.test(trimmed) ? `${trimmed.slice(0, -1)}?` : trimmed
+  const isQuestion = endsLikeQuestion.test(trimmed.slice(-3)) && !aboutMarks.test(trimmed)
+  return isQuestion ? `${trimmed.slice(0, -1)}?` : trimmed
 }
