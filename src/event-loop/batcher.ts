@@ -53,7 +53,10 @@ export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result
   let inFlight = 0
   let isGathering = false
 
-  /** What has waited long behind a call that hung has no time left for a call of its own: a doomed one would only add to the load. */
+  /**
+   * What has waited long behind a call that hung has no time left for a call of its own: a doomed one would only add to the load.
+   * Asked where one has hung alone: what waited for a busy event loop is not to be taken for it.
+   */
   function rejectHopeless(): void {
     const hopelessBeforeMs = performance.now() - timeLimitMs / 2
     let hopeless = 0
@@ -61,6 +64,13 @@ export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result
     if (hopeless === 0) return
     for (const waiting of queue.slice(0, hopeless)) waiting.reject(timeLimitError())
     queue = queue.slice(hopeless)
+  }
+
+  /** All of what has come at once counts as come now: until here the event loop was reading it. */
+  function startFirst(): void {
+    const nowMs = performance.now()
+    for (const waiting of queue) waiting.queuedAtMs = nowMs
+    start()
   }
 
   /** Sends what waits, with what comes in a moment. */
@@ -74,7 +84,6 @@ export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result
   }
 
   function flush(): void {
-    rejectHopeless()
     const batch = queue.length <= maxItems ? queue : queue.slice(0, maxItems)
     queue = queue.length <= maxItems ? [] : queue.slice(maxItems)
     const [oldest] = batch
@@ -89,6 +98,7 @@ export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result
     const endLimit = startTimeLimit(Math.max(1, timeLimitMs - (performance.now() - oldest.queuedAtMs)), () => {
       overdue = true
       for (const waiting of batch) waiting.reject(timeLimitError())
+      rejectHopeless()
       proceed()
     })
     run(batch.map(waiting => waiting.item)).then(
@@ -116,6 +126,6 @@ export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result
     new Promise<Result>((resolve, reject) => {
       queue.push({ item, queuedAtMs: performance.now(), resolve, reject })
       // When all that is readable now has been read, so that what arrived together travels together.
-      if (inFlight < maxBatches && queue.length === 1) setImmediate(start)
+      if (inFlight < maxBatches && queue.length === 1) setImmediate(startFirst)
     })
 }
