@@ -1,7 +1,7 @@
 /** Which stored response may be served for a question in other words: what is not shown to be the same is not served. */
 import type { Account } from '../postgres/admit.ts'
 import type { FoundAnswer, SimilarAnswer } from '../postgres/find-answer.ts'
-import { readPrompt } from '../text/read-prompt.ts'
+import { readBeside } from '../text/read-prompt.ts'
 import type { SemanticQuery } from './cache-query.ts'
 import type { MissReason, SemanticReason } from './match.ts'
 import { type LearnedExchanges, NOTHING_LEARNED } from './proof/exchange.ts'
@@ -72,7 +72,7 @@ function weigh(
   const isSimilar = row.similarity > threshold
   const ground = row.match === 'normalized' ? 'normalized' : null
   if (policy === 'threshold' && isSimilar) return { reason: ground ?? 'threshold' }
-  const proof = prove(reading, readPrompt(row.prompt), row.verdict === 'different' ? NOTHING_LEARNED : learned)
+  const proof = prove(reading, readBeside(reading, row.prompt), row.verdict === 'different' ? NOTHING_LEARNED : learned)
   if (isSimilar && proof.proved && policy !== 'threshold') return { reason: ground ?? 'proved' }
   if (row.verdict === 'same' && (byPerson || policy === 'judged')) return { reason: 'judged' }
   const isLearned = learnedThreshold !== null && row.similarity > Math.max(learnedThreshold, threshold)
