@@ -14,7 +14,7 @@ import { findAnswer } from '../../src/postgres/find-answer.ts'
 import { formatVector } from '../../src/postgres/format-vector.ts'
 import { openRealDatabase } from '../../src/postgres/real.ts'
 import { type AnswerToStore, storeAnswers } from '../../src/postgres/store-answers.ts'
-import { rebuildCacheGraph } from '../../src/postgres/tend-cache.ts'
+import { rebuildCacheLists } from '../../src/postgres/tend-cache.ts'
 import { listQuestions, reword } from './questions.ts'
 import { prepareStores } from './stores.ts'
 
@@ -155,12 +155,12 @@ try {
       stored += batch.length
     }
     const startedAtMs = performance.now()
-    await rebuildCacheGraph(database)
+    await rebuildCacheLists(database)
     const rebuildMs = performance.now() - startedAtMs
     const { findMs, above, recall } = await measure(database, group, questions.slice(0, size))
     const [bytes] = await database.call<{ bytes: number }>(
       `select sum(pg_total_relation_size(c.oid))::float8 / (select count(*) from cache_entries) as bytes from pg_class c
-       where c.relkind = 'r' and (c.relname in ('cache_entries', 'cache_prompts') or c.relname like 'cache\\_graph\\_%')`,
+       where c.relkind = 'r' and (c.relname in ('cache_entries', 'cache_prompts') or c.relname like 'cache\\_lists\\_%')`,
       [],
     )
     const row = { size, findMs, recall, above, storeMs: storeMs / count, rebuildMs, bytesAnEntry: bytes?.bytes ?? null }

@@ -41,7 +41,7 @@ begin
                         from cache_entries e
                         where e.project_id = crowded.project_id
                             and e.test = crowded.test
-                            -- Of all: it leads to the index by expiry.
+                            -- Of all: it leads to the index by expiry, here as below.
                             and e.expires_at > '-infinity'
                         order by e.expires_at
                         limit at_most - evicted
@@ -64,6 +64,7 @@ begin
                         from cached_vectors c
                         where c.project_id = crowded.project_id
                             and c.test = crowded.test
+                            and c.expires_at > '-infinity'
                         order by c.expires_at
                         limit at_most - evicted
                         for update skip locked

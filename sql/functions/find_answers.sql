@@ -115,7 +115,7 @@ begin
         select o.place, n.entry_id, 'similar' as match, 1 - n.distance as similarity
         from open o
         left join lateral (
-            select x.graph, x.space_id
+            select x.lists, x.space_id
             from cache_groups x
             where x.group_key = o.group_key
             offset 0
@@ -127,21 +127,21 @@ begin
                 from cache_prompts x
                 where x.group_key = o.group_key
                     and x.space_id = o.space_id
-                    and not x.in_graph
+                    and not x.in_lists
                     and x.project_id = o.project_id
                     and x.context_hash = o.context_hash
                     and x.expires_at > now()
                     and x.created_at >= o.oldest
                 union all
                 select p.entry_id, p.embedding <=> o.asked
-                from (select distinct u.id from unnest(find_in_cache_graph(g.graph, o.asked)) as u (id)) found
+                from (select distinct u.id from unnest(find_in_cache_lists(g.lists, o.asked)) as u (id)) found
                 cross join lateral (
                     select x.*
                     from cache_prompts x
                     where x.entry_id = found.id
                     limit 1
                 ) p
-                where p.in_graph
+                where p.in_lists
                     and p.space_id = o.space_id
                     and p.project_id = o.project_id
                     and p.context_hash = o.context_hash

@@ -28,11 +28,11 @@ set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
 declare
-    -- Groups up to about this size are compared exactly, through a btree, for no more than a graph of theirs would cost. It counts
+    -- Groups up to about this size are compared exactly, through a btree, for no more than lists of theirs would cost. It counts
     -- every sixteenth prompt: most stores count nothing, and small groups have no counter.
     sampled_group_size constant integer := 512 / 16;
     kept record;
-    to_graph bigint[] := '{}';
+    to_lists bigint[] := '{}';
 begin
     -- A crash may forget the last moment's answers, which are then asked for again.
     perform set_config('synchronous_commit', 'off', true);
@@ -136,22 +136,22 @@ begin
                 b.entry_id is null or b.space_id is distinct from l.space_id as is_new,
                 case
                     when b.entry_id is null or b.space_id is distinct from l.space_id
-                        then sp.has_graphs and (g.sampled >= sampled_group_size or g.graph is not null)
-                    else b.in_graph
-                end as in_graph,
-                b.in_graph and b.space_id = l.space_id and b.normalized_hash = l.normalized_hash as is_in_place
+                        then sp.has_lists and (g.sampled >= sampled_group_size or g.lists is not null)
+                    else b.in_lists
+                end as in_lists,
+                b.in_lists and b.space_id = l.space_id and b.normalized_hash = l.normalized_hash as is_in_place
             from stored s
             join latest l on l.project_id = s.project_id and l.request_hash = s.request_hash
             -- Limits keep these walks through an index, whatever the planner believes of a table's size.
             left join lateral (
-                select x.entry_id, x.space_id, x.in_graph, x.normalized_hash
+                select x.entry_id, x.space_id, x.in_lists, x.normalized_hash
                 from cache_prompts x
                 where x.entry_id = s.id
                 limit 1
             ) b on true
             left join embedding_spaces sp on sp.id = l.space_id
             left join lateral (
-                select x.sampled, x.graph
+                select x.sampled, x.lists
                 from cache_groups x
                 where x.group_key = hashtextextended(encode(l.context_hash, 'hex'), l.project_id)
                     and x.space_id = l.space_id
@@ -160,10 +160,10 @@ begin
         ),
         prompted as (
             insert into cache_prompts as p (
-                entry_id, project_id, context_hash, normalized_hash, prompt, space_id, embedding, in_graph, created_at, expires_at
+                entry_id, project_id, context_hash, normalized_hash, prompt, space_id, embedding, in_lists, created_at, expires_at
             )
             select
-                l.id, l.project_id, l.context_hash, l.normalized_hash, l.prompt, l.space_id, l.embedding, coalesce(l.in_graph, false), now(),
+                l.id, l.project_id, l.context_hash, l.normalized_hash, l.prompt, l.space_id, l.embedding, coalesce(l.in_lists, false), now(),
                 l.expires_at
             from placed l
             where l.prompt is not null
@@ -174,7 +174,7 @@ begin
                 prompt = excluded.prompt,
                 space_id = excluded.space_id,
                 embedding = excluded.embedding,
-                in_graph = excluded.in_graph,
+                in_lists = excluded.in_lists,
                 created_at = excluded.created_at,
                 expires_at = excluded.expires_at
         ),
@@ -191,7 +191,7 @@ begin
             where l.prompt is not null
                 and l.space_id is not null
                 and l.is_new
-                and not coalesce(l.in_graph, false)
+                and not coalesce(l.in_lists, false)
                 and l.id % 16 = 0
             group by l.group_key, l.space_id
             order by l.group_key, l.space_id
@@ -201,19 +201,19 @@ begin
         select
             given.at,
             l.id,
-            l.at = given.at and l.prompt is not null and l.in_graph and l.is_in_place is not true as is_new_to_graph
+            l.at = given.at and l.prompt is not null and l.in_lists and l.is_in_place is not true as is_new_to_lists
         from given
         join placed l on l.project_id = given.project_id and l.request_hash = given.request_hash
     loop
-        if kept.is_new_to_graph then
-            to_graph := to_graph || kept.id;
+        if kept.is_new_to_lists then
+            to_lists := to_lists || kept.id;
         end if;
         place := kept.at - 1;
         entry_id := kept.id;
         return next;
     end loop;
-    if cardinality(to_graph) > 0 then
-        perform add_to_cache_graph(to_graph);
+    if cardinality(to_lists) > 0 then
+        perform add_to_cache_lists(to_lists);
     end if;
 end;
 $$;

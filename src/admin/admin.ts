@@ -1,4 +1,4 @@
-/** The admin API: its controllers, and the description of them at /openapi.json. */
+/** The admin API: its controllers, and their description at /openapi.json. */
 import { openapi } from '@elysiajs/openapi'
 import { Elysia } from 'elysia'
 import type { Config } from '../config.ts'
@@ -29,7 +29,7 @@ import { createUsersController } from './users.ts'
 
 export interface AdminSetup {
   config: Pick<Config, 'trustedProxies' | 'oidc'> & EncryptionConfig
-  /** Migrated. */
+  /** Already migrated. */
   database: Database
   log: Log
 }
@@ -41,7 +41,7 @@ const PROXY_PATHS =
 
 const TEXT = { type: 'string' as const }
 
-/** OpenAI's envelope. */
+/** OpenAI's error envelope. */
 const REFUSED = {
   description: 'Refused, or failed: `message` says what to change.',
   content: {
@@ -82,10 +82,10 @@ export function createAdmin({ config, database, log }: AdminSetup) {
     )
     .use(
       openapi({
-        // No page: that of the plugin loads its script from elsewhere.
+        // No HTML page: the plugin's page loads a script from another host.
         provider: null,
         specPath: SPECIFICATION,
-        // The proxy's own paths, on the same port, are OpenAI's to describe.
+        // The proxy's own paths on this port are left out: OpenAI describes them.
         exclude: { paths: [PROXY_PATHS] },
         documentation: {
           info: {

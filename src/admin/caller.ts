@@ -1,4 +1,4 @@
-/** Who calls the admin API: the holder of an admin key, or a logged-in browser with its CSRF token. */
+/** Identifies the admin API's caller: the holder of an admin key, or a logged-in browser with its CSRF token. */
 import { timingSafeEqual } from 'node:crypto'
 import { refuse } from '../errors.ts'
 import type { Actor } from '../postgres/admin/act-as.ts'
@@ -9,16 +9,16 @@ import { csrfTokenOf, hashToken, readSessionToken } from './session-cookie.ts'
 export interface Caller {
   actor: Actor
   email: string
-  /** owner: administrator. */
+  /** `owner` is an administrator. */
   role: 'owner' | 'reader'
-  /** Of a browser's session; null for an admin key. */
+  /** A browser's session token; null for an admin key. */
   sessionToken: string | null
 }
 
 const ADMIN_KEY = /^lgw_admin_[0-9A-Za-z]{32}$/
 const READING = new Set(['GET', 'HEAD', 'OPTIONS'])
 
-/** Throws 401 where nobody is known, 403 where a browser was sent by another site. */
+/** Throws a 401 when the caller is unknown, and a 403 when another site caused the request. */
 export async function readCaller(database: Database, request: Request, address: string): Promise<Caller> {
   const authorization = request.headers.get('authorization')
   if (authorization !== null) return readKeyHolder(database, authorization, address)
@@ -46,7 +46,7 @@ async function readKeyHolder(database: Database, authorization: string, address:
   }
 }
 
-/** A change must come from our own pages: another site's form has the cookie, but neither the token nor our origin. */
+/** A change must come from the dashboard's own pages. Another site's form sends the cookie, but has neither token nor origin. */
 function checkIntent(request: Request, token: string): void {
   const given = Buffer.from(request.headers.get('x-csrf-token') ?? '')
   const expected = Buffer.from(csrfTokenOf(token))
@@ -55,7 +55,7 @@ function checkIntent(request: Request, token: string): void {
   checkOrigin(request)
 }
 
-/** Throws a 403 where a browser says that another site's page sent this. */
+/** Throws a 403 when the browser reports that another site's page sent the request. */
 export function checkOrigin(request: Request): void {
   const origin = request.headers.get('origin')
   const host = request.headers.get('host')

@@ -1,4 +1,4 @@
-/** What every controller of the admin API has in common: who calls, limits on bodies, and errors in OpenAI's envelope. */
+/** What all controllers of the admin API share: the caller, body limits, and errors in OpenAI's envelope. */
 import { Elysia } from 'elysia'
 import { invalidRequest, ProxyError, refuse } from '../errors.ts'
 import { readClientAddress } from '../http/client-address.ts'
@@ -20,7 +20,7 @@ export interface AdminOptions {
   database: Database
   /** Seals provider keys. */
   vault: Vault
-  /** Opens what a project keeps of questions. */
+  /** Decrypts the wordings of questions that a project stores. */
   wordings: Wordings
   trustedProxies: number
   log: Log
@@ -34,7 +34,7 @@ const MAX_BODY_BYTES = 65_536
 const BODY_TIMEOUT_MS = 10_000
 const openBody = createBodyReader({ maxBodyBytes: MAX_BODY_BYTES, bodyTimeoutMs: BODY_TIMEOUT_MS })
 
-/** Lists, numbers and flags that some query of the API has; a name means the same everywhere. */
+/** Query parameters of all routes that are lists, numbers or flags. A name has the same type everywhere. */
 const QUERY: QueryShape = {
   lists: [
     'group_by',
@@ -53,7 +53,7 @@ const QUERY: QueryShape = {
   flags: ['include_archived', 'include_inactive', 'batch', 'tenant_only'],
 }
 
-/** What every route may answer, for who reads the description of the API. */
+/** The responses that every route may give, for the OpenAPI description. */
 const RESPONSES = {
   200: { description: 'Done.', content: { 'application/json': { schema: { type: 'object' as const } } } },
   '4XX': { $ref: '#/components/responses/Refused' },
@@ -65,7 +65,7 @@ export function addressOf(request: Request, server: AddressedServer | null, trus
   return readClientAddress(socketAddress, request.headers.get('x-forwarded-for'), trustedProxies)
 }
 
-/** Routes that anybody may ask for: the body is read, errors are told. */
+/** For routes without authentication: parses bodies and formats errors. */
 export function openController(
   { log, trustedProxies }: Pick<AdminOptions, 'log' | 'trustedProxies'>,
   prefix: string,
@@ -76,7 +76,7 @@ export function openController(
     arrivals.get(request) ?? {
       requestId: readRequestId(request.headers),
       atMs: performance.now(),
-      // Pages of other origins have no business here.
+      // No CORS headers: pages of other origins must not call the admin API.
       corsHeaders: {},
       isAnthropic: false,
     }
@@ -84,8 +84,8 @@ export function openController(
   return (
     new Elysia({ prefix, normalize: false, detail: { responses: RESPONSES, security } })
       .onParse(({ request }) => readJson(request))
-      // Hooks name what they need of a request: for one that takes it whole, Elysia would parse cookies, query and all else of every
-      // request to the server, the proxy's own among them, and make each of its responses twice.
+      // Each hook destructures the request fields it needs. With a hook that takes the whole context, Elysia would parse cookies,
+      // query and the rest of every request to the server, the proxy's included, and create each of its responses twice.
       .derive(({ request, server }) => {
         arrivals.set(request, arrivalOf(request))
         return { query: readQuery(request.url, QUERY), address: addressOf(request, server, trustedProxies) }
@@ -93,7 +93,7 @@ export function openController(
       .mapResponse(({ responseValue, request }) => {
         if (responseValue instanceof Response) return responseValue
         const headers = { 'content-type': 'application/json', 'cache-control': 'no-store' }
-        // Elysia adds what a handler set, a cookie that is.
+        // Elysia adds what a handler set, such as a cookie.
         return respond({ status: 200, headers, body: JSON.stringify(responseValue) }, arrivalOf(request))
       })
       .onError(({ code, error, request }) => {
@@ -104,7 +104,7 @@ export function openController(
   )
 }
 
-/** Routes for who is known: `caller` says who, before anything else of the request is looked at. */
+/** For routes that need authentication. `caller` is resolved before anything else of the request is read. */
 export function createController(options: AdminOptions, prefix: string) {
   return openController(options, prefix, [{ adminKey: [] }]).derive(async ({ request, address }) => ({
     caller: await readCaller(options.database, request, address),
@@ -124,7 +124,7 @@ async function readJson(request: Request): Promise<unknown> {
 
 function asProxyError(code: unknown, error: unknown, log: Log): ProxyError {
   if (error instanceof ProxyError) return error
-  // What a hook throws may come wrapped.
+  // Elysia may wrap what a hook throws.
   const cause = error instanceof Error ? error.cause : null
   if (cause instanceof ProxyError) return cause
   if (code === 'VALIDATION') return describeValidation(error)

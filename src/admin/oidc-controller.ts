@@ -1,4 +1,4 @@
-/** /dashboard/api/oidc: to the OpenID Connect provider and back, where one is configured. */
+/** /dashboard/api/oidc: redirects to the OpenID Connect provider and handles its callback, if one is configured. */
 
 import type { OidcConfig } from '../config.ts'
 import { countLoginAttempt, logInByEmail } from '../postgres/admin/callers.ts'
@@ -14,12 +14,12 @@ const ATTEMPT_COOKIE = 'model_proxy_oidc'
 const ATTEMPT_SECONDS = 600
 const VALUE = /^[\w-]{20,128}$/
 
-/** `oidc`: null where none is configured. */
+/** `config` is null when no provider is configured. */
 export function createOidcController(options: AdminOptions, config: OidcConfig | null) {
   const { database, trustedProxies, log } = options
   const oidc = config && createOidc(config, log)
 
-  /** As the browser has it. */
+  /** The callback's address as the browser sees it. */
   function callbackOf(request: Request): URL {
     const scheme = isHttps(request, trustedProxies) ? 'https' : 'http'
     return new URL(CALLBACK, `${scheme}://${request.headers.get('host') ?? 'localhost'}`)
@@ -29,7 +29,7 @@ export function createOidcController(options: AdminOptions, config: OidcConfig |
     const value = attempt === null ? '' : [attempt.state, attempt.nonce, attempt.verifier].join('.')
     const secure = isHttps(request, trustedProxies) ? '; Secure' : ''
     const age = attempt === null ? 0 : ATTEMPT_SECONDS
-    // Lax: the provider's redirect comes from another site.
+    // Lax, not Strict: the provider's redirect comes from another site.
     return `${ATTEMPT_COOKIE}=${value}; Path=${PREFIX}/oidc; HttpOnly; SameSite=Lax; Max-Age=${age}${secure}`
   }
 
@@ -40,7 +40,7 @@ export function createOidcController(options: AdminOptions, config: OidcConfig |
     }))
     .get('/oidc', async ({ request }) => {
       if (oidc === null) throw notFound('No OpenID Connect provider is configured.')
-      // Says so before the provider is asked in vain.
+      // Throws when cookies would not be safe here, before the user is sent to the provider in vain.
       sessionCookie(request, null, trustedProxies)
       const begun = await oidc.begin(callbackOf(request)).catch(error => {
         log.warn({ cause: describeCause(error) }, 'the OpenID Connect provider cannot be reached')
@@ -54,7 +54,7 @@ export function createOidcController(options: AdminOptions, config: OidcConfig |
       const attempt = readAttempt(request)
       const forget = attemptCookie(request, null)
       if (attempt === null) return redirect('/dashboard?login=expired', forget)
-      // Each return asks the provider for tokens: by address, for no account is known yet.
+      // Each callback causes a token request to the provider. The limit is by address, because the account is not known yet.
       if ((await countLoginAttempt(database, `oidc ${attempt.state}`, address)) > 0) {
         return redirect('/dashboard?login=throttled', forget)
       }

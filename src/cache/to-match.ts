@@ -1,4 +1,4 @@
-/** Makes matches of what the stores hold: bytes of the fast store, rows of the database. */
+/** Converts what the stores hold into matches: bytes of the fast store, rows of the database. */
 import type { FoundAnswer, SimilarAnswer } from '../postgres/find-answer.ts'
 import { readBeside } from '../text/read-prompt.ts'
 import type { SemanticQuery } from './cache-query.ts'
@@ -18,7 +18,7 @@ export function toExactMatch(requestHash: string, entry: CacheEntry): Match {
   return { result: 'HIT', reason: 'exact', id: cacheIdOf(requestHash), entry }
 }
 
-/** Of a row that may be served. */
+/** From a row that may be served. */
 export function toMatch(
   { normalizedHash: askedHash, reading }: SemanticQuery,
   { row, reason, similarity }: PickedMatch,
@@ -29,7 +29,7 @@ export function toMatch(
   return { result: 'HIT-SEMANTIC', reason, similarity, id: cacheIdOf(entryHash), ...found }
 }
 
-/** Of a row that nearly was. */
+/** From a row that nearly matched. */
 export function toNearMiss(
   { normalizedHash: askedHash, reading }: SemanticQuery,
   { row, difference }: { row: SimilarAnswer; difference: string | null },

@@ -40,30 +40,35 @@ export function createAnswer({ config, idleTimeoutSeconds, connections }: Answer
     let isStreaming = false
     // An upstream may think for minutes; its own limits apply then, not the connection's.
     server?.timeout(request, 0)
-    // The connection keeps the limit it was given last: else it would idle for ever.
-    const restoreLimit = () => server?.timeout(request, idleTimeoutSeconds)
+    const lastActs: (() => void)[] = []
+    function end(): void {
+      // The connection keeps the limit it was given last: else it would idle for ever.
+      server?.timeout(request, idleTimeoutSeconds)
+      for (const act of lastActs) act()
+    }
     try {
       if (server) connections.check(server)
       const address = entrance.addressOf(incoming)
-      const response = await handle(toProxyRequest(request, { endpoint, model, body, arrival, address }))
+      const whenOver = (act: () => void) => void lastActs.push(act)
+      const response = await handle(toProxyRequest(request, { endpoint, model, body, arrival, address, whenOver }))
       // Else nginx holds back what comes piece by piece.
       if (isEventStream(response)) response.headers['x-accel-buffering'] = 'no'
       if (isLong(response.body)) response.body = inPieces(response.body)
       if (response.body instanceof ReadableStream) {
         isStreaming = true
-        passStream(response, response.body, restoreLimit)
+        passStream(response, response.body, end)
       }
       return endWith(respond(response, arrival), body)
     } catch (error) {
       return endWith(entrance.fail(error, incoming, arrival), body)
     } finally {
       body.release()
-      if (!isStreaming) restoreLimit()
+      if (!isStreaming) end()
     }
   }
 }
 
-/** The client hears of a stream's life in its silence; its connection gets its limit back at the end. */
+/** The client hears of a stream's life in its silence. */
 function passStream(response: ProxyResponse, body: ReadableStream<Uint8Array>, onEnd: () => void): void {
   response.body = streamBody(body, { hasEvents: isEventStream(response), onEnd })
 }

@@ -1,4 +1,4 @@
-/** A request as it comes in: what is known before anything of it is read, and whom an error is put down to. */
+/** A request as it comes in: what is known before it is read, and how its errors are answered. */
 import type { Config } from '../config.ts'
 import { ClientGone, ProxyError, refuse } from '../errors.ts'
 import { describeCause } from '../telemetry/describe-cause.ts'
@@ -18,7 +18,7 @@ export interface Server {
   timeout(request: Request, seconds: number): void
 }
 
-/** Where a request came in. */
+/** A request, and the server that received it. */
 export interface Incoming {
   request: Request
   server: Server | null
@@ -33,9 +33,9 @@ export interface EntranceOptions {
 
 export interface Entrance {
   arrive(request: Request): Arrival
-  /** What is counted: an IPv6 client is its /64. */
+  /** The address that limits count by: for an IPv6 client its /64. */
   addressOf(incoming: Incoming): string
-  /** Tells the client of any error; what it may not be told of becomes a 500, and a line in the log. */
+  /** Turns an error into a response. An internal error becomes a 500 without details, and a line in the log. */
   fail(error: unknown, incoming: Incoming, arrival: Arrival): Response
 }
 

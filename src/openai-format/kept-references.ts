@@ -3,8 +3,11 @@ import { invalidRequest } from '../errors.ts'
 import { isJsonObject, type JsonObject } from '../json/json-object.ts'
 
 export interface KeptReference {
-  /** Files are bound to the projects that made them; of all else nobody here knows whose it is. */
-  kind: 'file' | 'other'
+  /**
+   * Files are bound to the projects that made them; of all else nobody here knows whose it is. `item`: one of a Responses request's
+   * that stands for an earlier one, where a provider has Responses itself.
+   */
+  kind: 'file' | 'item' | 'other'
   id: string
   /** Where it stands: `messages[0].content[1].file.file_id`. */
   field: string
@@ -12,10 +15,13 @@ export interface KeptReference {
 
 /** OpenAI's `file_id`, `input_file_id`, `file_ids`; Anthropic's sources and containers have `file_id` too. */
 const FILE = /(?:^|_)file_ids?$/
-const OTHER = /^(?:vector_store_ids?|container|container_id|previous_response_id|conversation|thread|thread_id)$/
+const OTHER =
+  /^(?:vector_store_ids?|container|container_id|previous_response_id|conversation|thread|thread_id|skill_ids?)$/
+/** An earlier spoken answer, a stored prompt, a voice that was made: by the `id` of an object; as text they are something else. */
+const OTHER_OBJECT = /^(?:audio|prompt|voice)$/
 /** Found in JSON that names any, unless it escapes letters, which canonical JSON does not. */
 export const MAY_REFER =
-  /file_ids?"|"(?:vector_store_ids?|container|container_id|previous_response_id|conversation|thread|thread_id|item_reference)"/
+  /file_ids?"|"(?:vector_store_ids?|container|container_id|previous_response_id|conversation|thread|thread_id|skill_ids?)"|"(?:audio|prompt|voice)"\s*:\s*\{/
 
 /** Fields that hold what clients think up, or what was told before: a provider reads no ids out of them. */
 const OPAQUE = new Set([
@@ -40,14 +46,27 @@ export function findKeptReferences(body: JsonObject, canonicalBody: string | nul
   return found
 }
 
+/** Fields of an item that do not say what it holds: its provider knows. */
+const OUTSIDE_OF_ITEM = new Set(['id', 'type', 'status', 'summary'])
+
 /** Items of a Responses request that stand for earlier ones; they need not say so. */
 function findItems(input: unknown): KeptReference[] {
   if (!Array.isArray(input)) return []
-  return input.flatMap((item: unknown, i) => {
+  return input.flatMap((item: unknown, i): KeptReference[] => {
     if (!isJsonObject(item) || typeof item.id !== 'string') return []
     const type = item.type ?? ('role' in item ? 'message' : 'item_reference')
-    return type === 'item_reference' ? [{ kind: 'other' as const, id: item.id, field: `input[${i}].id` }] : []
+    if (type === 'item_reference') return [{ kind: 'other', id: item.id, field: `input[${i}].id` }]
+    // A reasoning without its content, a picture without its bytes.
+    return isEmptyItem(item) ? [{ kind: 'item', id: item.id, field: `input[${i}].id` }] : []
   })
+}
+
+function isEmptyItem(item: JsonObject): boolean {
+  if ('role' in item) return false
+  return Object.entries(item).every(
+    ([name, value]) =>
+      OUTSIDE_OF_ITEM.has(name) || value === null || value === '' || (Array.isArray(value) && value.length === 0),
+  )
 }
 
 type Path = (string | number)[]
@@ -55,7 +74,7 @@ type Path = (string | number)[]
 function walkObject(object: JsonObject, path: Path, found: KeptReference[]): void {
   for (const [name, value] of Object.entries(object)) {
     path.push(name)
-    const kind = kindOf(name)
+    const kind = kindOf(name) ?? (OTHER_OBJECT.test(name) && isJsonObject(value) ? 'other' : null)
     if (kind) note(kind, value, path, found)
     if (!OPAQUE.has(name) && !(name === 'input' && isToolUse(object))) walk(value, path, found)
     path.pop()

@@ -292,17 +292,17 @@ export interface CacheEntries {
 
 export interface CacheGroups {
   /**
-   * Number of the table that holds the group's graph; null: it has none.
-   */
-  graph: number | null;
-  /**
-   * Prompts that were deleted since the graph was built, and are still in it.
-   */
-  graph_deleted: Generated<number>;
-  /**
    * As in cache_prompts.
    */
   group_key: number;
+  /**
+   * Number of the table that holds the codes of the group's prompts, in lists; null: it has none.
+   */
+  lists: number | null;
+  /**
+   * Prompts that were deleted since the lists were made, and are still in them.
+   */
+  lists_deleted: Generated<number>;
   /**
    * The project whose group it is.
    */
@@ -343,9 +343,9 @@ export interface CachePrompts {
    */
   group_key: Generated<number>;
   /**
-   * Whether the prompt is found through the graph of its group. Small groups have none: their prompts are compared one by one.
+   * Whether the prompt is found through the lists of its group. Small groups have none: their prompts are compared one by one.
    */
-  in_graph: Generated<boolean>;
+  in_lists: Generated<boolean>;
   /**
    * Hash of project, context and normalized text, to find a prompt by; equality of all three decides.
    */
@@ -506,9 +506,9 @@ export interface EmbeddingSpaces {
    */
   dimensions: number;
   /**
-   * Whether large groups get a graph; without, every prompt of a group is compared.
+   * Whether large groups get lists; without, every prompt of a group is compared.
    */
-  has_graphs: Generated<boolean>;
+  has_lists: Generated<boolean>;
   /**
    * Referred to by every stored prompt vector.
    */

@@ -74,6 +74,8 @@ export interface Provider {
   readonly kind?: ProviderKind
   /** Under which name the catalogue keeps its prices; null: it costs nothing. */
   readonly pricedAs: string | null
+  /** Operations beside chat that it is asked for as they are; by default those of its vendor. */
+  readonly has?: readonly Endpoint[]
   /** Throws a ProxyError: 502 unreachable or broken, 504 timed out. */
   ask(request: UpstreamRequest): Promise<UpstreamAnswer>
   /** Passes on what it has no form for here. Throws as `ask` does, and a 404 for an operation that it does not have. */

@@ -1,7 +1,7 @@
-/** The least that a proxy can do: asks the upstream at UPSTREAM_BASE_URL the same, and hands its answer over. Listens on PORT. */
+/** The least that a proxy can do: asks the upstream at UPSTREAM_BASE_URL the same, and hands its answer over. Listens on PORT, and prints it. */
 const { UPSTREAM_BASE_URL = '', PORT } = process.env
 
-Bun.serve({
+const server = Bun.serve({
   port: Number(PORT),
   hostname: '127.0.0.1',
   async fetch(request) {
@@ -13,3 +13,5 @@ Bun.serve({
     return new Response(await answer.bytes(), { headers: { 'content-type': 'application/json' } })
   },
 })
+
+process.stdout.write(`${server.port}\n`)

@@ -1,4 +1,4 @@
-/** Words that may stand for one another, once in a text: the same thing by another name, in sentences where it is that thing. */
+/** Words that may replace one another, once in a text: two names of the same thing, in sentences where they mean that thing. */
 import { functionWords } from '../../text/english/openers.ts'
 import { lowerKey } from '../../text/phrases.ts'
 import { type Token, wordSet } from '../../text/token.ts'

@@ -21,6 +21,7 @@ export interface TranslationOptions {
 export function withTranslations(provider: Provider, { has, targetOf }: TranslationOptions): Provider {
   return {
     ...provider,
+    has,
     async ask(request) {
       const { endpoint } = request
       if (has.includes(endpoint) || (endpoint !== 'responses' && endpoint !== 'messages')) return provider.ask(request)

@@ -1,4 +1,4 @@
-create or replace function find_in_cache_graph(graph bigint, asked halfvec) returns bigint[]
+create or replace function find_in_cache_lists(lists bigint, asked halfvec) returns bigint[]
 language plpgsql
 stable
 set search_path = public, pg_temp
@@ -9,7 +9,7 @@ declare
     nearest bigint[];
 begin
     -- Planned anew at each call, for it names a table: hence as little as can be.
-    execute format('select array(select g.entry_id from cache_graph_%s g order by g.code <~> $1 limit 20)', graph)
+    execute format('select array(select g.entry_id from cache_lists_%s g order by g.code <~> $1 limit 20)', lists)
     into nearest
     using cache_code(asked);
     return nearest;
@@ -20,4 +20,4 @@ exception
 end;
 $$;
 
-comment on function find_in_cache_graph(bigint, halfvec) is 'The twenty entries of a group whose prompts'' codes are nearest, an entry twice where its prompt was put in twice.';
+comment on function find_in_cache_lists(bigint, halfvec) is 'The twenty entries of a group whose prompts'' codes are nearest, an entry twice where its prompt was put in twice.';

@@ -1,4 +1,4 @@
-create or replace function cache_graph_lists(prompts bigint) returns integer
+create or replace function count_cache_lists(prompts bigint) returns integer
 language sql
 immutable
 set search_path = public, pg_temp
@@ -8,4 +8,4 @@ as $$
     select least(1000, greatest(128, ceil(2 * sqrt(prompts))))::integer;
 $$;
 
-comment on function cache_graph_lists(bigint) is 'Into how many lists of codes near each other a graph of so many prompts is parted.';
+comment on function count_cache_lists(bigint) is 'Into how many lists of codes near each other so many prompts are parted.';
