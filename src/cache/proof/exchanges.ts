@@ -6,18 +6,18 @@ import { type Token, wordSet } from '../../text/token.ts'
 interface Condition {
   /** One of these words must stand before it: elsewhere it may be a verb, or part of a title ("spy kids", "the lego movie"). */
   readonly after?: ReadonlySet<string>
-  /** One of these words must be in the text: it shows which thing is meant. */
+  /** One of these words must be in the text: it shows which meaning applies. */
   readonly beside?: ReadonlySet<string>
   /** None of these words may be in the text. */
   readonly without?: ReadonlySet<string>
-  /** Words before which the pair is no longer one. */
+  /** Before these words the two are not synonyms. */
   readonly notBefore?: ReadonlySet<string>
   /** Whether its phrase must end with it: "a photo" is no "photo finish". */
   readonly isLast?: boolean
 }
 
 const owners = 'my your our his her their'
-/** A film is also a layer, a foil and what a camera takes; awards have names. */
+/** "film" also means a layer, a foil, and what a camera takes; award names contain it. */
 const cinema: Condition = {
   after: wordSet(`
     a the any ever what which watch see best good great worst funniest favorite favourite horror romantic comedy animated action thriller
@@ -33,7 +33,7 @@ const cinema: Condition = {
   `),
   notBefore: wordSet('roll camera'),
 }
-/** Goats have kids, and nodes have children; whose children inherit may be grown up. */
+/** Goats have kids and nodes have children; children who inherit may be adults. */
 const offspring: Condition = {
   after: wordSet(`${owners} for have having with teach raise do should can some more two three four five`),
   without: wordSet(`
@@ -42,7 +42,7 @@ const offspring: Condition = {
   `),
   notBefore: wordSet('of in'),
 }
-/** One buys time, and what one believes; a car is started. */
+/** "buy" also goes with time and with beliefs. */
 const trade: Condition = {
   after: wordSet('to i you we can should'),
   without: wordSet('farm'),
@@ -72,14 +72,14 @@ const exchanges = new Map(
   ]),
 )
 
-/** Whether the tokens at this place of two otherwise equal texts may be exchanged. */
+/** Whether the tokens at this position of two otherwise equal texts may replace one another. */
 export function isExchange(ours: readonly Token[], theirs: readonly Token[], at: number): boolean {
   const [one, other] = [ours[at], theirs[at]]
   if (one?.kind !== 'word' || other?.kind !== 'word') return false
   const condition = exchanges.get(`${one.key} ${other.key}`)
   if (!condition) return false
   const rest = ours.filter((_, place) => place !== at).map(lowerKey)
-  // A text with both words speaks of how they differ; what a word means is asked of that word.
+  // A text with both words is about their difference. A question about a word's meaning is about that word.
   if (rest.includes(one.key) || rest.includes(other.key) || rest.at(-1) === 'mean') return false
   const next = ours[at + 1]
   return (
