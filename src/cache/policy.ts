@@ -1,7 +1,7 @@
 /** Decides which stored response may be served for a question in other words. Without evidence that the two ask the same, none is. */
 import type { Account } from '../postgres/admit.ts'
 import type { FoundAnswer, SimilarAnswer } from '../postgres/find-answer.ts'
-import { readPrompt } from '../text/read-prompt.ts'
+import { readBeside } from '../text/read-prompt.ts'
 import type { SemanticQuery } from './cache-query.ts'
 import type { MissReason, SemanticReason } from './match.ts'
 import { type LearnedExchanges, NOTHING_LEARNED } from './proof/exchange.ts'
@@ -79,7 +79,7 @@ function weigh(
   const isSimilar = row.similarity > threshold
   const ground = row.match === 'normalized' ? 'normalized' : null
   if (policy === 'threshold' && isSimilar) return { reason: ground ?? 'threshold' }
-  const cached = readPrompt(row.prompt)
+  const cached = readBeside(reading, row.prompt)
   const proved = isProved(reading, cached, row.verdict === 'different' ? NOTHING_LEARNED : learned)
   if (isSimilar && proved && policy !== 'threshold') return { reason: ground ?? 'proved' }
   if (row.verdict === 'same' && (byPerson || policy === 'judged')) return { reason: 'judged' }
