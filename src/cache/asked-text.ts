@@ -1,6 +1,9 @@
 /** Takes the one text out of a request by which it may be matched semantically; the rest is its context. */
+import { LRUCache } from 'lru-cache'
 import { isJsonObject, type JsonObject } from '../json/json-object.ts'
 import { takeResponsesText } from '../responses-format/plan-responses.ts'
+import { handsOver } from '../text/handed-over.ts'
+import { type PromptReading, readHandedOver, readPrompt } from '../text/read-prompt.ts'
 
 /** Longer texts are documents rather than questions. They get exact matches only. */
 const MAX_TEXT_LENGTH = 16_000
@@ -15,6 +18,19 @@ export interface AskedText {
 export function takeAskedText(endpoint: string, body: JsonObject): AskedText | null {
   const asked = TAKE[endpoint]?.(body) ?? null
   return asked && isStorable(asked.text) ? asked : null
+}
+
+/** What each context was found to do, by its hash: conversations and system prompts come again and again. */
+const handedOver = new LRUCache<string, boolean>({ max: 4_096 })
+
+/** To the letter where the context has the text worked on; else as proof writes it. */
+export function readAsked({ text, contextBody }: AskedText, contextHash: string): PromptReading {
+  let isHandedOver = handedOver.get(contextHash)
+  if (isHandedOver === undefined) {
+    isHandedOver = handsOver(contextBody)
+    handedOver.set(contextHash, isHandedOver)
+  }
+  return isHandedOver ? readHandedOver(text) : readPrompt(text)
 }
 
 /** By operation. A legacy completion continues its text rather than answering it, so a trailing space counts. */

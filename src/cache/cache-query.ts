@@ -2,8 +2,8 @@
 import { sha256 } from '../json/canonical.ts'
 import type { Account } from '../postgres/admit.ts'
 import { callName, entryName } from '../stores/fast-store.ts'
-import { type PromptReading, readPrompt } from '../text/read-prompt.ts'
-import { takeAskedText } from './asked-text.ts'
+import type { PromptReading } from '../text/read-prompt.ts'
+import { readAsked, takeAskedText } from './asked-text.ts'
 import type { CacheControl } from './cache-control.ts'
 import { hashContext, type RequestIdentity } from './exact-key.ts'
 import type { MissReason } from './match.ts'
@@ -66,14 +66,15 @@ function readSemanticQuery({
   if (identity.source.hasInexactNumber || identity.source.isLarge) return 'no-candidate'
   const asked = takeAskedText(identity.endpoint, identity.body)
   if (!asked) return 'no-candidate'
-  const reading = readPrompt(asked.text)
+  const contextHash = hashContext(identity, asked.contextBody)
+  const reading = readAsked(asked, contextHash)
   if (!reading.isSemantic) return 'no-candidate'
   const bypass = account.semantic_policy === 'threshold' ? null : bypassReason(reading)
   if (bypass) return bypass
   return {
     reading,
     normalizedHash: sha256(reading.normalized),
-    contextHash: hashContext(identity, asked.contextBody),
+    contextHash,
     threshold: control.threshold ?? account.semantic_threshold,
     judgeFloor: account.semantic_policy === 'judged' ? account.semantic_judge_floor : null,
     learnedThreshold: account.semantic_policy === 'judged' ? account.learned_threshold : null,

@@ -1,7 +1,7 @@
 /** Explains what the cache would do with a request, and why. Used by people, never on a request's path. */
 import type { Database } from '../postgres/database.ts'
 import { findAnswer, type SimilarAnswer } from '../postgres/find-answer.ts'
-import { readPrompt } from '../text/read-prompt.ts'
+import { readBeside } from '../text/read-prompt.ts'
 import type { CacheQuery, SemanticQuery } from './cache-query.ts'
 import type { Judge } from './judge/judge.ts'
 import type { LearnedEquivalences } from './learned-equivalences.ts'
@@ -146,7 +146,7 @@ function describeCandidate(
   row: SimilarAnswer,
   learned: LearnedExchanges,
 ): ExplainedCandidate {
-  const cached = readPrompt(row.prompt)
+  const cached = readBeside(reading, row.prompt)
   const known = row.verdict === 'different' ? NOTHING_LEARNED : learned
   const proof = prove(reading, cached, known)
   return {

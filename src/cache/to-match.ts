@@ -1,6 +1,6 @@
 /** Converts what the stores hold into matches: bytes of the fast store, rows of the database. */
 import type { FoundAnswer, SimilarAnswer } from '../postgres/find-answer.ts'
-import { readPrompt } from '../text/read-prompt.ts'
+import { readBeside } from '../text/read-prompt.ts'
 import type { SemanticQuery } from './cache-query.ts'
 import { type CacheEntry, decodeEntry } from './entry.ts'
 import { cacheIdOf, type Match, type NearMiss, type SemanticMatch } from './match.ts'
@@ -24,7 +24,7 @@ export function toMatch(
   { row, reason, similarity }: PickedMatch,
 ): SemanticMatch {
   const entryHash = row.request_hash
-  const exchange = findExchange(reading, readPrompt(row.prompt))
+  const exchange = findExchange(reading, readBeside(reading, row.prompt))
   const found = { askedHash, entryHash, exchange, entry: readRow(row) }
   return { result: 'HIT-SEMANTIC', reason, similarity, id: cacheIdOf(entryHash), ...found }
 }
@@ -36,7 +36,7 @@ export function toNearMiss(
 ): NearMiss {
   const similarity = Math.min(1, Math.max(0, row.similarity))
   const entryHash = row.request_hash
-  const exchange = findExchange(reading, readPrompt(row.prompt))
+  const exchange = findExchange(reading, readBeside(reading, row.prompt))
   return { reason: 'undecided', similarity, difference, askedHash, entryHash, exchange, entry: readRow(row) }
 }
 

@@ -103,7 +103,7 @@ export const CLIENT_ERRORS = {
   edgeRateLimited: {
     status: 429,
     code: 'rate_limit_exceeded',
-    when: 'The client’s address has asked for health or for models too often.',
+    when: 'The client’s address has asked for health or for models too often, or tried too many admin keys or sessions that do not exist.',
     message: 'Rate limit exceeded',
     headers: { 'retry-after': '{seconds}' },
   },

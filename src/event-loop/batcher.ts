@@ -65,6 +65,13 @@ export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result
     queue = queue.slice(hopeless)
   }
 
+  /** Items that arrived together start their time limits now: until here the event loop was busy reading them. */
+  function startFirst(): void {
+    const nowMs = performance.now()
+    for (const waiting of queue) waiting.queuedAtMs = nowMs
+    start()
+  }
+
   /** Sends the queue, and waits briefly for `comesNext`. */
   function start(): void {
     if (isGathering || inFlight >= maxBatches) return
@@ -76,7 +83,6 @@ export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result
   }
 
   function flush(): void {
-    rejectHopeless()
     const batch = queue.length <= maxItems ? queue : queue.slice(0, maxItems)
     queue = queue.length <= maxItems ? [] : queue.slice(maxItems)
     const [oldest] = batch
@@ -91,6 +97,7 @@ export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result
     const endLimit = startTimeLimit(Math.max(1, timeLimitMs - (performance.now() - oldest.queuedAtMs)), () => {
       overdue = true
       for (const waiting of batch) waiting.reject(timeLimitError())
+      rejectHopeless()
       proceed()
     })
     run(batch.map(waiting => waiting.item)).then(
@@ -118,6 +125,6 @@ export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result
     new Promise<Result>((resolve, reject) => {
       queue.push({ item, queuedAtMs: performance.now(), resolve, reject })
       // Deferred until all readable input is read, so that calls that arrive together share a batch.
-      if (inFlight < maxBatches && queue.length === 1) setImmediate(start)
+      if (inFlight < maxBatches && queue.length === 1) setImmediate(startFirst)
     })
 }

@@ -3,7 +3,7 @@ import type { Config } from '../config.ts'
 import { ClientGone, ProxyError, refuse } from '../errors.ts'
 import { describeCause } from '../telemetry/describe-cause.ts'
 import type { Log } from '../telemetry/log.ts'
-import type { Refusals } from '../telemetry/refusals.ts'
+import { isCountedRefusal, type Refusals } from '../telemetry/refusals.ts'
 import { addressPrefix, readClientAddress } from './client-address.ts'
 import type { Cors } from './cors.ts'
 import { isAnthropicPath } from './paths.ts'
@@ -56,8 +56,7 @@ export function createEntrance({ config, cors, refusals, log }: EntranceOptions)
     }),
     fail(error, incoming, arrival) {
       const told = asProxyError(error, arrival, log)
-      if (told.status === 401 || told.status === 403 || told.status === 429)
-        refusals.note(told.code, addressOf(incoming))
+      if (isCountedRefusal(told)) refusals.note(told.code, addressOf(incoming))
       return respondWithError(told, arrival)
     },
   }

@@ -8,7 +8,7 @@ import type { SimilarAnswer } from '../../postgres/find-answer.ts'
 import { type JudgementToSettle, reserveJudgement, settleJudgement } from '../../postgres/judgements.ts'
 import { describeCause } from '../../telemetry/describe-cause.ts'
 import type { Log } from '../../telemetry/log.ts'
-import { readPrompt } from '../../text/read-prompt.ts'
+import { readBeside } from '../../text/read-prompt.ts'
 import { takeAskedText } from '../asked-text.ts'
 import type { CacheQuery, SemanticQuery } from '../cache-query.ts'
 import { JUDGE_SCHEMA, type Verdict, writeJudgeMessages } from './judge-prompt.ts'
@@ -108,7 +108,7 @@ function describe(
   candidate: SimilarAnswer,
   verdict: Verdict | null,
 ) {
-  const cached = readPrompt(candidate.prompt)
+  const cached = readBeside(reading, candidate.prompt)
   const { difference, exchange } = findDifference(reading, cached)
   return {
     contextHash,

@@ -53,7 +53,7 @@ const beginning: Condition = {
   without: wordSet('transaction server sql command sang sings sing song wrote called'),
   isLast: true,
 }
-const picture: Condition = { after: wordSet(`a the this ${owners}`), isLast: true }
+const picture: Condition = { after: wordSet(`a the this with of some take taking ${owners}`), isLast: true }
 const vehicle: Condition = { after: wordSet(`a the this ${owners}`), isLast: true }
 const pairs: ReadonlyArray<readonly [one: string, other: string, condition: Condition]> = [
   ['kids', 'children', offspring],

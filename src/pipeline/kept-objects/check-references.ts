@@ -19,7 +19,7 @@ export function createReferenceCheck(database: Database): ReferenceCheck {
     // The sandbox keeps nothing of any project.
     if (references.length === 0 || provider.pricedAs === null) return
     const isShared = provider.kind === AGGREGATOR
-    // What is told by way of chat completions loses its ids on the way.
+    // A translation to chat completions drops the ids of items.
     const keepsItems = provider.has?.includes('responses') ?? true
     const unbound = isShared && references.find(({ kind }) => kind === 'other' || (kind === 'item' && keepsItems))
     if (unbound) throw refuse('notBound', { param: unbound.field })

@@ -55,7 +55,7 @@ function referencesOf(line: string): KeptReference[] {
   if (!MAY_REFER.test(line) && !LOOKED_INTO.test(line)) return []
   const body = parseJsonObject(line)?.body
   if (!isJsonObject(body)) return []
-  // The provider reads them as they are.
+  // The provider receives the lines unchanged, so items count as references, too.
   return findKeptReferences(body, null).map(found => ({ ...found, kind: found.kind === 'file' ? 'file' : 'other' }))
 }
 

@@ -18,7 +18,7 @@ export async function startBatch(context: MakingContext, room: KeptRoom): Promis
   if (typeof input !== 'string') throw invalidRequest("Missing required parameter: 'input_file_id'.", 'input_file_id')
   const file = await findKeptObject(database, account.project_id, 'files', input)
   if (!file) throw noSuchObject('files', input)
-  // Whatever else it is, nobody has counted its requests or looked at what they name.
+  // The requests of a file with another purpose were neither counted nor checked for references.
   if (file.requests === 0) {
     throw invalidRequest(
       'input_file_id must be a file of requests, one a line, that was uploaded with purpose "batch".',
