@@ -3,7 +3,7 @@ import type { Config } from '../config.ts'
 import { type Database, sqlStateOf } from '../postgres/database.ts'
 import { openRealDatabase } from '../postgres/real.ts'
 import { findHolder, readPsqlPassword } from './data-dir.ts'
-import { openDatabase } from './run-server.ts'
+import { openDatabase } from './open-database.ts'
 
 /** Runs the command and disconnects. Throws an error of one clear line where there is no database, or an unmigrated one. */
 export async function withOperatorDatabase<T>(config: Config, run: (database: Database) => Promise<T>): Promise<T> {

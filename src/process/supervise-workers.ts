@@ -1,7 +1,8 @@
 /** Several serving processes on one port: starts them, replaces what ends, passes signals on. */
 import { type Config, ConfigError } from '../config.ts'
 import { createLog, type Log } from '../telemetry/log.ts'
-import { baseUrlOf, migrateAndTell, openDatabase, portUnavailable } from './run-server.ts'
+import { baseUrlOf, portUnavailable } from './address.ts'
+import { migrateAndTell, openDatabase } from './open-database.ts'
 import { welcome } from './welcome.ts'
 import { spawnWorker, type WorkerProcess } from './worker-process.ts'
 
