@@ -98,6 +98,13 @@ async function readInParts(request: Request, announcedBytes: number): Promise<Ui
   return bytes
 }
 
+/** For an answer to a request whose body nobody reads: a connection on which much of one may be coming takes no further request. */
+export function leaveBody({ headers }: Request, response: Response): Response {
+  const announcedBytes = readLength(headers)
+  if (announcedBytes === null || announcedBytes > SMALL_BODY_BYTES) response.headers.set('connection', 'close')
+  return response
+}
+
 /** Bytes that the headers announce, 0 where they announce none; null where they come in chunks, uncounted, or are announced twice. */
 function readLength(headers: Headers): number | null {
   if (headers.has('transfer-encoding')) return null
