@@ -1,8 +1,6 @@
 /** Which HTTP error a SQL function's refusal is: the functions raise, in one line for people, and this table says what kind it was. */
 import { invalidRequest, type ProxyError, refuse } from '../errors.ts'
-import { sqlStateOf } from '../postgres/database.ts'
-
-const UNHELD = 'Text must not hold the character U+0000.'
+import { isUnheldText, sqlStateOf } from '../postgres/database.ts'
 
 /** By SQLSTATE. Messages of these are the functions' own, and safe to show. */
 const REFUSALS: Record<string, (problem: string) => ProxyError> = {
@@ -12,9 +10,6 @@ const REFUSALS: Record<string, (problem: string) => ProxyError> = {
   '42501': problem => refuse('notPermitted', { problem }),
   // invalid_parameter_value
   '22023': problem => invalidRequest(problem),
-  // character_not_in_repertoire, untranslatable_character: U+0000, which PostgreSQL's text cannot hold.
-  '22021': () => invalidRequest(UNHELD),
-  '22P05': () => invalidRequest(UNHELD),
   // unique_violation
   '23505': problem => refuse('alreadyExists', { problem }),
   // object_not_in_prerequisite_state
@@ -28,6 +23,7 @@ const PASSING = /^(08|53|57|55P)/
 export function refusalOf(error: unknown): ProxyError | null {
   const state = sqlStateOf(error)
   if (state === null || !(error instanceof Error)) return null
+  if (isUnheldText(error)) return refuse('unheldText')
   const refusal = REFUSALS[state]
   if (refusal) return refusal(sentence(error.message))
   return PASSING.test(state) ? refuse('databaseUnavailable', null, error) : null
