@@ -6,8 +6,8 @@ export interface Sound {
   bytes: Uint8Array
 }
 
-/** Longer sound is passed on and not kept: some four minutes of mp3. */
-export const MAX_SOUND_BYTES = 4 * 1024 * 1024
+/** Longer sound is passed on and not kept, as its text would be longer than what the cache keeps: some minute and a half of mp3. */
+export const MAX_SOUND_BYTES = 1_500_000
 
 export function writeSound({ contentType, bytes }: Sound): Uint8Array {
   const sound = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('base64')
