@@ -185,8 +185,7 @@ const versions: Version[] = []
 const upstreamUrl: string = JSON.parse(upstream.firstLine).baseUrl
 const forwarder = await startForwarder(upstreamUrl)
 try {
-  for (const pair of options.checkouts.split(','))
-    versions.push(await start(pair, upstreamUrl))
+  for (const pair of options.checkouts.split(',')) versions.push(await start(pair, upstreamUrl))
   process.stdout.write(
     'scenario    at   version         1/s    proxy postgres    redis together  of floor (processor µs a request)\n',
   )

@@ -46,25 +46,26 @@ function afterComing(coming: Promise<unknown> | null, onCome: () => void): void 
   coming.then(() => setImmediate(end))
 }
 
+/**
+ * What has waited long behind a call that hung has no time left for a call of its own: a doomed one would only add to the load.
+ * Asked where one has hung alone: what waited for a busy event loop is not to be taken for it. Gives what is left.
+ */
+function rejectHopeless<Item, Result>(
+  queue: Waiting<Item, Result>[],
+  { timeLimitMs, timeLimitError }: Pick<BatcherOptions<Item, Result>, 'timeLimitMs' | 'timeLimitError'>,
+): Waiting<Item, Result>[] {
+  const hopelessBeforeMs = performance.now() - timeLimitMs / 2
+  const left = queue.filter(waiting => waiting.queuedAtMs >= hopelessBeforeMs)
+  for (const waiting of queue.slice(0, queue.length - left.length)) waiting.reject(timeLimitError())
+  return left
+}
+
 /** The returned function adds an item to the next batch and resolves to its result. */
 export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result>): (item: Item) => Promise<Result> {
   const { run, maxItems, maxBatches = 1, comesNext, timeLimitMs, timeLimitError, onLateResult } = options
   let queue: Waiting<Item, Result>[] = []
   let inFlight = 0
   let isGathering = false
-
-  /**
-   * What has waited long behind a call that hung has no time left for a call of its own: a doomed one would only add to the load.
-   * Asked where one has hung alone: what waited for a busy event loop is not to be taken for it.
-   */
-  function rejectHopeless(): void {
-    const hopelessBeforeMs = performance.now() - timeLimitMs / 2
-    let hopeless = 0
-    while ((queue[hopeless]?.queuedAtMs ?? Number.POSITIVE_INFINITY) < hopelessBeforeMs) hopeless++
-    if (hopeless === 0) return
-    for (const waiting of queue.slice(0, hopeless)) waiting.reject(timeLimitError())
-    queue = queue.slice(hopeless)
-  }
 
   /** All of what has come at once counts as come now: until here the event loop was reading it. */
   function startFirst(): void {
@@ -98,7 +99,7 @@ export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result
     const endLimit = startTimeLimit(Math.max(1, timeLimitMs - (performance.now() - oldest.queuedAtMs)), () => {
       overdue = true
       for (const waiting of batch) waiting.reject(timeLimitError())
-      rejectHopeless()
+      queue = rejectHopeless(queue, options)
       proceed()
     })
     run(batch.map(waiting => waiting.item)).then(
