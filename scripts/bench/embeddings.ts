@@ -5,7 +5,8 @@
 
 import { Redis } from 'ioredis'
 import { openRealDatabase } from '../../src/postgres/real.ts'
-import type { LoadOrder, LoadResult } from './load.ts'
+import type { LoadResult } from './load.ts'
+import { runLoadProcess } from './processes.ts'
 
 export interface EmbeddingsBench {
   /** The proxy's port. */
@@ -170,7 +171,7 @@ async function measureLarge(bench: EmbeddingsBench, form: string): Promise<Large
 }
 
 async function measureOthers({ port, key, otherBody }: EmbeddingsBench, connections: number): Promise<LoadResult> {
-  const order: LoadOrder = {
+  return runLoadProcess({
     host: '127.0.0.1',
     port,
     path: '/v1/chat/completions',
@@ -179,15 +180,7 @@ async function measureOthers({ port, key, otherBody }: EmbeddingsBench, connecti
     connections,
     warmupMs: 500,
     measureMs: 4_000,
-  }
-  const load = Bun.spawn([process.execPath, 'scripts/bench/load.ts'], {
-    stdin: 'pipe',
-    stdout: 'pipe',
-    stderr: 'inherit',
   })
-  load.stdin.write(JSON.stringify(order))
-  load.stdin.end()
-  return JSON.parse(await new Response(load.stdout).text())
 }
 
 function percentile(values: number[], part: number): number {

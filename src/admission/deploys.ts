@@ -1,23 +1,47 @@
-/** Whether a deploy is what keeps requests waiting: then they wait on, where they would be told that the database is gone. */
+/** Tells whether a deploy blocks the database. Requests then keep waiting instead of failing with a 503. */
 import { withinTimeLimit } from '../event-loop/time-limit.ts'
 import type { Database } from '../postgres/database.ts'
 import { isDeploying } from '../postgres/is-deploying.ts'
 
-/** One that answers later is gone, whatever else it is. */
+/** A database that takes longer counts as gone. */
 const ANSWER_LIMIT_MS = 100
-/** All who ask at once are told by one call, and so are those who ask soon after. */
+/** Callers share one check, and reuse its result for this long. */
 const ASK_EVERY_MS = 50
 
-/** Never throws: a database that does not answer is not being deployed to. */
-export function createDeployWatch(database: Database): () => Promise<boolean> {
+export interface DeployWatch {
+  /** Asks ahead, while requests still have time: a busy database may need longer to answer than they have left in the end. */
+  askAhead(): void
+  /** Never throws: a database that does not answer is not in a deploy. A deploy seen since `sinceMs` still counts. */
+  isOn(sinceMs: number): Promise<boolean>
+}
+
+export function createDeployWatch(database: Database): DeployWatch {
   let asking: Promise<boolean> | null = null
   let askedAtMs = Number.NEGATIVE_INFINITY
-  return () => {
+  let heardAtMs = Number.NEGATIVE_INFINITY
+
+  async function readNow(): Promise<boolean> {
+    const isOn = await isDeploying(database).catch(() => false)
+    if (isOn) heardAtMs = performance.now()
+    return isOn
+  }
+
+  function ask(): Promise<boolean> {
     const nowMs = performance.now()
     if (asking === null || nowMs - askedAtMs > ASK_EVERY_MS) {
       askedAtMs = nowMs
-      asking = withinTimeLimit(ANSWER_LIMIT_MS, isDeploying(database)).catch(() => false)
+      asking = readNow()
     }
     return asking
+  }
+
+  return {
+    askAhead: () => void ask(),
+    async isOn(sinceMs) {
+      if (heardAtMs > sinceMs) return true
+      const isOn = await withinTimeLimit(ANSWER_LIMIT_MS, ask()).catch(() => false)
+      // One that was asked before may have answered meanwhile.
+      return isOn || heardAtMs > sinceMs
+    },
   }
 }

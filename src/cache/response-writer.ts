@@ -1,4 +1,4 @@
-/** Writes complete responses to Postgres: those that wait while a call is under way travel together in the next. */
+/** Writes complete responses to PostgreSQL in batches: those that arrive while a call is in flight share the next. */
 import { BackgroundWork } from '../event-loop/background-work.ts'
 import { createBatcher } from '../event-loop/batcher.ts'
 import type { Database } from '../postgres/database.ts'
@@ -14,14 +14,14 @@ export interface NewResponse {
   provider: string
   promptTokens: number
   completionTokens: number
-  /** Whether it may be found by other words: a response that calls tools may not. */
+  /** Whether it may be matched semantically; a response that calls tools may not. */
   isSemantic: boolean
 }
 
 export interface ResponseWriter {
-  /** Resolves when Postgres has it. Never rejects: what cannot be stored is asked for again. */
+  /** Resolves when PostgreSQL has it. Never rejects: a response that was not stored is a miss next time. */
   write(query: CacheQuery, response: NewResponse, vector: PromptVector | null, ttlSeconds: number): Promise<void>
-  /** Resolves when nothing is under way any more. */
+  /** Resolves when no write is pending. */
   flush(): Promise<void>
 }
 

@@ -1,11 +1,11 @@
-/** The catalogue's errors of the admin API, and so of the dashboard's pages. */
+/** The catalogue's errors of the admin API and the dashboard. */
 import type { CatalogueEntry } from './catalogue-entry.ts'
 
 export const ADMIN_ERRORS = {
   alreadyExists: {
     status: 409,
     code: 'already_exists',
-    // OpenAI's clients take a 409 for an invitation to try again.
+    // OpenAI's clients retry a 409 by default.
     headers: { 'x-should-retry': 'false' },
     when: 'What is to be made has the name of something that is there.',
     message: '{problem}',

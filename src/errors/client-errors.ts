@@ -1,8 +1,8 @@
-/** The catalogue's errors of a request that is not well formed, and of who may not ask, or not so often. */
+/** The catalogue's errors of malformed requests, of keys, and of limits. */
 import { type CatalogueEntry, CLOSE, SOON } from './catalogue-entry.ts'
 
 export const CLIENT_ERRORS = {
-  // What is wrong with the request.
+  // Malformed requests.
   invalidRequest: {
     status: 400,
     code: 'invalid_request_error',
@@ -69,7 +69,7 @@ export const CLIENT_ERRORS = {
     param: 'Content-Encoding',
   },
 
-  // Who may ask, and how often.
+  // Keys and limits.
   missingKey: {
     status: 401,
     code: 'missing_api_key',
@@ -103,7 +103,7 @@ export const CLIENT_ERRORS = {
   edgeRateLimited: {
     status: 429,
     code: 'rate_limit_exceeded',
-    when: 'The client’s address has asked for health or for models too often.',
+    when: 'The client’s address has asked for health or for models too often, or tried too many admin keys or sessions that nobody has.',
     message: 'Rate limit exceeded',
     headers: { 'retry-after': '{seconds}' },
   },
@@ -119,7 +119,7 @@ export const CLIENT_ERRORS = {
     code: 'monthly_quota_exceeded',
     when: 'The project has used up its requests of the month.',
     message: 'Monthly quota exceeded',
-    // Waiting a moment does not help, and OpenAI's clients would.
+    // A short wait does not help, but OpenAI's clients would retry.
     headers: { 'x-should-retry': 'false' },
   },
 } as const satisfies Record<string, CatalogueEntry>

@@ -1,4 +1,4 @@
-/** The catalogue's errors of a request that leads nowhere: its path, its model, what it names. */
+/** The catalogue's errors of an unknown path, model or object. */
 import type { CatalogueEntry } from './catalogue-entry.ts'
 
 export const PATH_ERRORS = {

@@ -1,8 +1,8 @@
-/** The catalogue's errors with a status from 500 on: what the operator, the proxy's stores or a provider must mend. */
+/** The catalogue's errors with status 500 and above: the operator, the proxy's stores or a provider must fix them. */
 import { type CatalogueEntry, CLOSE, SOON } from './catalogue-entry.ts'
 
 export const SERVER_ERRORS = {
-  // What the operator or the project has yet to set up.
+  // Missing setup by the operator or the project.
   noUpstreamForVendor: {
     status: 503,
     code: 'service_unavailable',
@@ -25,7 +25,7 @@ export const SERVER_ERRORS = {
       'No upstream is configured for <vendor>/<model> names. The operator must set AGGREGATOR_API_KEY; test keys (lgw_test_) are answered without one.',
   },
 
-  // What the proxy has no room for, or cannot reach.
+  // Overload, and stores out of reach.
   internal: {
     status: 500,
     code: 'internal_error',
@@ -94,7 +94,7 @@ export const SERVER_ERRORS = {
     headers: { ...SOON, ...CLOSE },
   },
 
-  // What became of the call to the provider.
+  // Failed calls to a provider.
   notCached: {
     status: 504,
     code: 'not_cached',

@@ -1,8 +1,8 @@
-/** Copies long bytes with pauses, so that a worker can have them and the copy's owner keeps them too. */
+/** Copies a large buffer with pauses, so that a worker can take the copy and the caller keeps the original. */
 
 const PIECE_BYTES = 1_048_576
 
-/** `more`: what comes behind them. */
+/** `more` is appended. */
 export async function copyInTurns(bytes: Uint8Array, more = new Uint8Array(0)): Promise<Uint8Array<ArrayBuffer>> {
   const copy = new Uint8Array(bytes.length + more.length)
   copy.set(more, bytes.length)

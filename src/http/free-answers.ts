@@ -1,4 +1,4 @@
-/** Health and the list of models: they need no body, cost nothing, and count against no month, but are limited by address. */
+/** Health and the list of models: without a body, free of charge, outside the monthly quota, but limited by address. */
 import { invalidRequest } from '../errors.ts'
 import type { ModelDirectory } from '../pipeline/model-directory.ts'
 import type { ConnectionRoom } from './connection-room.ts'
@@ -16,7 +16,7 @@ export interface FreeAnswersOptions {
 }
 
 export interface FreeAnswers {
-  /** What a key can use. `escaped`: of one model, as in the path; null for all. */
+  /** The models that a key can use. `escaped` is one model's name as in the path; null for all. */
   answerModels(incoming: Incoming, escaped: string | null): Promise<Response>
   answerHealth(incoming: Incoming): Promise<Response>
 }
@@ -55,7 +55,7 @@ export function createFreeAnswers(
 }
 
 interface Made {
-  /** To be written as JSON. */
+  /** Written as JSON. */
   value: unknown
   status?: number
 }

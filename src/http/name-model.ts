@@ -1,13 +1,13 @@
-/** Puts the model that a path names into a body that names none, as Azure's clients send it. */
+/** Adds the model in the path to a body without one, as Azure's clients send it. */
 import { decodeUtf8 } from '../json/decode-utf8.ts'
 import { parseJsonObject } from '../json/json-object.ts'
 import { readForm, withValue } from '../multipart/read-form.ts'
 import type { RequestBody } from '../pipeline/exchange.ts'
 
-/** A longer body that says "model" somewhere is taken to name it: reading it only to find out would stall others. */
+/** A longer body that contains "model" anywhere counts as naming one: parsing it to find out would block the event loop. */
 const MAX_SEARCHED = 262_144
 
-/** JSON or, where that is taken, a form. */
+/** JSON or, if the operation accepts it, a form. */
 export function namedBody(body: RequestBody, contentType: string | null, model: string): RequestBody {
   const isForm = /^\s*multipart\/form-data/i.test(contentType ?? '')
   return {
@@ -26,7 +26,7 @@ function nameModelInForm(bytes: Uint8Array, contentType: string, model: string):
   return form.parts.some(({ name }) => name === 'model') ? bytes : withValue(form, 'model', model)
 }
 
-/** The body's own model stands. As text: everything else stays as the client wrote it, down to the last digit. */
+/** A model in the body wins. Edits the text, so that everything else stays as the client wrote it, down to the last digit. */
 export function nameModel(bodyText: string, model: string): string {
   const start = bodyText.indexOf('{')
   if (start < 0 || namesModel(bodyText)) return bodyText

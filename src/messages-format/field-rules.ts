@@ -1,17 +1,17 @@
-/** What becomes of each field of a Messages request that is answered by chat completions: the one table, for code and docs. */
+/** How each field of a Messages request is translated to chat completions. Code and documentation both use this table. */
 import type { MessageCreateParams } from '@anthropic-ai/sdk/resources/messages'
 
 export interface FieldRule {
   treatment: 'translated' | 'dropped' | 'refused'
-  /** One sentence: to what, or why. */
+  /** One sentence: what it becomes, or why not. */
   reason: string
 }
 
-/** Fields that clients send without the SDK's types knowing them in this place. */
+/** Fields that clients send, but that the SDK's type of the request does not have. */
 type UntypedField = 'temperature' | 'top_p' | 'top_k' | 'context_management' | 'mcp_servers' | 'betas' | 'output_format'
 export type RuledField = keyof MessageCreateParams | UntypedField
 
-/** Any field that is not here is forwarded untouched: what a provider does not know, it names in its 400. */
+/** Fields that are not listed are forwarded unchanged: a provider that does not know one names it in its 400. */
 export const FIELD_RULES = {
   model: { treatment: 'translated', reason: 'Sent as it is.' },
   messages: {

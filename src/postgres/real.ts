@@ -1,4 +1,4 @@
-/** A real PostgreSQL server, through porsager's `postgres`. */
+/** The backend for a PostgreSQL server, through porsager's `postgres`. */
 import { Kysely } from 'kysely'
 import { parseDatabaseUrl } from './address.ts'
 import { openConnections } from './connections.ts'

@@ -1,4 +1,4 @@
-/** Upkeep that runs beside requests: expired entries and what is too much go, lists are made anew, partitions come and go. */
+/** Background maintenance: deletes expired and excess entries, rebuilds lists, creates and drops partitions. */
 import type { Database } from '../postgres/database.ts'
 
 import { forgetBatches, maintainUsagePartitions, rollUpUsage } from '../postgres/record-usage.ts'
@@ -17,7 +17,7 @@ export interface Maintenance {
   stop(): void
 }
 
-/** Resolves once there is a partition for today's usage records. */
+/** Resolves when there is a partition for today's usage records. */
 export async function startMaintenance(database: Database, log: Log): Promise<Maintenance> {
   await maintainUsagePartitions(database)
   const tell = (what: string) => (error: unknown) => log.warn({ cause: describeCause(error) }, what)

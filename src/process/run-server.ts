@@ -1,4 +1,4 @@
-/** One serving process, from its stores to its open port. */
+/** Starts one serving process, from its stores to its open port. */
 import { type App, createApp } from '../app.ts'
 import { type Config, ConfigError } from '../config.ts'
 import { createEmbedder } from '../embedders/create-embedder.ts'
@@ -30,15 +30,15 @@ import { watchLoopDelay } from './loop-delay.ts'
 import { stopOnSignals } from './stop-server.ts'
 import { welcome } from './welcome.ts'
 
-/** Requests before the first contact with Redis would be counted by this process alone. */
+/** Wait for Redis: this process alone would count requests before the first contact. */
 const REDIS_WAIT_MS = 1_000
 
 export interface RunOptions {
-  /** One of several processes: the supervisor has migrated and greets. */
+  /** One of several workers: the supervisor migrates and prints the welcome. */
   isWorker: boolean
 }
 
-/** Resolves when the process is serving; it ends itself on SIGTERM and SIGINT. */
+/** Resolves when the process serves; it exits by itself on SIGTERM and SIGINT. */
 export async function runServer(config: Config, { isWorker }: RunOptions): Promise<void> {
   const log = createLog(config.logLevel)
   const [database, embedder] = await Promise.all([openDatabase(config), createEmbedder(config.embedder, log)])
@@ -49,7 +49,7 @@ export async function runServer(config: Config, { isWorker }: RunOptions): Promi
       : await openRedis(config.redisUrl, await readInstallationId(database), config, log)
   const app = await createApp({ config, database, store, embedder, bus, log })
 
-  // Loading its vocabulary blocks for a third of a second: now, rather than in somebody's request.
+  // Loading the vocabulary blocks for a third of a second: now, rather than during a request.
   warmTokenizer()
 
   const server = listen(app.http, config)
@@ -72,10 +72,10 @@ export async function runServer(config: Config, { isWorker }: RunOptions): Promi
   else await welcome(config, database, baseUrlOf(config.host, server.port ?? config.port))
 }
 
-/** Throws ConfigError where no database answers at DATABASE_URL. */
+/** Throws ConfigError when no database answers at DATABASE_URL. */
 export async function openDatabase(config: Config): Promise<Database> {
   if (config.databaseUrl === null) {
-    // PGlite makes its files with whatever mode the process lets it.
+    // PGlite creates its files with any mode that the umask allows.
     process.umask(0o077)
     const directory = await lockDataDir(config.dataDir)
     const password = await keepPsqlPassword(config.dataDir)
@@ -97,7 +97,7 @@ export async function openDatabase(config: Config): Promise<Database> {
   }
 }
 
-/** A long migration of another proxy's, or a table in use, holds up this start. */
+/** Logs when another proxy's migration, or a table in use, delays this start. */
 export async function migrateAndTell(database: Database, log: Log): Promise<void> {
   const onWait = (seconds: number) =>
     log.info({ seconds }, 'waiting to migrate the database: another proxy is at it, or its tables are in use')
@@ -105,7 +105,7 @@ export async function migrateAndTell(database: Database, log: Log): Promise<void
   if (isBehind) log.warn({}, 'a newer release has migrated the database; its functions stay')
 }
 
-/** The proxy starts without Redis too, and finds it later. */
+/** The proxy starts without Redis, too, and reconnects later. */
 async function openRedis(
   url: string,
   installationId: string,
@@ -126,7 +126,9 @@ async function openRedis(
   return { store, bus: openProcessBus({ redis, url, installationId, entries: store }) }
 }
 
-/** Without an ENCRYPTION_KEY, whoever knows the whole installation id may write entries: Redis tells its first digits alone. */
+/**
+ * Without an ENCRYPTION_KEY, anyone who knows the whole installation id can write entries. Names in Redis contain its first digits only.
+ */
 async function openTags(config: Config, installationId: string): Promise<EntryTags> {
   const { current, previous } = await readEncryptionKeys(config)
   return createEntryTags({ current: current ?? Buffer.from(installationId), previous }, installationId)
@@ -145,7 +147,7 @@ async function answersWithin(store: FastStore, limitMs: number): Promise<boolean
   return false
 }
 
-/** Throws ConfigError where the port cannot be had. */
+/** Throws ConfigError when the port is not available. */
 function listen(http: App['http'] | NonNullable<App['dashboard']>, { port, host, workers }: Config) {
   try {
     http.listen({ port, hostname: host, reusePort: workers > 1, idleTimeout: IDLE_TIMEOUT_SECONDS })

@@ -1,21 +1,21 @@
-/** What becomes of each field of a Responses request that is answered by chat completions: the one table, for code and docs. */
+/** How each field of a Responses request is translated to chat completions. Code and documentation both use this table. */
 import type { ResponseCreateParams } from 'openai/resources/responses/responses'
 
 export interface FieldRule {
-  /** `told`: the answer repeats it, and nothing else happens. */
+  /** `told` fields have no effect; the response repeats them. */
   treatment: 'translated' | 'told' | 'dropped' | 'refused'
-  /** One sentence: to what, or why. */
+  /** One sentence: what it becomes, or why not. */
   reason: string
-  /** For a refused field: values that ask for nothing special. Null always is one. */
+  /** For a refused field: values that have no effect and so are accepted. Null always is. */
   accepts?: (value: unknown) => boolean
 }
 
-/** `client_metadata` is Codex's, which the package does not know. */
+/** Codex sends `client_metadata`, which the SDK's type does not have. */
 export type RuledField = keyof ResponseCreateParams | 'client_metadata'
 
 const isFalse = (value: unknown) => value === false
 
-/** Any field that is not here is forwarded untouched: what a provider does not know, it names in its 400. */
+/** Fields that are not listed are forwarded unchanged: a provider that does not know one names it in its 400. */
 export const FIELD_RULES = {
   model: { treatment: 'translated', reason: 'Sent as it is.' },
   input: {

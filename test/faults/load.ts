@@ -2,8 +2,8 @@
 import { question } from '../harness/chat.ts'
 import { post } from '../harness/client.ts'
 
-/** The contract says one second. Eight, as a busy machine delays the clients too; what hangs takes far longer. */
-export const WITHIN_A_SECOND_MS = 8_000
+/** The contract's one second, and two by which a busy machine delays clients that run beside the proxy. What hangs takes longer. */
+export const ANSWERED_WITHIN_MS = 3_000
 
 export interface Load {
   /** Of all requests that have ended. */

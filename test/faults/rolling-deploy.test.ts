@@ -65,7 +65,7 @@ describeFaults('two releases side by side', () => {
   ): Promise<void> {
     const accounts: Accounts = openAccounts(database)
     const account = await accounts.create()
-    const load = ({ baseUrl }: ProxyProcess): Load => startLoad({ baseUrl, key: account.key, clients: 4 })
+    const load = ({ baseUrl }: ProxyProcess): Load => startLoad({ baseUrl, key: account.key, clients: 8, pauseMs: 100 })
     const loads = [load(first)]
     await Bun.sleep(500)
     loads.push(load(await startSecond()))

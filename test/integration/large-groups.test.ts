@@ -34,14 +34,14 @@ async function findLists(database: Database): Promise<string[]> {
 }
 
 describeBackends('a large group', backend => {
-  test('finds every similar prompt, and none for another project or context', async () => {
+  test('finds similar prompts, and none for another project or context', async () => {
     const { database } = await backend.open()
     const place = await fill(database)
     const found = await findAll(database, place, everyTenth)
-    // Lists are looked through in part: of a hundred lookups one may miss.
-    const right = found.filter((name, at) => name === promptsOf(everyTenth)[at])
-    expect(right.length).toBeGreaterThan(0.95 * everyTenth.length)
-    expect(found.filter(name => name !== '')).toEqual(right)
+    const missed = everyTenth.filter((_, at) => found[at] === '')
+    expect(found).toEqual(everyTenth.map(number => (missed.includes(number) ? '' : `prompt ${number}`)))
+    // An embedded database compares them all; how many lists may miss is asked below.
+    if (backend.name === 'embedded') expect(missed).toEqual([])
     const other = await makeProject(database, 'other')
     expect(new Set(await findAll(database, { ...place, projectId: other }, everyTenth))).toEqual(new Set(['']))
     expect(new Set(await findAll(database, { ...place, context: 'some' }, everyTenth))).toEqual(new Set(['']))
@@ -49,6 +49,22 @@ describeBackends('a large group', backend => {
 })
 
 describeReal('the lists of a large group', backend => {
+  test('misses one lookup of a hundred at most', async () => {
+    const { database } = await backend.open()
+    const place = await fill(database)
+    const [lists] = await findLists(database)
+    const numbers = Array.from({ length: PROMPTS }, (_, number) => number)
+    const found: string[] = []
+    // Lists are begun at random: together, three partings miss some 5 of 2,100.
+    for (let parting = 0; parting < 3; parting++) {
+      found.push(...(await findAll(database, place, numbers)))
+      await database.runScript(`reindex table ${lists}`)
+    }
+    const right = found.filter((name, at) => name === `prompt ${at % PROMPTS}`)
+    expect(found.filter(name => name !== '')).toEqual(right)
+    expect(right.length).toBeGreaterThanOrEqual(0.99 * found.length)
+  })
+
   test('takes over all that was compared before', async () => {
     const { database } = await backend.open()
     const place = {

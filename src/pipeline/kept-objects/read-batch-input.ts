@@ -1,4 +1,4 @@
-/** Looks through the file of a batch: how many requests it holds, what they name that a provider keeps, and for which models they are where the project narrows them. */
+/** Scans a batch's file: how many requests it holds, what kept objects they name, and their models if the project restricts models. */
 import { invalidRequest } from '../../errors.ts'
 import { createYieldTurn } from '../../event-loop/yield.ts'
 import { isJsonObject, type JsonObject, parseJsonObject } from '../../json/json-object.ts'
@@ -7,17 +7,17 @@ import { findKeptReferences, type KeptReference, MAY_REFER } from '../../openai-
 
 export interface BatchInput {
   requests: number
-  /** Null where they were not looked at. */
+  /** Null when they were not read. */
   models: string[] | null
   references: KeptReference[]
 }
 
 const LINE_FEED = 10
 const decoder = new TextDecoder()
-/** Letters that need not be escaped, behind which a name may stand; or ids of items that need not say what they are. */
+/** Escaped letters that could hide a field's name, or ids of items whose type is optional. Such lines are parsed. */
 const LOOKED_INTO = /\\u00[2-7]|"id"\s*:/
 
-/** Throws a 400 where models are looked for, and a line names none. */
+/** Throws a 400 when models are read and a line names none. */
 export async function readBatchInput({ bytes, parts }: Form, looksForModels: boolean): Promise<BatchInput> {
   const yieldTurn = createYieldTurn()
   const models = new Set<string>()
@@ -50,11 +50,13 @@ function modelsOf(line: string, request: number): string[] {
   return [model, ...(Array.isArray(models) ? models.filter(other => typeof other === 'string') : [])]
 }
 
-/** A line that is no JSON is the provider's to refuse. */
+/** A line that is not JSON is left for the provider to refuse. */
 function referencesOf(line: string): KeptReference[] {
   if (!MAY_REFER.test(line) && !LOOKED_INTO.test(line)) return []
   const body = parseJsonObject(line)?.body
-  return isJsonObject(body) ? findKeptReferences(body, null) : []
+  if (!isJsonObject(body)) return []
+  // The provider receives the lines unchanged, so items count as references, too.
+  return findKeptReferences(body, null).map(found => ({ ...found, kind: found.kind === 'file' ? 'file' : 'other' }))
 }
 
 function isBlank(line: Uint8Array): boolean {

@@ -1,4 +1,4 @@
-/** Takes a file for a provider that keeps it for the project. */
+/** Uploads a file to a provider that keeps it for the project. */
 import { invalidRequest, ProxyError } from '../../errors.ts'
 import { refuseUnallowed } from '../../providers/allowed-models.ts'
 import type { ProxyResponse } from '../exchange.ts'

@@ -1,11 +1,11 @@
-/** What the pipeline has to know of a passed operation's JSON answer. */
+/** What the pipeline needs to know about a pass-through operation's JSON response. */
 import { parseJsonObject } from '../../json/json-object.ts'
 
 export interface PassedAnswer {
   bytes: Uint8Array
-  /** As the answer tells it. */
+  /** As the response reports it. */
   usage: unknown
-  /** Whether it is a whole answer of those that are kept. */
+  /** Whether it is a complete response of an operation whose responses are stored. */
   hasResults: boolean
 }
 

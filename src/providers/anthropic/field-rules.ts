@@ -1,17 +1,17 @@
-/** What becomes of each field of a chat request on its way to Anthropic: the one table, for the code and for docs/request-fields.md. */
+/** How each field of a chat request is translated for Anthropic: one table for the code and for docs/request-fields.md. */
 import type { ChatCompletionCreateParams } from 'openai/resources/chat/completions'
 
 type Treatment = 'translated' | 'dropped' | 'refused'
 
 export interface FieldRule {
   treatment: Treatment
-  /** One sentence: to what, or why. */
+  /** One sentence: what it becomes, or why it is refused. */
   reason: string
-  /** For a refused field: values that ask for nothing special. Null always is one. */
+  /** For a refused field: values with no effect, which are accepted. Null always is one. */
   accepts?: (value: unknown) => boolean
 }
 
-/** Fields at the top that OpenAI has, and `top_k`, which clients of Claude models expect beside `top_p`. */
+/** OpenAI's top-level fields, and `top_k`, which clients of Claude models expect beside `top_p`. */
 type TopField = keyof ChatCompletionCreateParams | 'top_k'
 
 type InnerField =
@@ -32,7 +32,7 @@ export type RuledField = TopField | InnerField
 const isZero = (value: unknown) => value === 0
 const isFalse = (value: unknown) => value === false
 
-/** Any field at the top that is not here is forwarded untouched: Anthropic takes its own, and names the others in its 400. */
+/** A top-level field that is not listed is forwarded unchanged: Anthropic accepts its own, and names any other in its 400. */
 export const FIELD_RULES = {
   model: { treatment: 'translated', reason: 'Sent as it is.' },
   messages: {

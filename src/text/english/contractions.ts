@@ -74,7 +74,9 @@ const participles = wordSet(`
 `)
 const pronouns = wordSet('he she it he they we you i')
 /** After one of these a contraction is mentioned, not used: "when do I use it's", "its or it's". */
-const beforeMention = wordSet('not or versus vs between use used using uses than write writing type typing put')
+const beforeMention = wordSet(`
+  not or versus vs between use used using uses than write writing type typing put of with for from in into by about like on
+`)
 const afterMention = wordSet('or versus vs and')
 
 /** Expands those before `end`. */

@@ -1,19 +1,29 @@
 /** English courtesy: what stands around a question or a request and asks for nothing itself. */
 import { courtesyTables } from '../edges.ts'
 import { lowerKey } from '../phrases.ts'
-import { phraseList, wordSet } from '../token.ts'
+import { phraseList, type Token, wordSet } from '../token.ts'
 import { openers, questionWords } from './openers.ts'
 
 /** What nobody asks whether someone is able to. */
 const plainRequests = wordSet('explain outline discuss elaborate')
-/** Of these "would you" asks for the opinion of the one who is asked, and "as" for what he is able to. */
-const judgedRequests = wordSet('describe define suggest recommend compare calculate compute')
-const conditions = wordSet('as by without')
-/** "Can you write a poem", but not "can you write Chinese". */
-const productRequests = wordSet('write list name create generate draft provide')
+/** Of these "would you" asks for the opinion of the one who is asked; "can you compare strings in C" asks what anyone can do. */
+const judgedRequests = wordSet('describe define suggest recommend compare')
+const conditions = wordSet('as by without with in on from yourself inside')
+/** "Can you write a poem", but neither "can you write Chinese" nor "can you write a will". */
+const productRequests = wordSet('write create generate draft provide make')
+const products = wordSet(`
+  poem haiku story essay email letter script function program query list table summary song paragraph plan outline report article joke tweet
+  speech review recipe example examples description advertisement slogan
+`)
+const listRequests = wordSet('list name')
 const determiners = wordSet('a an the some my two three four five six seven eight nine ten')
 /** "Can you give me", but not "can you give blood". */
 const givingRequests = wordSet('give show tell teach help')
+
+/** "Can you write a poem as good as Keats", "… a query without a join": whether it can be done. */
+function isBound(token: Token): boolean {
+  return /^(?:as|without|yourself)$/.test(token.key)
+}
 
 export const courtesy = courtesyTables({
   greetings: phraseList(`
@@ -72,12 +82,15 @@ export const courtesy = courtesyTables({
   isRequest(tokens, at) {
     const [verb, object] = [lowerKey(tokens[at]), tokens[at + 1]]
     if (!object || object.kind === 'mark') return false
-    if (plainRequests.has(verb)) return true
     const isAbility = /^c(?:an|ould)$/.test(lowerKey(tokens[at - 2]))
-    if (judgedRequests.has(verb)) return isAbility && !tokens.some(token => conditions.has(token.key))
+    if (plainRequests.has(verb)) return isAbility
+    if (judgedRequests.has(verb))
+      return isAbility && !/^an?$/.test(lowerKey(object)) && !tokens.some(token => conditions.has(token.key))
     const asksForOne = object.kind === 'number' || determiners.has(lowerKey(object))
+    if (listRequests.has(verb)) return isAbility && asksForOne && !/^an?$/.test(lowerKey(object))
+    const isProduct = asksForOne && tokens.slice(at + 2, at + 4).some(token => products.has(lowerKey(token)))
     return (
-      (productRequests.has(verb) && isAbility && asksForOne) ||
+      (productRequests.has(verb) && isAbility && isProduct && !tokens.some(isBound)) ||
       (givingRequests.has(verb) && /^(?:me|us)$/.test(lowerKey(object)))
     )
   },

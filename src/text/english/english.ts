@@ -2,8 +2,7 @@
 import { trimCourtesy } from '../edges.ts'
 import type { Language } from '../language.ts'
 import { indexPhrases, lowerKey, matchPhrase } from '../phrases.ts'
-import { isReshaped } from '../quotations.ts'
-import { type HarmlessKind, rewrite, type Token, wordSet } from '../token.ts'
+import { type HarmlessKind, type Token, wordSet } from '../token.ts'
 import { expandAbbreviations } from './abbreviations.ts'
 import { expandContractions } from './contractions.ts'
 import { courtesy } from './courtesy.ts'
@@ -14,14 +13,15 @@ import { writeExperience } from './frames/experience.ts'
 import { writeMeaning } from './frames/meaning.ts'
 import { writeMethod } from './frames/method.ts'
 import { writeRelation } from './frames/relation.ts'
-import { knownName } from './names.ts'
+import { mayHoldTitle, speaksOfItself } from './mentions.ts'
+import { writeName } from './names.ts'
 import { writeCalculation, writeNumbers } from './numbers.ts'
 import { foreignWords, functionWords, openers, requestVerbs } from './openers.ts'
 import { isOrdinaryUse } from './ordinary-uses.ts'
 import { asks, openInSmall, splitSentences, trimClosingMark, writeReported } from './sentences.ts'
 import { writeSmallWords } from './small-words.ts'
-import { americanSpelling } from './spelling.ts'
-import { formPhrases, formWords, spacingWords, wordingWords } from './wording.ts'
+import { writeSpelling } from './spelling.ts'
+import { bytesWords, formPhrases, formWords, spacingWords, wordingWords } from './wording.ts'
 
 /** Longer texts are documents: what they say counts to the letter. */
 const MAX_WORDS = 60
@@ -33,7 +33,7 @@ export const english: Language = {
     if (tokens.length > 2 * MAX_WORDS || !isEnglish(tokens)) return null
     const core = trimCourtesy(tokens, courtesy)
     const words = new Set(core.tokens.map(lowerKey))
-    if (!isPlain(core.tokens, words) || mindsSpacing(core.tokens, words)) return null
+    if (!isPlain(core.tokens, words) || mindsSpacing(core.tokens, words) || speaksOfItself(core.tokens)) return null
     const sentences = splitSentences(core.tokens)
     const [first] = sentences
     if (!first || !(asks(first) || sentences.some(asks))) return null
@@ -41,9 +41,10 @@ export const english: Language = {
     if (core.tokens.filter(({ kind }) => kind !== 'mark').length < 2) return null
     const isTechnical =
       !words.isDisjointFrom(formWords) || (words.has('go') && core.tokens.some(({ key }) => key === 'Go'))
-    if (isTechnical && core.tokens.some(isReshaped)) return null
+    if (mindsMarkShapes(core.tokens, words, isTechnical)) return null
+    const isLexical = !isTechnical && !mayHoldTitle(words)
     if (sentences.length === 1)
-      return writeOnly(core.isReported ? writeReported(trimClosingMark(first)) : first, isTechnical)
+      return writeOnly(core.isReported ? writeReported(trimClosingMark(first)) : first, isLexical)
     return sentences.flatMap((sentence, at) => writeOneOf(sentence, sentences, at))
   },
 }
@@ -74,6 +75,15 @@ function mindsSpacing(tokens: readonly Token[], words: ReadonlySet<string>): boo
   return tokens.some((token, at) => at > 0 && token.start > (tokens[at - 1]?.end ?? 0) + 1)
 }
 
+/** A program knows ’ from ', and a search "these words" from 'these words'; who asks what words mean, or who said them, does not. */
+function mindsMarkShapes(tokens: readonly Token[], words: ReadonlySet<string>, isTechnical: boolean): boolean {
+  const reshaped = tokens.filter(token => token.rewritten.includes('typography'))
+  const isMention = !words.isDisjointFrom(meaningWords) || mayHoldTitle(words)
+  return reshaped.some(
+    ({ kind }) => isTechnical || !words.isDisjointFrom(bytesWords) || (kind === 'quotation' && !isMention),
+  )
+}
+
 const formal: ReadonlySet<HarmlessKind> = new Set(['spelling', 'known-name', 'number-word', 'abbreviation', 'synonym'])
 
 /** Whether the text itself holds two forms apart: "is color older than colour". */
@@ -99,16 +109,21 @@ function writeOneOf(sentence: readonly Token[], all: readonly (readonly Token[])
   return asks(sentence) || isOwn ? expandContractions(openInSmall(sentence)) : sentence
 }
 
-function writeOnly(sentence: readonly Token[], isTechnical: boolean): readonly Token[] {
+/** Where no word is rewritten, as it may be a name in a program or part of a title, frames are still written one way. */
+function writeOnly(sentence: readonly Token[], isLexical: boolean): readonly Token[] {
   const opened = openInSmall(trimClosingMark(sentence))
   if (opened.some(token => meaningWords.has(lowerKey(token)))) return writeMeaningOf(opened)
-  const spoken = expandContractions(opened)
+  // "Who sang what's up": within a title nothing is short for anything.
+  const spoken = expandContractions(
+    opened,
+    isLexical || !mayHoldTitle(new Set(opened.map(lowerKey))) ? opened.length : 1,
+  )
   const calculation = calculate(spoken)
   if (calculation) return calculation
   // What letters stand for is asked of those letters.
   if (spoken.some((_, at) => matchPhrase(formIndex, spoken, at) > 0)) return spoken
   const named = writeFields(expandAbbreviations(spoken.map(writeName)))
-  const worded = isTechnical ? named : writeSmallWords(writeNumbers(named.map(writeSpelling)))
+  const worded = !isLexical ? named : writeSmallWords(writeNumbers(named.map(writeSpelling)))
   if (holdsApart(worded)) return spoken
   const frames = [writeMethod, writeExperience, writeAdvice, writeCost, writeRelation]
   return frames.reduce<readonly Token[]>((written, frame) => frame(written), worded)
@@ -130,13 +145,4 @@ function calculate(sentence: readonly Token[]): readonly Token[] | null {
   const length = matchPhrase(calculations, sentence, 0)
   const written = length > 0 ? writeCalculation(sentence, length) : null
   return written && [...sentence.slice(0, length), ...written]
-}
-
-function writeName(token: Token): Token {
-  const name = token.kind === 'word' ? knownName(token.key) : null
-  return name === null ? token : rewrite(token, name, 'known-name')
-}
-
-function writeSpelling(token: Token, at: number, all: readonly Token[]): Token {
-  return token.kind === 'word' ? rewrite(token, americanSpelling(token.key, lowerKey(all[at + 1])), 'spelling') : token
 }

@@ -2,7 +2,8 @@
  * English names that are no other word in small letters. Polish, Turkey, China, March, May, Reading, Nice, Apple, Java, Go, Swift, Rust,
  * Ruby, Amazon, Meta, Oracle, Morocco, Panama, Ubuntu, Einstein and their like are missing on purpose: in small letters they mean something else.
  */
-import { wordSet } from '../token.ts'
+import { lowerKey } from '../phrases.ts'
+import { rewrite, type Token, wordSet } from '../token.ts'
 
 const places = `
   Afghanistan Albania Algeria Angola Argentina Armenia Australia Austria Azerbaijan Bangladesh Belarus Belgium Bolivia Botswana Brazil
@@ -64,9 +65,22 @@ const innerForms: ReadonlySet<string> = new Set(
   ]),
 )
 
+/** After one of these stands what a program calls it: "import html", "import HTML". */
+const beforeIdentifiers = wordSet(
+  'import imports require include includes from new class def function const let var module namespace struct enum extends package keyword',
+)
+
 /** The name in small letters, where it is known and written in one of its ways; in capitals throughout it may be an acronym. */
-export function knownName(written: string): string | null {
-  const lower = small.get(written)
-  if (lower !== undefined) return lower
-  return innerForms.has(written) && anyCase.has(written.toLowerCase()) ? written.toLowerCase() : null
+export function writeName(token: Token, at: number, all: readonly Token[]): Token {
+  if (token.kind !== 'word' || isIdentifier(all, at)) return token
+  const lower = small.get(token.key)
+  if (lower !== undefined) return rewrite(token, lower, 'known-name')
+  const isKnown = innerForms.has(token.key) && anyCase.has(token.key.toLowerCase())
+  return isKnown ? rewrite(token, token.key.toLowerCase(), 'known-name') : token
+}
+
+/** "Learn from Google": from is that of a program beside "import" alone. */
+function isIdentifier(all: readonly Token[], at: number): boolean {
+  const before = lowerKey(all[at - 1])
+  return beforeIdentifiers.has(before) && (before !== 'from' || all.some(token => lowerKey(token) === 'import'))
 }

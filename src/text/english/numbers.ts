@@ -56,9 +56,10 @@ function isOfSum(tokens: readonly Token[], at: number): boolean {
   )
 }
 
+/** "Twenty five dollar bills" may be twenty of them. */
 function numberAt(tokens: readonly Token[], at: number): { value: number; length: number } | null {
   const first = smallAt(tokens, at)
-  if (!first) return null
+  if (!first || first.length > 1 || (smallAt(tokens, at - 1)?.length ?? 1) > 1) return null
   const multiple = multiples.get(wordAt(tokens, at + first.length))
   if (multiple === undefined) return first.value > 1 ? first : null
   return { value: first.value * multiple, length: first.length + 1 }

@@ -1,7 +1,7 @@
 /** Cuts English prose into sentences, and writes what opens and ends one in one way. */
 import { lowerKey } from '../phrases.ts'
 import { rewrite, type Token, wordSet } from '../token.ts'
-import { auxiliaries, functionWords, openers, questionWords, requestVerbs } from './openers.ts'
+import { auxiliaries, functionWords, openers, questionWords } from './openers.ts'
 
 const sentenceEnds = new Set(['.', '?', '!'])
 
@@ -29,9 +29,16 @@ const beforeSymbol = wordSet(`
   class phase war grade vitamin group number
 `)
 
+/** A text with one of these is one of formulas or programs: "can i be negative". */
+const besideSymbol = wordSet(`
+  loop loops array arrays index indices integer matrix complex imaginary negative positive zero squared equal equals exponent vector sum
+`)
+
 function isSymbol(sentence: readonly Token[], at: number): boolean {
   const [before, next] = [lowerKey(sentence[at - 1]), sentence[at + 1]]
   const ends = next === undefined || next.kind === 'mark' || next.kind === 'operator'
+  const isValue = lowerKey(next) === 'be' && sentence[at + 2]?.kind === 'number'
+  if (isValue || sentence.some(token => besideSymbol.has(lowerKey(token)))) return true
   return beforeSymbol.has(before) || (ends && !auxiliaries.has(before))
 }
 
@@ -50,7 +57,13 @@ export function openInSmall(sentence: readonly Token[]): Token[] {
   })
 }
 
+const exclaimed = wordSet('explain describe list give show help')
 const markable = wordSet('of is the a an mean means called does do use using with and or to in for')
+
+/** With a full stop after them they are others: 3 in., Co., Sun. */
+const abbreviated = wordSet(
+  'co in no st dr mr mrs ms jr sr inc ltd corp etc vs jan mar apr jun jul aug sep sept oct nov dec mon tue wed thu fri sat sun a p m',
+)
 
 /** Takes the last marks off a sentence that shows by itself that it asks; a mark that may be an operand or the subject stays. */
 export function trimClosingMark(sentence: readonly Token[]): readonly Token[] {
@@ -63,11 +76,17 @@ export function trimClosingMark(sentence: readonly Token[]): readonly Token[] {
   const marks = sentence.slice(end)
   const stops = marks.filter(mark => mark.key === '.').length
   // Dots may stand for what was left out, or for a folder; only a question mark may stand apart.
-  if (stops > 1 || (marks[0]?.key !== '?' && marks[0]?.start !== last.end)) return sentence
-  // Nobody asks with an exclamation mark alone: it is part of a name, "Oliver!".
-  if (marks[0]?.key === '!' && !requestVerbs.has(lowerKey(sentence[0]))) return sentence
+  // "What is Co.?": the stop belongs to the word.
+  if (
+    stops > 1 ||
+    (stops > 0 && (marks.length > 1 || abbreviated.has(lowerKey(last)))) ||
+    (marks[0]?.key !== '?' && marks[0]?.start !== last.end)
+  )
+    return sentence
+  // It may be part of a name: "who wrote Oliver!", "explain Yahoo!", "write a review of mother!".
+  if (marks[0]?.key === '!' && !(exclaimed.has(lowerKey(sentence[0])) && /^[a-z]+$/.test(last.key))) return sentence
   const isLoose = last.kind === 'word' && !markable.has(lowerKey(last)) && last.key.length > 1
-  const isQuestion = marks.length === 1 && marks[0]?.key !== '!' && (last.kind !== 'operator' || last.key === 'x')
+  const isQuestion = marks.length === 1 && (last.kind !== 'operator' || last.key === 'x')
   if (!isLoose && !isQuestion) return sentence
   if (!isLoose && last.kind === 'word' && last.end !== marks[0]?.start) return sentence
   return sentence.slice(0, end)

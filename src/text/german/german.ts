@@ -24,7 +24,7 @@ const wordingWords = wordSet(`
   übersetze übersetzen übersetzung korrigiere korrigieren formuliere formulieren umformulieren fasse zusammenfassen zusammenfassung
   buchstabiere buchstabieren buchstabe buchstaben wort wörter satz sätze silbe silben zeichen text absatz rechtschreibung grammatik
   schreibt schreibe schreiben geschrieben heißt sagt sage sagen reimt groß klein richtig falsch fehler wiederhole folgende folgenden
-  artikel plural komma
+  artikel plural komma beende beenden schließe antwortet antworte antworten brief gruß höflich text nachricht frage
 `)
 
 const courtesy = courtesyTables({

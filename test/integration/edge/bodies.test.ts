@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { describeBackends } from '../../harness/backends.ts'
 import { startProxy, type TestProxy } from '../../harness/proxy.ts'
 import { waitUntil } from '../../harness/wait-until.ts'
-import { type RawPart, sendRaw } from '../hostile/raw-http.ts'
+import { type RawOptions, type RawPart, sendRaw } from '../hostile/raw-http.ts'
 
 const MIB = 1024 * 1024
 
@@ -20,7 +20,8 @@ describeBackends('request bodies on the wire', backend => {
     `POST /v1/chat/completions HTTP/1.1\r\nHost: proxy\r\nAuthorization: Bearer ${authorization}\r\n${headers.map(header => `${header}\r\n`).join('')}\r\n`
 
   /** Until two answers have come, where not so many are asked for, or the proxy hangs up. */
-  const send = (parts: RawPart[], responses = 2) => sendRaw({ port: proxy.port, parts, responses, timeLimitMs: 50_000 })
+  const send = (parts: RawPart[], responses: RawOptions['responses'] = 2) =>
+    sendRaw({ port: proxy.port, parts, responses, timeLimitMs: 50_000 })
 
   test('one that is announced as too large is refused before a byte of it was sent, and the connection ends', async () => {
     const { responses, hungUp } = await send([head([`Content-Length: ${MIB + 1}`])])
@@ -51,10 +52,13 @@ describeBackends('request bodies on the wire', backend => {
   test('those in memory together are bounded; who comes too late is told when to come again', async () => {
     const started = `${head([`Content-Length: ${MIB}`])}{`
     const { promise: oneTooMany, resolve: goOn } = Promise.withResolvers<void>()
-    const sent = Array.from({ length: 9 }, () => send([started, oneTooMany, ' '.repeat(MIB - 1)], 1))
+    const body = [started, oneTooMany, ' '.repeat(MIB - 1)]
+    // Who is refused is to be hung up on as well.
+    const sent = Array.from({ length: 9 }, () => send(body, ([first]) => first?.status === 400))
     const late = await Promise.race(sent)
     expect(late.responses.map(({ status, headers }) => [status, headers.get('retry-after')])).toEqual([[503, '1']])
     expect(JSON.parse(late.responses[0]?.body ?? '')).toMatchObject({ error: { code: 'too_many_large_requests' } })
+    expect(late.hungUp).toBe(true)
     goOn()
     // The others are read, and are no JSON.
     const answered = await Promise.all(sent)

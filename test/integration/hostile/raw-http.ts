@@ -21,8 +21,8 @@ export type RawPart = string | Uint8Array | number | Promise<void>
 export interface RawOptions {
   port: number
   parts: readonly RawPart[]
-  /** Responses to wait for. */
-  responses: number
+  /** How many responses to wait for, or whether those that have come are all. */
+  responses: number | ((come: readonly RawResponse[]) => boolean)
   /** Rejects where by then neither all responses have come nor the server has hung up. */
   timeLimitMs: number
 }
@@ -31,13 +31,14 @@ export interface RawOptions {
 export async function sendRaw({ port, parts, responses, timeLimitMs }: RawOptions): Promise<RawExchange> {
   const { promise: exchange, resolve, reject } = Promise.withResolvers<RawExchange>()
   const hasBodies = !isHead(parts[0])
+  const areAll = typeof responses === 'number' ? (come: readonly RawResponse[]) => come.length >= responses : responses
   let received = ''
   let isOver = false
   let wake = () => {}
 
   function look(hungUp: boolean): void {
     const read = readResponses(received, hasBodies)
-    if (!hungUp && read.length < responses) return
+    if (!hungUp && !areAll(read)) return
     isOver = true
     resolve({ responses: read, received, hungUp })
     wake()

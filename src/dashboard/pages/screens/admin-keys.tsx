@@ -1,4 +1,4 @@
-/** Admin API keys: for scripts that do what these pages do. */
+/** Admin API keys, for scripts that call the same API as these pages. */
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { call } from '../api.ts'

@@ -1,4 +1,4 @@
-/** The answers that the cache holds, one by one. */
+/** Lists the cache's entries. */
 import { useState } from 'react'
 import { call } from '../api.ts'
 import { Badge, Card, Empty, RowButton } from '../components/basics.tsx'
@@ -13,7 +13,7 @@ const FOUND_BY = { exact: 'Exact request', normalized: 'Same wording', similar: 
 interface CacheEntriesProps {
   projectId: string
   mayChange: boolean
-  /** An entry is gone. */
+  /** Called after an entry was deleted. */
   onChange(): void
 }
 

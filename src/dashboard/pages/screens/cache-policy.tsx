@@ -1,4 +1,4 @@
-/** The settings by which a project's cache decides. */
+/** The settings of a project's cache. */
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, type ReactNode, useState } from 'react'
 import { call, get } from '../api.ts'
@@ -21,7 +21,7 @@ export function useSettings(projectId: string | undefined) {
   })
 }
 
-/** What a field needs: its value as text, and how to change it. */
+/** Props of the field for one setting: its value as text, and how to change it. */
 type FieldOf = (name: string) => { value: string; disabled: boolean; onChange(value: string): void }
 
 export function CachePolicy({ projectId, mayChange }: { projectId: string; mayChange: boolean }) {
@@ -70,7 +70,7 @@ export function CachePolicy({ projectId, mayChange }: { projectId: string; mayCh
   )
 }
 
-/** A list of names as the form has it, with commas between. */
+/** Lists are edited as comma-separated text. */
 function asText(value: unknown): string {
   return Array.isArray(value) ? value.join(', ') : String(value ?? '')
 }

@@ -1,4 +1,4 @@
-/** What the cache holds, how it decides, whether that was right, and making it forget. */
+/** The cache page: its entries, its policy, its verdicts, and purging it. */
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { get } from '../api.ts'

@@ -1,4 +1,4 @@
-/** What the cache would do with a question, and why: the decision, and the nearest stored questions laid beside it. */
+/** What the cache would do with a question and why: the decision, and the nearest stored questions for comparison. */
 import { type Explanation, toDifferences } from '../ask-model.ts'
 import { Badge, Card } from '../components/basics.tsx'
 import { ResultBadge } from './result-badge.tsx'

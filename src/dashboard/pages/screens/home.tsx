@@ -1,4 +1,4 @@
-/** Where the dashboard begins: at a project, or at making the first one. */
+/** The start page: opens a project, or asks for the first one to be created. */
 import { Navigate } from '@tanstack/react-router'
 import { Empty, Loading, Problem } from '../components/basics.tsx'
 import { isAdministrator, lastProject, useProjects, useSession } from '../session.ts'

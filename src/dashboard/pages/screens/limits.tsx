@@ -1,4 +1,4 @@
-/** What a project may do, and how much of it is used: this minute, this month. */
+/** A project's limits, and how much of each is used: this minute, this month. */
 import { useQuery } from '@tanstack/react-query'
 import { get } from '../api.ts'
 import { Badge, Card, Empty, Loading, PageHeader, Problem } from '../components/basics.tsx'

@@ -1,4 +1,4 @@
-/** Logging in. */
+/** The login page. */
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, type ReactNode, useState } from 'react'
 import { call, get } from '../api.ts'
@@ -37,7 +37,7 @@ export function Mark() {
   )
 }
 
-/** What a login with the provider came to, as the address says it. */
+/** Messages for the error codes that a failed login with the OpenID provider puts in the URL. */
 const PROBLEMS: Record<string, string> = {
   unverified: 'Your provider has not verified your e-mail address. Have it verified there, then try again.',
   refused: 'Your provider did not confirm the login. Try again.',

@@ -1,4 +1,4 @@
-/** What was served for a question in other words, or nearly; and a person's word on it, in one click. */
+/** Semantic hits and near misses, each with buttons for a person's verdict. */
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { call } from '../api.ts'
 import { Badge, Button, Card, Empty, Loading, Problem } from '../components/basics.tsx'
@@ -53,7 +53,7 @@ export function Matches({ project, kind }: { project: Project; kind: keyof typeo
   )
 }
 
-/** Says why there are no wordings, and turns them on. */
+/** Explains why no wordings are shown, and turns their storage on. */
 function KeepWordings({ project }: { project: Project }) {
   const queries = useQueryClient()
   const settings = useSettings(project.id)
@@ -124,7 +124,7 @@ function Match({ match, project }: { match: CacheMatch; project: Project }) {
   )
 }
 
-/** What was said of the pair, and the buttons to say it. */
+/** Shows the verdict on the pair, and the buttons to give one. */
 function Verdict({ match, project }: { match: CacheMatch; project: Project }) {
   const queries = useQueryClient()
   const saying = useMutation({
@@ -139,7 +139,7 @@ function Verdict({ match, project }: { match: CacheMatch; project: Project }) {
   const isServed = reason !== 'undecided'
   const byPerson = source === 'person'
   const mayGive = may(project, 'member') && match.entry_id !== null
-  // What contradicts the cache stands out; what agrees with it is only worth having.
+  // The button that contradicts the cache's decision is the prominent one: that verdict matters more.
   const wrong = { title: isServed ? 'Wrong match' : 'They differ', look: isServed ? 'danger' : 'quiet' } as const
   const right = { title: isServed ? 'It was right' : 'These are the same', look: isServed ? 'quiet' : 'plain' } as const
   return (

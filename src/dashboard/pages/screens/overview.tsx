@@ -1,4 +1,4 @@
-/** What the cache did, what it saved, and what went wrong. */
+/** What the cache did, what it saved, and which errors occurred. */
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useMemo, useState } from 'react'
@@ -13,7 +13,7 @@ import { bucketStarts, formatBucket, SPANS, type SpanName, tickFormatter } from 
 import type { Overview as Answer, Counts } from '../types.ts'
 import { Shares } from './shares.tsx'
 
-/** A request is seen within two seconds of its record. */
+/** A request appears within two seconds of its record. */
 const REFRESH_MS = 2_000
 const MEASURES = { requests: 'Requests', money: 'Money', tokens: 'Tokens', errors: 'Errors' }
 type Measure = keyof typeof MEASURES
@@ -186,7 +186,7 @@ const RESULTS: Record<string, string> = { HIT: 'Exact hit', 'HIT-SEMANTIC': 'Sem
 function Latency({ rows }: { rows: Answer['latency'] }) {
   return (
     <Card title="Time to the answer’s beginning">
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard */}
       <section className="relative overflow-x-auto" tabIndex={0} aria-label="Latency percentiles">
         <table className="w-full text-left">
           <thead className="text-xs text-muted">

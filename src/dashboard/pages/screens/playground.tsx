@@ -1,4 +1,4 @@
-/** Trying a question out with a test key: its answer as it comes, its headers, and what the cache made of it. */
+/** Sends a question with a test key, and shows the response as it arrives, its headers, and the cache's explanation. */
 import { useMutation } from '@tanstack/react-query'
 import { type FormEvent, useRef, useState } from 'react'
 import { call } from '../api.ts'
@@ -56,7 +56,7 @@ function Trial({ project }: { project: Project }) {
       const { signal } = running.current
       const chat: Chat = { apiKey, model, message, stream: isStreamed, headers: { 'cache-control': control } }
       setOutcome(NOTHING)
-      // Before it is sent: afterwards it is an exact hit.
+      // The explanation comes first: after the request is sent, the question is an exact hit.
       note({ explanation: await explainChat(chat, signal) })
       if (isSent)
         await sendChat(chat, { onHeaders: answered => note({ answered }), onText: text => note({ text }), signal })
@@ -111,7 +111,7 @@ function Trial({ project }: { project: Project }) {
   )
 }
 
-/** A key is known to who has it: pasted, or made here for an hour. It stays on this page. */
+/** The key is pasted, or created here for an hour. It never leaves this page's memory. */
 function KeyField({ project, value, onChange }: { project: Project; value: string; onChange(key: string): void }) {
   const making = useMutation({
     mutationFn: () =>

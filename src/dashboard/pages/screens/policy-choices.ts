@@ -1,4 +1,4 @@
-/** What each choice of a cache policy means, in the words of the form. */
+/** The form's choices of cache policy, with their explanations. */
 import type { Choice, Units } from '../components/setting-fields.tsx'
 
 export const CACHE_MODES: readonly Choice[] = [

@@ -1,10 +1,12 @@
-/** For administrators: all projects and the plans they are on. */
+/** All projects and their plans, for administrators. */
+
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { call } from '../api.ts'
 import { Badge, Card, Empty, PageHeader, Problem, RowButton } from '../components/basics.tsx'
 import { Confirm } from '../components/confirm.tsx'
+import { Select } from '../components/select.tsx'
 import { type Column, Table } from '../components/table.tsx'
 import { formatCount, formatDate } from '../format.ts'
 import { usePaged } from '../paged.ts'
@@ -86,16 +88,12 @@ function columnsOf({ plans, move, archive }: ProjectActions): Column<Project>[] 
     {
       title: 'Plan',
       cell: project => (
-        <select
+        <Select
           aria-label={`Plan of ${project.name}`}
-          className="min-h-8 rounded-md border border-line bg-surface px-2"
+          choices={plans.length > 0 ? plans.map(plan => plan.name) : [project.plan]}
           value={project.plan}
-          onChange={event => move({ id: project.id, plan: event.target.value })}
-        >
-          {(plans.length > 0 ? plans : [{ name: project.plan }]).map(plan => (
-            <option key={plan.name}>{plan.name}</option>
-          ))}
-        </select>
+          onChange={plan => move({ id: project.id, plan })}
+        />
       ),
     },
     {

@@ -79,7 +79,7 @@ export function ProviderKeys() {
 interface ProviderCardProps {
   provider: string
   stored: ProviderKey | undefined
-  /** Null where the user may change nothing. */
+  /** Null when the user may change nothing. */
   actions: { store(provider: string): void; remove(provider: string): void } | null
 }
 

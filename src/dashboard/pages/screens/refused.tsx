@@ -1,4 +1,4 @@
-/** What was turned away at the door, for administrators: of all projects, since a refused request need not belong to one. */
+/** Refused requests, for administrators: of all projects, since a refused request may belong to none. */
 import { useQuery } from '@tanstack/react-query'
 import { get } from '../api.ts'
 import { Card, Empty, Loading, Problem } from '../components/basics.tsx'

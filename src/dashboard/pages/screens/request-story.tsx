@@ -1,4 +1,4 @@
-/** One request's story: who asked, how it was answered, how long each part took, what it cost. */
+/** One request in full: its key, how it was answered, how long each part took, what it cost. */
 import type { ReactNode } from 'react'
 import { CopyButton } from '../components/basics.tsx'
 import { Dialog } from '../components/dialog.tsx'

@@ -1,4 +1,4 @@
-/** What a threshold would serve, save and risk: what came up in the last week, by similarity, with a slider across it. */
+/** What a threshold would serve, save and risk: last week's matches by similarity, with a slider for the threshold. */
 import { useQuery } from '@tanstack/react-query'
 import { useId, useState } from 'react'
 import { get } from '../api.ts'
@@ -65,7 +65,7 @@ export function Similarity({ project }: { project: Project }) {
   )
 }
 
-/** What similarity alone would come to from here on. */
+/** What the `threshold` policy would have served, saved and got wrong. */
 function Outcome({
   calibration: { histogram, calibration },
   threshold,

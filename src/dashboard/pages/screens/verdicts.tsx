@@ -1,4 +1,4 @@
-/** What people and the judge have said of pairs of questions; each can be taken back. */
+/** The verdicts that people and the judge gave on pairs of questions. Each can be withdrawn. */
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { call } from '../api.ts'

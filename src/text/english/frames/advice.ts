@@ -44,7 +44,9 @@ export function writeAdvice(tokens: readonly Token[]): readonly Token[] {
   )
   const head = (end === -1 ? tokens.length : end) - 1
   const noun = tokens[head]
-  const single = noun && head >= from + length ? advisedNouns.get(noun.key) : undefined
+  const between = tokens.slice(from + length, Math.max(head, from + length))
+  const isOneOfKind = noun && head >= from + length && !(/^games?$/.test(noun.key) && between.some(isOfName))
+  const single = isOneOfKind ? advisedNouns.get(noun.key) : undefined
   const copula = isConditional || isPerfect ? rewrite(verb, 'is', 'question-frame') : verb
   const kept = writeSuperlative(tokens.slice(from, from + length), article !== undefined)
   if (!noun || single === undefined) {
@@ -60,6 +62,11 @@ export function writeAdvice(tokens: readonly Token[]): readonly Token[] {
     rewrite(noun, single, 'inflection'),
     ...writeExperienceOf(tokens.slice(head + 1)),
   ]
+}
+
+/** "The best Olympic games" are no games. */
+function isOfName({ key }: Token): boolean {
+  return /^\p{Lu}\p{Ll}/u.test(key) || /^(?:olympic|hunger|mind|head|war|ball|asian|commonwealth)$/.test(key)
 }
 
 /** How many tokens from `at` on are a superlative of opinion; 0 where none is. */

@@ -83,5 +83,5 @@ export const openNouns = wordSet(`
 /** "What is the meaning of life" asks for more than what a word means. */
 export const unmeant = wordSet(`
   life existence living love it this that these those they he she you your my our his her their all everything being the a an of for to in
-  when by if what i we us me not
+  when by if what i we us me not as yourself myself himself herself itself ourselves themselves
 `)

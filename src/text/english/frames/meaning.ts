@@ -1,6 +1,6 @@
 /** Questions for what a word means. */
 import { indexPhrases, lowerKey, matchPhrase, startsWith } from '../../phrases.ts'
-import { phraseList, replaceWords, type Token } from '../../token.ts'
+import { phraseList, replaceWords, type Token, wordSet } from '../../token.ts'
 import { unmeant } from './frame-words.ts'
 
 const meaningFrames = indexPhrases(
@@ -28,6 +28,10 @@ const definitionFrames = indexPhrases(
   give me a definition of
 `),
 )
+const persons = wordSet(`
+  mom mum mother dad father parents brother sister wife husband boyfriend girlfriend boss teacher god jesus someone somebody everyone everybody
+  anyone anybody nobody people man woman girl guy author writer poet speaker doctor mark will trump
+`)
 const MAX_SUBJECT = 3
 const quotedWords = /^"(\p{L}+(?: \p{L}+){0,2})"$/u
 
@@ -45,7 +49,7 @@ export function writeMeaning(tokens: readonly Token[]): readonly Token[] | null 
   const length = matchPhrase(meaningFrames, tokens, 0)
   const isPlain = length === 0 && startsWith(tokens, 0, ['what', 'does']) && lowerKey(tokens.at(-1)) === 'mean'
   const subject = unquote(isPlain ? tokens.slice(2, -1) : length > 0 ? tokens.slice(length) : [])
-  if (!subject) return null
+  if (!subject || subject.some(mayBeSomebody)) return null
   if (isPlain) return [...tokens.slice(0, 2), ...subject, ...tokens.slice(-1)]
   const frame = replaceWords(tokens.slice(0, length), ['what', 'does'], 'question-frame')
   const last = subject.slice(-1)
@@ -66,4 +70,9 @@ function unquote(subject: readonly Token[]): readonly Token[] | null {
 
 function isUnmeant(token: Token): boolean {
   return token.kind === 'mark' || unmeant.has(lowerKey(token))
+}
+
+/** "What does Marx mean", "what does mom mean": what somebody has in mind. An acronym is nobody. */
+function mayBeSomebody(token: Token): boolean {
+  return persons.has(lowerKey(token)) || /^\p{Lu}.*\p{Ll}/u.test(token.key)
 }

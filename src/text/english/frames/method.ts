@@ -64,6 +64,14 @@ const askers: ReadonlyArray<readonly [Asker, string]> = [
 ]
 const frames = askers.map(([asker, phrases]) => ({ asker, index: indexPhrases(phraseList(phrases)) }))
 
+/** What one comes to be without meaning to: "how do I get sick". */
+const states = wordSet(`
+  sick ill hurt lost fired scammed caught fat old tired hacked robbed sued dizzy headaches acne bored angry scared nervous confused drunk
+  pregnant arrested banned blocked stuck dumped sunburned addicted anxious lonely depressed cold hot hungry sleepy
+`)
+const bareVerbs = wordSet(
+  'swim cook sew knit whistle draw paint drive study code dance sing hack teach read write speak',
+)
 const firstPerson = wordSet('i me my mine myself we us our ours ourselves')
 const anyPerson: ReadonlySet<string> = new Set([
   ...firstPerson,
@@ -84,7 +92,7 @@ export function writeMethod(tokens: readonly Token[]): readonly Token[] {
   const verb = lowerKey(tokens[length])
   const task = writeTask(tokens.slice(length), found.asker)
   const words = task.map(lowerKey)
-  if (!doingVerbs.has(verb) || isState(words) || !isAnyones(found.asker, task)) return tokens
+  if (!doingVerbs.has(verb) || isState(words) || isBare(words) || !isAnyones(found.asker, task)) return tokens
   return [...replaceWords(tokens.slice(0, length), ['how', 'to'], 'question-frame'), ...task]
 }
 
@@ -99,9 +107,16 @@ function isAnyones(asker: Asker, task: readonly Token[]): boolean {
   return true
 }
 
+/** "How do I grow", "how do I forget": something may be left out. */
+function isBare([verb = '', ...more]: readonly string[]): boolean {
+  return more.filter(Boolean).length === 0 && !bareVerbs.has(verb)
+}
+
 /** "How do I compare to others", "how do I perform under pressure", "how do I get so tired": how the asker is, or comes to be. */
 function isState([verb = '', next = '', ...more]: readonly string[]): boolean {
   if (next === 'so' || next === 'as' || more.includes('so')) return true
+  if (verb === 'get' && states.has(next)) return true
+  if (verb === 'end' || (verb === 'keep' && next.endsWith('ing'))) return true
   if (verb === 'compare' || verb === 'perform') return /^(?:to|with|against|under|at|in|on|)$/.test(next)
   return verb === 'measure' && next === 'up'
 }

@@ -6,6 +6,7 @@ import { openNouns, relationNouns } from './frame-words.ts'
 
 /** What holds between two things whichever comes first. */
 const symmetric = wordSet('difference differences relationship relationships relation similarity similarities')
+const definite = wordSet('this that these those each above given listed')
 const exampleFrames = indexPhrases(
   phraseList(`
   give examples of
@@ -38,6 +39,9 @@ export function writeRelation(tokens: readonly Token[]): readonly Token[] {
     return tokens
   // "What are some planets" asks for fewer than "what are the planets"; nobody knows all advantages.
   if (lowerKey(tokens[2]) === 'some' && !(openNouns.has(noun.key) && lowerKey(tokens[1]) === 'are')) return tokens
+  // "The three causes", "the examples in chapter 2", "the effects of this": those, and no others.
+  if (from > 2 && tokens.slice(from).some(({ kind, key }) => kind === 'number' || definite.has(key.toLowerCase())))
+    return tokens
   const kept = markDropped(tokens.slice(from), from > 2 ? 'frame-word' : null)
   const isSymmetric = symmetric.has(noun.key) && lowerKey(tokens[at + 1]) === 'between' && at === from
   if (!isSymmetric) return [...tokens.slice(0, 2), ...kept]

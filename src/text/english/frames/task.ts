@@ -127,7 +127,13 @@ function dropArticle(tokens: readonly Token[]): readonly Token[] {
   const at = verb === 'apply' && lowerKey(tokens[1]) === 'for' ? 2 : 1
   if ((at === 1 && !obtainingVerbs.has(verb)) || !/^an?$/.test(lowerKey(tokens[at]))) return tokens
   const length = matchPhrase(obtained, tokens, at + 1)
-  if (length === 0 || !endsPhrase(tokens[at + 1 + length])) return tokens
+  // A visa is no card: "get Visa".
+  if (
+    length === 0 ||
+    tokens.slice(at + 1, at + 1 + length).some(({ key }) => /^\p{Lu}\p{Ll}/u.test(key)) ||
+    !endsPhrase(tokens[at + 1 + length])
+  )
+    return tokens
   return [...tokens.slice(0, at), ...markDropped(tokens.slice(at + 1), 'frame-word')]
 }
 
