@@ -109,10 +109,10 @@ begin
             limit 5
         ) p
     ),
-    -- The nearest few first, the threshold outside: inside, it would be weighed for every row. Codes come out nearly in the
+    -- The nearest few first, the threshold further out: inside, it would be weighed for every row. Codes come out nearly in the
     -- vectors' order: of the nearest twenty, vectors choose.
-    alike as (
-        select o.place, n.entry_id, 'similar' as match, 1 - n.distance as similarity
+    near as (
+        select o.place, n.entry_id, 'similar' as match, 1 - n.distance as similarity, 1 - n.distance > o.threshold as is_alike
         from open o
         left join lateral (
             select x.lists, x.space_id
@@ -152,12 +152,11 @@ begin
             limit 5
         ) n
         where o.asked is not null
-            and 1 - n.distance > o.threshold
     )
     select
         o.place, e.id, encode(e.request_hash, 'hex'), c.match, c.similarity, e.response, e.provider, e.prompt_tokens, e.completion_tokens,
         e.created_at, e.expires_at, p.prompt, v.verdict, v.source
-    from (select * from named union all select * from alike) c
+    from (select * from named union all select n.place, n.entry_id, n.match, n.similarity from near n where n.is_alike) c
     join open o on o.place = c.place
     cross join lateral (select x.* from cache_entries x where x.id = c.entry_id limit 1) e
     cross join lateral (select x.* from cache_prompts x where x.entry_id = c.entry_id limit 1) p
@@ -171,9 +170,15 @@ begin
         -- A person's before a review's, and that before the judge's.
         order by array_position(array['person', 'review', 'judge'], x.source)
         limit 1
-    ) v on true;
+    ) v on true
+    union all
+    select
+        n.place, 0, '', 'below', max(n.similarity), '', '', 0, 0, now(), now(), null, null, null
+    from near n
+    group by n.place
+    having not bool_or(n.is_alike);
 end;
 $$;
 
 comment on function find_answers(bigint[], bytea, bytea, bytea, integer[], text[], double precision[], integer[]) is
-    'What is stored for each request, one item of each list a request, hashes 32 bytes each: the answer to exactly this request; else, of equal context, up to five of equal normalized prompt, and up to five whose prompt vectors are more similar than the threshold, each with its prompt to be proved by and with what a person, or else a review, or else the judge, said of the two. Places count from 0. A null threshold looks for the exact one alone, a null vector for no similar ones; a null age takes any.';
+    'What is stored for each request, one item of each list a request, hashes 32 bytes each: the answer to exactly this request; else, of equal context, up to five of equal normalized prompt, and up to five whose prompt vectors are more similar than the threshold, each with its prompt to be proved by and with what a person, or else a review, or else the judge, said of the two. Places count from 0. Where none is, one row says how similar the nearest is, match below, and nothing of it. A null threshold looks for the exact one alone, a null vector for no similar ones; a null age takes any.';
