@@ -61,7 +61,7 @@ export function pickCandidate(
 interface Weighing {
   policy: SemanticPolicy
   learned: LearnedExchanges
-  /** Whether what keeps the row apart is told: that costs far more than to see that something does. */
+  /** Whether to find out which difference keeps the row apart. That costs far more than finding out that there is one. */
   isTold: boolean
 }
 
