@@ -304,7 +304,7 @@ describeBackends('files and batches', backend => {
     const file = await upload()
     expect(upstreams.groq.requests.map(({ path }) => path)).toEqual(['/v1/files'])
     await proxy.query(`delete from provider_keys`)
-    await expect(client.files.retrieve(file.id)).rejects.toThrow('404 It is kept under the project')
+    await expect(client.files.retrieve(file.id)).rejects.toThrow('404 This file or batch was created with the project')
     const { AGGREGATOR_API_KEY: _, ...environment } = upstreams.environment
     const bare = await startProxy({ stores, environment })
     const alone = new OpenAI({ baseURL: bare.baseUrl, apiKey: client.apiKey, maxRetries: 0 })
