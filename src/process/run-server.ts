@@ -25,7 +25,7 @@ import { createLog, type Log } from '../telemetry/log.ts'
 import { createWrongTags } from '../telemetry/wrong-tags.ts'
 import { warmTokenizer } from '../tokens/encodings.ts'
 import { keepPsqlPassword, lockDataDir } from './data-dir.ts'
-import { tellSupervisor } from './heartbeat.ts'
+import { reportToSupervisor } from './heartbeat.ts'
 import { watchLoopDelay } from './loop-delay.ts'
 import { stopOnSignals } from './stop-server.ts'
 import { welcome } from './welcome.ts'
@@ -42,7 +42,7 @@ export interface RunOptions {
 export async function runServer(config: Config, { isWorker }: RunOptions): Promise<void> {
   const log = createLog(config.logLevel)
   const [database, embedder] = await Promise.all([openDatabase(config), createEmbedder(config.embedder, log)])
-  if (!isWorker) await migrateAndTell(database, log)
+  if (!isWorker) await migrateAndLog(database, log)
   const { store, bus } =
     config.redisUrl === null
       ? { store: createInProcessStore(), bus: null }
@@ -68,7 +68,7 @@ export async function runServer(config: Config, { isWorker }: RunOptions): Promi
     'listening',
   )
   watchLoopDelay(log)
-  if (isWorker) tellSupervisor()
+  if (isWorker) reportToSupervisor()
   else await welcome(config, database, baseUrlOf(config.host, server.port ?? config.port))
 }
 
@@ -98,7 +98,7 @@ export async function openDatabase(config: Config): Promise<Database> {
 }
 
 /** Logs when another proxy's migration, or a table in use, delays this start. */
-export async function migrateAndTell(database: Database, log: Log): Promise<void> {
+export async function migrateAndLog(database: Database, log: Log): Promise<void> {
   const onWait = (seconds: number) =>
     log.info({ seconds }, 'waiting to migrate the database: another proxy is at it, or its tables are in use')
   const { isBehind } = await migrate(database, { onWait })

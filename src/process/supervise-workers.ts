@@ -1,7 +1,7 @@
 /** Runs several serving processes on one port: starts them, replaces those that end, passes signals on. */
 import { type Config, ConfigError } from '../config.ts'
 import { createLog, type Log } from '../telemetry/log.ts'
-import { baseUrlOf, migrateAndTell, openDatabase, portUnavailable } from './run-server.ts'
+import { baseUrlOf, migrateAndLog, openDatabase, portUnavailable } from './run-server.ts'
 import { welcome } from './welcome.ts'
 import { spawnWorker, type WorkerProcess } from './worker-process.ts'
 
@@ -16,7 +16,7 @@ export async function superviseWorkers(config: Config): Promise<void> {
   checkPort(config)
   const log = createLog(config.logLevel)
   const database = await openDatabase(config)
-  await migrateAndTell(database, log)
+  await migrateAndLog(database, log)
 
   const team = new Team(config, log)
   process.on('SIGTERM', () => team.stop())
