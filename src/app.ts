@@ -58,28 +58,28 @@ import { createVectorStore } from './vector-cache/vector-store.ts'
 
 export interface AppOptions {
   config: Config
-  /** Migrated. */
+  /** Already migrated. */
   database: Database
   store: FastStore
   embedder: Embedder
-  /** To share upstream calls with other processes; null where there is only this one. */
+  /** For sharing upstream calls with other processes; null when there is only this one. */
   bus?: ProcessBus | null
-  /** How long connections may idle after an answer; by default IDLE_TIMEOUT_SECONDS. */
+  /** How long a keep-alive connection may idle; by default IDLE_TIMEOUT_SECONDS. */
   idleTimeoutSeconds?: number
   log: Log
 }
 
 export interface App {
   http: ReturnType<typeof createHttp>
-  /** Where it has a port of its own. */
+  /** Null when it has no port of its own. */
   dashboard: ReturnType<typeof createDashboardServer> | null
-  /** To be watched by whoever listens. */
+  /** The listener registers its connections here. */
   connections: ConnectionRoom
-  /** What still runs is about to be cut off by this process's end, and is not to count. */
+  /** This process is about to cut off requests in flight: they must not count. */
   noteCut(): void
-  /** Writes what waits to be written: usage records, refunds and vectors. Resolves when that is done, or the time is up. */
+  /** Writes pending usage records, refunds and vectors. Resolves when that is done, or the time is up. */
   flush(timeLimitMs: number): Promise<void>
-  /** Ends what runs beside requests. Flush first: what is not yet written then is lost. */
+  /** Stops background work. Call `flush` first: anything not yet written is lost. */
   close(): Promise<void>
 }
 
@@ -113,6 +113,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   const ownWindows = createInProcessStore()
   const refusals = createRefusals(log)
   const refusalRecorder = createRefusalRecorder(database, refusals, log)
+  const adminSetup = { config, database, store: ownWindows, refusals, log }
   const http = createHttp({
     idleTimeoutSeconds,
     ...createEndpoints(options, stages, reservations, caching.explainer),
@@ -121,7 +122,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     connections,
     edge: createEdgeWindows(ownWindows),
     refusals,
-    controllers: config.dashboard === 'on' ? [createDashboard({ config, database, log })] : [],
+    controllers: config.dashboard === 'on' ? [createDashboard(adminSetup)] : [],
     log,
   })
   const waiting = [recorder, semanticHits, reservations, caching.vectors, refusalRecorder]
@@ -129,7 +130,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     http,
     connections,
     noteCut: accounting.noteCut,
-    dashboard: typeof config.dashboard === 'number' ? createDashboardServer({ config, database, log }) : null,
+    dashboard: typeof config.dashboard === 'number' ? createDashboardServer(adminSetup) : null,
     async flush(timeLimitMs) {
       const flushed = withinTimeLimit(timeLimitMs, caching.cache.flush()).catch(() => {})
       await Promise.all([flushed, ...waiting.map(each => each.drain(timeLimitMs))])
@@ -144,7 +145,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   }
 }
 
-/** What finds stored responses, and what learns beside it which of them may be served. */
+/** Creates the cache, and what learns in the background which entries may be served. */
 async function createCaching(
   { config, database, store, embedder, log }: AppOptions,
   catalogue: Catalogue,
@@ -167,7 +168,7 @@ async function createCaching(
   }
 }
 
-/** What answers the requests to each of the API's endpoints. */
+/** Creates the handlers of the API's endpoints. */
 function createEndpoints(
   { database, store }: AppOptions,
   stages: Stages,

@@ -10,51 +10,51 @@ export type { OidcConfig } from './config/oidc.ts'
 export interface Config {
   port: number
   host: string
-  /** Null: the embedded database. */
+  /** Null for the embedded database. */
   databaseUrl: string | null
-  /** Over all workers of this machine; null: a share of what the server gives. */
+  /** Total over all workers of this machine; null for a share of the server's connections. */
   databaseMaxConnections: number | null
-  /** Null: the in-process store. */
+  /** Null for the in-process store. */
   redisUrl: string | null
   dataDir: string
-  /** Loopback port on which psql reaches the embedded database. */
+  /** Loopback port where psql reaches the embedded database. */
   embeddedPgPort: number
   workers: number
   aggregator: { name: string; baseUrl: string; apiKey: string | null; speaks: (typeof SPEECHES)[number] }
   direct: Record<DirectProvider, { baseUrl: string }>
   embedder: EmbedderConfig
-  /** 32 bytes that seal provider keys; null: made in `dataDir` at first need, where the database is embedded. */
+  /** 32 bytes that encrypt provider keys. Null with the embedded database: the key is then created in `dataDir` at first use. */
   encryptionKey: Uint8Array | null
-  /** Opens what was sealed before `encryptionKey` was rotated. */
+  /** Decrypts what was encrypted before `encryptionKey` was rotated. */
   encryptionKeyPrevious: Uint8Array | null
-  /** Reverse proxies in front whose word on the client's address counts. */
+  /** Number of reverse proxies in front whose client address is trusted. */
   trustedProxies: number
   upstream: {
     connectTimeoutMs: number
     firstByteTimeoutMs: number
     idleTimeoutMs: number
-    /** Of a stream, from one blank line to the next. */
+    /** For a stream: the size from one blank line to the next. */
     maxEventBytes: number
-    /** Of an answer that is no stream. */
+    /** For a response that is no stream. */
     maxAnswerBytes: number
-    /** Before the first byte alone. */
+    /** Retries happen only before the first byte. */
     maxRetries: number
-    /** Failures in a row that open a provider's circuit for a key. */
+    /** Consecutive failures that open a provider's circuit for a key. */
     circuitFailures: number
-    /** How long it stays open at first. */
+    /** How long the circuit stays open the first time. */
     circuitOpenMs: number
   }
-  /** Origins whose pages may call from a browser; empty: none. */
+  /** Origins whose pages may call the proxy from a browser; empty for none. */
   corsOrigins: '*' | readonly string[]
   maxBodyBytes: number
-  /** From a request's headers to the last byte of its body. */
+  /** From the end of a request's headers to the last byte of its body. */
   bodyTimeoutMs: number
-  /** Who may vouch for users of the dashboard beside their passwords; null: nobody. */
+  /** The provider for single sign-on to the dashboard, beside passwords; null for none. */
   oidc: OidcConfig | null
-  /** Where pages and admin API are served: beside the proxy, on a port of their own, or not at all. */
+  /** Where pages and admin API are served: on the proxy's port, on a port of their own, or not at all. */
   dashboard: 'on' | 'off' | number
   logLevel: LogLevel
-  /** How long a shutdown waits for requests that are under way. */
+  /** How long a shutdown waits for requests in flight. */
   shutdownTimeoutMs: number
 }
 
@@ -62,7 +62,7 @@ const SPEECHES = ['chat', 'responses', 'messages', 'all'] as const
 export type DirectProvider = 'openai' | 'anthropic' | 'groq'
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent'
 
-/** What is wrong with the environment, one line a variable. */
+/** What is wrong with the environment, one line per variable. */
 export class ConfigError extends Error {
   constructor(problems: readonly string[]) {
     super(`Cannot start:\n${problems.map(problem => `  ${problem}`).join('\n')}`)
@@ -119,7 +119,7 @@ export function readConfig(environment: Environment = process.env): Config {
     logLevel: read.choice('LOG_LEVEL', 'info', ['debug', 'info', 'warn', 'error', 'silent']),
     shutdownTimeoutMs: read.integer('SHUTDOWN_TIMEOUT_MS', 30_000, 0, 3_600_000),
   }
-  // One each at least.
+  // Each worker needs at least one.
   config.databaseMaxConnections = read.optionalInteger('DATABASE_MAX_CONNECTIONS', config.workers, 10_000, 20)
   if (problems.length > 0) throw new ConfigError(problems)
   return config

@@ -1,4 +1,4 @@
-/** Errors as the rest of the program uses them: the type, the catalogue's constructors, and a client that has gone. */
+/** The errors that the rest of the program uses: the type, the catalogue's constructors, and ClientGone. */
 
 export { type CarriedError, carryError, restoreError } from './errors/carry-error.ts'
 export { ClientGone, ProxyError, type ProxyErrorOptions } from './errors/proxy-error.ts'

@@ -1,10 +1,15 @@
 /**
- * Versions of the proxy beside each other: what a request costs in processor time, of the proxy, of its PostgreSQL connections and of
- * Redis. Each has a database of its own and gets the load in turn, the order reversed every round, so that a noisy minute hits all.
+ * Compares versions of the proxy side by side: the processor time of a request, in the proxy, its PostgreSQL connections and Redis. Each
+ * version has its own database and gets the load in turn, in reversed order every round, so that a noisy minute affects all. When the
+ * scenario is a miss, a bare `fetch` forwarder gets the load, too: `of floor` is a request's cost in forwarders.
  *
  * Run: bun scripts/bench/compare.ts --checkouts base=/path/to/one,now=. --scenarios exact,semantic,miss,miss-off --connections 32
- * Options: --rounds N (default 10) --seconds N (of each turn, default 1) --warm-up N (seconds, default 5). Each checkout needs its
- * own node_modules. DATABASE_URL and REDIS_URL must lead to servers on this machine: processor time is read from /proc.
+ * - --rounds N (default 10)
+ * - --seconds N (of each turn, default 1)
+ * - --warm-up N (seconds, default 30: JIT compilers need some ten thousand misses)
+ *
+ * Each checkout needs its own node_modules. DATABASE_URL and REDIS_URL must lead to servers on this machine: processor time is read from
+ * /proc.
  */
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -22,7 +27,7 @@ const { values: options } = parseArgs({
     connections: { type: 'string', default: '32' },
     rounds: { type: 'string', default: '10' },
     seconds: { type: 'string', default: '1' },
-    'warm-up': { type: 'string', default: '5' },
+    'warm-up': { type: 'string', default: '30' },
   },
 })
 
@@ -30,16 +35,19 @@ interface Version {
   name: string
   proxy: Subprocess
   port: number
-  stores: BenchStores
+  /** Null for the bare forwarder. */
+  stores: BenchStores | null
 }
 
 interface Scenario {
   bodies: string[]
   headers?: Record<string, string>
-  /** What X-Proxy-Cache must say. */
+  /** The expected X-Proxy-Cache. */
   expects: string
   /** Whether the project's semantic cache is on. */
   isSemantic: boolean
+  /** Whether the upstream is asked, so that a bare forwarder is the baseline. */
+  hasFloor?: boolean
 }
 
 const chat = (content: string) => JSON.stringify({ model: 'openai/gpt-4o-mini', messages: [{ role: 'user', content }] })
@@ -54,11 +62,17 @@ const SCENARIOS: Record<string, Scenario> = {
     expects: 'HIT-SEMANTIC',
     isSemantic: true,
   },
-  miss: { bodies: [chat('Tell me something about number {{n}}.')], expects: 'MISS', isSemantic: true },
+  miss: {
+    bodies: [chat('Tell me something about number {{n}}.')],
+    expects: 'MISS',
+    isSemantic: true,
+    hasFloor: true,
+  },
   'miss-off': {
     bodies: [chat('Tell me something about number {{n}}.')],
     expects: 'MISS',
     isSemantic: false,
+    hasFloor: true,
   },
 }
 
@@ -87,8 +101,21 @@ async function start(pair: string, upstreamUrl: string): Promise<Version> {
   return version
 }
 
+async function startForwarder(upstreamUrl: string): Promise<Version> {
+  const port = findFreePort()
+  const environment = { UPSTREAM_BASE_URL: upstreamUrl, PORT: String(port) }
+  const { process: proxy } = await startAndRead('scripts/bench/peers/forwarder.ts', [], environment)
+  return { name: 'forwarder', proxy, port, stores: null }
+}
+
 function headersOf({ stores }: Version): Record<string, string> {
-  return { authorization: `Bearer ${stores.key}`, 'content-type': 'application/json' }
+  return { authorization: `Bearer ${stores?.key ?? 'bench'}`, 'content-type': 'application/json' }
+}
+
+async function setSemantic({ environment }: BenchStores, isOn: boolean): Promise<void> {
+  const database = openRealDatabase({ url: environment.DATABASE_URL, maxConnections: 1 })
+  await database.runScript(`select set_setting('bench', 'semantic_enabled', '${isOn}')`)
+  await database.close()
 }
 
 async function load(version: Version, scenario: Scenario, connections: number, seconds: number): Promise<LoadResult> {
@@ -119,57 +146,65 @@ async function compare(versions: readonly Version[], name: string, scenario: Sce
   for (let round = 0; round < Number(options.rounds); round++) {
     const turns = versions.map((version, i) => [version, totals[i] as Total] as const)
     for (const [version, total] of round % 2 ? turns.toReversed() : turns) {
-      const { postgres, redis } = findStoreProcesses(version.stores.environment)
-      const before = [
-        readProcessorTime(version.proxy.pid),
-        sumProcessorTime(postgres),
-        sumProcessorTime(redis),
-      ] as const
+      const before = readAll(version)
       const result = await load(version, scenario, connections, Number(options.seconds))
-      // Records are written behind, twice a second: they are part of the price.
+      // Records are written twice a second, after their requests, and belong to the cost.
       await Bun.sleep(700)
-      total.proxy += readProcessorTime(version.proxy.pid) - before[0]
-      total.postgres += sumProcessorTime(findStoreProcesses(version.stores.environment).postgres) - before[1]
-      total.redis += sumProcessorTime(redis) - before[2]
+      const after = readAll(version)
+      total.proxy += after.proxy - before.proxy
+      total.postgres += after.postgres - before.postgres
+      total.redis += after.redis - before.redis
       total.requests += result.requests
       total.rates.push(result.requestsPerSecond)
-      total.others += result.requests - (result.cacheResults[scenario.expects] ?? 0)
+      total.others += result.requests - (result.cacheResults[version.stores ? scenario.expects : '-'] ?? 0)
     }
   }
-  for (const [i, version] of versions.entries()) print(name, connections, version.name, totals[i] as Total)
+  const [floor] = totals.filter((_, i) => versions[i]?.stores === null).map(({ proxy, requests }) => proxy / requests)
+  for (const [i, version] of versions.entries()) print(name, connections, version.name, totals[i] as Total, floor)
 }
 
-function print(scenario: string, connections: number, version: string, total: Total): void {
+/** For PostgreSQL, only this version's connections; Redis has no such split, so nothing else may use it. */
+function readAll({ proxy, stores }: Version): Pick<Total, 'proxy' | 'postgres' | 'redis'> {
+  const { postgres, redis } = stores ? findStoreProcesses(stores.environment) : { postgres: [], redis: [] }
+  return {
+    proxy: readProcessorTime(proxy.pid),
+    postgres: sumProcessorTime(postgres),
+    redis: sumProcessorTime(redis),
+  }
+}
+
+function print(scenario: string, connections: number, version: string, total: Total, floor: number | undefined): void {
   const each = [total.proxy, total.postgres, total.redis].map(time => time / total.requests)
   const cells = [...each, each.reduce((a, b) => a + b)].map(value => value.toFixed(0).padStart(9))
   const rate = total.rates.toSorted((a, b) => a - b)[Math.floor(total.rates.length / 2)] ?? 0
   const note = total.others > 0 ? `  (${total.others} of ${total.requests} were something else)` : ''
   const about = [scenario.padEnd(10), String(connections).padStart(5), version.padEnd(10), rate.toFixed(0).padStart(8)]
-  process.stdout.write(`${about.join(' ')}${cells.join('')}${note}\n`)
+  const ratio = floor ? (each.reduce((a, b) => a + b) / floor).toFixed(1) : ''
+  process.stdout.write(`${about.join(' ')}${cells.join('')}${ratio.padStart(10)}${note}\n`)
 }
 
 const home = process.cwd()
 const upstream = await startAndRead('test/standin/main.ts', ['--port', '0'])
 const versions: Version[] = []
+const upstreamUrl: string = JSON.parse(upstream.firstLine).baseUrl
+const forwarder = await startForwarder(upstreamUrl)
 try {
-  for (const pair of options.checkouts.split(','))
-    versions.push(await start(pair, JSON.parse(upstream.firstLine).baseUrl))
+  for (const pair of options.checkouts.split(',')) versions.push(await start(pair, upstreamUrl))
   process.stdout.write(
-    'scenario    at   version         1/s    proxy postgres    redis together  (processor µs a request)\n',
+    'scenario    at   version         1/s    proxy postgres    redis together  of floor (processor µs a request)\n',
   )
   for (const name of options.scenarios.split(',')) {
     const scenario = SCENARIOS[name]
     if (!scenario) throw new Error(`There is no scenario ${name}`)
-    for (const version of versions) {
-      const database = openRealDatabase({ url: version.stores.environment.DATABASE_URL, maxConnections: 1 })
-      await database.runScript(`select set_setting('bench', 'semantic_enabled', '${scenario.isSemantic}')`)
-      await database.close()
+    const measured = scenario.hasFloor ? [...versions, forwarder] : versions
+    for (const version of measured) {
+      if (version.stores) await setSemantic(version.stores, scenario.isSemantic)
       await load(version, scenario, 32, Number(options['warm-up']))
     }
     for (const connections of options.connections.split(','))
-      await compare(versions, name, scenario, Number(connections))
+      await compare(measured, name, scenario, Number(connections))
   }
 } finally {
-  await Promise.all([stop(upstream.process), ...versions.map(version => stop(version.proxy))])
-  for (const version of versions) await version.stores.drop()
+  await Promise.all([stop(upstream.process), ...[forwarder, ...versions].map(version => stop(version.proxy))])
+  for (const { stores } of versions) await stores?.drop()
 }

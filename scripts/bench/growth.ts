@@ -27,9 +27,11 @@ const { values: options } = parseArgs({
     connections: { type: 'string', default: '32' },
   },
 })
-/** Throughput that a way may lose. */
+/** Share of throughput that a path may lose. */
 const MAX_LOSS = 0.1
 const KEPT_ANSWERS = 500
+/** Each is filled by one statement per table. */
+const PARTS = 10
 
 const chat = (content: string) => JSON.stringify({ model: 'openai/gpt-4o-mini', messages: [{ role: 'user', content }] })
 const questions = Array.from({ length: KEPT_ANSWERS }, (_, i) => {
@@ -71,7 +73,7 @@ try {
   await stores.drop()
 }
 
-/** Asks each question once, and tells what its copy takes in Redis. */
+/** Asks each question once, and reports the memory of its copy in Redis. */
 async function tellKeptAnswer(): Promise<string> {
   let chars = 0
   for (const body of questions.map(chat)) {
@@ -89,7 +91,7 @@ async function tellKeptAnswer(): Promise<string> {
 
 interface Figures {
   requestsPerSecond: number
-  /** Microseconds a request, of proxy and stores. */
+  /** Microseconds per request, of proxy and stores. */
   processorTime: number
 }
 
@@ -119,7 +121,7 @@ async function measure({ name, expects, bodies }: (typeof WAYS)[number]): Promis
     measureMs: Number(options.seconds) * 1000,
   })
   await Bun.sleep(700)
-  // The first of each rewording is compared, the others are found by name; of misses a few meet themselves.
+  // The first request of each rewording is compared, later ones are found by name; a few misses repeat.
   if ((result.cacheResults[expects] ?? 0) < result.requests * 0.9)
     throw new Error(
       `${name}: expected ${expects}, got ${JSON.stringify({ ...result.cacheResults, ...result.statuses })}`,
@@ -127,7 +129,7 @@ async function measure({ name, expects, bodies }: (typeof WAYS)[number]): Promis
   return { requestsPerSecond: result.requestsPerSecond, processorTime: (readTime() - before) / result.requests }
 }
 
-/** In the server: a tenth of all that at a time, so that no statement runs for minutes. */
+/** Runs in the server, a tenth at a time, so that no statement takes minutes. */
 async function fill(into: Database): Promise<void> {
   const keys = Number(options.keys)
   const projects = Number(options.projects)
@@ -140,23 +142,29 @@ async function fill(into: Database): Promise<void> {
     from projects p, generate_series(1, ${Math.ceil(keys / projects)}) n
     where p.name like 'grown-%';
   `)
-  for (let part = 0; part < 10; part++) {
+  const startedAtMs = performance.now()
+  const records = Math.ceil(Number(options.records) / PARTS)
+  for (let part = 0; part < PARTS; part++) {
     await into.runScript(`
       set local statement_timeout = 0;
       set local synchronous_commit = off;
+      -- In the order of their times, as they come: out of it, most of the work would be the indexes'.
       insert into usage_records
-      select now() - random() * (now() - date_trunc('month', now(), 'UTC')), gen_random_uuid()::text, p.ids[1 + n % ${projects}], 1, 'chat',
-        'openai/gpt-4o-mini', 'openrouter', 'MISS', 200, false, 100, 0, 200, 0, 0.0001, 0, 12.5, 13.5
+      select m.start + (now() - m.start) * ((${part * records} + n) / ${PARTS * records}::float8), gen_random_uuid()::text,
+        p.ids[1 + n % ${projects}], 1, 'chat', 'openai/gpt-4o-mini', 'openrouter', 'MISS', 200, false, 100, 0, 200, 0, 0.0001, 0, 12.5, 13.5
       from (select array_agg(id) as ids from projects where name like 'grown-%') p,
-        generate_series(1, ${Math.ceil(Number(options.records) / 10)}) n;
+        (select date_trunc('month', now(), 'UTC') as start) m,
+        generate_series(1, ${records}) n;
       insert into cache_entries (project_id, request_hash, endpoint, model, provider, response, expires_at, bytes)
       select p.ids[1 + n % ${projects}], sha256(convert_to('${part}/' || n, 'UTF8')), e.endpoint, e.model, e.provider, e.response,
         now() + interval '1 day', e.bytes
       from (select array_agg(id) as ids from projects where name like 'grown-%') p,
-        generate_series(1, ${Math.ceil(Number(options.entries) / 10)}) n,
+        generate_series(1, ${Math.ceil(Number(options.entries) / PARTS)}) n,
         (select * from cache_entries order by id limit 1) e;
     `)
-    process.stderr.write(`filled ${part + 1} of 10\n`)
+    process.stderr.write(
+      `filled ${part + 1} of ${PARTS} after ${Math.round((performance.now() - startedAtMs) / 1000)} s\n`,
+    )
   }
   await into.runScript(`
     set local statement_timeout = 0;

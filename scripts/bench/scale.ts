@@ -14,7 +14,7 @@ import { findAnswer } from '../../src/postgres/find-answer.ts'
 import { formatVector } from '../../src/postgres/format-vector.ts'
 import { openRealDatabase } from '../../src/postgres/real.ts'
 import { type AnswerToStore, storeAnswers } from '../../src/postgres/store-answers.ts'
-import { rebuildCacheGraph } from '../../src/postgres/tend-cache.ts'
+import { rebuildCacheLists } from '../../src/postgres/tend-cache.ts'
 import { listQuestions, reword } from './questions.ts'
 import { prepareStores } from './stores.ts'
 
@@ -63,7 +63,7 @@ function answerTo(question: string, { projectId, spaceId }: Group): AnswerToStor
   }
 }
 
-/** Other projects with small groups in contexts of the same names, copied in the server. */
+/** Fills other projects with small groups in contexts of the same names, copied in the server. */
 async function fillBeside(database: Database, group: Group): Promise<void> {
   await storeAnswers(database, [answerTo('How do I begin?', group)])
   await database.runScript(`
@@ -87,7 +87,7 @@ async function readPid(database: Database): Promise<number> {
   return row.pid
 }
 
-/** Milliseconds that the server process of this connection has run. */
+/** Processor time of this connection's server process, in milliseconds. */
 async function readProcessorMs(pid: number): Promise<number> {
   return Number((await Bun.file(`/proc/${pid}/schedstat`).text()).split(' ')[0]) / 1e6
 }
@@ -118,7 +118,7 @@ async function measure(database: Database, group: Group, stored: readonly string
 
   let [above, right] = [0, 0]
   for (const [i, { text }] of asks.entries()) {
-    // The truth: every prompt of the group compared.
+    // The correct result: every prompt of the group is compared.
     const [nearest] = await database.call<{ similarity: number }>(
       `select 1 - min(p.embedding <=> $1::halfvec) as similarity from cache_prompts p
        where p.project_id = $2 and p.context_hash = decode($3, 'hex')`,
@@ -155,12 +155,12 @@ try {
       stored += batch.length
     }
     const startedAtMs = performance.now()
-    await rebuildCacheGraph(database)
+    await rebuildCacheLists(database)
     const rebuildMs = performance.now() - startedAtMs
     const { findMs, above, recall } = await measure(database, group, questions.slice(0, size))
     const [bytes] = await database.call<{ bytes: number }>(
       `select sum(pg_total_relation_size(c.oid))::float8 / (select count(*) from cache_entries) as bytes from pg_class c
-       where c.relkind = 'r' and (c.relname in ('cache_entries', 'cache_prompts') or c.relname like 'cache\\_graph\\_%')`,
+       where c.relkind = 'r' and (c.relname in ('cache_entries', 'cache_prompts') or c.relname like 'cache\\_lists\\_%')`,
       [],
     )
     const row = { size, findMs, recall, above, storeMs: storeMs / count, rebuildMs, bytesAnEntry: bytes?.bytes ?? null }

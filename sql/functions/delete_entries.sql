@@ -7,14 +7,14 @@ begin
     with gone as (
         delete from cache_prompts p
         where p.entry_id = any (ids)
-        returning p.group_key, p.space_id, p.in_graph, p.entry_id
+        returning p.group_key, p.space_id, p.in_lists, p.entry_id
     ),
     by_group as (
         select
             g.group_key,
             g.space_id,
-            count(*) filter (where not g.in_graph and g.entry_id % 16 = 0) as sampled,
-            count(*) filter (where g.in_graph) as in_graph
+            count(*) filter (where not g.in_lists and g.entry_id % 16 = 0) as sampled,
+            count(*) filter (where g.in_lists) as in_lists
         from gone g
         where g.space_id is not null
         group by g.group_key, g.space_id
@@ -22,14 +22,14 @@ begin
     )
     update cache_groups g
     set sampled = greatest(0, g.sampled - b.sampled),
-        graph_deleted = g.graph_deleted + b.in_graph
+        lists_deleted = g.lists_deleted + b.in_lists
     from by_group b
     where g.group_key = b.group_key
         and g.space_id = b.space_id
-        and (b.sampled > 0 or b.in_graph > 0);
+        and (b.sampled > 0 or b.in_lists > 0);
 
     delete from cache_entries e where e.id = any (ids);
 end;
 $$;
 
-comment on function delete_entries(bigint[]) is 'Deletes these cache entries with their prompts, and notes it for their groups.';
+comment on function delete_entries(bigint[]) is 'Deletes these cache entries with their prompts, and counts the deletions of their groups.';

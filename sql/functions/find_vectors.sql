@@ -12,7 +12,8 @@ stable
 rows 128
 set search_path = public, pg_temp
 as $$
-    -- A limit keeps this a walk through the index, name by name, whatever the planner believes of the table's size.
+    -- The limit makes this an index scan per name, whatever the planner's estimate of the table's size. Expiry is checked later,
+    -- because a plan made while the table was empty would walk a whole project through the index by expiry.
     select asked.place, found.vector, found.prompt_tokens, found.answered_as, found.created_at, found.expires_at
     from generate_series(0, octet_length(by_names) / 32 - 1) as asked (place)
     cross join lateral (
@@ -20,11 +21,11 @@ as $$
         from cached_vectors v
         where v.project_id = of_project
             and v.name = substring(by_names from asked.place * 32 + 1 for 32)
-            and v.expires_at > now()
-            and (max_age_seconds is null or v.created_at >= now() - make_interval(secs => max_age_seconds))
         limit 1
-    ) found;
+    ) found
+    where found.expires_at > now()
+        and (max_age_seconds is null or found.created_at >= now() - make_interval(secs => max_age_seconds));
 $$;
 
 comment on function find_vectors(bigint, bytea, integer) is
-    'The vectors of these names (32 bytes each, one behind the other) that the project has, each with the place of its name, counted from 0; a null age takes any.';
+    'The project''s vectors of these names (32 bytes each, concatenated), each with the place of its name, counted from 0; a null age accepts any.';

@@ -1,4 +1,4 @@
-create or replace function register_embedding_space(model text, dimensions integer, build_graph boolean) returns integer
+create or replace function register_embedding_space(model text, dimensions integer, build_lists boolean) returns integer
 language plpgsql
 volatile
 set search_path = public, pg_temp
@@ -7,7 +7,7 @@ as $$
 declare
     registered_id integer;
 begin
-    -- Two proxies that start at once take turns.
+    -- Two proxies that start at once run this one after the other.
     perform pg_advisory_xact_lock(hashtext('register_embedding_space'));
     select s.id into registered_id
     from embedding_spaces s
@@ -15,11 +15,11 @@ begin
     if registered_id is null then
         insert into embedding_spaces (model, dimensions) values (model, dimensions) returning id into registered_id;
     end if;
-    if build_graph then
-        update embedding_spaces s set has_graphs = true where s.id = registered_id and not s.has_graphs;
+    if build_lists then
+        update embedding_spaces s set has_lists = true where s.id = registered_id and not s.has_lists;
     end if;
     return registered_id;
 end;
 $$;
 
-comment on function register_embedding_space(text, integer, boolean) is 'Id of the space of an embedding model at a number of dimensions, made at first use; where asked, its large groups get graphs.';
+comment on function register_embedding_space(text, integer, boolean) is 'Id of the space of an embedding model with a number of dimensions, created at first use; if asked for, its large groups get lists.';

@@ -28,13 +28,13 @@ set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
 declare
-    -- Groups up to about this size are compared exactly, through a btree, for no more than a graph of theirs would cost. It counts
-    -- every sixteenth prompt: most stores count nothing, and small groups have no counter.
+    -- Groups up to about this size are compared exactly, through a btree, at no more cost than with lists. Every sixteenth prompt
+    -- is counted: most stores count nothing, and small groups have no counter.
     sampled_group_size constant integer := 512 / 16;
     kept record;
-    to_graph bigint[] := '{}';
+    to_lists bigint[] := '{}';
 begin
-    -- A crash may forget the last moment's answers, which are then asked for again.
+    -- A crash may lose the last moment's entries, which are then misses.
     perform set_config('synchronous_commit', 'off', true);
 
     for kept in
@@ -51,7 +51,8 @@ begin
                 completion_tokens, ttl_seconds, prompt, space_id, vector, at
             )
         ),
-        -- Locked, so that a purge comes wholly before or wholly after; who locked it longer than that stops nobody else.
+        -- Locked, so that a purge runs entirely before or after. A project that another transaction has locked is skipped, so
+        -- that it delays no other.
         open_projects as materialized (
             select p.*
             from (select g.project_id from given g group by g.project_id order by g.project_id) wanted
@@ -78,7 +79,7 @@ begin
             where g.generation is null or g.generation = p.cache_generation
             order by g.project_id, g.request_hash, g.at desc
         ),
-        -- Seen before it is replaced, for the project's count of bytes.
+        -- Read before they are replaced, to correct the project's count of bytes.
         replaced as materialized (
             select l.project_id, l.request_hash, e.bytes
             from latest l
@@ -98,7 +99,7 @@ begin
             select
                 l.project_id, l.request_hash, l.namespace, l.endpoint, l.model, l.provider, l.response, l.prompt_tokens, l.completion_tokens,
                 l.expires_at, l.test,
-                -- Row heads, hashes and index entries; the prompt and its vector of two bytes a number.
+                -- Row headers, hashes and index entries; the prompt, and its vector at two bytes a number.
                 300 + l.response_length + coalesce(octet_length(l.prompt) + 200, 0) + coalesce(1024 + octet_length(l.vector) / 4, 0)
             from latest l
             order by l.project_id, l.request_hash
@@ -120,13 +121,13 @@ begin
                 'answers',
                 s.test,
                 count(*) filter (where s.is_new),
-                -- One that somebody else stored in this moment is theirs to count.
+                -- An entry that another transaction has just stored is counted there.
                 sum(case when s.is_new then s.bytes else s.bytes - coalesce(r.bytes, s.bytes) end)
             from stored s
             left join replaced r on r.project_id = s.project_id and r.request_hash = s.request_hash
             group by s.project_id, s.test
         ),
-        -- How each prompt was kept before, and whether its group is large by now.
+        -- How each prompt was stored before, and whether its group is large by now.
         placed as materialized (
             select
                 s.id,
@@ -136,22 +137,22 @@ begin
                 b.entry_id is null or b.space_id is distinct from l.space_id as is_new,
                 case
                     when b.entry_id is null or b.space_id is distinct from l.space_id
-                        then sp.has_graphs and (g.sampled >= sampled_group_size or g.graph is not null)
-                    else b.in_graph
-                end as in_graph,
-                b.in_graph and b.space_id = l.space_id and b.normalized_hash = l.normalized_hash as is_in_place
+                        then sp.has_lists and (g.sampled >= sampled_group_size or g.lists is not null)
+                    else b.in_lists
+                end as in_lists,
+                b.in_lists and b.space_id = l.space_id and b.normalized_hash = l.normalized_hash as is_in_place
             from stored s
             join latest l on l.project_id = s.project_id and l.request_hash = s.request_hash
-            -- Limits keep these walks through an index, whatever the planner believes of a table's size.
+            -- Limits make these index scans, whatever the planner's estimate of the table's size.
             left join lateral (
-                select x.entry_id, x.space_id, x.in_graph, x.normalized_hash
+                select x.entry_id, x.space_id, x.in_lists, x.normalized_hash
                 from cache_prompts x
                 where x.entry_id = s.id
                 limit 1
             ) b on true
             left join embedding_spaces sp on sp.id = l.space_id
             left join lateral (
-                select x.sampled, x.graph
+                select x.sampled, x.lists
                 from cache_groups x
                 where x.group_key = hashtextextended(encode(l.context_hash, 'hex'), l.project_id)
                     and x.space_id = l.space_id
@@ -160,10 +161,10 @@ begin
         ),
         prompted as (
             insert into cache_prompts as p (
-                entry_id, project_id, context_hash, normalized_hash, prompt, space_id, embedding, in_graph, created_at, expires_at
+                entry_id, project_id, context_hash, normalized_hash, prompt, space_id, embedding, in_lists, created_at, expires_at
             )
             select
-                l.id, l.project_id, l.context_hash, l.normalized_hash, l.prompt, l.space_id, l.embedding, coalesce(l.in_graph, false), now(),
+                l.id, l.project_id, l.context_hash, l.normalized_hash, l.prompt, l.space_id, l.embedding, coalesce(l.in_lists, false), now(),
                 l.expires_at
             from placed l
             where l.prompt is not null
@@ -174,7 +175,7 @@ begin
                 prompt = excluded.prompt,
                 space_id = excluded.space_id,
                 embedding = excluded.embedding,
-                in_graph = excluded.in_graph,
+                in_lists = excluded.in_lists,
                 created_at = excluded.created_at,
                 expires_at = excluded.expires_at
         ),
@@ -191,7 +192,7 @@ begin
             where l.prompt is not null
                 and l.space_id is not null
                 and l.is_new
-                and not coalesce(l.in_graph, false)
+                and not coalesce(l.in_lists, false)
                 and l.id % 16 = 0
             group by l.group_key, l.space_id
             order by l.group_key, l.space_id
@@ -201,19 +202,19 @@ begin
         select
             given.at,
             l.id,
-            l.at = given.at and l.prompt is not null and l.in_graph and l.is_in_place is not true as is_new_to_graph
+            l.at = given.at and l.prompt is not null and l.in_lists and l.is_in_place is not true as is_new_to_lists
         from given
         join placed l on l.project_id = given.project_id and l.request_hash = given.request_hash
     loop
-        if kept.is_new_to_graph then
-            to_graph := to_graph || kept.id;
+        if kept.is_new_to_lists then
+            to_lists := to_lists || kept.id;
         end if;
         place := kept.at - 1;
         entry_id := kept.id;
         return next;
     end loop;
-    if cardinality(to_graph) > 0 then
-        perform add_to_cache_graph(to_graph);
+    if cardinality(to_lists) > 0 then
+        perform add_to_cache_lists(to_lists);
     end if;
 end;
 $$;
@@ -222,4 +223,4 @@ comment on function store_answers(
     bigint[], integer[], boolean[], bytea, text[], text[], text[], text[], bytea, integer[], integer[], integer[], integer[], bytea, bytea, text[],
     integer[], text[]
 ) is
-    'Stores or replaces answers to requests: one item of each list an answer, hashes (32 bytes each) and responses (UTF-8) one behind the other. With a prompt an answer can also be found by its normalized text (of equal context hash), with a space and a vector by similar ones. Returns the entry id of each place, counted from 0. None for an answer whose project is gone, locked, or was purged since (its cache generation is another than given; null: any).';
+    'Stores or replaces the responses to requests. The lists have one item per response; hashes (32 bytes each) and responses (UTF-8) are concatenated. With a prompt, an entry can also be found by its normalized text (in equal context), and with a space and a vector by similar prompts. Returns the entry id of each place, counted from 0. Nothing is stored for a project that is gone, locked, or was purged since (its cache generation differs from the given one; null skips this check).';

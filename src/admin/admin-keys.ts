@@ -1,4 +1,4 @@
-/** Admin API keys, as OpenAI has them: each acts for the administrator who made it. */
+/** Admin API keys, in OpenAI's form. Each acts with the rights of the administrator who created it. */
 import { t } from 'elysia'
 import type { Actor } from '../postgres/admin/act-as.ts'
 import { type AdminKeyRow, deleteAdminKey, issueAdminKey, pageOfAdminKeys } from '../postgres/admin/people.ts'

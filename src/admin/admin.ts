@@ -1,4 +1,5 @@
-/** The admin API: its controllers, and the description of them at /openapi.json. */
+/** The admin API: its controllers, and their description at /openapi.json. */
+
 import { openapi } from '@elysiajs/openapi'
 import { Elysia } from 'elysia'
 import type { Config } from '../config.ts'
@@ -6,12 +7,15 @@ import type { Database } from '../postgres/database.ts'
 import { type EncryptionConfig, readEncryptionKeys } from '../providers/keys/encryption-key.ts'
 import { createVault } from '../providers/keys/vault.ts'
 import { createWordings } from '../providers/keys/wordings.ts'
+import type { FastStore } from '../stores/fast-store.ts'
 import type { Log } from '../telemetry/log.ts'
+import type { Refusals } from '../telemetry/refusals.ts'
 import { createAdminKeysController } from './admin-keys.ts'
 import { createAuditLogsController } from './audit-logs.ts'
 import { createCacheController } from './cache.ts'
 import { completeDescription } from './complete-description.ts'
 import type { AdminOptions } from './controller.ts'
+import { createGuesses } from './guesses.ts'
 import { createLimitsController } from './limits.ts'
 import { createMatchesController } from './matches.ts'
 import { createMethodsController } from './methods.ts'
@@ -29,8 +33,11 @@ import { createUsersController } from './users.ts'
 
 export interface AdminSetup {
   config: Pick<Config, 'trustedProxies' | 'oidc'> & EncryptionConfig
-  /** Migrated. */
+  /** Already migrated. */
   database: Database
+  /** This process's own: it counts attempts with unknown keys. */
+  store: Pick<FastStore, 'pass' | 'uncount'>
+  refusals: Refusals
   log: Log
 }
 
@@ -41,7 +48,7 @@ const PROXY_PATHS =
 
 const TEXT = { type: 'string' as const }
 
-/** OpenAI's envelope. */
+/** OpenAI's error envelope. */
 const REFUSED = {
   description: 'Refused, or failed: `message` says what to change.',
   content: {
@@ -66,13 +73,15 @@ const REFUSED = {
   },
 }
 
-export function createAdmin({ config, database, log }: AdminSetup) {
+export function createAdmin({ config, database, store, refusals, log }: AdminSetup) {
   const vault = createVault(() => readEncryptionKeys(config))
   const options: AdminOptions = {
     database,
     vault,
     wordings: createWordings(vault),
     trustedProxies: config.trustedProxies,
+    guesses: createGuesses(store),
+    refusals,
     log,
   }
   const admin = new Elysia({ normalize: false })
@@ -82,10 +91,10 @@ export function createAdmin({ config, database, log }: AdminSetup) {
     )
     .use(
       openapi({
-        // No page: that of the plugin loads its script from elsewhere.
+        // No HTML page: the plugin's page loads a script from another host.
         provider: null,
         specPath: SPECIFICATION,
-        // The proxy's own paths, on the same port, are OpenAI's to describe.
+        // The proxy's own paths on this port are left out: OpenAI describes them.
         exclude: { paths: [PROXY_PATHS] },
         documentation: {
           info: {

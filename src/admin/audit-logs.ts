@@ -1,4 +1,4 @@
-/** The audit log, as OpenAI shows it. */
+/** The audit log, in OpenAI's form. */
 import { t } from 'elysia'
 import { type AuditRow, pageOfAuditLog } from '../postgres/admin/people.ts'
 import { type AdminOptions, createController } from './controller.ts'
@@ -49,7 +49,7 @@ export function createAuditLogsController(options: AdminOptions) {
   )
 }
 
-/** What is no id of ours finds nothing. */
+/** An id that is not valid becomes -1, which matches nothing. */
 function idsOf(kind: 'proj' | 'user', ids: readonly string[] | undefined): number[] | null {
   return ids === undefined ? null : ids.map(id => parseId(kind, id) ?? -1)
 }
@@ -68,7 +68,7 @@ function describeEvent(row: AuditRow) {
   }
 }
 
-/** Whoever uses psql, or the proxy itself, has neither session nor key: the database user's name stands where an address would. */
+/** Changes through psql, or by the proxy itself, have neither session nor key: the database user's name replaces the address. */
 function describeActor(row: AuditRow) {
   const user = { id: row.user_id === null ? row.actor_kind : formatId('user', row.user_id), email: row.actor }
   if (row.admin_key_id !== null) {

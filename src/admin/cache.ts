@@ -1,4 +1,4 @@
-/** /v1/cache: what a project's cache holds, and making it forget. Answers themselves are not shown. */
+/** /v1/cache: lists a project's cache entries and invalidates them. The stored responses themselves are not shown. */
 import { t } from 'elysia'
 import type { Actor } from '../postgres/admin/act-as.ts'
 import type { CacheStatsRow, EntryRow } from '../postgres/admin/rows.ts'
@@ -109,14 +109,14 @@ interface Invalidation {
   dry_run: boolean
 }
 
-/** Resolves to how many entries are gone, or would be. */
+/** Returns how many entries were deleted, or with `dry_run` would be. */
 async function invalidate(
   database: Database,
   actor: Actor,
   { project, model, namespace, older_than_seconds, dry_run }: Invalidation,
 ): Promise<number> {
   const isAll = model === undefined && namespace === undefined && older_than_seconds === undefined
-  // All of it is a purge: vectors go too.
+  // Without a filter this is a purge, which deletes vectors too.
   const [done] =
     isAll && !dry_run
       ? await purgeCache(database, actor, { project })

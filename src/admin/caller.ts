@@ -1,29 +1,35 @@
-/** Who calls the admin API: the holder of an admin key, or a logged-in browser with its CSRF token. */
+/** Identifies the admin API's caller: the holder of an admin key, or a logged-in browser with its CSRF token. */
 import { timingSafeEqual } from 'node:crypto'
 import { refuse } from '../errors.ts'
 import type { Actor } from '../postgres/admin/act-as.ts'
 import { admitAdminKey, admitSession } from '../postgres/admin/callers.ts'
 import type { Database } from '../postgres/database.ts'
+import type { Guesses } from './guesses.ts'
 import { csrfTokenOf, hashToken, readSessionToken } from './session-cookie.ts'
 
 export interface Caller {
   actor: Actor
   email: string
-  /** owner: administrator. */
+  /** `owner` is an administrator. */
   role: 'owner' | 'reader'
-  /** Of a browser's session; null for an admin key. */
+  /** A browser's session token; null for an admin key. */
   sessionToken: string | null
+}
+
+export interface CallerOptions {
+  database: Database
+  guesses: Guesses
 }
 
 const ADMIN_KEY = /^lgw_admin_[0-9A-Za-z]{32}$/
 const READING = new Set(['GET', 'HEAD', 'OPTIONS'])
 
-/** Throws 401 where nobody is known, 403 where a browser was sent by another site. */
-export async function readCaller(database: Database, request: Request, address: string): Promise<Caller> {
+/** Throws a 401 when the caller is unknown, and a 403 when another site caused the request. */
+export async function readCaller(options: CallerOptions, request: Request, address: string): Promise<Caller> {
   const authorization = request.headers.get('authorization')
-  if (authorization !== null) return readKeyHolder(database, authorization, address)
+  if (authorization !== null) return readKeyHolder(options, authorization, address)
   const token = readSessionToken(request)
-  const session = token === null ? null : await admitSession(database, hashToken(token))
+  const session = token === null ? null : await findSession(options, token, address)
   if (token === null || session === null) throw refuse('missingAdminKey')
   if (!READING.has(request.method)) checkIntent(request, token)
   return {
@@ -34,9 +40,19 @@ export async function readCaller(database: Database, request: Request, address: 
   }
 }
 
-async function readKeyHolder(database: Database, authorization: string, address: string): Promise<Caller> {
+function findSession({ database, guesses }: CallerOptions, token: string, address: string) {
+  return guesses.look(hashToken(token), address, hash => admitSession(database, hash))
+}
+
+async function readKeyHolder(
+  { database, guesses }: CallerOptions,
+  authorization: string,
+  address: string,
+): Promise<Caller> {
   const key = /^Bearer +(\S+)$/i.exec(authorization)?.[1] ?? ''
-  const holder = ADMIN_KEY.test(key) ? await admitAdminKey(database, hashToken(key)) : null
+  const holder = ADMIN_KEY.test(key)
+    ? await guesses.look(hashToken(key), address, hash => admitAdminKey(database, hash))
+    : null
   if (holder === null) throw refuse('invalidAdminKey')
   return {
     actor: { name: holder.email, userId: holder.user_id, adminKeyId: holder.admin_key_id, address },
@@ -46,7 +62,7 @@ async function readKeyHolder(database: Database, authorization: string, address:
   }
 }
 
-/** A change must come from our own pages: another site's form has the cookie, but neither the token nor our origin. */
+/** A change must come from the dashboard's own pages. Another site's form sends the cookie, but has neither token nor origin. */
 function checkIntent(request: Request, token: string): void {
   const given = Buffer.from(request.headers.get('x-csrf-token') ?? '')
   const expected = Buffer.from(csrfTokenOf(token))
@@ -55,7 +71,7 @@ function checkIntent(request: Request, token: string): void {
   checkOrigin(request)
 }
 
-/** Throws a 403 where a browser says that another site's page sent this. */
+/** Throws a 403 when the browser reports that another site's page sent the request. */
 export function checkOrigin(request: Request): void {
   const origin = request.headers.get('origin')
   const host = request.headers.get('host')

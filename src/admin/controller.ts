@@ -1,8 +1,9 @@
-/** What every controller of the admin API has in common: who calls, limits on bodies, and errors in OpenAI's envelope. */
+/** What all controllers of the admin API share: the caller, body limits, and errors in OpenAI's envelope. */
+
 import { Elysia } from 'elysia'
 import { invalidRequest, ProxyError, refuse } from '../errors.ts'
-import { readClientAddress } from '../http/client-address.ts'
-import { createBodyReader } from '../http/read-body.ts'
+import { addressPrefix, readClientAddress } from '../http/client-address.ts'
+import { createBodyReader, leaveBody } from '../http/read-body.ts'
 import { readRequestId } from '../http/request-id.ts'
 import { type Arrival, respond, respondWithError } from '../http/respond.ts'
 import { decodeUtf8 } from '../json/decode-utf8.ts'
@@ -11,7 +12,9 @@ import type { Vault } from '../providers/keys/vault.ts'
 import type { Wordings } from '../providers/keys/wordings.ts'
 import { describeCause } from '../telemetry/describe-cause.ts'
 import type { Log } from '../telemetry/log.ts'
+import { isCountedRefusal, type Refusals } from '../telemetry/refusals.ts'
 import { readCaller } from './caller.ts'
+import type { Guesses } from './guesses.ts'
 import { type QueryShape, readQuery } from './query.ts'
 import { refusalOf } from './sql-errors.ts'
 import { describeValidation } from './validation-error.ts'
@@ -20,9 +23,11 @@ export interface AdminOptions {
   database: Database
   /** Seals provider keys. */
   vault: Vault
-  /** Opens what a project keeps of questions. */
+  /** Decrypts the wordings of questions that a project stores. */
   wordings: Wordings
   trustedProxies: number
+  guesses: Guesses
+  refusals: Refusals
   log: Log
 }
 
@@ -34,7 +39,7 @@ const MAX_BODY_BYTES = 65_536
 const BODY_TIMEOUT_MS = 10_000
 const openBody = createBodyReader({ maxBodyBytes: MAX_BODY_BYTES, bodyTimeoutMs: BODY_TIMEOUT_MS })
 
-/** Lists, numbers and flags that some query of the API has; a name means the same everywhere. */
+/** Query parameters of all routes that are lists, numbers or flags. A name has the same type everywhere. */
 const QUERY: QueryShape = {
   lists: [
     'group_by',
@@ -53,7 +58,7 @@ const QUERY: QueryShape = {
   flags: ['include_archived', 'include_inactive', 'batch', 'tenant_only'],
 }
 
-/** What every route may answer, for who reads the description of the API. */
+/** The responses that every route may give, for the OpenAPI description. */
 const RESPONSES = {
   200: { description: 'Done.', content: { 'application/json': { schema: { type: 'object' as const } } } },
   '4XX': { $ref: '#/components/responses/Refused' },
@@ -65,9 +70,9 @@ export function addressOf(request: Request, server: AddressedServer | null, trus
   return readClientAddress(socketAddress, request.headers.get('x-forwarded-for'), trustedProxies)
 }
 
-/** Routes that anybody may ask for: the body is read, errors are told. */
+/** For routes without authentication: parses bodies and formats errors. */
 export function openController(
-  { log, trustedProxies }: Pick<AdminOptions, 'log' | 'trustedProxies'>,
+  { log, trustedProxies, refusals }: Pick<AdminOptions, 'log' | 'trustedProxies' | 'refusals'>,
   prefix: string,
   security: { adminKey: string[] }[] = [],
 ) {
@@ -76,7 +81,7 @@ export function openController(
     arrivals.get(request) ?? {
       requestId: readRequestId(request.headers),
       atMs: performance.now(),
-      // Pages of other origins have no business here.
+      // No CORS headers: pages of other origins must not call the admin API.
       corsHeaders: {},
       isAnthropic: false,
     }
@@ -84,8 +89,8 @@ export function openController(
   return (
     new Elysia({ prefix, normalize: false, detail: { responses: RESPONSES, security } })
       .onParse(({ request }) => readJson(request))
-      // Hooks name what they need of a request: for one that takes it whole, Elysia would parse cookies, query and all else of every
-      // request to the server, the proxy's own among them, and make each of its responses twice.
+      // Each hook destructures the request fields it needs. With a hook that takes the whole context, Elysia would parse cookies,
+      // query and the rest of every request to the server, the proxy's included, and create each of its responses twice.
       .derive(({ request, server }) => {
         arrivals.set(request, arrivalOf(request))
         return { query: readQuery(request.url, QUERY), address: addressOf(request, server, trustedProxies) }
@@ -93,21 +98,23 @@ export function openController(
       .mapResponse(({ responseValue, request }) => {
         if (responseValue instanceof Response) return responseValue
         const headers = { 'content-type': 'application/json', 'cache-control': 'no-store' }
-        // Elysia adds what a handler set, a cookie that is.
-        return respond({ status: 200, headers, body: JSON.stringify(responseValue) }, arrivalOf(request))
+        // Elysia adds what a handler set, such as a cookie.
+        const response = respond({ status: 200, headers, body: JSON.stringify(responseValue) }, arrivalOf(request))
+        return leaveBody(request, response)
       })
-      .onError(({ code, error, request }) => {
+      .onError(({ code, error, request, server }) => {
         const told = asProxyError(code, error, log)
+        if (isCountedRefusal(told)) refusals.note(told.code, addressPrefix(addressOf(request, server, trustedProxies)))
         told.headers['cache-control'] = 'no-store'
-        return respondWithError(told, arrivalOf(request))
+        return leaveBody(request, respondWithError(told, arrivalOf(request)))
       })
   )
 }
 
-/** Routes for who is known: `caller` says who, before anything else of the request is looked at. */
+/** For routes that need authentication. `caller` is resolved before anything else of the request is read. */
 export function createController(options: AdminOptions, prefix: string) {
   return openController(options, prefix, [{ adminKey: [] }]).derive(async ({ request, address }) => ({
-    caller: await readCaller(options.database, request, address),
+    caller: await readCaller(options, request, address),
   }))
 }
 
@@ -124,7 +131,7 @@ async function readJson(request: Request): Promise<unknown> {
 
 function asProxyError(code: unknown, error: unknown, log: Log): ProxyError {
   if (error instanceof ProxyError) return error
-  // What a hook throws may come wrapped.
+  // Elysia may wrap what a hook throws.
   const cause = error instanceof Error ? error.cause : null
   if (cause instanceof ProxyError) return cause
   if (code === 'VALIDATION') return describeValidation(error)

@@ -1,4 +1,4 @@
-/** Ids as the API shows them, `proj_12`, and as the database has them, 12. */
+/** Converts between ids as the API shows them (`proj_12`) and as the database stores them (12). */
 import { type ProxyError, refuse } from '../errors.ts'
 
 export type IdKind = 'proj' | 'key' | 'user' | 'admin_key' | 'audit_log' | 'entry'
@@ -7,14 +7,14 @@ export function formatId(kind: IdKind, id: number): string {
   return `${kind}_${id}`
 }
 
-/** Null where it is not an id of that kind. */
+/** Returns null when the text is not an id of that kind. */
 export function parseId(kind: IdKind, text: string): number | null {
   if (!text.startsWith(`${kind}_`)) return null
   const digits = text.slice(kind.length + 1)
   return /^\d{1,15}$/.test(digits) ? Number(digits) : null
 }
 
-/** Throws a 404 where it is not an id of that kind: there can be nothing under it. */
+/** Throws a 404 when the text is not an id of that kind, because no object can have that id. */
 export function requireId(kind: IdKind, text: string): number {
   const id = parseId(kind, text)
   if (id === null) throw notFound(`There is nothing with that id; it should begin with ${kind}_.`)

@@ -1,4 +1,4 @@
-/** Rate limits as OpenAI shows them, plans, and what of a quota is used. */
+/** Rate limits in OpenAI's form, plans, and how much of a quota is used. */
 import { t } from 'elysia'
 import { refuse } from '../errors.ts'
 import type { Actor } from '../postgres/admin/act-as.ts'
@@ -84,7 +84,7 @@ async function findPlanOf(database: Database, actor: Actor, projectId: string): 
   return found
 }
 
-/** One for each window there is; models share them, and tokens are not limited. */
+/** One for each rate window. Windows cover all models together, and tokens are not limited. */
 function describeRateLimits(plan: PlanRow) {
   const windows: [id: string, requests: number][] = [
     ['rl_project_key', plan.requests_per_minute_per_key],

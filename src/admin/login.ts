@@ -1,5 +1,7 @@
-/** Logging in with a password, slowly enough that nobody guesses one. */
+/** Logs users in with a password. Attempts are limited so that a password cannot be guessed. */
+
 import { type ProxyError, refuse } from '../errors.ts'
+import { addressPrefix } from '../http/client-address.ts'
 import {
   acceptInvitation,
   countLoginAttempt,
@@ -13,11 +15,11 @@ import { hashToken, makeSessionToken } from './session-cookie.ts'
 import { createTickets } from './tickets.ts'
 
 export interface Login {
-  /** Returns the new session's token. Throws 401 where account and password do not fit, 429 after too many attempts. */
+  /** Returns the new session's token. Throws a 401 when the password is wrong, a 429 after too many attempts. */
   logIn(email: string, password: string, browser: Browser): Promise<string>
-  /** Sets the password of whom the invitation is for, and logs in. */
+  /** Sets the password of the invited user, and logs in. */
   takeUp(invitation: string, password: string, browser: Browser): Promise<string>
-  /** Throws 401 where it is not the account's password, 429 after too many attempts. */
+  /** Throws a 401 when it is not the account's password, and a 429 after too many attempts. */
   verify(email: string, password: string, address: string): Promise<void>
 }
 
@@ -26,28 +28,32 @@ interface Browser {
   userAgent: string
 }
 
-/** Each hash takes 64 MiB and most of a core for a tenth of a second. */
+/** Each hash takes 64 MiB, and most of a core for a tenth of a second. */
 const HASHES_AT_ONCE = 2
 
 export function hashPassword(password: string): Promise<string> {
   return Bun.password.hash(password, { algorithm: 'argon2id' })
 }
 
-/** Who has no password takes as long to refuse as who has another. Of this process: nobody knows its password. */
+/**
+ * Hash of a random password. It is verified when the account has no password, so that response times do not tell which
+ * accounts exist.
+ */
 let decoy: Promise<string> | null = null
 
 export function createLogin(database: Database): Login {
   const tickets = createTickets(HASHES_AT_ONCE)
 
   async function verify(email: string, password: string, address: string): Promise<void> {
-    const waitSeconds = await countLoginAttempt(database, email, address)
+    const origin = addressPrefix(address)
+    const waitSeconds = await countLoginAttempt(database, email, origin)
     if (waitSeconds > 0) throw tooMany(waitSeconds)
     const known = await findPasswordHash(database, email)
     decoy ??= hashPassword(makeSessionToken())
     const hash = known ?? (await decoy)
     const fits = await tickets(() => Bun.password.verify(password, hash))
     if (fits && known !== null) return
-    await noteFailedLogin(database, email, address)
+    await noteFailedLogin(database, email, origin)
     throw refuse('wrongPassword')
   }
 
@@ -64,11 +70,11 @@ export function createLogin(database: Database): Login {
       return open(email, browser)
     },
     async takeUp(invitation, password, browser) {
-      const waitSeconds = await countLoginAttempt(database, 'invitation', browser.address)
+      const waitSeconds = await countLoginAttempt(database, 'invitation', addressPrefix(browser.address))
       const invited = waitSeconds > 0 ? null : await findInvitation(database, invitation)
       if (waitSeconds > 0 && invited === null) throw tooMany(waitSeconds)
       const hash = invited === null ? '' : await tickets(() => hashPassword(password))
-      // Raises where it was used or has expired meanwhile, or never was.
+      // Raises when the invitation was used or has expired meanwhile, or never existed.
       await acceptInvitation(database, invitation, hash)
       return open(invited?.email ?? '', browser)
     },

@@ -1,4 +1,4 @@
-/** /v1/cache: what was served, or nearly, for questions in other words, and what people say of it. */
+/** /v1/cache: semantic hits and near misses, and the verdicts that people give on them. */
 import { t } from 'elysia'
 import { alignDifferences } from '../cache/proof/align.ts'
 import type { Actor } from '../postgres/admin/act-as.ts'
@@ -111,7 +111,7 @@ async function describeMatch(row: MatchRow, project: number, wordings: Wordings)
 
 function describeVerdict({ given_at, verdict_id, one_wording, other_wording, ...rest }: VerdictRow) {
   return {
-    // Where the list leads on.
+    // The list's cursor.
     id: formatTimeCursor({ at: given_at, requestId: verdict_id }),
     object: 'cache.verdict' as const,
     verdict_id,
@@ -121,7 +121,7 @@ function describeVerdict({ given_at, verdict_id, one_wording, other_wording, ...
   }
 }
 
-/** Null where the project keeps no wordings, or the entry is gone. */
+/** Null when the project stores no wordings, or the entry no longer exists. */
 async function layBeside({ cached_wording: cached, sealed_wording }: MatchRow, project: number, wordings: Wordings) {
   if (sealed_wording === null || cached === null) return null
   const asked = await wordings.open(Buffer.from(sealed_wording.slice(2), 'hex'), project)

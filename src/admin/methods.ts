@@ -1,4 +1,4 @@
-/** The admin API's paths, asked with a method that they do not have: a 405 that says which they do. */
+/** Answers known paths of the admin API with an unsupported method: a 405 that lists the supported ones. */
 import { refuse } from '../errors.ts'
 import { type AdminOptions, openController } from './controller.ts'
 

@@ -1,6 +1,7 @@
-/** /dashboard/api/oidc: to the OpenID Connect provider and back, where one is configured. */
+/** /dashboard/api/oidc: redirects to the OpenID Connect provider and handles its callback, if one is configured. */
 
 import type { OidcConfig } from '../config.ts'
+import { addressPrefix } from '../http/client-address.ts'
 import { countLoginAttempt, logInByEmail } from '../postgres/admin/callers.ts'
 import { describeCause } from '../telemetry/describe-cause.ts'
 import { type AdminOptions, openController } from './controller.ts'
@@ -10,16 +11,21 @@ import { hashToken, isHttps, makeSessionToken, sessionCookie } from './session-c
 
 const PREFIX = '/dashboard/api'
 const CALLBACK = `${PREFIX}/oidc/callback`
-const ATTEMPT_COOKIE = 'model_proxy_oidc'
+/**
+ * The `__Host-` prefix, as for the session: another host of the same domain could set a plain cookie, and log its visitor in as another
+ * user.
+ */
+const SECURE_COOKIE = '__Host-model_proxy_oidc'
+const LOOPBACK_COOKIE = 'model_proxy_oidc'
 const ATTEMPT_SECONDS = 600
 const VALUE = /^[\w-]{20,128}$/
 
-/** `oidc`: null where none is configured. */
+/** `config` is null when no provider is configured. */
 export function createOidcController(options: AdminOptions, config: OidcConfig | null) {
   const { database, trustedProxies, log } = options
   const oidc = config && createOidc(config, log)
 
-  /** As the browser has it. */
+  /** The callback's address as the browser sees it. */
   function callbackOf(request: Request): URL {
     const scheme = isHttps(request, trustedProxies) ? 'https' : 'http'
     return new URL(CALLBACK, `${scheme}://${request.headers.get('host') ?? 'localhost'}`)
@@ -27,10 +33,12 @@ export function createOidcController(options: AdminOptions, config: OidcConfig |
 
   function attemptCookie(request: Request, attempt: OidcAttempt | null): string {
     const value = attempt === null ? '' : [attempt.state, attempt.nonce, attempt.verifier].join('.')
-    const secure = isHttps(request, trustedProxies) ? '; Secure' : ''
     const age = attempt === null ? 0 : ATTEMPT_SECONDS
-    // Lax: the provider's redirect comes from another site.
-    return `${ATTEMPT_COOKIE}=${value}; Path=${PREFIX}/oidc; HttpOnly; SameSite=Lax; Max-Age=${age}${secure}`
+    // Lax, not Strict: the provider's redirect comes from another site.
+    const rest = `Path=/; HttpOnly; SameSite=Lax; Max-Age=${age}`
+    return isHttps(request, trustedProxies)
+      ? `${SECURE_COOKIE}=${value}; Secure; ${rest}`
+      : `${LOOPBACK_COOKIE}=${value}; ${rest}`
   }
 
   return openController(options, PREFIX)
@@ -40,7 +48,7 @@ export function createOidcController(options: AdminOptions, config: OidcConfig |
     }))
     .get('/oidc', async ({ request }) => {
       if (oidc === null) throw notFound('No OpenID Connect provider is configured.')
-      // Says so before the provider is asked in vain.
+      // Throws when cookies would not be safe here, before the user is sent to the provider in vain.
       sessionCookie(request, null, trustedProxies)
       const begun = await oidc.begin(callbackOf(request)).catch(error => {
         log.warn({ cause: describeCause(error) }, 'the OpenID Connect provider cannot be reached')
@@ -51,11 +59,11 @@ export function createOidcController(options: AdminOptions, config: OidcConfig |
     })
     .get('/oidc/callback', async ({ request, address }) => {
       if (oidc === null) throw notFound('No OpenID Connect provider is configured.')
-      const attempt = readAttempt(request)
+      const attempt = readAttempt(request, isHttps(request, trustedProxies) ? SECURE_COOKIE : LOOPBACK_COOKIE)
       const forget = attemptCookie(request, null)
       if (attempt === null) return redirect('/dashboard?login=expired', forget)
-      // Each return asks the provider for tokens: by address, for no account is known yet.
-      if ((await countLoginAttempt(database, `oidc ${attempt.state}`, address)) > 0) {
+      // Each callback causes a token request to the provider. The limit is by address, because the account is not known yet.
+      if ((await countLoginAttempt(database, `oidc ${attempt.state}`, addressPrefix(address))) > 0) {
         return redirect('/dashboard?login=throttled', forget)
       }
       const returned = callbackOf(request)
@@ -75,9 +83,9 @@ function redirect(location: string, ...cookies: string[]): Response {
   return new Response(null, { status: 302, headers })
 }
 
-function readAttempt(request: Request): OidcAttempt | null {
+function readAttempt(request: Request, name: string): OidcAttempt | null {
   const cookies = request.headers.get('cookie')?.split(/; */) ?? []
-  const value = cookies.find(cookie => cookie.startsWith(`${ATTEMPT_COOKIE}=`))?.slice(ATTEMPT_COOKIE.length + 1)
+  const value = cookies.find(cookie => cookie.startsWith(`${name}=`))?.slice(name.length + 1)
   const [state = '', nonce = '', verifier = '', ...more] = value?.split('.') ?? []
   const isWhole = more.length === 0 && [state, nonce, verifier].every(part => VALUE.test(part))
   return isWhole ? { state, nonce, verifier } : null

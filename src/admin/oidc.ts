@@ -1,45 +1,45 @@
-/** Logging in with an OpenID Connect provider: the authorization code flow with PKCE, for whoever's e-mail address it has verified. */
+/** Login with an OpenID Connect provider: authorization code flow with PKCE. The provider must have verified the e-mail address. */
 import type { Configuration } from 'openid-client'
 import type { OidcConfig } from '../config.ts'
 import { describeCause } from '../telemetry/describe-cause.ts'
 import type { Log } from '../telemetry/log.ts'
 
-/** What the browser keeps while its user is at the provider. */
+/** What the browser keeps in a cookie while the user is at the provider. */
 export interface OidcAttempt {
   state: string
   nonce: string
-  /** PKCE's. */
+  /** The PKCE code verifier. */
   verifier: string
 }
 
 export interface Oidc {
-  /** Where to send the browser, and what it is to keep. Throws where the provider does not answer. */
+  /** Returns where to redirect the browser, and what it must keep. Throws when the provider does not answer. */
   begin(callback: URL): Promise<{ location: URL; attempt: OidcAttempt }>
-  /** `returned`: the address that the provider sent the browser to. */
+  /** `returned` is the callback's address with the provider's parameters. */
   finish(returned: URL, attempt: OidcAttempt): Promise<OidcOutcome>
 }
 
-/** `unverified`: the provider knows no e-mail address of the user, or has not verified it. `refused`: it did not confirm the login. */
+/** `unverified`: the provider has no verified e-mail address of the user. `refused`: it did not confirm the login. */
 export type OidcOutcome = { email: string } | { refused: 'unverified' | 'refused' }
 
 const SCOPE = 'openid email'
 const TIME_LIMIT_SECONDS = 10
 
 export function createOidc(config: OidcConfig, log: Log): Oidc {
-  // Loaded at need: most installations have no provider.
+  // Imported on first use: most installations have no provider.
   const library = () => import('openid-client')
   let discovering: Promise<Configuration> | null = null
 
   async function discover(): Promise<Configuration> {
     const { allowInsecureRequests, discovery } = await library()
     const issuer = new URL(config.issuer)
-    // The environment's reader lets http pass on loopback alone.
+    // The configuration allows http on loopback only.
     const execute = issuer.protocol === 'http:' ? [allowInsecureRequests] : []
     const secret = config.clientSecret ?? undefined
     return discovery(issuer, config.clientId, secret, undefined, { execute, timeout: TIME_LIMIT_SECONDS })
   }
 
-  /** What the provider says of itself is asked for once; a failure is tried again. */
+  /** Discovery runs once. A failure is not cached. */
   function provider(): Promise<Configuration> {
     discovering ??= discover().catch(error => {
       discovering = null
@@ -76,7 +76,7 @@ export function createOidc(config: OidcConfig, log: Log): Oidc {
         })
         const claims = tokens.claims()
         if (!claims) return { refused: 'refused' }
-        // Not every provider has the address in the token itself.
+        // Some providers put the address into the user info only, not into the token.
         const told = claims.email ? claims : await fetchUserInfo(configuration, tokens.access_token, claims.sub)
         const isVerified = told.email_verified === true && typeof told.email === 'string'
         return isVerified ? { email: String(told.email) } : { refused: 'unverified' }

@@ -1,4 +1,4 @@
-/** GET /v1/usage: what the dashboard's overview draws, of one project or of all that the caller sees. */
+/** GET /v1/usage: the data of the dashboard's overview, for one project or all that the caller may see. */
 import { t } from 'elysia'
 import { invalidRequest } from '../errors.ts'
 import type { OverviewRow } from '../postgres/admin/rows.ts'
@@ -8,7 +8,7 @@ import { requireId } from './ids.ts'
 import { fromSeconds, oneOf, toSeconds } from './pages.ts'
 import { timeZone } from './stated.ts'
 
-/** Sums are kept for 13 months: there is nothing older, however far back is asked. */
+/** Sums are kept for 13 months, so nothing older can be found. */
 const KEPT_SECONDS = 430 * 86_400
 const time = t.Integer({ minimum: 0, maximum: 100_000_000_000 })
 
@@ -62,7 +62,7 @@ export function createOverviewController(options: AdminOptions) {
   )
 }
 
-/** Nothing lies outside of it. */
+/** Cuts a span to the time for which sums are kept. */
 function keptPart(start: number, end: number) {
   const now = Math.ceil(Date.now() / 1000)
   const from = Math.max(start, now - KEPT_SECONDS)
@@ -75,7 +75,7 @@ function totalsOf(buckets: readonly OverviewRow[]) {
     buckets.reduce((total, row) => total + row[field], 0)
   const hits = sum('exact_hits') + sum('semantic_hits')
   const misses = sum('misses')
-  // A hit saves what a miss takes on average, less what it took itself.
+  // A hit saves the average duration of a miss, less its own.
   const missMs = misses === 0 ? 0 : sum('miss_duration_ms') / misses
   return {
     requests: sum('requests'),

@@ -1,4 +1,4 @@
-/** Lists, a page at a time, in the form that OpenAI's clients turn pages by. */
+/** Paginated lists, in the form that OpenAI's clients expect. */
 import { t } from 'elysia'
 import { invalidRequest } from '../errors.ts'
 import { formatId, type IdKind, parseId } from './ids.ts'
@@ -12,25 +12,25 @@ export interface ListPage<Item> {
   has_more: boolean
 }
 
-/** How many a page holds. */
+/** The number of items in a page. */
 export const limitQuery = t.Optional(t.Integer({ minimum: 1, maximum: 100 }))
 
-/** An id of the list that it leads on in. */
+/** The id of the item after which the page begins. */
 export function cursorOf(kind: IdKind) {
   return t.Optional(textOf({ pattern: `^(${kind}_[0-9]{1,15})?$` }))
 }
 
-/** Query parameters of a list by ids. */
+/** Query parameters of a list ordered by id. */
 export function pageQueryOf(kind: IdKind) {
   return { after: cursorOf(kind), limit: limitQuery }
 }
 
-/** Query parameters of a list by time. */
+/** Query parameters of a list ordered by time. */
 export const pageQuery = { after: t.Optional(t.String()), limit: limitQuery }
 
 const DEFAULT_LIMIT = 20
 
-/** One row more than the page holds tells whether there is another. */
+/** Fetches one row more than the page holds, to learn whether there is another page. */
 export function pageSize(limit: number | undefined): number {
   return (limit ?? DEFAULT_LIMIT) + 1
 }
@@ -46,7 +46,7 @@ export function toPage<Item extends { id: string }>(items: Item[], limit: number
   }
 }
 
-/** Throws a 400 where the cursor is none of this list's. */
+/** Throws a 400 when the cursor is not an id of this list. */
 export function readCursor(kind: IdKind, cursor: string | null | undefined, name = 'after'): number | undefined {
   if (cursor === undefined || cursor === null || cursor === '') return undefined
   const id = parseId(kind, cursor)
@@ -70,12 +70,12 @@ export function fromSeconds(seconds: number): string {
   return new Date(seconds * 1000).toISOString()
 }
 
-/** A query parameter that may be given several times. */
+/** A query parameter that may be repeated. */
 export function several<Schema extends Parameters<typeof t.Array>[0]>(schema: Schema) {
   return t.Optional(t.Array(schema))
 }
 
-/** One of these words. Unlike Elysia's own, it takes none of them for granted. */
+/** One of these words. Unlike Elysia's own enum, it does not default to the first. */
 export function oneOf<Word extends string>(...words: Word[]) {
   return t.Union(words.map(word => t.Literal(word))) as unknown as ReturnType<typeof t.Unsafe<Word>>
 }

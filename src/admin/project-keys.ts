@@ -1,4 +1,4 @@
-/** A project's API keys: listed, read and deleted as at OpenAI; made, which OpenAI's API cannot. */
+/** A project's API keys. They are listed, read and deleted as in OpenAI's API; creating them is an addition. */
 import { t } from 'elysia'
 import type { Actor } from '../postgres/admin/act-as.ts'
 import { deactivateKeyWithId, findKeyId, issueKeyAs, pageOfKeys } from '../postgres/admin/projects.ts'
@@ -71,7 +71,7 @@ export function createProjectKeysController(options: AdminOptions) {
     })
 }
 
-/** Throws a 404 where the project, as far as it may be seen, has no such key. */
+/** Throws a 404 when the project does not have the key, or the caller may not see the project. */
 async function findKey(database: Database, actor: Actor, project: number, key: number): Promise<KeyRow> {
   const [row] = await pageOfKeys(database, actor, {
     of_project: project,
@@ -92,7 +92,7 @@ function describeKey(row: KeyRow, project: number) {
     created_at: toSeconds(row.created_at),
     last_used_at: toSeconds(row.last_used_at),
     expires_at: toSeconds(row.expires_at),
-    // Keys belong to the project, not to one of its people.
+    // A key belongs to the project, not to a user.
     owner: {
       type: 'service_account' as const,
       service_account: {

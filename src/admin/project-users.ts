@@ -1,4 +1,4 @@
-/** Members of a project, as OpenAI has them: owner, member, and viewer besides. */
+/** A project's members, in OpenAI's form. `viewer` is a role beside OpenAI's `owner` and `member`. */
 import { t } from 'elysia'
 import { invalidRequest } from '../errors.ts'
 import type { Actor } from '../postgres/admin/act-as.ts'

@@ -1,4 +1,4 @@
-/** /v1/organization/projects, as OpenAI has it, with plan and settings of ours beside. */
+/** /v1/organization/projects, in OpenAI's form, with the proxy's own plan and settings. */
 import { t } from 'elysia'
 import { invalidRequest } from '../errors.ts'
 import type { Actor } from '../postgres/admin/act-as.ts'

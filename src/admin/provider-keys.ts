@@ -1,4 +1,4 @@
-/** A project's own keys for direct providers: sealed before they reach the database, and never shown again. */
+/** A project's own keys for direct providers. They are sealed before they reach the database, and never shown again. */
 import { t } from 'elysia'
 import { listProviderKeys, removeProviderKey, storeProviderKeyAs } from '../postgres/admin/projects.ts'
 import { DIRECT_PROVIDERS } from '../providers/model-router.ts'
@@ -7,7 +7,7 @@ import { formatId, notFound, requireId } from './ids.ts'
 import { toSeconds } from './pages.ts'
 import { findProjectRow } from './projects.ts'
 
-/** Of a shorter one, four characters would tell too much. */
+/** For a shorter key, showing four characters would reveal too much. */
 const MIN_LENGTH_TO_SHOW = 12
 
 export function createProviderKeysController(options: AdminOptions) {
@@ -41,7 +41,7 @@ export function createProviderKeysController(options: AdminOptions) {
         })
         return { object: 'project.provider_key' as const, provider, redacted_value: `…${lastFour}` }
       },
-      // One word of printable ASCII, as set-provider-key.sh has it.
+      // One word of printable ASCII, as in set-provider-key.sh.
       { body: t.Object({ value: t.String({ pattern: '^[!-~]{1,1024}$' }) }, { additionalProperties: false }) },
     )
     .delete('/:project_id/provider_keys/:provider', async ({ caller, params }) => {

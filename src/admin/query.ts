@@ -1,6 +1,6 @@
-/** Reads an address's query as OpenAI's clients write it: lists as `ids[]=a&ids[]=b`, objects as `at[gte]=1`. */
+/** Parses a query string as OpenAI's clients write it: lists as `ids[]=a&ids[]=b`, objects as `at[gte]=1`. */
 
-/** Values that may be lists are always lists; the rest is text, or numbers where they look like one and `numbers` names them. */
+/** `lists` are always read as lists, `numbers` as numbers when they look like one; all other parameters are text. */
 export interface QueryShape {
   lists?: readonly string[]
   numbers?: readonly string[]
@@ -12,7 +12,7 @@ type Value = string | number | boolean | Value[] | { [key: string]: Value }
 const NAME = /^([a-z_]+)(\[\])?$|^([a-z]+(?:_[a-z]+)*)\[([a-z]+)\]$/
 
 export function readQuery(url: string, { lists = [], numbers = [], flags = [] }: QueryShape): Record<string, Value> {
-  // Not an object yet: a name such as __proto__ would be its prototype.
+  // A Map, because a parameter called __proto__ would set an object's prototype.
   const read = new Map<string, Value>()
   const start = url.indexOf('?')
   if (start < 0) return {}

@@ -1,4 +1,4 @@
-/** GET /v1/organization/refusals: how many requests were refused, and why. For administrators: who is refused need not be known. */
+/** GET /v1/organization/refusals: refused requests by reason. For administrators, because a refused request may have no project. */
 import { t } from 'elysia'
 import { listRefusals } from '../postgres/admin/usage.ts'
 import { type AdminOptions, createController } from './controller.ts'

@@ -1,4 +1,4 @@
-/** GET /v1/requests: single requests of a project and what became of each. Content is not part of it. */
+/** GET /v1/requests: a project's requests, each with its outcome. Prompts and responses are not included. */
 import { t } from 'elysia'
 import type { RequestRow } from '../postgres/admin/rows.ts'
 import { pageOfRequests } from '../postgres/admin/usage.ts'
@@ -8,7 +8,7 @@ import { fromSeconds, oneOf, pageSize, toPage, toSeconds } from './pages.ts'
 import { findProjectRow } from './projects.ts'
 import { formatTimeCursor, readTimeCursor } from './time-cursor.ts'
 
-/** What the list reaches back where nothing is said. */
+/** The list's time span when the query gives none. */
 const DEFAULT_SPAN_SECONDS = 7 * 86_400
 const time = t.Optional(t.Integer({ minimum: 0, maximum: 100_000_000_000 }))
 const NO_FILTER = {

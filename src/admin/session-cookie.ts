@@ -1,10 +1,10 @@
-/** The cookie of a browser's session, and the CSRF token that goes with it. */
+/** The browser's session cookie, and the CSRF token that belongs to it. */
 import { createHash, createHmac, randomBytes } from 'node:crypto'
 import { refuse } from '../errors.ts'
 
-/** Browsers take a `__Host-` cookie from https alone, and from no other host or path: nobody else can set it. */
+/** Browsers accept a `__Host-` cookie only over https and only from this host, so that no other site can set it. */
 const SECURE_NAME = '__Host-model_proxy_session'
-/** Over plain http on loopback, where there is no https to have and not every browser stores a `Secure` cookie. */
+/** For plain http on loopback, where https is not available and some browsers do not store a `Secure` cookie. */
 const LOOPBACK_NAME = 'model_proxy_session'
 const MAX_AGE_SECONDS = 30 * 24 * 3600
 const TOKEN = /^[A-Za-z0-9_-]{43}$/
@@ -14,12 +14,12 @@ export function makeSessionToken(): string {
   return randomBytes(32).toString('base64url')
 }
 
-/** Hex SHA-256: what the database keeps of a token or a key. */
+/** Hex SHA-256: the database stores tokens and keys in this form only. */
 export function hashToken(token: string): string {
   return createHash('sha256').update(token).digest('hex')
 }
 
-/** Follows from the session, so it needs no place of its own, and does not give the session away. */
+/** Derived from the session token by a one-way function: it needs no storage and does not reveal the session token. */
 export function csrfTokenOf(sessionToken: string): string {
   return createHmac('sha256', sessionToken).update('csrf').digest('base64url')
 }
@@ -28,13 +28,13 @@ export function readSessionToken(request: Request): string | null {
   const cookies = request.headers.get('cookie')?.split(/; */) ?? []
   for (const name of [SECURE_NAME, LOOPBACK_NAME]) {
     const value = cookies.find(cookie => cookie.startsWith(`${name}=`))?.slice(name.length + 1)
-    // The plain name proves nothing where a page elsewhere on the host could have set it.
+    // Off loopback, a page on another host name could have set the plain name, so it is not trusted.
     if (value !== undefined && TOKEN.test(value) && (name === SECURE_NAME || isLoopback(request))) return value
   }
   return null
 }
 
-/** `trustedProxies`: whether their word that the client came over https counts. Throws a 403 where no cookie would be safe. */
+/** With `trustedProxies`, their word that the client used https counts. Throws a 403 when the cookie would not be safe. */
 export function sessionCookie(request: Request, token: string | null, trustedProxies: number): string {
   const age = token === null ? 0 : MAX_AGE_SECONDS
   const rest = `Path=/; HttpOnly; SameSite=Lax; Max-Age=${age}`
@@ -43,7 +43,7 @@ export function sessionCookie(request: Request, token: string | null, trustedPro
   throw refuse('httpsRequired')
 }
 
-/** Whether the browser came over https, as far as is known. */
+/** Whether the browser used https, as far as the proxy can tell. */
 export function isHttps(request: Request, trustedProxies: number): boolean {
   if (request.url.startsWith('https:')) return true
   return trustedProxies > 0 && request.headers.get('x-forwarded-proto')?.split(',').at(-1)?.trim() === 'https'

@@ -1,4 +1,4 @@
-/** /dashboard/api: logging in and out, and who is logged in. */
+/** /dashboard/api: login, logout, and the current session. */
 import { t } from 'elysia'
 import { closeSession, closeSessions, setPassword } from '../postgres/admin/people.ts'
 import { checkOrigin } from './caller.ts'
@@ -12,7 +12,7 @@ const strict = { additionalProperties: false }
 /** Long enough to resist guessing; short enough to hash. */
 const newPassword = t.String({ minLength: 12, maxLength: 200 })
 
-/** For who is not logged in yet. */
+/** Routes without a session. */
 export function createLoginController(options: AdminOptions) {
   const { database, trustedProxies } = options
   const login = createLogin(database)
@@ -22,7 +22,7 @@ export function createLoginController(options: AdminOptions) {
       '/login',
       async ({ request, address, body: { email, password }, set }) => {
         checkOrigin(request)
-        // Says so before a password is asked for in vain.
+        // Throws when cookies would not be safe here, before the password is checked.
         sessionCookie(request, null, trustedProxies)
         const token = await login.logIn(email, password, {
           address,
@@ -47,7 +47,7 @@ export function createLoginController(options: AdminOptions) {
     )
 }
 
-/** For who is. */
+/** Routes with a session. */
 export function createSessionController(options: AdminOptions) {
   const { database, trustedProxies } = options
   const login = createLogin(database)

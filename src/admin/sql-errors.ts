@@ -1,10 +1,8 @@
-/** Which HTTP error a SQL function's refusal is: the functions raise, in one line for people, and this table says what kind it was. */
+/** Maps an error that a SQL function raised to an HTTP error, by its SQLSTATE. */
 import { invalidRequest, type ProxyError, refuse } from '../errors.ts'
-import { sqlStateOf } from '../postgres/database.ts'
+import { isUnheldText, sqlStateOf } from '../postgres/database.ts'
 
-const UNHELD = 'Text must not hold the character U+0000.'
-
-/** By SQLSTATE. Messages of these are the functions' own, and safe to show. */
+/** By SQLSTATE. The SQL functions write these messages for people, so they are safe to show. */
 const REFUSALS: Record<string, (problem: string) => ProxyError> = {
   // no_data_found
   P0002: problem => refuse('nothingThere', { problem }),
@@ -12,29 +10,27 @@ const REFUSALS: Record<string, (problem: string) => ProxyError> = {
   '42501': problem => refuse('notPermitted', { problem }),
   // invalid_parameter_value
   '22023': problem => invalidRequest(problem),
-  // character_not_in_repertoire, untranslatable_character: U+0000, which PostgreSQL's text cannot hold.
-  '22021': () => invalidRequest(UNHELD),
-  '22P05': () => invalidRequest(UNHELD),
   // unique_violation
   '23505': problem => refuse('alreadyExists', { problem }),
   // object_not_in_prerequisite_state
   '55000': problem => refuse('notPossible', { problem }),
 }
 
-/** Classes of states that pass by themselves: connections, resources, a turn that did not come. */
+/** SQLSTATE classes of transient errors: connections, resources, and locks that were not available. */
 const PASSING = /^(08|53|57|55P)/
 
-/** Null where the error is nothing that the client should hear of. */
+/** Returns null when the client should not see the error. */
 export function refusalOf(error: unknown): ProxyError | null {
   const state = sqlStateOf(error)
   if (state === null || !(error instanceof Error)) return null
+  if (isUnheldText(error)) return refuse('unheldText')
   const refusal = REFUSALS[state]
   if (refusal) return refusal(sentence(error.message))
   return PASSING.test(state) ? refuse('databaseUnavailable', null, error) : null
 }
 
 function sentence(message: string): string {
-  // An id stays as it is written.
+  // A message that begins with an id keeps its lower case.
   const begun = /^[a-z]+_/.test(message) ? message : message.charAt(0).toUpperCase() + message.slice(1)
   return /[.!?`]$/.test(begun) ? begun : `${begun}.`
 }

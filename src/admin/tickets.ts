@@ -1,4 +1,4 @@
-/** Lets so many run at once; the others wait in line. */
+/** Limits how many tasks run at once; the others are queued. */
 export function createTickets(atOnce: number): <T>(work: () => Promise<T>) => Promise<T> {
   const line: (() => void)[] = []
   let running = 0
@@ -8,7 +8,7 @@ export function createTickets(atOnce: number): <T>(work: () => Promise<T>) => Pr
     try {
       return await work()
     } finally {
-      // Whoever is next takes this one's place.
+      // The next in the queue takes over this slot, so `running` does not change.
       const next = line.shift()
       if (next) next()
       else running--

@@ -1,4 +1,4 @@
-/** Ids of what is found by when it happened: the time leads to it without a search, the request's id tells it from others. */
+/** Cursors for lists ordered by time. The time finds the page without a search; the request id resolves equal times. */
 import { invalidRequest } from '../errors.ts'
 
 const ISO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?(Z|[+-]\d\d:\d\d)$/
@@ -13,13 +13,13 @@ export function formatTimeCursor({ at, requestId }: TimeCursor): string {
   return Buffer.from(JSON.stringify([at, requestId])).toString('base64url')
 }
 
-/** Throws a 400 where it is none that a list gave. */
+/** Throws a 400 when the text is not a cursor of such a list. */
 export function readTimeCursor(text: string, param = 'after'): TimeCursor {
   try {
     const [at, requestId] = JSON.parse(Buffer.from(text, 'base64url').toString('utf8'))
     if (typeof requestId === 'string' && ISO_TIME.test(at) && !Number.isNaN(Date.parse(at))) return { at, requestId }
   } catch {
-    // Told below.
+    // The throw below covers invalid JSON too.
   }
   throw invalidRequest('This is not an id as the list gives it.', param)
 }

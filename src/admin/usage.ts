@@ -1,4 +1,4 @@
-/** Usage and costs by time, as OpenAI reports them. */
+/** Usage and costs over time, in OpenAI's form. */
 import { t } from 'elysia'
 import { invalidRequest } from '../errors.ts'
 import type { UsageRow } from '../postgres/admin/rows.ts'
@@ -44,7 +44,7 @@ function queryOf(report: keyof typeof GROUPS) {
 }
 type Query = ReturnType<typeof queryOf>['static']
 
-/** What a bucket's rows become. */
+/** How a bucket's rows are reported. */
 interface Report {
   endpoints: string[] | null
   groups: readonly string[]
@@ -116,11 +116,11 @@ interface TimeSpan {
   from: number
   until: number
   width: Width
-  /** Where the next page begins; null where this is the last. */
+  /** Start of the next page; null on the last one. */
   next: number | null
 }
 
-/** Whole buckets, as many as a page holds. */
+/** Whole buckets, at most as many as a page holds. */
 function readSpan({ start_time, end_time, bucket_width: width = '1d', limit, page }: Query): TimeSpan {
   const { seconds, buckets, mostBuckets } = WIDTHS[width]
   const cursor = page === undefined || page === '' ? null : /^page_(\d{1,12})$/.exec(page)?.[1]
@@ -128,7 +128,7 @@ function readSpan({ start_time, end_time, bucket_width: width = '1d', limit, pag
   const begin = cursor === null ? start_time : Number(cursor)
   const from = begin - (begin % seconds)
   const end = end_time ?? Math.floor(Date.now() / 1000) + 1
-  // Of more, the rest is on the next page.
+  // Further buckets are on the next page.
   const most = Math.min(limit ?? buckets, mostBuckets)
   const until = end <= start_time ? from : Math.min(Math.ceil(end / seconds) * seconds, from + most * seconds)
   return { from, until: Math.max(from, until), width, next: until < end && end > start_time ? until : null }
@@ -162,7 +162,7 @@ function describeCompletions(row: UsageRow) {
     model: row.model,
     batch: null,
     service_tier: null,
-    // Ours: what the cache answered instead.
+    // The proxy's own additions: what the cache saved.
     tokens_saved: row.tokens_saved,
     saved_usd: row.saved_usd,
   }

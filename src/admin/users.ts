@@ -1,4 +1,4 @@
-/** Users of the installation: administrators (owner) and others (reader). */
+/** The installation's users: administrators (`owner`) and others (`reader`). */
 import { t } from 'elysia'
 import type { Actor } from '../postgres/admin/act-as.ts'
 import { createUser, deleteUser, inviteUser, pageOfUsers, setUserRole, type UserRow } from '../postgres/admin/people.ts'

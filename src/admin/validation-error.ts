@@ -1,9 +1,9 @@
-/** Elysia's validation error in our envelope: its own would repeat the body, and so what a client must keep to itself. */
+/** Converts Elysia's validation error to OpenAI's envelope. Elysia's own would repeat the body, which may hold secrets. */
 import { invalidRequest, type ProxyError } from '../errors.ts'
 
-/** The part of Elysia's error that is looked at. */
+/** The fields of Elysia's error that are used. */
 interface Validation {
-  /** body, query, params. */
+  /** `body`, `query` or `params`. */
   type?: string
   all?: readonly unknown[]
 }
@@ -16,7 +16,7 @@ interface Finding {
 
 const PLACES: Record<string, string> = { query: 'query parameter', params: 'part of the path' }
 
-/** Names the first field that is wrong and what it must be, never what it was. */
+/** Names the first invalid field and what it must be, never its value. */
 export function describeValidation(error: unknown): ProxyError {
   const { type = 'body', all = [] }: Validation = typeof error === 'object' && error !== null ? error : {}
   const found = all.find(isFinding)
@@ -32,7 +32,7 @@ export function describeValidation(error: unknown): ProxyError {
   )
 }
 
-/** A choice that is written out, and a number of a query, which may come as text: said better than "union value". */
+/** Describes a choice of words, or a number that may come as text: clearer than Elysia's "union value". */
 function choicesOf({ schema }: Finding): string | null {
   const choices = schema?.anyOf
   if (choices === undefined) return null

@@ -1,4 +1,4 @@
-/** Who may pass: key, rate windows, monthly quota, in that order of refusal. */
+/** Admits or refuses a request: key, rate windows and monthly quota are checked, in that order. */
 
 import { refuse } from '../errors.ts'
 import type { Account, UnknownKey } from '../postgres/admit.ts'
@@ -10,26 +10,33 @@ import { createRequestsUnderWay } from './requests-under-way.ts'
 import type { Reservations } from './reservations.ts'
 
 export interface Admitted {
-  /** Key, project, settings: as the database had them when the request was counted. */
+  /** Key, project and settings, as the database had them when the request was counted. */
   account: Account
-  /** The exact entry, where one was asked for and found. */
+  /** The exact entry, if one was asked for and found. */
   entry: Uint8Array | null
-  /** To be called when the request is over: until then it is one of those that its key has under way. */
+  /** Must be called when the request is over. Until then it counts as one of the key's concurrent requests. */
   leave(): void
 }
 
 export interface Admission {
-  /** The key's account as last seen: a guess, never a verdict. Null where it was not seen to be good. */
+  /** The key's account as last seen: a guess, never a verdict. Null when the key is not known to be active. */
   lastKnown(keyHash: string): Account | null
   /** Validates the key, and counts nothing. Throws 401, 403, 429 or 503. */
   identify(keyHash: string, address: string): Promise<Account>
-  /** Validates the key and counts one request in its windows, but not in its month. Throws 401, 403, 429 or 503. */
-  authenticate(keyHash: string, address: string): Promise<Account>
+  /** Validates the key and counts one request in its windows and as concurrent, but not in its month. Throws 401, 403, 429 or 503. */
+  authenticate(keyHash: string, request: UncountedRequest): Promise<Account>
   /**
-   * Validates the key and counts the request in its windows and its month, or throws 401, 403, 429 or 503 having counted nothing.
-   * `exactKey`: an exact entry to read in the same round trip.
+   * Validates the key and counts the request in its windows and its month. Otherwise throws 401, 403, 429 or 503, with nothing counted.
+   * `exactKey` names an exact entry to read in the same round trip.
    */
   admit(keyHash: string, address: string, exactKey: string | null): Promise<Admitted>
+}
+
+/** A request that does not count against the month. */
+export interface UncountedRequest {
+  address: string
+  /** Registers a callback for when the response was sent, or the client has left. */
+  whenOver(leave: () => void): void
 }
 
 export interface AdmissionOptions {
@@ -42,7 +49,7 @@ export function createAdmission({ store, windows, reservations }: AdmissionOptio
   const keys = createKeyValidation(store, reservations)
   const underWay = createRequestsUnderWay()
 
-  /** Counts one request in the windows of the account. Throws 429 where one is full; null where its limits have changed. */
+  /** Counts one request in the account's windows. Throws 429 when one is full; returns null when the account's limits have changed. */
   async function countInWindows(
     keyHash: string,
     account: Account,
@@ -51,12 +58,12 @@ export function createAdmission({ store, windows, reservations }: AdmissionOptio
   ): Promise<Passed | null> {
     const pass = await windows.pass({ account, address, entry: exactKey })
     if (pass.passed) return pass
-    // The plan may have been changed since the account was seen.
+    // The limits may have changed since the account was seen.
     if (sameLimits(account, await keys.validate(keyHash))) throw rateLimitExceeded(pass.fullWindow.limit, pass.waitMs)
     return null
   }
 
-  /** Counts one request in its windows and its month, or throws having counted nothing. */
+  /** Counts one request in its windows and its month, or throws with nothing counted. */
   async function count(
     keyHash: string,
     address: string,
@@ -70,7 +77,7 @@ export function createAdmission({ store, windows, reservations }: AdmissionOptio
         await pass.uncount()
         throw error
       })
-      // The next request is planned by what holds now.
+      // The next request is planned with the current account.
       if (account !== guess) keys.note(keyHash, account)
       if (reserved && sameLimits(guess, account)) return { account, entry: pass.entry }
       await pass.uncount()
@@ -87,15 +94,16 @@ export function createAdmission({ store, windows, reservations }: AdmissionOptio
   return {
     lastKnown: keys.lastKnown,
     identify,
-    async authenticate(keyHash, address) {
+    async authenticate(keyHash, { address, whenOver }) {
       const account = await identify(keyHash, address)
+      whenOver(underWay.enter(account))
       const pass = await windows.pass({ account, address, entry: null })
       if (!pass.passed) throw rateLimitExceeded(pass.fullWindow.limit, pass.waitMs)
       return account
     },
     async admit(keyHash, address, exactKey) {
       const known = keys.lastKnown(keyHash) ?? (await keys.validateUnknown(keyHash, address))
-      // A key's id and its place among those under way never change with its plan.
+      // A key's id, by which its concurrent requests are counted, does not change with its plan.
       const leave = underWay.enter(known)
       try {
         return { ...(await count(keyHash, address, exactKey, known)), leave }
@@ -107,7 +115,7 @@ export function createAdmission({ store, windows, reservations }: AdmissionOptio
   }
 }
 
-/** Whether what was counted in the windows of the one was counted rightly for the other. */
+/** Whether a count in one account's windows is valid for the other account. */
 function sameLimits(guess: Account, account: Account | UnknownKey): boolean {
   if (guess === account) return true
   return (

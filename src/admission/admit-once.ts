@@ -1,4 +1,4 @@
-/** admit() in batches that count once: one whose answer was lost is asked for again, and what it had reserved is given back. */
+/** Calls admit() so that each batch counts once: a batch whose reply was lost is sent again, and its reservations are given back. */
 import { BackgroundWork } from '../event-loop/background-work.ts'
 import { type Account, type AdmitAsk, type AdmitBatch, type AdmitReply, admit } from '../postgres/admit.ts'
 import { AnswerLost, type Database } from '../postgres/database.ts'
@@ -6,18 +6,18 @@ import { AnswerLost, type Database } from '../postgres/database.ts'
 const ASK_AGAIN_AFTER_MS = 250
 
 export interface AdmitOnce {
-  /** Rejects with AnswerLost when nobody knows what was reserved; whatever it was is given back. */
+  /** Rejects with AnswerLost when it is unknown what was reserved. Whatever was reserved is given back later. */
   admit(asks: readonly AdmitAsk[]): Promise<AdmitReply[]>
-  /** Resolves when nothing is in doubt any more. */
+  /** Resolves when no batch is in doubt any more. */
   settled(): Promise<void>
 }
 
-/** `giveBack` is called with what was reserved for nobody. */
+/** `giveBack` is called with reservations that no request uses. */
 export function createAdmitOnce(database: Database, giveBack: (account: Account, requests: number) => void): AdmitOnce {
   const free: AdmitBatch[] = []
   const settling = new BackgroundWork()
 
-  /** The same batch again, as often as it takes: whether it came or not, it has then been counted, and once. */
+  /** Retries the same batch until it is answered. admit() recognizes the batch, so it is counted exactly once. */
   async function settle(asks: readonly AdmitAsk[], batch: AdmitBatch): Promise<void> {
     for (;;) {
       await Bun.sleep(ASK_AGAIN_AFTER_MS)
@@ -41,7 +41,7 @@ export function createAdmitOnce(database: Database, giveBack: (account: Account,
         return replies
       } catch (error) {
         if (error instanceof AnswerLost) void settling.add(settle(asks, batch))
-        // The server refused it, or was never asked.
+        // The server refused the batch, or never received it: its slot can be used again.
         else free.push(batch)
         throw error
       }

@@ -1,17 +1,17 @@
-/** Whether a deploy is what keeps requests waiting: then they wait on, where they would be told that the database is gone. */
+/** Tells whether a deploy blocks the database. Requests then keep waiting instead of failing with a 503. */
 import { withinTimeLimit } from '../event-loop/time-limit.ts'
 import type { Database } from '../postgres/database.ts'
 import { isDeploying } from '../postgres/is-deploying.ts'
 
-/** One that answers later is gone, whatever else it is. */
+/** A database that takes longer counts as gone. */
 const ANSWER_LIMIT_MS = 100
-/** All who ask at once are told by one call, and so are those who ask soon after. */
+/** Callers share one check, and reuse its result for this long. */
 const ASK_EVERY_MS = 50
 
 export interface DeployWatch {
-  /** Asks while requests still wait: a busy database may take longer to say it than they have left in the end. */
+  /** Starts a check early, because a busy database may need longer to answer than the requests can still wait. */
   askAhead(): void
-  /** Never throws: a database that does not answer is not being deployed to. What was heard since `sinceMs` still holds. */
+  /** Never throws: a database that does not answer is not in a deploy. A deploy seen since `sinceMs` still counts. */
   isOn(sinceMs: number): Promise<boolean>
 }
 
@@ -40,7 +40,7 @@ export function createDeployWatch(database: Database): DeployWatch {
     async isOn(sinceMs) {
       if (heardAtMs > sinceMs) return true
       const isOn = await withinTimeLimit(ANSWER_LIMIT_MS, ask()).catch(() => false)
-      // One that was asked before may have answered meanwhile.
+      // A check that started earlier may have succeeded meanwhile.
       return isOn || heardAtMs > sinceMs
     },
   }

@@ -1,4 +1,4 @@
-/** Who may pass: a key is good when the database says so now. Keys not seen to be good share calls, and wait where many come. */
+/** Validates keys: a key is good when the database says so now. Keys not known to be good share calls, and are throttled per address. */
 import { refuse } from '../errors.ts'
 import type { Account, UnknownKey } from '../postgres/admit.ts'
 import { type FastStore, unknownKeyWindowName } from '../stores/fast-store.ts'
@@ -7,19 +7,19 @@ import { rateLimitExceeded } from './refusals.ts'
 import type { Reservations } from './reservations.ts'
 import { createSlowLane } from './slow-lane.ts'
 
-/** Keys that turn out not to exist, from one address in a minute: more of them wait, so that guessing costs few database calls. */
+/** Unknown keys per address and minute. Beyond that they are queued, so that guessing keys costs few database calls. */
 const UNKNOWN_KEYS_PER_MINUTE = 120
 
 export interface KeyValidation {
-  /** The key's account as last seen: a guess, never a verdict. Null where it was not seen to be good. */
+  /** The key's account as last seen: a guess, never a verdict. Null when the key is not known to be good. */
   lastKnown(keyHash: string): Account | null
-  /** What the database has just said of the key. */
+  /** Remembers what the database just said about the key. */
   note(keyHash: string, account: Account | UnknownKey): void
-  /** Throws 401, 403 or 503 unless the database says that the key is good now. */
+  /** Throws 401, 403 or 503 unless the database confirms that the key is good now. */
   validate(keyHash: string): Promise<Account>
   /**
-   * As `validate`, for a key that was not seen to be good: throws 429, too, where many bad ones came from its address. Requests that
-   * bring the same one from the same address meanwhile share the call.
+   * As `validate`, for a key that is not known to be good. Throws 429, too, after many bad keys from its address. Concurrent requests
+   * with the same key and address share one call.
    */
   validateUnknown(keyHash: string, address: string): Promise<Account>
 }
@@ -35,7 +35,7 @@ export function createKeyValidation(store: FastStore, reservations: Pick<Reserva
     return account
   }
 
-  /** Too many bad keys from one address have to wait. */
+  /** After too many bad keys, further unproven keys from the address are queued. */
   async function validateInTurn(keyHash: string, address: string): Promise<Account> {
     const window = { name: unknownKeyWindowName(address), limit: UNKNOWN_KEYS_PER_MINUTE }
     const counted = await store.pass({ requests: 1, windows: [window], entries: [] })
@@ -65,7 +65,7 @@ export function createKeyValidation(store: FastStore, reservations: Pick<Reserva
   }
 }
 
-/** 401 or 403 for a key that may not pass. */
+/** Throws 401 or 403 for a key that is not active. */
 export function refuseInactive(reply: Account | UnknownKey): asserts reply is Account {
   if (reply.verdict === 'disabled') throw refuse('disabledKey')
   if (reply.verdict !== 'active') throw refuse('invalidKey')

@@ -1,4 +1,4 @@
-/** Rate windows and exact entries, batched: requests of one key from one address that wait together are counted together. */
+/** Counts rate windows and reads exact entries in batches: waiting requests of the same key and address are counted together. */
 
 import { refuse } from '../errors.ts'
 import { createBatcher } from '../event-loop/batcher.ts'
@@ -12,36 +12,36 @@ import {
 } from '../stores/fast-store.ts'
 
 const MAX_BATCH = 1_000
-/** The store behind falls back by itself long before. */
+/** The guarded store falls back to its own memory long before this. */
 const TIME_LIMIT_MS = 2_000
 
 export interface PassRequest {
   account: Pick<Account, 'project_id' | 'key_id' | 'requests_per_minute' | 'requests_per_minute_per_address'>
   address: string
-  /** Name of the exact entry to read, or null. */
+  /** Name of the exact entry to read; null for none. */
   entry: string | null
 }
 
 export interface Passed {
   passed: true
   entry: Uint8Array | null
-  /** Takes the request out of its windows again. */
+  /** Takes the request back out of its windows. */
   uncount(): Promise<void>
 }
 
 export interface Refused {
   passed: false
   fullWindow: Window
-  /** Until one more request could pass. */
+  /** Time until one more request could pass. */
   waitMs: number
 }
 
 export type PassReply = Passed | Refused
 
 export interface RateWindows {
-  /** Counts a request in both of its windows, or in none, and reads its exact entry on the way. */
+  /** Counts a request in both of its windows, or in neither, and reads its exact entry in the same call. */
   pass(request: PassRequest): Promise<PassReply>
-  /** Settles when the requests that are being counted have been told; null while none are. Never rejects. */
+  /** Settles when the requests now being counted have their replies; null when none are. Never rejects. */
   underWay(): Promise<unknown> | null
 }
 
@@ -65,13 +65,13 @@ export function createRateWindows(store: FastStore): RateWindows {
 
 function nothing(): void {}
 
-/** Requests that share their windows, hence one call. */
+/** Requests with the same windows; they share one call. */
 interface Group {
   windows: readonly Window[]
   requests: number
-  /** Position of each entry in the call. */
+  /** Each entry's position in the call. */
   entries: Map<string, number>
-  /** Requests that may pass and have not been told. */
+  /** Granted requests that have not been handed out yet. */
   left: number
   verdict: PassVerdict | null
 }
@@ -110,7 +110,7 @@ function findGroup(groups: Map<string, Group>, { account, address }: PassRequest
   return group
 }
 
-/** Grants go to the requests of a group in the order they came. */
+/** Grants go to a group's requests in order of arrival. */
 function reply(store: FastStore, { entry }: PassRequest, group: Group): PassReply {
   const { windows, verdict } = group
   if (!verdict) throw new Error('A group was not asked for')

@@ -1,16 +1,16 @@
-/** Refunds of reserved requests: they wait for one another, travel together, and are sent until the database has taken them. */
+/** Refunds reserved requests in batches, and retries each batch until the database has taken it. */
 import type { Account } from '../postgres/admit.ts'
 import { type Database, isLockedOut } from '../postgres/database.ts'
 import { type Refund, refundRequests } from '../postgres/refund-requests.ts'
 
 const RETRY_MS = 250
 
-/** Whose month a request is given back to. */
+/** The account fields that identify a month's counter. */
 export type RefundedAccount = Pick<Account, 'project_id' | 'key_type' | 'month'>
 
 export class Refunds {
   readonly #database: Database
-  /** By the counter they go back to. */
+  /** By the counter that is refunded. */
   readonly #waiting = new Map<string, Refund>()
   #sending: Promise<void> | null = null
 
@@ -26,7 +26,7 @@ export class Refunds {
     this.#sending ??= Promise.resolve().then(() => this.#sendAll())
   }
 
-  /** Resolves when the database has all that has been added. */
+  /** Resolves when the database has taken every refund added so far. */
   async settled(): Promise<void> {
     await this.#sending
   }
@@ -41,8 +41,8 @@ export class Refunds {
   }
 
   /**
-   * Each batch until the database has taken it, under one name: what it has taken already, it does not take again. Where one
-   * project's counter is held by somebody, the refunds of others do not wait for it.
+   * Retries a batch under one id: what the database has applied already, it does not apply again. If another transaction locks one
+   * project's counter, other refunds do not wait for it.
    */
   async #sendUntilTaken(refunds: readonly Refund[]): Promise<void> {
     for (const batch = crypto.randomUUID(); ; await Bun.sleep(RETRY_MS)) {

@@ -1,7 +1,7 @@
-/** What a request that may not pass is told. */
+/** The 429 of a rate window. */
 import { type ProxyError, refuse } from '../errors.ts'
 
-/** 429 with what a client needs in order to come back in time. */
+/** Tells the client when to come back. */
 export function rateLimitExceeded(limit: number, waitMs: number): ProxyError {
   const seconds = Math.max(1, Math.ceil(waitMs / 1000))
   return refuse('rateLimited', { limit, seconds })

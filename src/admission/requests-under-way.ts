@@ -1,9 +1,9 @@
-/** How many requests of each key are under way in this process: one key's slow requests leave room for the others'. */
+/** Limits each key's concurrent requests in this process, so that one key's slow requests leave room for other keys. */
 import { refuse } from '../errors.ts'
 import type { Account } from '../postgres/admit.ts'
 
 export interface RequestsUnderWay {
-  /** Throws a 429 where the key has as many as its plan allows. The returned function is to be called when the request is over. */
+  /** Throws a 429 when the key has as many requests in flight as its plan allows. Call the returned function when the request is over. */
   enter(account: Pick<Account, 'key_id' | 'concurrent_requests'>): () => void
 }
 

@@ -1,4 +1,7 @@
-/** Key validation and quota, strict in Postgres and fast through batches: one call answers all that waited for the last one. */
+/**
+ * Validates keys and reserves quota: strict in PostgreSQL, and fast through batches. Calls that arrive while one is in flight share the
+ * next.
+ */
 import { LRUCache } from 'lru-cache'
 import { refuse } from '../errors.ts'
 import { createBatcher } from '../event-loop/batcher.ts'
@@ -11,16 +14,16 @@ import { createDeployWatch } from './deploys.ts'
 import type { RateWindows } from './rate-windows.ts'
 import { type RefundedAccount, Refunds } from './refunds.ts'
 
-/** A client is told within a second that the database is gone; this leaves the rest of the second to everything else. */
+/** A client must learn within a second that the database is gone; the rest of that second is for everything else. */
 const TIME_LIMIT_MS = 850
-/** The embedded database does one thing at a time: a burst is answered late rather than refused. */
+/** The embedded database runs one call at a time: a burst is answered late rather than refused. */
 const EMBEDDED_TIME_LIMIT_MS = 30_000
 const MAX_BATCH = 1_000
-/** Requests of a key whose counter was held ask apart for so long. */
+/** After a key's counter was found locked, the key's requests use a queue of their own for this long. */
 const REMEMBER_LOCKED_MS = 2_000
 const MAX_LOCKED = 10_000
 
-/** A deploy that holds the tables for longer is told to clients. */
+/** Requests wait this long for a deploy that locks the tables; then they fail. */
 const DEPLOY_LIMIT_MS = 15_000
 const AFTER_DEPLOY_MS = 50
 
@@ -29,25 +32,25 @@ interface Ask {
   reserve: boolean
 }
 
-/** The project's counter is held by somebody. */
+/** Another transaction holds a lock on the project's counter. */
 const LOCKED = Symbol('locked')
 type Locked = typeof LOCKED
 
-/** `reserved`: whether this very request was. */
+/** `reserved` tells whether this particular request was. */
 export type Reservation = { reserved: true; account: Account } | { reserved: false; account: Account | UnknownKey }
 
 export interface Reservations {
-  /** Validates a key without counting. 503 when the database does not answer in time. */
+  /** Validates a key without counting. Throws 503 when the database does not answer in time. */
   validate(keyHash: string): Promise<Account | UnknownKey>
-  /** Validates a key and reserves one request of its month. 503 when the database does not answer in time. */
+  /** Validates a key and reserves one request of its month. Throws 503 when the database does not answer in time. */
   reserve(keyHash: string): Promise<Reservation>
-  /** Gives one reserved request back, or several; tries until the database takes it. */
+  /** Gives reserved requests back, one by default; retries until the database has taken them. */
   refund(account: RefundedAccount, requests?: number): void
   /** Resolves when every refund has reached the database, or the time is up. */
   drain(timeLimitMs: number): Promise<void>
 }
 
-/** `windows`: the requests that are being counted there come here next. */
+/** `windows`: requests that are being counted there will be reserved here next. */
 export function createReservations(database: Database, windows: Pick<RateWindows, 'underWay'>): Reservations {
   const refunds = new Refunds(database)
   const admitOnce = createAdmitOnce(database, (account, requests) => refunds.add(account, requests))
@@ -65,11 +68,11 @@ export function createReservations(database: Database, windows: Pick<RateWindows
       },
     })
   const askWithAll = openLane()
-  /** For keys whose counters are held by somebody: they wait among themselves. */
+  /** A separate queue for keys with locked counters, so that they delay no other key. */
   const askApart = openLane()
   const lockedLately = new LRUCache<string, true>({ max: MAX_LOCKED, ttl: REMEMBER_LOCKED_MS })
 
-  /** While a deploy holds the tables, it is waited for. */
+  /** Waits while a deploy locks the tables. */
   async function ask(asked: Ask): Promise<Reservation> {
     const deadlineMs = performance.now() + DEPLOY_LIMIT_MS
     for (;;) {
@@ -107,13 +110,13 @@ export function createReservations(database: Database, windows: Pick<RateWindows
   }
 }
 
-/** Calls back where the batch is still under way when half of its time has passed. */
+/** Calls `onHalf` when half of the batch's time limit has passed and it is still in flight. */
 function aheadOfLimit<Replies>(onHalf: () => void, batch: Promise<Replies>): Promise<Replies> {
   const endHalf = startTimeLimit(TIME_LIMIT_MS / 2, onHalf)
   return batch.finally(endHalf)
 }
 
-/** As `runBatch`; whose counter is held by somebody for longer is told so, and nobody else waits for it. */
+/** As `runBatch`, but asks with a locked counter get LOCKED, so that no other ask waits for the lock. */
 async function runUnlocked(
   database: Database,
   admitOnce: AdmitOnce,
@@ -134,7 +137,7 @@ async function runUnlocked(
   return asks.map(({ keyHash }) => (locked.has(keyHash) ? LOCKED : (replies[next++] ?? LOCKED)))
 }
 
-/** As `runBatch`; where nobody holds a counter, a deploy holds the tables for a moment, which is waited for. */
+/** As `runBatch`. If no counter is locked, a deploy locks the tables for a moment: it is retried until that is over. */
 async function runBehindDeploy(admitOnce: AdmitOnce, asks: readonly Ask[]): Promise<Reservation[]> {
   const deadlineMs = performance.now() + TIME_LIMIT_MS
   for (;;) {
@@ -150,7 +153,7 @@ function causeOf(error: unknown): unknown {
   return error instanceof Error ? error.cause : undefined
 }
 
-/** Folds the asks of one key into one row of the call, and hands what was granted to them in the order they came. */
+/** Merges the asks of one key into one row of the call, and hands its grants out in order of arrival. */
 async function runBatch(admitOnce: AdmitOnce, asks: readonly Ask[]): Promise<Reservation[]> {
   const wanted = new Map<string, number>()
   for (const { keyHash, reserve } of asks) wanted.set(keyHash, (wanted.get(keyHash) ?? 0) + (reserve ? 1 : 0))

@@ -1,4 +1,4 @@
-/** Reserves many requests of a key's month at once, or none: for a batch, which is as many requests as it holds. */
+/** Reserves many requests of a key's month at once, or none: a batch counts as many requests as it holds. */
 import { refuse } from '../errors.ts'
 import { withinTimeLimit } from '../event-loop/time-limit.ts'
 import { admit } from '../postgres/admit.ts'
@@ -9,8 +9,8 @@ const TIME_LIMIT_MS = 5_000
 
 export interface RequestReserver {
   /**
-   * Resolves with what gives them back. Throws 429 having counted nothing where the month has not so many left, and 503 where
-   * the database does not answer.
+   * Resolves to a function that gives them back. Throws 429 with nothing counted when the month has too few left, and 503 when the
+   * database does not answer.
    */
   reserve(keyHash: string, requests: number): Promise<() => void>
 }

@@ -1,10 +1,10 @@
-/** Where requests with unproven keys wait when too many of them come: all that wait are let on together, a few times a second. */
+/** The queue for unproven keys under load. Everything queued is released together, a few times a second. */
 
 const LET_ON_EVERY_MS = 200
 const MAX_WAITING = 1_000
 
 export interface SlowLane {
-  /** Resolves to true when the turn has come, to false at once where too many wait. */
+  /** Resolves to true when released; resolves to false at once when the queue is full. */
   enter(): Promise<boolean>
 }
 

@@ -1,28 +1,28 @@
 /**
- * A wording as a further name of an entry: who asked in other words once is answered the second time like an exact request.
+ * An alias: another wording of an entry's question, which is answered like an exact request from the second time on.
  *
- * In the fast store it stands under the exact key of that wording, as one line that names the entry's own key and says why the two
- * may be taken for one. It dies with the entry, with a purge, and with the settings it was found under.
+ * The fast store keeps it under the wording's exact key: one line with the entry's own key and the reason why the two match. It is gone
+ * with the entry, after a purge, and after a change of the settings it was found under.
  */
 import type { Exchange } from '../postgres/equivalences.ts'
 import { decodeEntry } from './entry.ts'
 import type { SemanticMatch, SemanticReason } from './match.ts'
 
-/** What the store looks for to follow the name: see windows.lua. */
+/** Marks an alias, whose target windows.lua reads in the same call. */
 const FORM = 2
 const LINE_FEED = 10
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
 
 export interface Alias {
-  /** The exact key of the entry. */
+  /** The entry's exact key. */
   target: string
   id: string
   similarity: number
   reason: SemanticReason
-  /** Hex SHA-256 of the wording as proof writes it. */
+  /** Hex SHA-256 of the wording in normalized form. */
   askedHash: string
-  /** Under which settings of the project the match was made. */
+  /** The project's settings under which the match was made. */
   settings: string
   exchange: Exchange | null
 }
@@ -36,12 +36,15 @@ export function isAlias(bytes: Uint8Array): boolean {
   return bytes[0] === OPENING && bytes[1] === FORM_DIGIT
 }
 
-/** A name in the store ends with the hash of its request, in hex. */
+/** A name in the store ends with the hex hash of its request. */
 const HASH_LENGTH = 64
 const OPENING = '['.charCodeAt(0)
 const FORM_DIGIT = String(FORM).charCodeAt(0)
 
-/** The match that an alias and the entry behind it make; null where the settings have changed since, or the bytes are of another form. */
+/**
+ * Returns the match that an alias and the entry after it make; null when the settings have changed since, or the bytes have another
+ * format.
+ */
 export function decodeAliasedEntry(bytes: Uint8Array, settings: string): SemanticMatch | null {
   const end = bytes.indexOf(LINE_FEED)
   if (end < 0) return null

@@ -1,30 +1,46 @@
-/** The one text by which a request may be matched semantically, taken apart from its context. */
+/** Takes the one text out of a request by which it may be matched semantically; the rest is its context. */
+import { LRUCache } from 'lru-cache'
 import { isJsonObject, type JsonObject } from '../json/json-object.ts'
 import { takeResponsesText } from '../responses-format/plan-responses.ts'
+import { handsOver } from '../text/handed-over.ts'
+import { type PromptReading, readHandedOver, readPrompt } from '../text/read-prompt.ts'
 
-/** Longer texts are documents rather than questions: they match exactly or not at all. */
+/** Longer texts are documents rather than questions. They get exact matches only. */
 const MAX_TEXT_LENGTH = 16_000
 
 export interface AskedText {
   text: string
-  /** The body with the text taken out. */
+  /** The body without the text. */
   contextBody: JsonObject
 }
 
-/** The one text by which the request may be worded otherwise; null where it can only be matched exactly. */
+/** Returns the text that may be worded differently, with its context; null when the request can only be matched exactly. */
 export function takeAskedText(endpoint: string, body: JsonObject): AskedText | null {
   const asked = TAKE[endpoint]?.(body) ?? null
   return asked && isStorable(asked.text) ? asked : null
 }
 
-/** By operation. The text of a legacy completion is continued rather than answered: its last space counts. */
+/** Whether each context works on texts, by its hash: conversations and system prompts repeat. */
+const handedOver = new LRUCache<string, boolean>({ max: 4_096 })
+
+/** Returns the text unchanged if the context has it worked on, else normalized. */
+export function readAsked({ text, contextBody }: AskedText, contextHash: string): PromptReading {
+  let isHandedOver = handedOver.get(contextHash)
+  if (isHandedOver === undefined) {
+    isHandedOver = handsOver(contextBody)
+    handedOver.set(contextHash, isHandedOver)
+  }
+  return isHandedOver ? readHandedOver(text) : readPrompt(text)
+}
+
+/** By operation. A legacy completion continues its text rather than answering it, so a trailing space counts. */
 const TAKE: Record<string, (body: JsonObject) => AskedText | null> = {
   chat: takeFromMessages,
   messages: takeFromMessages,
   responses: takeResponsesText,
 }
 
-/** The last message's text where that message is a user's. */
+/** The last message's text, if that message is the user's. */
 function takeFromMessages(body: JsonObject): AskedText | null {
   if (!Array.isArray(body.messages)) return null
   const last: unknown = body.messages.at(-1)
@@ -35,12 +51,12 @@ function takeFromMessages(body: JsonObject): AskedText | null {
   return { text: taken.text, contextBody: { ...body, messages } }
 }
 
-/** PostgreSQL's text holds neither a zero character nor half a surrogate pair. */
+/** PostgreSQL's text type holds neither a zero character nor a lone surrogate. */
 function isStorable(text: string): boolean {
   return text.length <= MAX_TEXT_LENGTH && text.trim() !== '' && !text.includes('\0') && text.isWellFormed()
 }
 
-/** Marks where the text was; an object, because no content is one. */
+/** Stands in place of the text; an object, because no content is one. */
 const TAKEN = { taken: true }
 
 function takeContent(content: unknown): { text: string; rest: unknown } | null {

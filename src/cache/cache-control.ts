@@ -1,25 +1,25 @@
-/** What the client says about caching: Cache-Control after RFC 9111, and our own request headers. */
+/** What the client says about caching: Cache-Control (RFC 9111), and the proxy's own request headers. */
 import { invalidRequest } from '../errors.ts'
 
 export interface CacheControl {
-  /** Look for a stored answer. */
+  /** Whether a stored response may answer the request. */
   lookup: boolean
-  /** Store the answer. */
+  /** Whether the response may be stored. */
   store: boolean
-  /** A stored answer may be no older; null: any age. */
+  /** Maximum age of a stored response; null for any age. */
   maxAgeSeconds: number | null
-  /** Answer from the cache or not at all. */
+  /** Answer from the cache or fail. */
   onlyIfCached: boolean
-  /** How long the answer may be stored; null: as the project's setting has it. */
+  /** Lifetime of the stored response; null for the project's setting. */
   ttlSeconds: number | null
-  /** Similarity that a semantic match must exceed; null: as the project's setting has it. */
+  /** Similarity that a semantic match must exceed; null for the project's setting. */
   threshold: number | null
   namespace: string
 }
 
 /**
- * How long the answer to such a request is kept, wherever it is kept; 0: not at all. What the client asks for shortens or lengthens
- * the project's own time within what its plan allows, and turns nothing on that the project has turned off.
+ * How long the response to such a request is stored, in the cache or elsewhere; 0 for not at all. The client may change the project's
+ * lifetime within its plan's limits, and cannot turn on what the project turned off.
  */
 export function keptForSeconds(
   { store, ttlSeconds }: CacheControl,
@@ -32,7 +32,7 @@ export function keptForSeconds(
 const MAX_SECONDS = 315_360_000
 const MAX_NAMESPACE_LENGTH = 256
 
-/** Throws a 400 that names the header where a value is bad. */
+/** Throws a 400 that names the header with a bad value. */
 export function readCacheControl(headers: Headers): CacheControl {
   const directives = readDirectives(headers.get('cache-control'))
   const noStore = directives.has('no-store')

@@ -1,9 +1,9 @@
-/** What the cache is asked: one request, by its hash and, where it may be matched by meaning, by its text. */
+/** What a request asks the cache: its hash and, if it may be matched semantically, its text. */
 import { sha256 } from '../json/canonical.ts'
 import type { Account } from '../postgres/admit.ts'
 import { callName, entryName } from '../stores/fast-store.ts'
-import { type PromptReading, readPrompt } from '../text/read-prompt.ts'
-import { takeAskedText } from './asked-text.ts'
+import type { PromptReading } from '../text/read-prompt.ts'
+import { readAsked, takeAskedText } from './asked-text.ts'
 import type { CacheControl } from './cache-control.ts'
 import { hashContext, type RequestIdentity } from './exact-key.ts'
 import type { MissReason } from './match.ts'
@@ -15,28 +15,28 @@ export interface CacheQuery {
   identity: RequestIdentity
   /** Hex SHA-256 of the whole request. */
   requestHash: string
-  /** Under which the response to exactly this request is kept in the fast store. */
+  /** Name of the response to exactly this request in the fast store. */
   exactKey: string
-  /** Under which identical requests share a call: those that would also accept the same stored responses. */
+  /** Name under which identical requests share a call: requests that would accept the same stored responses. */
   callName: string
   /** The model as the client asked for it. */
   model: string
-  /** What is asked by meaning, or why nothing is. Read when it is first called. */
+  /** The semantic part of the query, or why there is none. Computed on the first call. */
   semantic(): SemanticQuery | MissReason
 }
 
 export interface SemanticQuery {
-  /** The one text that may be worded otherwise. */
+  /** The text that may be worded differently. */
   reading: PromptReading
-  /** Hex SHA-256 of the text as proof writes it. */
+  /** Hex SHA-256 of the text in normalized form. */
   normalizedHash: string
   /** Hex SHA-256 of everything else. */
   contextHash: string
-  /** Similarity that a match must exceed, unless a person or the judge has confirmed it. */
+  /** Similarity that a match must exceed, unless a person or the judge confirmed it. */
   threshold: number
-  /** Similarity from which on such a verdict counts; null: the project has only what exceeds the threshold. */
+  /** Lowest similarity at which a verdict counts; null when only matches above the threshold count. */
   judgeFloor: number | null
-  /** Similarity above which verdicts have shown the undecided to be right often enough; null: none. */
+  /** Similarity above which verdicts have shown undecided candidates to be right often enough; null without such evidence. */
   learnedThreshold: number | null
 }
 
@@ -62,18 +62,19 @@ function readSemanticQuery({
   control,
 }: Pick<CacheQuery, 'identity' | 'account' | 'control'>): SemanticQuery | MissReason {
   if (account.semantic_mode === 'off') return 'off'
-  // Where a number of the context may have been rounded, contexts cannot be compared; a large one would take long to hash.
+  // Contexts with a rounded number cannot be compared, and a large one would take long to hash.
   if (identity.source.hasInexactNumber || identity.source.isLarge) return 'no-candidate'
   const asked = takeAskedText(identity.endpoint, identity.body)
   if (!asked) return 'no-candidate'
-  const reading = readPrompt(asked.text)
+  const contextHash = hashContext(identity, asked.contextBody)
+  const reading = readAsked(asked, contextHash)
   if (!reading.isSemantic) return 'no-candidate'
   const bypass = account.semantic_policy === 'threshold' ? null : bypassReason(reading)
   if (bypass) return bypass
   return {
     reading,
     normalizedHash: sha256(reading.normalized),
-    contextHash: hashContext(identity, asked.contextBody),
+    contextHash,
     threshold: control.threshold ?? account.semantic_threshold,
     judgeFloor: account.semantic_policy === 'judged' ? account.semantic_judge_floor : null,
     learnedThreshold: account.semantic_policy === 'judged' ? account.learned_threshold : null,

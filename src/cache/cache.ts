@@ -1,4 +1,5 @@
-/** Stored responses: found exactly, by equal normalized text, by meaning, in that order; stored when complete. */
+/** Stored responses: looked up exactly, by equal normalized text, then by meaning; stored when complete. */
+import { LONGEST_ON_LOOP } from '../event-loop/off-loop.ts'
 import { withinTimeLimit } from '../event-loop/time-limit.ts'
 import type { FastStore } from '../stores/fast-store.ts'
 import { describeCause } from '../telemetry/describe-cause.ts'
@@ -11,24 +12,24 @@ import type { Match } from './match.ts'
 import type { PromptVector, PromptVectors } from './prompt-vectors.ts'
 import { createResponseWriter, type NewResponse } from './response-writer.ts'
 
-/** How long a finished response may be held back so that an immediate repeat already finds it. */
+/** Longest time a finished response is held back so that an immediate repeat finds it. */
 const STORE_TIME_LIMIT_MS = 250
 
-/** Larger responses are not kept: writing one would hold up everybody, and nobody asks for so much text twice. */
+/** Larger responses are not stored: writing one would delay other requests, and such a request is rarely repeated. */
 const MOST_STORED_BYTES = 2 * 1024 * 1024
 
 export interface Cache {
-  /** The entry that came with admission, if it may be served. */
+  /** The entry that admission read, if it may be served. */
   readExact(bytes: Uint8Array | null, query: CacheQuery): Match | null
-  /** An exact entry by its key; null for none, and where the fast store is out of reach. */
+  /** Reads an exact entry by its key; null when there is none or the fast store is out of reach. */
   readEntry(exactKey: string | null): Promise<Uint8Array | null>
-  /** Whether `find` costs no money: neither a vector nor a judge. */
+  /** Whether `find` is free: it needs neither a paid vector nor a judge. */
   findsForFree(query: CacheQuery): boolean
-  /** Looks in Postgres: exactly, then by normalized text, then by similarity. Never throws: a failing lookup is a miss. */
+  /** Looks in PostgreSQL: exactly, then by normalized text, then by similarity. Never throws: a failed lookup is a miss. */
   find(query: CacheQuery): Promise<Lookup>
-  /** Resolves when an immediate repeat would find it, or shortly after at the latest. Never throws. */
+  /** Resolves when an immediate repeat would find it, or after a short time limit. Never throws. */
   store(query: CacheQuery, response: NewResponse, vector: PromptVector | null): Promise<void>
-  /** Resolves when all that was stored has reached Postgres. */
+  /** Resolves when everything stored so far has reached PostgreSQL. */
   flush(): Promise<void>
 }
 
@@ -65,9 +66,11 @@ export function createCache(options: CacheOptions): Cache {
       const createdAtMs = Date.now()
       const expiresAtMs = createdAtMs + ttlSeconds * 1000
       const copied = copies.keep(query.exactKey, { ...response, createdAtMs, expiresAtMs })
-      const written = findVector(vectors, query, response, vector).then(made =>
-        writer.write(query, response, made, ttlSeconds),
-      )
+      const written = findVector(vectors, query, response, vector).then(async made => {
+        // The fast store's copy has just been written out.
+        if (response.body.length > LONGEST_ON_LOOP) await new Promise(setImmediate)
+        await writer.write(query, response, made, ttlSeconds)
+      })
       await withinTimeLimit(STORE_TIME_LIMIT_MS, Promise.all([copied, written])).catch(() => {})
     },
 
@@ -77,7 +80,7 @@ export function createCache(options: CacheOptions): Cache {
   }
 }
 
-/** What the response is to be found by; made now where the lookup did not need one. */
+/** The vector to store the response under; computed now if the lookup did not need one. */
 async function findVector(
   vectors: PromptVectors,
   query: CacheQuery,

@@ -1,7 +1,7 @@
-/** A stored answer, and its form in Redis: one line of JSON about it, then the body's bytes as the provider gave them. */
+/** A stored response, and its format in Redis: one line of JSON about it, then the body as the provider sent it. */
 
 export interface CacheEntry {
-  /** The plain (unstreamed) JSON body. */
+  /** The plain (not streamed) JSON body. */
   body: Uint8Array
   provider: string
   /** Prompt and completion tokens as the provider counted them. */
@@ -26,7 +26,7 @@ export function encodeEntry(entry: CacheEntry): Uint8Array {
   return bytes
 }
 
-/** Null for bytes of another form: what an older or newer version wrote is a miss, not an error. */
+/** Returns null for bytes of another format: an older or newer version's entry is a miss, not an error. */
 export function decodeEntry(bytes: Uint8Array): CacheEntry | null {
   const end = bytes.indexOf(LINE_FEED)
   if (end < 0) return null
@@ -47,7 +47,7 @@ export function decodeEntry(bytes: Uint8Array): CacheEntry | null {
   }
 }
 
-/** Whole seconds since the answer was stored. */
+/** Whole seconds since the response was stored. */
 export function ageSeconds(entry: Pick<CacheEntry, 'createdAtMs'>, nowMs: number): number {
   return Math.max(0, Math.floor((nowMs - entry.createdAtMs) / 1000))
 }

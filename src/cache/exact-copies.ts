@@ -1,4 +1,4 @@
-/** Copies of entries in the fast store, each under the exact key of its request, and wordings that name another's entry. */
+/** Copies of entries in the fast store, under the exact keys of their requests, and aliases that name another request's entry. */
 import type { FastStore } from '../stores/fast-store.ts'
 import { decodeAliasedEntry, encodeAlias, isAlias } from './alias.ts'
 import type { CacheQuery } from './cache-query.ts'
@@ -8,11 +8,11 @@ import { matchSettings } from './policy.ts'
 import { readStored } from './to-match.ts'
 
 export interface ExactCopies {
-  /** The bytes under an exact key; null for none, and where the fast store is out of reach. */
+  /** Returns the bytes under an exact key; null when there are none or the fast store is out of reach. */
   find(exactKey: string | null): Promise<Uint8Array | null>
-  /** Keeps an entry until it expires. Never rejects: a failure costs one more look into Postgres. */
+  /** Stores an entry until it expires. Never rejects: a failure costs one more lookup in PostgreSQL. */
   keep(exactKey: string, entry: CacheEntry): Promise<void>
-  /** From now on, who asks in these words is answered like an exact request. */
+  /** Writes an alias: from now on, a request in these words is answered like an exact request. */
   nameWording(query: CacheQuery, match: SemanticMatch): void
 }
 
@@ -39,7 +39,7 @@ export function createExactCopies(store: FastStore): ExactCopies {
   }
 }
 
-/** What stands under a request's exact key as a match: null where it is too old for the request, or not similar enough for it. */
+/** Reads the bytes under a request's exact key as a match; null when it is too old or not similar enough for the request. */
 export function readCopy(bytes: Uint8Array, { account, control, requestHash }: CacheQuery): Match | null {
   const match = isAlias(bytes) ? decodeAliasedEntry(bytes, matchSettings(account)) : readStored(bytes, requestHash)
   const now = Date.now()

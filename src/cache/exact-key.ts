@@ -1,8 +1,8 @@
-/** What makes two requests the same: hashes over the whole request, less what cannot change the answer. */
+/** Decides which requests are identical: hashes over the whole request, without the fields that cannot change the response. */
 import { canonicalizeBody, sha256 } from '../json/canonical.ts'
 import type { JsonObject } from '../json/json-object.ts'
 
-/** How a response travels, and what it is booked under; `metadata` and `store` it tells its client, who relies on them. */
+/** Delivery and bookkeeping. Unlike elsewhere, `metadata` and `store` count: they appear in the response, and clients rely on them. */
 const RESPONSES_FIELDS: ReadonlySet<string> = new Set([
   'stream',
   'stream_options',
@@ -13,7 +13,7 @@ const RESPONSES_FIELDS: ReadonlySet<string> = new Set([
   'client_metadata',
 ])
 
-/** Fields that cannot change an operation's answer; undefined where the usual ones cannot. */
+/** Fields that cannot change an operation's response; undefined for the default list. */
 export function irrelevantTo(endpoint: string): ReadonlySet<string> | undefined {
   return endpoint === 'responses' ? RESPONSES_FIELDS : undefined
 }
@@ -21,26 +21,26 @@ export function irrelevantTo(endpoint: string): ReadonlySet<string> | undefined 
 export interface RequestIdentity {
   namespace: string
   endpoint: string
-  /** Who would answer, and as what: the same name may mean another model elsewhere. */
+  /** The provider and model that would answer: the same model name may mean another model elsewhere. */
   route: string
-  /** The client's headers that may change the answer, as name and value, sorted by name. */
+  /** The client's headers that may change the response, as name and value, sorted by name. */
   headers: readonly (readonly [name: string, value: string])[]
   body: JsonObject
-  /** `canonicalizeBody` of it. */
+  /** From `canonicalizeBody`. */
   canonicalBody: string
   /** The body as it was sent. */
   source: { readonly text: string; hasInexactNumber: boolean; isLarge: boolean }
 }
 
-/** Hex SHA-256 that two requests share only if any right answer to one is a right answer to the other. */
+/** Hex SHA-256. Two requests share it only if any right response to one is a right response to the other. */
 export function hashRequest({ namespace, endpoint, route, headers, canonicalBody, source }: RequestIdentity): string {
   const parts = ['request', namespace, endpoint, route, canonicalBody, ...writeHeaders(headers)]
-  // Two numbers that round to the same one are still two numbers.
+  // Two numbers that JavaScript rounds to the same one must stay different.
   if (source.hasInexactNumber) parts.push(sha256(source.text))
   return sha256(parts.join('\n'))
 }
 
-/** Hex SHA-256 over everything but the asked text, which `contextBody` has been relieved of. */
+/** Hex SHA-256 over everything but the asked text, which `contextBody` lacks. */
 export function hashContext({ namespace, endpoint, route, headers }: RequestIdentity, contextBody: JsonObject): string {
   const parts = [
     'context',
@@ -53,7 +53,7 @@ export function hashContext({ namespace, endpoint, route, headers }: RequestIden
   return sha256(parts.join('\n'))
 }
 
-/** Nothing for a request without such headers: nearly all have none. */
+/** Adds nothing for a request without such headers, as nearly all are. */
 function writeHeaders(headers: RequestIdentity['headers']): string[] {
   return headers.length === 0 ? [] : [JSON.stringify(headers)]
 }

@@ -1,7 +1,7 @@
-/** Says what the cache would do with a request, and why: for people, off every request's path. */
+/** Explains what the cache would do with a request, and why. Used by people, never on a request's path. */
 import type { Database } from '../postgres/database.ts'
 import { findAnswer, type SimilarAnswer } from '../postgres/find-answer.ts'
-import { readPrompt } from '../text/read-prompt.ts'
+import { readBeside } from '../text/read-prompt.ts'
 import type { CacheQuery, SemanticQuery } from './cache-query.ts'
 import type { Judge } from './judge/judge.ts'
 import type { LearnedEquivalences } from './learned-equivalences.ts'
@@ -15,9 +15,9 @@ import { prove } from './proof/prove.ts'
 const NEAREST = 5
 
 export interface Explanation {
-  /** What the exact entry's key is made of. */
+  /** The inputs of the exact entry's key. */
   key: { id: string; hash: string; namespace: string; endpoint: string; route: string; canonical_body: string }
-  /** What may be matched by meaning; null where nothing may. */
+  /** The semantic part; null when the request may not be matched semantically. */
   semantic: {
     text: string
     normalized: string
@@ -34,9 +34,9 @@ export interface ExplainedCandidate {
   id: string
   similarity: number
   text: string
-  /** proved, or the kind of the first difference that keeps the two apart. */
+  /** 'proved', or the kind of the first difference that proof does not accept. */
   proof: string
-  /** What a person, or else the judge, said of the two; null: nobody did. */
+  /** The verdict of a person, or else of the judge; null when there is none. */
   verdict: { verdict: string; source: string } | null
   differences: readonly AlignedDifference[]
 }
@@ -47,7 +47,7 @@ export type Decision =
   | { cache: 'MISS'; reason: MissReason; asks_judge: boolean }
 
 export interface Explainer {
-  /** Throws where the database is out of reach. */
+  /** Throws when the database is out of reach. */
   explain(query: CacheQuery): Promise<Explanation>
 }
 
@@ -59,7 +59,7 @@ export interface ExplainerOptions {
 }
 
 export function createExplainer({ database, vectors, judge, equivalences }: ExplainerOptions): Explainer {
-  /** The nearest, however far they are. */
+  /** The nearest entries at any distance. */
   async function findNearest({ account, control }: CacheQuery, semantic: SemanticQuery): Promise<SimilarAnswer[]> {
     const { normalized } = semantic.reading
     const vector = vectors.isFree ? vectors.make(normalized) : await vectors.find(account, normalized)
@@ -99,7 +99,7 @@ export function createExplainer({ database, vectors, judge, equivalences }: Expl
   }
 }
 
-/** No request has this hash, so that nothing but similar ones is found. */
+/** No request has this hash, so only similar entries are found. */
 const NO_REQUEST = '0'.repeat(64)
 const BELOW_ALL = -2
 
@@ -146,7 +146,7 @@ function describeCandidate(
   row: SimilarAnswer,
   learned: LearnedExchanges,
 ): ExplainedCandidate {
-  const cached = readPrompt(row.prompt)
+  const cached = readBeside(reading, row.prompt)
   const known = row.verdict === 'different' ? NOTHING_LEARNED : learned
   const proof = prove(reading, cached, known)
   return {

@@ -1,4 +1,4 @@
-/** What verdicts have taught each project of words, as of the version that a request's account names. */
+/** The exchanges of words that each project's verdicts have taught, as of the version in a request's account. */
 import { LRUCache } from 'lru-cache'
 import type { Account } from '../postgres/admit.ts'
 import type { Database } from '../postgres/database.ts'
@@ -8,7 +8,7 @@ import type { Log } from '../telemetry/log.ts'
 import { type LearnedExchanges, NOTHING_LEARNED } from './proof/exchange.ts'
 
 export interface LearnedEquivalences {
-  /** Never older than the account. Nothing where the list is out of reach, or the project's policy has no use for it. */
+  /** Never older than the account's version. Empty when the list is out of reach, or the project's policy does not use it. */
   of(account: Account): Promise<LearnedExchanges>
 }
 
@@ -27,7 +27,7 @@ export function createLearnedEquivalences(database: Database, log: Log): Learned
     try {
       const list: LearnedList = (await listExchanges(database, projectId)) ?? { version: 0, exchanges: [] }
       const exchanges = indexExchanges(list.exchanges)
-      // Of two that were under way, the later may come first.
+      // Two loads may finish in reverse order.
       if (list.version >= (known.get(projectId)?.version ?? 0))
         known.set(projectId, { version: list.version, exchanges })
       return exchanges
@@ -42,7 +42,7 @@ export function createLearnedEquivalences(database: Database, log: Log): Learned
       if (semantic_policy !== 'judged' || equivalences_version === 0) return NOTHING_LEARNED
       const held = known.get(project_id)
       if (held && held.version >= equivalences_version) return held.exchanges
-      // A load for an older version may have read before the newer one was there.
+      // Loads are shared per version: one for an older version may have read an older list.
       const name = `${project_id} ${equivalences_version}`
       const shared = loading.get(name) ?? load(project_id).finally(() => loading.delete(name))
       loading.set(name, shared)
@@ -60,7 +60,7 @@ export function indexExchanges(exchanges: readonly LearnedExchange[]): LearnedEx
   }
 }
 
-/** The database may sort letters otherwise than this process does. */
+/** Sorted here, because the database may sort letters differently. */
 function nameOf(one: string, other: string): string {
   return one < other ? `${one}\n${other}` : `${other}\n${one}`
 }

@@ -1,39 +1,40 @@
-/** Looks a request up in Postgres: exactly, by equal normalized text, by meaning; and puts what stays undecided to the judge. */
+/** Looks a request up in PostgreSQL: exactly, by equal normalized text, by meaning. An undecided candidate goes to the judge. */
 import { createBatcher } from '../event-loop/batcher.ts'
 import { createTimeLimit, TimeLimitExceeded } from '../event-loop/time-limit.ts'
 import type { Database } from '../postgres/database.ts'
-import { type AnswerAsk, type FoundAnswer, findAnswers, type SimilarAnswer } from '../postgres/find-answer.ts'
+import { type AnswerAsk, type FoundAnswers, findAnswers, type SimilarAnswer } from '../postgres/find-answer.ts'
 import type { CacheQuery, SemanticQuery } from './cache-query.ts'
 import type { ExactCopies } from './exact-copies.ts'
 import type { Judge } from './judge/judge.ts'
 import type { JudgeQueue } from './judge/judge-queue.ts'
 import type { LearnedEquivalences } from './learned-equivalences.ts'
 import type { Match, MissReason, NearMiss, SemanticMatch } from './match.ts'
+import { createNearMissBudget, type TakeNearMiss } from './near-miss-budget.ts'
 import { lookupThreshold, pickCandidate } from './policy.ts'
 import type { PromptVector, PromptVectors } from './prompt-vectors.ts'
 import { type LearnedExchanges, NOTHING_LEARNED } from './proof/exchange.ts'
 import { readRow, toExactMatch, toMatch, toNearMiss } from './to-match.ts'
 
-/** A look into the database that takes longer is a miss: together with admission it stays under a second. */
+/** A slower lookup is a miss. Together with admission it stays under a second. */
 const TIME_LIMIT_MS = 400
-/** Looks that travel together: one into a large group takes a millisecond, and the others wait for it. */
+/** Lookups per call: one in a large group takes a millisecond, and the others in its call wait for it. */
 const MAX_BATCH = 8
-/** As many processors of PostgreSQL's as look for one process at the same time. */
+/** Calls in flight: how many of PostgreSQL's processors work on lookups of one process. */
 const MAX_BATCHES = 4
 
 export interface Lookup {
   match: Match | null
   /** Why there is no match. */
   missReason: MissReason
-  /** In shadow mode: what would have been served. */
+  /** In shadow mode: the match that would have been served. */
   shadow?: SemanticMatch
-  /** For people to say whether it should have been one. */
+  /** The near miss, so that people can say whether it should have been a match. */
   nearMiss?: NearMiss
-  /** What a judge might confirm, the most similar first. */
+  /** Candidates that a judge might confirm, the most similar first. */
   undecided?: readonly SimilarAnswer[]
-  /** What the judge was paid on the way, in US dollars. */
+  /** What the judge cost in this lookup, in US dollars. */
   judgeUsd?: number
-  /** Made on the way; kept for storing the response. */
+  /** The vector, if the lookup computed one; reused to store the response. */
   vector: PromptVector | null
 }
 
@@ -46,12 +47,13 @@ export interface LookupOptions {
   equivalences: LearnedEquivalences
 }
 
-/** Rejects where the database is out of reach, or takes too long. */
+/** Rejects when the database is out of reach, or takes too long. */
 export type LookUp = (query: CacheQuery) => Promise<Lookup>
 
 export function createLookUp({ database, copies, vectors, judge, judgeQueue, equivalences }: LookupOptions): LookUp {
   const withinLookupTime = createTimeLimit(TIME_LIMIT_MS)
-  const findStored = createBatcher<AnswerAsk, FoundAnswer[]>({
+  const takeNearMiss = createNearMissBudget()
+  const findStored = createBatcher<AnswerAsk, FoundAnswers>({
     run: asks => findAnswers(database, asks),
     maxItems: MAX_BATCH,
     maxBatches: MAX_BATCHES,
@@ -59,7 +61,7 @@ export function createLookUp({ database, copies, vectors, judge, judgeQueue, equ
     timeLimitError: () => new TimeLimitExceeded(TIME_LIMIT_MS),
   })
 
-  /** A free embedder's vector goes along at once; one that is paid for is asked for when nothing else was found. */
+  /** A free embedder's vector is sent with the first call. A paid one is requested only after that found nothing. */
   async function lookUp(query: CacheQuery): Promise<Lookup> {
     const semantic = query.semantic()
     if (typeof semantic === 'string') return { ...(await lookUpWith(query, null, null)), missReason: semantic }
@@ -83,12 +85,12 @@ export function createLookUp({ database, copies, vectors, judge, judgeQueue, equ
     })
     const known = semantic ? equivalences.of(query.account) : NOTHING_LEARNED
     const [found, learned] = await withinLookupTime(Promise.all([asked, known]))
-    const lookup = readFound(query, semantic, found, learned)
+    const lookup = readFound(query, semantic, found, { learned, takeNearMiss })
     if (lookup.match) noteMatch(query, lookup.match)
     return { ...lookup, vector }
   }
 
-  /** The next request in these words need not look here. */
+  /** The next request in these words finds the entry in Redis. */
   function noteMatch(query: CacheQuery, match: Match): void {
     if (match.result === 'HIT') return void copies.keep(query.exactKey, match.entry)
     if (query.control.store) copies.nameWording(query, match)
@@ -104,7 +106,7 @@ export function createLookUp({ database, copies, vectors, judge, judgeQueue, equ
       judgeQueue.noteUndecided(query, candidate)
       return lookup
     }
-    // The most similar of what could not be decided is put to the judge, before upstream is asked.
+    // The most similar undecided candidate goes to the judge, before the upstream is asked.
     const { verdict, costUsd: judgeUsd } = await judge.decide(query, semantic, candidate)
     if (verdict !== 'same') return { ...lookup, judgeUsd }
     const match = toMatch(semantic, { row: candidate, reason: 'judged', similarity: Math.min(1, candidate.similarity) })
@@ -113,12 +115,12 @@ export function createLookUp({ database, copies, vectors, judge, judgeQueue, equ
   }
 }
 
-/** What of the rows found may be served, or why nothing may. */
+/** Which of the rows may be served, or why none may. */
 function readFound(
   { account, requestHash }: CacheQuery,
   semantic: SemanticQuery | null,
-  found: readonly FoundAnswer[],
-  learned: LearnedExchanges,
+  { answers: found, hasBelow }: FoundAnswers,
+  { learned, takeNearMiss }: { learned: LearnedExchanges; takeNearMiss: TakeNearMiss },
 ): Omit<Lookup, 'vector'> {
   const exact = found.find(row => row.match === 'exact')
   if (exact) return { match: toExactMatch(requestHash, readRow(exact)), missReason: 'no-candidate' }
@@ -126,7 +128,9 @@ function readFound(
   const picked = pickCandidate(semantic, found, account.semantic_policy, learned)
   if ('missReason' in picked) {
     const { nearest, ...none } = picked
-    return { match: null, ...none, ...(nearest && { nearMiss: toNearMiss(semantic, nearest) }) }
+    if (hasBelow && none.missReason === 'no-candidate') none.missReason = 'below-threshold'
+    const isNoted = nearest && takeNearMiss(account.project_id, semantic.contextHash)
+    return { match: null, ...none, ...(isNoted && { nearMiss: toNearMiss(semantic, nearest) }) }
   }
   const match = toMatch(semantic, picked)
   if (account.semantic_mode === 'shadow') return { match: null, missReason: 'shadow', shadow: match }

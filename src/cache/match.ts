@@ -4,15 +4,15 @@ import type { CacheEntry } from './entry.ts'
 
 export interface ExactMatch {
   result: 'HIT'
-  /** `coalesced`: the response to the same request, which was under way. */
+  /** `coalesced`: the response to an identical request that was in flight. */
   reason: 'exact' | 'coalesced'
   id: string
   entry: CacheEntry
 }
 
 /**
- * `normalized`: written one way, the texts are equal. `proved`: every difference between them is harmless. `judged`: a judge or a
- * person has confirmed the pair. `threshold`: similar enough, where the project asks for no more.
+ * `normalized`: the normalized texts are equal. `proved`: every difference between the texts is harmless. `judged`: a judge or a person
+ * confirmed the pair. `threshold`: similar enough, and the project asks for no more.
  */
 export type SemanticReason = 'normalized' | 'proved' | 'judged' | 'threshold'
 
@@ -23,22 +23,22 @@ export interface SemanticMatch {
   entry: CacheEntry
   /** Cosine, 0.0 to 1.0. */
   similarity: number
-  /** Hex SHA-256 of the question as proof writes it. */
+  /** Hex SHA-256 of the question in normalized form. */
   askedHash: string
-  /** `requestHash` of the request that the entry answers. */
+  /** `requestHash` of the request that created the entry. */
   entryHash: string
-  /** The one exchange of words between the two questions; null: there is none, or more. */
+  /** The one exchange of words between the two questions; null when there is none, or more than one. */
   exchange: Exchange | null
 }
 
 export type Match = ExactMatch | SemanticMatch
 
-/** The most similar stored question that was not served, and that nobody has given a verdict on. */
+/** The most similar stored question that was not served and has no verdict. */
 export interface NearMiss {
   reason: 'undecided'
   /** Cosine, 0.0 to 1.0. */
   similarity: number
-  /** The kind of difference that stood in the way; null: it was not similar enough. */
+  /** The kind of difference that prevented a match; null when it was not similar enough. */
   difference: string | null
   /** As in a match. */
   askedHash: string
@@ -47,25 +47,25 @@ export interface NearMiss {
   entry: CacheEntry
 }
 
-/** Why nothing was served: for the X-Proxy-Cache-Reason of a miss. */
+/** Why nothing was served: the X-Proxy-Cache-Reason of a miss. */
 export type MissReason =
   | 'no-candidate'
   | 'below-threshold'
   | `unproved:${string}`
-  /** The question asks about the present, */
+  /** The question depends on the time at which it is asked. */
   | 'fresh'
-  /** or for something to be done. */
+  /** The question asks for an action. */
   | 'action'
-  /** The answer calls tools. */
+  /** The response calls tools. */
   | 'tools'
-  /** The request wants no stored response, */
+  /** The client's headers forbid a stored response. */
   | 'no-store'
-  /** or the project wants to know what would be served, no more, */
+  /** Shadow mode: the match is recorded but not served. */
   | 'shadow'
-  /** or the project none that is not exact. */
+  /** The project allows exact matches only. */
   | 'off'
 
-/** What clients, people's verdicts and operators know an entry by. */
+/** The id by which clients, people's verdicts and operators refer to an entry. */
 export function cacheIdOf(requestHash: string): string {
   return `ce_${requestHash.slice(0, 24)}`
 }

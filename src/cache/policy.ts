@@ -1,13 +1,13 @@
-/** Which stored response may be served for a question in other words: what is not shown to be the same is not served. */
+/** Decides which stored response may be served for a question in other words. Without evidence that the two ask the same, none is. */
 import type { Account } from '../postgres/admit.ts'
 import type { FoundAnswer, SimilarAnswer } from '../postgres/find-answer.ts'
-import { readPrompt } from '../text/read-prompt.ts'
+import { readBeside } from '../text/read-prompt.ts'
 import type { SemanticQuery } from './cache-query.ts'
 import type { MissReason, SemanticReason } from './match.ts'
 import { type LearnedExchanges, NOTHING_LEARNED } from './proof/exchange.ts'
 import { prove } from './proof/prove.ts'
 
-/** `proved`: only with proof. `judged`: or where the judge or a person confirmed it. `threshold`: similarity alone. */
+/** `proved`: only with proof. `judged`: also when the judge or a person confirmed it. `threshold`: similarity alone. */
 export type SemanticPolicy = Account['semantic_policy']
 
 export interface PickedMatch {
@@ -18,24 +18,24 @@ export interface PickedMatch {
 
 export interface NonePicked {
   missReason: MissReason
-  /** What a judge might confirm, the most similar first. */
+  /** Candidates that a judge might confirm, the most similar first. */
   undecided: readonly SimilarAnswer[]
-  /** The most similar without a verdict, and the kind of difference that stands in the way, if that is what does. */
+  /** The most similar candidate without a verdict, and the kind of difference that prevents a match, if one does. */
   nearest?: { row: SimilarAnswer; difference: string | null }
 }
 
-/** Of the project's settings, those that a match hangs on: what was matched under others is matched anew. */
+/** The project's settings that a match depends on. Matches made under other settings are not reused. */
 export function matchSettings(account: Account): string {
   return `${account.semantic_mode}:${account.semantic_policy}:${account.verdict_generation}`
 }
 
-/** What has a verdict may be served from the judge's floor on. */
+/** A candidate with a verdict may be served from the judge's floor upwards. */
 export function lookupThreshold({ threshold, judgeFloor }: SemanticQuery): number {
-  // The least similarity above a floor that itself counts.
+  // Just below the floor, because the search is strict and the floor itself counts.
   return judgeFloor === null ? threshold : Math.min(threshold, judgeFloor - 1e-9)
 }
 
-/** The most similar candidate that may be served, or why none may. */
+/** Returns the most similar candidate that may be served, or why none may. */
 export function pickCandidate(
   query: SemanticQuery,
   found: readonly FoundAnswer[],
@@ -58,8 +58,8 @@ export function pickCandidate(
 }
 
 /**
- * A person's word outweighs proof, and so does a review's that is against it; proof outweighs the judge's, and that outweighs what
- * was learned from others. Without either, a candidate must be more similar than the threshold.
+ * In order of weight: a person's verdict or a negative review, proof, the judge's verdict, the learned threshold. Without a verdict, a
+ * candidate must exceed the threshold.
  */
 function weigh(
   { reading, threshold, judgeFloor, learnedThreshold }: SemanticQuery,
@@ -72,7 +72,7 @@ function weigh(
   const isSimilar = row.similarity > threshold
   const ground = row.match === 'normalized' ? 'normalized' : null
   if (policy === 'threshold' && isSimilar) return { reason: ground ?? 'threshold' }
-  const proof = prove(reading, readPrompt(row.prompt), row.verdict === 'different' ? NOTHING_LEARNED : learned)
+  const proof = prove(reading, readBeside(reading, row.prompt), row.verdict === 'different' ? NOTHING_LEARNED : learned)
   if (isSimilar && proof.proved && policy !== 'threshold') return { reason: ground ?? 'proved' }
   if (row.verdict === 'same' && (byPerson || policy === 'judged')) return { reason: 'judged' }
   const isLearned = learnedThreshold !== null && row.similarity > Math.max(learnedThreshold, threshold)

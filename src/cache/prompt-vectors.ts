@@ -1,4 +1,4 @@
-/** Vectors of prompts: the same text is embedded once, and an embedder that fails costs a match, never an answer. */
+/** Vectors of prompts. Each text is embedded once; a failing embedder costs a match, never a response. */
 import { LRUCache } from 'lru-cache'
 import type { Embedder, PaidEmbedder } from '../embedders/embedder.ts'
 import { withinTimeLimit } from '../event-loop/time-limit.ts'
@@ -16,22 +16,22 @@ const MAX_IN_MEMORY = 10_000
 
 export interface PromptVector {
   spaceId: number
-  /** As `formatVector` writes it: it goes to the database twice. */
+  /** From `formatVector`; it is sent to the database twice. */
   text: string
 }
 
 export type PromptVectors =
-  /** A vector costs next to nothing. */
+  /** A vector costs next to nothing, so none is stored. */
   | { readonly isFree: true; make(normalized: string): PromptVector }
-  /** The vector of a normalized text, or null where the embedder failed or took too long. */
+  /** Resolves to a normalized text's vector; null when the embedder failed or timed out. */
   | { readonly isFree: false; find(account: Account, normalized: string): Promise<PromptVector | null> }
 
 export interface PromptVectorsOptions {
   database: Database
   embedder: Embedder
-  /** Where vectors that were paid for are kept: the same that clients' own embeddings are kept in. */
+  /** Where paid vectors are stored, together with the vectors of clients' own requests. */
   vectors: VectorStore
-  /** Names the embedder's vectors there, as a client's request for the same would. */
+  /** Names the embedder's vectors as an equal request of a client would be named. */
   nameVector: NameVector
   log: Log
 }
@@ -54,7 +54,7 @@ export async function createPromptVectors(options: PromptVectorsOptions): Promis
   return {
     isFree: false,
     async find(account, normalized) {
-      // Test keys cost nothing: what they ask is found exactly or by equal normalized text.
+      // Test keys are free of charge, so only exact and normalized matches serve them.
       if (account.key_type === 'test') return null
       try {
         return toPromptVector(await withinTimeLimit(EMBED_TIME_LIMIT_MS, embedText(account, normalized)))
@@ -66,7 +66,7 @@ export async function createPromptVectors(options: PromptVectorsOptions): Promis
   }
 }
 
-/** Remembers the latest in memory, looks for others where they are kept, and asks for those that nobody has. */
+/** Looks in memory first, then in the vector store, and asks the embedder last. */
 function embedOnce(embedder: PaidEmbedder, { vectors, nameVector }: PromptVectorsOptions) {
   const recent = new LRUCache<string, Promise<Float32Array>>({ max: MAX_IN_MEMORY })
 

@@ -1,6 +1,8 @@
-/** Writes complete responses to Postgres: those that wait while a call is under way travel together in the next. */
+/** Writes complete responses to PostgreSQL in batches: those that arrive while a call is in flight share the next. */
+
 import { BackgroundWork } from '../event-loop/background-work.ts'
 import { createBatcher } from '../event-loop/batcher.ts'
+import { LONGEST_ON_LOOP } from '../event-loop/off-loop.ts'
 import type { Database } from '../postgres/database.ts'
 import { type AnswerToStore, storeAnswers } from '../postgres/store-answers.ts'
 import { describeCause } from '../telemetry/describe-cause.ts'
@@ -14,14 +16,14 @@ export interface NewResponse {
   provider: string
   promptTokens: number
   completionTokens: number
-  /** Whether it may be found by other words: a response that calls tools may not. */
+  /** Whether it may be matched semantically; a response that calls tools may not. */
   isSemantic: boolean
 }
 
 export interface ResponseWriter {
-  /** Resolves when Postgres has it. Never rejects: what cannot be stored is asked for again. */
+  /** Resolves when PostgreSQL has it. Never rejects: a response that was not stored is a miss next time. */
   write(query: CacheQuery, response: NewResponse, vector: PromptVector | null, ttlSeconds: number): Promise<void>
-  /** Resolves when nothing is under way any more. */
+  /** Resolves when no write is pending. */
   flush(): Promise<void>
 }
 
@@ -30,16 +32,21 @@ const TIME_LIMIT_MS = 10_000
 
 export function createResponseWriter(database: Database, log: Log): ResponseWriter {
   const underWay = new BackgroundWork()
-  const store = createBatcher<AnswerToStore, number | null>({
-    run: answers => storeAnswers(database, answers),
-    maxItems: MAX_BATCH,
-    timeLimitMs: TIME_LIMIT_MS,
-    timeLimitError: () => new Error('A response was not stored in time'),
-  })
+  const createStore = (maxItems: number) =>
+    createBatcher<AnswerToStore, number | null>({
+      run: answers => storeAnswers(database, answers),
+      maxItems,
+      timeLimitMs: TIME_LIMIT_MS,
+      timeLimitError: () => new Error('A response was not stored in time'),
+    })
+  const store = createStore(MAX_BATCH)
+  // Many of them would be written out at one go.
+  const storeLong = createStore(1)
 
   return {
     write(query, response, vector, ttlSeconds) {
-      const writing = store(toRow(query, response, vector, ttlSeconds)).then(
+      const row = toRow(query, response, vector, ttlSeconds)
+      const writing = (response.body.length > LONGEST_ON_LOOP ? storeLong(row) : store(row)).then(
         () => {},
         error => log.warn({ cause: describeCause(error) }, 'a response could not be stored'),
       )

@@ -1,6 +1,6 @@
-/** Makes matches of what the stores hold: bytes of the fast store, rows of the database. */
+/** Converts what the stores hold into matches: bytes of the fast store, rows of the database. */
 import type { FoundAnswer, SimilarAnswer } from '../postgres/find-answer.ts'
-import { readPrompt } from '../text/read-prompt.ts'
+import { readBeside } from '../text/read-prompt.ts'
 import type { SemanticQuery } from './cache-query.ts'
 import { type CacheEntry, decodeEntry } from './entry.ts'
 import { cacheIdOf, type Match, type NearMiss, type SemanticMatch } from './match.ts'
@@ -18,25 +18,25 @@ export function toExactMatch(requestHash: string, entry: CacheEntry): Match {
   return { result: 'HIT', reason: 'exact', id: cacheIdOf(requestHash), entry }
 }
 
-/** Of a row that may be served. */
+/** From a row that may be served. */
 export function toMatch(
   { normalizedHash: askedHash, reading }: SemanticQuery,
   { row, reason, similarity }: PickedMatch,
 ): SemanticMatch {
   const entryHash = row.request_hash
-  const exchange = findExchange(reading, readPrompt(row.prompt))
+  const exchange = findExchange(reading, readBeside(reading, row.prompt))
   const found = { askedHash, entryHash, exchange, entry: readRow(row) }
   return { result: 'HIT-SEMANTIC', reason, similarity, id: cacheIdOf(entryHash), ...found }
 }
 
-/** Of a row that nearly was. */
+/** From a row that nearly matched. */
 export function toNearMiss(
   { normalizedHash: askedHash, reading }: SemanticQuery,
   { row, difference }: { row: SimilarAnswer; difference: string | null },
 ): NearMiss {
   const similarity = Math.min(1, Math.max(0, row.similarity))
   const entryHash = row.request_hash
-  const exchange = findExchange(reading, readPrompt(row.prompt))
+  const exchange = findExchange(reading, readBeside(reading, row.prompt))
   return { reason: 'undecided', similarity, difference, askedHash, entryHash, exchange, entry: readRow(row) }
 }
 

@@ -1,4 +1,4 @@
-/** Reads the aggregator's list of models, in OpenRouter's form, into rows of the catalogue. */
+/** Reads the aggregator's list of models, in OpenRouter's format, into rows of the catalogue. */
 import { isJsonObject } from '../json/json-object.ts'
 
 /** Prices in US dollars per million tokens. */
@@ -17,17 +17,17 @@ export interface OfferedModel {
 
 export interface ModelPage {
   models: OfferedModel[]
-  /** Models without a fixed price, or without a name that leads to the aggregator. */
+  /** Models without a fixed price, or without a name that routes to the aggregator. */
   skipped: number
-  /** Address of the next page, as it was given; null on the last. */
+  /** Address of the next page as given; null on the last page. */
   next: string | null
 }
 
 const MAX_INTEGER = 2_147_483_647
-/** More is no price, but a mistake in the unit. */
+/** A higher price can only be a mistake in the unit. */
 const MAX_USD_PER_MILLION = 100_000
 
-/** Throws where the body is not a list of models. */
+/** Throws when the body is not a list of models. */
 export function readModelPage(body: unknown): ModelPage {
   if (!isJsonObject(body) || !Array.isArray(body.data)) throw new Error('the answer has no list of models in `data`')
   const models = body.data.flatMap((item: unknown) => readModel(item) ?? [])
@@ -50,7 +50,7 @@ function readModel(item: unknown): OfferedModel | null {
     context_tokens: readCount(item.context_length) ?? readCount(provider.context_length),
     max_output_tokens: readCount(provider.max_completion_tokens),
     input_usd_per_million: input,
-    // Where nothing is cached, the list has 0.
+    // The list has 0 for a model without caching.
     cached_input_usd_per_million: readPrice(pricing.input_cache_read) || null,
     cache_write_usd_per_million: readPrice(pricing.input_cache_write) || null,
     output_usd_per_million: output,
@@ -74,7 +74,7 @@ function listsOne(list: unknown, wanted: string): boolean {
   return Array.isArray(list) && list.includes(wanted)
 }
 
-/** US dollars a token, as text, to US dollars per million. Null for a price that varies, which is written as -1. */
+/** Converts US dollars per token, as text, to US dollars per million. Null for a varying price, which the list writes as -1. */
 function readPrice(usdPerToken: unknown): number | null {
   if (typeof usdPerToken !== 'string' || usdPerToken.trim() === '') return null
   const usdPerMillion = Math.round(Number(usdPerToken) * 1e12) / 1e6

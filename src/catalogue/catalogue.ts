@@ -1,23 +1,23 @@
-/** Models and prices in memory, read again now and then: an operator's change needs no restart. */
+/** Models and prices in memory. They are reloaded periodically, so that an operator's change needs no restart. */
 import type { Database } from '../postgres/database.ts'
 import { type CatalogueModel, listModels } from '../postgres/list-models.ts'
 import { aggregatorNames, familyOf, providerOfName } from './native-names.ts'
 
 const REFRESH_MS = 30_000
-/** How the catalogue calls whatever aggregator is configured. */
+/** Stands for the configured aggregator, whichever it is. */
 export const AGGREGATOR = 'aggregator'
 
 export interface Catalogue {
   /**
-   * The model as a provider (or AGGREGATOR) offers it. A snapshot that is not there itself is its family; a name without a
-   * vendor is, for the aggregator, the model that it has instead. Undefined: nobody here knows what it costs.
+   * Finds the model as a provider (or AGGREGATOR) offers it. A snapshot that is not listed counts as its family. For the aggregator, a
+   * name without a vendor counts as the model it stands for there. Undefined when the price is unknown.
    */
   find(provider: string, model: string): CatalogueModel | undefined
-  /** What the aggregator calls the model of a name without a vendor, listed or not; undefined for names of nobody. */
+  /** The aggregator's name for a model without a vendor, listed or not; undefined when no vendor's names look like it. */
   aliasOf(model: string): string | undefined
-  /** The direct providers that offer a native model of this name. */
+  /** Direct providers that offer a native model of this name. */
   directProvidersOf(model: string): readonly string[]
-  /** What a provider (or AGGREGATOR) offers. */
+  /** Models that a provider (or AGGREGATOR) offers. */
   listedBy(provider: string): readonly CatalogueModel[]
   close(): void
 }
@@ -25,7 +25,7 @@ export interface Catalogue {
 export async function loadCatalogue(database: Database): Promise<Catalogue> {
   let models = index(await listModels(database))
   const timer = setInterval(async () => {
-    // A database that is away leaves the prices as they were.
+    // While the database is unavailable, the last prices stay.
     models = await listModels(database).then(index, () => models)
   }, REFRESH_MS)
   timer.unref()
@@ -46,7 +46,7 @@ function find(models: Index, provider: string, model: string): CatalogueModel | 
   return offered?.get(name) ?? offered?.get(familyOf(name) ?? name)
 }
 
-/** A native name's own vendor comes first; else the one model of this name, whosever it is; else the likeliest name. */
+/** Tries the native name's own vendor first, then the only listed model of this name, then the most likely name. */
 function aliasOf({ direct, aliases, byName }: Index, model: string): string | undefined {
   const offered = byName.get(AGGREGATOR)
   const vendor = providerOfName(model)
@@ -56,7 +56,7 @@ function aliasOf({ direct, aliases, byName }: Index, model: string): string | un
   return written.find(name => offered?.get(name)?.listed) ?? (named.length === 1 ? named[0] : written.at(-1))
 }
 
-/** Groq makes none of the models that it serves. */
+/** Groq serves models of other vendors only. */
 function isVendor(provider: string): boolean {
   return provider !== 'groq'
 }

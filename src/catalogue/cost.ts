@@ -1,15 +1,15 @@
-/** What an answer cost, or is going to cost. */
+/** What a response cost, or is going to cost. */
 import { isJsonObject } from '../json/json-object.ts'
 import type { CatalogueModel } from '../postgres/list-models.ts'
 
 export interface TokenUsage {
   promptTokens: number
-  /** Of these, what the provider had cached on its side. */
+  /** Of the prompt tokens: those read from the provider's cache. */
   cachedPromptTokens: number
-  /** Of these, what the provider wrote to its cache, where it asks more for that. */
+  /** Of the prompt tokens: those written to the provider's cache, if the provider charges extra for that. */
   cacheWriteTokens?: number
   completionTokens: number
-  /** US dollars, where the provider reports its own figure. */
+  /** In US dollars, if the provider reports its own figure. */
   reportedCostUsd: number | null
 }
 
@@ -20,7 +20,7 @@ export const NO_USAGE: TokenUsage = {
   reportedCostUsd: null,
 }
 
-/** Reads OpenAI's `usage` object, and the aggregator's `usage.cost` in it. Null when there is none. */
+/** Reads OpenAI's `usage` object, with the aggregator's `usage.cost`. Null when there is none. */
 export function readUsage(usage: unknown): TokenUsage | null {
   if (!isJsonObject(usage)) return null
   const details = isJsonObject(usage.prompt_tokens_details) ? usage.prompt_tokens_details : {}
@@ -39,7 +39,7 @@ type Prices = Pick<
   'inputUsdPerMillion' | 'cachedInputUsdPerMillion' | 'cacheWriteUsdPerMillion' | 'outputUsdPerMillion'
 >
 
-/** What two calls used together; their cost as the provider reports it where it does so for both. */
+/** Sum of two calls' usage. The reported cost is kept only if the provider reported both. */
 export function addUsage(one: TokenUsage, other: TokenUsage): TokenUsage {
   if (one === NO_USAGE) return other
   if (other === NO_USAGE) return one
@@ -52,7 +52,9 @@ export function addUsage(one: TokenUsage, other: TokenUsage): TokenUsage {
   }
 }
 
-/** US dollars: the provider's own figure, else by the catalogue; null for a model that is not in it: nobody here knows. */
+/**
+ * In US dollars: the provider's own figure, else computed from the catalogue's prices; null for a model that the catalogue does not have.
+ */
 export function costUsd(model: Prices | undefined, usage: TokenUsage): number | null {
   if (usage.reportedCostUsd !== null) return usage.reportedCostUsd
   if (!model) return null
@@ -66,7 +68,7 @@ export function costUsd(model: Prices | undefined, usage: TokenUsage): number | 
   return dollarsTimesMillion / 1_000_000
 }
 
-/** Plain decimal, never exponent form. */
+/** Plain decimal notation, never with an exponent. */
 export function formatUsd(usd: number): string {
   if (usd === 0) return '0'
   return usd.toFixed(10).replace(/\.?0+$/, '')

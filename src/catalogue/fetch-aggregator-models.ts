@@ -4,14 +4,14 @@ import { type OfferedModel, readModelPage } from './aggregator-models.ts'
 
 export interface AggregatorOffer {
   models: OfferedModel[]
-  /** Models that cannot stand in the catalogue: without a fixed price, or without a usable name. */
+  /** Models that the catalogue cannot take: no fixed price, or no usable name. */
   skipped: number
 }
 
 const TIME_LIMIT_MS = 30_000
 const MAX_PAGES = 50
 
-/** All pages of `{AGGREGATOR_BASE_URL}/models`. Throws an error of one clear line. */
+/** Reads all pages of `{AGGREGATOR_BASE_URL}/models`. Throws an error with a message of one line. */
 export async function fetchAggregatorModels({ baseUrl, apiKey }: Config['aggregator']): Promise<AggregatorOffer> {
   const models = new Map<string, OfferedModel>()
   let skipped = 0
@@ -27,7 +27,7 @@ export async function fetchAggregatorModels({ baseUrl, apiKey }: Config['aggrega
   return { models: [...models.values()], skipped }
 }
 
-/** The aggregator's key is sent to the configured address alone. */
+/** Throws for another origin: the aggregator's key is sent to the configured address only. */
 function resolveNext(next: string, baseUrl: string): string {
   const address = URL.parse(next, baseUrl)
   if (address && address.origin === new URL(baseUrl).origin) return address.href

@@ -1,12 +1,12 @@
-/** Vendors' own names of their models: whose a name is by its look, what it is a snapshot of, what aggregators make of it. */
+/** Vendors' own model names: which vendor a name belongs to, its family without a date, and the aggregators' name for it. */
 import type { DirectProvider } from '../config.ts'
 
-/** Letters, digits and a few signs: what any vendor's name is made of. */
+/** Letters, digits and a few signs: every vendor's names consist of these. */
 const SOUND = /^[a-z0-9][a-z0-9._:@-]*$/i
 
 /**
- * The first that matches holds. OpenAI's open models are not served by OpenAI itself. Groq names the models of others: by
- * these beginnings where no vendor stands in front.
+ * The first match wins. OpenAI does not serve its own open-weight models. Groq serves other vendors' models: these prefixes, when no
+ * vendor stands in front.
  */
 const PATTERNS: readonly [DirectProvider, RegExp][] = [
   [
@@ -20,7 +20,7 @@ const PATTERNS: readonly [DirectProvider, RegExp][] = [
   ['anthropic', /^claude-/],
 ]
 
-/** The direct provider whose names look so; undefined for names of nobody, and for those with a vendor in front but Groq's own. */
+/** The direct provider whose names look like this one; undefined when none does, or when a vendor other than Groq stands in front. */
 export function providerOfName(model: string): DirectProvider | undefined {
   if (/^groq\/[\w.-]+$/.test(model)) return 'groq'
   return SOUND.test(model) ? PATTERNS.find(([, pattern]) => pattern.test(model))?.[0] : undefined
@@ -29,19 +29,19 @@ export function providerOfName(model: string): DirectProvider | undefined {
 /** `-2024-08-06`, `-20251001`, `-0613`, `-latest`. */
 const SNAPSHOT = /-(?:\d{4}-\d{2}-\d{2}|\d{8}|(?:0[1-9]|1[0-2])\d{2}|latest)$/
 
-/** The name without its date; null where it has none. */
+/** The name without its date; null when it has none. */
 export function familyOf(model: string): string | null {
-  // What a fine-tuned model costs is another matter than what it was made of.
+  // A fine-tuned model has another price than its base model.
   return SNAPSHOT.test(model) && !model.startsWith('ft:') ? model.replace(SNAPSHOT, '') : null
 }
 
-/** `claude-haiku-4-5`, which aggregators write `claude-haiku-4.5`. */
+/** `claude-haiku-4-5`, which aggregators write as `claude-haiku-4.5`. */
 const CLAUDE_VERSION = /-(\d)-(\d{1,2})(?=-|$)/
 
 /**
- * What an aggregator may call a vendor's model, the likeliest last. Claude's versions have a point there, and no date: each
- * has one snapshot. Other vendors' snapshots are kept: they differ from what their family is today. None for models that are
- * a customer's own.
+ * The names an aggregator may use for a vendor's model, the most likely last. Claude's versions get a point and lose the date, because
+ * each has one snapshot. Other vendors' snapshots keep their date, because they differ from the current model. Empty for fine-tuned
+ * models.
  */
 export function aggregatorNames(vendor: string, model: string): string[] {
   if (model.startsWith('ft:')) return []

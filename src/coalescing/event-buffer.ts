@@ -1,18 +1,18 @@
-/** The events of one stream, kept for those who come later, and read by each reader at a pace of its own. */
+/** Buffers the events of one stream for late readers; each reader goes at its own pace. */
 import type { ProxyError } from '../errors.ts'
 import type { EventLump } from '../openai-format/event-lump.ts'
 
-/** Upstream is read no further ahead of the fastest reader than this. */
+/** The upstream is read at most this far ahead of the fastest reader. */
 const READ_AHEAD_BYTES = 1024 * 1024
-/** A longer stream takes no further readers, and forgets what all have read. */
+/** A longer stream takes no new readers, and drops events that every reader has read. */
 const REPLAYABLE_BYTES = 1024 * 1024
-/** Lumps are forgotten so many at a time. */
+/** Lumps are dropped in groups of this size. */
 const FORGET_LUMPS = 64
 
 export class EventBuffer {
   readonly #readers = new Set<{ at: number }>()
   #lumps: EventLump[] = []
-  /** Lumps forgotten in front of `#lumps`. */
+  /** Number of lumps dropped before `#lumps`. */
   #forgotten = 0
   #pushedBytes = 0
   #furthestRead = 0
@@ -21,7 +21,7 @@ export class EventBuffer {
   #wakeReaders: (() => void)[] = []
   #resumeWriter: (() => void) | null = null
 
-  /** Whether a new reader would still hear all of it. */
+  /** Whether a new reader would still get every event. */
   get isReplayable(): boolean {
     return this.#forgotten === 0 && this.#pushedBytes <= REPLAYABLE_BYTES
   }
@@ -32,20 +32,20 @@ export class EventBuffer {
     this.#pushedBytes += lump.bytes.length
     this.#unreadBytes += lump.bytes.length
     this.#wake()
-    // Without readers there is nobody to wait for: those who want the whole answer have room for all of it.
+    // Without live readers there is no backpressure: subscribers to the whole response have room for all of it.
     if (this.#unreadBytes < READ_AHEAD_BYTES || this.#readers.size === 0) return ROOM
     return new Promise(resolve => {
       this.#resumeWriter = resolve
     })
   }
 
-  /** No more events come. `failure` is thrown to those who have read all that came before it. */
+  /** Ends the stream. `failure` is thrown to each reader after it has read everything before it. */
   end(failure?: ProxyError): void {
     this.#end = { failure }
     this.#wake()
   }
 
-  /** From the first event on. `read` resolves to null at the end; `close` gives the place up. */
+  /** Starts at the first event. `read` resolves to null at the end; `close` removes the reader. */
   openReader(): { read(): Promise<EventLump | null>; close(): void } {
     const reader = { at: 0 }
     this.#readers.add(reader)

@@ -1,4 +1,4 @@
-/** Which process leads a call: one at a time by a lease in Redis, the others follow it. */
+/** Elects the process that leads a call, by a lease in Redis; other processes follow it. */
 import type { Lease, LeaseReply, ProcessBus } from '../redis/process-bus.ts'
 import { decodeMessage, KINDS } from './messages.ts'
 import { RemoteFollowers } from './remote-followers.ts'
@@ -6,20 +6,20 @@ import { RemoteLeaders } from './remote-leaders.ts'
 import type { SharedCall } from './shared-call.ts'
 
 export interface Leads {
-  /** Takes the lead of `call` for this process. Never rejects: out of each other's reach, every process leads for itself. */
+  /** Tries to make this process the leader of `call`. Never rejects: processes that cannot reach Redis each lead for themselves. */
   take(name: string, call: SharedCall, exactKey: string): Promise<Lead>
 }
 
 export type Lead =
-  /** Another process has it, and `call` is going to be what is heard of it. */
+  /** Another process leads; `call` carries its events. */
   | { isOurs: false }
-  /** `entry`: what an earlier call, settled since admission, has left. */
+  /** `entry`: stored by a call that settled after this request was admitted. */
   | { isOurs: true; entry: Uint8Array | null }
 
 /** A third of a lease's lifetime. */
 const RENEW_EVERY_MS = 3_000
 
-/** Without a bus there is this process alone. */
+/** Without a bus, this process leads every call. */
 export function createLeads(bus: ProcessBus | null): Leads {
   if (!bus) return { take: async () => ({ isOurs: true, entry: null }) }
   const followers = new RemoteFollowers(bus)
@@ -32,7 +32,7 @@ export function createLeads(bus: ProcessBus | null): Leads {
     else leaders.hear(message)
   })
 
-  /** Until the call settles, its lease is ours. */
+  /** Renews the lease until the call settles. */
   function keep(name: string, lease: Lease, call: SharedCall): void {
     followers.offer(lease.callId, call)
     const renewal = setInterval(() => bus?.renewLease(name).catch(() => {}), RENEW_EVERY_MS)
@@ -46,10 +46,10 @@ export function createLeads(bus: ProcessBus | null): Leads {
     async take(name, call, exactKey) {
       const lease = { processId: bus.processId, callId: crypto.randomUUID() }
       const reply = await bus.takeLease(name, lease.callId, exactKey).catch(() => OUT_OF_REACH)
-      // A lease that ended between two commands has no holder.
+      // A lease that expired between the two commands has no holder.
       if (reply.holder && reply.holder.processId !== '') {
         if (await leaders.follow(name, reply.holder, call)) return { isOurs: false }
-        // The process that took it has died.
+        // The holder's process has died.
         await bus.releaseLease(name, reply.holder).catch(() => {})
       }
       keep(name, lease, call)

@@ -1,30 +1,30 @@
-/** What processes tell each other about a call: one letter for the kind, the follower's id, a number, then the payload. */
+/** The messages between processes about a call: one letter for the kind, the follower's id, a number, then the payload. */
 
 export const KINDS = {
-  /** To the leader, once: a process wants to follow. The payload names the call and where to send. */
+  /** To the leader, once: a process wants to follow. The payload names the call and the follower's process. */
   join: 'J',
-  /** To the leader: so many bytes of the stream have been taken. */
+  /** To the leader: this many bytes of the stream were read. */
   taken: 'T',
-  /** To the leader: nobody listens there any more. */
+  /** To the leader: the follower has left. */
   leave: 'L',
-  /** To the follower: the call is under way. */
+  /** To the follower: the call is still in flight. */
   heartbeat: 'B',
   streamStarted: 'S',
-  /** To the follower: whole events. The number counts them from 0, so that none can be lost unnoticed. */
+  /** To the follower: whole events. The number is their position from 0, so that a lost message is noticed. */
   events: 'E',
-  /** To the follower, last: the payload is the complete answer as a cache entry. */
+  /** To the follower, last: the payload is the complete response as a cache entry. */
   complete: 'C',
-  /** To the follower, last: nothing for anybody but the leader. The number is one of ENDS. */
+  /** To the follower, last: the result is of use to the leader only. The number is one of ENDS. */
   notShareable: 'N',
 } as const
 
-/** What a stream was that ended without an answer fit for everybody. */
+/** How a stream ended without a shareable response. */
 export const ENDS = {
-  /** Not all of it was told. */
+  /** Some events were not delivered. */
   brokenOff: 0,
-  /** All that there is was told. */
+  /** All events were delivered. */
   told: 1,
-  /** All was told, and that it is a failure. */
+  /** All events were delivered, and they report a failure. */
   toldToHaveFailed: 2,
 } as const
 
@@ -32,9 +32,9 @@ export type Kind = (typeof KINDS)[keyof typeof KINDS]
 
 export interface Message {
   kind: Kind
-  /** Made by the follower for this one time: a process that left and came back hears nothing twice. */
+  /** New for each time a process follows: one that left and came back gets no message twice. */
   followerId: string
-  /** Position of events, bytes taken, or how it ended; else 0. */
+  /** For `events` the position, for `taken` the bytes, for `notShareable` the end; else 0. */
   number: number
   payload: Uint8Array
 }
@@ -57,7 +57,9 @@ export function encodeMessage({
   return bytes
 }
 
-/** Null for what no version of ours would send. The payload is copied: the bytes lie in the connection's own buffer. */
+/**
+ * Returns null for anything that no version of this proxy sends. Copies the payload, because the bytes belong to the connection's buffer.
+ */
 export function decodeMessage(bytes: Uint8Array): Message | null {
   if (bytes.length < PAYLOAD_AT) return null
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)

@@ -1,19 +1,19 @@
-/** The leader's side across processes: tells other processes of the calls that are led here, from the first byte to the end. */
+/** The leader's side across processes: sends the events of calls led here to follower processes. */
 import { encodeEntry } from '../cache/entry.ts'
 import type { ProcessBus } from '../redis/process-bus.ts'
 import { ENDS, encodeMessage, KINDS, type Kind, type Message } from './messages.ts'
 import type { Settlement, SharedCall, Subscriber } from './shared-call.ts'
 
 const HEARTBEAT_EVERY_MS = 1_000
-/** A follower that has not taken so much of what it was sent is sent no more until it has. */
+/** A follower with this many unread bytes gets no more until it has read some. */
 const UNTAKEN_LIMIT_BYTES = 512 * 1024
-/** A message that nobody could hear is tried again for so long: Redis may be restarting. */
+/** A message that did not arrive is retried for this long: Redis may be restarting. */
 const RETRY_FOR_MS = 8_000
 const RETRY_EVERY_MS = 100
 
 const NOTHING = new Uint8Array(0)
 
-/** One follower's place. */
+/** One follower's subscription. */
 interface Place {
   subscriber: Subscriber
   untakenBytes: number
@@ -29,13 +29,13 @@ export class RemoteFollowers {
     this.#bus = bus
   }
 
-  /** From now on, until it settles, other processes may follow the call under this id. */
+  /** Lets other processes follow the call under this id, until it settles. */
   offer(callId: string, call: SharedCall): void {
     this.#ledCalls.set(callId, call)
     void call.settled.then(() => this.#ledCalls.delete(callId))
   }
 
-  /** Takes a message from a follower. */
+  /** Handles a message from a follower. */
   hear({ kind, followerId, number, payload }: Message): void {
     if (kind === KINDS.join) {
       const [callId = '', processId = ''] = Buffer.from(payload).toString('latin1').split(' ')
@@ -93,7 +93,7 @@ export class RemoteFollowers {
     }
   }
 
-  /** Resolves to whether the follower's process was there to hear it. */
+  /** Resolves to whether the follower's process received it. */
   async #send(processId: string, message: Uint8Array): Promise<boolean> {
     for (const deadlineMs = performance.now() + RETRY_FOR_MS; ; await Bun.sleep(RETRY_EVERY_MS)) {
       if (await this.#bus.send(processId, message).catch(() => false)) return true
@@ -118,7 +118,10 @@ export class RemoteFollowers {
   }
 }
 
-/** A stored answer is found by the other process itself; a failure is its own to try again. Of a stream that did not break off. */
+/**
+ * The last message, for a stream that did not break off. It carries no cached entry, which the other process reads itself, and no
+ * failure, which it can try again itself.
+ */
 function closing(settlement: Settlement): [kind: Kind, payload?: Uint8Array, number?: number] {
   if (settlement.kind === 'complete') return [KINDS.complete, encodeEntry(settlement.entry)]
   const hasFailed = settlement.kind === 'notShareable' && settlement.failure !== null

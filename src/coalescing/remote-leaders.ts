@@ -1,4 +1,4 @@
-/** The follower's side across processes: what is heard of another process's call makes a call here as well. */
+/** The follower's side across processes: feeds the events of another process's call into a call of this process. */
 import { decodeEntry } from '../cache/entry.ts'
 import { refuse } from '../errors.ts'
 import { EventLump } from '../openai-format/event-lump.ts'
@@ -7,12 +7,12 @@ import type { Lease, ProcessBus } from '../redis/process-bus.ts'
 import { ENDS, encodeMessage, KINDS, type Message } from './messages.ts'
 import type { Settlement, SharedCall } from './shared-call.ts'
 
-/** A leader that is not heard for this long is taken to be gone, */
+/** A leader that sends nothing for this long counts as dead, */
 const SILENCE_LIMIT_MS = 3_000
-/** unless this process could not have heard it: so much longer then. */
+/** unless this process could not receive: then the limit is this long. */
 const DEAF_LIMIT_MS = 8_000
 
-/** What is known of one call of another process. */
+/** State of one followed call. */
 interface Following {
   name: string
   lease: Lease
@@ -30,7 +30,7 @@ export class RemoteLeaders {
     this.#bus = bus
   }
 
-  /** Makes `call` what is heard of the holder's. False where the holder's process is not there any more. */
+  /** Feeds the holder's events into `call`. Resolves to false when the holder's process is gone. */
   async follow(name: string, lease: Lease, call: SharedCall): Promise<boolean> {
     const followerId = crypto.randomUUID()
     const following: Following = {
@@ -53,14 +53,14 @@ export class RemoteLeaders {
     const giveUp = () => call.settle({ kind: 'notShareable', failure: null })
     if (call.signal.aborted) giveUp()
     else call.signal.addEventListener('abort', giveUp, { once: true })
-    // Over before its leader said so: nobody listens here any more.
+    // The call settled before its leader's last message: there are no subscribers here any more.
     void call.settled.then(() => {
       if (this.#forget(followerId)) this.#tell(following, followerId, KINDS.leave)
     })
     return true
   }
 
-  /** Takes a message from a leader. */
+  /** Handles a message from a leader. */
   hear({ kind, followerId, number, payload }: Message): void {
     const following = this.#followings.get(followerId)
     if (!following) return
@@ -73,7 +73,7 @@ export class RemoteLeaders {
     } else if (kind === KINDS.notShareable) this.#settle(followerId, NOT_SHAREABLE, number)
   }
 
-  /** Tells the leader of what was taken when there is room for more: its pace is that of the readers here. */
+  /** Acknowledges the bytes when there is room for more, so that the readers here set the leader's pace. */
   #takeEvents(followerId: string, following: Following, number: number, payload: Uint8Array): void {
     if (number !== following.nextNumber++) {
       this.#settle(followerId, NOT_SHAREABLE)
@@ -100,7 +100,7 @@ export class RemoteLeaders {
     }, afterMs)
   }
 
-  /** A stream that was heard in part is told to have broken off, unless it is complete, or its end says that all was told. */
+  /** Breaks a partly delivered stream off, unless it is complete or `end` says that all events were delivered. */
   #settle(followerId: string, settlement: Settlement, end: number = ENDS.brokenOff): void {
     const following = this.#followings.get(followerId)
     if (!following) return

@@ -1,4 +1,4 @@
-/** One upstream call that identical requests share: who listens, what has come of it so far, and how it ended. */
+/** One upstream call that identical requests share: its subscribers, its events so far, and how it ended. */
 
 import type { CacheEntry } from '../cache/entry.ts'
 import type { Match } from '../cache/match.ts'
@@ -6,30 +6,30 @@ import { ClientGone, type ProxyError } from '../errors.ts'
 import type { EventLump } from '../openai-format/event-lump.ts'
 import { EventBuffer } from './event-buffer.ts'
 
-/** How a call ended, for all who share it. */
+/** How a call ended, for everyone who shares it. */
 export type Settlement =
-  /** A stored answer was found before anybody called upstream. */
+  /** A cache entry was found before any request to the upstream. */
   | { kind: 'cached'; match: Match }
-  /** A complete answer, fit for everybody. */
+  /** A complete response that every subscriber may get. */
   | { kind: 'complete'; entry: CacheEntry }
-  /** Nothing for anybody but the leader: a failure, be it told in the stream's own words, or (null) an answer that is not complete. */
+  /** Of use to the leader only: a failure, also one reported inside the stream, or (null) an incomplete response. */
   | { kind: 'notShareable'; failure: CallFailure | null }
 
-/** What those are told who cannot try for themselves any more. */
+/** The failure for subscribers that cannot try again. */
 export type CallFailure = ProxyError | ClientGone | ErrorResponse
 
-/** An upstream's own error, fit to be passed on. */
+/** An upstream's error, ready to be passed on. */
 export interface ErrorResponse {
   status: number
   headers: Record<string, string>
   body: Uint8Array | string
 }
 
-/** One request's part in a call. */
+/** One request's place in a call. */
 export interface Subscriber {
-  /** The next events; null at the end. Throws the failure that broke the stream off. For live subscribers. */
+  /** For live subscribers: the next events; null at the end. Throws the failure that broke the stream off. */
   read(): Promise<EventLump | null>
-  /** Gives the place up. The last to leave ends the upstream call. */
+  /** Leaves the call. The last subscriber to leave aborts the upstream call. */
   leave(): void
 }
 
@@ -41,14 +41,14 @@ export class SharedCall {
   readonly #settled = Promise.withResolvers<Settlement>()
   #isOver = false
 
-  /** Aborted, with a ClientGone, when the last subscriber has left. */
+  /** Aborted with ClientGone when the last subscriber has left. */
   readonly signal = this.#abort.signal
   /** Resolves when a stream has begun, or when the call has settled without one. */
   readonly started = this.#started.promise
-  /** Resolves when it is over; never rejects. */
+  /** Resolves when the call has settled; never rejects. */
   readonly settled = this.#settled.promise
 
-  /** Null where it is too late to hear all. `live`: reads events as they come, and sets the pace with others. */
+  /** Returns null when earlier events are gone already. A `live` subscriber reads events as they come, and takes part in backpressure. */
   subscribe(live: boolean): Subscriber | null {
     if (this.#isOver || this.#abort.signal.aborted || !this.#events.isReplayable) return null
     const reader = live ? this.#events.openReader() : null
@@ -74,7 +74,7 @@ export class SharedCall {
     return this.#events.push(lump)
   }
 
-  /** For the leader: it is over; only the first call counts. `failure` breaks the stream off for those who heard a part. */
+  /** For the leader: ends the call; only the first call counts. `failure` breaks the stream off for readers that got a part of it. */
   settle(settlement: Settlement, failure?: ProxyError): void {
     if (this.#isOver) return
     this.#isOver = true

@@ -4,14 +4,16 @@ import { SharedCall, type Subscriber } from './shared-call.ts'
 export interface Joined {
   call: SharedCall
   subscriber: Subscriber
-  /** Whether nobody in this process made the call before: whoever is first has to lead it, or to find out who does. */
+  /** Whether this request started the call. It then has to lead, or to find the process that does. */
   isFirst: boolean
 }
 
 export class SharedCalls {
   readonly #calls = new Map<string, SharedCall>()
 
-  /** The call under way, else a new one that others find from now on. Null where the one under way is too far on to be joined. */
+  /**
+   * Joins the call in flight, else starts one that later requests find. Returns null when the call in flight is too far on to be joined.
+   */
   join(name: string, live: boolean): Joined | null {
     const underWay = this.#calls.get(name)
     const call = underWay ?? this.#start(name)
@@ -29,7 +31,7 @@ export class SharedCalls {
   }
 }
 
-/** A call that nobody else can join. */
+/** Starts a call that no other request can join. */
 export function startAlone(live: boolean): Joined {
   const call = new SharedCall()
   const subscriber = call.subscribe(live)

@@ -32,7 +32,7 @@ export function createAddresses(environment: Environment, { optionalText, proble
   }
 
   function origins(name: string): '*' | readonly string[] {
-    // Set and empty says something else than not set.
+    // A variable that is set but empty differs from one that is not set.
     const given = (environment[name] ?? '*').split(',').map(origin => origin.trim())
     const origins = given.filter(origin => origin !== '')
     if (origins.length === 1 && origins[0] === '*') return '*'

@@ -1,4 +1,4 @@
-/** Settings of what turns prompts into vectors. */
+/** Settings of the embedder. */
 import { fileURLToPath } from 'node:url'
 import { findFault } from '../embedders/local/model-folder.ts'
 import type { Settings } from './settings.ts'
@@ -28,7 +28,7 @@ export function readEmbedder(read: Settings, problems: string[]): EmbedderConfig
   return isLocal ? readLocal(named, problems) : { kind: 'builtin' }
 }
 
-/** Of the folder that is named; else of the proxy's own. */
+/** Checks the folder that was named, else the bundled model's. */
 function readLocal(named: string | null, problems: string[]): EmbedderConfig {
   const path = named ?? OWN_MODEL
   const fault = findFault(path)

@@ -1,4 +1,4 @@
-/** Settings of a form of their own: names, keys, ports that may be switches, how many workers. */
+/** Settings with a format of their own: names, keys, ports or switches, the number of workers. */
 import { availableParallelism } from 'node:os'
 import type { Values } from './values.ts'
 

@@ -1,4 +1,4 @@
-/** Settings of the OpenID Connect provider that people may log in with. */
+/** Settings of the OpenID Connect provider for logging in. */
 import type { Settings } from './settings.ts'
 
 export interface OidcConfig {

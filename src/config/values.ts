@@ -1,10 +1,10 @@
-/** The simple values of settings: text, numbers, choices. What is wrong with one is noted, and a default stands in for it. */
+/** Readers of simple settings: text, numbers, choices. A bad value is noted as a problem, and the default is used. */
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
 export type Values = ReturnType<typeof createValues>
 
-/** Readers that note a problem and go on, so that one start tells of all of them. */
+/** Readers note a problem and go on, so that one start reports all of them. */
 export function createValues(environment: Environment, problems: string[]) {
   const optionalText = (name: string): string | null => {
     const value = environment[name]?.trim()

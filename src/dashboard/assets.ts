@@ -1,4 +1,4 @@
-/** The pages' files, ready to be sent: those that were built with the image, else made at first need, and compressed once. */
+/** The pages' files, compressed once: read from the build folder, or bundled on first use when there is no build. */
 import { readdir } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import type { Asset } from './bundle.ts'
@@ -13,13 +13,13 @@ export const BUILT_FOLDER = fileURLToPath(new URL('../../dist/dashboard/', impor
 /** Finds a file by name; index.html is the page. */
 export type FindAsset = (name: string) => Promise<ServedAsset | null>
 
-/** Of this process: whoever serves them, they are the same. */
+/** Shared by all controllers of this process: they serve the same files. */
 let loading: Promise<Map<string, ServedAsset>> | null = null
 
 export function createAssets(): FindAsset {
   return async name => {
     loading ??= load()
-    // A build that failed is tried again.
+    // A failed build is not cached: the next request tries again.
     const assets = await loading.catch(error => {
       loading = null
       throw error
@@ -34,7 +34,7 @@ async function load(): Promise<Map<string, ServedAsset>> {
   return new Map(assets.map(asset => [asset.name, { ...asset, gzipped: Bun.gzipSync(Uint8Array.from(asset.bytes)) }]))
 }
 
-/** Loaded at need: the bundler and its style sheet compiler are of no use to who does not look at pages. */
+/** The import is dynamic because the bundler and its style sheet compiler are large, and only dashboard requests need them. */
 async function bundle(): Promise<Asset[]> {
   const { bundlePages } = await import('./bundle.ts')
   return bundlePages()

@@ -1,8 +1,8 @@
-/** Makes the pages' files: bundled by Bun itself, with nothing fetched from elsewhere. */
+/** Builds the pages' files with Bun's bundler. Nothing is fetched from the network. */
 import { fileURLToPath } from 'node:url'
 import tailwind from 'bun-plugin-tailwind'
 
-/** A file as it is served: its name ends in a hash of its content, but for the page itself. */
+/** A file as it is served. Its name ends in a content hash, except for index.html. */
 export interface Asset {
   name: string
   type: string
@@ -11,7 +11,7 @@ export interface Asset {
 
 const PAGE = fileURLToPath(new URL('pages/index.html', import.meta.url))
 
-/** Throws where a page does not compile. */
+/** Throws when a page does not compile. */
 export async function bundlePages(): Promise<Asset[]> {
   const built = await Bun.build({
     entrypoints: [PAGE],

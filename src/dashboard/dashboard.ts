@@ -1,4 +1,4 @@
-/** The dashboard: its pages and the admin API that they, and OpenAI's clients, call. */
+/** The dashboard: its pages, and the admin API that the pages and OpenAI's clients call. */
 import { Elysia } from 'elysia'
 import { type AdminSetup, createAdmin } from '../admin/admin.ts'
 import { createAssets } from './assets.ts'
@@ -8,7 +8,7 @@ export function createDashboard(setup: AdminSetup) {
   return new Elysia({ normalize: false }).use(createAdmin(setup)).use(createPagesController(createAssets()))
 }
 
-/** On a port of its own, apart from the proxy's. */
+/** For a port of its own, separate from the proxy's. */
 export function createDashboardServer(setup: AdminSetup) {
   return new Elysia({ normalize: false, handler: { standardHostname: false }, serve: { development: false } })
     .use(createDashboard(setup))

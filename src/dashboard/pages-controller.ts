@@ -1,10 +1,12 @@
-/** Serves the pages: one document for every address under /dashboard, and the files it names. */
+/** Serves the pages: one document for every path under /dashboard, and the files it loads. */
+
 import { Elysia } from 'elysia'
+import { leaveBody } from '../http/read-body.ts'
 import type { FindAsset, ServedAsset } from './assets.ts'
 
 const PREFIX = '/dashboard'
 
-/** Nothing but our own files, and no script or style that stands in the page itself. */
+/** Allows files from this origin only, and no inline script or style. */
 const SECURITY: Record<string, string> = {
   'content-security-policy': [
     "default-src 'none'",
@@ -26,14 +28,14 @@ export function createPagesController(findAsset: FindAsset) {
   async function answer(request: Request): Promise<Response> {
     const name = new URL(request.url).pathname.slice(PREFIX.length + 1)
     if (name.startsWith('api/')) return new Response('Not found', { status: 404, headers: SECURITY })
-    // Any other address is the page's own to understand.
+    // Any other path is a route inside the page.
     const asset = /^[\w-]+\.\w+$/.test(name) ? await findAsset(name) : await findAsset('index.html')
     if (asset === null) return new Response('Not found', { status: 404, headers: SECURITY })
     return respondWithAsset(request, asset)
   }
   return new Elysia({ normalize: false })
-    .get(PREFIX, ({ request }) => answer(request), { detail: { hide: true } })
-    .get(`${PREFIX}/*`, ({ request }) => answer(request), { detail: { hide: true } })
+    .get(PREFIX, async ({ request }) => leaveBody(request, await answer(request)), { detail: { hide: true } })
+    .get(`${PREFIX}/*`, async ({ request }) => leaveBody(request, await answer(request)), { detail: { hide: true } })
 }
 
 function respondWithAsset(request: Request, { name, type, bytes, gzipped }: ServedAsset): Response {

@@ -1,4 +1,4 @@
-/** Embeds through any OpenAI-compatible embeddings address. */
+/** Embeds through any OpenAI-compatible embeddings endpoint. */
 
 import { readUsage } from '../catalogue/cost.ts'
 import type { EmbedderConfig } from '../config.ts'
@@ -7,7 +7,7 @@ import type { EmbeddedText, PaidEmbedder } from './embedder.ts'
 
 type ApiConfig = Extract<EmbedderConfig, { kind: 'api' }>
 
-/** Models that take a `dimensions` parameter; others give the one length they have. */
+/** Models that take a `dimensions` parameter; other models have one fixed length. */
 const SHORTENABLE = /text-embedding-3|gemini-embedding|qwen3-embedding|nomic-embed-text-v1\.5/i
 
 export function createApiEmbedder({ baseUrl, apiKey, model, dimensions }: ApiConfig): PaidEmbedder {
@@ -29,7 +29,7 @@ export function createApiEmbedder({ baseUrl, apiKey, model, dimensions }: ApiCon
         redirect: 'manual',
         signal,
       })
-      // The body may quote the text: the status has to be enough.
+      // The body may quote the text, so only the status is reported.
       if (!response.ok) throw new Error(`The embeddings address answered with status ${response.status}`)
       return readAnswer(parse(await response.text()), { model, dimensions })
     },
@@ -41,7 +41,7 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    // The parser's own message quotes what it stumbled over.
+    // The parser's own message would quote the text.
     throw new Error('The embeddings address gave an answer that is not JSON')
   }
 }

@@ -1,17 +1,17 @@
 /**
- * The embedder that needs nothing: hashed words, word pairs and character n-grams, made in-process. It is lexical, not semantic:
- * close wordings of a question come out alike, synonyms do not.
+ * The embedder without dependencies: hashed words, word pairs and character n-grams, computed in-process. It is lexical, not semantic:
+ * similar wordings of a question get similar vectors, synonyms do not.
  */
 import type { FreeEmbedder } from './embedder.ts'
-import { addFeature, hashText, hashUnit, normalizeLength } from './lexical/hashed-vector.ts'
+import { addFeature, hashText, hashUnit, normalizeLength, spreadFeatures } from './lexical/hashed-vector.ts'
 import { foldEndings, lettersOf, skeletonOf } from './lexical/word-shapes.ts'
 import { weightOf } from './lexical/word-weights.ts'
 
-/** Part of the stored vectors' name: a change to any weight below needs another name. */
-const model = 'builtin-lexical-1'
+/** Part of the embedding space's name: changing any weight below needs a new name. */
+const model = 'builtin-lexical-2'
 const dimensions = 512
 
-/** A word's own weight is shared out among its features; these are the squares' shares and add up to 1. */
+/** A word's weight is divided among its features. These are the shares of its square and add up to 1. */
 const shares = { fold: 0.15, skeleton: 0.27, letters: 0.23, grams: 0.35 }
 const pairWeight = 0.2
 const characterPairWeight = 0.6
@@ -32,7 +32,7 @@ const word = /[\p{L}\p{M}\p{N}_'+#]+|[^\p{L}\p{M}\p{N}\s.,;:!?"()]/gu
 const unspaced = /[\u0E00-\u0EFF\u1000-\u109F\u1780-\u17FF\u2E80-\u9FFF\uF900-\uFAFF\u{20000}-\u{3FFFF}]/u
 const onlyLetters = /^[\p{L}\p{M}']+$/u
 
-/** Creates the embedder. Case makes no difference; vectors are unit vectors for any text, the empty one too. */
+/** Creates the embedder. Case does not matter; every text, also the empty one, gets a unit vector. */
 export function createBuiltinEmbedder(): FreeEmbedder {
   return { space: { model, dimensions }, isFree: true, embed, close: async () => {} }
 }
@@ -54,10 +54,10 @@ function embed(text: string): Float32Array {
     if (before !== undefined) addPair(vector, before, hash, weight)
     before = { hash, weight }
   }
-  return normalizeLength(vector)
+  return normalizeLength(spreadFeatures(vector))
 }
 
-/** A name or a number is right or wrong as a whole; an ordinary word shares most of its features with its misspellings. */
+/** A name or a number matches as a whole or not at all; an ordinary word shares most of its features with its misspellings. */
 function addWord(vector: Float32Array, found: string, fold: string, weight: number): void {
   if (found.length < shortestGram || found.length > longestWord || !onlyLetters.test(found)) {
     addFeature(vector, hashText(found, seeds.exact), weight)
@@ -91,7 +91,7 @@ function addPair(vector: Float32Array, before: { hash: number; weight: number },
   addFeature(vector, Math.imul(before.hash, 31) ^ hash, pairWeight * Math.sqrt(before.weight * weight))
 }
 
-/** Scripts without spaces: characters are the words, pairs of them carry most of the meaning. */
+/** For scripts without spaces: characters are the words, and pairs of them carry most of the meaning. */
 function addCharacters(vector: Float32Array, run: string): void {
   let before = 0
   for (const character of run) {

@@ -1,4 +1,4 @@
-/** The embedder that the configuration names. */
+/** Creates the configured embedder. */
 import { ConfigError, type EmbedderConfig } from '../config.ts'
 import type { Log } from '../telemetry/log.ts'
 import { createApiEmbedder } from './api.ts'
@@ -6,7 +6,7 @@ import { createBuiltinEmbedder } from './builtin.ts'
 import type { Embedder } from './embedder.ts'
 import { openLocalEmbedder } from './local/local.ts'
 
-/** Throws ConfigError where a local model does not load. */
+/** Throws ConfigError when a local model does not load. */
 export async function createEmbedder(config: EmbedderConfig, log: Log): Promise<Embedder> {
   if (config.kind === 'api') return createApiEmbedder(config)
   if (config.kind === 'builtin') return createBuiltinEmbedder()

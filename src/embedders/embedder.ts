@@ -1,12 +1,12 @@
-/** What embedders offer: a text's vector, in a named space. */
+/** The interface of embedders: a text's vector in a named space. */
 
-/** Names the embedding space: vectors of different spaces never meet. */
+/** Names the embedding space: vectors of different spaces are never compared. */
 interface EmbeddingSpace {
   model: string
   dimensions: number
 }
 
-/** Embeds in microseconds and for no money, so that keeping the vectors would cost more than making them again. */
+/** Embeds in microseconds and free of charge: computing a vector again costs less than storing it. */
 export interface FreeEmbedder {
   readonly space: EmbeddingSpace
   readonly isFree: true
@@ -15,34 +15,34 @@ export interface FreeEmbedder {
   close(): Promise<void>
 }
 
-/** Asks a network. */
+/** Calls an API. */
 export interface PaidEmbedder {
   readonly space: EmbeddingSpace
   readonly isFree: false
-  /** Where it asks, and for what: who asks the same of the same gets the same vectors. */
+  /** The API's address and model: an equal request to the same address gives the same vector. */
   readonly asks: { baseUrl: string; model: string; dimensions: number | null }
-  /** Rejects when it fails or when `signal` aborts; the caller then does without. */
+  /** Rejects when it fails or when `signal` aborts; the caller then goes on without a vector. */
   embed(text: string, signal: AbortSignal): Promise<EmbeddedText>
   close(): Promise<void>
 }
 
 export interface EmbeddedText {
-  /** `space.dimensions` numbers, as they were given. */
+  /** `space.dimensions` numbers, as the API gave them. */
   numbers: readonly number[]
   promptTokens: number
-  /** What the model is called in the answer. */
+  /** The model's name in the response. */
   answeredAs: string
 }
 
-/** Computes on this machine, in a process of its own: for no money, but for milliseconds of a processor. */
+/** Computes on this machine, in a process of its own: free of charge, in milliseconds of processor time. */
 export interface LocalEmbedder {
   readonly space: EmbeddingSpace
   readonly isFree: false
-  /** Nobody. */
+  /** It calls no API. */
   readonly asks: null
   /**
-   * The unit vector of a text; null where there is none in time, or none at all. Never rejects. What was asked for lately is
-   * remembered for each owner apart: that somebody else has asked must not show.
+   * Resolves to a text's unit vector; null when there is none, or none in time. Never rejects. Recent texts are cached per owner, so that
+   * timing does not reveal another owner's texts.
    */
   embed(text: string, owner: string): Promise<Float32Array | null>
   /** Resolves when its process has ended. */

@@ -1,7 +1,7 @@
-/** Errors on their way from one thread to another, which loses classes. */
+/** Carries errors between threads, where cloning loses their class. */
 import { ProxyError, type ProxyErrorOptions } from './proxy-error.ts'
 
-/** What a thread tells of an error: all of one that a client may get, but for its cause; of any other its message. */
+/** A ProxyError travels whole, without its cause; any other error as its message. */
 export type CarriedError = { refusal: ProxyErrorOptions } | { failure: string }
 
 export function carryError(error: unknown): CarriedError {

@@ -1,4 +1,4 @@
-/** The form of one line of the catalogue of errors. */
+/** The type of one entry in the catalogue of errors. */
 
 export interface CatalogueEntry {
   status: number
@@ -6,14 +6,14 @@ export interface CatalogueEntry {
   code: string
   /** The cause in one plain sentence, for the documentation. */
   when: string
-  /** With gaps in braces: whoever raises the error fills them. Never a prompt, a key or a secret. */
+  /** A template: `refuse` fills the gaps in braces. Never contains a prompt, a key or a secret. */
   message: string
-  /** OpenAI's `error.type`, where the status does not tell it. */
+  /** OpenAI's `error.type`, if the status does not imply it. */
   type?: string
   param?: string
   headers?: Readonly<Record<string, string>>
 }
 
-/** Headers where what was sent has not been read to its end: the connection cannot be used again. */
+/** Headers when the request was not read to its end: the connection cannot be reused. */
 export const CLOSE = { connection: 'close' } as const
 export const SOON = { 'retry-after': '1' } as const

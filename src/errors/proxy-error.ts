@@ -1,11 +1,11 @@
-/** The one error type: what the client is told (status, code, message) apart from what the log is told (cause). */
+/** The one error type. What the client gets (status, code, message) is separate from what is logged (cause). */
 
 export interface ProxyErrorOptions {
-  /** HTTP status of the answer. */
+  /** HTTP status of the response. */
   status: number
   /** OpenAI's machine-readable `error.code`. */
   code: string
-  /** Shown to the client: says what is wrong and what to change. Never holds a prompt, a key or a secret. */
+  /** Shown to the client: says what is wrong and what to change. Never contains a prompt, a key or a secret. */
   message: string
   /** OpenAI's `error.type`; by default derived from the status. */
   type?: string
@@ -13,17 +13,17 @@ export interface ProxyErrorOptions {
   param?: string
   /** Extra response headers, such as `Retry-After`. */
   headers?: Record<string, string>
-  /** For the log only. */
+  /** Only logged. */
   cause?: unknown
 }
 
-/** Made by `refuse()` from the catalogue of errors, or by `quoteError()` of what an upstream said. */
+/** Created by `refuse()` from the catalogue of errors, or by `quoteError()` from an upstream's error. */
 export class ProxyError extends Error {
   readonly status: number
   readonly code: string
   readonly type: string
   readonly param: string | null
-  /** Added to the answer's headers. */
+  /** Added to the response's headers. */
   readonly headers: Record<string, string>
 
   constructor(options: ProxyErrorOptions) {
@@ -50,7 +50,7 @@ function typeOfStatus(status: number): string {
   return 'invalid_request_error'
 }
 
-/** Thrown, and the reason of aborts, when the client has gone: nobody is left to tell. */
+/** Thrown, and used as an abort reason, when the client has left: no response can be sent. */
 export class ClientGone extends Error {
   constructor() {
     super('The client went away')

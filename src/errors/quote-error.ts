@@ -1,7 +1,7 @@
-/** An upstream's own error, in its own words: the one kind that no catalogue can list. */
+/** An upstream's error in its own words: the one kind that the catalogue cannot list. */
 import { ProxyError, type ProxyErrorOptions } from './proxy-error.ts'
 
-/** The error to throw, in the form of those of the proxy's own. */
+/** Returns the error to throw, in the same format as the proxy's own errors. */
 export function quoteError(told: Pick<ProxyErrorOptions, 'status' | 'code' | 'message' | 'type'>): ProxyError {
   return new ProxyError(told)
 }

@@ -1,4 +1,4 @@
-/** Makes errors of the catalogue: fills in what a message, a parameter and the headers leave open. */
+/** Creates errors from the catalogue: fills the gaps in message, parameter and headers. */
 import { ERRORS, type ErrorName } from './catalogue.ts'
 import type { CatalogueEntry } from './catalogue-entry.ts'
 import { ProxyError, type ProxyErrorOptions } from './proxy-error.ts'
@@ -15,12 +15,12 @@ type EntryGaps<E> =
 
 type Values<Name extends ErrorName> = Record<EntryGaps<Entry<Name>>, string | number>
 
-/** Values may be left away where nothing is open. `cause` is for the log. */
+/** `values` may be omitted when the entry has no gaps. `cause` is only logged. */
 type Arguments<Name extends ErrorName> = [EntryGaps<Entry<Name>>] extends [never]
   ? [values?: Record<string, never> | null, cause?: unknown]
   : [values: Values<Name>, cause?: unknown]
 
-/** The error to throw. */
+/** Returns the error to throw. */
 export function refuse<Name extends ErrorName>(name: Name, ...args: Arguments<Name>): ProxyError {
   return new ProxyError(describeError(name, ...args))
 }
@@ -30,7 +30,7 @@ export function invalidRequest(problem: string, param?: string): ProxyError {
   return param === undefined ? refuse('invalidRequest', { problem }) : refuse('invalidField', { problem, param })
 }
 
-/** As `refuse`, for who makes an error class of its own. */
+/** As `refuse`, for callers with an error class of their own. */
 export function describeError<Name extends ErrorName>(name: Name, ...args: Arguments<Name>): ProxyErrorOptions {
   const { status, code, message, type, param, headers }: CatalogueEntry = ERRORS[name]
   const [values, cause] = args
@@ -46,7 +46,7 @@ export function describeError<Name extends ErrorName>(name: Name, ...args: Argum
   }
 }
 
-/** In one pass: a value that has braces of its own stays as it is. */
+/** In a single pass, so that braces inside a value stay as they are. */
 function fillGaps(text: string, values: Readonly<Record<string, string | number>>): string {
   return text.replace(/\{(\w+)\}/g, (gap, name: string) => (Object.hasOwn(values, name) ? String(values[name]) : gap))
 }

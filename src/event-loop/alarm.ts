@@ -1,4 +1,4 @@
-/** Calls back once when it is due; of several times that were asked for, the earliest counts. It keeps no process alive. */
+/** A timer that fires once at the earliest of several requested times. It keeps no process alive. */
 
 export class Alarm {
   readonly #onDue: () => void
@@ -9,7 +9,7 @@ export class Alarm {
     this.#onDue = onDue
   }
 
-  /** It is due in so many milliseconds, unless it is due sooner anyway. */
+  /** Fires in `delayMs` milliseconds, unless it is due sooner already. */
   setIn(delayMs: number): void {
     const atMs = performance.now() + delayMs
     if (atMs >= this.#dueAtMs) return

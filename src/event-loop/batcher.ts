@@ -1,24 +1,24 @@
-/** Lets calls that arrive while one is in flight travel together in the next. */
+/** Batches calls: those that arrive while one is in flight share the next. */
 import { startTimeLimit } from './time-limit.ts'
 
 export interface BatcherOptions<Item, Result> {
-  /** Answers a batch: one result for each item, in order. A rejection fails every item of the batch. */
+  /** Runs a batch: one result for each item, in order. A rejection fails every item of the batch. */
   run(items: readonly Item[]): Promise<readonly Result[]>
   /** Most items of a batch. */
   maxItems: number
-  /** No item waits longer for its result, queued or in flight; its batch fails then. */
+  /** Upper bound on an item's wait for its result, queued or in flight. After it the item's batch fails. */
   timeLimitMs: number
-  /** The error of such a batch. */
+  /** Creates the error of a batch that timed out. */
   timeLimitError(): Error
-  /** Most batches under way at once; by default one. */
+  /** Most batches in flight at once; one by default. */
   maxBatches?: number
-  /** What is under way whose items will come here in a moment, if anything is: a batch waits a little, so that they travel along. */
+  /** Work in flight whose items will be added here in a moment, or null. A batch waits briefly to include them. */
   comesNext?(): Promise<unknown> | null
-  /** A result that came after its item had failed: what it reserved is to be given back. */
+  /** Called with a result that came after its item had failed, so that its reservation can be given back. */
   onLateResult?(item: Item, result: Result): void
 }
 
-/** A batch does not wait for longer for what comes next. */
+/** Longest time a batch waits for work in `comesNext`. */
 const GATHER_LIMIT_MS = 5
 
 interface Waiting<Item, Result> {
@@ -28,7 +28,7 @@ interface Waiting<Item, Result> {
   reject(error: unknown): void
 }
 
-/** Calls back once, when what is coming has come, at once where nothing is. */
+/** Calls back once when `coming` settles; at once without it. */
 function afterComing(coming: Promise<unknown> | null, onCome: () => void): void {
   if (!coming) {
     onCome()
@@ -42,28 +42,39 @@ function afterComing(coming: Promise<unknown> | null, onCome: () => void): void 
     onCome()
   }
   const limit = setTimeout(end, GATHER_LIMIT_MS)
-  // Behind all whom it tells.
+  // After the items that `coming` adds.
   coming.then(() => setImmediate(end))
 }
 
-/** The returned function adds an item to the next batch and resolves to its result. */
+/**
+ * Rejects the items that waited for half their time behind a call that hung: a call of their own would time out too and only add
+ * load. Returns the others. Not called otherwise: items that waited for a busy event loop have time left.
+ */
+function rejectHopeless<Item, Result>(
+  queue: Waiting<Item, Result>[],
+  { timeLimitMs, timeLimitError }: Pick<BatcherOptions<Item, Result>, 'timeLimitMs' | 'timeLimitError'>,
+): Waiting<Item, Result>[] {
+  const hopelessBeforeMs = performance.now() - timeLimitMs / 2
+  const left = queue.filter(waiting => waiting.queuedAtMs >= hopelessBeforeMs)
+  for (const waiting of queue.slice(0, queue.length - left.length)) waiting.reject(timeLimitError())
+  return left
+}
+
+/** Returns a function that adds an item to the next batch and resolves to its result. */
 export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result>): (item: Item) => Promise<Result> {
   const { run, maxItems, maxBatches = 1, comesNext, timeLimitMs, timeLimitError, onLateResult } = options
   let queue: Waiting<Item, Result>[] = []
   let inFlight = 0
   let isGathering = false
 
-  /** What has waited long behind a call that hung has no time left for a call of its own: a doomed one would only add to the load. */
-  function rejectHopeless(): void {
-    const hopelessBeforeMs = performance.now() - timeLimitMs / 2
-    let hopeless = 0
-    while ((queue[hopeless]?.queuedAtMs ?? Number.POSITIVE_INFINITY) < hopelessBeforeMs) hopeless++
-    if (hopeless === 0) return
-    for (const waiting of queue.slice(0, hopeless)) waiting.reject(timeLimitError())
-    queue = queue.slice(hopeless)
+  /** Items that arrived together start their time limits now: until here the event loop was busy reading them. */
+  function startFirst(): void {
+    const nowMs = performance.now()
+    for (const waiting of queue) waiting.queuedAtMs = nowMs
+    start()
   }
 
-  /** Sends what waits, with what comes in a moment. */
+  /** Sends the queue, and waits briefly for `comesNext`. */
   function start(): void {
     if (isGathering || inFlight >= maxBatches) return
     isGathering = true
@@ -74,7 +85,6 @@ export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result
   }
 
   function flush(): void {
-    rejectHopeless()
     const batch = queue.length <= maxItems ? queue : queue.slice(0, maxItems)
     queue = queue.length <= maxItems ? [] : queue.slice(maxItems)
     const [oldest] = batch
@@ -85,10 +95,11 @@ export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result
       inFlight--
       if (queue.length > 0) start()
     }
-    // One limit a batch, set by its oldest item. A call that hangs must not hold up those behind it either.
+    // One time limit per batch, set by its oldest item, so that a call that hangs does not delay the next batch.
     const endLimit = startTimeLimit(Math.max(1, timeLimitMs - (performance.now() - oldest.queuedAtMs)), () => {
       overdue = true
       for (const waiting of batch) waiting.reject(timeLimitError())
+      queue = rejectHopeless(queue, options)
       proceed()
     })
     run(batch.map(waiting => waiting.item)).then(
@@ -108,14 +119,14 @@ export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result
         if (!overdue) proceed()
       },
     )
-    // What was too much for this batch need not wait for it where another may go beside it.
+    // Items beyond `maxItems` go at once when another batch may run beside this one.
     if (queue.length > 0 && inFlight < maxBatches) flush()
   }
 
   return item =>
     new Promise<Result>((resolve, reject) => {
       queue.push({ item, queuedAtMs: performance.now(), resolve, reject })
-      // When all that is readable now has been read, so that what arrived together travels together.
-      if (inFlight < maxBatches && queue.length === 1) setImmediate(start)
+      // Deferred until all readable input is read, so that calls that arrive together share a batch.
+      if (inFlight < maxBatches && queue.length === 1) setImmediate(startFirst)
     })
 }

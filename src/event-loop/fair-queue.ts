@@ -1,7 +1,7 @@
-/** A queue in which owners take turns: who adds much waits behind itself, and not others behind it. */
+/** A queue in which owners take turns: an owner with many items delays only itself. */
 
 export class FairQueue<Item> {
-  /** In the order of their turns; none without items. */
+  /** Owners with items, in the order of their turns. */
   readonly #owners = new Map<string | number, Item[]>()
 
   add(owner: string | number, item: Item): void {

@@ -1,6 +1,6 @@
-/** Keeps bytes as they come, so that a worker can take them over without a copy at one go. */
+/** Collects bytes as they arrive, in blocks that a worker can take over without one long copy. */
 
-/** Each filled while the next bytes are on their way. */
+/** A block is filled while further bytes are in transit. */
 const BLOCK_BYTES = 1_048_576
 
 export class GatheredBytes {
@@ -12,7 +12,7 @@ export class GatheredBytes {
     return this.#length
   }
 
-  /** Copies them: nobody else's buffer is ever handed over. */
+  /** Copies the bytes: a buffer that belongs to other code is never transferred. */
   add(bytes: Uint8Array): void {
     this.#length += bytes.length
     for (let at = 0; at < bytes.length; ) {
@@ -27,12 +27,12 @@ export class GatheredBytes {
     }
   }
 
-  /** In their order, each with a buffer of its own. */
+  /** The bytes in order, each part with a buffer of its own. */
   get parts(): Uint8Array<ArrayBuffer>[] {
     return this.#blocks.map((block, at) => (at === this.#blocks.length - 1 ? block.subarray(0, this.#used) : block))
   }
 
-  /** To hand over with a job. */
+  /** The buffers to transfer with a job. */
   get buffers(): ArrayBuffer[] {
     return this.#blocks.map(block => block.buffer)
   }

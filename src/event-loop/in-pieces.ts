@@ -1,10 +1,10 @@
-/** Long bytes as a stream: as a whole they would be copied at one go, and lie in the connection's buffer until the client has read them. */
+/** Streams large bytes. Sent whole, they would be copied at once and stay in the connection's buffer until the client has read them. */
 
-/** Longer bodies are handed over piece by piece: a copy of so much takes less than a millisecond. */
+/** A longer body is streamed. Copying this much takes less than a millisecond. */
 export const LONGEST_WHOLE_BYTES = 1_048_576
 const PIECE_BYTES = 262_144
 
-/** Others have their turn between one piece and the next. */
+/** Yields to the event loop between two pieces. */
 export function inPieces(bytes: Uint8Array | Promise<Uint8Array>): ReadableStream<Uint8Array> {
   let at = 0
   return new ReadableStream(

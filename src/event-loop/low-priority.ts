@@ -1,16 +1,16 @@
-/** For a worker's own thread: puts it behind the event loop, where there is not a processor for each of the two. */
+/** Lowers a worker thread's priority below the event loop's, for machines where the two share a processor. */
 import { readlinkSync } from 'node:fs'
 import { setPriority } from 'node:os'
 
-/** With both wanted, the event loop gets some nine times as much. */
+/** Under contention, the event loop gets some nine times as much processor time. */
 const NICENESS = 10
 
-/** Linux has priorities of threads; elsewhere all are alike. */
+/** Only Linux has thread priorities; elsewhere this does nothing. */
 export function lowerPriority(): void {
   try {
     const thread = Number(readlinkSync('/proc/thread-self').split('/').pop())
     if (thread !== process.pid) setPriority(thread, NICENESS)
   } catch {
-    // Not on Linux, or not allowed.
+    // Not on Linux, or not permitted.
   }
 }

@@ -1,4 +1,4 @@
-/** The worker: runs one job after the other, behind the event loop where there is but one processor for the two. */
+/** The worker thread: runs jobs one by one, with a lower priority than the event loop. */
 import { carryError } from '../errors.ts'
 import { lowerPriority } from './low-priority.ts'
 import { type JobDone, type JobReply, type JobRequest, noteOffLoop } from './off-loop.ts'

@@ -1,15 +1,15 @@
-/** Work that would hold up the event loop: a worker thread does it, one job at a time, and those who asked take turns. */
+/** Runs work that would block the event loop in a worker thread: one job at a time, owners in turn. */
 import { basename } from 'node:path'
 import { type CarriedError, restoreError } from '../errors.ts'
 import { FairQueue } from './fair-queue.ts'
 
-/** Longer input is read, hashed, counted or translated by a worker: so much of it costs the event loop some 3 ms. */
+/** Longer input is read, hashed, counted or translated by a worker. This much takes the event loop some 3 ms. */
 export const LONGEST_ON_LOOP = 262_144
 
-/** Names a module that exports `run(input)`, which returns a `JobDone`, or a promise of one. Input and output are cloned on their way. */
+/** Names a module that exports `run(input)`, which returns a `JobDone` or a promise of one. Input and output are cloned. */
 export class Job<Input, Output> {
   readonly module: string
-  /** Of its file, without `-job`. */
+  /** The file's name without `-job`. */
   readonly name: string
   declare readonly types: (input: Input) => Output
 
@@ -21,7 +21,7 @@ export class Job<Input, Output> {
 
 export interface JobDone<Output> {
   output: Output
-  /** Buffers of the output that are handed over rather than copied. */
+  /** Buffers of the output that are transferred rather than copied. */
   transfer?: ArrayBuffer[]
 }
 
@@ -30,13 +30,13 @@ export interface JobRequest {
   input: unknown
 }
 
-/** What the job made, or what it threw. */
+/** The job's result, or the error it threw. */
 export type JobReply = JobDone<unknown> | CarriedError
 
 export interface JobOptions {
-  /** Whose job it is: with several waiting, each owner has one done before anybody has a second. */
+  /** The job's owner. With several waiting, each owner gets one job done before any gets a second. */
   owner?: string | number
-  /** Buffers of the input that are handed over: they are empty afterwards. */
+  /** Buffers of the input that are transferred: they are empty afterwards. */
   transfer?: ArrayBuffer[]
 }
 
@@ -47,14 +47,14 @@ interface Asked {
   reject(error: Error): void
 }
 
-/** The worker is started at first need, and anew where it died of a job. It keeps no process alive. */
+/** Starts the worker at first use, and restarts it if a job killed it. It keeps no process alive. */
 export class OffLoop {
   readonly #waiting = new FairQueue<Asked>()
   #worker: Worker | null = null
   #busy: Asked | null = null
   readonly #given = new Map<string, number>()
 
-  /** How many jobs of each kind it was given since the start, by their modules' names. */
+  /** Number of jobs since the start, by kind. */
   get given(): ReadonlyMap<string, number> {
     return this.#given
   }
@@ -101,15 +101,15 @@ export class OffLoop {
 
 let isWorker = false
 
-/** For the worker: in its thread, all is done at once. */
+/** For the worker thread, which runs every job in place. */
 export function noteOffLoop(): void {
   isWorker = true
 }
 
-/** Whether this thread has an event loop that others wait for. */
+/** Whether this thread runs the event loop. */
 export function isOnLoop(): boolean {
   return !isWorker
 }
 
-/** Does what requests and answers of any project need. */
+/** The worker for requests and responses of all projects. */
 export const offLoop = new OffLoop()

@@ -7,15 +7,15 @@ export class TimeLimitExceeded extends Error {
   }
 }
 
-/** A timer that fires this much too late tells that this process was busy, rather than that nothing came. */
+/** If a timer fires this much too late, this process was busy: the reply may be waiting unread. */
 const LATE_MS = 50
-/** Long enough to read what came meanwhile. */
+/** Long enough to read replies that arrived meanwhile. */
 const HEARING_MS = 50
 
-/** As `startTimeLimit`, with its limit chosen. */
+/** `startTimeLimit` with its limit fixed. */
 type StartLimit = (onPassed: () => void) => () => void
 
-/** The call's own outcome, or TimeLimitExceeded once the limit has passed; the call itself goes on unheard. */
+/** Settles as the call does, or rejects with TimeLimitExceeded after the limit. The call itself is not aborted. */
 export function withinTimeLimit<T>(limitMs: number, call: Promise<T>): Promise<T> {
   return withinLimit(onPassed => startTimeLimit(limitMs, onPassed), limitMs, call)
 }
@@ -36,7 +36,7 @@ function withinLimit<T>(startLimit: StartLimit, limitMs: number, call: Promise<T
   })
 }
 
-/** `withinTimeLimit` for a limit that many short calls have: they share one timer, for they are due in the order they began. */
+/** `withinTimeLimit` for many short calls with the same limit. They share one timer, because they fall due in the order they began. */
 export function createTimeLimit(limitMs: number): <T>(call: Promise<T>) => Promise<T> {
   const running = new Set<{ dueMs: number; onPassed: () => void }>()
   let isWatching = false
@@ -62,7 +62,7 @@ export function createTimeLimit(limitMs: number): <T>(call: Promise<T>) => Promi
   return call => withinLimit(startLimit, limitMs, call)
 }
 
-/** Calls back once the limit has passed, unless the returned function is called before. */
+/** Calls back after the limit, unless the returned function is called first. */
 export function startTimeLimit(limitMs: number, onPassed: () => void): () => void {
   let timer = wait(limitMs)
 

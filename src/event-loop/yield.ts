@@ -1,9 +1,9 @@
-/** Lets others have their turn in the midst of long work. */
+/** Lets long work yield to the event loop. */
 
-/** Work goes on for so long before others are let in. */
+/** Time between two yields. */
 const TURN_MS = 4
 
-/** Undefined while the turn lasts; else resolves when everything that was waiting has had its own. */
+/** Returns undefined while there is time left; else a promise that resolves after the event loop has handled pending work. */
 export type YieldTurn = () => Promise<void> | undefined
 
 export function createYieldTurn(): YieldTurn {

@@ -1,11 +1,11 @@
-/** How many bytes of request bodies a process holds at once: beyond its room, further ones are put off instead of read. */
+/** Limits the bytes of request bodies that a process holds at once; beyond that, further bodies are refused unread. */
 import { refuse } from '../errors.ts'
 
-/** Largest bodies that may be in memory together. */
+/** How many bodies of the largest size fit in memory together. */
 const LARGEST_BODIES = 8
 
 export interface BodyRoom {
-  /** Takes room for so many bytes more. Throws a 503 where there is none. */
+  /** Reserves memory for this many more bytes. Throws a 503 when there is none left. */
   take(bytes: number): void
   giveBack(bytes: number): void
 }

@@ -1,11 +1,11 @@
-/** The client's address, as far as its word can be trusted. */
+/** The client's address, as far as it can be trusted. */
 import { isIP } from 'node:net'
 
 const MAPPED_IPV4 = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i
 
 /**
- * `trustedProxies` reverse proxies stand in front: each appends the address it saw to X-Forwarded-For, so the client's is that
- * many entries from the right, the socket's own counted as the last. What stands further left, the client may have made up.
+ * Each of the `trustedProxies` in front appends the address it saw to X-Forwarded-For. So the client's address is that many entries from
+ * the right, with the socket's own as the last. The client may have made up any entry further left.
  */
 export function readClientAddress(socketAddress: string, forwardedFor: string | null, trustedProxies: number): string {
   const socket = unmapAddress(socketAddress)
@@ -19,12 +19,12 @@ function unmapAddress(address: string): string {
   return MAPPED_IPV4.exec(address)?.[1] ?? address
 }
 
-/** What an address is counted by: itself, or an IPv6 address's /64, all of which one customer has. */
+/** The address that limits count by: an IPv4 address itself, or an IPv6 address's /64, all of which one customer has. */
 export function addressPrefix(address: string): string {
   if (isIP(address) !== 6) return address
   const [head = '', tail] = (address.split('%')[0] ?? '').split('::')
   const groups = head === '' ? [] : head.split(':')
-  // The :: stands for as many zeros as are missing; the tail counts only as far as it reaches into the first half.
+  // The :: stands for the missing zeros; the tail matters only if it reaches into the first half.
   if (tail !== undefined) {
     const rest = tail === '' ? [] : tail.split(':')
     const restLength = rest.length + (rest.at(-1)?.includes('.') ? 1 : 0)

@@ -1,12 +1,12 @@
-/** How many requests a process takes at once, and what it does so that connections leave room for health and operators. */
+/** Limits how many requests a process takes at once, and keeps descriptors free for health checks and operators. */
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { refuse } from '../errors.ts'
 
-/** For stores, files, the log, operators' sessions, and health. */
+/** For stores, files, the log, operators' sessions, and health checks. */
 const KEPT_DESCRIPTORS = 64
 /** A request may hold two: its client's and its upstream's. */
 const DESCRIPTORS_A_REQUEST = 2
-/** Idle connections go from here on, so that those with something to ask find room. */
+/** Above this share, idle connections are closed to make room for active ones. */
 const CROWDED_SHARE = 0.75
 const LOOK_EVERY_MS = 250
 const DESCRIPTORS = '/proc/self/fd'
@@ -18,13 +18,13 @@ interface Server {
 }
 
 export interface ConnectionRoom {
-  /** Throws a 503 where the process has as many requests under way as it can hold. */
+  /** Throws a 503 when the process has as many requests in flight as it can hold. */
   check(server: Server): void
-  /** Looks at the process's descriptors every moment, and closes connections that idle when they run short. */
+  /** Checks the process's descriptors periodically, and closes idle connections when they run short. */
   watch(server: Server, onCrowded: (closed: number) => void): { stop(): void }
 }
 
-/** `descriptors`: how many the process may have open. */
+/** `descriptors` is the process's limit of open descriptors. */
 export function createConnectionRoom(
   descriptors = readDescriptorLimit(),
   countOpen = countDescriptors,
@@ -47,14 +47,14 @@ export function createConnectionRoom(
   }
 }
 
-/** Linux tells; elsewhere, what such systems usually allow. */
+/** Linux reports the limit; elsewhere, a usual value of such systems. */
 function readDescriptorLimit(): number {
   const limits = readText('/proc/self/limits')
   const soft = /^Max open files\s+(\d+)/m.exec(limits ?? '')?.[1]
   return soft === undefined ? 10_240 : Number(soft)
 }
 
-/** Newer kernels tell the number as the folder's size; 0 where nobody tells. */
+/** Newer kernels report the number as the folder's size; 0 on other systems. */
 function countDescriptors(): number {
   try {
     return statSync(DESCRIPTORS).size || readdirSync(DESCRIPTORS).length

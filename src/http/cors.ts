@@ -1,9 +1,12 @@
-/** Cross-origin requests of browsers: who may call, and which of our headers a page may read. https://fetch.spec.whatwg.org/#http-cors-protocol */
+/**
+ * Cross-origin requests of browsers: which origins may call, and which response headers a page may read.
+ * https://fetch.spec.whatwg.org/#http-cors-protocol
+ */
 
-/** `*` for every origin; else the origins that may call, none where it is empty. */
+/** `*` for every origin; else the origins that may call, possibly none. */
 export type AllowedOrigins = '*' | readonly string[]
 
-/** What a page may read beyond the few headers that every page may. */
+/** Headers that a page may read besides the CORS-safelisted ones. */
 const EXPOSED = [
   'X-Request-Id',
   'X-Proxy-Cache',
@@ -24,17 +27,17 @@ const EXPOSED = [
 ].join(', ')
 
 const METHODS = 'GET, POST, DELETE'
-/** How long a browser need not ask again: as long as any of them remembers. */
+/** How long a browser may cache a preflight: the longest that any browser does. */
 const REMEMBERED_SECONDS = '7200'
 
 export interface Cors {
-  /** For the answer to this request; none where it comes from no page, or from one that may not call. */
+  /** Headers for the response to this request; none without an Origin header, or when the origin may not call. */
   headersFor(request: Request): Record<string, string>
-  /** For the answer to a browser's question before the request; null where this is none. */
+  /** Headers for the response to a preflight; null when the request is none. */
   preflight(request: Request): Record<string, string> | null
 }
 
-/** Keys travel in a header that the page sets itself: never with a browser's credentials. */
+/** Keys travel in a header that the page sets itself, so browser credentials are never allowed. */
 export function createCors(allowed: AllowedOrigins): Cors {
   function allow(request: Request): Record<string, string> {
     const origin = request.headers.get('origin')
@@ -53,7 +56,7 @@ export function createCors(allowed: AllowedOrigins): Cors {
       if (request.method !== 'OPTIONS' || !request.headers.has('access-control-request-method')) return null
       const headers = allow(request)
       if (!('access-control-allow-origin' in headers)) return Object.keys(headers).length === 0 ? null : headers
-      // `*` would leave out Authorization: what is asked for is what is allowed.
+      // `*` would not cover Authorization, so the requested headers are echoed.
       headers['access-control-allow-headers'] =
         request.headers.get('access-control-request-headers') ?? 'Authorization, Content-Type'
       headers['access-control-allow-methods'] = METHODS

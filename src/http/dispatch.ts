@@ -1,4 +1,4 @@
-/** Which part of the proxy answers each of the things that a path can ask for. */
+/** Maps each target that a path can have to its handler. */
 import type { Config } from '../config.ts'
 import { refuse } from '../errors.ts'
 import type { KeptObjects } from '../pipeline/kept-objects/kept-objects.ts'
@@ -13,6 +13,7 @@ import { createCors } from './cors.ts'
 import { createFreeAnswers, type FreeAnswersOptions } from './free-answers.ts'
 import { createEntrance, type Incoming } from './incoming.ts'
 import { type CacheQuestion, type KeptTarget, type Method, methodOf, methodsOf, type Target } from './paths.ts'
+import { leaveBody } from './read-body.ts'
 import { respond } from './respond.ts'
 
 export interface DispatchOptions extends AnswerOptions, FreeAnswersOptions {
@@ -22,16 +23,16 @@ export interface DispatchOptions extends AnswerOptions, FreeAnswersOptions {
   keptObjects: KeptObjects
   countTokens: TokenCounter
   storedResponses: StoredResponses
-  /** Answers to what people ask the cache itself. */
+  /** Handlers of questions about the cache itself. */
   cacheQuestions: Record<CacheQuestion, Handler>
   refusals: Refusals
   log: Log
 }
 
 export interface Dispatch {
-  /** 405 for another method than the target has. */
+  /** Returns a 405 for a method that the target does not have. */
   answer(incoming: Incoming, target: Target): Response | Promise<Response>
-  /** A browser's question before a request; else undefined. */
+  /** Answers a browser's preflight; undefined for any other request. */
   answerPreflight(request: Request): Response | undefined
   answerError(error: unknown, incoming: Incoming): Response
 }
@@ -68,7 +69,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
   }
 
   function answerError(error: unknown, incoming: Incoming): Response {
-    return entrance.fail(error, incoming, entrance.arrive(incoming.request))
+    return leaveBody(incoming.request, entrance.fail(error, incoming, entrance.arrive(incoming.request)))
   }
 
   return {
@@ -86,7 +87,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
   }
 }
 
-/** Files and batches, or one of them. */
+/** The handler for files and batches, or for one of them. */
 function handleKept(objects: KeptObjects, { url }: Request, method: Method, target: KeptTarget): Handler {
   const { collection, id, part } = target
   if (id !== null) return request => objects.ask(request, { method, collection, id, part })

@@ -1,19 +1,19 @@
-/** Limits on what costs nothing and needs no quota: health and the list of models, by client address and process. */
+/** Rate limits on endpoints without quota, health and the list of models: by client address, per process. */
 import { refuse } from '../errors.ts'
 import type { FastStore } from '../stores/fast-store.ts'
 
-/** Balancers and monitors ask often, and get an answer that is made once a second. */
+/** Load balancers and monitors ask often, and the result is computed once a second only. */
 const HEALTH_PER_MINUTE = 1_200
-/** Each asks the database whether the key is good. */
+/** Each one asks the database whether the key is good. */
 const MODELS_PER_MINUTE = 300
 
 export interface EdgeWindows {
-  /** Throws a 429 where the address has asked too often. Keys and their limits are none of its business. */
+  /** Throws a 429 when the address has asked too often. Independent of keys and their limits. */
   passHealth(addressPrefix: string): Promise<void>
   passModels(addressPrefix: string): Promise<void>
 }
 
-/** `store`: this process's own, so that health is told also when Redis hangs. */
+/** `store` is this process's own, so that health is reported even when Redis hangs. */
 export function createEdgeWindows(store: Pick<FastStore, 'pass'>): EdgeWindows {
   async function pass(kind: string, addressPrefix: string, limit: number): Promise<void> {
     const windows = [{ name: `${kind}:${addressPrefix}`, limit }]

@@ -1,4 +1,4 @@
-/** Health and the list of models: they need no body, cost nothing, and count against no month, but are limited by address. */
+/** Health and the list of models: without a body, free of charge, outside the monthly quota, but limited by address. */
 import { invalidRequest } from '../errors.ts'
 import type { ModelDirectory } from '../pipeline/model-directory.ts'
 import type { ConnectionRoom } from './connection-room.ts'
@@ -6,6 +6,7 @@ import type { EdgeWindows } from './edge-windows.ts'
 import type { Health } from './health.ts'
 import type { Entrance, Incoming } from './incoming.ts'
 import { readAuthorization } from './key-carrier.ts'
+import { leaveBody } from './read-body.ts'
 import { respondWithJson } from './respond.ts'
 
 export interface FreeAnswersOptions {
@@ -16,7 +17,7 @@ export interface FreeAnswersOptions {
 }
 
 export interface FreeAnswers {
-  /** What a key can use. `escaped`: of one model, as in the path; null for all. */
+  /** The models that a key can use. `escaped` is one model's name as in the path; null for all. */
   answerModels(incoming: Incoming, escaped: string | null): Promise<Response>
   answerHealth(incoming: Incoming): Promise<Response>
 }
@@ -29,9 +30,9 @@ export function createFreeAnswers(
     const arrival = entrance.arrive(incoming.request)
     try {
       const { value, status = 200 } = await make(entrance.addressOf(incoming))
-      return respondWithJson(value, arrival, status)
+      return leaveBody(incoming.request, respondWithJson(value, arrival, status))
     } catch (error) {
-      return entrance.fail(error, incoming, arrival)
+      return leaveBody(incoming.request, entrance.fail(error, incoming, arrival))
     }
   }
 
@@ -55,7 +56,7 @@ export function createFreeAnswers(
 }
 
 interface Made {
-  /** To be written as JSON. */
+  /** Written as JSON. */
   value: unknown
   status?: number
 }

@@ -1,4 +1,4 @@
-/** GET /v1/health: whether the proxy and what it depends on are well. */
+/** GET /v1/health: whether the proxy and its dependencies work. */
 
 import { withinTimeLimit } from '../event-loop/time-limit.ts'
 import type { Database } from '../postgres/database.ts'
@@ -8,26 +8,26 @@ import type { FastStore } from '../stores/fast-store.ts'
 
 const POSTGRES_TIME_LIMIT_MS = 800
 const REDIS_TIME_LIMIT_MS = 400
-/** Whoever asks within it gets the same answer: health needs no key, and must not be a way to load the stores. */
+/** Requests within this time share one result: health needs no key, and must not be a way to load the stores. */
 const PROBE_EVERY_MS = 1_000
 
 export interface DependencyHealth {
   status: 'up' | 'down'
-  /** embedded, real; in-process, redis. */
+  /** embedded or real for PostgreSQL; in-process or redis for Redis. */
   kind: string
   latencyMs: number
 }
 
 export interface RedisHealth extends DependencyHealth {
-  /** Entries and messages with a wrong integrity tag that this process has come upon since its start; none of them was used. */
+  /** Entries and messages with a wrong integrity tag that this process has found since its start; none of them was used. */
   wrongTags: number
 }
 
 export interface Health {
-  /** degraded: requests are answered, but without Redis. down: none is, for keys cannot be checked. */
+  /** degraded: requests are answered, but without Redis. down: none is, because keys cannot be checked. */
   status: 'ok' | 'degraded' | 'down'
   dependencies: { postgres: DependencyHealth; redis: RedisHealth }
-  /** Providers that this process has been asked for. One that is down leaves the proxy's own status alone. */
+  /** Providers that this process has called. One that is down does not change the proxy's own status. */
   upstreams: Record<string, CircuitSummary>
 }
 
@@ -37,7 +37,7 @@ export interface HealthOptions {
   circuits: Pick<Circuits, 'summarize'>
 }
 
-/** Returns a function that answers from a probe of the stores, made once a second at most for all who ask. */
+/** Returns a function that probes the stores at most once a second, whatever the number of callers. */
 export function createHealthCheck({ database, store, circuits }: HealthOptions): () => Promise<Health> {
   let probing: Promise<{ postgres: DependencyHealth; redis: DependencyHealth }> | null = null
   let probedAtMs = 0

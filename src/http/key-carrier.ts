@@ -1,9 +1,9 @@
-/** Where a request carries its key: `Authorization`, or the header that Azure's and Anthropic's clients use instead. */
+/** Finds a request's key: in `Authorization`, or in the header that Azure's and Anthropic's clients use instead. */
 
-/** Tried in turn, where there is no Authorization header. */
+/** Tried in this order when there is no Authorization header. */
 const BARE_KEY_HEADERS = ['api-key', 'x-api-key']
 
-/** The Authorization header, or what stands for it; null where the request carries no key. */
+/** Returns the Authorization header or its equivalent; null when the request has no key. */
 export function readAuthorization(headers: Headers): string | null {
   const authorization = headers.get('authorization')
   if (authorization !== null) return authorization

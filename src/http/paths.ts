@@ -1,4 +1,4 @@
-/** What a path asks for, spelt well or nearly so; and what to change where we have nothing at it. */
+/** Reads what a path asks for, with common misspellings, and says what to change for an unknown path. */
 import { type ProxyError, refuse } from '../errors.ts'
 import { type Collection, isOperation, type Operation } from '../providers/operations.ts'
 import type { Endpoint } from '../providers/upstream.ts'
@@ -7,21 +7,24 @@ export type CacheQuestion = 'feedback' | 'explain' | 'equivalences'
 
 export type Target =
   | { kind: 'endpoint'; endpoint: Endpoint; model: string | null }
-  /** Where the tokens of a prompt are counted. */
+  /** Counts a prompt's tokens. */
   | { kind: 'count'; endpoint: Endpoint }
-  /** Passed on as it comes. */
+  /** Passed through to a provider. */
   | { kind: 'operation'; operation: Operation; model: string | null }
-  /** Files or batches, `id` null, or one of them; `part`: what of it, with a slash in front, '' for itself. */
+  /**
+   * The list of files or batches if `id` is null, else one of them. `part` is a part of it, with a leading slash; '' for the object
+   * itself.
+   */
   | { kind: 'kept'; collection: Collection; id: string | null; part: string }
-  /** `part`: what of a kept response, with a slash in front; '' for itself. */
+  /** `part` is a part of a kept response, with a leading slash; '' for the response itself. */
   | { kind: 'response'; id: string; part: string }
-  /** What people ask the cache itself. */
+  /** A question about the cache itself. */
   | { kind: 'cache'; question: CacheQuestion }
-  /** `id`: of one model, as in the path, escaped; null for all. */
+  /** `id` is one model's name as in the path, escaped; null for all models. */
   | { kind: 'models'; id: string | null }
   | { kind: 'health' }
 
-/** Which files or batches. */
+/** A target among files or batches. */
 export type KeptTarget = Extract<Target, { kind: 'kept' }>
 
 export type Method = 'GET' | 'POST' | 'DELETE'
@@ -31,7 +34,7 @@ const POST: readonly Method[] = ['POST']
 const GET_OR_POST: readonly Method[] = ['GET', 'POST']
 const GET_OR_DELETE: readonly Method[] = ['GET', 'DELETE']
 
-/** The methods that there are for what is asked. */
+/** The methods that the target allows. */
 export function methodsOf(target: Target): readonly Method[] {
   switch (target.kind) {
     case 'models':
@@ -52,7 +55,7 @@ function methodsOfKept({ collection, id, part }: KeptTarget): readonly Method[] 
   return collection === 'files' && part === '' ? GET_OR_DELETE : GET
 }
 
-/** The method as one of the target's; null where that has no such. HEAD is answered like GET where that costs nothing. */
+/** Returns the method if the target allows it, else null. HEAD counts as GET on targets that are free of charge. */
 export function methodOf(target: Target, method: string): Method | null {
   const meant = method === 'HEAD' && (target.kind === 'health' || target.kind === 'models') ? 'GET' : method
   const methods: readonly string[] = methodsOf(target)
@@ -61,7 +64,7 @@ export function methodOf(target: Target, method: string): Method | null {
 
 const MODELS = '/v1/models'
 
-/** Paths that are what they are, with nothing in them to read. */
+/** Paths without parameters. */
 export const TARGETS: Readonly<Record<string, Target>> = {
   '/v1/chat/completions': { kind: 'endpoint', endpoint: 'chat', model: null },
   '/v1/completions': { kind: 'endpoint', endpoint: 'completions', model: null },
@@ -77,17 +80,17 @@ export const TARGETS: Readonly<Record<string, Target>> = {
   '/v1/health': { kind: 'health' },
 }
 
-/** Azure's clients put this in front, name the model in the path, as a deployment, and an `api-version` in the query. */
+/** Azure's clients use this prefix, name the model in the path as a deployment, and send an `api-version` in the query. */
 const AZURE = /^(?:\/v1)?\/openai(?=\/)/
 const DEPLOYMENT = /^\/deployments\/([^/]+)(\/.+)$/
 
-/** One response, or a part of it: its ids hold nothing that would have to be escaped. */
+/** One response, or a part of it; its ids contain no character that needs escaping. */
 const RESPONSE = /^\/v1\/responses\/([\w-]{1,256})(\/cancel|\/input_items)?$/
 
 const KEPT =
   /^\/v1\/(?:(files|batches)(?:\/([\w-]{1,256}))?|files\/([\w-]{1,256})(\/content)|batches\/([\w-]{1,256})(\/cancel))$/
 
-/** What is asked for; null where we have no such thing. Slashes too many and a base address without /v1 are forgiven. */
+/** Returns the path's target; null when there is none. Tolerates extra slashes and a base address without /v1. */
 export function readPath(pathname: string): Target | null {
   const path = pathname.replace(/\/{2,}/g, '/').replace(/(?<=.)\/$/, '')
   if (!AZURE.test(path)) return readOurs(path)
@@ -97,7 +100,7 @@ export function readPath(pathname: string): Target | null {
 }
 
 function readOurs(path: string): Target | null {
-  // A base address that ends in /v1, under a client that adds /v1 itself.
+  // Handles a base address that ends in /v1 with a client that adds /v1 itself.
   const ours = `/v1${path.replace(/^(\/v1)+(?=\/|$)/, '')}`
   const target = Object.hasOwn(TARGETS, ours) ? TARGETS[ours] : undefined
   if (target) return target
@@ -117,7 +120,7 @@ function readKept(ours: string): Target | null {
   return batch === undefined ? null : { kind: 'kept', collection: 'batches', id: batch, part: cancel }
 }
 
-/** What a deployment answers; batches name their models line by line. */
+/** The target with the deployment as its model. Batches name their models line by line. */
 function deploymentOf(escaped: string, target: Target | null): Target | null {
   if (target?.kind === 'kept' && target.collection === 'batches') return target
   if (target?.kind !== 'endpoint' && target?.kind !== 'operation') return null
@@ -128,7 +131,7 @@ function deploymentOf(escaped: string, target: Target | null): Target | null {
   }
 }
 
-/** Endpoints of OpenAI's and Anthropic's that clients may be set to use by default, and what to set instead. */
+/** Endpoints of OpenAI's and Anthropic's APIs that some clients use by default, and what to set instead. */
 const ELSEWHERE: readonly [pattern: RegExp, api: string, advice: string][] = [
   [
     /\/(assistants|threads|vector_stores|conversations)(\/|$)/,
@@ -143,7 +146,7 @@ const ELSEWHERE: readonly [pattern: RegExp, api: string, advice: string][] = [
   ],
 ]
 
-/** The 404 that says what to change. Never quotes the path beyond the names that are known. */
+/** The 404 that says what to change. Quotes nothing of the path but known names. */
 export function notFound(pathname: string): ProxyError {
   const known = ELSEWHERE.find(([pattern]) => pattern.test(pathname))
   if (!known) return refuse('pathUnknown')
@@ -152,7 +155,7 @@ export function notFound(pathname: string): ProxyError {
   return refuse('endpointElsewhere', { endpoint, api, advice })
 }
 
-/** Whether errors are told in Anthropic's envelope here. */
+/** Whether errors on this path use Anthropic's envelope. */
 export function isAnthropicPath(pathname: string): boolean {
   return /\/messages(\/|$)/.test(pathname)
 }

@@ -1,4 +1,4 @@
-/** A request from the wire in the form that the pipeline takes. */
+/** Converts an HTTP request into the pipeline's form. */
 import type { ProxyRequest } from '../pipeline/exchange.ts'
 import type { Endpoint } from '../providers/upstream.ts'
 import { readAuthorization } from './key-carrier.ts'
@@ -8,17 +8,18 @@ import type { Arrival } from './respond.ts'
 
 export interface ProxyRequestOptions {
   endpoint: Endpoint
-  /** As the path names it, where it does. */
+  /** The model in the path, if there is one. */
   model: string | null
   body: ReceivedBody
   arrival: Arrival
-  /** The client's, as far as it can be trusted. */
+  /** The client's address, as far as it can be trusted. */
   address: string
+  whenOver: ProxyRequest['whenOver']
 }
 
 export function toProxyRequest(
   { headers, signal }: Request,
-  { endpoint, model, body, arrival, address }: ProxyRequestOptions,
+  { endpoint, model, body, arrival, address, whenOver }: ProxyRequestOptions,
 ): ProxyRequest {
   const named = model === null ? body : namedBody(body, headers.get('content-type'), model)
   return {
@@ -30,5 +31,6 @@ export function toProxyRequest(
     body: named,
     signal,
     arrivedAtMs: arrival.atMs,
+    whenOver,
   }
 }

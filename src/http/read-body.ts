@@ -1,4 +1,4 @@
-/** Reads a request's body within its limits of size and time, and within the room that all bodies share. */
+/** Reads a request's body within its limits of size and time, and within the memory that all bodies share. */
 import { ProxyError, refuse } from '../errors.ts'
 import { LONGEST_WHOLE_BYTES } from '../event-loop/in-pieces.ts'
 import { createTimeLimit } from '../event-loop/time-limit.ts'
@@ -11,18 +11,18 @@ export interface BodyLimits {
   bodyTimeoutMs: number
 }
 
-/** An announced body up to this size may be read before its key is looked up. */
+/** An announced body up to this size may be read before its key is checked. */
 const SMALL_BODY_BYTES = 65_536
 
-/** A request's body, and what becomes of its connection and its room. */
+/** A request's body, and what it means for its connection and memory. */
 export interface ReceivedBody extends RequestBody {
-  /** Whether bytes of it may still be on their way: its connection can take no other request. */
+  /** Whether bytes of it may still be arriving: the connection can then take no other request. */
   isLeftOver(): boolean
-  /** Gives its room back, once the request is answered. */
+  /** Frees its memory; called when the request is answered. */
   release(): void
 }
 
-/** The function it returns opens a request's body; reading that throws 408, 413, 415 or 503. */
+/** Returns a function that opens a request's body. Reading that body throws 408, 413, 415 or 503. */
 export function createBodyReader({ maxBodyBytes, bodyTimeoutMs }: BodyLimits): (request: Request) => ReceivedBody {
   const withinBodyTimeout = createTimeLimit(bodyTimeoutMs)
   const room = createBodyRoom(maxBodyBytes)
@@ -36,7 +36,7 @@ export function createBodyReader({ maxBodyBytes, bodyTimeoutMs }: BodyLimits): (
     let isReleased = false
 
     function take(bytes: number): void {
-      // Nobody waits any more for what still comes.
+      // The request is over, so bytes that still arrive are not needed.
       if (isReleased) throw new Error('The request has been answered')
       room.take(bytes)
       held += bytes
@@ -75,7 +75,7 @@ export function createBodyReader({ maxBodyBytes, bodyTimeoutMs }: BodyLimits): (
       announcedBytes,
       isSmall,
       readBytes,
-      // Bun passes over a small one by itself.
+      // Bun itself skips an unread body that is small.
       isLeftOver: () => !isRead && !isSmall,
       release() {
         isReleased = true
@@ -86,7 +86,7 @@ export function createBodyReader({ maxBodyBytes, bodyTimeoutMs }: BodyLimits): (
   }
 }
 
-/** Copied as they come: in one piece they would be copied at one go. */
+/** Copies chunks as they arrive, because one copy of the whole would block the event loop. */
 async function readInParts(request: Request, announcedBytes: number): Promise<Uint8Array> {
   const bytes = new Uint8Array(announcedBytes)
   let at = 0
@@ -98,7 +98,14 @@ async function readInParts(request: Request, announcedBytes: number): Promise<Ui
   return bytes
 }
 
-/** Bytes that the headers announce, 0 where they announce none; null where they come in chunks, uncounted, or are announced twice. */
+/** For a response to a request whose body is not read. Closes the connection if a large body may still arrive on it. */
+export function leaveBody({ headers }: Request, response: Response): Response {
+  const announcedBytes = readLength(headers)
+  if (announcedBytes === null || announcedBytes > SMALL_BODY_BYTES) response.headers.set('connection', 'close')
+  return response
+}
+
+/** The length that the headers announce, 0 without one; null when the body is chunked, or its length is announced twice. */
 function readLength(headers: Headers): number | null {
   if (headers.has('transfer-encoding')) return null
   const length = Number(headers.get('content-length') ?? 0)

@@ -1,4 +1,4 @@
-/** X-Request-Id: the client's where it is sane, else ours. */
+/** X-Request-Id: the client's if it is well formed, else a generated one. */
 
 const SANE = /^[A-Za-z0-9._:-]{1,128}$/
 

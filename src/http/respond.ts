@@ -1,15 +1,15 @@
-/** Makes the HTTP response: X-Request-Id and X-Proxy-Latency-Ms on every one, errors in OpenAI's envelope or Anthropic's. */
+/** Creates the HTTP response: X-Request-Id and X-Proxy-Latency-Ms on every one, errors in OpenAI's or Anthropic's envelope. */
 import type { ProxyError } from '../errors.ts'
 import { writeError } from '../messages-format/write-error.ts'
 import type { ProxyResponse } from '../pipeline/exchange.ts'
 
 export interface Arrival {
   requestId: string
-  /** `performance.now()` when the request came in. */
+  /** `performance.now()` when the request arrived. */
   atMs: number
-  /** For the page that asks, where one does. */
+  /** CORS headers; empty unless a page sent the request. */
   corsHeaders: Record<string, string>
-  /** The client is one of Anthropic's. */
+  /** Whether the client expects Anthropic's envelope. */
   isAnthropic: boolean
 }
 

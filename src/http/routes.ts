@@ -1,21 +1,21 @@
-/** The HTTP face: which paths there are, and nothing that is not HTTP. */
+/** The HTTP server: its paths, and nothing that is not HTTP. */
 import { type AnyElysia, Elysia } from 'elysia'
 import { createDispatch, type DispatchOptions } from './dispatch.ts'
 import type { Incoming } from './incoming.ts'
 import { methodsOf, notFound, readPath, TARGETS } from './paths.ts'
 
-/** Bodies are read by `read-body.ts`, once the request may pass. */
+/** `read-body.ts` reads bodies, after the request is admitted. */
 const NO_PARSING = { parse: 'none' } as const
 
 export interface HttpOptions extends DispatchOptions {
-  /** Rooms of their own beside the proxy's paths. */
+  /** Controllers with paths of their own beside the proxy's. */
   controllers?: readonly AnyElysia[]
 }
 
 export function createHttp({ controllers = [], ...options }: HttpOptions) {
   const { answer, answerPreflight, answerError } = createDispatch(options)
 
-  /** A path that is not one of ours as it stands: another spelling of one, or nothing. */
+  /** Answers a path that is not listed: another spelling of one, or an unknown path. */
   function answerElsewhere(incoming: Incoming): Response | Promise<Response> {
     const { pathname } = new URL(incoming.request.url)
     const target = readPath(pathname)
@@ -24,20 +24,20 @@ export function createHttp({ controllers = [], ...options }: HttpOptions) {
 
   const bare = new Elysia({
     normalize: false,
-    // Else a host of a few letters, such as http://api/, hides where its path begins.
+    // Otherwise Elysia misreads where the path begins for a host of a few letters, such as http://api/.
     handler: { standardHostname: false },
     serve: {
-      // No error page that shows source code.
+      // Prevents error pages that show source code.
       development: false,
-      // `read-body.ts` keeps our own limit, and says so; Bun's would answer bare.
+      // `read-body.ts` enforces our limit with a proper error; Bun's would have no body.
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,
     },
   })
-  // Before the hooks below, which are not theirs.
+  // Before the hooks below, which must not apply to controllers.
   for (const controller of controllers) bare.use(controller)
   const app = bare
     .onRequest(({ request }) => (request.method === 'OPTIONS' ? answerPreflight(request) : undefined))
-    // What a handler names is what Elysia makes ready for it: a whole context would be parsed for nothing.
+    // Elysia prepares the properties that a handler destructures: naming the whole context would parse it for nothing.
     .all('/*', ({ request, server }) => answerElsewhere({ request, server }), NO_PARSING)
     .onError(({ code, error, request, server }) => {
       const incoming = { request, server }

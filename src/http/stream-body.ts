@@ -1,29 +1,29 @@
-/** A stream on its way to the client: comments in its silence, an end for clients that do not read, and word of its end. */
+/** Streams a body to the client: sends comments during silence, gives up on clients that do not read, and reports the end. */
 
 const KEEP_ALIVE = new TextEncoder().encode(': keep-alive\n\n')
-/** Balancers in between cut connections that are silent for a minute, some for thirty seconds. */
+/** Load balancers cut connections that are silent for a minute, some for thirty seconds. */
 const KEEP_ALIVE_EVERY_MS = 15_000
-/** A client that takes nothing of what waits for it for so long has gone without a word. */
+/** A client that reads nothing for this long counts as gone. */
 const UNREAD_LIMIT_MS = 120_000
 
 const LINE_FEED = 10
 const CARRIAGE_RETURN = 13
 
 export interface StreamBodyOptions {
-  /** Whether it consists of server-sent events, between which comments may stand. */
+  /** Whether it is a stream of server-sent events, which may have comments between events. */
   hasEvents: boolean
-  /** Called once, when all has been handed over, the source has failed, or the client has gone. */
+  /** Called once, when everything has been sent, the source has failed, or the client has left. */
   onEnd(): void
   keepAliveEveryMs?: number
   unreadLimitMs?: number
 }
 
-/** Passes the source on as the client takes it. Cancelling it cancels the source. */
+/** Relays the source with backpressure. Cancelling the result cancels the source. */
 export function streamBody(source: ReadableStream<Uint8Array>, options: StreamBodyOptions): ReadableStream<Uint8Array> {
   const { hasEvents, onEnd, keepAliveEveryMs = KEEP_ALIVE_EVERY_MS, unreadLimitMs = UNREAD_LIMIT_MS } = options
   const reader = source.getReader()
   let lastSentMs = performance.now()
-  /** Whether the client waits for us, rather than we for it. */
+  /** Whether the client is waiting for data, rather than the proxy for the client. */
   let isAwaited = false
   let betweenEvents = true
   let timer: ReturnType<typeof setInterval> | undefined

@@ -1,10 +1,10 @@
-/** What of a request's body counts, written in one way, so that equal requests have equal text. */
+/** Writes the parts of a request's body that count in one canonical form, so that equal requests have equal text. */
 import { invalidRequest } from '../errors.ts'
 import type { JsonObject } from './json-object.ts'
 
 /**
- * Fields that cannot change the answer: how it travels, and what the vendor books it under. A deny-list, never an allow-list:
- * a field that is invented tomorrow counts.
+ * Fields that cannot change the response: delivery and the vendor's bookkeeping. A deny-list, never an allow-list, so that a new field
+ * counts.
  */
 const IRRELEVANT_FIELDS: ReadonlySet<string> = new Set([
   'stream',
@@ -17,21 +17,21 @@ const IRRELEVANT_FIELDS: ReadonlySet<string> = new Set([
   'prompt_cache_retention',
 ])
 
-/** Schemas: a model writes properties in the order that they stand in. */
+/** Schemas: a model writes properties in their order. */
 const ORDERED_FIELDS = new Set(['tools', 'functions', 'response_format', 'text', 'output_config', 'output_format'])
 
-/** Deeper than any real request; a bound for the recursion. */
+/** Deeper than any real request; bounds the recursion. */
 const MAX_DEPTH = 128
-/** Longer strings (images, files) enter as their own hash: they are read once and never copied. */
+/** Longer strings (images, files) are represented by their own hash: they are read once and never copied. */
 const LONG_STRING = 4_096
 
-/** Canonical JSON of what counts in a body: all but the irrelevant fields at its top. Throws a 400 where it is nested too deeply. */
+/** Canonical JSON of a body without its irrelevant top-level fields. Throws a 400 when it is nested too deeply. */
 export function canonicalizeBody(body: JsonObject, irrelevant = IRRELEVANT_FIELDS): string {
   const relevant = takeRelevant(body, irrelevant)
   return writeObject(Object.keys(relevant).sort(), field => canonicalize(relevant[field], 1, ORDERED_FIELDS.has(field)))
 }
 
-/** The fields that can change an answer. */
+/** The fields that can change a response. */
 export function takeRelevant(body: JsonObject, irrelevant = IRRELEVANT_FIELDS): JsonObject {
   // Null prototype: a field called __proto__ counts like any other.
   const kept: JsonObject = Object.create(null)
@@ -44,12 +44,12 @@ export function sha256(text: string): string {
   return Bun.SHA256.hash(text, 'hex')
 }
 
-/** Hashing takes UTF-8, in which all lone surrogates are the same: a string that has one is written out. */
+/** Hashes are over UTF-8, which encodes all lone surrogates alike: a string with one is written out as JSON. */
 function canonicalizeString(value: string): string {
   return value.length > LONG_STRING && value.isWellFormed() ? `#${sha256(value)}` : JSON.stringify(value)
 }
 
-/** JSON with sorted keys, or with keys as they stand where their order means something. */
+/** JSON with sorted keys, or with keys in their own order if that has a meaning. */
 function canonicalize(value: unknown, depth: number, keepsOrder: boolean): string {
   if (depth > MAX_DEPTH) throw invalidRequest(`The request is nested more than ${MAX_DEPTH} levels deep.`)
   if (typeof value === 'string') return canonicalizeString(value)

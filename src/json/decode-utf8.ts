@@ -1,9 +1,9 @@
-/** Text of a request's bytes. */
+/** Decodes a request's bytes. */
 import { invalidRequest } from '../errors.ts'
 
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true })
 
-/** Throws a 400 where they are not UTF-8. */
+/** Throws a 400 when the bytes are not UTF-8. */
 export function decodeUtf8(bytes: Uint8Array): string {
   try {
     return strictUtf8.decode(bytes)

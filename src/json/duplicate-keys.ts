@@ -1,13 +1,13 @@
-/** Finds objects that have one key twice: which of the two counts is each reader's own choice. */
+/** Finds objects with the same key twice: parsers differ in which of the two they use. */
 
 import type { JsonObject } from './json-object.ts'
 
-/** Whether `value`, which is what `text` was parsed to, has fewer members than were written. Linear. */
+/** Whether `value`, parsed from `text`, has fewer members than the text. Linear. */
 export function hasDuplicateKeys(text: string, value: unknown): boolean {
   return countColons(text) !== countMembers(value)
 }
 
-/** Colons outside of strings: one for each member. */
+/** Counts colons outside of strings: one for each member. */
 function countColons(text: string): number {
   let colons = 0
   let colon = text.indexOf(':')
@@ -22,7 +22,7 @@ function countColons(text: string): number {
   return colons
 }
 
-/** Behind the closing quote of the string that begins at `start`. */
+/** Position after the closing quote of the string that begins at `start`. */
 function findStringEnd(text: string, start: number): number {
   for (let quote = text.indexOf('"', start); quote >= 0; quote = text.indexOf('"', quote + 1)) {
     let backslashes = 0
@@ -42,7 +42,7 @@ function countMembers(value: unknown): number {
       for (const item of next) if (typeof item === 'object') waiting.push(item)
       continue
     }
-    // A parsed object has no members but its own.
+    // A parsed object has own members only.
     for (const key in next) {
       members++
       const member = (next as JsonObject)[key]

@@ -1,18 +1,18 @@
-/** JSON whose numbers survive being read and written again, also those that JavaScript cannot hold. */
+/** JSON whose numbers survive parsing and writing, including those that JavaScript cannot hold. */
 import { hasInexactNumber } from './inexact-number.ts'
 
-/** ECMAScript's source text access, which TypeScript's library does not describe yet. */
+/** ECMAScript's source text access, which TypeScript's library does not declare yet. */
 interface ExactJson {
   parse(text: string, reviver: (key: string, value: unknown, context: { source?: string }) => unknown): unknown
   rawJSON(text: string): object
 }
 
-/** A double holds any number of so many digits. */
+/** A double holds any number of this many digits exactly. */
 const SAFE_DIGITS = 15
 
 /**
- * Like `JSON.parse`, and throws like it. A number that would be rounded stays as an opaque object, which
- * `JSON.stringify` writes as it was read.
+ * Like `JSON.parse`, and throws like it. A number that would be rounded becomes an opaque object, which `JSON.stringify` writes
+ * unchanged.
  */
 export function parseExactly(text: string): unknown {
   if (!hasInexactNumber(text)) return JSON.parse(text)

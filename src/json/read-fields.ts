@@ -1,9 +1,9 @@
-/** Owns reading parts of a request that have to be of one type; `param` is where they stand, for the 400. */
+/** Reads request fields that must have a certain type; `param` names the field in the 400. */
 
 import { invalidRequest } from '../errors.ts'
 import { isJsonObject, type JsonObject } from './json-object.ts'
 
-/** The field; undefined where it is absent or null, which OpenAI takes for absent. */
+/** The field; undefined when it is absent or null, which OpenAI treats as absent. */
 export function readGiven(object: JsonObject, field: string): unknown {
   return (Object.hasOwn(object, field) ? object[field] : undefined) ?? undefined
 }
@@ -33,7 +33,7 @@ export function readPositiveInteger(value: unknown, param: string): number {
   throw invalidRequest(`${param} must be a whole number above 0.`, param)
 }
 
-/** One of a few words. */
+/** Throws a 400 unless the value is one of these words. */
 export function readChoice<Word extends string>(value: unknown, param: string, words: readonly Word[]): Word {
   const found = words.find(word => word === value)
   if (found !== undefined) return found

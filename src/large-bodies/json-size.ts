@@ -1,15 +1,15 @@
-/** How many values JSON text holds, told before it is parsed: what parsing and handing on cost goes by that, not by bytes. */
+/** Counts the values in JSON text before it is parsed: they decide what parsing and cloning cost, not the bytes. */
 
 export interface JsonSize {
-  /** Fields of objects. */
+  /** Members of objects. */
   fields: number
-  /** Items of arrays, or fewer by one an array. */
+  /** Items of arrays, up to one fewer per array. */
   items: number
 }
 
-/** Far beyond real requests: 50,000 messages, or a third more tokens than any embeddings request may have. */
-export const MOST: JsonSize = { fields: 100_000, items: 400_000 }
-/** Names of fields that are not the same; each costs several times what a repeated one does. */
+/** Far beyond real requests: 20,000 messages, or a third more tokens than any embeddings request may have. */
+export const MOST: JsonSize = { fields: 40_000, items: 400_000 }
+/** Distinct field names; each costs several times what a repeated one does. */
 export const MOST_NAMES = 8_000
 
 const QUOTE = 0x22
@@ -17,7 +17,7 @@ const BACKSLASH = 0x5c
 const COLON = 0x3a
 const COMMA = 0x2c
 
-/** Reads UTF-8 of any kind, and stops as soon as there is too much of either. */
+/** Reads any UTF-8, and stops as soon as a limit is exceeded. */
 export function measureJson(bytes: Uint8Array): JsonSize {
   let fields = 0
   let commas = 0
@@ -31,7 +31,7 @@ export function measureJson(bytes: Uint8Array): JsonSize {
   return { fields, items: Math.max(0, commas - fields) }
 }
 
-/** Position of the quote that ends the string, or the last byte where none does. */
+/** Position of the quote that ends the string, or of the last byte when there is none. */
 function endOfString(bytes: Uint8Array, start: number): number {
   for (let at = bytes.indexOf(QUOTE, start + 1); at >= 0; at = bytes.indexOf(QUOTE, at + 1)) {
     let backslashes = 0
@@ -41,7 +41,7 @@ function endOfString(bytes: Uint8Array, start: number): number {
   return bytes.length - 1
 }
 
-/** Whether the value has more different names of fields than are allowed. */
+/** Whether the value has more distinct field names than allowed. */
 export function hasTooManyNames(value: unknown): boolean {
   const names = new Set<string>()
   const open: unknown[] = [value]

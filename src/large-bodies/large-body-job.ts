@@ -1,4 +1,4 @@
-/** Decodes, checks, parses and hashes a large body. */
+/** The worker's job that decodes, checks, parses and hashes a large body. */
 import { invalidRequest } from '../errors.ts'
 import type { JobDone } from '../event-loop/off-loop.ts'
 import { canonicalizeBody, sha256 } from '../json/canonical.ts'
@@ -11,7 +11,7 @@ import type { LargeBody, LargeBodyInput } from './read-large-body.ts'
 
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true })
 
-/** Throws a 400 where it is not fit to be a request; never quotes it. */
+/** Throws a 400 for a body that cannot be a request; never quotes it. */
 export function run({ bytes, irrelevant }: LargeBodyInput): JobDone<LargeBody> {
   const size = measureJson(bytes)
   if (size.fields > MOST.fields) throw invalidRequest(`The request has more than ${MOST.fields} fields.`)

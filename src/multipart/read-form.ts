@@ -1,13 +1,13 @@
 /**
- * A multipart/form-data body (RFC 7578), looked through where it lies: what each part is called, and where its value stands.
- * Strict: whoever reads the same bytes after us must not find another form in them.
+ * Parses a multipart/form-data body (RFC 7578) in place: each part's name, and where its value is. Strict, so that the provider cannot
+ * read another form in the same bytes.
  */
 import { invalidRequest } from '../errors.ts'
 
 export interface FormPart {
   name: string
   isFile: boolean
-  /** Of its value, in the body. */
+  /** Position of its value in the body. */
   start: number
   end: number
 }
@@ -20,10 +20,10 @@ export interface Form {
 
 const MAX_PARTS = 1_000
 const MAX_HEAD_BYTES = 16_384
-/** RFC 2046, 5.1.1: what a boundary may consist of. */
+/** The characters of a boundary: RFC 2046, 5.1.1. */
 const BOUNDARY = /^[\w'()+,\-./:=? ]{0,69}[\w'()+,\-./:=?]$/
 
-/** Throws a 400 for what is no form, or could be read in two ways. */
+/** Throws a 400 for a body that is no form, or an ambiguous one. */
 export function readForm(bytes: Uint8Array, contentType: string): Form {
   const boundary = readBoundary(contentType)
   const body = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
@@ -50,7 +50,7 @@ export function readForm(bytes: Uint8Array, contentType: string): Form {
   return { bytes, boundary, parts }
 }
 
-/** Between the end of one delimiter and the next: line end, head, empty line, value, line end. */
+/** Between two delimiters: line end, header, empty line, value, line end. */
 function readPart(body: Buffer, start: number, next: number): FormPart {
   const headEnd = body.indexOf('\r\n\r\n', start)
   const isFramed =
@@ -64,19 +64,21 @@ function readPart(body: Buffer, start: number, next: number): FormPart {
 function readDisposition(head: string): Pick<FormPart, 'name' | 'isFile'> {
   const lines = head.split('\r\n').filter(line => /^content-disposition\s*:/i.test(line))
   const [line] = lines
-  // A folded line, or a bare line feed, is read by some and not by others.
+  // Parsers disagree about folded lines and bare line feeds.
   if (line === undefined || lines.length > 1 || /[\r\n][\t ]|[^\r]\n|\r[^\n]/.test(head)) throw unclearPart()
   const [, parameters = ''] = /^content-disposition\s*:\s*form-data\s*((?:;.*)?)$/i.exec(line) ?? [undefined, undefined]
   const given = [...parameters.matchAll(/;\s*([\w*]+)\s*=\s*("(?:[^"\\]|\\.)*"|[^\s";]+)\s*/g)]
   const isWhole = given.map(([text]) => text).join('') === parameters
   const names = given.filter(([, key]) => key?.toLowerCase() === 'name').map(([, , value = '']) => value)
   const [name] = names
-  if (!isWhole || name === undefined || names.length > 1 || name.includes('\\')) throw unclearPart()
+  // name* (RFC 5987) and name*0 (RFC 2231) are a second name for parsers that know them.
+  const isNamedTwice = names.length > 1 || given.some(([, key = '']) => /^name\*/i.test(key))
+  if (!isWhole || name === undefined || isNamedTwice || name.includes('\\')) throw unclearPart()
   const isFile = given.some(([, key = '']) => /^filename\*?$/i.test(key))
   return { name: name.replace(/^"|"$/g, ''), isFile }
 }
 
-/** The parts of this name that are no files. */
+/** The parts with this name that are not files. */
 export function partsOf({ parts }: Form, name: string): FormPart[] {
   return parts.filter(part => part.name === name && !part.isFile)
 }
@@ -85,7 +87,7 @@ export function readValue({ bytes }: Form, { start, end }: FormPart): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString('utf8')
 }
 
-/** The same form with another value under this name, which it has at most once. */
+/** Returns the same form with another value for this name, which occurs at most once. */
 export function withValue(form: Form, name: string, value: string): Uint8Array {
   const [part] = partsOf(form, name)
   if (part)

@@ -1,4 +1,4 @@
-/** How each request went: told here once, it becomes a record, a log line and, where the request does not count, a refund. */
+/** Accounts for each request once, when it ends: a usage record, a log line and, if the request does not count, a refund. */
 
 import type { Reservations } from '../admission/reservations.ts'
 import { takeAskedText } from '../cache/asked-text.ts'
@@ -19,28 +19,28 @@ import { createRecord, describeRequest } from './request-record.ts'
 
 /** The accounting of one request. */
 export interface RequestAccounting {
-  /** What is asked, once that is known. Without it, nothing is recorded. */
+  /** Sets what the request asks, once it is parsed. A request without it is not recorded. */
   noteQuery(query: NotedQuery): void
-  /** Who is going to answer, in place of whoever was noted before. */
+  /** Sets the provider that is going to answer. It replaces the one noted before. */
   noteProvider(provider: Provider): void
   /** The provider has been asked: from now on the request costs something, even if its client leaves. */
   noteAsked(): void
-  /** The response headers are ready. */
+  /** Takes the time to the response headers. Call it when they are ready. */
   noteHeaders(): void
-  /** The judge was paid so much on the way. */
+  /** Adds what a call to the judge cost, in US dollars. */
   noteJudge(usd: number): void
-  /** This match was served, in shadow mode would have been, or nearly was, so that people can speak of it. */
+  /** Records a match that was served, would have been in shadow mode, or nearly was, so that people can give feedback on it. */
   noteSemanticMatch(match: SemanticMatch | NearMiss, asked: CacheQuery, options?: { isShadow: boolean }): void
-  /** Records how it ended. Only the first call counts. */
+  /** Records how the request ended. Only the first call counts. */
   finish(outcome: Outcome): void
-  /** Records that it ended with this error, unless an end is recorded. */
+  /** Records that the request ended with this error, unless an end is recorded already. */
   finishFailed(error: unknown): void
 }
 
 export interface Accounting {
-  /** `onFinish`: called once, when the request is over. */
+  /** `onFinish` is called once, when the request is over. */
   open(request: AccountedRequest, account: Account, onFinish: () => void): RequestAccounting
-  /** From now on clients do not leave but are cut off, by the end of this process: what they asked for does not count. */
+  /** This process is stopping and cuts its clients off. A request cut off that way does not count. */
   noteCut(): void
 }
 
@@ -94,7 +94,7 @@ class OpenAccount implements RequestAccounting {
   }
 
   noteProvider(provider: Provider): void {
-    // Told again of the same one, as when its failure is told, it has been asked all the same.
+    // A failure notes the same provider again. The provider has still been asked.
     if (provider !== this.#provider) this.#isAsked = false
     this.#provider = provider
   }
@@ -154,7 +154,7 @@ class OpenAccount implements RequestAccounting {
     const query = this.#query
     const provider = this.#provider
     const isGone = error instanceof ClientGone
-    // What upstream did for a client that did not wait is charged all the same; how much, nobody told.
+    // The upstream's work for a client that left is charged. The upstream reported no usage, so it is estimated.
     const charged = isGone && !this.#shutdown.isCut && this.#isAsked && query && provider ? { query, provider } : null
     this.finish({
       status: isGone ? CLIENT_GONE_STATUS : error instanceof ProxyError ? error.status : 500,

@@ -1,4 +1,4 @@
-/** Leads a call: asks the provider, and ends the call for all who share it. */
+/** Leads a shared call: asks the provider, and settles the call for every subscriber. */
 import type { Lookup } from '../cache/lookup.ts'
 import type { ErrorResponse } from '../coalescing/shared-call.ts'
 import type { Joined } from '../coalescing/shared-calls.ts'
@@ -15,9 +15,9 @@ import { replayStream } from './serve-hit.ts'
 import type { Stages } from './stages.ts'
 
 /**
- * The leader's own response. The call has settled when a plain one is returned, and settles by itself behind a streamed one.
- * `failure` is upstream's own error, fit to be passed on. Throws a ProxyError where upstream could not be reached or broke off
- * before anything was sent; the call is the caller's to settle then.
+ * Returns the leader's own response. The call is settled before a plain response is returned; behind a streamed one it settles when the
+ * stream ends. `failure` is the upstream's own error, ready to be passed on. Throws a ProxyError when the upstream could not be reached
+ * or broke off before anything was sent; the caller must then settle the call.
  */
 export async function askUpstream(
   context: RequestContext,
@@ -65,7 +65,7 @@ async function answerPlain(
   return response
 }
 
-/** An upstream's own error keeps its status, body and Retry-After. */
+/** An upstream's error keeps its status, body and Retry-After. */
 async function passOnError(
   { provider }: RequestContext,
   { call, subscriber }: Joined,

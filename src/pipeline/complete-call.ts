@@ -1,4 +1,4 @@
-/** What a leader does with upstream's response: stores it, prices it, accounts for it. */
+/** What a leader does with the upstream's response: stores it, prices it, accounts for it. */
 
 import type { CacheEntry } from '../cache/entry.ts'
 import type { Lookup } from '../cache/lookup.ts'
@@ -8,7 +8,7 @@ import { CLIENT_GONE_STATUS } from './exchange.ts'
 import type { RequestContext } from './request-context.ts'
 import type { Stages } from './stages.ts'
 
-/** Stores a complete response, as its plain JSON. */
+/** Stores a complete response as plain JSON, streamed or not. */
 export async function storeResponse(
   { cacheQuery, provider }: RequestContext,
   { bytes, callsTools }: { bytes: Uint8Array; callsTools: boolean },
@@ -26,7 +26,7 @@ export async function storeResponse(
   await cache.store(cacheQuery, response, lookup.vector)
 }
 
-/** What followers are served. */
+/** The cache entry that followers are served. */
 export function entryOf(
   { provider }: Pick<RequestContext, 'provider'>,
   body: Uint8Array,
@@ -36,7 +36,7 @@ export function entryOf(
   return { body, provider: provider.name, promptTokens, completionTokens, createdAtMs: now, expiresAtMs: now }
 }
 
-/** Where a 200 of upstream's told of a failure: recorded as such, so that what is recorded as answered is what counts. */
+/** Recorded when an upstream reports a failure inside a 200: only answered requests may be recorded as answered. */
 const UPSTREAM_FAILED_STATUS = 502
 
 /** Accounts for a request that upstream answered. */
@@ -57,13 +57,13 @@ export function finishMiss(
   })
 }
 
-/** US dollars; null where nobody here knows. */
+/** In US dollars; null when the price is unknown. */
 export function priceOf({ provider, query }: RequestContext, usage: TokenUsage, { catalogue }: Stages): number | null {
   if (provider.pricedAs === null || usage === NO_USAGE) return 0
   return costUsd(catalogue.find(provider.pricedAs, query.model), usage)
 }
 
-/** Upstream's headers that clients see too. */
+/** The upstream's headers that clients see too. */
 export function passedOn(answer: UpstreamAnswer): Record<string, string> {
   return Object.fromEntries(answer.headers)
 }

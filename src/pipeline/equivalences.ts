@@ -1,4 +1,4 @@
-/** Shows a project the exchanges of words that its verdicts have shown to be harmless, and takes one off the list. */
+/** Shows a project the exchanges of words that its verdicts have shown to be harmless, and removes one on request. */
 import type { Admission } from '../admission/admission.ts'
 import { hashBearerKey } from '../admission/api-key.ts'
 import { invalidRequest, refuse } from '../errors.ts'
@@ -11,14 +11,14 @@ import { JSON_TYPE } from './response-headers.ts'
 
 export type EquivalenceDesk = (request: ProxyRequest) => Promise<ProxyResponse>
 
-/** `{"remove": [one, other]}` or an empty body; what is left on the list comes back. Throws 400, 401, 403, 404 or 503. */
+/** Takes `{"remove": [one, other]}` or an empty body, and returns the list that is left. Throws 400, 401, 403, 404 or 503. */
 export function createEquivalenceDesk(
   admission: Pick<Admission, 'authenticate'>,
   database: Database,
   largeBodies: LargeBodyReader,
 ): EquivalenceDesk {
   return async request => {
-    const { project_id } = await admission.authenticate(hashBearerKey(request.authorization), request.address)
+    const { project_id } = await admission.authenticate(hashBearerKey(request.authorization), request)
     const { remove } = await readOptionalObject(request, largeBodies)
     if (remove !== undefined) {
       if (!isPair(remove)) throw invalidRequest('remove must be a list of the two texts of an exchange.', 'remove')

@@ -1,8 +1,8 @@
-/** What goes into the pipeline and what comes out, free of any HTTP framework. */
+/** What goes into the pipeline and what comes out, independent of any HTTP framework. */
 import type { Endpoint } from '../providers/upstream.ts'
 
 export interface ProxyRequest {
-  /** Ours, or the client's where it sent a sane one. */
+  /** The client's X-Request-Id if it is valid, else a generated one. */
   id: string
   endpoint: Endpoint
   /** The Authorization header. */
@@ -15,15 +15,20 @@ export interface ProxyRequest {
   signal: AbortSignal
   /** `performance.now()` at arrival. */
   arrivedAtMs: number
+  /** Registers a callback for when the response was sent, or the client has left. */
+  whenOver(act: () => void): void
 }
 
-/** A body before it is read. */
+/** A request body that is not read yet. */
 export interface RequestBody {
-  /** By its Content-Length; 0 where there is none, null where it comes in chunks. */
+  /** From Content-Length; 0 when there is no body, null when it is chunked. */
   announcedBytes: number | null
-  /** Announced, with 64 KiB at most: small enough to be read before the request may pass. */
+  /** Announced, with 64 KiB at most: small enough to be read before the request is admitted. */
   isSmall: boolean
-  /** Once. Throws a ProxyError where it is too large or too slow. `takesForms`: whether it may be a form as well as JSON. */
+  /**
+   * May be called once. Throws a ProxyError when the body is too large or too slow. `takesForms`: whether a form is accepted besides
+   * JSON.
+   */
   readBytes(takesForms?: boolean): Promise<Uint8Array>
 }
 
@@ -33,5 +38,5 @@ export interface ProxyResponse {
   body: Uint8Array | string | ReadableStream<Uint8Array>
 }
 
-/** The status that logs and records have for a client that went away; never sent. */
+/** Logged and recorded when the client has left; never sent. */
 export const CLIENT_GONE_STATUS = 499

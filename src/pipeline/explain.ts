@@ -1,4 +1,4 @@
-/** Explains what the cache would do with a request: nobody is asked for an answer, and nothing counts against the month. */
+/** Explains what the cache would do with a request. No provider is asked, and nothing counts against the month. */
 import type { Admission } from '../admission/admission.ts'
 import { hashBearerKey } from '../admission/api-key.ts'
 import type { Explainer } from '../cache/explain.ts'
@@ -15,7 +15,7 @@ import { JSON_TYPE } from './response-headers.ts'
 
 export type RequestExplainer = (request: ProxyRequest) => Promise<ProxyResponse>
 
-/** Takes a request's own body and headers. Throws 400, 401, 403, 404 or 503. */
+/** Takes the body and headers of the request to be explained. Throws 400, 401, 403, 404 or 503. */
 export function createRequestExplainer(
   admission: Pick<Admission, 'authenticate'>,
   modelRouter: ModelRouter,
@@ -23,7 +23,7 @@ export function createRequestExplainer(
   largeBodies: LargeBodyReader,
 ): RequestExplainer {
   return async request => {
-    const account = await admission.authenticate(hashBearerKey(request.authorization), request.address)
+    const account = await admission.authenticate(hashBearerKey(request.authorization), request)
     const query = await readQuery(request, largeBodies)
     const { route, cacheQuery } = planRequest(query, account, modelRouter)
     if (route instanceof ProxyError) throw route
@@ -43,7 +43,7 @@ async function readQuery({ body, headers }: ProxyRequest, largeBodies: LargeBody
   return parseRequest({ endpoint: endpointOf(parseObject(text)), headers }, text)
 }
 
-/** Which operation a body is for: the path here names none. */
+/** Tells the operation from the body, because the path does not name it. */
 function endpointOf(body: JsonObject): Endpoint {
   if ('messages' in body) return 'chat'
   if ('prompt' in body) return 'completions'

@@ -1,4 +1,6 @@
-/** Fallbacks: when nothing of the wanted model's response could be had, the same request with another model, as if that had been asked for. */
+/**
+ * Fallbacks: if the wanted model gave no part of a response, the same request goes to another model, as if the client had asked for it.
+ */
 
 import { NO_USAGE } from '../catalogue/cost.ts'
 import type { CallFailure } from '../coalescing/shared-call.ts'
@@ -16,7 +18,7 @@ import type { Stages } from './stages.ts'
 
 const STEPS = { serveHit, follow: followCall, ask: askUpstream }
 
-/** The response of the wanted model or of the first fallback that gives one; where none does, the wanted model's own failure. */
+/** Returns the response of the wanted model or of the first fallback that gives one. If none does, returns the wanted model's failure. */
 export async function answerWithFallbacks(context: RequestContext, stages: Stages): Promise<ProxyResponse> {
   const wanted = await shareCall(context, STEPS, stages)
   if ('response' in wanted) return wanted.response
@@ -25,25 +27,31 @@ export async function answerWithFallbacks(context: RequestContext, stages: Stage
       const substitute = standIn(context, model, stages)
       const attempt = substitute && (await shareCall(substitute, STEPS, stages))
       if (attempt && 'response' in attempt) return attempt.response
-      // Whoever left while a fallback was asked has cost what that one costs.
+      // The client left while this fallback was asked, so the request ends with the fallback's cost.
       if (attempt?.failure instanceof ClientGone) throw attempt.failure
     }
   }
   return tellFailure(wanted.failure, context)
 }
 
-/** Whether the failure is a fallback's business: one that may be gone a moment later. */
+/** Whether a fallback may help: only failures that may have passed a moment later. */
 function isPassingFailure(failure: CallFailure): boolean {
   return failure instanceof Error ? failure instanceof UpstreamFailure : isPassing(failure.status)
 }
 
-/** Embeddings of another model would be of no use. Writing a body anew would round a number that JavaScript cannot hold. */
+/**
+ * Returns no fallbacks for embeddings, since another model's vectors are useless, nor for numbers that JavaScript would round when it
+ * writes the body anew.
+ */
 function fallbacksOf({ query, account }: RequestContext): string[] {
   if (account.fallbacks.length === 0 || query.endpoint === 'embeddings' || query.hasInexactNumber) return []
   return account.fallbacks.filter(model => model !== query.model)
 }
 
-/** As the project has chosen it, whatever its clients may ask for. Under its own route and its own names in the cache: a fallback's response is never kept as the wanted model's. */
+/**
+ * The project chose the fallback, so the models its clients may name do not restrict it. Route and cache names are the fallback's own:
+ * its response is never stored as the wanted model's.
+ */
 function standIn(context: RequestContext, model: string, { modelRouter }: Stages): RequestContext | null {
   const query = withModel(context.query, model)
   const { route: provider, cacheQuery } = planRequest(query, { ...context.account, allowed_models: null }, modelRouter)
@@ -52,7 +60,7 @@ function standIn(context: RequestContext, model: string, { modelRouter }: Stages
   return { ...context, query, provider, cacheQuery }
 }
 
-/** An upstream's own error keeps its status, body and Retry-After, and does not count; all else is thrown. */
+/** An upstream's error keeps its status, body and Retry-After, and does not count; any other failure is thrown. */
 export function tellFailure(
   failure: CallFailure,
   { accounting, provider }: Pick<RequestContext, 'accounting' | 'provider'>,

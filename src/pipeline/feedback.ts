@@ -1,4 +1,4 @@
-/** Takes a person's word on an answer that was served for a question in other words. It costs nothing, and does not count against the month. */
+/** Takes a person's feedback on a semantic hit. It costs nothing, and does not count against the month. */
 import type { Admission } from '../admission/admission.ts'
 import { hashBearerKey } from '../admission/api-key.ts'
 import { invalidRequest, refuse } from '../errors.ts'
@@ -12,7 +12,7 @@ import { JSON_TYPE } from './response-headers.ts'
 export type FeedbackTaker = (request: ProxyRequest) => Promise<ProxyResponse>
 
 const MAX_ID_LENGTH = 256
-/** Another process may still be writing down what it served. */
+/** Another process may not have written the match yet. */
 const ASK_AGAIN_AFTER_MS = 300
 
 /** Throws 400, 401, 403, 404 or 503. */
@@ -22,7 +22,7 @@ export function createFeedbackTaker(
   largeBodies: LargeBodyReader,
 ): FeedbackTaker {
   return async request => {
-    const { project_id } = await admission.authenticate(hashBearerKey(request.authorization), request.address)
+    const { project_id } = await admission.authenticate(hashBearerKey(request.authorization), request)
     const { request_id, verdict } = (await readObject(request, largeBodies)).body
     if (typeof request_id !== 'string' || request_id === '' || request_id.length > MAX_ID_LENGTH) {
       throw invalidRequest('request_id must be the X-Request-Id of an answer.', 'request_id')

@@ -1,4 +1,4 @@
-/** Follows another request's call: the same response, heard live or taken whole, at no cost. */
+/** Follows another request's shared call: the same response, live or whole, at no cost. */
 import { cacheIdOf, type Match } from '../cache/match.ts'
 import { NO_USAGE } from '../catalogue/cost.ts'
 import type { CallFailure, Settlement } from '../coalescing/shared-call.ts'
@@ -11,7 +11,7 @@ import { followHeaders, SSE_TYPE } from './response-headers.ts'
 import { serveHit } from './serve-hit.ts'
 import { type StreamEnd, streamEvents, streamOptions } from './stream-events.ts'
 
-/** The response, or what the call came to where there is nothing in it for anybody but its leader. Throws ClientGone. */
+/** Returns the response, or the call's failure when its result is of use to the leader only. Throws ClientGone. */
 export async function followCall(
   context: RequestContext,
   { call, subscriber }: Joined,
@@ -31,7 +31,7 @@ export async function followCall(
   }
 }
 
-/** The same for whoever waited. */
+/** A leader's cache match is passed on; a complete response becomes a coalesced hit. */
 export function matchOf(settlement: Exclude<Settlement, { kind: 'notShareable' }>, requestHash: string): Match {
   if (settlement.kind === 'cached') return settlement.match
   return { result: 'HIT', reason: 'coalesced', id: cacheIdOf(requestHash), entry: settlement.entry }
@@ -51,7 +51,7 @@ function followStream(
     }
     if (end.kind === 'gone')
       return accounting.finish({ ...heard, status: CLIENT_GONE_STATUS, counts: true, usage: NO_USAGE })
-    // A stream may tell of a failure in its own words, and end as any other.
+    // A stream can report a failure in an event and still end normally.
     const failure = end.kind === 'failed' ? end.failure : failureOf(await call.settled)
     if (failure)
       return accounting.finish({ ...heard, status: failure.status, counts: false, usage: NO_USAGE, cause: failure })
@@ -77,13 +77,13 @@ function usageOf(settlement: Settlement) {
   return { ...NO_USAGE, promptTokens, completionTokens }
 }
 
-/** Rejects when the client goes away. */
+/** Returns a promise that rejects when the client leaves. */
 export function whenGone(signal: AbortSignal): Promise<never> {
   const gone = new Promise<never>((_, reject) => {
     if (signal.aborted) reject(new ClientGone())
     else signal.addEventListener('abort', () => reject(new ClientGone()), { once: true })
   })
-  // Heard only while somebody waits for it.
+  // Prevents an unhandled rejection when nothing awaits it any more.
   gone.catch(() => {})
   return gone
 }

@@ -1,4 +1,4 @@
-/** What the pipeline has to know of a plain answer: whether it may be stored and for whom, and what it used. */
+/** What the pipeline needs to know about a plain response: whether it may be stored, whether it calls tools, and its usage. */
 import { isUtf8 } from 'node:buffer'
 import type { TokenUsage } from '../catalogue/cost.ts'
 import { type JsonObject, parseJsonObject } from '../json/json-object.ts'
@@ -8,18 +8,18 @@ import { formatOf } from './formats/format-of.ts'
 
 export interface AnswerInput {
   endpoint: Endpoint
-  /** The request's fields, as far as they say what a whole answer is: numbers, names and switches. */
+  /** The request's scalar fields: they decide when a response is complete. */
   request: JsonObject
 }
 
 export interface ReadAnswer {
   bytes: Uint8Array
-  /** Null where the bytes are no JSON object: then the rest says nothing. */
+  /** Null when the bytes are no JSON object; the other fields then mean nothing. */
   completeness: Completeness | null
   callsTools: boolean
-  /** As reported; null where it was not. */
+  /** As reported; null when it was not. */
   usage: TokenUsage | null
-  /** What the model wrote, where that has to be counted. */
+  /** The model's text, when its tokens have to be counted. */
   text: string
 }
 
@@ -30,7 +30,7 @@ export function judgeAnswer(bytes: Uint8Array, { endpoint, request }: AnswerInpu
   const usage = format.readUsage(answer.usage)
   return {
     bytes,
-    // What is stored is stored as text.
+    // Entries are stored as text, so they must be valid UTF-8.
     completeness: isUtf8(bytes) ? format.judge(answer, request) : 'not_an_answer',
     callsTools: format.callsTools(answer),
     usage,

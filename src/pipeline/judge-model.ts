@@ -1,4 +1,6 @@
-/** Asks a model for the cache's judge, by the ways that the project's own requests would go; slow and failing ones are left alone. */
+/**
+ * Asks a model for the cache's judge, along the same routes as the project's requests. A slow or failing model is skipped for a while.
+ */
 import { LRUCache } from 'lru-cache'
 import type { PrepareModelCall } from '../cache/judge/model-call.ts'
 import type { Catalogue } from '../catalogue/catalogue.ts'
@@ -13,7 +15,7 @@ import type { Log } from '../telemetry/log.ts'
 import { estimatePromptTokens } from '../tokens/count-tokens.ts'
 import { readAll } from './read-answer.ts'
 
-/** A verdict is a few tokens; a model that thinks for longer is none to wait for. */
+/** A verdict is a few tokens; a model that thinks for longer is too slow to wait for. */
 const MAX_COMPLETION_TOKENS = 200
 const MAX_ANSWER_BYTES = 65_536
 const FAILURES = 3
@@ -21,7 +23,7 @@ const OPEN_MS = 5_000
 const MAX_CIRCUITS = 10_000
 
 export function createModelCaller(modelRouter: ModelRouter, catalogue: Catalogue, log: Log): PrepareModelCall {
-  // Apart from the providers' own: to them, a call that was given up shows nothing.
+  // Separate from the providers' circuits: a judge call that timed out says nothing about the provider.
   const circuits = new LRUCache<string, Breaker>({ max: MAX_CIRCUITS })
 
   function circuitOf(projectId: number, model: string): Breaker {
@@ -82,7 +84,7 @@ async function askPlain(provider: Provider, body: JsonObject, signal: AbortSigna
   return parsed
 }
 
-/** Empty for an answer that is not whole: it is no verdict. */
+/** Returns '' for an incomplete response: it is no verdict. */
 function contentOf({ choices }: JsonObject): string {
   const [choice] = Array.isArray(choices) ? choices : []
   if (!isJsonObject(choice) || choice.finish_reason !== 'stop' || !isJsonObject(choice.message)) return ''

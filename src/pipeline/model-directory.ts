@@ -1,4 +1,7 @@
-/** What a key can use, in the form of OpenAI's models endpoints. It costs nothing, and does not count against the month. */
+/**
+ * Lists the models that a key can use, in the format of OpenAI's models endpoints. It costs nothing, and does not count against the
+ * month.
+ */
 import type { Admission } from '../admission/admission.ts'
 import { hashBearerKey } from '../admission/api-key.ts'
 import { AGGREGATOR } from '../catalogue/catalogue.ts'
@@ -6,20 +9,19 @@ import { ProxyError, refuse } from '../errors.ts'
 import type { CatalogueModel } from '../postgres/list-models.ts'
 import type { ModelRouter } from '../providers/model-router.ts'
 
-/** Who asks. */
 export interface Caller {
   /** The Authorization header. */
   authorization: string | null
   address: string
 }
 
-/** OpenAI's fields, and what the catalogue knows beyond them. */
+/** OpenAI's fields, and more from the catalogue. */
 export interface DirectoryModel {
   id: string
   object: 'model'
-  /** Seconds since the epoch: the day that the catalogue's row is of. */
+  /** Seconds since the epoch: the date of the catalogue's row. */
   created: number
-  /** The direct provider, or the vendor in the name. */
+  /** The direct provider, or the vendor in the model's name. */
   owned_by: string
   kind: CatalogueModel['kind']
   context_length: number | null
@@ -30,7 +32,7 @@ export interface DirectoryModel {
 export interface ModelDirectory {
   /** Throws 401, 403 or 503. */
   list(caller: Caller): Promise<{ object: 'list'; data: DirectoryModel[] }>
-  /** Throws a 404 too, with what would make the model usable. */
+  /** Also throws a 404 that says how to make the model usable. */
   find(caller: Caller, id: string): Promise<DirectoryModel>
 }
 

@@ -1,4 +1,4 @@
-/** What accounting is told of a request: what it asks, and how it ended. */
+/** What accounting learns about a request: what it asks, and how it ended. */
 import type { TokenUsage } from '../catalogue/cost.ts'
 import type { Collection, Operation } from '../providers/operations.ts'
 import type { Endpoint } from '../providers/upstream.ts'
@@ -9,24 +9,24 @@ export type AccountedRequest = Pick<ProxyRequest, 'id' | 'arrivedAtMs'>
 
 export interface Outcome {
   status: number
-  /** Whether the request counts against its month: what was answered does, what failed here or upstream does not. */
+  /** Whether the request counts against its month: an answered request does, one that failed here or upstream does not. */
   counts: boolean
   cacheResult: 'HIT' | 'HIT-SEMANTIC' | 'MISS' | null
-  /** Who answered, or first answered; null where none was reached. */
+  /** The provider that answered, or answered first when it was stored; null when none was reached. */
   provider: string | null
-  /** Under which name the catalogue prices it; null: it costs nothing. */
+  /** The provider's name in the catalogue's prices; null when it costs nothing. */
   pricedAs: string | null
-  /** The model that answered, where it may be another than was asked for. */
+  /** The model that answered, if it may differ from the one asked for. */
   model?: string
-  /** On a hit: what the stored response once used. */
+  /** On a hit: the usage of the stored response. */
   usage: TokenUsage
-  /** On a miss: prompt tokens of the parts that were known. */
+  /** On a miss: prompt tokens of the inputs that were cached. */
   savedPromptTokens?: number
-  /** Why it failed; for the log alone. */
+  /** Why the request failed; only logged. */
   cause?: unknown
 }
 
-/** What is asked, as it is recorded. */
+/** What the request asks, as it is recorded. */
 export interface NotedQuery extends Pick<RequestQuery, 'model' | 'stream' | 'body'> {
   endpoint: Endpoint | Operation | Collection
 }

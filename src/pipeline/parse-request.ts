@@ -1,4 +1,4 @@
-/** Parses and checks a request as far as the proxy itself relies on it; the rest is the provider's to judge. */
+/** Parses and checks a request as far as the proxy relies on it. The provider checks the rest. */
 import { type CacheControl, readCacheControl } from '../cache/cache-control.ts'
 import { irrelevantTo } from '../cache/exact-key.ts'
 import { invalidRequest } from '../errors.ts'
@@ -14,36 +14,36 @@ import { planResponses } from '../responses-format/plan-responses.ts'
 import { type EmbeddingsQuery, readEmbeddingsQuery } from './embeddings/read-query.ts'
 import type { ProxyRequest } from './exchange.ts'
 
-/** What a body says, whoever sends it. */
+/** What a body says, independent of the client. */
 export interface ParsedBody {
   endpoint: Endpoint
-  /** The body as it was sent. Of a large one made when it is asked for. */
+  /** The body as it was sent. A large body is decoded on first use. */
   readonly text: string
-  /** Whether writing the body anew could change a number in it. */
+  /** Whether serializing the body again could change a number in it. */
   hasInexactNumber: boolean
-  /** The same as bytes, of a large one. */
+  /** A large body's bytes. */
   bytes?: Uint8Array
-  /** Whether the body was too large to be taken apart here: it is not matched by meaning. */
+  /** Whether the body was too large to be parsed on the event loop. Such a request gets no semantic match. */
   isLarge: boolean
   body: JsonObject
-  /** What of the body counts, written in one way. */
+  /** The fields that count, in canonical JSON. */
   canonicalBody: string
-  /** What it names that a provider keeps. */
+  /** Objects kept by a provider that the body names. */
   references: readonly KeptReference[]
   model: string
   stream: boolean
   /** Whether the client asked for usage at the end of its stream. */
   includeUsage: boolean
-  /** Whether the answer depends on the request alone, and does nothing. */
+  /** Whether the response depends on the request alone and the request has no side effects. */
   isCacheable: boolean
-  /** Inputs that are looked for one by one; null for all that is cached as a whole. */
+  /** Inputs that are looked up one by one; null for a request that is cached as a whole. */
   embeddings: EmbeddingsQuery | null
 }
 
-/** A request that is well formed, before anybody has said that it may pass. */
+/** A well-formed request that is not admitted yet. */
 export interface RequestQuery extends ParsedBody {
   headers: Headers
-  /** What the client said; what its project allows of it is the cache query's. */
+  /** What the client asked for. The cache query holds what the project allows of it. */
   control: CacheControl
 }
 
@@ -67,7 +67,7 @@ export function parseBody(endpoint: Endpoint, text: string): ParsedBody {
   return { ...fields, text, body, canonicalBody, references, hasInexactNumber: hasInexactNumber(text), isLarge: false }
 }
 
-/** The same for a body that a worker has taken apart. */
+/** The same for a body that a worker has parsed. */
 export function parseLargeRequest({ endpoint, headers }: Asked, read: LargeBody): RequestQuery {
   const fields = readFields(endpoint, read.body)
   return {
@@ -91,7 +91,7 @@ function controlOf({ isCacheable }: Pick<ParsedBody, 'isCacheable'>, headers: He
   return isCacheable ? control : { ...control, lookup: false, store: false }
 }
 
-/** All that is read from the fields of the body. */
+/** Reads every field that the proxy relies on. */
 function readFields(endpoint: Endpoint, body: JsonObject) {
   const { stream } = body
   const model = readModel(body)
@@ -113,7 +113,7 @@ function asksForUsage({ stream_options: options }: JsonObject): boolean {
   return isJsonObject(options) && options.include_usage === true
 }
 
-/** Their last events bear it, asked for or not. */
+/** These operations report usage in their last events without being asked. */
 function tellsUsageAlways(endpoint: Endpoint): boolean {
   return endpoint === 'responses' || endpoint === 'messages'
 }
@@ -123,7 +123,7 @@ function isCacheable(endpoint: Endpoint, body: JsonObject): boolean {
   return endpoint !== 'messages' || planMessages(body).isCacheable
 }
 
-/** The same request for another model. */
+/** Returns the same request for another model. */
 export function withModel(query: RequestQuery, model: string): RequestQuery {
   const body = { ...query.body, model }
   const { bytes: _, ...rest } = query
@@ -144,7 +144,8 @@ export function parseObject(text: string): JsonObject {
     throw invalidRequest('We could not parse the JSON body of your request: the body must be one valid JSON object.')
   }
   if (!isJsonObject(value)) throw invalidRequest('The body of your request must be a JSON object.')
-  // It is forwarded as it was sent: whoever reads the other one of the two would answer another request than was looked for.
+  // The body is forwarded as it was sent. A provider that reads the other of two equal keys would answer another request than the one
+  // looked up.
   if (hasDuplicateKeys(text, value)) {
     throw invalidRequest('The body of your request has the same key twice in one object; keep one of them.')
   }

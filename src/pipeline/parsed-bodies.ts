@@ -1,16 +1,16 @@
-/** Bodies that were answered from the cache lately, with all that was read from them: a repeat is not taken apart again. */
+/** Remembers the parsed bodies of recent cache hits, so that a repeat is not parsed again. */
 import { LRUCache } from 'lru-cache'
 import type { Endpoint } from '../providers/upstream.ts'
-import type { ParsedBody } from './parse-request.ts'
+import type { ParsedBody, RequestQuery } from './parse-request.ts'
 
-/** What a body was parsed to takes some times as much memory as its text. */
+/** A parsed body takes several times the memory of its text. */
 const MOST_CHARS = 4 * 1_048_576
 const LONGEST_CHARS = 16_384
 
 export interface ParsedBodies {
   find(endpoint: Endpoint, text: string): ParsedBody | undefined
-  /** To be called when one was answered from the cache: others are hardly ever sent again. */
-  keep(parsed: ParsedBody): void
+  /** Call it for a request answered from the cache: other bodies are rarely sent again. */
+  keep(query: RequestQuery): void
 }
 
 export function createParsedBodies(): ParsedBodies {
@@ -25,46 +25,20 @@ export function createParsedBodies(): ParsedBodies {
       const parsed = bodies.get(text)
       return parsed?.endpoint === endpoint ? parsed : undefined
     },
-    keep(parsed) {
-      if (parsed.isLarge || parsed.text.length > LONGEST_CHARS) return
-      if (bodies.peek(parsed.text)?.endpoint === parsed.endpoint) return
-      bodies.set(parsed.text, freeze(pickParsed(parsed)))
+    keep(query) {
+      if (query.isLarge || query.text.length > LONGEST_CHARS) return
+      if (bodies.peek(query.text)?.endpoint === query.endpoint) return
+      bodies.set(query.text, freeze(pickParsed(query)))
     },
   }
 }
 
-/** Nothing else of a request: that would live as long. */
-function pickParsed({
-  endpoint,
-  text,
-  hasInexactNumber,
-  isLarge,
-  body,
-  canonicalBody,
-  references,
-  model,
-  stream,
-  includeUsage,
-  isCacheable,
-  embeddings,
-}: ParsedBody): ParsedBody {
-  return {
-    endpoint,
-    text,
-    hasInexactNumber,
-    isLarge,
-    body,
-    canonicalBody,
-    references,
-    model,
-    stream,
-    includeUsage,
-    isCacheable,
-    embeddings,
-  }
+/** Leaves out what belongs to a single request, which would otherwise stay in memory as long. */
+function pickParsed({ headers, control, ...parsed }: RequestQuery): ParsedBody {
+  return parsed
 }
 
-/** Whoever changed what later requests are given would be told at once. */
+/** Frozen, because later requests share it: code that changed it throws at once. */
 function freeze<T>(value: T): T {
   const waiting: unknown[] = [value]
   while (waiting.length > 0) {

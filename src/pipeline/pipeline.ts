@@ -28,7 +28,7 @@ export function createPipeline(stages: Stages): Pipeline {
     const small = request.body.isSmall ? await readEarly(request, keyHash) : null
     const early = small?.query ?? null
 
-    // A guess at whose request it is, never a verdict: it saves the exact entry a round trip of its own.
+    // A guess at the account, never a verdict. It saves reading the exact entry in a round trip of its own.
     const guess = admission.lastKnown(keyHash)
     const guessed = early && guess && planRequest(early, guess, modelRouter)
     const { account, entry, leave } = await admission.admit(keyHash, request.address, guessed?.exactKey ?? null)
@@ -47,13 +47,13 @@ export function createPipeline(stages: Stages): Pipeline {
     }
   }
 
-  /** Whoever may not pass is told that, rather than what is wrong with the body. */
+  /** An unauthorized client gets its 401 or 403 before any complaint about the body. */
   async function readEarly(request: ProxyRequest, keyHash: string): Promise<EarlyBody> {
     try {
       const bytes = await request.body.readBytes()
       return { bytes, query: isLargeBody(bytes) ? null : parseSmall(request, decodeUtf8(bytes)) }
     } catch (error) {
-      await admission.authenticate(keyHash, request.address)
+      await admission.authenticate(keyHash, request)
       throw error
     }
   }
@@ -62,7 +62,7 @@ export function createPipeline(stages: Stages): Pipeline {
     return withHeaders(parsedBodies.find(endpoint, text) ?? parseBody(endpoint, text), headers)
   }
 
-  /** A body that was not announced to be small, or is too much to be parsed on the way: only now, that the request may pass. */
+  /** A body that was not announced as small, or takes too long to parse, is read only after the request is admitted. */
   async function readLate(request: ProxyRequest, bytes: Uint8Array, account: Account): Promise<RequestQuery> {
     if (!isLargeBody(bytes)) return parseRequest(request, decodeUtf8(bytes))
     const options = { irrelevant: irrelevantTo(request.endpoint), owner: account.project_id }
@@ -91,7 +91,7 @@ export function createPipeline(stages: Stages): Pipeline {
 
 interface EarlyBody {
   bytes: Uint8Array
-  /** Null where a worker has to take the body apart, once the request may pass. */
+  /** Null when a worker has to parse the body, after the request is admitted. */
   query: RequestQuery | null
 }
 

@@ -1,4 +1,4 @@
-/** What a request is going to do, from what it says and whose it is: pure, so that a guess at the account can be planned with too. */
+/** Plans a request from its query and account. Pure, so that a guessed account can be planned with too. */
 
 import type { CacheControl } from '../cache/cache-control.ts'
 import { type CacheQuery, createCacheQuery } from '../cache/cache-query.ts'
@@ -15,11 +15,11 @@ import { planResponses } from '../responses-format/plan-responses.ts'
 import type { RequestQuery } from './parse-request.ts'
 
 export interface RequestPlan {
-  /** Who would answer, or what stands in the way. */
+  /** The provider that would answer, or the error when there is none. */
   route: Provider | ProxyError
-  /** What the cache is asked; null without a route. */
+  /** Null without a route. */
   cacheQuery: CacheQuery | null
-  /** The exact entry to read on the way; null where none is wanted. */
+  /** The exact entry to read during admission; null when none is wanted. */
   exactKey: string | null
 }
 
@@ -31,7 +31,7 @@ export function planRequest(query: RequestQuery, account: Account, modelRouter: 
   return { route, cacheQuery, exactKey: isLookedUpWhole ? cacheQuery.exactKey : null }
 }
 
-/** Models that an aggregator may take instead, where the request names any. */
+/** Models that an aggregator may use instead, if the request names any. */
 export function alternativesOf({ models }: JsonObject): string[] {
   return Array.isArray(models) ? models.filter(model => typeof model === 'string') : []
 }
@@ -45,21 +45,21 @@ function planCacheQuery(query: RequestQuery, account: Account, provider: Provide
   return createCacheQuery({ account, control, identity, requestHash: hashRequest(identity), model })
 }
 
-/** What the client says about caching, within what the project's cache mode allows. */
+/** The client's cache control, within what the project's cache mode allows. */
 function controlFor({ control, body, embeddings }: RequestQuery, { cache_mode }: Account): CacheControl {
-  // Vectors are not sampled: each time they are the same.
+  // Vectors are not sampled: each call gives the same.
   const mode = embeddings && cache_mode === 'deterministic' ? 'all' : cache_mode
   return mayCache(body, mode) ? control : { ...control, lookup: false, store: false }
 }
 
-/** Of an answer that is of use with the provider's key alone that it was made with: which key that is. */
+/** Names the provider key of a response that only works with the key it was made with; else ''. */
 function boundKey({ endpoint, body }: RequestQuery, { provider_keys_version: version }: Account): string {
   if (endpoint !== 'responses') return ''
   const plan = planResponses(body)
   return plan.isCacheable && plan.isBoundToKey ? ` under key ${version}` : ''
 }
 
-/** What of an account a plan depends on. */
+/** The fields of an account that a plan depends on. */
 const PLAN_INPUTS = [
   'key_type',
   'project_id',
@@ -81,7 +81,7 @@ const PLAN_INPUTS = [
   'provider_keys_version',
 ] as const satisfies (keyof Account)[]
 
-/** Whether a plan made for the one account holds for the other. */
+/** Whether a plan made for one account holds for the other. */
 export function samePlanInputs(guess: Account, account: Account): boolean {
   if (guess === account) return true
   return (

@@ -1,4 +1,4 @@
-/** Puts a long answer together, and reads and judges it. */
+/** The worker's job that joins, reads and judges a long response. */
 
 import type { JobDone } from '../event-loop/off-loop.ts'
 import { joinBytes } from '../openai-format/join-bytes.ts'

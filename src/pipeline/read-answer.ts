@@ -1,4 +1,4 @@
-/** Reads and judges a provider's answer once all of it is there. */
+/** Reads and judges a provider's response once all of it has arrived. */
 
 import type { TokenUsage } from '../catalogue/cost.ts'
 import type { GatheredBytes } from '../event-loop/gather-bytes.ts'
@@ -11,14 +11,14 @@ import type { Endpoint } from '../providers/upstream.ts'
 import { countAside } from '../tokens/count-aside.ts'
 import { type AnswerInput, judgeAnswer, type ReadAnswer } from './judge-answer.ts'
 
-/** Larger plain answers are not held in memory; no provider gives such. */
+/** Larger plain responses are not held in memory; no provider sends any. */
 export const MAX_PLAIN_BYTES = 64 * 1024 * 1024
 
 const READ = new Job<AnswerInput & { parts: readonly Uint8Array[] }, ReadAnswer>(
   new URL('./read-answer-job.ts', import.meta.url),
 )
 
-/** The bytes of an answer. Throws a 502 where there are more of them than that. */
+/** Returns a response's bytes. Throws a 502 when there are more than `MAX_PLAIN_BYTES`. */
 export async function readAll(
   body: ReadableStream<Uint8Array>,
   provider: string,
@@ -28,7 +28,7 @@ export async function readAll(
   return 'whole' in read ? read.whole : joinBytes(read.gathered.parts)
 }
 
-/** A whole plain answer to a request, read and judged: a long one by a worker. Throws a 502 where it is not a JSON object. */
+/** Reads and judges a whole plain response, a long one in a worker. Throws a 502 when it is not a JSON object. */
 export async function readAnswer(
   body: ReadableStream<Uint8Array>,
   provider: string,
@@ -48,14 +48,14 @@ function judgeAside(gathered: GatheredBytes, asked: AnswerInput): Promise<ReadAn
   return offLoop.run(READ, { parts: gathered.parts, ...asked }, { transfer: gathered.buffers })
 }
 
-/** All that can be handed to a worker without taking long. */
+/** The request's scalar fields: only they are cheap to hand to a worker. */
 function takeScalars(request: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(request).filter(([, value]) => typeof value !== 'object' && !isLong(value)))
 }
 
 const isLong = (value: unknown) => typeof value === 'string' && value.length > 256
 
-/** As the provider reported it; where it did not, also of an answer that was cut, counted with the tokenizer. */
+/** The usage that the provider reported. Without one, also for a cut response, the tokenizer counts it. */
 export async function usageOf(
   endpoint: Endpoint,
   request: JsonObject,

@@ -1,16 +1,16 @@
-/** Reads a body that is to be a JSON object, for doors that answer without the pipeline: a large one is taken apart by the worker. */
+/** Reads a body that must be a JSON object, for endpoints outside the pipeline. A worker parses a large one. */
 import { decodeUtf8 } from '../json/decode-utf8.ts'
 import type { JsonObject } from '../json/json-object.ts'
 import { isLargeBody, type LargeBodyReader } from '../large-bodies/read-large-body.ts'
 import type { ProxyRequest } from './exchange.ts'
 import { parseObject } from './parse-request.ts'
 
-/** What clients put into a body that is meant to be empty. */
+/** Upper bound on what clients send as an empty body. */
 const MOST_BLANK = 16
 
 export interface ReadObject {
   body: JsonObject
-  /** As it was sent: as text, or a large one as bytes. */
+  /** The body as it was sent: text, or bytes for a large one. */
   sent: string | Uint8Array
 }
 
@@ -31,7 +31,7 @@ async function takeApart(bytes: Uint8Array, largeBodies: LargeBodyReader): Promi
   return { body: parseObject(text), sent: text }
 }
 
-/** As `readObject`, for a body that may be left out: then it is empty. */
+/** As `readObject`, for an optional body: without one the object is empty. */
 export async function readOptionalObject(
   request: Pick<ProxyRequest, 'body'>,
   largeBodies: LargeBodyReader,

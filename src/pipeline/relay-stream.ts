@@ -1,4 +1,4 @@
-/** Leads a streamed call: passes events on as they come, stores the response when it is complete, accounts for it either way. */
+/** Leads a streamed call: relays events as they arrive, stores the response if it is complete, and accounts for it either way. */
 import type { Lookup } from '../cache/lookup.ts'
 import { NO_USAGE, type TokenUsage } from '../catalogue/cost.ts'
 import type { SharedCall } from '../coalescing/shared-call.ts'
@@ -35,7 +35,7 @@ export function relayStream(
   const promptTokens = estimatePromptTokens(query.body, query.endpoint)
   const cost = priceOf(context, { ...NO_USAGE, promptTokens }, stages)
   call.startStream()
-  // Runs beside the response: the leader's client may leave while others listen.
+  // Not awaited: the leader's client may leave while followers still read.
   void relay(context, call, answer, lookup, stages)
   accounting.noteHeaders()
   return {
@@ -77,9 +77,9 @@ function usageOfStream({ endpoint, body }: RequestContext['query'], assembled: A
 
 interface ReadEvents {
   assembled: AssembledStream
-  /** The closing event: clients stop reading there, so that it waits until whoever asks again finds the response stored. */
+  /** The closing event. Clients stop reading there, so it is held back until an immediate repeat finds the response stored. */
   held: EventLump | null
-  /** What broke the stream off; undefined where nothing did. */
+  /** The error that broke the stream off; undefined when it ended normally. */
   brokenBy: unknown
 }
 
@@ -109,7 +109,10 @@ async function readEvents({ query }: RequestContext, call: SharedCall, answer: U
   }
 }
 
-/** Those who heard a part are told, those who did not may try for themselves. What upstream did for a client that left counts. */
+/**
+ * Subscribers that received a part get the error; others may try again themselves. A request whose client left counts, because the
+ * upstream worked for it.
+ */
 async function endBroken(
   context: RequestContext,
   call: SharedCall,
@@ -133,11 +136,11 @@ async function endBroken(
   })
 }
 
-/** Reads what may come behind the end, so that the connection can serve again. */
+/** Reads past the closing event, so that the connection can be reused. */
 async function drain(reader: { read(): Promise<{ done: boolean }> }): Promise<void> {
   try {
     while (!(await reader.read()).done);
   } catch {
-    // Nobody needs it any more.
+    // The response is already complete.
   }
 }

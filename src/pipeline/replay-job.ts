@@ -1,4 +1,4 @@
-/** Writes a long stored response as the stream it would have been. */
+/** The worker's job that writes a long stored response as the stream it would have been. */
 import type { JobDone } from '../event-loop/off-loop.ts'
 import { type ReplayInput, writeReplay } from './write-replay.ts'
 

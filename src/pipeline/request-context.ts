@@ -1,4 +1,4 @@
-/** A request that was admitted, with all that is known about it: what every later step is given. */
+/** An admitted request with all that is known about it, as every later step receives it. */
 
 import type { CacheQuery } from '../cache/cache-query.ts'
 import type { Account } from '../postgres/admit.ts'
@@ -12,7 +12,7 @@ export interface RequestContext {
   query: RequestQuery
   account: Account
   provider: Provider
-  /** What the cache is asked; under this name the request is shared. */
+  /** What the cache is asked. Its call name is also the shared call's name. */
   cacheQuery: CacheQuery
   accounting: RequestAccounting
 }

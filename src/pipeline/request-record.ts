@@ -1,4 +1,4 @@
-/** What is written down of a request when it is over: its usage record, and the line in the log. */
+/** What is written about a request when it is over: its usage record, and its log line. */
 import type { Catalogue } from '../catalogue/catalogue.ts'
 import { costUsd, NO_USAGE, type TokenUsage } from '../catalogue/cost.ts'
 import type { Account } from '../postgres/admit.ts'
@@ -10,7 +10,7 @@ export interface Recorded {
   request: AccountedRequest
   account: Account
   query: Pick<NotedQuery, 'endpoint' | 'model' | 'stream'>
-  /** Until the response headers were ready; null where no headers were sent. */
+  /** Time until the response headers were ready; null when none were sent. */
   latencyMs: number | null
   judgeUsd: number
 }

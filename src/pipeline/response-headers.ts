@@ -1,10 +1,10 @@
-/** The headers that say what happened and what it cost: our own X-Proxy ones, and RFC 9211's Cache-Status. */
+/** The headers that report what happened and what it cost: our X-Proxy headers, and RFC 9211's Cache-Status. */
 
 import { ageSeconds } from '../cache/entry.ts'
 import type { Match, MissReason } from '../cache/match.ts'
 import { formatUsd } from '../catalogue/cost.ts'
 
-/** `cost`: null where it is not known. `reason`: why nothing was served from the cache, where it was looked into. */
+/** `cost` is null when it is not known. `reason` says why a cache lookup served nothing; absent without a lookup. */
 export function missHeaders(provider: string, cost: number | null, reason?: MissReason): Record<string, string> {
   return {
     ...(reason && { 'x-proxy-cache-reason': reason }),
@@ -40,7 +40,7 @@ export function hitHeaders(match: Match, costUsd: number): Record<string, string
   return headers
 }
 
-/** For a request all of whose parts were known; the age is the oldest part's. */
+/** For an embeddings request whose vectors were all cached. The age is that of the oldest one. */
 export function partsHitHeaders(
   provider: string,
   createdAtMs: number,
@@ -57,7 +57,7 @@ export function partsHitHeaders(
   }
 }
 
-/** For a request that hears another one's response as it comes. */
+/** For a request that follows another one's stream. */
 export function followHeaders(provider: string, estimatedPromptTokens: number): Record<string, string> {
   return {
     age: '0',

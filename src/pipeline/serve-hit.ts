@@ -1,4 +1,4 @@
-/** Serves a stored response: its body as it is, or replayed as the stream it would have been. */
+/** Serves a stored response: its body unchanged, or replayed as the stream it would have been. */
 import type { Match } from '../cache/match.ts'
 import { NO_USAGE } from '../catalogue/cost.ts'
 import { inPieces } from '../event-loop/in-pieces.ts'
@@ -11,7 +11,7 @@ import { type ReplayInput, writeReplay } from './write-replay.ts'
 
 const REPLAY = new Job<ReplayInput, Uint8Array>(new URL('./replay-job.ts', import.meta.url))
 
-/** `costUsd`: what it took to find out that the response may be served. */
+/** `costUsd` is the price of deciding that the response may be served. */
 export function serveHit(
   { query, cacheQuery, provider, accounting }: RequestContext,
   match: Match,
@@ -36,10 +36,10 @@ export function serveHit(
 
 type Replays = WeakMap<Uint8Array, Uint8Array | Promise<Uint8Array>>
 
-/** With and without usage, for as long as anybody holds the plain response: all who share one call replay the same. */
+/** Replays by plain response, with and without usage. Requests that share one call replay the same bytes; both are freed together. */
 const replays: { withUsage: Replays; without: Replays } = { withUsage: new WeakMap(), without: new WeakMap() }
 
-/** The plain response as an event stream: a long one by a worker, while the client waits for its first events. */
+/** Returns the plain response as an event stream. A worker writes a long one while the client waits for the first events. */
 export function replayStream(
   body: Uint8Array,
   { endpoint, includeUsage }: Pick<RequestQuery, 'endpoint' | 'includeUsage'>,

@@ -1,4 +1,4 @@
-/** A request that no exact entry answered joins the call that is under way for the same request, or leads one of its own. */
+/** After an exact miss, a request joins the call in flight for the same request, or leads one of its own. */
 
 import type { CacheControl } from '../cache/cache-control.ts'
 import type { Lookup } from '../cache/lookup.ts'
@@ -11,25 +11,25 @@ import type { ProxyResponse } from './exchange.ts'
 import type { RequestContext } from './request-context.ts'
 import type { Stages } from './stages.ts'
 
-/** The response, or why there is none: then nothing of one was sent, and the request is not accounted for. */
+/** The response, or why there is none. Without one, nothing was sent and the request is not accounted for. */
 export type Attempt = { response: ProxyResponse } | { failure: CallFailure }
 
-/** What of a request the sharing of its call depends on. */
+/** The parts of a request that sharing its call depends on. */
 export interface Shared extends Pick<RequestContext, 'request' | 'account' | 'cacheQuery' | 'accounting'> {
   query: Pick<RequestContext['query'], 'body' | 'stream'>
 }
 
-/** What is done for a request of one kind, once it is known who does it. */
+/** The steps for a request of one kind, as its leader or as a follower. */
 export interface CallSteps<Context extends Shared> {
-  /** Null where what was found cannot be served after all. */
+  /** Returns null when the match cannot be served after all. */
   serveHit(context: Context, match: Match, judgeUsd?: number): ProxyResponse | null
   /** Throws ClientGone. */
   follow(context: Context, joined: Joined): Promise<{ response: ProxyResponse } | { failure: CallFailure | null }>
-  /** Settles the call; where it throws, the call is settled for it. */
+  /** Settles the call. If it throws, the caller settles it. */
   ask(context: Context, joined: Joined, lookup: Lookup, stages: Stages): Promise<Attempt>
 }
 
-/** Calls of others that a request waits for before it takes the last one's failure for its own. */
+/** Calls that a request follows before it takes the last one's failure for its own. */
 const MAX_CALLS = 2
 
 export async function shareCall<Context extends Shared>(
@@ -55,7 +55,7 @@ export async function shareCall<Context extends Shared>(
   return lead(context, steps, { joined: startAlone(query.stream), lookup }, stages)
 }
 
-/** Null where another process leads: the call is then what is heard of it. */
+/** Returns null when another process leads. The call then carries that leader's events. */
 async function leadUnlessLed<Context extends Shared>(
   context: Context,
   steps: CallSteps<Context>,
@@ -64,7 +64,7 @@ async function leadUnlessLed<Context extends Shared>(
 ): Promise<Attempt | null> {
   const { cacheQuery } = context
   const { cache, leads } = stages
-  // Both at once where looking costs no money. What another process stores between the two comes with the lead.
+  // Concurrently, when the lookup is free. An entry that another process stores in between comes with the lead.
   const looking = cache.findsForFree(cacheQuery) ? cache.find(cacheQuery) : null
   const taken = await leads.take(cacheQuery.callName, joined.call, cacheQuery.exactKey)
   if (!taken.isOurs) return null
@@ -73,7 +73,7 @@ async function leadUnlessLed<Context extends Shared>(
   return lead(context, steps, { joined, lookup: { ...lookup, match } }, stages)
 }
 
-/** Serves what was found, else asks the provider; others may listen from the first moment on. */
+/** Serves what the lookup found, else asks the provider. Followers may subscribe from the start. */
 async function lead<Context extends Shared>(
   context: Context,
   steps: CallSteps<Context>,
@@ -82,7 +82,7 @@ async function lead<Context extends Shared>(
 ): Promise<Attempt> {
   const { request, cacheQuery, accounting } = context
   const { call, subscriber } = joined
-  // An abort that has happened already is not told again.
+  // A signal that is already aborted fires no event.
   if (request.signal.aborted) subscriber.leave()
   else request.signal.addEventListener('abort', subscriber.leave, { once: true })
   try {
@@ -109,7 +109,7 @@ function notLookedUp({ query, account }: Shared): Lookup {
   return { match: null, missReason, vector: null }
 }
 
-/** Who wants a fresh response, or leaves none behind, or would not wait for one, goes alone. */
+/** A request that wants a fresh response, may not store one, or would not wait for one, shares no call. */
 function mayShare(control: CacheControl): boolean {
   return control.lookup && control.store && !control.onlyIfCached
 }

@@ -1,4 +1,4 @@
-/** What the steps of the pipeline use. */
+/** The dependencies of the pipeline's steps. */
 import type { Admission } from '../admission/admission.ts'
 import type { Cache } from '../cache/cache.ts'
 import type { Catalogue } from '../catalogue/catalogue.ts'
@@ -17,11 +17,11 @@ export interface Stages {
   accounting: Accounting
   modelRouter: ModelRouter
   cache: Cache
-  /** Calls of this process that identical requests can join, */
+  /** Shared calls of this process. */
   calls: SharedCalls
-  /** and which process leads them. */
+  /** Decides, across processes, which one leads a call. */
   leads: Leads
-  /** The same for the vectors of single inputs. */
+  /** Shared calls for the vectors of single inputs. */
   vectorCalls: VectorCalls
   vectors: VectorStore
   catalogue: Catalogue

@@ -1,4 +1,4 @@
-/** Responses that OpenAI keeps for a project, by their ids. It costs nothing, and does not count against the month. */
+/** Responses that OpenAI keeps for a project, by id. Asking for one costs nothing, and does not count against the month. */
 import type { Admission } from '../admission/admission.ts'
 import { hashBearerKey } from '../admission/api-key.ts'
 import type { Cache } from '../cache/cache.ts'
@@ -11,8 +11,8 @@ import { entryName, type FastStore } from '../stores/fast-store.ts'
 import type { ProxyRequest, ProxyResponse } from './exchange.ts'
 
 export type StoredResponses = (
-  caller: Pick<ProxyRequest, 'authorization' | 'address'>,
-  asked: Omit<StoredRequest, 'path'> & { id: string /** What of it; '' for the response itself. */; part: string },
+  caller: Pick<ProxyRequest, 'authorization' | 'address' | 'whenOver'>,
+  asked: Omit<StoredRequest, 'path'> & { id: string /** '' for the response itself. */; part: string },
 ) => Promise<ProxyResponse>
 
 export interface StoredResponsesOptions {
@@ -31,13 +31,13 @@ export function createStoredResponses({
   database,
   store,
 }: StoredResponsesOptions): StoredResponses {
-  return async ({ authorization, address }, { id, part, ...asked }) => {
-    const account = await admission.authenticate(hashBearerKey(authorization), address)
+  return async (caller, { id, part, ...asked }) => {
+    const account = await admission.authenticate(hashBearerKey(caller.authorization), caller)
     const keeper = modelRouter.keeperOf(account)
     if (!keeper?.askStored) throw refuse('responseNotKept', { id })
     const answer = await keeper.askStored({ ...asked, path: `/responses/${id}${part}` })
     if (asked.method === 'DELETE' && answer.status === 200) {
-      // A repeat must not be told of an id that leads nowhere any more: what is still on its way to the database is waited for.
+      // Entries still being written are awaited: after a deletion, no cache hit may return the id of a response that is gone.
       await cache.flush()
       const hashes = await forgetResponse(database, account.project_id, id)
       const names = hashes.map(hash => entryName(account.project_id, account.cache_generation, hash))

@@ -1,4 +1,4 @@
-/** A subscriber's events as a response body. */
+/** Turns a subscriber's events into a response body. */
 import type { Subscriber } from '../coalescing/shared-call.ts'
 import { ProxyError, refuse } from '../errors.ts'
 import { formatOf } from './formats/format-of.ts'
@@ -10,13 +10,13 @@ export type StreamEnd = { kind: 'complete' } | { kind: 'failed'; failure: ProxyE
 export interface StreamOptions {
   /** Whether the client asked for the closing usage chunk. */
   includeUsage: boolean
-  /** The events by which it is told to have broken off. */
+  /** Returns the events that report a broken stream. */
   writeFailure(error: ProxyError): Uint8Array
   /** Called once. */
   onEnd(end: StreamEnd): void
 }
 
-/** As a request wants its events. */
+/** The options that a request's own fields imply. */
 export function streamOptions({
   request,
   query,
@@ -26,7 +26,7 @@ export function streamOptions({
 }
 
 /**
- * Nothing is taken before it is asked for. A stream that breaks off ends with an error event, so that no client takes it for
+ * Reads from the subscriber only when the client reads. A broken stream ends with an error event, so that no client takes it for
  * complete.
  */
 export function streamEvents(

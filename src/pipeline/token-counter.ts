@@ -1,4 +1,4 @@
-/** Counts a prompt's tokens for clients that ask before they send it. It costs nothing, and does not count against the month. */
+/** Counts a prompt's tokens before it is sent. It costs nothing, and does not count against the month. */
 import { hashBearerKey } from '../admission/api-key.ts'
 import { ProxyError } from '../errors.ts'
 import { findKeptReferences } from '../openai-format/kept-references.ts'
@@ -11,11 +11,11 @@ import type { Stages } from './stages.ts'
 
 export type TokenCounter = (request: ProxyRequest) => Promise<ProxyResponse>
 
-/** As the model's own provider counts, where it does; estimated where not. Throws 400, 401, 403, 404 or 503. */
+/** Uses the provider's own count if it offers one, else an estimate. Throws 400, 401, 403, 404 or 503. */
 export function createTokenCounter({ admission, modelRouter, largeBodies, checkReferences }: Stages): TokenCounter {
   return async request => {
-    const { endpoint, authorization, address, headers, signal } = request
-    const account = await admission.authenticate(hashBearerKey(authorization), address)
+    const { endpoint, authorization, headers, signal } = request
+    const account = await admission.authenticate(hashBearerKey(authorization), request)
     const { body, sent } = await readObject(request, largeBodies)
     const provider = modelRouter.resolve(readModel(body), account)
     if (provider instanceof ProxyError) throw provider

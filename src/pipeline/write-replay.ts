@@ -1,4 +1,4 @@
-/** A plain response as the events it would have been streamed in. */
+/** Writes a plain response as the events it would have been streamed in. */
 import { parseJsonObject } from '../json/json-object.ts'
 import type { Endpoint } from '../providers/upstream.ts'
 import { formatOf } from './formats/format-of.ts'

@@ -1,4 +1,4 @@
-/** DATABASE_URL taken apart, as libpq reads it: psql is given the same address. */
+/** Parses DATABASE_URL as libpq does, because psql is given the same address. */
 import { readFileSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import type { ConnectionOptions } from 'node:tls'
@@ -10,12 +10,12 @@ export interface DatabaseHost {
 }
 
 export interface DatabaseAddress {
-  /** One of them, whichever takes writes, is the one to talk to. */
+  /** The proxy uses whichever of them takes writes. */
   hosts: readonly DatabaseHost[]
   user: string
   password: string
   database: string
-  /** false: never. prefer: where the server can. Else as node:tls takes it. */
+  /** false: no TLS. prefer: TLS if the server supports it. Otherwise options of node:tls. */
   tls: false | 'prefer' | ConnectionOptions
 }
 
@@ -23,13 +23,13 @@ const FORM = /^postgres(?:ql)?:\/\/(?:([^/?]*)@)?([^/?@]*)(?:\/([^?]*))?(?:\?(.*
 const HOST_FORM = /^(\[[^\]]+\]|[^:[\]]*)(?::(\d{1,5}))?$/
 const DEFAULT_PORT = '5432'
 
-/** Null where it is no address of PostgreSQL's form, names a file that cannot be read, or asks for what is not to be had. */
+/** Returns null when the text is not a PostgreSQL URL, names a file that cannot be read, or asks for an unsupported option. */
 export function parseDatabaseUrl(url: string): DatabaseAddress | null {
   const match = FORM.exec(url)
   if (!match) return null
   const [, userinfo = '', hostList = '', path = '', query = ''] = match
   const parameters = new URLSearchParams(query)
-  // What writes needs a server that takes writes: any other wish cannot be met.
+  // The proxy writes, so it needs a server that takes writes: other session attributes cannot be met.
   if (!['any', 'read-write', 'primary'].includes(parameters.get('target_session_attrs') ?? 'any')) return null
   const hosts = parseHosts(parameters.get('host') ?? hostList, parameters.get('port'))
   const colon = userinfo.indexOf(':')
@@ -50,7 +50,7 @@ export function parseDatabaseUrl(url: string): DatabaseAddress | null {
   }
 }
 
-/** Where it leads, without what is secret in it. */
+/** The address without its secrets. */
 export function describeAddress({ hosts, database }: DatabaseAddress): string {
   return `${hosts.map(({ host, port }) => `${host}:${port}`).join(',')}/${database}`
 }
@@ -69,7 +69,7 @@ function parseHosts(list: string, ports: string | null): DatabaseHost[] | null {
   return hosts
 }
 
-/** `sslmode` as libpq means it; null: a mode that there is not. */
+/** `sslmode` as libpq defines it; null for an unknown mode. */
 function parseTls(parameters: URLSearchParams): DatabaseAddress['tls'] | null {
   const rootCert = parameters.get('sslrootcert')
   const files = {
@@ -84,7 +84,7 @@ function parseTls(parameters: URLSearchParams): DatabaseAddress['tls'] | null {
     case 'prefer':
       return 'prefer'
     case 'require':
-      // With a root certificate at hand, libpq checks it.
+      // With a root certificate, libpq verifies it in this mode too.
       return rootCert ? { ...files, checkServerIdentity: () => undefined } : { ...files, rejectUnauthorized: false }
     case 'verify-ca':
       return { ...files, checkServerIdentity: () => undefined }

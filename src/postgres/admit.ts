@@ -8,22 +8,22 @@ import type { KeyAccounts } from './types.generated.ts'
 export interface AdmitAsk {
   /** Hex SHA-256 of the key. */
   keyHash: string
-  /** Requests to reserve; 0 validates alone. */
+  /** Number of requests to reserve; 0 only validates the key. */
   wanted: number
 }
 
-/** A batch that may be sent again when its answer is lost: it reserves once. A slot has one batch under way at a time. */
+/** A batch that may be sent again when its reply is lost: it reserves once. A slot has at most one batch in flight. */
 export interface AdmitBatch {
   /** A UUID. */
   slot: string
-  /** Counted up with every batch of the slot. */
+  /** Incremented with every batch of the slot. */
   sequence: number
 }
 
-/** Columns of the view that may be null; a test compares. */
+/** The view's nullable columns; a test compares them with the database. */
 type NullableColumn = 'allowed_models'
 
-/** Columns of the view that hold one of a few words: checks of the tables see to that. */
+/** The view's columns with a fixed set of words, enforced by checks on the tables. */
 interface WordColumns {
   key_type: 'project' | 'test'
   semantic_mode: 'on' | 'shadow' | 'off'
@@ -33,21 +33,21 @@ interface WordColumns {
   log_content: 'off' | 'sealed'
 }
 
-/** Each column of the view key_accounts once, but for the hash that was asked by. */
+/** Every column of the view key_accounts, except for the key's hash. */
 type KeyAccount = {
   [Name in Exclude<keyof KeyAccounts, 'verdict' | 'key_hash' | keyof WordColumns>]: Name extends NullableColumn
     ? Selectable<KeyAccounts>[Name]
     : NonNullable<Selectable<KeyAccounts>[Name]>
 } & WordColumns
 
-/** Whose a request is: key, project, limits and settings, as the database had them when it was last asked. */
+/** Key, project, limits and settings of a request, as the database last returned them. */
 export interface Account extends Readonly<KeyAccount> {
   readonly verdict: 'active' | 'expired' | 'disabled'
-  /** First day of the month that was counted in, `YYYY-MM-DD`. */
+  /** First day of the month that counts the request, `YYYY-MM-DD`. */
   readonly month: string
 }
 
-/** Of a key that was never issued. */
+/** The reply for a key that was never issued. */
 export interface UnknownKey {
   readonly verdict: 'unknown'
 }
@@ -58,7 +58,7 @@ export interface AdmitReply {
   granted: number
 }
 
-// The account as one text: nearly every batch says of a key what the one before did, and thirty columns would be read each time.
+// The account is fetched as one text: it rarely changes between batches, and then its thirty columns need no parsing.
 const ADMIT = defineStatement(
   `select a.ordinal, a.granted, a.month, to_json(a.account)::text as account
   from admit($1::text[], $2::integer[], $3::uuid, $4::bigint) a`,
@@ -69,7 +69,10 @@ const UNKNOWN_KEY: UnknownKey = { verdict: 'unknown' }
 const MAX_REMEMBERED = 5_000
 const accounts = new LRUCache<string, Account>({ max: MAX_REMEMBERED })
 
-/** One reply for each ask, in order; the asked keys must be distinct. Without a batch, what is lost may have been reserved. */
+/**
+ * Returns one reply for each ask, in order; the asked keys must be distinct. Without a batch, requests may stay reserved if the reply is
+ * lost.
+ */
 export async function admit(
   database: Database,
   asks: readonly AdmitAsk[],
@@ -81,7 +84,7 @@ export async function admit(
   return rows.map(({ account, granted, month }) => ({ account: readAccount(account, month), granted }))
 }
 
-/** The same text is the same object: whoever has seen it need not compare what stands in it. */
+/** The same text gives the same object, so that callers can compare accounts by identity. */
 function readAccount(text: string | null, month: string): Account | UnknownKey {
   if (text === null) return UNKNOWN_KEY
   const name = month + text

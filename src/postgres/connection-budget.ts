@@ -1,10 +1,10 @@
-/** How many connections a process may have, of all that the server gives. */
+/** Decides how many of the server's connections a process may open. */
 import type { Database } from './database.ts'
 import { defineStatement, integer, readOne } from './statement.ts'
 
-/** The share of one machine's proxies where nobody has said: others, and operators, are to find room whatever these do. */
+/** The share of all proxies on one machine, without a setting: it leaves room for other clients and operators. */
 const SHARE = 1 / 4
-/** Statements share connections: more of them make a process no faster. */
+/** Statements share connections, so more than this make a process no faster. */
 const ENOUGH = 5
 
 const COUNT_CONNECTIONS = defineStatement(
@@ -16,7 +16,7 @@ const COUNT_CONNECTIONS = defineStatement(
   { connections: integer },
 )
 
-/** Of one of `workers` processes. `budget` is for all of them; null: the server is asked. */
+/** Connections for one of `workers` processes. `budget` is for all of them; null asks the server. */
 export async function shareConnections(database: Database, budget: number | null, workers: number): Promise<number> {
   if (budget !== null) return Math.max(1, Math.floor(budget / workers))
   const { connections } = await readOne(database, COUNT_CONNECTIONS)

@@ -1,4 +1,4 @@
-/** The open connections to a server: opened one at a time, given work by how little they have, renewed, and dropped when silent. */
+/** The open connections to a server: they are opened one at a time, chosen by load, renewed, and dropped when silent. */
 import { withinTimeLimit } from '../event-loop/time-limit.ts'
 import type { DatabaseAddress } from './address.ts'
 import { type Connection, openConnection } from './connection.ts'
@@ -12,27 +12,27 @@ export interface PoolOptions {
 export interface PooledConnection {
   readonly connection: Connection
   readonly bestBeforeMs: number
-  /** It owes an answer for so long that it gets no more to do while there are others. */
+  /** It has owed a reply for so long that it gets no more work while other connections are open. */
   isStalled: boolean
 }
 
-/** The server ends what takes longer. */
+/** The server aborts a statement that takes longer. */
 const STATEMENT_TIME_LIMIT_MS = 10_000
-/** A connection on which nothing came back by then leads to a server that is gone or hangs. Until then a late answer is heard. */
+/** After this long without a reply, the server counts as gone or hanging. Until then a late reply is still read. */
 const SILENCE_LIMIT_MS = STATEMENT_TIME_LIMIT_MS + 2_000
 const STALLED_AFTER_MS = 1_000
-/** After a refusal the next try waits: a server that is starting must not be knocked down at the door. */
+/** Pause after a refusal, so that reconnecting does not overload a server that is starting. */
 const RETRY_AFTER_MS = 100
 const CLOSE_TIME_LIMIT_MS = 2_000
 const WATCH_EVERY_MS = 250
-/** An hour, give or take, so that they are not all renewed at once. */
+/** About an hour, with some variation, so that connections are not all renewed at once. */
 const LIFETIME_MS = 3_600_000
 
 export class ConnectionPool {
   readonly #options: PoolOptions
   readonly #watching: ReturnType<typeof setInterval>
   #open: PooledConnection[] = []
-  /** Get no more to do, but are still heard. */
+  /** They get no new work; replies in flight are still read. */
   readonly #leaving = new Set<Connection>()
   #opening: Promise<void> | null = null
   #refused: { error: unknown; untilMs: number } | null = null
@@ -48,7 +48,7 @@ export class ConnectionPool {
     return this.#isClosed
   }
 
-  /** Whether one more may be opened. */
+  /** Whether another connection may be opened. */
   get hasRoom(): boolean {
     return this.#open.length < this.#options.maxConnections
   }
@@ -57,27 +57,27 @@ export class ConnectionPool {
     return this.#open.includes(pooled)
   }
 
-  /** The one with the least to do; of two, the one that was heard of last. Null where none is open. */
+  /** Returns the connection with the fewest statements in flight; among equals, the one that replied last. Null when none is open. */
   pick(): PooledConnection | null {
     let best: PooledConnection | null = null
     for (const each of this.#open) if (!best || isBetter(each, best)) best = each
     return best
   }
 
-  /** Opens one more, one at a time; rejects when no server can be had, and then for a moment at once. */
+  /** Opens one connection, one at a time. Rejects when no server is available, and then rejects immediately for a moment. */
   grow(): Promise<void> {
     if (this.#opening) return this.#opening
     if (this.#refused && performance.now() < this.#refused.untilMs) return Promise.reject(this.#refused.error)
     const opening = this.#openOne().finally(() => {
       this.#opening = null
     })
-    // Heard by whoever waits for it, or of no interest.
+    // The waiter handles the rejection; without a waiter it does not matter.
     opening.catch(() => {})
     this.#opening = opening
     return opening
   }
 
-  /** It ends when it owes nothing any more. */
+  /** Closes the connection after its last reply. */
   leave({ connection }: PooledConnection): void {
     this.#forget(connection)
     this.#leaving.add(connection)
@@ -88,7 +88,7 @@ export class ConnectionPool {
     for (const each of this.#open) this.leave(each)
   }
 
-  /** Work under way is given a moment to end. */
+  /** Statements in flight get a moment to finish. */
   async close(): Promise<void> {
     this.#isClosed = true
     clearInterval(this.#watching)

@@ -1,4 +1,4 @@
-/** One connection to a PostgreSQL server: a statement is sent without waiting for the answers to those before it. */
+/** One connection to a PostgreSQL server. Statements are pipelined: each is sent without waiting for earlier replies. */
 import { AnswerLost } from './database.ts'
 import { type DriverOptions, endDriver, isServerError, openDriver, PREPARED } from './driver.ts'
 import { encodeValue } from './wire-values.ts'
@@ -6,18 +6,18 @@ import { encodeValue } from './wire-values.ts'
 export interface Connection {
   /** Rejects with the server's error, or with AnswerLost. */
   run<Row>(text: string, values: readonly unknown[]): Promise<Row[]>
-  /** Statements whose answer is to come. */
+  /** Number of statements in flight. */
   readonly waiting: number
-  /** `performance.now()` when the last answer came, or the first statement was sent after it. */
+  /** `performance.now()` of the last reply, or of the first statement sent after it. */
   readonly quietSinceMs: number
-  /** Ends once the last answer has come. */
+  /** Closes after the last reply. */
   retire(): void
-  /** Ends now; statements under way reject. */
+  /** Closes now; statements in flight reject. */
   end(): void
 }
 
 export interface ConnectionOptions extends DriverOptions {
-  /** Called once, whoever ended it. */
+  /** Called once, whichever side closed it. */
   onEnd(connection: Connection): void
 }
 

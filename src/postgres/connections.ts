@@ -1,4 +1,4 @@
-/** Statements on a PostgreSQL server: each goes to the connection with the least to do, and once more where it has gone stale. */
+/** Runs statements on a PostgreSQL server: on the least loaded connection, and again on a new one if its prepared plan is stale. */
 import { ConnectionPool, type PooledConnection, type PoolOptions } from './connection-pool.ts'
 import { sqlStateOf } from './database.ts'
 import { isStale, READ_ONLY } from './driver.ts'
@@ -6,11 +6,11 @@ import { isStale, READ_ONLY } from './driver.ts'
 export interface Connections {
   /** Runs one statement and resolves to its rows. */
   call<Row>(text: string, values: readonly unknown[]): Promise<Row[]>
-  /** Disconnects; work under way is given a moment to end. */
+  /** Disconnects; statements in flight get a moment to finish. */
   close(): Promise<void>
 }
 
-/** Of a statement that has gone stale. */
+/** Tries of a statement with a stale plan. */
 const MOST_TRIES = 3
 
 export function openConnections(options: PoolOptions): Connections {
@@ -41,11 +41,11 @@ export function openConnections(options: PoolOptions): Connections {
       return await on.connection.run<Row>(text, values)
     } catch (error) {
       if (isStale(error) && tries < MOST_TRIES) {
-        // A deploy replaced what the statement calls: on the others, older than that, it is no better.
+        // A deploy replaced what the statement uses. All connections opened before it have stale plans, too.
         if (pool.has(on)) pool.leaveAll()
         return callOnNew(text, values, tries + 1)
       }
-      // The primary has become a standby: another server of the list may be it now.
+      // The primary has become a standby: another host in the address may be the primary now.
       if (sqlStateOf(error) === READ_ONLY) pool.leave(on)
       throw error
     }

@@ -1,41 +1,41 @@
-/** The seam between the two backends: the same queries over a real PostgreSQL or the embedded one. */
+/** The interface of both backends: the same queries on a PostgreSQL server or the embedded database. */
 import type { Kysely } from 'kysely'
 import type { DB } from './types.generated.ts'
 
 export interface CallOptions {
-  /** Comes before other calls where there is one session for all, as in the embedded database. */
+  /** Runs before other calls on the embedded database, which has a single session. */
   isUrgent?: boolean
 }
 
 export interface Database {
-  /** Typed queries; every value from outside travels as a parameter. */
+  /** Typed queries; every external value is sent as a parameter. */
   readonly queries: Kysely<DB>
   /**
-   * Runs a statement that requests wait for, by the shortest way: `text`, put together once, has `$1` and so on for `values`.
-   * The type of its rows is the caller's to know. Rejects with AnswerLost where nobody knows whether it ran.
+   * Runs a statement on the hot path: `text` is constant and has `$1` and so on for `values`. The caller declares the type of its rows.
+   * Rejects with AnswerLost when it is unknown whether the statement ran.
    */
   call<Row>(text: string, values: readonly unknown[], options?: CallOptions): Promise<Row[]>
   /** embedded: PGlite in a worker of this process. real: a server at `DATABASE_URL`. */
   readonly backend: 'embedded' | 'real'
-  /** Loopback port where psql reaches the embedded database; null for a real one, and where none was asked for. */
+  /** Loopback port where psql reaches the embedded database; null for a server, or when psql is not served. */
   readonly psqlPort: number | null
-  /** Whether graphs may be built: embedded, building one is a hundred times slower. */
-  readonly buildsGraphs: boolean
+  /** Whether large groups get lists: on the embedded database, building an index is a hundred times slower. */
+  readonly buildsLists: boolean
   /** Runs SQL text of several statements in one transaction; it takes no parameters. */
   runScript(text: string): Promise<void>
-  /** Runs several such texts in one transaction; a failure rejects with ScriptFailed. For migrations. */
+  /** Runs several scripts in one transaction; rejects with ScriptFailed when one fails. For migrations. */
   runScripts(scripts: readonly Script[]): Promise<void>
-  /** Ends what runs and disconnects. */
+  /** Aborts what is running and disconnects. */
   close(): Promise<void>
 }
 
 export interface Script {
-  /** For whoever has to read of its failure. */
+  /** For error messages. */
   name: string
   text: string
 }
 
-/** One of several scripts failed, and none of them has done anything. */
+/** One of several scripts failed, and all of them were rolled back. */
 export class ScriptFailed extends Error {
   constructor(
     readonly script: string,
@@ -46,7 +46,7 @@ export class ScriptFailed extends Error {
   }
 }
 
-/** A statement was sent and no answer came: it may have run, may run yet, or may never. */
+/** A statement was sent and no reply came: it may have run, may run later, or may never run. */
 export class AnswerLost extends Error {
   constructor(cause: unknown) {
     super('The database did not answer', { cause })
@@ -54,16 +54,24 @@ export class AnswerLost extends Error {
   }
 }
 
-/** PostgreSQL's SQLSTATE of an error, where it has one. */
+/** PostgreSQL's SQLSTATE of an error; null when it has none. */
 export function sqlStateOf(error: unknown): string | null {
   if (typeof error !== 'object' || error === null || !('code' in error)) return null
   return typeof error.code === 'string' && /^[0-9A-Z]{5}$/.test(error.code) ? error.code : null
 }
 
+/** SQLSTATE: character_not_in_repertoire, untranslatable_character. */
+const UNHELD = ['22021', '22P05']
+
+/** Whether a statement was given U+0000, which PostgreSQL's text cannot hold. */
+export function isUnheldText(error: unknown): boolean {
+  return UNHELD.includes(sqlStateOf(error) ?? '')
+}
+
 /** SQLSTATE: lock_not_available. */
 const LOCK_NOT_AVAILABLE = '55P03'
 
-/** Whether a statement was refused because somebody else held a row for too long: it has done nothing. */
+/** Whether a statement failed because another transaction held a lock for too long. It has changed nothing. */
 export function isLockedOut(error: unknown): boolean {
   return sqlStateOf(error) === LOCK_NOT_AVAILABLE
 }

@@ -1,4 +1,4 @@
-/** Kysely over either backend, for typed queries of one statement. */
+/** Kysely on either backend, for typed single-statement queries. */
 import {
   type CompiledQuery,
   type DatabaseConnection,

@@ -1,4 +1,4 @@
-/** The driver for PostgreSQL, porsager's `postgres`: one client a connection, opened to whichever host takes writes. */
+/** The PostgreSQL driver, porsager's `postgres`: one client per connection, opened to the host that takes writes. */
 import postgres from 'postgres'
 import { withinTimeLimit } from '../event-loop/time-limit.ts'
 import type { DatabaseAddress, DatabaseHost } from './address.ts'
@@ -6,31 +6,31 @@ import { wireTypes } from './wire-values.ts'
 
 export interface DriverOptions {
   address: DatabaseAddress
-  /** The server ends what takes longer. */
+  /** The server aborts a statement that takes longer. */
   statementTimeLimitMs: number
 }
 
 export interface Driver {
   sql: ReturnType<typeof createClient>
-  /** Whether the connection is gone. */
+  /** Whether the connection is closed. */
   isLost: boolean
-  /** Called when it goes. */
+  /** Called when the connection closes. */
   onLost(): void
 }
 
-/** For a connection that can be used. */
+/** Limit until a connection is usable. */
 export const CONNECT_TIME_LIMIT_MS = 2_000
 /** SQLSTATE: read_only_sql_transaction. */
 export const READ_ONLY = '25006'
 
-/** A name makes the server parse and plan a statement once a connection. The product has a few dozen texts. */
+/** Named statements: the server parses and plans each of the product's few dozen texts once per connection. */
 export const PREPARED = { prepare: true, simple: false }
 
 const GREETING = `select pg_is_in_recovery() or current_setting('transaction_read_only')::boolean as read_only`
 
 /**
- * Connected, to the first of the hosts that takes writes: as libpq's `target_session_attrs=read-write`, whatever the address
- * asks for, since nothing here works on a standby.
+ * Connects to the first of the hosts that takes writes, as libpq's `target_session_attrs=read-write` does. The address cannot ask for
+ * less, because the proxy does not work on a standby.
  */
 export async function openDriver(options: DriverOptions): Promise<Driver> {
   const attempts = options.address.hosts.map(host => connect(options, host))
@@ -66,7 +66,7 @@ async function connect(options: DriverOptions, host: DatabaseHost): Promise<Driv
   }
 }
 
-/** Which host to use, when to try again and for how long to keep a connection is not left to it. */
+/** Choosing a host, reconnecting and renewing connections are done by the callers, not by the driver. */
 function createClient(options: DriverOptions, { host, port }: DatabaseHost, onclose: () => void) {
   const { address, statementTimeLimitMs } = options
   const { user, password, database, tls } = address
@@ -77,7 +77,7 @@ function createClient(options: DriverOptions, { host, port }: DatabaseHost, oncl
     ...(host.startsWith('/') ? { path: `${host}/.s.PGSQL.${port}` } : {}),
     host,
     port,
-    // Where the host is an address, its certificate would else be compared with `localhost`.
+    // If the host is an IP address, the driver would otherwise compare the certificate with `localhost`.
     ssl: typeof tls === 'object' ? { host, ...tls } : tls,
     max: 1,
     connect_timeout: CONNECT_TIME_LIMIT_MS / 1_000,
@@ -95,8 +95,8 @@ function createClient(options: DriverOptions, { host, port }: DatabaseHost, oncl
 }
 
 /**
- * The driver would repeat a statement that has gone stale by itself, behind others that are under way, and hand one's rows to
- * another. It knows such errors by this field, which is therefore kept under another name.
+ * The driver retries a statement with a stale plan by itself, behind others in flight, and then hands one statement's rows to another. It
+ * recognizes such errors by the field `routine`, so that field is stored under another name.
  */
 Object.defineProperty(postgres.PostgresError.prototype, 'routine', {
   get: () => undefined,
@@ -108,8 +108,8 @@ Object.defineProperty(postgres.PostgresError.prototype, 'routine', {
 const INTERNAL_ERROR = 'XX000'
 
 /**
- * What the statement was prepared for has been replaced: "cached plan must not change result type", "prepared statement does
- * not exist"; or was, in the midst of it. It has done nothing, and on this connection it never may.
+ * Whether the statement's prepared plan is out of date ("cached plan must not change result type", "prepared statement does not exist"),
+ * or an object was replaced while it ran. It has changed nothing, and can never succeed on this connection.
  */
 export function isStale(error: unknown): boolean {
   if (!(error instanceof postgres.PostgresError) || !('raisedBy' in error)) return false

@@ -1,19 +1,19 @@
-/** Calls what keeps the exchanges of words that verdicts have shown to be harmless in a project. */
+/** Calls the functions for exchanges of words that verdicts have shown to be harmless in a project. */
 import type { Database } from './database.ts'
 import { boolean, defineStatement, integer, readOne, runStatement, type Statement } from './statement.ts'
 
-/** Words that stand in the one of two questions where others stand in the other. */
+/** Words in one of two questions, and the words in their place in the other. */
 export interface Exchange {
-  /** The two stretches of words as proof writes them; one may be empty. */
+  /** The two stretches of words in normalized form; one may be empty. */
   readonly one: string
   readonly other: string
   /** The words around them. */
   readonly around: readonly string[]
 }
 
-/** One that is harmless among the words that must stand around it. */
+/** An exchange that is harmless among the words that must be around it. */
 export interface LearnedExchange extends Exchange {
-  /** In how many different pairs of questions it was called harmless. */
+  /** In how many different pairs of questions it was judged harmless. */
   pairs: number
   learned_at: string
 }
@@ -31,13 +31,13 @@ const WITHDRAW = defineStatement('select withdraw_exchange($1::bigint, $2::text,
   withdrawn: boolean,
 })
 
-/** Undefined for a project that is gone. */
+/** Undefined when the project is gone. */
 export async function listExchanges(database: Database, projectId: number): Promise<LearnedList | undefined> {
   const [list] = await runStatement(database, LIST, [projectId])
   return list
 }
 
-/** From the next request on, for good. False where there is no such exchange. */
+/** Takes effect permanently with the next request. Returns false when there is no such exchange. */
 export async function withdrawExchange(
   database: Database,
   projectId: number,

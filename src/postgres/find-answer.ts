@@ -1,4 +1,4 @@
-/** Calls find_answers(): stored answers by hash, by normalized prompt, by similarity. */
+/** Calls find_answers(): cache entries by hash, by normalized prompt, by similarity. */
 import type { Database } from './database.ts'
 import { joinHashes, NO_HASH } from './join-hashes.ts'
 import {
@@ -14,7 +14,7 @@ import {
 } from './statement.ts'
 
 interface StoredAnswer {
-  /** `cache_entries.id`: the same for as long as the request's answer is kept, also when it is replaced. */
+  /** `cache_entries.id`: stays the same while the request's response is stored, also when it is replaced. */
   entry_id: number
   /** Hex SHA-256. */
   request_hash: string
@@ -29,20 +29,20 @@ interface StoredAnswer {
 export interface AnswerAsk {
   projectId: number
   requestHash: string
-  /** Null: look for the exact request alone. */
+  /** Null: look for an exact match only. */
   semantic: {
     contextHash: string
     normalizedHash: string
-    /** Null: look for no similar ones. */
+    /** Null: do not look for similar prompts. */
     vector: { spaceId: number; text: string } | null
     /** Similarity that must be exceeded. */
     threshold: number
   } | null
-  /** Null: any age. */
+  /** Null for any age. */
   maxAgeSeconds: number | null
 }
 
-/** What was said of the asked question and the entry's: null for nothing. */
+/** The verdict about the asked question and the entry's; null for none. */
 type Judged =
   | { verdict: 'same' | 'different'; verdict_source: 'person' | 'review' | 'judge' }
   | { verdict: null; verdict_source: null }
@@ -54,10 +54,19 @@ export type SimilarAnswer = StoredAnswer & {
 } & Judged
 export type FoundAnswer = (StoredAnswer & { match: 'exact' }) | SimilarAnswer
 
+export interface FoundAnswers {
+  answers: FoundAnswer[]
+  /** Whether something comparable is stored that does not exceed the threshold. */
+  hasBelow: boolean
+}
+
 interface Found {
-  /** Which of the asked it was found for, counted from 0. */
+  /** Index of the ask that it was found for. */
   place: number
 }
+
+/** Only says that it exists: its other columns are empty. */
+type Below = { match: 'below' }
 
 const FIND_ANSWERS = defineStatement(
   `select * from find_answers(
@@ -86,10 +95,10 @@ const FIND_ANSWERS = defineStatement(
     verdict: nullable(text()),
     verdict_source: nullable(text()),
   },
-) as Statement<FoundAnswer & Found>
+) as Statement<(FoundAnswer | Below) & Found>
 
-/** For each: the exact answer alone, or those of equal context whose prompt is the same normalized or similar; in no order. */
-export async function findAnswers(database: Database, asks: readonly AnswerAsk[]): Promise<FoundAnswer[][]> {
+/** For each ask: the exact entry alone, or entries of equal context with the same normalized or a similar prompt; in no order. */
+export async function findAnswers(database: Database, asks: readonly AnswerAsk[]): Promise<FoundAnswers[]> {
   const rows = await runStatement(database, FIND_ANSWERS, [
     asks.map(ask => ask.projectId),
     joinHashes(asks.map(ask => ask.requestHash)),
@@ -100,12 +109,17 @@ export async function findAnswers(database: Database, asks: readonly AnswerAsk[]
     asks.map(ask => ask.semantic?.threshold ?? null),
     asks.map(ask => ask.maxAgeSeconds),
   ])
-  const found: FoundAnswer[][] = asks.map(() => [])
-  for (const { place, ...answer } of rows) found[place]?.push(answer)
+  const found: FoundAnswers[] = asks.map(() => ({ answers: [], hasBelow: false }))
+  for (const { place, ...row } of rows) {
+    const at = found[place]
+    if (!at) continue
+    if (row.match === 'below') at.hasBelow = true
+    else at.answers.push(row)
+  }
   return found
 }
 
 export async function findAnswer(database: Database, ask: AnswerAsk): Promise<FoundAnswer[]> {
-  const [found = []] = await findAnswers(database, [ask])
-  return found
+  const [found] = await findAnswers(database, [ask])
+  return found?.answers ?? []
 }

@@ -1,4 +1,4 @@
-/** Calls find_vectors(): many vectors of a project at once, each by its name. */
+/** Calls find_vectors(): many vectors of a project by name. */
 import type { Database } from './database.ts'
 import { joinHashes } from './join-hashes.ts'
 import { bytes, defineStatement, integer, runStatement, text, timestamp } from './statement.ts'
@@ -7,7 +7,7 @@ export interface VectorsAsk {
   projectId: number
   /** Hex SHA-256 each. */
   names: readonly string[]
-  /** Null: any age. */
+  /** Null for any age. */
   maxAgeSeconds: number | null
 }
 
@@ -30,7 +30,7 @@ const FIND_VECTORS = defineStatement('select * from find_vectors($1::bigint, $2:
   expires_at: timestamp,
 })
 
-/** One row for each name that is known. */
+/** Returns one row for each known name. */
 export function findVectors(database: Database, ask: VectorsAsk): Promise<VectorRow[]> {
   return runStatement(database, FIND_VECTORS, [ask.projectId, joinHashes(ask.names), ask.maxAgeSeconds])
 }

@@ -1,4 +1,4 @@
-/** Calls forget_response(): deletes what is cached of a response that is gone at its provider. */
+/** Calls forget_response(): deletes cache entries with a response that is gone at its provider. */
 import type { Database } from './database.ts'
 import { defineStatement, runStatement, text } from './statement.ts'
 
@@ -6,7 +6,7 @@ const FORGET_RESPONSE = defineStatement('select request_hash from forget_respons
   request_hash: text(),
 })
 
-/** Hex SHA-256 of the requests that it answered. */
+/** Returns the hex SHA-256 of the requests that the response answered. */
 export async function forgetResponse(database: Database, projectId: number, id: string): Promise<string[]> {
   const rows = await runStatement(database, FORGET_RESPONSE, [projectId, id])
   return rows.map(row => row.request_hash)

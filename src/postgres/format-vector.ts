@@ -1,15 +1,15 @@
-/** Vectors as pgvector's text. */
+/** Formats vectors as pgvector's text. */
 import { toSql } from 'pgvector'
 
-/** The greatest whole number below which a half holds every one exactly. */
+/** The largest integer up to which a half-precision float holds every integer exactly. */
 const GREATEST = 2_047
 
 /**
- * Scaled to whole numbers: cosine similarity does not mind the scale, and the text is a fifth as long to write, send and read.
- * For vectors that are compared by cosine alone, never given out.
+ * Scaled to integers: cosine similarity does not depend on the scale, and the text is a fifth as long. For vectors that are only compared
+ * by cosine, never returned.
  */
 export function formatVector(vector: Float32Array): string {
-  // Loops by index: iterators take three times as long, and every miss formats one.
+  // Loops by index, because iterators take three times as long and every miss formats a vector.
   let greatest = 0
   for (let i = 0; i < vector.length; i++) greatest = Math.max(greatest, Math.abs(vector[i] as number))
   const scale = greatest === 0 ? 0 : GREATEST / greatest

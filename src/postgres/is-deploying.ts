@@ -1,4 +1,4 @@
-/** Calls is_deploying(): whether a deploy holds tables, or did until a moment ago. */
+/** Calls is_deploying(): whether a deploy locks tables, or did so a moment ago. */
 import type { Database } from './database.ts'
 import { boolean, defineStatement, readOne } from './statement.ts'
 

@@ -1,4 +1,4 @@
-/** Calls what has pairs of questions wait for the judge, off every request's path. */
+/** Calls the functions of the judge's queue, off every request's path. */
 import type { Database } from './database.ts'
 import {
   bigint,
@@ -15,27 +15,27 @@ import {
 
 export interface PairToQueue {
   projectId: number
-  /** Hex SHA-256 of what the questions share, and of the asked one as proof writes it. */
+  /** Hex SHA-256 of the shared context, and of the asked question in normalized form. */
   contextHash: string
   askedHash: string
   /** `request_hash` of the entry that it was compared with, in hex. */
   entryHash: string
-  /** Whether it was served. */
+  /** Whether the entry was served. */
   isReview: boolean
-  /** What both were sent with, as JSON. */
+  /** The context that both questions share, as JSON. */
   context: string
   asked: string
   similarity: number
 }
 
-/** A pair that waits, with what it takes to ask the project's judge. */
+/** A queued pair, with what is needed to ask the project's judge. */
 export interface QueuedPair {
   id: number
   project_id: number
   project_name: string
   context_hash: string
   asked_hash: string
-  /** Hex SHA-256 of the entry's question as proof writes it. */
+  /** Hex SHA-256 of the entry's question in normalized form. */
   cached_hash: string
   is_review: boolean
   context: string
@@ -100,12 +100,12 @@ export async function queueJudgements(database: Database, pairs: readonly PairTo
   await runStatement(database, QUEUE, toColumns(pairs, QUEUED))
 }
 
-/** No other process is given them for two minutes. */
+/** Reserves the pairs for two minutes: other processes do not get them. */
 export function takeJudgements(database: Database, atMost: number): Promise<QueuedPair[]> {
   return runStatement(database, TAKE, [atMost])
 }
 
-/** Puts one back that was taken, and has all pairs of its project wait. */
+/** Puts a pair back, and delays all pairs of its project. */
 export async function postponeJudgements(
   database: Database,
   { id, project_id }: Pick<QueuedPair, 'id' | 'project_id'>,

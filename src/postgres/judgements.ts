@@ -1,31 +1,31 @@
-/** Calls what keeps a judge within its budget, and what it said. */
+/** Calls the functions for a judge's budget and its verdicts. */
 import type { Database } from './database.ts'
 import type { Exchange } from './equivalences.ts'
 import { date, defineStatement, nothing, nullable, readOne, runStatement } from './statement.ts'
 
 export interface JudgementToSettle {
   projectId: number
-  /** As it was reserved on. */
+  /** The day of the reservation. */
   day: string
-  /** What it cost less what was reserved. */
+  /** The actual cost less what was reserved. */
   correctionUsd: number
-  /** Null: there was none. */
+  /** Null when there is none. */
   verdict: 'same' | 'different' | null
-  /** Hex SHA-256 of what the questions share, and of each as proof writes it. */
+  /** Hex SHA-256 of the shared context, and of each question in normalized form. */
   contextHash: string
   askedHash: string
   entryHash: string
   /** When the entry expires. */
   until: Date
-  /** Null: of no use to calibration. */
+  /** Null when it is of no use for calibration. */
   similarity: number | null
-  /** The kind of difference that stood in the way of proof; null: none did. */
+  /** The kind of difference that prevented proof; null when nothing did. */
   difference: string | null
-  /** review: of a hit that was served before. */
+  /** review: the judge's verdict about a hit that had been served. */
   source: 'judge' | 'review'
-  /** The one exchange of words that the verdict speaks of; null: of none. */
+  /** The one exchange of words that the verdict is about; null for none. */
   exchange: Exchange | null
-  /** The pair's id, where it waited in the queue. */
+  /** The pair's id, if it was queued. */
   queuedId: number | null
 }
 
@@ -49,7 +49,7 @@ const SETTLE = defineStatement(
   { done: nothing },
 )
 
-/** The day (`YYYY-MM-DD`) of whose budget it was taken; null where that is used up. */
+/** Returns the day (`YYYY-MM-DD`) whose budget was charged; null when that budget is used up. */
 export async function reserveJudgement(database: Database, projectId: number, usd: number): Promise<string | null> {
   const { day } = await readOne(database, RESERVE, [projectId, usd])
   return day

@@ -1,4 +1,4 @@
-/** Calls what binds files and batches, which providers keep, to the projects that made them. */
+/** Calls the functions that bind files and batches, which providers keep, to the projects that created them. */
 import type { Database } from './database.ts'
 import {
   boolean,
@@ -19,11 +19,11 @@ export interface ObjectToKeep {
   /** openai, groq or aggregator. */
   provider: string
   purpose?: string | null
-  /** Of a batch's input. */
+  /** For a batch's input: its number of requests. */
   requests?: number
-  /** Of a batch's input, what it asks for, where that was looked at. */
+  /** For a batch's input: its models, if they were read. */
   models?: readonly string[] | null
-  /** JSON; null: not told yet. */
+  /** JSON; null when the provider has not returned it yet. */
   object: string | null
   expiresAt?: Date | null
 }
@@ -31,12 +31,12 @@ export interface ObjectToKeep {
 export interface KeptObject {
   id: string
   provider: string
-  /** JSON, as its provider last told it. */
+  /** JSON, as its provider last returned it. */
   object: string | null
 }
 
 export interface FoundObject extends KeptObject {
-  /** Of a batch's input. */
+  /** For a batch's input: its number of requests. */
   requests: number
   models: string[] | null
 }
@@ -91,7 +91,7 @@ const PAGE = defineStatement(
   { id: text(), provider: text(), object: nullable(text()) },
 )
 
-/** What is known already is told anew. */
+/** Replaces an object that is known already. */
 export async function keepObject(database: Database, kept: ObjectToKeep): Promise<void> {
   const {
     projectId,
@@ -117,7 +117,7 @@ export async function keepObject(database: Database, kept: ObjectToKeep): Promis
   ])
 }
 
-/** Null for another project's. */
+/** Null when the object belongs to another project. */
 export async function findKeptObject(
   database: Database,
   projectId: number,
@@ -128,7 +128,7 @@ export async function findKeptObject(
   return found
 }
 
-/** Those of the files that the project may not name to the provider. */
+/** Returns those files that the project may not name to the provider. */
 export async function findForeignFiles(
   database: Database,
   { projectId, provider, isShared, ids }: { projectId: number; provider: string; isShared: boolean; ids: string[] },
@@ -140,7 +140,7 @@ export async function forgetKeptObject(database: Database, projectId: number, id
   await runStatement(database, FORGET, [projectId, id])
 }
 
-/** Whether the caller is the one to record what the batch used. */
+/** Returns true to one caller only: it must record the batch's usage. */
 export async function settleBatch(database: Database, projectId: number, id: string): Promise<boolean> {
   return (await readOne(database, SETTLE, [projectId, id])).is_ours
 }

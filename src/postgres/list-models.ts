@@ -6,15 +6,15 @@ export interface CatalogueModel {
   provider: string
   model: string
   kind: 'chat' | 'completion' | 'embedding' | 'image' | 'moderation' | 'rerank' | 'speech' | 'transcription'
-  /** Null where the vendor does not say. */
+  /** Null when the vendor does not publish it. */
   contextTokens: number | null
   maxOutputTokens: number | null
-  /** What a request may hold or ask for besides text. */
+  /** What a request may contain or ask for besides text. */
   capabilities: string[]
   inputUsdPerMillion: number
-  /** Null: as input. */
+  /** Null for the input price. */
   cachedInputUsdPerMillion: number | null
-  /** Null: as input. */
+  /** Null for the input price. */
   cacheWriteUsdPerMillion: number | null
   outputUsdPerMillion: number
   /** Whether the provider still offers it. */

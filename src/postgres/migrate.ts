@@ -1,18 +1,18 @@
 /**
- * Brings a database to this version's schema: migrations once each, then views, functions and seeds whenever they changed. All
- * that a deploy brings is one transaction.
+ * Brings a database to this version's schema: each migration once, then views, functions and seeds whenever they changed. A deploy is one
+ * transaction.
  *
- * The release before goes on serving beside a new one while it is deployed. So what it calls keeps its name, its arguments and
- * its result for one more release: a function whose arguments or result change gets another list of arguments, and the former
- * one stays in sql/compatibility, in terms of the new. At the next release that folder is emptied, and a migration drops
- * what was in it. Tables lose no column, and get none without a default, that the release before writes. A release that changes
- * functions or views brings a migration, if need be one of a comment alone: by that, the release before knows to leave them.
+ * During a deploy, the previous release still serves beside the new one. So every function it calls keeps its name, arguments and result
+ * for one more release. A function whose arguments or result change gets a new list of arguments; the old one moves to sql/compatibility
+ * and calls the new one. The next release empties that folder, and a migration drops the old functions. Tables lose no column that the
+ * previous release writes, and get none without a default. A release that changes functions or views adds a migration, if need be one
+ * with only a comment. It tells the previous release to leave the newer functions alone.
  */
 import { readdir } from 'node:fs/promises'
 import { type Database, type Script, ScriptFailed, sqlStateOf } from './database.ts'
 
 const sqlFolder = new URL('../../sql/', import.meta.url)
-/** In the order in which one may need another. */
+/** In order of dependency. */
 const REPLAYED = ['views', 'functions', 'compatibility', 'seed']
 
 const LEDGER = `
@@ -27,7 +27,7 @@ comment on column schema_migrations.checksum is 'SHA-256 of its text when it was
 comment on column schema_migrations.applied_at is 'When it was last applied.';
 `
 
-/** Held by whoever migrates; is_deploying() looks for it. */
+/** Held during a migration; is_deploying() looks for it. */
 const TURN = `hashtext('model-proxy migrate')`
 const TAKE_TURN = `
 set local lock_timeout = '500ms';
@@ -39,8 +39,8 @@ do $$ begin
     end if;
 end $$;`
 /**
- * SQLSTATEs after which the same deploy may well go through: it is not our turn or a table is in use, the ledger is not as it was
- * read, or requests wait for us as we for them. Who waits for a table in use stops all who come after; so it is left, and tried again.
+ * SQLSTATEs after which the deploy is tried again: another proxy migrates, a table is in use, the ledger has changed, or a deadlock with
+ * requests. Waiting for a table's lock would block every later request, so the deploy gives up quickly and tries again.
  */
 const TRY_AGAIN: readonly (string | null)[] = ['55P03', '40001', '40P01']
 
@@ -51,17 +51,17 @@ const WAIT_LIMIT_MS = 30 * 60_000
 export interface MigrationReport {
   /** What was applied, in order; empty when the database was up to date. */
   applied: string[]
-  /** A newer release has been here: its functions serve this one too, and stay. */
+  /** A newer release has migrated the database: its functions serve this release too, and stay. */
   isBehind: boolean
 }
 
 export interface MigrateOptions {
-  /** Called now and then while another proxy migrates or tables are in use, and this one waits. */
+  /** Called now and then while the deploy waits for another proxy or for tables in use. */
   onWait?(seconds: number): void
   waitLimitMs?: number
 }
 
-/** Throws when a migration that was applied has since been edited, and when one fails; a failed deploy leaves nothing behind. */
+/** Throws when an applied migration has since been edited, and when one fails; a failed deploy is rolled back. */
 export async function migrate(
   database: Database,
   { onWait = () => {}, waitLimitMs = WAIT_LIMIT_MS }: MigrateOptions = {},
@@ -84,12 +84,12 @@ export async function migrate(
   }
 }
 
-/** Null while another proxy migrates, or uses what is to be changed. */
+/** Returns null while another proxy migrates, or uses what has to change. */
 async function tryMigrate(database: Database): Promise<MigrationReport | null> {
   const ledger = await readLedger(database)
   const isBehind = await hasNewer(ledger)
   const pending = isBehind ? [] : await listPending(ledger)
-  // Up to date or not: what is being migrated now cannot be served from.
+  // While another proxy migrates, this one must not serve, even if the ledger is up to date.
   if (pending.length === 0) return (await isMigrating(database)) ? null : { applied: [], isBehind }
   const prepare = { name: 'The ledger of migrations', text: `${TAKE_TURN}${LEDGER}${refuseUnlessLike(ledger)}` }
   try {
@@ -101,7 +101,7 @@ async function tryMigrate(database: Database): Promise<MigrationReport | null> {
   }
 }
 
-/** Whether the ledger has a migration behind the last one that is known here. */
+/** Whether the ledger has a migration after the last one that this release knows. */
 async function hasNewer(ledger: ReadonlyMap<string, string>): Promise<boolean> {
   const newest = (await listFiles('migrations')).at(-1) ?? ''
   return [...ledger.keys()].some(name => name.endsWith('.sql') && name > newest)
@@ -127,7 +127,7 @@ async function listPending(ledger: ReadonlyMap<string, string>): Promise<Pending
   }
   const replays = await Promise.all(REPLAYED.map(readFolder))
   const firstChanged = replays.findIndex(({ name, checksum }) => ledger.get(name) !== checksum)
-  // What comes after may have gone with a view that was dropped.
+  // Folders after a changed one are replayed, too: dropping a view also drops what depends on it.
   for (const { name, scripts, checksum } of firstChanged < 0 ? [] : replays.slice(firstChanged)) {
     pending.push({ name, scripts: [...scripts, { name: `sql/${name}`, text: noteApplied(name, checksum) }] })
   }
@@ -142,8 +142,8 @@ async function readFolder(folder: string) {
 }
 
 /**
- * A view whose columns have changed, or a function whose result has, cannot be replaced: it goes, with all that depends on it
- * and is made anew after it, and comes again. Only where it must: whoever uses a view waits until the deploy is through.
+ * Postgres cannot replace a view whose columns changed, or a function whose result changed. It is dropped with everything that depends on
+ * it, and created again. Only if necessary, because the lock on a view blocks its users until the deploy ends.
  */
 function replaceable(text: string): string {
   const view = /^create or replace view (\w+) as$/m.exec(text)
@@ -163,7 +163,7 @@ function noteApplied(name: string, checksum: string): string {
     on conflict (name) do update set checksum = excluded.checksum, applied_at = clock_timestamp();`
 }
 
-/** Another may have migrated between the reading and the turn. */
+/** Fails if another proxy has migrated since the ledger was read. */
 function refuseUnlessLike(ledger: ReadonlyMap<string, string>): string {
   const read = Array.from(ledger, ([name, checksum]) => `${name} ${checksum}`)
   return `do $$ begin

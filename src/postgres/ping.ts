@@ -1,4 +1,4 @@
-/** Asks the database whether it can be worked with. */
+/** Checks that the database is usable. */
 import type { Database } from './database.ts'
 import { boolean, defineStatement, readOne } from './statement.ts'
 
@@ -7,7 +7,7 @@ const PING = defineStatement(
   { writable: boolean },
 )
 
-/** Rejects where nobody answers, and where no writes are taken: a standby, or a primary that is closed to them. */
+/** Rejects when the database does not answer, and when it takes no writes: a standby, or a read-only primary. */
 export async function pingDatabase(database: Database): Promise<void> {
   const { writable } = await readOne(database, PING)
   if (!writable) throw new Error('the server takes no writes')

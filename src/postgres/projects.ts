@@ -14,7 +14,7 @@ export async function createProject(database: Database, name: string, plan: stri
   await runStatement(database, CREATE_PROJECT, [name, plan])
 }
 
-/** The key: the only time it is seen. */
+/** Returns the key, which is not stored in clear. */
 export async function issueKey(
   database: Database,
   project: string,

@@ -1,4 +1,4 @@
-/** Projects' sealed keys for direct providers; in this process alone are they ever open. */
+/** Projects' encrypted keys for direct providers; they are decrypted in this process only. */
 import type { Database } from './database.ts'
 import { bigint, defineStatement, nothing, readOne, runStatement } from './statement.ts'
 
@@ -14,13 +14,13 @@ const STORE_PROVIDER_KEY = defineStatement(
   { done: nothing },
 )
 
-/** Rejects, in one line, where there is no project of that name. */
+/** Rejects with a one-line error when there is no project of that name. */
 export async function findProjectId(database: Database, project: string): Promise<number> {
   const { id } = await readOne(database, FIND_PROJECT, [project])
   return id
 }
 
-/** In place of an earlier one. Rejects, in one line, where there is no such project or provider. */
+/** Replaces an earlier key. Rejects with a one-line error when there is no such project or provider. */
 export async function storeProviderKey(database: Database, key: SealedKey & { lastFour: string }): Promise<void> {
   await runStatement(database, STORE_PROVIDER_KEY, [key.projectId, key.provider, key.sealed, key.lastFour])
 }
@@ -50,7 +50,7 @@ export async function listSealedKeys(database: Database): Promise<(SealedKey & {
   return rows.map(row => ({ ...row, projectId: row.project_id }))
 }
 
-/** The same secret in another sealed form; leaves alone a key that was replaced meanwhile. */
+/** Stores the same secret encrypted anew, unless the key was replaced meanwhile. */
 export async function replaceSealedForm(database: Database, before: SealedKey, after: Uint8Array): Promise<void> {
   await database.queries
     .updateTable('provider_keys')

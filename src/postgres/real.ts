@@ -1,4 +1,4 @@
-/** A real PostgreSQL server, through porsager's `postgres`. */
+/** The backend for a PostgreSQL server, through porsager's `postgres`. */
 import { Kysely } from 'kysely'
 import { parseDatabaseUrl } from './address.ts'
 import { openConnections } from './connections.ts'
@@ -21,7 +21,7 @@ export function openRealDatabase({ url, maxConnections = 5 }: RealDatabaseOption
     queries: new Kysely<DB>({ dialect: createDialect(call) }),
     call,
     backend: 'real',
-    buildsGraphs: true,
+    buildsLists: true,
     psqlPort: null,
     runScript: text => runScript(address, text),
     runScripts: scripts => runScripts(address, scripts),

@@ -1,4 +1,4 @@
-/** Calls record_refusals(): what was refused is added to the sums of the hour. */
+/** Calls record_refusals(): adds refused requests to the sums of the hour. */
 import type { Database } from './database.ts'
 import { defineStatement, nothing, runStatement } from './statement.ts'
 

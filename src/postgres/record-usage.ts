@@ -1,4 +1,4 @@
-/** Calls record_usage() and its upkeep. */
+/** Calls record_usage() and its maintenance functions. */
 import type { Database } from './database.ts'
 import { bigint, defineStatement, nothing, runStatement } from './statement.ts'
 import { sumUsage } from './sum-usage.ts'
@@ -59,32 +59,31 @@ const MAINTAIN_PARTITIONS = defineStatement('select maintain_usage_partitions() 
 const ROLL_UP = defineStatement('select roll_up_usage() as summed', { summed: bigint })
 const FORGET_BATCHES = defineStatement('select forget_batches() as done', { done: nothing })
 
-/** `batch`, a UUID, makes it safe to send the same records again: they are written once. */
+/** Idempotent: records with the same `batch`, a UUID, are written once. */
 export async function recordUsage(database: Database, records: readonly UsageRecord[], batch: string): Promise<void> {
   const columns = COLUMNS.map(([name]) => formatArray(records, name))
   await runStatement(database, RECORD_USAGE, [...columns, JSON.stringify(sumUsage(records)), batch])
 }
 
 /**
- * One column as PostgreSQL's array text: both drivers take it as it is, and the server reads it faster than JSON. JSON's own
- * writer is the fastest there is, and writes the same but for the brackets: text with control characters, which it would
- * escape in its own way, comes to no record.
+ * Formats one column as PostgreSQL's array text, which both drivers pass on and the server parses faster than JSON. JSON.stringify is the
+ * fastest writer, and differs only in the brackets. It would also escape control characters differently, but records contain none.
  */
 function formatArray(records: readonly UsageRecord[], column: keyof UsageRecord): string {
   return `{${JSON.stringify(records.map(record => record[column])).slice(1, -1)}}`
 }
 
-/** Makes partitions ahead of time and drops those past retention. */
+/** Creates partitions ahead of time and drops those past retention. */
 export async function maintainUsagePartitions(database: Database): Promise<void> {
   await runStatement(database, MAINTAIN_PARTITIONS)
 }
 
-/** Forgets batches so old that nobody sends them again. */
+/** Deletes the ids of batches too old to be sent again. */
 export async function forgetBatches(database: Database): Promise<void> {
   await runStatement(database, FORGET_BATCHES)
 }
 
-/** Adds what was recorded lately to the sums by the hour. */
+/** Adds recent records to the hourly sums. */
 export async function rollUpUsage(database: Database): Promise<void> {
   await runStatement(database, ROLL_UP)
 }

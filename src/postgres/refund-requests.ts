@@ -15,7 +15,7 @@ const REFUND_REQUESTS = defineStatement(
   { done: nothing },
 )
 
-/** `batch`, a UUID, makes it safe to send the same refunds again: they are given once. */
+/** Idempotent: refunds with the same `batch`, a UUID, are applied once. */
 export async function refundRequests(database: Database, refunds: readonly Refund[], batch: string): Promise<void> {
   const columns = toColumns(refunds, ['projectId', 'keyType', 'month', 'requests'])
   await runStatement(database, REFUND_REQUESTS, [...columns, batch])

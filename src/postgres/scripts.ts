@@ -1,14 +1,14 @@
-/** SQL texts of several statements, each over a connection of its own: whatever they set for their session goes with it. */
+/** Runs SQL texts of several statements, each on a connection of its own, so that session settings end with it. */
 import type { DatabaseAddress } from './address.ts'
 import { type Script, ScriptFailed } from './database.ts'
 import { type Driver, endDriver, openDriver } from './driver.ts'
 
-/** What the server makes one transaction, unless it is a single statement that cannot be in one. */
+/** The server runs it as one transaction, unless it is a single statement that cannot run in one. */
 export async function runScript(address: DatabaseAddress, text: string): Promise<void> {
   await withDriver(address, ({ sql }) => sql.unsafe(text))
 }
 
-/** All in one transaction. */
+/** Runs all of them in one transaction. */
 export async function runScripts(address: DatabaseAddress, scripts: readonly Script[]): Promise<void> {
   await withDriver(address, ({ sql }) =>
     sql.begin(async transaction => {
@@ -30,5 +30,5 @@ async function withDriver(address: DatabaseAddress, run: (driver: Driver) => Pro
   }
 }
 
-/** A script that takes longer says so itself: `set local statement_timeout`. */
+/** A script that takes longer sets its own limit: `set local statement_timeout`. */
 const STATEMENT_TIME_LIMIT_MS = 10_000

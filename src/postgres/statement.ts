@@ -1,19 +1,19 @@
 /** SQL statements with the columns that they return: the one way in which SQL functions are called. */
 import type { Database } from './database.ts'
 
-/** `Row` is what the declared columns come to. */
+/** `Row` is the type that the declared columns imply. */
 export interface Statement<Row> {
   text: string
-  /** PostgreSQL's name of each column's type; a test compares them with what the database says of the text. */
+  /** PostgreSQL's type name of each column; a test compares them with the database. */
   columns: Readonly<Record<string, string>>
-  /** Never there: tells the compiler what a row is. */
+  /** Never set: carries the row's type for the compiler. */
   row?: Row
 }
 
-/** A column of this type of PostgreSQL's, which comes as a `T`. */
+/** A column of this PostgreSQL type, which is read as a `T`. */
 export interface Column<T> {
   type: string
-  /** Never there, as above. */
+  /** Never set, as above. */
   value?: T
 }
 
@@ -21,10 +21,10 @@ type RowOf<Columns extends Record<string, Column<unknown>>> = {
   [Name in keyof Columns]: Columns[Name] extends Column<infer T> ? T : never
 }
 
-/** Every statement that has been defined. */
+/** Every defined statement. */
 export const statements: Statement<unknown>[] = []
 
-/** `text` casts each of its parameters. A column that can be null is `nullable`: nothing else would tell. */
+/** `text` casts each of its parameters. A nullable column must be declared `nullable`, because no test could tell. */
 export function defineStatement<const Columns extends Record<string, Column<unknown>>>(
   text: string,
   columns: Columns,
@@ -54,13 +54,13 @@ export async function readOne<Row>(
   return row
 }
 
-/** One array for each of these fields: how many rows travel as the parameters of one call. */
+/** One array for each field, so that many rows can be the parameters of one call. */
 export function toColumns<Row>(rows: readonly Row[], fields: readonly (keyof Row)[]): unknown[][] {
   return fields.map(field => rows.map(row => row[field]))
 }
 
 export const texts: Column<string[]> = { type: '_text' }
-/** One of a few texts, where the function says so. */
+/** `T` narrows it to a few texts, if the function guarantees them. */
 export const text = <T extends string = string>(): Column<T> => ({ type: 'text' })
 export const integer: Column<number> = { type: 'int4' }
 /** Ids and counters stay far below 2^53. */
@@ -71,6 +71,6 @@ export const timestamp: Column<Date> = { type: 'timestamptz' }
 /** `YYYY-MM-DD`. */
 export const date: Column<string> = { type: 'date' }
 export const bytes: Column<Uint8Array> = { type: 'bytea' }
-/** Of a function that returns nothing. */
+/** For a function that returns nothing. */
 export const nothing: Column<unknown> = { type: 'void' }
 export const nullable = <T>(column: Column<T>): Column<T | null> => column

@@ -1,12 +1,12 @@
-/** Calls store_answers(): keeps whole answers, findable by their requests and, where wanted, by their prompts. */
+/** Calls store_answers(): stores complete responses, to be found by request and, if wanted, by prompt. */
 import type { Database } from './database.ts'
 import { joinHashes, NO_HASH } from './join-hashes.ts'
 
 export interface AnswerToStore {
   projectId: number
-  /** Stored only while the project's cache has not been purged since; null: in any case. */
+  /** Stored only if the project's cache has not been purged since; null skips this check. */
   cacheGeneration?: number | null
-  /** Whether a test key asked. */
+  /** Whether a test key sent the request. */
   test?: boolean
   requestHash: string
   namespace: string
@@ -18,12 +18,12 @@ export interface AnswerToStore {
   promptTokens: number
   completionTokens: number
   ttlSeconds: number
-  /** Null: to be found by the exact request alone. */
+  /** Null: to be found by the exact request only. */
   semantic: {
     contextHash: string
     normalizedHash: string
     prompt: string
-    /** Null where the embedder had none to give. */
+    /** Null when the embedder returned none. */
     vector: { spaceId: number; text: string } | null
   } | null
 }
@@ -50,12 +50,12 @@ const STORE_ANSWERS = `select place, entry_id from store_answers(
 )`
 
 /**
- * The entry id of each answer, in their order; null for one that was not stored: its project is gone, was purged since, or is
- * locked by somebody.
+ * Returns each response's entry id, in order; null for one that was not stored: its project is gone, was purged since, or is locked by
+ * another transaction.
  */
 export async function storeAnswers(database: Database, answers: readonly AnswerToStore[]): Promise<(number | null)[]> {
-  // Bytes rather than a list of texts: bodies are sent as they are, with nothing to escape.
-  const responses = answers.map(answer => Buffer.from(answer.response))
+  // One byte string instead of a list of texts: bodies need no escaping.
+  const responses = answers.map(({ response }) => (typeof response === 'string' ? Buffer.from(response) : response))
   const rows = await database.call<{ place: number; entry_id: number }>(STORE_ANSWERS, [
     answers.map(answer => answer.projectId),
     answers.map(answer => answer.cacheGeneration ?? null),

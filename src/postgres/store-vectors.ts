@@ -1,4 +1,4 @@
-/** Calls store_vectors(): keeps many vectors of a project at once. */
+/** Calls store_vectors(): stores many vectors of a project. */
 import type { Database } from './database.ts'
 import { joinHashes } from './join-hashes.ts'
 import { defineStatement, nothing, runStatement } from './statement.ts'
@@ -6,16 +6,16 @@ import { defineStatement, nothing, runStatement } from './statement.ts'
 export interface VectorsToStore {
   projectId: number
   vectors: readonly {
-    /** Hex SHA-256, unlike those of the others. */
+    /** Hex SHA-256, distinct within the call. */
     name: string
     packed: Uint8Array
     promptTokens: number
     answeredAs: string
   }[]
   ttlSeconds: number
-  /** Stored only while the project's cache has not been purged since; null: in any case. */
+  /** Stored only if the project's cache has not been purged since; null skips this check. */
   cacheGeneration?: number | null
-  /** Whether a test key asked. */
+  /** Whether a test key sent the request. */
   test?: boolean
 }
 

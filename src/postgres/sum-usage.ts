@@ -1,10 +1,10 @@
-/** Adds usage records up by the hour before they are written: doing it in PostgreSQL would cost a quarter of writing them. */
+/** Sums usage records by hour before they are written: in PostgreSQL, this would cost a quarter of writing them. */
 import type { UsageRecord } from './record-usage.ts'
 
 /** A row of usage_pending. */
 type UsageSum = ReturnType<typeof openSum>
 
-/** What is added up. */
+/** The fields that are summed. */
 const ADDED = [
   'prompt_tokens',
   'cached_prompt_tokens',
@@ -16,7 +16,7 @@ const ADDED = [
   'duration_ms',
 ] as const
 
-/** One sum for all records that agree in everything but what is added up. */
+/** One sum for all records that agree in every other field. */
 export function sumUsage(records: readonly UsageRecord[]): UsageSum[] {
   const sums = new Map<string, UsageSum>()
   for (const record of records) {
@@ -64,7 +64,7 @@ function openSum(record: UsageRecord, bucket: number) {
 
 const HOUR_LENGTH = '2026-01-01T00'.length
 
-/** Records tell their time in UTC. */
+/** Records have UTC times. */
 function hourOf({ recorded_at }: UsageRecord): string {
   return `${recorded_at.slice(0, HOUR_LENGTH)}:00:00Z`
 }

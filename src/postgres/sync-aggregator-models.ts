@@ -1,20 +1,20 @@
-/** Calls sync_aggregator_models(). */
+/** Calls sync_aggregator_models(): brings the catalogue up to date with the aggregator's list. */
 import type { Database } from './database.ts'
 import { defineStatement, runStatement, text } from './statement.ts'
 
 export interface ModelChange {
   change: 'added' | 'back' | 'changed' | 'gone' | 'left alone'
   model: string
-  /** What differs, in words. */
+  /** The difference, in words. */
   details: string
 }
 
 export interface ModelSync {
-  /** As the columns of `models` are named. */
+  /** Objects with the column names of `models`. */
   models: readonly object[]
   /** Where the list was read. */
   source: string
-  /** Changes nothing. */
+  /** Reports the changes without making them. */
   dryRun: boolean
 }
 

@@ -1,8 +1,8 @@
-/** Calls what keeps the cache within its bounds: expired entries and what is too much go, graphs are rebuilt. */
+/** Calls the functions that keep the cache within its bounds: they delete expired and excess entries, and rebuild lists. */
 import { sql } from 'kysely'
 import type { Database } from './database.ts'
 
-/** Deletes expired cache entries, at most so many; returns how many went. */
+/** Deletes at most `atMost` expired cache entries; returns how many. */
 export async function deleteExpiredEntries(database: Database, atMost: number): Promise<number> {
   const { rows } = await sql<{ deleted: number }>`select delete_expired_entries(${atMost}::integer) as deleted`.execute(
     database.queries,
@@ -10,7 +10,7 @@ export async function deleteExpiredEntries(database: Database, atMost: number): 
   return rows[0]?.deleted ?? 0
 }
 
-/** Deletes what projects keep beyond their `cache_bytes`, at most so many entries; returns how many went. */
+/** Deletes at most `atMost` entries that exceed projects' `cache_bytes`; returns how many. */
 export async function evictEntries(database: Database, atMost: number): Promise<number> {
   const { rows } = await sql<{ evicted: number }>`select evict_entries(${atMost}::integer) as evicted`.execute(
     database.queries,
@@ -18,14 +18,14 @@ export async function evictEntries(database: Database, atMost: number): Promise<
   return rows[0]?.evicted ?? 0
 }
 
-/** Rebuilding takes longer than statements that requests wait for may. */
-const REBUILD_GRAPH = `
+/** Rebuilding takes longer than the usual statement timeout. */
+const REBUILD_LISTS = `
   set local statement_timeout = '10min';
   set local maintenance_work_mem = '256MB';
-  select rebuild_cache_graphs();
+  select rebuild_cache_lists();
 `
 
-/** Drops graphs that nobody needs any more, and rebuilds the one of which most was deleted, if there is one. */
-export function rebuildCacheGraph(database: Database): Promise<void> {
-  return database.runScript(REBUILD_GRAPH)
+/** Drops unused lists, and rebuilds the ones with the most deleted entries, if any. */
+export function rebuildCacheLists(database: Database): Promise<void> {
+  return database.runScript(REBUILD_LISTS)
 }

@@ -1,9 +1,9 @@
-/** Calls what keeps verdicts about pairs of questions, and the semantic hits that people may speak of. */
+/** Calls the functions for verdicts about pairs of questions, and for the semantic hits that people can give feedback on. */
 import type { Database } from './database.ts'
 import type { Exchange } from './equivalences.ts'
 import { defineStatement, integer, nothing, readOne, runStatement, text, toColumns } from './statement.ts'
 
-/** A request that was answered from the cache though worded differently, would have been, or nearly was. */
+/** A semantic hit, a hit in shadow mode, or a near miss. */
 export interface SemanticHit {
   projectId: number
   requestId: string
@@ -12,17 +12,17 @@ export interface SemanticHit {
   /** `request_hash` of the entry, in hex. */
   entryHash: string
   reason: string
-  /** Of one that was not served: the kind of difference that stood in the way. */
+  /** For a near miss: the kind of difference that prevented a match. */
   difference: string | null
-  /** The question, sealed; null where the project keeps none. */
+  /** The question, encrypted; null when the project stores none. */
   sealedWording: Uint8Array | null
   similarity: number
-  /** Whether it was only recorded. */
+  /** Whether the match was recorded but not served. */
   isShadow: boolean
   promptTokens: number
   completionTokens: number
   savedUsd: number
-  /** The one exchange of words between the two questions; null: there is none, or more. */
+  /** The one exchange of words between the two questions; null when there is none, or more than one. */
   exchange: Exchange | null
 }
 
@@ -44,7 +44,7 @@ const RECORD_HITS = defineStatement(
 ) as done`,
   { done: nothing },
 )
-/** The first of its parameters: those that go as they are. */
+/** The first parameters, which need no conversion. */
 const RECORDED = [
   'projectId',
   'requestId',
@@ -72,7 +72,10 @@ export async function recordSemanticHits(database: Database, hits: readonly Sema
   ])
 }
 
-/** A person's verdict on the semantic hit, or near miss, of this request. `unknown`: there was none; `gone`: its entry is not kept any more. */
+/**
+ * Stores a person's verdict on this request's semantic hit or near miss. `unknown`: there was none; `gone`: its entry is not stored any
+ * more.
+ */
 export async function noteFeedback(
   database: Database,
   projectId: number,
@@ -83,12 +86,12 @@ export async function noteFeedback(
   return outcome
 }
 
-/** Finds anew from which similarity on each project may serve what nobody has decided. */
+/** Recomputes the similarity from which on each project may serve undecided candidates. */
 export async function learnThresholds(database: Database): Promise<void> {
   await runStatement(database, LEARN_THRESHOLDS)
 }
 
-/** Deletes at most so many of what nobody needs any more; returns how many went. */
+/** Deletes at most `atMost` verdicts and hits that are not needed any more; returns how many. */
 export async function forgetVerdicts(database: Database, atMost: number): Promise<number> {
   const { forgotten } = await readOne(database, FORGET_VERDICTS, [atMost])
   return forgotten

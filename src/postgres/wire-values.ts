@@ -1,9 +1,9 @@
-/** Values as PostgreSQL's text format has them, and back: the same through this driver as through the embedded one. */
+/** Encodes and decodes values in PostgreSQL's text format, so that both backends return the same. */
 import type { PostgresType } from 'postgres'
 
 /**
- * A parameter's text. The driver would guess at types by what the values look like, a list's by its first; statements here
- * cast each parameter, and the server reads the text as what they say.
+ * Encodes a parameter as text. The driver would guess types from values, and a list's from its first item. Statements here cast each
+ * parameter instead, and the server parses the text as that type.
  */
 export function encodeValue(value: unknown): string | null {
   if (typeof value === 'string') return value
@@ -33,14 +33,14 @@ const TIMESTAMPS = [1114, 1184]
 const TEXT_LISTS = [1009, 1015]
 const NUMBER_LISTS = [1005, 1007, 1016, 1021, 1022]
 
-/** For the driver: parameters are sent as they were encoded, and columns come as what they are. */
+/** For the driver: parameters are sent as encoded above, and columns are decoded by type. */
 export const wireTypes: Record<string, PostgresType> = {
   boolean: reading([BOOLEAN], text => text === 't'),
   bytea: reading([BYTEA], text => Buffer.from(text.slice(2), 'hex')),
   // Ids and counters stay far below 2^53.
   int8: reading([INT8], Number),
   json: reading(JSON_TYPES, text => JSON.parse(text)),
-  // A date has no time zone, and kept as text it cannot shift.
+  // A date has no time zone; kept as text, it cannot shift.
   date: reading([DATE], text => text),
   timestamp: reading(TIMESTAMPS, text => new Date(text)),
   texts: reading(TEXT_LISTS, text => parseList(text)),
@@ -51,7 +51,7 @@ function reading(oids: number[], parse: (text: string) => unknown): PostgresType
   return { to: oids[0] ?? 0, from: oids, serialize: asItIs, parse }
 }
 
-/** A one-dimensional array's elements: quoted, with backslashes, or bare. */
+/** The elements of a one-dimensional array: quoted, with backslashes, or bare. */
 export function parseList(text: string): (string | null)[] {
   const elements = text.slice(1, -1).matchAll(/"((?:[^"\\]|\\.)*)"|([^,]+)/gs)
   return Array.from(elements, ([, quoted, bare]) =>

@@ -1,4 +1,4 @@
-/** The folder of the embedded database, which one process at a time may use, and nobody else on this machine may read. */
+/** The embedded database's folder: one process at a time may use it, and only its owner may read it. */
 import { randomBytes } from 'node:crypto'
 import { readFileSync, rmSync } from 'node:fs'
 import { chmod, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
@@ -6,10 +6,10 @@ import { join, resolve } from 'node:path'
 
 const LOCK = 'lock'
 const PASSWORD = 'psql.pgpass'
-/** Who comes between the removal of a stale lock and the making of a new one has it. */
+/** Another process may take the lock between the removal of a stale one and the creation of a new one. */
 const LOCK_ATTEMPTS = 3
 
-/** Folder of the database's files, made if need be. Throws when another living process holds it. */
+/** Returns the folder of the database's files, created if necessary. Throws when another living process holds it. */
 export async function lockDataDir(dataDir: string): Promise<string> {
   const directory = resolve(dataDir)
   await mkdir(directory, { recursive: true })
@@ -28,7 +28,7 @@ async function lock(file: string, dataDir: string): Promise<void> {
       if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
     }
     if ((await findHolder(dataDir)) !== null) break
-    // What a process left that was killed.
+    // Left by a process that was killed.
     await rm(file, { force: true })
   }
   throw new Error(
@@ -36,12 +36,12 @@ async function lock(file: string, dataDir: string): Promise<void> {
   )
 }
 
-/** Process id of another living process that holds the folder; null where there is none. */
+/** Process id of another living process that holds the folder; null when there is none. */
 export async function findHolder(dataDir: string): Promise<number | null> {
   const [pid, start] = (await readFile(join(resolve(dataDir), LOCK), 'utf8').catch(() => '')).split(' ')
   const holder = Number(pid)
   if (!(holder > 0) || holder === process.pid || !isAlive(holder)) return null
-  // The number may have gone to another process since.
+  // The process id may have been reused since.
   return start === undefined || start === startOf(holder) ? holder : null
 }
 
@@ -50,12 +50,12 @@ function isAlive(pid: number): boolean {
     process.kill(pid, 0)
     return true
   } catch (error) {
-    // Somebody else's is alive too.
+    // A process of another user is alive, too.
     return error instanceof Error && 'code' in error && error.code === 'EPERM'
   }
 }
 
-/** When a process started, in ticks since the machine did: field 22 of its stat. Empty where nobody tells. */
+/** A process's start time, in ticks since boot: field 22 of its stat. '' when the system does not report it. */
 function startOf(pid: number): string {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
@@ -65,7 +65,7 @@ function startOf(pid: number): string {
   }
 }
 
-/** Password of the embedded database, made at first need, and the file that psql finds it in. */
+/** The embedded database's password, created at first use, in a file that psql reads. */
 export async function keepPsqlPassword(dataDir: string): Promise<string> {
   const kept = await readPsqlPassword(dataDir)
   if (kept !== null) return kept
@@ -75,13 +75,13 @@ export async function keepPsqlPassword(dataDir: string): Promise<string> {
   return password
 }
 
-/** Null where none has been made. */
+/** Returns null when there is none yet. */
 export async function readPsqlPassword(dataDir: string): Promise<string | null> {
   const text = await readFile(psqlPasswordFile(dataDir), 'utf8').catch(() => '')
   return /^127\.0\.0\.1:\*:\*:postgres:([\w-]+)$/m.exec(text)?.[1] ?? null
 }
 
-/** In the form of libpq's password files. */
+/** In the format of libpq's password files. */
 export function psqlPasswordFile(dataDir: string): string {
   return join(resolve(dataDir), PASSWORD)
 }

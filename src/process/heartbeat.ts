@@ -1,34 +1,34 @@
-/** A worker's sign of life to its supervisor, and how the supervisor hears of it. */
+/** A worker's heartbeat to its supervisor, and the supervisor's check of it. */
 
-/** What a worker tells its supervisor once it serves, and every second from then on. */
+/** Sent once, when a worker serves; heartbeats follow every second. */
 export const LISTENING = 'listening'
 const BEAT = 'beat'
 
 const BEAT_EVERY_MS = 1_000
-/** A worker that is silent for so long answers nobody. */
+/** A worker that is silent for this long is stuck. */
 const SILENCE_LIMIT_MS = 10_000
 const CHECK_EVERY_MS = 500
 
-/** For a worker that serves: says so, and beats as long as its event loop turns. */
+/** For a worker that serves: reports it, and sends heartbeats while its event loop runs. */
 export function tellSupervisor(): void {
   process.send?.(LISTENING)
   setInterval(() => process.send?.(BEAT), BEAT_EVERY_MS).unref()
 }
 
 export interface Pulse {
-  /** Takes what the worker said; true where it now serves. */
+  /** Handles a worker's message; returns true when it reports that it serves. */
   hear(message: unknown): boolean
   stop(): void
 }
 
-/** Calls back once when a worker that serves has fallen silent; before it serves, its start may take as long as it takes. */
+/** Calls back once when a serving worker has fallen silent. Its start has no time limit. */
 export function watchPulse(onSilent: () => void): Pulse {
   let heardAtMs: number | null = null
   let checkedAtMs = performance.now()
 
   const timer = setInterval(() => {
     const nowMs = performance.now()
-    // Where the supervisor itself stood still, what was said meanwhile is yet to be heard.
+    // If the supervisor itself was stuck, heartbeats of that time are still unread.
     const stoodStillMs = Math.max(0, nowMs - checkedAtMs - CHECK_EVERY_MS)
     checkedAtMs = nowMs
     if (heardAtMs === null) return

@@ -1,20 +1,20 @@
-/** How late the event loop is: a histogram, and a line in the log where something held it up. */
+/** Measures the event loop's delay: a histogram, and a log line when something blocked it. */
 import type { Log } from '../telemetry/log.ts'
 
 const BEAT_EVERY_MS = 20
-/** A beat that is later than this has kept every request waiting. */
+/** A delay above this is logged: it kept every request waiting. */
 const TOLD_DELAY_MS = 100
 const TELL_EVERY_MS = 1_000
-/** Upper bounds of the histogram's buckets, in milliseconds; what is later yet is in one of its own. */
+/** Upper bounds of the histogram's buckets, in milliseconds; a last bucket has everything above. */
 export const DELAY_BOUNDS_MS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000] as const
 
 export interface LoopDelay {
-  /** Beats by how late they were, one count a bound and one for what is beyond; and how late they were together. */
+  /** One count per bound and one above; the sum and the maximum of all delays. */
   read(): { counts: readonly number[]; sumMs: number; maxMs: number }
   stop(): void
 }
 
-/** Measured by beats of our own: they see what requests see, timers and input together. */
+/** Measured by a timer of its own: it sees what requests see, timers and input together. */
 export function watchLoopDelay(log: Pick<Log, 'warn'>): LoopDelay {
   const counts = new Array<number>(DELAY_BOUNDS_MS.length + 1).fill(0)
   let sumMs = 0

@@ -1,14 +1,14 @@
-/** Upkeep that runs beside requests: expired entries and what is too much go, graphs are rebuilt, partitions come and go. */
+/** Background maintenance: deletes expired and excess entries, rebuilds lists, creates and drops partitions. */
 import type { Database } from '../postgres/database.ts'
 
 import { forgetBatches, maintainUsagePartitions, rollUpUsage } from '../postgres/record-usage.ts'
-import { deleteExpiredEntries, evictEntries, rebuildCacheGraph } from '../postgres/tend-cache.ts'
+import { deleteExpiredEntries, evictEntries, rebuildCacheLists } from '../postgres/tend-cache.ts'
 import { forgetVerdicts, learnThresholds } from '../postgres/verdicts.ts'
 import { describeCause } from '../telemetry/describe-cause.ts'
 import type { Log } from '../telemetry/log.ts'
 
 const SWEEP_EVERY_MS = 60_000
-const GRAPHS_EVERY_MS = 60_000
+const LISTS_EVERY_MS = 60_000
 const UPKEEP_EVERY_MS = 3_600_000
 const ROLL_UP_EVERY_MS = 5_000
 const ENTRIES_A_BITE = 1_000
@@ -17,15 +17,15 @@ export interface Maintenance {
   stop(): void
 }
 
-/** Resolves once there is a partition for today's usage records. */
+/** Resolves when there is a partition for today's usage records. */
 export async function startMaintenance(database: Database, log: Log): Promise<Maintenance> {
   await maintainUsagePartitions(database)
   const tell = (what: string) => (error: unknown) => log.warn({ cause: describeCause(error) }, what)
   const timers = [
     setInterval(() => sweep(database).catch(tell('the cache could not be swept')), SWEEP_EVERY_MS),
     setInterval(
-      () => rebuildCacheGraph(database).catch(tell("the cache's graphs could not be rebuilt")),
-      GRAPHS_EVERY_MS,
+      () => rebuildCacheLists(database).catch(tell("the cache's lists could not be rebuilt")),
+      LISTS_EVERY_MS,
     ),
     setInterval(() => rollUpUsage(database).catch(tell('usage could not be summed up')), ROLL_UP_EVERY_MS),
     setInterval(

@@ -1,11 +1,11 @@
-/** The database for an operator's command: the configured one, also while a proxy has the embedded one open. */
+/** The database for an operator's command: the configured one, also while a proxy uses the embedded one. */
 import type { Config } from '../config.ts'
 import { type Database, sqlStateOf } from '../postgres/database.ts'
 import { openRealDatabase } from '../postgres/real.ts'
 import { findHolder, readPsqlPassword } from './data-dir.ts'
 import { openDatabase } from './open-database.ts'
 
-/** Runs the command and disconnects. Throws an error of one clear line where there is no database, or an unmigrated one. */
+/** Runs the command and disconnects. Throws a one-line error when there is no database, or it is not migrated. */
 export async function withOperatorDatabase<T>(config: Config, run: (database: Database) => Promise<T>): Promise<T> {
   const database = await openOperatorDatabase(config)
   try {
@@ -17,7 +17,7 @@ export async function withOperatorDatabase<T>(config: Config, run: (database: Da
   }
 }
 
-/** One process alone may own the embedded database's files: while a proxy does, through the port that it keeps for psql. */
+/** Only one process may own the embedded database's files. While a proxy does, this connects through its psql port. */
 async function openOperatorDatabase(config: Config): Promise<Database> {
   if (config.databaseUrl !== null || (await findHolder(config.dataDir)) === null) return openDatabase(config)
   if (config.embeddedPgPort === 0) {

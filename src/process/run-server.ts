@@ -1,4 +1,4 @@
-/** One serving process, from its stores to its open port. */
+/** Starts one serving process, from its stores to its open port. */
 import { type App, createApp } from '../app.ts'
 import type { Config } from '../config.ts'
 import { createEmbedder } from '../embedders/create-embedder.ts'
@@ -25,15 +25,15 @@ import { reasonOf } from './reason-of.ts'
 import { stopOnSignals } from './stop-server.ts'
 import { welcome } from './welcome.ts'
 
-/** Requests before the first contact with Redis would be counted by this process alone. */
+/** Wait for Redis: this process alone would count requests before the first contact. */
 const REDIS_WAIT_MS = 1_000
 
 export interface RunOptions {
-  /** One of several processes: the supervisor has migrated and greets. */
+  /** One of several workers: the supervisor migrates and prints the welcome. */
   isWorker: boolean
 }
 
-/** Resolves when the process is serving; it ends itself on SIGTERM and SIGINT. */
+/** Resolves when the process serves; it exits by itself on SIGTERM and SIGINT. */
 export async function runServer(config: Config, { isWorker }: RunOptions): Promise<void> {
   const log = createLog(config.logLevel)
   const [database, embedder] = await Promise.all([openDatabase(config), createEmbedder(config.embedder, log)])
@@ -44,7 +44,7 @@ export async function runServer(config: Config, { isWorker }: RunOptions): Promi
       : await openRedis(config.redisUrl, await readInstallationId(database), config, log)
   const app = await createApp({ config, database, store, embedder, bus, log })
 
-  // Loading its vocabulary blocks for a third of a second: now, rather than in somebody's request.
+  // Loading the vocabulary blocks for a third of a second: now, rather than during a request.
   warmTokenizer()
 
   const server = listen(app.http, config)
@@ -67,7 +67,7 @@ export async function runServer(config: Config, { isWorker }: RunOptions): Promi
   else await welcome(config, database, baseUrlOf(config.host, server.port ?? config.port))
 }
 
-/** The proxy starts without Redis too, and finds it later. */
+/** The proxy starts without Redis, too, and reconnects later. */
 async function openRedis(
   url: string,
   installationId: string,
@@ -88,7 +88,9 @@ async function openRedis(
   return { store, bus: openProcessBus({ redis, url, installationId, entries: store }) }
 }
 
-/** Without an ENCRYPTION_KEY, whoever knows the whole installation id may write entries: Redis tells its first digits alone. */
+/**
+ * Without an ENCRYPTION_KEY, anyone who knows the whole installation id can write entries. Names in Redis contain its first digits only.
+ */
 async function openTags(config: Config, installationId: string): Promise<EntryTags> {
   const { current, previous } = await readEncryptionKeys(config)
   return createEntryTags({ current: current ?? Buffer.from(installationId), previous }, installationId)
@@ -107,7 +109,7 @@ async function answersWithin(store: FastStore, limitMs: number): Promise<boolean
   return false
 }
 
-/** Throws ConfigError where the port cannot be had. */
+/** Throws ConfigError when the port is not available. */
 function listen(http: App['http'] | NonNullable<App['dashboard']>, { port, host, workers }: Config) {
   try {
     http.listen({ port, hostname: host, reusePort: workers > 1, idleTimeout: IDLE_TIMEOUT_SECONDS })

@@ -1,4 +1,4 @@
-/** Entry: configuration, stores, application, listening, draining. */
+/** Entry point: reads the configuration, and starts a server or a supervisor of workers. */
 import { ConfigError, readConfig } from '../config.ts'
 
 try {
@@ -12,7 +12,7 @@ try {
   process.exit(1)
 }
 
-/** Whether this is a worker of a supervisor's: nobody else has anything to say here. Never quoted: somebody may have tried a key. */
+/** Returns whether this is a supervisor's worker; there are no other arguments. Never quotes them, because one may be a key. */
 function readArguments(given: readonly string[]): boolean {
   if (given.length === 0) return false
   if (given.length === 1 && given[0] === '--worker') return true
@@ -21,7 +21,7 @@ function readArguments(given: readonly string[]): boolean {
   ])
 }
 
-/** The error and what caused it, one line each; a stack helps nobody who only set a variable wrong. */
+/** The error and its causes, one line each. A stack does not help with a wrong setting. */
 function explainStart(error: unknown): string {
   const lines: string[] = []
   for (let at: unknown = error; at instanceof Error; at = at.cause) lines.push(at.message || at.name)

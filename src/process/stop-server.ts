@@ -1,13 +1,13 @@
-/** The end of a serving process: what runs is finished, what is not yet written is written, and the stores are left in order. */
+/** Stops a serving process: finishes requests, writes pending data, and closes the stores. */
 import type { App } from '../app.ts'
 import type { Embedder } from '../embedders/embedder.ts'
 import type { Database } from '../postgres/database.ts'
 import type { FastStore } from '../stores/fast-store.ts'
 import type { Log } from '../telemetry/log.ts'
 
-/** A terminal signals every process of its group, and each parent passes the signal on: what comes within this time is one wish. */
+/** A terminal signals every process of its group, and each parent passes the signal on. Signals within this time count as one. */
 const ONE_SIGNAL_MS = 500
-/** For requests that were cut to notice it, end their upstream calls and be accounted for. */
+/** Time for requests that were cut off to abort their upstream calls and be accounted for. */
 const CUT_GRACE_MS = 250
 const FLUSH_TIME_LIMIT_MS = 5_000
 const CLOSE_TIME_LIMIT_MS = 2_000
@@ -26,7 +26,7 @@ export interface Serving {
   database: Database
   embedder: Embedder
   log: Log
-  /** How long requests that are under way may take to end. */
+  /** How long requests in flight may take to end. */
   timeLimitMs: number
 }
 
@@ -42,7 +42,7 @@ export function stopOnSignals(serving: Serving): void {
   }
   process.on('SIGTERM', stop)
   process.on('SIGINT', stop)
-  // The supervisor of several workers has gone without a word.
+  // The supervisor has died.
   process.on('disconnect', stop)
 }
 
@@ -63,7 +63,7 @@ async function cutRequests(server: Server, app: App, log: Log): Promise<void> {
   if (server.pendingRequests === 0) return
   log.warn({ pending: server.pendingRequests }, 'requests took too long to end; cut')
   app.noteCut()
-  // It resolves when all have let go, and one of them may never.
+  // Not awaited: it resolves when every request has ended, which may be never.
   server.stop(true)
   await Bun.sleep(CUT_GRACE_MS)
 }

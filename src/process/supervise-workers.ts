@@ -1,4 +1,4 @@
-/** Several serving processes on one port: starts them, replaces what ends, passes signals on. */
+/** Runs several serving processes on one port: starts them, replaces those that end, passes signals on. */
 import { type Config, ConfigError } from '../config.ts'
 import { createLog, type Log } from '../telemetry/log.ts'
 import { baseUrlOf, portUnavailable } from './address.ts'
@@ -6,13 +6,13 @@ import { migrateAndTell, openDatabase } from './open-database.ts'
 import { welcome } from './welcome.ts'
 import { spawnWorker, type WorkerProcess } from './worker-process.ts'
 
-/** Before a worker that ended is replaced; doubled as long as the new one does not get to serve. */
+/** Pause before an ended worker is replaced; doubled while replacements do not get to serve. */
 const LEAST_PAUSE_MS = 200
 const MOST_PAUSE_MS = 10_000
-/** A worker that has not ended this long after its own limit will not. */
+/** A worker still running this long after its own limit is killed. */
 const KILL_SLACK_MS = 10_000
 
-/** Resolves when all workers serve. Throws, having ended the others, when one cannot; later, one that ends is replaced. */
+/** Resolves when all workers serve. If one cannot, ends the others and throws. Later, a worker that ends is replaced. */
 export async function superviseWorkers(config: Config): Promise<void> {
   checkPort(config)
   const log = createLog(config.logLevel)
@@ -27,7 +27,7 @@ export async function superviseWorkers(config: Config): Promise<void> {
   await database.close()
 }
 
-/** Each worker would share the port with whoever else does so: whether it is free shows only now. */
+/** Workers bind with SO_REUSEPORT, which succeeds even if another program shares the port. So the port is checked once here. */
 function checkPort({ host, port }: Config): void {
   if (port === 0) throw new ConfigError(['PORT must be a port when WORKERS is more than 1. Example: PORT=3000'])
   try {
@@ -48,7 +48,7 @@ class Team {
     this.#log = log
   }
 
-  /** Rejects, having ended the others, where a worker does not get to serve. */
+  /** Rejects, after ending the others, when a worker does not get to serve. */
   async start(): Promise<void> {
     try {
       await Promise.all(Array.from({ length: this.#config.workers }, () => this.#fillPlace()))
@@ -59,7 +59,7 @@ class Team {
     }
   }
 
-  /** Passes a signal on, each time; the process ends when the last worker has. */
+  /** Passes each signal on; the process ends with its last worker. */
   stop(): void {
     const again = this.#isStopping
     this.#isStopping = true
@@ -67,7 +67,7 @@ class Team {
     else this.#end().then(code => process.exit(code))
   }
 
-  /** Keeps one place of the team filled; rejects when its first worker does not get to serve. */
+  /** Keeps one worker running; rejects when its first process does not get to serve. */
   async #fillPlace(): Promise<void> {
     const first = this.#spawn()
     if (!(await first.serving)) throw new Error(`a worker ended with code ${await first.ended} before it served`)
@@ -97,7 +97,7 @@ class Team {
 
   #signalAll(signal: NodeJS.Signals): Promise<number[]> {
     for (const { child } of this.#running) child.kill(signal)
-    // One that did not serve yet has no handler, and nothing to finish: the signal ends it.
+    // A worker that does not serve yet has no handler and nothing to finish: the signal ends it.
     return Promise.all(
       Array.from(this.#running, ({ child, ended }) => ended.then(code => (child.signalCode === 'SIGTERM' ? 0 : code))),
     )

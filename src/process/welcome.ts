@@ -1,4 +1,4 @@
-/** What the first start on the embedded database sets up and says: a demo project, its test key, a request to try. */
+/** The first start on the embedded database: creates a demo project and its test key, and prints a request to try. */
 import { randomBytes } from 'node:crypto'
 import { hashPassword } from '../admin/login.ts'
 import type { Config } from '../config.ts'
@@ -10,7 +10,7 @@ import { psqlPasswordFile } from './data-dir.ts'
 const DEMO_PROJECT = 'demo'
 const FIRST_ADMINISTRATOR = 'admin@localhost'
 
-/** Prints to standard output. On a real database it only says where the proxy listens. */
+/** Prints to standard output. With a PostgreSQL server it only prints the address. */
 export async function welcome(config: Config, database: Database, baseUrl: string): Promise<void> {
   const lines = [`Model Proxy listens at ${baseUrl}`]
   if (database.backend === 'embedded') lines.push(...(await introduceEmbedded(config, database, baseUrl)))
@@ -42,7 +42,7 @@ async function introduceEmbedded(config: Config, database: Database, baseUrl: st
   ]
 }
 
-/** Nothing where there is an administrator, or no dashboard to log in to. */
+/** Empty when there is an administrator, or no dashboard to log in to. */
 async function introduceAdministrator(config: Config, database: Database, baseUrl: string): Promise<string[]> {
   if (config.dashboard === 'off') return []
   const password = randomBytes(15).toString('base64url')

@@ -1,4 +1,4 @@
-/** One serving process as its supervisor sees it: whether it got to serve, whether its heart beats, and how it ended. */
+/** One serving process as its supervisor sees it: whether it serves, its heartbeat, and how it ended. */
 import { fileURLToPath } from 'node:url'
 import type { Subprocess } from 'bun'
 import type { Log } from '../telemetry/log.ts'
@@ -14,14 +14,14 @@ export interface WorkerProcess {
   ended: Promise<number>
 }
 
-/** One that falls silent is killed. */
+/** A process that falls silent is killed. */
 export function spawnWorker(log: Log): WorkerProcess {
   const { promise: serving, resolve: noteServing } = Promise.withResolvers<boolean>()
   const child = Bun.spawn([process.execPath, SERVER, '--worker'], {
     stdin: 'ignore',
     stdout: 'inherit',
     stderr: 'inherit',
-    // Also how a worker learns that its supervisor has gone.
+    // Through IPC, a worker also learns that its supervisor has gone.
     ipc: message => {
       if (pulse.hear(message)) noteServing(true)
     },

@@ -1,9 +1,12 @@
-/** Names in Redis, which installations may share: staging beside production, a database that was restored beside the one it came from. */
+/**
+ * Prefixes names in Redis, so that installations can share a server: staging beside production, or a restored database beside its
+ * original.
+ */
 
-/** Digits of the id that tell installations apart; names are many, and each costs memory. */
+/** Digits of the id in a prefix: few, because every name costs memory. */
 const ID_LENGTH = 8
 
-/** What every key and channel of an installation begins with. `id`: as installation_id() makes it, so that an operator finds them. */
+/** The prefix of every key and channel. `id` is what installation_id() returns, so that an operator can find them. */
 export function installationPrefix(id: string): string {
   return `mp:${id.slice(0, ID_LENGTH)}:`
 }

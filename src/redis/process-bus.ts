@@ -1,68 +1,78 @@
-/** How processes know of each other's upstream calls: leases with a lifetime, and messages from process to process. */
+/** Coordinates upstream calls between processes: leases with a lifetime, and messages from process to process. */
 import { createTimeLimit } from '../event-loop/time-limit.ts'
 import type { TaggedEntries } from '../stores/tagged-store.ts'
 import { connectRedis, type RedisConnection } from './connect-redis.ts'
 import { installationPrefix } from './installation-names.ts'
+import { readScript } from './read-script.ts'
 
-/** Who leads a call. */
+/** The leader of a call. */
 export interface Lease {
   /** The leading process. */
   processId: string
   callId: string
 }
 
-/** `holder`: who has had the lease since before; null when it is ours now. `entry`: the exact entry right after it was taken. */
+/** `holder` is the process that already has the lease; null when this process got it. `entry` is the exact entry, read right after. */
 export type LeaseReply = { holder: Lease } | { holder: null; entry: Uint8Array | null }
 
 export interface ProcessBus {
-  /** This process's own name. */
+  /** This process's id. */
   readonly processId: string
-  /** Takes a lease for this process, and reads the exact entry that an earlier call may have left. Rejects when Redis is out of reach. */
+  /**
+   * Takes a lease for this process, and reads the exact entry that an earlier call may have stored. Rejects when Redis is out of reach.
+   */
   takeLease(name: string, callId: string, exactKey: string): Promise<LeaseReply>
-  /** Makes a lease of ours last on. */
+  /** Extends a lease of this process. */
   renewLease(name: string): Promise<void>
-  /** Gives a lease up, if it still is that one. */
+  /** Releases a lease, if it is still this one. */
   releaseLease(name: string, lease: Lease): Promise<void>
-  /** Sends bytes to a process, in order; resolves to whether it was there to hear them. Rejects when Redis is out of reach. */
+  /** Sends bytes to a process, in order; resolves to whether that process received them. Rejects when Redis is out of reach. */
   send(processId: string, message: Uint8Array): Promise<boolean>
-  /** Sets who hears what is sent to this process. */
+  /** Sets the handler of messages to this process. */
   listen(onMessage: (message: Uint8Array) => void): void
-  /** Whether messages to this process can arrive now. */
+  /** Whether messages can reach this process now. */
   isListening(): boolean
   /** Stops listening. */
   close(): Promise<void>
 }
 
-/** A leader that died is taken to be gone after this long; a living one renews its lease. */
+/** A dead leader's lease expires after this long; a living leader renews it. */
 const LEASE_LIFETIME_MS = 10_000
 
-const RELEASE = `if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0`
-
-/** Without a reply by then, a process goes its own way. */
+/** Without a reply by then, the process goes on by itself. */
 const TIME_LIMIT_MS = 300
 
+/** ioredis adds the scripts as methods at run time. */
+interface Scripted {
+  leaseBuffer(keyCount: 2, lease: string, entry: string, asker: string, ms: number): Promise<(Buffer | null)[]>
+  release(keyCount: 1, lease: string, asker: string): Promise<number>
+}
+
 export interface ProcessBusOptions {
-  /** Stays its owner's: leases travel with the store's commands. */
+  /** Not closed here: leases share the store's connection. */
   redis: RedisConnection
-  /** Where to listen; leads to the same Redis. */
+  /** Address for subscribing; must be the same Redis. */
   url: string
   installationId: string
-  /** Of the store that entries are written to: tags messages, too. */
+  /** Of the entry store; its tags sign messages, too. */
   entries: TaggedEntries
 }
 
-export function openProcessBus({ redis, url, installationId, entries }: ProcessBusOptions): ProcessBus {
+export function openProcessBus({ redis: connection, url, installationId, entries }: ProcessBusOptions): ProcessBus {
+  const redis = connection as RedisConnection & Scripted
+  redis.defineCommand('lease', { lua: readScript('lease.lua') })
+  redis.defineCommand('release', { lua: readScript('release.lua') })
   const processId = crypto.randomUUID()
   const prefix = installationPrefix(installationId)
   const named = (name: string) => prefix + name
-  // Another word than releases without tags have: the two do not hear each other, and each leads for itself.
+  // Releases before integrity tags use another channel name: the two receive nothing from each other, and each leads its own calls.
   const channelOf = (id: string) => `bus:${id}`
   const inTime = createTimeLimit(TIME_LIMIT_MS)
-  // A connection that listens can do nothing else.
+  // A connection that subscribes can do nothing else.
   const listener = connectRedis(url, { listens: true })
   let onMessage: (message: Uint8Array) => void = () => {}
   const own = channelOf(processId)
-  // Who can publish could answer for a leader: what is not one of ours is not heard.
+  // Anyone who can publish could pose as a leader, so messages with a wrong tag are dropped.
   listener.on('messageBuffer', (_: Buffer, tagged: Buffer) => {
     const message = entries.openMessage(own, tagged)
     if (message) onMessage(message)
@@ -72,18 +82,19 @@ export function openProcessBus({ redis, url, installationId, entries }: ProcessB
   return {
     processId,
     async takeLease(name, callId, exactKey) {
-      // One pipeline, in this order: both names have the project's hash tag.
-      const taking = redis.set(named(name), `${processId} ${callId}`, 'PX', LEASE_LIFETIME_MS, 'NX')
-      const [taken, entry] = await inTime(Promise.all([taking, redis.getBuffer(named(exactKey))]))
-      if (taken === 'OK') return { holder: null, entry: entries.open(exactKey, entry) }
-      const [holder = '', holderCall = ''] = ((await inTime(redis.get(named(name)))) ?? '').split(' ')
+      const asker = `${processId} ${callId}`
+      const [held, entry = null] = await inTime(
+        redis.leaseBuffer(2, named(name), named(exactKey), asker, LEASE_LIFETIME_MS),
+      )
+      if (!held) return { holder: null, entry: entries.open(exactKey, entry) }
+      const [holder = '', holderCall = ''] = held.toString('latin1').split(' ')
       return { holder: { processId: holder, callId: holderCall } }
     },
     async renewLease(name) {
       await inTime(redis.pexpire(named(name), LEASE_LIFETIME_MS))
     },
     async releaseLease(name, lease) {
-      await inTime(redis.eval(RELEASE, 1, named(name), `${lease.processId} ${lease.callId}`))
+      await inTime(redis.release(1, named(name), `${lease.processId} ${lease.callId}`))
     },
     async send(to, message) {
       const channel = channelOf(to)

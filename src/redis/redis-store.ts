@@ -1,9 +1,9 @@
 /** The fast store on a Redis server or cluster. */
-import { readFileSync } from 'node:fs'
 import type { FastStore, PassBatch, PassVerdict, Window } from '../stores/fast-store.ts'
 import { birthOf, totalOf } from '../stores/sliding-window.ts'
 import type { RedisConnection } from './connect-redis.ts'
 import { installationPrefix } from './installation-names.ts'
+import { readScript } from './read-script.ts'
 
 /** ioredis adds the scripts as methods at run time. */
 interface Scripted {
@@ -18,8 +18,8 @@ const PROBE_NAME = 'probe'
 const PROBE_LIVES_MS = 60_000
 
 /**
- * What installations keep there never meets. Closes the connection when it is closed itself. Calls have no time limit but the
- * connection's; the guard has one.
+ * Names are separate per installation. Closing the store closes the connection. Calls have only the connection's time limit; the guard
+ * adds one.
  */
 export function openRedisStore(connection: RedisConnection, installationId: string): FastStore {
   const redis = connection as RedisConnection & Scripted
@@ -75,7 +75,7 @@ export function openRedisStore(connection: RedisConnection, installationId: stri
       return true
     },
     async ping() {
-      // One that takes no writes, full or read-only, would count nothing.
+      // A write, because a Redis that is full or read-only could not count.
       await redis.set(named(PROBE_NAME), '', 'PX', PROBE_LIVES_MS)
     },
     async close() {
@@ -84,17 +84,13 @@ export function openRedisStore(connection: RedisConnection, installationId: stri
   }
 }
 
-/** The script's answer where it does not have a window that we know. */
+/** The script's reply when it lacks a window that the caller has seen. */
 const HAS_LOST = -1
 
-/** What the script is told of a window: what we remember only where it is needed. */
+/** The script's arguments for a window. The remembered bytes are sent only when Redis has lost the window. */
 function writeWindow({ limit, remembered, missed = 0 }: Window, hasLost: boolean): (number | Buffer | string)[] {
   const known = remembered ? birthOf(remembered) : 0
   return [limit, known, missed, hasLost && remembered ? toBuffer(remembered) : '']
-}
-
-function readScript(file: string): string {
-  return readFileSync(new URL(file, import.meta.url), 'utf8')
 }
 
 function asBytes(value: number | Buffer | null | undefined): Uint8Array | null {

@@ -1,4 +1,4 @@
-/** Entries in this process's memory: up to so many bytes, the least recently used go first. */
+/** Entries in this process's memory, up to a number of bytes; the least recently used are evicted first. */
 import { LRUCache } from 'lru-cache'
 import { TAG_BYTES } from './entry-tags.ts'
 import { aliasTarget } from './fast-store.ts'
@@ -23,7 +23,7 @@ export class EntryMemory {
     return null
   }
 
-  /** As in windows.lua: an alias is given with the entry that it names. */
+  /** As in windows.lua: an alias is returned with the entry that it names. */
   readNamed(name: string, nowMs: number): Uint8Array | null {
     const stored = this.read(name, nowMs)
     const target = stored && (aliasTarget(stored, 0) ?? aliasTarget(stored, TAG_BYTES))

@@ -1,36 +1,36 @@
 /**
- * Integrity tags of entries: what somebody else wrote into Redis, or moved there from one name to another, is not served.
+ * Integrity tags of entries: bytes that others wrote into Redis, or moved from one name to another, are not served.
  *
- * AES-256-GCM's tag alone, over the name and the bytes, which stay readable: several GB/s, where a hash would take milliseconds for
- * a large answer. Nonces are drawn by lot; after 2^32 entries under one key the chance that two were ever the same is 2^-33.
+ * Only AES-256-GCM's tag is used, over the name and the bytes, which stay readable: several GB/s, where a hash would take milliseconds
+ * for a large response. Nonces are random; after 2^32 entries under one key the chance of a repeated nonce is 2^-33.
  */
 import { createCipheriv, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto'
 
 export interface EntryTags {
-  /** The bytes with their tag in front. */
+  /** Returns the bytes with their tag in front. */
   tag(name: string, bytes: Uint8Array): Uint8Array
-  /** The bytes behind a tag that is right; null for all others. */
+  /** Returns the bytes without a valid tag; null when the tag is wrong. */
   check(name: string, tagged: Uint8Array): Uint8Array | null
 }
 
 export interface TagKeys {
-  /** Makes and checks tags. */
+  /** Creates and checks tags. */
   current: Uint8Array
-  /** Checks those from before the last rotation. */
+  /** Checks tags from before the last rotation. */
   previous: Uint8Array | null
 }
 
 const NONCE_BYTES = 12
 const MAC_BYTES = 16
-/** What stands before an entry's own bytes: nonce and tag. As windows.lua has it, too. */
+/** Length of nonce and tag before an entry's bytes. windows.lua has the same number. */
 export const TAG_BYTES = NONCE_BYTES + MAC_BYTES
 const ALGORITHM = 'aes-256-gcm'
 const KEY_BYTES = 32
 const PURPOSE = 'entries of the fast store'
-/** Random bytes are drawn for so many entries at a time: each draw costs as much as a tag. */
+/** Nonces drawn at once: a single draw costs as much as a tag. */
 const NONCES_A_DRAW = 256
 
-/** `installationId`: tags of one installation are none of another's, even where they have the same key. */
+/** With `installationId`, a tag of one installation is wrong in another, even with the same key. */
 export function createEntryTags({ current, previous }: TagKeys, installationId: string): EntryTags {
   const [key, formerKey] = [current, previous].map(secret => secret && deriveKey(secret, installationId))
   if (!key) throw new Error('Tags need a key')
@@ -59,7 +59,7 @@ function deriveKey(secret: Uint8Array, installationId: string): Uint8Array {
 function computeMac(key: Uint8Array, nonce: Uint8Array, name: string, bytes: Uint8Array): Uint8Array {
   const cipher = createCipheriv(ALGORITHM, key, nonce, { authTagLength: MAC_BYTES })
   cipher.setAAD(bytes)
-  // Encrypted for its tag alone: name and bytes cannot run into each other.
+  // The name is encrypted, and only the tag is used: GCM keeps name and bytes apart.
   cipher.update(name, 'utf8')
   cipher.final()
   return cipher.getAuthTag()

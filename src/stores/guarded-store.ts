@@ -1,18 +1,18 @@
 /**
- * The fast store that never fails a request. While Redis is out of reach entries are missed, and windows are kept by this process,
- * from what it had seen of them; when Redis is back, whatever it does not know of them it is told.
+ * A fast store that never fails a request. While Redis is out of reach, entries are misses, and this process counts windows from what it
+ * last saw. When Redis is back, it gets everything it does not know.
  */
 import type { FastStore, PassBatch, PassVerdict } from './fast-store.ts'
 import { type OnStoreChange, StoreGuard } from './store-guard.ts'
 import { WindowMemory } from './window-memory.ts'
 
 export interface GuardedStore extends FastStore {
-  /** Whether the store answered last time it was tried. */
+  /** Whether the store answered the last attempt. */
   isUp(): boolean
 }
 
 export interface GuardOptions {
-  /** How many processes share the store: while it is away, each lets its share of every limit through. */
+  /** How many processes share the store. While it is away, each of them grants its share of every limit. */
   processes?: number
   onChange?: OnStoreChange
 }
@@ -21,7 +21,7 @@ export function guardStore(store: FastStore, { processes = 1, onChange }: GuardO
   const memory = new WindowMemory(processes)
   const guard = new StoreGuard(onChange)
 
-  /** What Redis was told is noted also where its answer comes too late for the request. */
+  /** Redis's reply is remembered even when it comes too late for the request. */
   async function passInStore(batch: PassBatch): Promise<PassVerdict> {
     const recalled = memory.recall(batch)
     try {
@@ -34,7 +34,7 @@ export function guardStore(store: FastStore, { processes = 1, onChange }: GuardO
     }
   }
 
-  /** A batch whose answer came too late was counted by this process meanwhile. */
+  /** Its reply came too late, and this process counted the batch meanwhile: Redis's count is taken back. */
   async function uncountTwice({ windows }: PassBatch, { granted, countedAtSecond }: PassVerdict): Promise<void> {
     if (granted === 0) return
     const names = windows.map(window => window.name)
@@ -57,7 +57,7 @@ export function guardStore(store: FastStore, { processes = 1, onChange }: GuardO
         return markLocal(memory.passAlone(batch))
       })
     },
-    // Back to where it was counted, even if the other store has taken over since.
+    // The sign tells which store counted the request; it is taken back there, even if the other store is in use now.
     uncount: async (names, requests, second) =>
       isLocal(second)
         ? memory.uncountAlone(names, requests, -second)
@@ -82,7 +82,7 @@ export function guardStore(store: FastStore, { processes = 1, onChange }: GuardO
   }
 }
 
-/** A second in which this process itself counted is told by its sign. */
+/** A negative second marks a count made by this process. */
 function markLocal(verdict: PassVerdict): PassVerdict {
   return { ...verdict, countedAtSecond: -verdict.countedAtSecond }
 }

@@ -11,7 +11,7 @@ import {
 } from './sliding-window.ts'
 
 export interface InProcessStoreOptions {
-  /** Most bytes of entries kept; the least recently used go first. */
+  /** Most bytes of entries; the least recently used are evicted first. */
   maxEntryBytes?: number
   /** Milliseconds since the epoch. */
   now?: () => number
@@ -41,7 +41,7 @@ export function createInProcessStore({
     }
   }
 
-  // Windows that nobody used for a minute are empty.
+  // A window unused for its whole length is empty.
   const sweep = setInterval(() => {
     const oldest = Math.floor(now() / 1000) - WINDOW_SECONDS
     for (const [name, state] of windows) if (state.lastSecond < oldest) windows.delete(name)

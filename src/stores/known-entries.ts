@@ -1,14 +1,14 @@
-/** Entries whose tags were right when they were last read: the same bytes under the same name need not be checked again. */
+/** Remembers entries whose tags were right: the same bytes under the same name are not checked again. */
 import { LRUCache } from 'lru-cache'
 
 const MOST_BYTES = 32 * 1_048_576
-/** What is larger is checked each time, at several GB/s. */
+/** Larger entries are checked each time, at several GB/s. */
 const LARGEST_BYTES = 65_536
 
 export interface KnownEntries {
-  /** What the bytes that a store gave for a name were opened to; undefined where they are not those that were last right. */
+  /** Returns the opened entry for a name's stored bytes; undefined unless they are the bytes that were last valid. */
   find(name: string, stored: Uint8Array): Uint8Array | undefined
-  /** Checks them by `open`, which may write over what it is given, and remembers what came of it. */
+  /** Checks the bytes with `open`, which may overwrite its input, and remembers the result. */
   open(name: string, stored: Uint8Array, open: (stored: Uint8Array) => Uint8Array | null): Uint8Array | null
 }
 
@@ -30,7 +30,7 @@ export function createKnownEntries(): KnownEntries {
     },
     open(name, stored, open) {
       if (stored.length > LARGEST_BYTES) return open(stored)
-      // Copies: what a store gives lies in a buffer that holds much else.
+      // Copies, because a store's bytes are a view of a larger buffer.
       const own = Buffer.from(stored)
       const opened = open(stored)
       if (opened) known.set(name, { stored: own, opened: Buffer.from(opened) })

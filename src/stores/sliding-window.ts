@@ -1,11 +1,11 @@
-/** A rate window's arithmetic, the same as in windows.lua, and the bytes that a window is there. */
+/** A rate window's arithmetic and its bytes, the same as in windows.lua. */
 import { WINDOW_SECONDS } from './fast-store.ts'
 
 export interface SlidingWindow {
   total: number
-  /** The second that it was last moved to. */
+  /** The second that the window was last moved to. */
   lastSecond: number
-  /** One a second, in turn. */
+  /** A ring of counts, one per second. */
   counts: Uint32Array
 }
 
@@ -13,7 +13,7 @@ export function createWindow(second: number): SlidingWindow {
   return { total: 0, lastSecond: second, counts: new Uint32Array(WINDOW_SECONDS) }
 }
 
-/** Forgets what is too old by now. */
+/** Forgets seconds that have left the window. */
 export function moveWindow(window: SlidingWindow, second: number): void {
   const passed = Math.min(second - window.lastSecond, WINDOW_SECONDS)
   for (let i = 1; i <= passed; i++) {
@@ -30,7 +30,7 @@ export function addToWindow(window: SlidingWindow, second: number, requests: num
   window.total += requests
 }
 
-/** Until the window has let go of enough for one more request. */
+/** Time until the window has room for one more request. */
 export function waitForRoomMs(window: SlidingWindow | undefined, limit: number, nowMs: number): number {
   if (!window) return 0
   let over = window.total + 1 - limit
@@ -43,7 +43,7 @@ export function waitForRoomMs(window: SlidingWindow | undefined, limit: number, 
   return WINDOW_SECONDS * 1000
 }
 
-/** Only that second's own count may shrink. */
+/** Only that second's count may shrink. */
 export function takeFromWindow(window: SlidingWindow | undefined, requests: number, second: number): void {
   if (!window || second > window.lastSecond || window.lastSecond - second >= WINDOW_SECONDS) return
   const at = second % WINDOW_SECONDS
@@ -61,7 +61,7 @@ export function totalOf(bytes: Uint8Array): number {
   return readCount(bytes, 0)
 }
 
-/** Which of the windows that had this name, one after the other, it is. */
+/** Tells apart the successive windows of one name. */
 export function birthOf(bytes: Uint8Array): number {
   return readCount(bytes, BIRTH_AT)
 }
@@ -71,7 +71,7 @@ export function decodeWindow(bytes: Uint8Array): SlidingWindow {
   return { total: readCount(bytes, 0), lastSecond: readCount(bytes, LAST_SECOND_AT), counts }
 }
 
-/** Byte by byte: a view of a small array has the engine move its bytes elsewhere first. */
+/** Byte by byte: a DataView of a small array makes the engine move its bytes out of line first. */
 function readCount(bytes: Uint8Array, at: number): number {
   let count = 0
   for (let i = at; i < at + 4; i++) count = count * 256 + (bytes[i] ?? 0)

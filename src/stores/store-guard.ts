@@ -1,12 +1,12 @@
-/** Whether the store behind can be reached: tries it within a time limit, and leaves it alone for a moment where it failed. */
+/** Calls the store behind it with a time limit, and after a failure leaves it alone for a moment. */
 import { createTimeLimit } from '../event-loop/time-limit.ts'
 
-/** Redis answers in well under a millisecond; one that takes this long is as good as gone. */
+/** Redis answers in well under a millisecond; one that takes this long counts as gone. */
 const TIME_LIMIT_MS = 500
 /** After a failure Redis is left alone this long, so that a hanging one does not slow every request. */
 const RETRY_AFTER_MS = 500
 
-/** Told when the store is lost, with the reason, and when it is back. */
+/** Called when the store is lost, with the reason, and when it is back. */
 export type OnStoreChange = (isUp: boolean, cause?: unknown) => void
 
 export class StoreGuard {
@@ -19,7 +19,7 @@ export class StoreGuard {
     this.#onChange = onChange
   }
 
-  /** Whether the store answered last time it was tried. */
+  /** Whether the store answered the last attempt. */
   get isUp(): boolean {
     return this.#isUp
   }
@@ -28,7 +28,7 @@ export class StoreGuard {
   async try<T>(attempt: () => Promise<T>, otherwise: () => T | Promise<T>): Promise<T> {
     const now = performance.now()
     if (now < this.#retryAtMs) return otherwise()
-    // One caller at a time finds out whether a store that was down is back.
+    // One caller at a time probes a store that was down.
     if (!this.#isUp) this.#retryAtMs = now + RETRY_AFTER_MS
     try {
       const result = await this.#withinLimit(attempt())

@@ -1,20 +1,20 @@
-/** A fast store whose entries carry integrity tags: one with a wrong tag is a miss, and goes. Messages carry them as well. */
+/** A fast store whose entries carry integrity tags: an entry with a wrong tag is a miss, and is deleted. Messages carry tags as well. */
 import { type EntryTags, TAG_BYTES } from './entry-tags.ts'
 import { aliasTarget, type FastStore } from './fast-store.ts'
 import { createKnownEntries } from './known-entries.ts'
 
 export interface TaggedEntries {
-  /** What a store gave for a name, without its tags; null where one is wrong. */
+  /** Returns a name's stored bytes without tags; null when a tag is wrong. */
   open(name: string, stored: Uint8Array | null): Uint8Array | null
-  /** A message with its tag, which is for this name alone. */
+  /** Returns the message with a tag that is valid for this name only. */
   tagMessage(name: string, message: Uint8Array): Uint8Array
-  /** The message behind a tag that is right; null for all others. */
+  /** Returns the message without its valid tag; null when the tag is wrong. */
   openMessage(name: string, tagged: Uint8Array): Uint8Array | null
 }
 
 export interface TaggingOptions {
   tags: EntryTags
-  /** Told of each entry, and each message, whose tag is wrong. */
+  /** Called for each entry and message with a wrong tag. */
   onWrong(name: string): void
 }
 
@@ -39,7 +39,7 @@ export function tagEntries(store: FastStore, { tags, onWrong }: TaggingOptions):
     return stored && check(name, stored)
   }
 
-  /** Of an exact entry: the popular ones are read again and again. */
+  /** Remembers exact entries, because popular ones are read again and again. */
   function openExact(name: string, stored: Uint8Array | null): Uint8Array | null {
     if (!stored) return null
     return known.find(name, stored) ?? known.open(name, stored, bytes => check(name, bytes))
@@ -71,10 +71,10 @@ export function tagEntries(store: FastStore, { tags, onWrong }: TaggingOptions):
 
 const LINE_FEED = 10
 
-/** `wrong`: the name of the entry that it stands under. */
+/** `wrong` is the name under which the entry is stored. */
 type Opened = { bytes: Uint8Array | null } | { wrong: string }
 
-/** An alias comes with the entry that it names behind it, each with a tag; without one it leads nowhere. */
+/** An alias is followed by the entry that it names, each with a tag; without that entry the alias leads nowhere. */
 function openTagged(tags: EntryTags, name: string, stored: Uint8Array): Opened {
   const target = aliasTarget(stored, TAG_BYTES)
   if (target === null) {
@@ -86,7 +86,7 @@ function openTagged(tags: EntryTags, name: string, stored: Uint8Array): Opened {
   if (!alias) return { wrong: name }
   if (end === stored.length) return { bytes: null }
   if (!tags.check(target, stored.subarray(end))) return { wrong: target }
-  // Moved to where the entry's own bytes begin: those are not copied, however many they are.
+  // The alias moves next to the entry's bytes, which may be many and need no copy then.
   const start = end + TAG_BYTES - alias.length
   stored.copyWithin(start, TAG_BYTES, end)
   return { bytes: stored.subarray(start) }

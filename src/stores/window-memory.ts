@@ -1,4 +1,4 @@
-/** What a process remembers of rate windows: so that Redis gets back what it lost, and limits hold while it is away. */
+/** Remembers rate windows in this process: Redis gets back what it lost, and limits hold while it is away. */
 import { type PassBatch, type PassVerdict, WINDOW_SECONDS, type Window } from './fast-store.ts'
 import {
   addToWindow,
@@ -11,11 +11,11 @@ import {
 } from './sliding-window.ts'
 
 interface Remembered {
-  /** As Redis last had it. */
+  /** As Redis last returned it. */
   seen: Uint8Array | null
-  /** What passed without it since; what it has not been told of. */
+  /** Requests that passed without Redis and that it does not know of yet. */
   alone: SlidingWindow | null
-  /** How much of that it is being told of. */
+  /** How many of those are being reported now. */
   telling: number
   usedAtSecond: number
 }
@@ -27,7 +27,7 @@ export class WindowMemory {
   readonly #now: () => number
   readonly #windows = new Map<string, Remembered>()
   readonly #sweep: ReturnType<typeof setInterval>
-  /** Redis' clock is the one that windows are counted by. */
+  /** Offset to Redis's clock, by which windows are counted. */
   #aheadSeconds = 0
 
   /** `processes`: how many share the limits. */
@@ -38,19 +38,19 @@ export class WindowMemory {
     this.#sweep.unref()
   }
 
-  /** The batch with all that Redis may not know. Each must end in `noteCounted` or `noteFailed`. */
+  /** Adds to the batch what Redis may not know. Each result must end in `noteCounted` or `noteFailed`. */
   recall(batch: PassBatch): PassBatch {
     return { ...batch, windows: batch.windows.map(window => this.#recallWindow(window)) }
   }
 
-  /** Redis has counted a batch that `recall` made. */
+  /** Redis has counted a batch that `recall` returned. */
   noteCounted(recalled: PassBatch, verdict: PassVerdict): void {
     this.#aheadSeconds = verdict.countedAtSecond - Math.floor(this.#now() / 1000)
     for (const [i, { name, missed = 0 }] of recalled.windows.entries()) {
       const found = this.#find(name)
       this.#noteTold(found, missed)
       const seen = verdict.windows?.[i]
-      // A copy: the bytes lie in a buffer that holds much else.
+      // A copy, because the bytes are a view of a larger buffer.
       if (seen) found.seen = new Uint8Array(seen)
     }
   }
@@ -60,8 +60,8 @@ export class WindowMemory {
   }
 
   /**
-   * Passes a batch without Redis. What was left of a limit when this process last saw the window is shared out among all processes
-   * equally; of a window that it has not seen, the whole limit is.
+   * Passes a batch without Redis. Processes share equally what was left of a limit when this process last saw the window. Of an unseen
+   * window, they share the whole limit.
    */
   passAlone({ requests, windows, entries }: PassBatch): PassVerdict {
     const second = this.#nowSecond()
@@ -79,7 +79,7 @@ export class WindowMemory {
       granted,
       countedAtSecond: second,
       waitMs: granted < requests ? Math.max(0, ...waits) : 0,
-      // A full share is a full window.
+      // A window whose share is used up is reported as full.
       totals: opened.map(({ all, alone, limit, share }) =>
         alone.total >= share ? Math.max(all.total, limit) : all.total,
       ),
@@ -116,13 +116,13 @@ export class WindowMemory {
     if (!found) return window
     const isStale = this.#nowSecond() - found.usedAtSecond >= WINDOW_SECONDS
     if (found.alone) moveWindow(found.alone, this.#nowSecond())
-    // One call at a time tells of what passed: two would have it counted twice.
+    // Only one call at a time reports them; two would have them counted twice.
     const missed = found.telling === 0 ? (found.alone?.total ?? 0) : 0
     found.telling += missed
     return { ...window, remembered: isStale ? null : found.seen, missed }
   }
 
-  /** What is left to be told after `missed` of it was. */
+  /** Keeps what is left to be reported after `missed` of it was. */
   #noteTold(found: Remembered, missed: number): void {
     found.telling -= missed
     if (missed === 0 || !found.alone) return
@@ -139,14 +139,14 @@ export class WindowMemory {
   }
 }
 
-/** `all`: what was seen and what passed without Redis since. `share`: most that may pass without Redis now. */
+/** `all` is what was seen plus what passed without Redis. `share` is the most that may pass without Redis now. */
 function openAlone(found: Remembered, limit: number, processes: number, second: number) {
   found.alone ??= createWindow(second)
   const { alone } = found
   moveWindow(alone, second)
   const all = found.seen ? decodeWindow(found.seen) : createWindow(second)
   moveWindow(all, second)
-  // Of the smallest limits each process may still use one where nobody is known to have used any.
+  // With a small limit, each process may still pass one request if the window is empty as far as it knows.
   const share = Math.max(all.total === 0 ? 1 : 0, Math.floor((limit - all.total) / processes))
   for (let back = 0; back < WINDOW_SECONDS; back++) {
     addToWindow(all, second - back, alone.counts[(second - back) % WINDOW_SECONDS] ?? 0)

@@ -1,6 +1,6 @@
-/** What a log says of an error. */
+/** Describes an error for the log. */
 
-/** An error's name and code: its message may quote what it was given. */
+/** Returns an error's name and code only: its message may quote a prompt. */
 export function describeCause(cause: unknown): string {
   if (!(cause instanceof Error)) return typeof cause
   const code = 'code' in cause && typeof cause.code === 'string' ? ` ${cause.code}` : ''

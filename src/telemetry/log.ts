@@ -1,11 +1,11 @@
-/** Structured logs: one JSON line an event, written in lumps so that a busy proxy does not wait for its terminal. */
+/** Structured logs: one JSON line per event, written in groups so that a busy proxy does not wait for its terminal. */
 import pino from 'pino'
 import type { LogLevel } from '../config.ts'
 
 export type Log = Pick<pino.Logger, 'debug' | 'info' | 'warn' | 'error'> & {
-  /** The line of one finished request, at level info; its fields are asked for when it is written. */
+  /** The line of one finished request, at level info; `describe` is called when it is written. */
   request(describe: () => RequestFields): void
-  /** Resolves when what was logged has been written. */
+  /** Resolves when everything logged has been written. */
   flush(): Promise<void>
 }
 
@@ -14,7 +14,7 @@ type RequestFields = Record<string, string | number | boolean | null>
 const FLUSH_EVERY_MS = 100
 const LUMP_LINES = 500
 
-/** Logs to standard output. Never log a prompt, an answer, a key or a secret: log their sizes, prefixes and ids. */
+/** Logs to standard output. Never log a prompt, a response, a key or a secret: log their sizes, prefixes and ids. */
 export function createLog(level: LogLevel): Log {
   const output = Bun.stdout.writer()
   let lines: (string | (() => RequestFields))[] = []
@@ -28,14 +28,14 @@ export function createLog(level: LogLevel): Log {
   }
   function collect(line: string | (() => RequestFields)): void {
     lines.push(line)
-    // Soon, but not in the midst of a request.
+    // Soon, but not during a request.
     if (lines.length === LUMP_LINES) setImmediate(flush)
   }
   setInterval(flush, FLUSH_EVERY_MS).unref()
   const logger = pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, { write: collect })
   return Object.assign(logger, {
     flush,
-    // One a request: through pino, or formatted in the midst of it, it would cost a tenth or more of what a cache hit does.
+    // Queued, because formatting the line during the request, or through pino, costs a tenth or more of a cache hit.
     request(describe: () => RequestFields) {
       if (logger.isLevelEnabled('info')) collect(describe)
     },

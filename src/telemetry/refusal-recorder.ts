@@ -1,4 +1,4 @@
-/** Writes down every few seconds how many requests were refused, so that operators see it over all processes and restarts. */
+/** Records every few seconds how many requests were refused, so that operators see it across processes and restarts. */
 import { withinTimeLimit } from '../event-loop/time-limit.ts'
 import type { Database } from '../postgres/database.ts'
 import { recordRefusals } from '../postgres/record-refusals.ts'
@@ -9,7 +9,7 @@ import type { Refusals } from './refusals.ts'
 const WRITE_EVERY_MS = 5_000
 
 export interface RefusalRecorder {
-  /** Resolves when all has been written, or the time is up. */
+  /** Resolves when everything has been written, or the time is up. */
   drain(timeLimitMs: number): Promise<void>
   stop(): void
 }
@@ -31,7 +31,7 @@ export function createRefusalRecorder(
     written = totals
   }
 
-  /** What could not be written goes with the next. */
+  /** Counts that could not be written are sent with the next batch. */
   function startWriting(): Promise<void> {
     writing ??= write()
       .catch(error => log.warn({ cause: describeCause(error) }, 'refusals could not be written'))
@@ -45,7 +45,7 @@ export function createRefusalRecorder(
   timer.unref()
   return {
     async drain(timeLimitMs) {
-      // What was noted while an earlier batch was under way is not in it.
+      // Refusals noted during the last write are not in it.
       await writing
       await withinTimeLimit(timeLimitMs, startWriting()).catch(() => {})
     },

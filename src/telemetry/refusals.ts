@@ -1,18 +1,23 @@
-/** Keeps count of requests that were refused, by reason and address, and tells the log of each reason once a second at most. */
+/** Counts refused requests by reason and address, and logs each reason at most once a second. */
 import type { Log } from './log.ts'
 
 const TELL_EVERY_MS = 1_000
-/** Addresses of which one line tells, those with the most refusals first. */
+/** Addresses in one log line, those with the most refusals first. */
 const TOLD_ADDRESSES = 5
-/** Addresses that are told apart between two lines: beyond, they count as one. */
+/** Addresses counted separately between two lines; beyond that, they count as one. */
 const MAX_ADDRESSES = 10_000
 const OTHERS = 'others'
 
 export interface Refusals {
-  /** `reason`: the error's code. `addressPrefix`: as windows count it. */
+  /** `reason` is the error's code; `addressPrefix` is what rate windows count by. */
   note(reason: string, addressPrefix: string): void
-  /** How many since the start, by reason. */
+  /** Refusals since the start, by reason. */
   totals(): Record<string, number>
+}
+
+/** Only refusals that concern the caller or its limits count, not bad requests. */
+export function isCountedRefusal({ status }: { status: number }): boolean {
+  return status === 401 || status === 403 || status === 429
 }
 
 interface Untold {
@@ -23,7 +28,7 @@ interface Untold {
 export function createRefusals(log: Pick<Log, 'info'>): Refusals {
   const totals = new Map<string, number>()
   const untold = new Map<string, Untold>()
-  /** Reasons of which a line was written less than a second ago. */
+  /** Reasons logged less than a second ago. */
   const resting = new Set<string>()
 
   function tell(reason: string): void {

@@ -1,4 +1,4 @@
-/** Writes down what was served by meaning, or nearly, soon enough that people can speak of it, off the hot path. */
+/** Records semantic hits and near misses in the background, soon enough for people to give feedback on them. */
 import { BackgroundWork } from '../event-loop/background-work.ts'
 import { createBatcher } from '../event-loop/batcher.ts'
 import { withinTimeLimit } from '../event-loop/time-limit.ts'
@@ -11,17 +11,17 @@ const MAX_BATCH = 500
 const TIME_LIMIT_MS = 5_000
 
 export interface NewSemanticHit extends Omit<SemanticHit, 'sealedWording'> {
-  /** The question as it was asked; null where the project keeps none. */
+  /** The question's text; null when the project stores none. */
   wording: string | null
 }
 
-/** Seals a project's wording. */
+/** Encrypts a project's wording. */
 export type SealWording = (wording: string, projectId: number) => Promise<Uint8Array>
 
 export interface SemanticHitRecorder {
-  /** A hit that cannot be written is lost: nobody can speak of it then. */
+  /** A hit that cannot be written is lost: it can then get no feedback. */
   record(hit: NewSemanticHit): void
-  /** Resolves when all has been written, or the time is up. */
+  /** Resolves when everything has been written, or the time is up. */
   drain(timeLimitMs: number): Promise<void>
 }
 
@@ -36,7 +36,7 @@ export function createSemanticHitRecorder(database: Database, seal: SealWording,
     timeLimitMs: TIME_LIMIT_MS,
     timeLimitError: () => new Error('A semantic hit was not written in time'),
   })
-  /** A wording that cannot be sealed is not kept. */
+  /** A wording that cannot be encrypted is not stored. */
   async function sealWording({ wording, ...hit }: NewSemanticHit): Promise<SemanticHit> {
     if (wording === null) return { ...hit, sealedWording: null }
     const sealedWording = await seal(wording, hit.projectId).catch(error => {

@@ -1,24 +1,24 @@
-/** Usage records that wait to be written: batch by batch, each under a name of its own until it is known what became of it. */
+/** The queue of usage records, written in batches. Each batch keeps its id until its fate is known. */
 import type { UsageRecord } from '../postgres/record-usage.ts'
 
 export const MAX_BATCH = 1_000
-/** About a minute of a busy proxy; a database that is away longer costs records, not memory. */
+/** About a minute of a busy proxy. If the database is away for longer, records are dropped, so that memory stays bounded. */
 const MAX_WAITING = 500_000
 
 export interface UsageBatch {
   records: UsageRecord[]
-  /** A UUID: the database takes what it names once. */
+  /** A UUID: the database takes a batch with this name once. */
   name: string
 }
 
 export class UsageQueue {
   #waiting: UsageRecord[] = []
-  /** Sent, and perhaps written: it goes again as it is, under its name, before any other. */
+  /** Sent, and perhaps written: it is retried unchanged, under its name, before any other batch. */
   #inDoubt: UsageBatch | null = null
   #batchSize = MAX_BATCH
   #dropped = 0
 
-  /** Those that have not been sent. */
+  /** Records that have not been sent. */
   get waiting(): number {
     return this.#waiting.length
   }
@@ -31,7 +31,7 @@ export class UsageQueue {
     return this.#waiting.length >= this.#batchSize
   }
 
-  /** Lost so far: too many waited, or the database would not take them. */
+  /** Records lost so far: the queue was full, or the database refused them. */
   get dropped(): number {
     return this.#dropped
   }
@@ -44,7 +44,7 @@ export class UsageQueue {
     this.#dropped += excess
   }
 
-  /** To be sent now, and again until `noteWritten` or `divide` is called. */
+  /** Returns the batch to send, and the same one again until `noteWritten` or `divide` is called. */
   takeBatch(): UsageBatch {
     this.#inDoubt ??= { records: this.#waiting.splice(0, this.#batchSize), name: crypto.randomUUID() }
     return this.#inDoubt
@@ -56,8 +56,8 @@ export class UsageQueue {
   }
 
   /**
-   * The database refused the batch. One record that it will never take must not hold up the others: half a batch at a time finds
-   * it. Returns that record once it is found, which is then dropped.
+   * Call it when the database refused the batch. One bad record must not block the others, so batches are halved until it is found.
+   * Returns that record, which is then dropped.
    */
   divide(): UsageRecord | undefined {
     const records = this.#inDoubt?.records ?? []

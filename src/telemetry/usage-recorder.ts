@@ -9,7 +9,7 @@ const FLUSH_EVERY_MS = 500
 
 export interface UsageRecorder {
   record(usage: UsageRecord): void
-  /** Resolves when all has been written, or the time is up. */
+  /** Resolves when everything has been written, or the time is up. */
   drain(timeLimitMs: number): Promise<void>
 }
 
@@ -20,7 +20,7 @@ export function createUsageRecorder(database: Database, log: Log): UsageRecorder
   return {
     record(usage) {
       queue.add(usage)
-      // A full batch soon, for the garbage collector's sake, but not in the midst of a request.
+      // Writes a full batch soon, to relieve the garbage collector, but not during a request.
       if (queue.waiting === MAX_BATCH && !writer.isFailing) setImmediate(() => writer.start())
       writer.schedule()
     },
@@ -72,7 +72,7 @@ class QueueWriter {
     if (lost > 0) this.#log.error({ lost }, 'usage records could not be written in time')
   }
 
-  /** What waits; what comes meanwhile waits for its turn, unless it fills a batch. */
+  /** Writes the queued records. Records that arrive meanwhile wait for the next write, unless they fill a batch. */
   async #write(): Promise<void> {
     if (this.#queue.unwritten === 0) return
     do {
@@ -112,7 +112,7 @@ class QueueWriter {
   }
 }
 
-/** A value does not fit its column, or is missing, however often it is tried. */
+/** Whether retrying is useless: a value does not fit its column, or is missing. */
 function isRefusal(error: unknown): boolean {
   const state = sqlStateOf(error)
   return state !== null && (state.startsWith(DATA_EXCEPTION) || REFUSING_VIOLATIONS.includes(state))
@@ -120,5 +120,5 @@ function isRefusal(error: unknown): boolean {
 
 /** A class of SQLSTATEs. */
 const DATA_EXCEPTION = '22'
-/** Of not null: what is no number is written as null. Of a check: there is no partition for the time, and none will come. */
+/** Not null: a value that is no number is written as null. Check: no partition exists for the time, and none will be created. */
 const REFUSING_VIOLATIONS = ['23502', '23514']

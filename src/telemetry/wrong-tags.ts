@@ -1,10 +1,10 @@
-/** Tells the log of entries and messages with a wrong integrity tag, once a second at most. */
+/** Logs entries and messages with a wrong integrity tag, at most once a second. */
 import type { Log } from './log.ts'
 
 const TELL_EVERY_MS = 1_000
 
 export interface WrongTags {
-  /** `name`: of the entry, which says whose it is and nothing of what was asked, or of who was sent the message. */
+  /** `name` is the entry's or the recipient's: it identifies the project, and says nothing about the request. */
   note(name: string): void
 }
 

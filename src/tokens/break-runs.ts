@@ -1,15 +1,15 @@
-/** Owns the guard against the tokenizer's quadratic merge: no word it is given is longer than a limit. */
+/** Guards against the tokenizer's quadratic merge: no word passed to it is longer than a limit. */
 
-/** Merging a word costs the square of its length, so longer ones are cut; each cut adds at most about one token. */
+/** Merging takes the square of a word's length, so longer ones are cut; each cut adds at most about one token. */
 const LONGEST_RUN_CHARS = 128
 
-/** What the tokenizer's own pattern takes as one word: letters, signs, or white space, without end. */
+/** What the tokenizer's pattern takes as one word of any length: letters, signs, or white space. */
 const LONG_RUN = new RegExp(
   `[\\p{L}\\p{M}]{${LONGEST_RUN_CHARS},}|[^\\s\\p{L}\\p{N}]{${LONGEST_RUN_CHARS},}|\\s{${LONGEST_RUN_CHARS},}`,
   'gu',
 )
 
-/** The text in pieces to be tokenized apart; nearly always the one whole text. */
+/** Cuts the text into pieces to be tokenized separately; nearly always it is one piece. */
 export function breakLongRuns(text: string): string[] {
   if (text.length < LONGEST_RUN_CHARS) return [text]
   const pieces: string[] = []

@@ -1,4 +1,4 @@
-/** Counting tokens without holding up the event loop: what is long is counted by a worker. */
+/** Counts tokens without blocking the event loop: long texts are counted by a worker. */
 import { isOnLoop, Job, offLoop } from '../event-loop/off-loop.ts'
 import { run as countNow } from './count-job.ts'
 import { type Endpoint, estimatePromptTokens } from './count-tokens.ts'
@@ -8,7 +8,7 @@ import { estimateTextTokens } from './estimate-text.ts'
 export interface ToCount {
   endpoint: Endpoint
   request: Record<string, unknown>
-  /** Of the same model, beside the prompt. */
+  /** Counted for the same model, besides the prompt. */
   text: string
 }
 
@@ -17,12 +17,12 @@ export interface Counted {
   textTokens: number
 }
 
-/** So many take some milliseconds of the slowest text. */
+/** This many tokens of the slowest text take some milliseconds. */
 const MOST_ON_LOOP = 1_000
 
 const COUNT = new Job<ToCount, Counted>(new URL('./count-job.ts', import.meta.url))
 
-/** As `countPromptTokens` and `countTextTokens` have it. */
+/** Counts as `countPromptTokens` and `countTextTokens` do. */
 export async function countAside(asked: ToCount, owner = ''): Promise<Counted> {
   const estimate = estimatePromptTokens(asked.request, asked.endpoint) + estimateTextTokens(asked.text)
   const { model } = asked.request
@@ -37,7 +37,7 @@ export interface TextsToCount {
 
 const COUNT_TEXTS = new Job<TextsToCount, number[]>(new URL('./count-texts-job.ts', import.meta.url))
 
-/** Tokens of each text; together they are to be short enough to be handed over. */
+/** Counts each text. Together they must be short enough to be cloned quickly. */
 export function countTextsAside(asked: TextsToCount): Promise<number[]> {
   return offLoop.run(COUNT_TEXTS, asked)
 }

@@ -1,21 +1,21 @@
-/** Owns what a chat request's prompt is made of, in tokens: messages, images, files, tool definitions. */
+/** Counts the tokens of a chat request's prompt: messages, images, files, tool definitions. */
 import { isJsonObject } from '../json/json-object.ts'
 import { asList, jsonText } from './json.ts'
 import type { CountText } from './text-counter.ts'
 
-/** As OpenAI's cookbook counts: around each message, for a name, and before the answer. */
+/** From OpenAI's cookbook: tokens around each message, for a name, and before the response. */
 const MESSAGE_OVERHEAD_TOKENS = 3
 const NAME_OVERHEAD_TOKENS = 1
 const ANSWER_PRIMING_TOKENS = 3
 
-/** OpenAI's base price of an image is 85 tokens; at full detail 170 more for each of the four tiles of 1,024 x 1,024. */
+/** OpenAI's base price of an image is 85 tokens; full detail adds 170 for each of the four tiles of 1,024 x 1,024. */
 const LOW_DETAIL_IMAGE_TOKENS = 85
 const IMAGE_TOKENS = 765
-/** About ten tokens a second of speech, and about a thousand a page of a 100 kB document. */
+/** About ten tokens per second of speech, and about a thousand per page of a 100 kB document. */
 const AUDIO_CHARS_PER_TOKEN = 2048
 const FILE_CHARS_PER_TOKEN = 128
 
-/** Prompt tokens of a chat request. Fields of a wrong type count nothing. */
+/** Prompt tokens of a chat request. Fields of a wrong type count as nothing. */
 export function countChatTokens(request: Record<string, unknown>, countText: CountText): number {
   let tokens = ANSWER_PRIMING_TOKENS
   for (const message of asList(request.messages)) tokens += countMessage(message, countText)

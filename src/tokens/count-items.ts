@@ -1,19 +1,19 @@
-/** Owns what a prompt is made of, in tokens, where it is told in items or blocks: Responses and Messages requests. */
+/** Counts the tokens of a prompt in items or blocks: Responses and Messages requests. */
 import { isJsonObject } from '../json/json-object.ts'
 import { asList, jsonText } from './json.ts'
 import type { CountText } from './text-counter.ts'
 
-/** As in chat: around each item, and before the answer. */
+/** As in chat: tokens around each item, and before the response. */
 const ITEM_OVERHEAD_TOKENS = 3
 const ANSWER_PRIMING_TOKENS = 3
 /** OpenAI's price of an image at full detail. */
 const IMAGE_TOKENS = 765
-/** About a thousand a page of a 100 kB document. */
+/** About a thousand tokens per page of a 100 kB document. */
 const FILE_CHARS_PER_TOKEN = 128
 
-/** Where a prompt stands in a request. */
+/** The fields of a request that hold the prompt. */
 const PROMPT_FIELDS = ['instructions', 'system', 'input', 'messages']
-/** Where text stands in an item, a block or a part; what is an object there holds more of the same. */
+/** The fields of an item, a block or a part that hold text; an object in one of them is read the same way. */
 const TEXT_FIELDS = [
   'role',
   'name',
@@ -28,7 +28,7 @@ const TEXT_FIELDS = [
 ]
 const DEFINITION_FIELDS = ['tools', 'text', 'output_config']
 
-/** An estimate for all but text. Fields of a wrong type count nothing. */
+/** Counts text, and estimates everything else. Fields of a wrong type count as nothing. */
 export function countItemTokens(request: Record<string, unknown>, countText: CountText): number {
   let tokens = ANSWER_PRIMING_TOKENS
   for (const field of PROMPT_FIELDS) tokens += countPart(request[field], countText)
@@ -46,7 +46,7 @@ function countPart(part: unknown, countText: CountText): number {
   if (!isJsonObject(part)) return 0
   if (part.type === 'image' || part.type === 'input_image') return IMAGE_TOKENS
   if (part.type === 'document' || part.type === 'input_file') return countFile(part, countText)
-  // A tool's input is JSON to Anthropic, text to OpenAI.
+  // A tool's input is JSON for Anthropic, and text for OpenAI.
   const called = typeof part.input === 'string' ? part.input : isJsonObject(part.input) ? jsonText(part.input) : ''
   return TEXT_FIELDS.reduce((sum, field) => sum + countPart(part[field], countText), countText(called))
 }

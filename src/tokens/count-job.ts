@@ -1,4 +1,4 @@
-/** Counts a request's prompt, and a text beside it. */
+/** The worker's job that counts a request's prompt, and a text besides it. */
 import type { JobDone } from '../event-loop/off-loop.ts'
 import type { Counted, ToCount } from './count-aside.ts'
 import { countPromptTokens, countTextTokens } from './count-tokens.ts'

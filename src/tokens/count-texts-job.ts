@@ -1,4 +1,4 @@
-/** Counts texts one by one. */
+/** The worker's job that counts texts one by one. */
 import type { JobDone } from '../event-loop/off-loop.ts'
 import type { TextsToCount } from './count-aside.ts'
 import { countTextTokens } from './count-tokens.ts'

@@ -1,4 +1,4 @@
-/** Owns the public face of token counting: of a text, and of a whole request's prompt. */
+/** The interface of token counting: for a text, and for a whole request's prompt. */
 import { countChatTokens } from './count-chat.ts'
 import { countItemTokens } from './count-items.ts'
 import { estimateTextTokens } from './estimate-text.ts'
@@ -8,18 +8,18 @@ import { type CountText, createTextCounter } from './text-counter.ts'
 export type Endpoint = 'chat' | 'completions' | 'embeddings' | 'responses' | 'messages'
 
 /**
- * Tokens of a text in the vocabulary of a model (`o200k_base` where no model is given). Exact up to 131,072
- * characters, a calibrated estimate beyond; words of more than 128 letters may come out a token too high per 128.
- * The first call loads the vocabulary, which blocks for about half a second: see `warmTokenizer`.
+ * Tokens of a text in a model's vocabulary (`o200k_base` without a model). Exact up to 131,072 characters, a calibrated estimate beyond.
+ * Words of more than 128 letters may count one token too many per 128. The first call loads the vocabulary, which blocks for about half a
+ * second: see `warmTokenizer`.
  */
 export function countTextTokens(text: string, model?: string): number {
   return createTextCounter(model)(text)
 }
 
 /**
- * Prompt tokens of a request as upstream would count them: exact for texts, OpenAI's documented overheads for messages,
- * estimates for images, files and tool definitions (their JSON text). Takes any JSON and never throws; what has the
- * wrong type counts nothing. Time is bounded as in `countTextTokens`, for the whole request.
+ * Prompt tokens of a request as the upstream would count them: exact for texts, OpenAI's documented overheads for messages, estimates for
+ * images, files and tool definitions (their JSON text). Takes any JSON and never throws; fields of a wrong type count as nothing. Time is
+ * bounded as in `countTextTokens`, for the whole request.
  */
 export function countPromptTokens(request: Record<string, unknown>, endpoint: Endpoint): number {
   const model = request.model
@@ -27,9 +27,8 @@ export function countPromptTokens(request: Record<string, unknown>, endpoint: En
 }
 
 /**
- * The same from the characters alone, without a vocabulary, in microseconds: for headers that go out before an answer
- * with its real usage is there. Within about a quarter of the real count for prose. Of operations that are no `Endpoint`, the
- * texts that they are about.
+ * The same from the characters alone, without a vocabulary, in microseconds: for headers that are sent before the real usage is known.
+ * Within about a quarter of the real count for prose. For operations that are no `Endpoint`, it counts their main texts.
  */
 export function estimatePromptTokens(request: Record<string, unknown>, endpoint: string): number {
   return countPrompt(request, endpoint, estimateTextTokens)
@@ -42,10 +41,10 @@ function countPrompt(request: Record<string, unknown>, endpoint: string, countTe
   return PROMPT_FIELDS.reduce((sum, field) => sum + countInputs(request[field], countText), 0)
 }
 
-/** Where texts stand in legacy completions, and in what is passed on. */
+/** The fields that hold texts in legacy completions and pass-through operations. */
 const PROMPT_FIELDS = ['prompt', 'suffix', 'input', 'instructions', 'query', 'documents']
 
-/** A text, a list of token numbers, or a list of either. */
+/** A text, a list of token ids, or a list of either. */
 function countInputs(input: unknown, countText: CountText): number {
   if (typeof input === 'string') return countText(input)
   if (typeof input === 'number') return 1

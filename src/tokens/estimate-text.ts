@@ -1,11 +1,11 @@
-/** Owns the cheap estimate of a text's tokens: from its characters, or a sample of them, without a vocabulary. */
+/** Estimates a text's tokens cheaply: from its characters, or a sample of them, without a vocabulary. */
 
-/** Characters a token spans on average: ASCII prose and code, other alphabets, and scripts written without spaces. */
+/** Average characters per token: ASCII prose and code, other alphabets, and scripts without spaces. */
 const ASCII_CHARS_PER_TOKEN = 4
 const ALPHABETIC_CHARS_PER_TOKEN = 2.5
 const IDEOGRAPHIC_CHARS_PER_TOKEN = 1.2
 
-/** Of a longer text, so many stretches of so many characters are looked at, evenly spread over it: a tenth of a millisecond. */
+/** Samples of a longer text, spread evenly: they take a tenth of a millisecond. */
 const STRETCHES = 64
 const STRETCH_CHARS = 1_024
 

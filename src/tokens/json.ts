@@ -1,11 +1,11 @@
-/** Reading of parsed JSON whose fields may have any type. */
+/** Reads parsed JSON whose fields may have any type. */
 
-/** The value where it is a list, an empty one otherwise. */
+/** Returns the value if it is a list, else an empty list. */
 export function asList(value: unknown): unknown[] {
   return Array.isArray(value) ? value : []
 }
 
-/** The value as JSON text; empty where it is nested too deeply to be written. */
+/** Returns the value as JSON text; '' when it is nested too deeply to be written. */
 export function jsonText(value: unknown): string {
   try {
     return JSON.stringify(value) ?? ''

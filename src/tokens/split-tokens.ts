@@ -1,14 +1,14 @@
-/** Owns going between texts and the tokens they are made of. */
+/** Converts between texts and tokens. */
 import { breakLongRuns } from './break-runs.ts'
 import { AS_PLAIN_TEXT, encodingOfModel, flushDecoder, loadEncoding } from './encodings.ts'
 
 export interface TokenPiece {
   text: string
-  /** More than one where a character is spread over several tokens. */
+  /** More than one when several tokens make up a character. */
   tokens: number
 }
 
-/** The text cut into whole characters' tokens; joined again, the pieces are the text (lone surrogates apart). */
+/** Cuts the text at token boundaries that fall between characters. Joined, the pieces are the text (lone surrogates apart). */
 export function splitIntoTokens(text: string, model?: string): TokenPiece[] {
   const encoding = loadEncoding(encodingOfModel(model))
   const pieces: TokenPiece[] = []
@@ -30,7 +30,7 @@ export function splitIntoTokens(text: string, model?: string): TokenPiece[] {
   return pieces
 }
 
-/** The text that token numbers spell; undefined where one is not in the model's vocabulary. */
+/** The text of these token ids; undefined when one is not in the model's vocabulary. */
 export function decodeTokens(tokens: number[], model?: string): string | undefined {
   try {
     return loadEncoding(encodingOfModel(model)).decode(tokens)

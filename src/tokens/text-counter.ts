@@ -1,19 +1,19 @@
-/** Owns counting texts within bounded time: exactly at first, then by calibrated estimate. */
+/** Counts texts within bounded time: exactly at first, then by a calibrated estimate. */
 import { breakLongRuns } from './break-runs.ts'
 import { AS_PLAIN_TEXT, encodingOfModel, loadEncoding } from './encodings.ts'
 import { estimateTextTokens } from './estimate-text.ts'
 
 export type CountText = (text: string) => number
 
-/** Characters one counter counts exactly: about 7 ms of prose, and 200 ms of the worst text known. */
+/** Characters that one counter counts exactly: about 7 ms of prose, and 200 ms of the slowest text known. */
 const EXACT_CHARS = 131_072
-/** Of a text too long for that, so many windows of so many characters are counted, evenly spread over it. */
+/** Samples of a text too long for that, spread evenly over it. */
 const SAMPLE_WINDOWS = 16
 const SAMPLE_WINDOW_CHARS = 1024
 
 /**
- * A counter for the texts of one request. The first `EXACT_CHARS` characters are counted exactly; a text that does not
- * fit in what is left of them is estimated, calibrated by a sample of it, so no request costs more than a fixed time.
+ * Creates a counter for the texts of one request. The first `EXACT_CHARS` characters are counted exactly. A text that does not fit in the
+ * rest of them is estimated and calibrated by a sample, so that no request exceeds a fixed time.
  */
 export function createTextCounter(model?: string): CountText {
   const encoding = loadEncoding(encodingOfModel(model))
@@ -33,7 +33,7 @@ export function createTextCounter(model?: string): CountText {
   return text => {
     if (text.length <= exactCharsLeft) return countExactly(text)
     const sample = exactCharsLeft >= SAMPLE_WINDOWS * SAMPLE_WINDOW_CHARS ? takeSample(text) : ''
-    // Without room for a sample, the text is taken to be like those before it.
+    // Without characters left for a sample, the text is assumed to be like those before it.
     const ratio = sample === '' ? counted / estimated : countExactly(sample) / estimateTextTokens(sample)
     return Math.ceil(estimateTextTokens(text) * ratio)
   }

@@ -1,4 +1,4 @@
-/** Names the vectors of prompts as clients' own requests for the same would be named, so that both share one store. */
+/** Names the vectors of prompts as the vectors of clients' own embeddings requests are named, so that both share one store. */
 
 import { AGGREGATOR } from '../catalogue/catalogue.ts'
 import type { Config } from '../config.ts'
@@ -25,7 +25,7 @@ export function nameEmbedderVectors(
       model: vendor ? `${vendor}/${model}` : model,
     })
   }
-  // What answers at an address of its own is known by that address.
+  // An embedder at a custom address is identified by that address.
   const isOpenAi = baseUrl === direct.openai.baseUrl
   const route = isOpenAi ? nameRoute({ name: 'openai', pricedAs: 'openai' }) : `embedder at ${baseUrl}`
   return createVectorNames({ ...shared, route, model })

@@ -1,13 +1,13 @@
 /**
- * A vector's compact bytes, from which every number comes back exactly as upstream gave it.
+ * Packs a vector into compact bytes, from which every number comes back exactly as the upstream gave it.
  *
- * Upstreams compute in 32-bit floats. In base64 they give just these; in JSON they write a float's exact value, or its shortest
- * decimal, which is another number. All three fit in about 3.5 bytes a number: 23 bits of mantissa and the sign as they are, and
- * four bits for the exponent, which in one vector hardly varies. Numbers that are no float's are kept apart, or as doubles.
+ * Upstreams compute in 32-bit floats. Base64 carries exactly these; JSON has either a float's exact value or its shortest decimal, which
+ * is another number. All three fit in about 3.5 bytes a number: 23 bits of mantissa and the sign unchanged, and four bits for the
+ * exponent, which varies little within a vector. Numbers that are not a float's are stored as exceptions, or the whole vector as doubles.
  */
 import { shortestDecimal } from './shortest-decimal.ts'
 
-/** 32-bit floats where they came so; else what the JSON held. */
+/** 32-bit floats if they came as such; else the numbers in the JSON. */
 export type GivenNumbers = Float32Array | readonly number[]
 
 /** Numbers are the floats themselves. */
@@ -21,16 +21,16 @@ const DOUBLES = 3
 const HEADER_BYTES = 6
 const DOUBLES_HEADER_BYTES = 1
 const MOST_DIMENSIONS = 65_535
-/** A number's place and its double. */
+/** A number's index and its double. */
 const EXCEPTION_BYTES = 10
-/** In more numbers than one of so many, exceptions take more room than doubles would. */
+/** If more than one number in this many is an exception, doubles take less room. */
 const NUMBERS_AN_EXCEPTION = 4
 
-/** Exponent codes: how far below the largest, or one of these. */
+/** Exponent codes: the distance below the largest, or one of these. */
 const ZERO_CODE = 14
 const ESCAPE_CODE = 15
 
-/** Null for a vector that cannot be kept: without numbers, with too many, or with one that is not finite. */
+/** Returns null for a vector that cannot be stored: without numbers, with too many, or with one that is not finite. */
 export function packVector(numbers: GivenNumbers): Uint8Array | null {
   if (numbers.length === 0 || numbers.length > MOST_DIMENSIONS || !isFinite_(numbers)) return null
   if (numbers instanceof Float32Array) return packFloats(numbers, FLOATS, [])
@@ -49,7 +49,7 @@ export function unpackNumbers(packed: Uint8Array): Float32Array | Float64Array {
   return packed[0] === FLOATS ? floats : restoreDecimals(packed, floats)
 }
 
-/** The numbers as 32-bit floats: what upstream's base64 form has. */
+/** The numbers as 32-bit floats, as the upstream's base64 has them. */
 export function unpackFloats(packed: Uint8Array): Float32Array {
   return packed[0] === DOUBLES ? Float32Array.from(readDoubles(packed)) : unpackWords(packed)
 }
@@ -81,7 +81,7 @@ function packDoubles(numbers: readonly number[]): Uint8Array {
 }
 
 function readDoubles(packed: Uint8Array): Float64Array {
-  // A copy: eight bytes must lie where eight can begin.
+  // A copy, because a Float64Array must start at a multiple of eight bytes.
   return new Float64Array(new Uint8Array(packed.subarray(DOUBLES_HEADER_BYTES)).buffer)
 }
 
@@ -101,7 +101,7 @@ function packFloats(floats: Float32Array, form: number, exceptions: readonly Exc
   return Buffer.concat([header, mantissas, codes, escaped, writeExceptions(exceptions)])
 }
 
-/** Two codes a byte, and the exponents that no code stands for, in order. */
+/** Two codes per byte, and the exponents that have no code, in order. */
 function codeExponents(words: Uint32Array): { codes: Uint8Array; escaped: Uint8Array; largest: number } {
   let largest = 0
   for (let i = 0; i < words.length; i++) largest = Math.max(largest, ((words[i] ?? 0) >>> 23) & 255)
@@ -137,7 +137,7 @@ function unpackWords(packed: Uint8Array): Float32Array {
   return new Float32Array(words.buffer)
 }
 
-/** They stand at the very end. */
+/** They come last in the packed bytes. */
 function writeExceptions(exceptions: readonly Exception[]): Uint8Array {
   const bytes = new DataView(new ArrayBuffer(exceptions.length * EXCEPTION_BYTES))
   for (const [i, { at, number }] of exceptions.entries()) {

@@ -1,11 +1,11 @@
-/** A vector as it is kept, and its form in Redis: what is known about it in a few bytes, then the packed numbers. */
+/** A vector as it is stored, and its format in Redis: a few bytes of metadata, then the packed numbers. */
 
 export interface StoredVector {
-  /** As `packVector` makes it. */
+  /** From `packVector`. */
   packed: Uint8Array
-  /** Of the input, as upstream counted them. */
+  /** Tokens of the input, as the upstream counted them. */
   promptTokens: number
-  /** What upstream called the model in its answer. */
+  /** The model's name in the upstream's response. */
   answeredAs: string
   /** Milliseconds since the epoch. */
   createdAtMs: number
@@ -27,7 +27,7 @@ export function encodeStoredVector({ packed, promptTokens, answeredAs, createdAt
   return Buffer.concat([header, name, packed])
 }
 
-/** Null for bytes of another form: what an older or newer version wrote is unknown, not an error. */
+/** Returns null for bytes of another format: an older or newer version's vector is a miss, not an error. */
 export function decodeStoredVector(bytes: Uint8Array): StoredVector | null {
   if (bytes.length <= HEADER_BYTES || bytes[0] !== FORM) return null
   const header = new DataView(bytes.buffer, bytes.byteOffset, HEADER_BYTES)

@@ -3,20 +3,20 @@ import type { Account } from '../postgres/admit.ts'
 import { type FastStore, vectorEntryName } from '../stores/fast-store.ts'
 import { decodeStoredVector, encodeStoredVector, type StoredVector } from './stored-vector.ts'
 
-/** Whose vectors they are; a new generation makes the copies unfindable, and keeps out what was fetched before it. */
+/** The project that the vectors belong to. A new generation hides the copies, and keeps out vectors fetched before it. */
 export type Owner = Pick<Account, 'project_id' | 'cache_generation' | 'key_type'>
 
 export interface VectorCopy extends StoredVector {
-  /** Hex SHA-256, as `createVectorNames` makes them. */
+  /** Hex SHA-256, from `createVectorNames`. */
   name: string
-  /** How long it may still be found. */
+  /** Remaining lifetime. */
   ttlMs: number
 }
 
 export interface VectorCopies {
-  /** For each name its copy, if there is one no older than that. Never rejects: what cannot be read is not there. */
+  /** Returns each name's copy, unless it is missing or older than `maxAgeSeconds`. Never rejects: an unreadable copy is a miss. */
   find(owner: Owner, names: readonly string[], maxAgeSeconds: number | null): Promise<(StoredVector | null)[]>
-  /** Whether they can be found from now on. Never rejects: a failure costs one more look into Postgres. */
+  /** Resolves to whether the copies were written. Never rejects: a failure costs one more lookup in PostgreSQL. */
   write(owner: Owner, copies: readonly VectorCopy[]): Promise<boolean>
 }
 

@@ -1,28 +1,28 @@
-/** What makes two inputs the same to an embedding model: a hash over all that can change the vector. */
+/** Names an embedding input: a hash over everything that can change its vector. */
 import { canonicalizeBody, sha256 } from '../json/canonical.ts'
 import type { JsonObject } from '../json/json-object.ts'
 
-/** A text, or the numbers of its tokens. */
+/** A text, or token ids. */
 export type Input = string | readonly number[]
 
 export interface VectorSpace {
   namespace: string
-  /** Who would answer, as `nameRoute` has it: the same model name may mean another model elsewhere. */
+  /** The route that would answer, from `nameRoute`: the same model name may mean another model elsewhere. */
   route: string
-  /** As it was asked for. */
+  /** As the client asked for it. */
   model: string
-  /** As it was asked for; null where the model's own number is wanted. */
+  /** As the client asked for it; null for the model's default. */
   dimensions: unknown
   /** The client's headers that may change the vector, as name and value, sorted by name. */
   headers?: readonly (readonly [name: string, value: string])[]
-  /** All other fields of the request that can change the vector, those invented tomorrow included. */
+  /** Every other field of the request that can change the vector, including fields not known today. */
   otherFields: JsonObject
 }
 
-/** Hex SHA-256 for each input of one space. */
+/** Hex SHA-256 of each input in one space. */
 export type NameVector = (input: Input) => string
 
-/** Throws a 400 where the other fields are nested too deeply. */
+/** Throws a 400 when the other fields are nested too deeply. */
 export function createVectorNames({
   namespace,
   route,
@@ -38,7 +38,7 @@ export function createVectorNames({
   return input => sha256(`${space}${spell(input)}`)
 }
 
-/** A text and the tokens that spell it are two inputs. Half a surrogate pair would be hashed like any other half. */
+/** A text and the tokens that spell it are two inputs. Lone surrogates are escaped: as UTF-8, they would all hash alike. */
 function spell(input: Input): string {
   if (typeof input !== 'string') return `#${input.join()}`
   return input.isWellFormed() ? `t${input}` : `j${JSON.stringify(input)}`

@@ -1,4 +1,4 @@
-/** Vectors by name: Postgres keeps them, Redis holds copies. Each is looked for and stored by itself, many at a time. */
+/** Vectors by name: PostgreSQL stores them, Redis holds copies. They are looked up and stored many at a time. */
 
 import { BackgroundWork } from '../event-loop/background-work.ts'
 import { withinTimeLimit } from '../event-loop/time-limit.ts'
@@ -11,22 +11,25 @@ import type { Log } from '../telemetry/log.ts'
 import type { StoredVector } from './stored-vector.ts'
 import { createVectorCopies, type Owner, type VectorCopy } from './vector-copies.ts'
 
-/** So many a call: few round trips, and none that others would have to wait behind for long. */
+/** Vectors per call: enough for few round trips, and few enough that no other call waits long. */
 const VECTORS_A_CALL = 128
-/** A call to Postgres that takes longer finds nothing. */
+/** A lookup in PostgreSQL that takes longer counts as a miss. */
 const FIND_TIME_LIMIT_MS = 1_000
 
 export interface NamedVector extends Omit<StoredVector, 'createdAtMs'> {
-  /** Hex SHA-256, as `createVectorNames` makes them. */
+  /** Hex SHA-256, from `createVectorNames`. */
   name: string
 }
 
 export interface VectorStore {
-  /** For each name its vector, if it is known and no older than that. Never throws: what cannot be looked up is not known. */
+  /** Returns each name's vector, unless it is missing or older than `maxAgeSeconds`. Never throws: a failed lookup is a miss. */
   find(owner: Owner, names: readonly string[], maxAgeSeconds: number | null): Promise<(StoredVector | null)[]>
-  /** Resolves when they can be found, which may be before Postgres has them. Never throws: what cannot be stored is asked for again. */
+  /**
+   * Resolves when the vectors can be found, which may be before PostgreSQL has them. Never throws: a vector that is not stored is fetched
+   * again.
+   */
   store(owner: Owner, vectors: readonly NamedVector[], ttlSeconds: number): Promise<void>
-  /** Resolves when Postgres has all that was stored, or the time is up. */
+  /** Resolves when PostgreSQL has everything that was stored, or the time is up. */
   drain(timeLimitMs: number): Promise<void>
 }
 
@@ -40,7 +43,7 @@ export function createVectorStore({ database, store, log }: VectorStoreOptions):
   const copies = createVectorCopies(store)
   const keeping = new BackgroundWork()
 
-  /** What Postgres has of them, which the next looks for in vain no more. */
+  /** Looks the vectors up in PostgreSQL, and copies them to Redis for the next lookup. */
   async function findKept(
     owner: Owner,
     names: readonly string[],
@@ -54,7 +57,7 @@ export function createVectorStore({ database, store, log }: VectorStoreOptions):
     return found
   }
 
-  /** One call after the other: connections are for requests, too. */
+  /** One call at a time, because requests need the connections, too. */
   async function keep(owner: Owner, vectors: readonly NamedVector[], ttlSeconds: number): Promise<void> {
     for (const some of inCalls(vectors)) {
       await storeVectors(database, {

@@ -3,6 +3,7 @@ import Anthropic from '@anthropic-ai/sdk'
 import OpenAI, { toFile } from 'openai'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { describeBackends, type Stores } from '../harness/backends.ts'
+import { post } from '../harness/client.ts'
 import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 
@@ -210,7 +211,46 @@ describeBackends('files and batches', backend => {
     for (const given of [{ previous_response_id: 'resp_1' }, { conversation: 'conv_1' }, { tools }]) {
       await expect(ask(given)).rejects.toThrow('400')
     }
+    const spoken = [
+      { role: 'assistant', audio: { id: 'audio_1' } },
+      { role: 'user', content: 'Go on.' },
+    ]
+    await expect(client.post('/chat/completions', { body: { model, messages: spoken } })).rejects.toThrow(
+      '400 messages[0]',
+    )
+    await expect(
+      client.post('/audio/speech', { body: { model, input: 'Hi', voice: { id: 'voice_1' } } }),
+    ).rejects.toThrow('400 voice')
+    const picture = { url: '/v1/responses', body: { model, input: [{ type: 'image_generation_call', id: 'ig_1' }] } }
+    const file = await toFile(Buffer.from(JSON.stringify(picture)), 'in.jsonl')
+    await expect(client.files.create({ file, purpose: 'batch' })).rejects.toThrow('400 input[0].id')
     expect(upstreams.aggregator.requests).toEqual([])
+  })
+
+  test.each([
+    ['chat', 200],
+    ['responses', 400],
+  ])('what was left out of a reasoning is nobody’s, where it is asked for by %s', async (speaks, status) => {
+    const speaker = await startProxy({ stores, environment: { ...upstreams.environment, AGGREGATOR_SPEAKS: speaks } })
+    const key = await speaker.createKey({ type: 'project' })
+    const input = [
+      { type: 'reasoning', id: 'rs_1', summary: [] },
+      { role: 'user', content: 'Go on.' },
+    ]
+    const answer = await post(speaker, key, '/responses', { model: 'openai/gpt-4o-mini', input })
+    expect([answer.status, upstreams.aggregator.requests.length]).toEqual([status, status === 200 ? 1 : 0])
+    await speaker.stop()
+  })
+
+  test('a batch is started over a file of requests alone', async () => {
+    for (const purpose of ['user_data', 'batch ']) {
+      const file = await client.files.create({ file: await lines(3), purpose: purpose as 'user_data' })
+      upstreams.aggregator.requests.length = 0
+      await expect(start(file.id)).rejects.toThrow('400 input_file_id must be a file of requests')
+      expect(upstreams.aggregator.requests).toEqual([])
+    }
+    // The two files.
+    expect(await counted()).toBe(2)
   })
 
   test('a batch counts as many requests as its file holds, or is not started', async () => {
@@ -239,6 +279,19 @@ describeBackends('files and batches', backend => {
     expect(await counted()).toBe(10)
   })
 
+  test('text that PostgreSQL cannot hold is told of, wherever it stands', async () => {
+    const file_id = 'file-\u0000'
+    const messages = [{ role: 'user' as const, content: [{ type: 'file' as const, file: { file_id } }] }]
+    const asked = [
+      () => client.files.list({ after: file_id }),
+      () => client.files.list({ purpose: '\u0000' }),
+      () => start(file_id),
+      () => client.chat.completions.create({ model: 'openai/gpt-4o-mini', messages }),
+      () => client.post('/cache/feedback', { body: { request_id: '\u0000', verdict: 'right' } }),
+    ]
+    for (const ask of asked) await expect(ask()).rejects.toMatchObject({ status: 400 })
+  })
+
   test('what is wrong is told', async () => {
     const post = (body: string, type: string) =>
       fetch(`${proxy.baseUrl}/files`, {
@@ -264,7 +317,7 @@ describeBackends('files and batches', backend => {
     const file = await upload()
     expect(upstreams.groq.requests.map(({ path }) => path)).toEqual(['/v1/files'])
     await proxy.query(`delete from provider_keys`)
-    await expect(client.files.retrieve(file.id)).rejects.toThrow('404 It is kept under the project')
+    await expect(client.files.retrieve(file.id)).rejects.toThrow('404 This file or batch was created with the project')
     const { AGGREGATOR_API_KEY: _, ...environment } = upstreams.environment
     const bare = await startProxy({ stores, environment })
     const alone = new OpenAI({ baseURL: bare.baseUrl, apiKey: client.apiKey, maxRetries: 0 })

@@ -18,7 +18,7 @@ const EMPTY = `
   set session_replication_role = replica;
   ${EMPTIED_TABLES.map(table => `delete from ${table};`).join('\n  ')}
   reset session_replication_role;
-  select drop_unused_cache_graphs();
+  select drop_unused_cache_lists();
   delete from plans where name not in ('free', 'pro', 'enterprise');
 `
 

@@ -3,6 +3,7 @@ import postgres from 'postgres'
 import { expect, test } from 'vitest'
 import type { Database } from '../../src/postgres/database.ts'
 import { findAnswer } from '../../src/postgres/find-answer.ts'
+import { findVectors } from '../../src/postgres/find-vectors.ts'
 import { storeAnswers } from '../../src/postgres/store-answers.ts'
 import { encodeValue, wireTypes } from '../../src/postgres/wire-values.ts'
 import { answerTo, makeProject, makeSpace, type Place, rewordingOf, storePrompts } from '../harness/answers.ts'
@@ -23,16 +24,19 @@ async function fill(database: Database, place: Place): Promise<void> {
     select e.id, e.project_id, sha256(convert_to((e.id % ${CONTEXTS})::text, 'utf8')), e.request_hash, 'x', ${place.spaceId},
       (select p.embedding from cache_prompts p where p.prompt = 'prompt 1'), e.created_at, e.expires_at
     from cache_entries e join projects p on p.id = e.project_id where p.name like 'p%';
+    insert into cached_vectors (project_id, name, vector, prompt_tokens, answered_as, expires_at)
+    select p.id, sha256(convert_to(p.id || ' ' || i, 'utf8')), '', 1, 'm', now() + interval '1 h'
+    from projects p, generate_series(1, ${CONTEXTS * 5}) i;
     insert into cache_groups (group_key, space_id, project_id, sampled)
     select i, ${place.spaceId}, ${place.projectId}, 1 from generate_series(1, 3000) i;
   `)
-  const [graph] = (
-    await sql<{ graph: string }>`select graph from cache_groups where graph is not null`.execute(database.queries)
+  const [lists] = (
+    await sql<{ lists: string }>`select lists from cache_groups where lists is not null`.execute(database.queries)
   ).rows
-  // A graph of a few hundred is read through in less time than it is walked.
+  // An index of a few hundred is read through in less time than it is walked.
   await database.runScript(`
     set local statement_timeout = 0;
-    insert into cache_graph_${graph?.graph}
+    insert into cache_lists_${lists?.lists}
     select -i, ('x' || repeat(md5(i::text) || md5((-i)::text), 2))::bit(512) from generate_series(1, 1500) i
   `)
 }
@@ -92,12 +96,12 @@ function readScans(plans: readonly string[]): string[] {
       /(?:Index (?:Only )?Scan(?: Backward)? using|Bitmap Index Scan on) (?<index>\w+)|Seq Scan on (?<whole>\w+)/g,
     )
   const names = [...scans].map(({ groups }) => groups?.index ?? `all of ${groups?.whole}`)
-  return [...new Set(names.map(name => name.replace(/cache_graph_\d+/, 'cache_graph_N')))].sort()
+  return [...new Set(names.map(name => name.replace(/cache_lists_\d+/, 'cache_lists_N')))].sort()
 }
 
 describeReal('plans of the cache', backend => {
   test.each(WAYS)(
-    'a lookup in a large group goes from key to row, and through the graph, planned %s',
+    'a lookup in a large group goes from key to row, and through the lists, planned %s',
     async planned => {
       const scans = await scansOf(await backend.open(), planned, (one, place) =>
         findAnswer(one, rewordingOf('prompt 590', place)),
@@ -105,8 +109,8 @@ describeReal('plans of the cache', backend => {
       expect(scans).toEqual([
         'cache_entries_pkey',
         'cache_entries_project_id_request_hash_key',
-        'cache_graph_N_idx',
         'cache_groups_pkey',
+        'cache_lists_N_idx',
         'cache_prompts_compared_idx',
         'cache_prompts_name_key_idx',
         'cache_prompts_pkey',
@@ -114,6 +118,13 @@ describeReal('plans of the cache', backend => {
       ])
     },
   )
+
+  test.each(WAYS)('vectors are found by their names, planned %s', async planned => {
+    const scans = await scansOf(await backend.open(), planned, (one, { projectId }) =>
+      findVectors(one, { projectId, names: ['00'.repeat(32), 'ff'.repeat(32)], maxAgeSeconds: null }),
+    )
+    expect(scans).toEqual(['cached_vectors_pkey'])
+  })
 
   test.each(WAYS)('storing reads no more than the rows it is about, planned %s', async planned => {
     const scans = await scansOf(await backend.open(), planned, (one, place) =>

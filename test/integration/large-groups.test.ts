@@ -5,7 +5,7 @@ import { findAnswers } from '../../src/postgres/find-answer.ts'
 import { makeProject, makeSpace, type Place, rewordingOf, storePrompts } from '../harness/answers.ts'
 import { describeBackends, describeReal } from '../harness/backends.ts'
 
-/** More than are compared one by one where there are graphs. */
+/** More than are compared one by one where there are lists. */
 const PROMPTS = 700
 
 async function fill(database: Database): Promise<Place> {
@@ -20,15 +20,15 @@ async function findAll(database: Database, place: Place, numbers: readonly numbe
     database,
     numbers.map(number => rewordingOf(`prompt ${number}`, place)),
   )
-  return found.map(rows => rows.map(row => (row.match === 'similar' ? row.prompt : row.match)).join())
+  return found.map(({ answers }) => answers.map(row => (row.match === 'similar' ? row.prompt : row.match)).join())
 }
 
 const everyTenth = Array.from({ length: PROMPTS / 10 }, (_, i) => i * 10)
 const promptsOf = (numbers: readonly number[]) => numbers.map(number => `prompt ${number}`)
 
-async function listGraphs(database: Database): Promise<string[]> {
+async function findLists(database: Database): Promise<string[]> {
   const { rows } = await sql<{ name: string }>`
-    select relname as name from pg_class where relkind = 'r' and relname like 'cache\\_graph\\_%' order by oid
+    select relname as name from pg_class where relkind = 'r' and relname like 'cache\\_lists\\_%' order by oid
   `.execute(database.queries)
   return rows.map(row => row.name)
 }
@@ -40,7 +40,7 @@ describeBackends('a large group', backend => {
     const found = await findAll(database, place, everyTenth)
     const missed = everyTenth.filter((_, at) => found[at] === '')
     expect(found).toEqual(everyTenth.map(number => (missed.includes(number) ? '' : `prompt ${number}`)))
-    // An embedded database compares them all; how many a graph may miss is asked below.
+    // An embedded database compares them all; how many lists may miss is asked below.
     if (backend.name === 'embedded') expect(missed).toEqual([])
     const other = await makeProject(database, 'other')
     expect(new Set(await findAll(database, { ...place, projectId: other }, everyTenth))).toEqual(new Set(['']))
@@ -48,17 +48,17 @@ describeBackends('a large group', backend => {
   })
 })
 
-describeReal('the graph of a large group', backend => {
+describeReal('the lists of a large group', backend => {
   test('misses one lookup of a hundred at most', async () => {
     const { database } = await backend.open()
     const place = await fill(database)
-    const [graph] = await listGraphs(database)
+    const [lists] = await findLists(database)
     const numbers = Array.from({ length: PROMPTS }, (_, number) => number)
     const found: string[] = []
     // Lists are begun at random: together, three partings miss some 5 of 2,100.
     for (let parting = 0; parting < 3; parting++) {
       found.push(...(await findAll(database, place, numbers)))
-      await database.runScript(`reindex table ${graph}`)
+      await database.runScript(`reindex table ${lists}`)
     }
     const right = found.filter((name, at) => name === `prompt ${at % PROMPTS}`)
     expect(found.filter(name => name !== '')).toEqual(right)
@@ -73,22 +73,22 @@ describeReal('the graph of a large group', backend => {
       context: 'none',
     }
     await storePrompts(database, place, 0, 150)
-    expect(await listGraphs(database)).toEqual([])
+    expect(await findLists(database)).toEqual([])
     await storePrompts(database, place, 150, 700)
     const { rows } = await sql<{ compared: number }>`
-      select count(*)::integer as compared from cache_prompts where not in_graph`.execute(database.queries)
+      select count(*)::integer as compared from cache_prompts where not in_lists`.execute(database.queries)
     expect(rows[0]?.compared).toBe(0)
-    expect(await listGraphs(database)).toHaveLength(1)
+    expect(await findLists(database)).toHaveLength(1)
   })
 
   test('does not grow by what is stored again', async () => {
     const { database } = await backend.open()
     const place = await fill(database)
     const size = async () => {
-      const [graph] = await listGraphs(database)
+      const [lists] = await findLists(database)
       const { rows } = await sql<{
         size: number
-      }>`select count(*)::integer as size from ${sql.table(graph ?? '')}`.execute(database.queries)
+      }>`select count(*)::integer as size from ${sql.table(lists ?? '')}`.execute(database.queries)
       return rows[0]?.size
     }
     const before = await size()
@@ -99,19 +99,19 @@ describeReal('the graph of a large group', backend => {
   test('is rebuilt when most of it has expired, and gives its space back', async () => {
     const { database } = await backend.open()
     const place = await fill(database)
-    const [graph] = await listGraphs(database)
+    const [lists] = await findLists(database)
     const kept = everyTenth
     await database.runScript(`
       update cache_entries set expires_at = now() - interval '1 s'
       where id in (select entry_id from cache_prompts where substring(prompt from 8)::integer % 10 <> 0);
       update cache_prompts p set expires_at = e.expires_at from cache_entries e where e.id = p.entry_id;
       select delete_expired_entries(10000);
-      select rebuild_cache_graphs();
+      select rebuild_cache_lists();
     `)
-    await database.runScript('select rebuild_cache_graphs()')
-    const left = await listGraphs(database)
+    await database.runScript('select rebuild_cache_lists()')
+    const left = await findLists(database)
     expect(left).toHaveLength(1)
-    expect(left).not.toContain(graph)
+    expect(left).not.toContain(lists)
     expect(await findAll(database, place, kept)).toEqual(promptsOf(kept))
     expect(await findAll(database, place, [691])).toEqual([''])
   })
@@ -119,8 +119,8 @@ describeReal('the graph of a large group', backend => {
   test('goes with a purge', async () => {
     const { database } = await backend.open()
     const place = await fill(database)
-    await database.runScript(`select purge_cache('acme'); select rebuild_cache_graphs()`)
-    expect(await listGraphs(database)).toEqual([])
+    await database.runScript(`select purge_cache('acme'); select rebuild_cache_lists()`)
+    expect(await findLists(database)).toEqual([])
     expect(await findAll(database, place, [10, 690])).toEqual(['', ''])
     await storePrompts(database, place, 0, 100)
     expect(await findAll(database, place, [10])).toEqual(['prompt 10'])
@@ -132,12 +132,12 @@ describeReal('the graph of a large group', backend => {
     const place = { projectId, spaceId: await makeSpace(database), context: 'none' }
     await storePrompts(database, place, 0, 400)
     await Promise.all([0, 1, 2, 3, 4, 5].map(i => storePrompts(database, place, 400 + i * 100, 500 + i * 100)))
-    const [graph, ...others] = await listGraphs(database)
+    const [lists, ...others] = await findLists(database)
     expect(others).toEqual([])
-    // No lookup: the graph's lists were made of what came first, and in so few of them one of a hundred is missed.
+    // No lookup: the lists were made of what came first, and in so few of them one of a hundred is missed.
     const { rows } = await sql<{ prompts: number }>`
       select count(*)::integer as prompts from cache_prompts p
-      where not p.in_graph or exists (select from ${sql.table(graph ?? '')} g where g.entry_id = p.entry_id)
+      where not p.in_lists or exists (select from ${sql.table(lists ?? '')} g where g.entry_id = p.entry_id)
     `.execute(database.queries)
     expect(rows[0]?.prompts).toBe(1_000)
   })

@@ -1,3 +1,4 @@
+import { connect, type Socket } from 'node:net'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { describeOnce } from '../harness/backends.ts'
 import { question } from '../harness/chat.ts'
@@ -74,5 +75,25 @@ describeOnce("a key's requests under way", backend => {
       await waitUntil('there is room again', 30_000, async () => (await askNew(false)).status === 200)
       await waitUntil('nothing is upstream', 30_000, () => upstream.counts.active === 0)
     }
+  })
+
+  test.each([
+    ['POST', '/cache/explain'],
+    ['POST', '/cache/feedback'],
+    ['POST', '/cache/equivalences'],
+    ['POST', '/messages/count_tokens'],
+    ['POST', '/responses/input_tokens'],
+  ])('are bounded where the month does not count them: %s %s', async (method, path) => {
+    const head = `${method} /v1${path} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\ncontent-length: 9\r\n\r\n`
+    const unfinished: Socket[] = []
+    const isFull = async () => (await post(proxy, key, path, {})).status === 429
+    await waitUntil('all are under way', 30_000, () => {
+      const socket = connect(proxy.port, '127.0.0.1').on('error', () => {})
+      unfinished.push(socket)
+      socket.write(head)
+      return isFull()
+    })
+    for (const socket of unfinished) socket.destroy()
+    await waitUntil('there is room again', 30_000, async () => !(await isFull()))
   })
 })

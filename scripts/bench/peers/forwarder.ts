@@ -1,7 +1,10 @@
-/** The least that a proxy can do: asks the upstream at UPSTREAM_BASE_URL the same, and hands its answer over. Listens on PORT. */
+/**
+ * The least that a proxy can do: sends each request to the upstream at UPSTREAM_BASE_URL, and returns its response. Listens on PORT, and
+ * prints it.
+ */
 const { UPSTREAM_BASE_URL = '', PORT } = process.env
 
-Bun.serve({
+const server = Bun.serve({
   port: Number(PORT),
   hostname: '127.0.0.1',
   async fetch(request) {
@@ -13,3 +16,5 @@ Bun.serve({
     return new Response(await answer.bytes(), { headers: { 'content-type': 'application/json' } })
   },
 })
+
+process.stdout.write(`${server.port}\n`)

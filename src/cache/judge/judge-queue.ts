@@ -1,4 +1,4 @@
-/** Puts pairs of questions in the queue for the judge: what proof could not decide, and a sample of what was served. */
+/** Queues pairs of questions for the judge: those that proof could not decide, and a sample of semantic hits. */
 import { BackgroundWork } from '../../event-loop/background-work.ts'
 import { createBatcher } from '../../event-loop/batcher.ts'
 import type { Account } from '../../postgres/admit.ts'
@@ -13,20 +13,20 @@ import type { SemanticMatch } from '../match.ts'
 import { MAX_JUDGED_CHARS } from './judge-prompt.ts'
 
 export interface JudgeQueue {
-  /** Where the project learns from what is undecided. */
+  /** Queues the pair if the project learns from undecided candidates. */
   noteUndecided(query: CacheQuery, candidate: SimilarAnswer): void
-  /** Where the project has a sample of its semantic hits looked at. */
+  /** Queues the pair if the project has a sample of its semantic hits reviewed. */
   noteServed(query: CacheQuery, match: SemanticMatch): void
-  /** Resolves when all that was noted has been written. */
+  /** Resolves when everything noted has been written. */
   flush(): Promise<void>
 }
 
 export interface JudgeQueueOptions {
   database: Database
   log: Log
-  /** Called when pairs have come to wait. */
+  /** Called after pairs were queued. */
   onQueued(): void
-  /** From 0 to 1, as Math.random. */
+  /** Returns a number from 0 to 1, like Math.random. */
   random?: () => number
 }
 
@@ -49,7 +49,7 @@ export function createJudgeQueue({ database, log, onQueued, random = Math.random
   function queue(query: CacheQuery, about: Pick<PairToQueue, 'entryHash' | 'isReview' | 'similarity'>): void {
     const pair = describePair(query, about)
     if (!pair) return
-    // A pair that is lost comes again with the next question like it.
+    // A lost pair is queued again with the next question like it.
     const writing = write(pair).catch(error => {
       log.warn({ cause: describeCause(error) }, 'a pair could not be queued for the judge')
     })
@@ -73,12 +73,12 @@ export function createJudgeQueue({ database, log, onQueued, random = Math.random
   }
 }
 
-/** The sandbox, which answers test keys, judges nothing. */
+/** Test keys have no judge: they reach the sandbox only, which judges nothing. */
 function hasJudge({ semantic_judge_model, key_type }: Account): boolean {
   return semantic_judge_model !== '' && key_type !== 'test'
 }
 
-/** Null for a request that wants nothing of it kept, and for what is too long to be judged. */
+/** Returns null for a request that may not be stored, and for a pair too long to be judged. */
 function describePair(
   query: CacheQuery,
   about: Pick<PairToQueue, 'entryHash' | 'isReview' | 'similarity'>,

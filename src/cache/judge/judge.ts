@@ -1,4 +1,4 @@
-/** Puts a pair of questions that proof cannot decide to a model, within a time limit and the project's budget of the day. */
+/** Asks a model about a pair of questions that proof cannot decide, within a time limit and the project's daily budget. */
 import { BackgroundWork } from '../../event-loop/background-work.ts'
 import { withinTimeLimit } from '../../event-loop/time-limit.ts'
 import { sha256 } from '../../json/canonical.ts'
@@ -8,7 +8,7 @@ import type { SimilarAnswer } from '../../postgres/find-answer.ts'
 import { type JudgementToSettle, reserveJudgement, settleJudgement } from '../../postgres/judgements.ts'
 import { describeCause } from '../../telemetry/describe-cause.ts'
 import type { Log } from '../../telemetry/log.ts'
-import { readPrompt } from '../../text/read-prompt.ts'
+import { readBeside } from '../../text/read-prompt.ts'
 import { takeAskedText } from '../asked-text.ts'
 import type { CacheQuery, SemanticQuery } from '../cache-query.ts'
 import { JUDGE_SCHEMA, type Verdict, writeJudgeMessages } from './judge-prompt.ts'
@@ -16,15 +16,15 @@ import { findDifference } from './judged-pair.ts'
 import { askForVerdict, type ModelCall, type PrepareModelCall } from './model-call.ts'
 
 export interface Judgement {
-  /** Null where there was none in time: as if nobody had been asked. */
+  /** Null when there is none in time: the candidate stays undecided. */
   verdict: Verdict | null
   costUsd: number
 }
 
 export interface Judge {
-  /** Whether a query may come to cost something. */
+  /** Whether a query may cost money. */
   isAskedFor(account: Account): boolean
-  /** Requests about the same pair share one call: its cost is the first one's. Never rejects. */
+  /** Requests about the same pair share one call, and the first one bears its cost. Never rejects. */
   decide(query: CacheQuery, semantic: SemanticQuery, candidate: SimilarAnswer): Promise<Judgement>
   /** Resolves when all verdicts have been written. */
   flush(): Promise<void>
@@ -83,14 +83,14 @@ export function createJudge(database: Database, prepareCall: PrepareModelCall, l
   }
 }
 
-/** The sandbox, which answers test keys, judges nothing. */
+/** Test keys have no judge: they reach the sandbox only, which judges nothing. */
 function isAskedFor(account: Account): boolean {
   if (account.semantic_judge !== 'inline' || account.semantic_judge_model === '' || account.key_type === 'test')
     return false
   return account.semantic_mode === 'on' && account.semantic_policy === 'judged'
 }
 
-/** Null where there is too much to be judged, or no way to the model. */
+/** Returns null when the pair is too long to be judged, or the model cannot be reached. */
 function prepare(
   { account, identity }: CacheQuery,
   candidate: SimilarAnswer,
@@ -102,13 +102,13 @@ function prepare(
   return messages && prepareCall(account, messages, JUDGE_SCHEMA)
 }
 
-/** What its verdict is about. */
+/** The verdict's subject, as it is stored. */
 function describe(
   { reading, contextHash, normalizedHash }: SemanticQuery,
   candidate: SimilarAnswer,
   verdict: Verdict | null,
 ) {
-  const cached = readPrompt(candidate.prompt)
+  const cached = readBeside(reading, candidate.prompt)
   const { difference, exchange } = findDifference(reading, cached)
   return {
     contextHash,
@@ -118,7 +118,7 @@ function describe(
     similarity: candidate.similarity,
     difference,
     source: 'judge' as const,
-    // Asked one way only, it can take an equivalence back, and teaches none.
+    // The judge was asked in one order only. Such a verdict can revoke an equivalence, but not teach one.
     exchange: verdict === 'different' ? exchange : null,
     queuedId: null,
   }

@@ -1,13 +1,13 @@
-/** What a verdict about two questions speaks of, besides the two: the difference between them. */
+/** What a verdict about two questions is about besides the two: the difference between them. */
 import type { Exchange } from '../../postgres/equivalences.ts'
 import type { PromptReading } from '../../text/read-prompt.ts'
 import { findExchange } from '../proof/exchange.ts'
 import { prove } from '../proof/prove.ts'
 
 export interface JudgedDifference {
-  /** The kind that stood in the way of proof; null: none did. */
+  /** The kind of difference that prevented proof; null when nothing did. */
   difference: string | null
-  /** The one exchange of words between them; null: there is none, or more. */
+  /** The one exchange of words between them; null when there is none, or more than one. */
   exchange: Exchange | null
 }
 

@@ -1,38 +1,39 @@
-/** Works on the queue of pairs that wait for the judge, slowly and off every request's path; any process works on any project's. */
+/** Works through the queue of pairs for the judge, slowly and off every request's path. Any process takes any project's pairs. */
 import { Alarm } from '../../event-loop/alarm.ts'
 import type { Database } from '../../postgres/database.ts'
 import { postponeJudgements, type QueuedPair, takeJudgements } from '../../postgres/judge-queue.ts'
 import { reserveJudgement, settleJudgement } from '../../postgres/judgements.ts'
 import { describeCause } from '../../telemetry/describe-cause.ts'
 import type { Log } from '../../telemetry/log.ts'
-import { readPrompt } from '../../text/read-prompt.ts'
+import { handsOver } from '../../text/handed-over.ts'
+import { readHandedOver, readPrompt } from '../../text/read-prompt.ts'
 import { JUDGE_SCHEMA, type Verdict, writeJudgeMessages } from './judge-prompt.ts'
 import { findDifference } from './judged-pair.ts'
 import { askForVerdict, type ModelCall, type PrepareModelCall } from './model-call.ts'
 
 export interface Learner {
-  /** Takes what waits, before long. */
+  /** Starts on queued pairs soon. */
   wake(): void
-  /** Gives up what is under way: it is taken up again by whoever comes. */
+  /** Aborts what is in flight; any process takes those pairs up again later. */
   stop(): Promise<void>
 }
 
-/** At most so many at a time, and then a pause: no process asks faster than this. */
+/** Pairs per batch; a pause follows each. This bounds how fast a process asks. */
 const MAX_BATCH = 8
 const PAUSE_MS = 500
-/** For what others have queued, or have left. */
+/** Looks for pairs that other processes queued or abandoned. */
 const LOOK_EVERY_MS = 5_000
 const LOOK_AGAIN_AFTER_FAILURE_MS = 30_000
-/** Nobody waits for a verdict. */
+/** Generous, because no request waits for this verdict. */
 const ASK_TIME_LIMIT_MS = 30_000
-/** Without a budget, or a way to the model. */
+/** Pause when the project has no budget left, or no route to the model. */
 const NO_MEANS_SECONDS = 600
 const FAILED_SECONDS = 30
 const MOST_FAILED_SECONDS = 3_600
 
 export function createLearner(database: Database, prepareCall: PrepareModelCall, log: Log): Learner {
   const stopping = new AbortController()
-  /** How often each project's judge has failed in a row. */
+  /** Consecutive failures of each project's judge. */
   const failures = new Map<number, number>()
   let working: Promise<void> | null = null
   const alarm = new Alarm(() => {
@@ -60,7 +61,7 @@ export function createLearner(database: Database, prepareCall: PrepareModelCall,
     const { project_id } = pair
     const putBack = () => postponeJudgements(database, pair, { forSeconds: NO_MEANS_SECONDS, wasTried: false })
     const questions = writeBothWays(pair)
-    // It is given up in the end.
+    // It stays until the queue gives it up after five attempts.
     if (!questions) return
     const account = { ...pair, key_type: 'project' as const }
     const calls = questions.map(messages => prepareCall(account, messages, JUDGE_SCHEMA)).filter(call => call !== null)
@@ -97,7 +98,7 @@ export function createLearner(database: Database, prepareCall: PrepareModelCall,
   }
 }
 
-/** Null where there is too much to be judged. */
+/** Returns null when the pair is too long to be judged. */
 function writeBothWays({ context, asked, cached }: QueuedPair) {
   const pair = { context: JSON.parse(context), asked, cached }
   const forth = writeJudgeMessages(pair)
@@ -106,15 +107,15 @@ function writeBothWays({ context, asked, cached }: QueuedPair) {
 }
 
 interface Judged {
-  /** Null: the model failed, or said something else. */
+  /** Null when the model failed, or replied with something else. */
   verdict: Verdict | null
-  /** Whether it said the same both times. */
+  /** Whether both verdicts are the same. */
   isSure: boolean
   costUsd: number
   cause?: unknown
 }
 
-/** "Same" only where every call says so: a model that changes its mind with the order does not know. */
+/** The verdict is "same" only if every call says so: a model whose verdict depends on the order is unsure. */
 async function askInTurn(calls: readonly ModelCall[], signal: AbortSignal): Promise<Judged> {
   const verdicts: Verdict[] = []
   let costUsd = 0
@@ -128,16 +129,17 @@ async function askInTurn(calls: readonly ModelCall[], signal: AbortSignal): Prom
   return { verdict: isSure && verdicts[0] === 'same' ? 'same' : 'different', isSure, costUsd }
 }
 
-/** What its verdict is about. */
+/** The verdict's subject, as it is stored. */
 function describe(pair: QueuedPair, isSure: boolean) {
-  const { difference, exchange } = findDifference(readPrompt(pair.asked), readPrompt(pair.cached))
+  const read = handsOver(JSON.parse(pair.context)) ? readHandedOver : readPrompt
+  const { difference, exchange } = findDifference(read(pair.asked), read(pair.cached))
   return {
     projectId: pair.project_id,
     contextHash: pair.context_hash,
     askedHash: pair.asked_hash,
     entryHash: pair.cached_hash,
     until: pair.expires_at,
-    // What proof decides says nothing of what it cannot, and nor does a judge that does not know.
+    // Thresholds are learned only from pairs that proof cannot decide, and from verdicts that are sure.
     similarity: difference === null || !isSure ? null : pair.similarity,
     difference,
     source: pair.is_review ? ('review' as const) : ('judge' as const),

@@ -1,33 +1,33 @@
-/** One question to a project's judge, and its verdict as it was read. */
+/** One call to a project's judge, and its verdict. */
 import type { Account } from '../../postgres/admit.ts'
 import { describeCause } from '../../telemetry/describe-cause.ts'
 import { type JudgeMessage, readVerdict, type Verdict } from './judge-prompt.ts'
 
-/** One question to a model, made ready. */
+/** One prepared question to a model. */
 export interface ModelCall {
-  /** What it may cost. */
+  /** What it may cost, in US dollars. */
   estimatedUsd: number
-  /** Rejects where the model fails, refuses or is cut off. */
+  /** Rejects when the model fails, refuses or is cut off. */
   ask(signal: AbortSignal): Promise<{ content: string; costUsd: number }>
 }
 
-/** Whose judge is asked, and on what ways it is reached. */
+/** The project whose judge is asked, and its routes to the model. */
 export type JudgedAccount = Pick<
   Account,
   'project_id' | 'key_type' | 'semantic_judge_model' | 'direct_providers' | 'provider_keys_version'
 >
 
-/** Null where the project cannot reach the model. */
+/** Returns null when the project cannot reach the model. */
 export type PrepareModelCall = (
   account: JudgedAccount,
   messages: readonly JudgeMessage[],
   schema: object,
 ) => ModelCall | null
 
-/** `cause`: why there is no verdict, for the log. */
+/** `cause` says in the log why there is no verdict. */
 export type Answered =
   | { verdict: Verdict; costUsd: number }
-  /** The model failed, was given up, or said something else. */
+  /** The model failed, timed out, or replied with something else. */
   | { verdict: null; costUsd: number; cause: string }
 
 /** Never rejects. */
@@ -37,7 +37,7 @@ export async function askForVerdict(call: ModelCall, signal: AbortSignal): Promi
     const verdict = readVerdict(content)
     return verdict ? { verdict, costUsd } : { verdict, costUsd, cause: 'it was no verdict' }
   } catch (error) {
-    // What the model did for a call that was given up may be charged all the same.
+    // The provider may charge for a call that was aborted.
     return { verdict: null, costUsd: signal.aborted ? call.estimatedUsd : 0, cause: describeCause(error) }
   }
 }

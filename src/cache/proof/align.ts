@@ -1,4 +1,4 @@
-/** Lays two prompts side by side and lists where they differ, for proof to name a reason and for people to see it. */
+/** Aligns two prompts and lists where they differ: proof names a reason from it, and people see it. */
 import type { PromptReading } from '../../text/read-prompt.ts'
 import type { HarmlessKind, Token } from '../../text/token.ts'
 import { type DifferenceKind, differenceKind } from './difference.ts'
@@ -6,13 +6,13 @@ import { findExchange, type LearnedExchanges, NOTHING_LEARNED } from './exchange
 import { isExchange } from './exchanges.ts'
 
 export interface AlignedDifference {
-  /** What keeps the prompts apart; null where the difference is harmless. */
+  /** The kind of difference; null when it is harmless. */
   readonly kind: DifferenceKind | null
-  /** Why the difference is harmless; null where it is not. */
+  /** Why the difference is harmless; null when it is not. */
   readonly harmless: readonly HarmlessKind[] | null
   readonly askedText: string
   readonly cachedText: string
-  /** Where it begins in either text, in UTF-16 code units. */
+  /** Start of the difference in either text, in UTF-16 code units. */
   readonly askedAt: number
   readonly cachedAt: number
 }
@@ -86,7 +86,7 @@ function placeOf(tokens: readonly Token[], fallback: number): Place {
   return first && last ? { start: first.start, end: last.end } : { start: fallback, end: fallback }
 }
 
-/** In front of the first token may stand courtesy, or white space alone. */
+/** Before the first token there can be courtesy, or white space only. */
 function asGap(gap: AlignedDifference): AlignedDifference {
   const isBlank = gap.askedText.trim() === '' && gap.cachedText.trim() === ''
   return isBlank
@@ -114,7 +114,7 @@ interface Step {
   readonly isSame: boolean
 }
 
-/** Why the only stretch that is not the same is harmless; null where it is not, or there are more. */
+/** Why the only differing stretch is harmless; null when it is not, or there are several. */
 function excuseOf(
   steps: readonly Step[],
   asked: PromptReading,
@@ -136,7 +136,7 @@ function isSynonymStep(step: Step, ours: readonly Token[], theirs: readonly Toke
   )
 }
 
-/** The longest common subsequence of two short lists, as stretches that are the same, one token each, and stretches that are not. */
+/** The longest common subsequence of two short lists, as equal stretches of one token each, and differing stretches. */
 function alignTokens(ours: readonly Token[], theirs: readonly Token[]): Step[] {
   const lengths = commonLengths(ours, theirs)
   const steps: Step[] = []
@@ -165,7 +165,7 @@ function alignTokens(ours: readonly Token[], theirs: readonly Token[]): Step[] {
   return steps
 }
 
-/** How long the common subsequence is from each pair of places on. Both lists are short: only prose has tokens. */
+/** Length of the longest common subsequence from each pair of positions on. Both lists are short, because only prose has tokens. */
 function commonLengths(ours: readonly Token[], theirs: readonly Token[]): number[][] {
   const lengths = Array.from({ length: ours.length + 1 }, () => new Array<number>(theirs.length + 1).fill(0))
   for (let i = ours.length - 1; i >= 0; i -= 1) {
@@ -178,7 +178,7 @@ function commonLengths(ours: readonly Token[], theirs: readonly Token[]): number
   return lengths
 }
 
-/** Several tokens that stand for one place are one difference. */
+/** Several tokens at one position count as one difference. */
 function withoutRepeats(differences: readonly AlignedDifference[]): AlignedDifference[] {
   return differences.filter((difference, at) => {
     const before = differences[at - 1]
@@ -190,7 +190,7 @@ function withoutRepeats(differences: readonly AlignedDifference[]): AlignedDiffe
   })
 }
 
-/** How much of two texts is shown around the place where they part. */
+/** Characters shown around the position where two texts part. */
 const SHOWN_CHARS = 80
 
 function alignVerbatim(asked: PromptReading, cached: PromptReading): AlignedDifference[] {

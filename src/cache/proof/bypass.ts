@@ -1,4 +1,4 @@
-/** Tells prompts that are never matched by meaning: what they ask for changes with the moment, or they ask to do something. */
+/** Finds prompts that are never matched semantically: their answer changes with time, or they ask for an action. */
 import { actionObjects, actionVerbs, alwaysActed } from '../../text/english/action-words.ts'
 import {
   freshCharacters,
@@ -14,12 +14,12 @@ import { wordSet } from '../../text/token.ts'
 const phrasesByFirstWord = Map.groupBy(freshPhrases, phrase => phrase.split(' ', 1)[0] ?? '')
 const freshCharacter = new RegExp(freshCharacters.join('|'), 'u')
 const word = /[\p{L}\p{M}\p{N}']+/gu
-/** What is quoted or code is not said by the one who asks. */
+/** Quotations and code are not the user's own words. */
 const spoken = /`[^`\n]*`|"[^"\n]*"|“[^“”\n]*”/g
 
 /**
- * Why no answer to another wording may be served: `fresh` where the answer depends on when it is asked, `action` where something is
- * to be done. Null for all else, and for texts too long to be matched by meaning at all.
+ * `fresh` when the answer depends on the time it is asked at, `action` when something is to be done. Null for all other texts, and for
+ * texts too long for a semantic match.
  */
 export function bypassReason({ text, isSemantic }: PromptReading): 'fresh' | 'action' | null {
   if (!isSemantic) return null
@@ -72,7 +72,7 @@ const openings = wordSet(
 const permissions = wordSet('can could may might should would will must')
 const possessives = wordSet('my our me us this that it these those him her them')
 
-/** Whether the text opens with a verb that acts on the user's own things: "delete a file in Linux" asks how. */
+/** Whether the text opens with a verb that acts on the user's own things. "delete a file in Linux" asks how, and is no action. */
 function isAction(words: readonly string[]): boolean {
   const [first = '', second = ''] = words
   if (permissions.has(first) && (second === 'i' || second === 'we')) return false

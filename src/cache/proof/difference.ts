@@ -1,8 +1,8 @@
-/** The kinds of difference that keep two prompts apart. Kinds are for people and counters: any difference, of whatever kind, fails proof. */
+/** Kinds of difference between two prompts. They serve people and counters: a harmful difference of any kind fails proof. */
 import type { Token } from '../../text/token.ts'
 
 export type DifferenceKind =
-  /** One of the texts is code, data, a long text, a text to be worked on or in a language without tables, and they are not equal. */
+  /** The texts are not equal, and one is code, data, long, a text to be worked on, or in a language without tables. */
   | 'verbatim'
   | 'number'
   | 'negation'
@@ -13,9 +13,9 @@ export type DifferenceKind =
   | 'code'
   | 'sign'
   | 'word-order'
-  /** Words that one has more than the other. */
+  /** One text has additional words. */
   | 'added-words'
-  /** Other words in the same place. */
+  /** Different words at the same position. */
   | 'words'
 
 const negations = new Set('not no never none nor neither nothing nobody without cannot'.split(' '))
@@ -26,7 +26,7 @@ const persons = new Set(
   ),
 )
 
-/** What kind of difference lies between these stretches of two texts. */
+/** Classifies the difference between these stretches of two texts. */
 export function differenceKind(asked: readonly Token[], cached: readonly Token[]): DifferenceKind {
   const both = [...asked, ...cached]
   if (both.some(token => token.kind === 'code')) return 'code'

@@ -1,4 +1,4 @@
-/** The one exchange of words by which two otherwise equal questions differ: what verdicts about such pairs can teach. */
+/** Finds the one exchange of words by which two otherwise equal questions differ: verdicts on such pairs can teach it. */
 import type { Exchange } from '../../postgres/equivalences.ts'
 import { structureWords } from '../../text/english/openers.ts'
 import { lowerKey } from '../../text/phrases.ts'
@@ -6,21 +6,21 @@ import type { PromptReading } from '../../text/read-prompt.ts'
 import type { Token } from '../../text/token.ts'
 import { differenceKind } from './difference.ts'
 
-/** Exchanges that are harmless, by what was learned. */
+/** Exchanges that were learned to be harmless. */
 export interface LearnedExchanges {
   allows(exchange: Exchange): boolean
 }
 
 export const NOTHING_LEARNED: LearnedExchanges = { allows: () => false }
 
-/** A longer stretch is a sentence of its own, and comes only once. */
+/** A longer stretch is practically a sentence of its own, and does not repeat. */
 const MAX_WORDS = 4
 const MAX_CHARS = 100
 
 /**
- * Null where they differ in more than one place, or in what no number of other pairs can speak for: numbers, negations, persons,
- * names with digits, signs, quotations, letter case; words that mean what those around them make of them ("in", "was"); and a word
- * whose meaning is asked about.
+ * Returns null when the questions differ in more than one place, or in something that verdicts on other pairs cannot settle: numbers,
+ * negations, persons, names with digits, signs, quotations, letter case; words whose meaning depends on their neighbours ("in", "was");
+ * and a word whose meaning is asked about.
  */
 export function findExchange(asked: PromptReading, cached: PromptReading): Exchange | null {
   const [ours, theirs] = [asked.tokens, cached.tokens]
@@ -56,7 +56,7 @@ function commonLength(
 function isTeachable(mine: readonly Token[], other: readonly Token[]): boolean {
   const both = [...mine, ...other]
   if (both.length === 0 || mine.length > MAX_WORDS || other.length > MAX_WORDS) return false
-  // What stands in both is a second difference, or another order.
+  // A word in both stretches means a second difference, or another order.
   if (mine.some(token => other.some(each => each.key === token.key))) return false
   if (both.some(token => token.kind !== 'word') || both.every(token => structureWords.has(lowerKey(token))))
     return false

@@ -1,4 +1,4 @@
-/** Decides whether one prompt's answer may be served for another: only where every difference between them is known to be harmless. */
+/** Decides whether one prompt's response may be served for another: only if every difference between them is known to be harmless. */
 import type { PromptReading } from '../../text/read-prompt.ts'
 import type { HarmlessKind } from '../../text/token.ts'
 import { alignDifferences } from './align.ts'
@@ -10,15 +10,16 @@ export type Proof =
   | { readonly proved: true; readonly harmless: readonly HarmlessKind[] }
   | {
       readonly proved: false
-      /** The first difference that is not harmless, and where it stands in either text. */
+      /** The first harmful difference, and its position in either text. */
       readonly kind: DifferenceKind
       readonly askedAt: number
       readonly cachedAt: number
     }
 
 /**
- * Both texts are compared in order, token by token, as they are written one way. Equal normalized texts are always proved. A single
- * word may be exchanged for its synonym, and a stretch of words for one that the project has learned to ask the same. Symmetric, and linear but for texts short enough to be prose.
+ * Compares both normalized texts in order, token by token. Equal normalized texts are always proved. One word may be replaced by its
+ * synonym, and a stretch of words by one that the project has learned to ask the same. Symmetric; linear in time, except for texts short
+ * enough to be prose.
  */
 export function prove(asked: PromptReading, cached: PromptReading, learned: LearnedExchanges = NOTHING_LEARNED): Proof {
   if (asked.normalized === cached.normalized || isExchanged(asked, cached) || isLearned(asked, cached, learned)) {
@@ -34,7 +35,7 @@ export function prove(asked: PromptReading, cached: PromptReading, learned: Lear
   }
 }
 
-/** Whether all tokens are equal but for one exchange of a word. */
+/** Whether all tokens are equal except for one exchanged word. */
 function isExchanged(asked: PromptReading, cached: PromptReading): boolean {
   const [ours, theirs] = [asked.tokens, cached.tokens]
   if (!ours || !theirs || asked.language !== cached.language || ours.length !== theirs.length) return false

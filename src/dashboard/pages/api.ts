@@ -15,12 +15,12 @@ type Query = Record<string, string | number | boolean | undefined>
 
 let csrfToken = ''
 
-/** Known from the session on; sent with every change. */
+/** Stores the CSRF token that the session returns. Every request but GET sends it. */
 export function keepCsrfToken(token: string | null): void {
   csrfToken = token ?? ''
 }
 
-/** Throws an ApiError whose message says what to change. */
+/** Throws an ApiError. Its message says what to change. */
 export async function call<Answer>(method: string, path: string, body?: unknown): Promise<Answer> {
   const response = await fetch(path, {
     method,

@@ -1,4 +1,4 @@
-/** Sends one chat with an API key, as any client would: streamed or not, and asks what the cache makes of it. */
+/** Sends one chat request with an API key, as any client would, streamed or not, and asks the cache to explain itself. */
 import { createParser } from 'eventsource-parser'
 import { ApiError } from './api.ts'
 import type { WordingDifference } from './types.ts'
@@ -8,7 +8,7 @@ export interface Chat {
   model: string
   message: string
   stream: boolean
-  /** Cache-Control, and others of the proxy's own; empty ones are left out. */
+  /** Request headers such as Cache-Control and the proxy's own. Empty ones are not sent. */
   headers: Record<string, string>
 }
 
@@ -17,7 +17,7 @@ export interface Answered {
   headers: [name: string, value: string][]
 }
 
-/** As POST /v1/cache/explain tells it. */
+/** The response of POST /v1/cache/explain. */
 export interface Explanation {
   semantic: { normalized: string; policy: string; threshold: number } | null
   nearest: {
@@ -38,7 +38,7 @@ export interface Explanation {
   decision: { cache: 'HIT' | 'HIT-SEMANTIC' | 'MISS'; reason: string }
 }
 
-/** `onText`: what there is of the answer so far. Throws an ApiError. */
+/** Calls `onText` with the whole text so far, each time it grows. Throws an ApiError. */
 export async function sendChat(
   chat: Chat,
   {
@@ -86,7 +86,7 @@ async function post(path: string, chat: Chat, fields: object, signal: AbortSigna
   const given = Object.entries(chat.headers).filter(([, value]) => value !== '')
   const response = await fetch(path, {
     method: 'POST',
-    // The key alone says who asks.
+    // The API key alone identifies the caller: no session cookie is sent.
     credentials: 'omit',
     headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json', ...Object.fromEntries(given) },
     body: JSON.stringify({ model, messages: [{ role: 'user', content: message }], ...fields }),
@@ -98,7 +98,7 @@ async function post(path: string, chat: Chat, fields: object, signal: AbortSigna
   throw new ApiError(response.status, told?.code ?? 'unknown', told?.message ?? otherPort)
 }
 
-/** Those that say what happened, ours first. */
+/** Headers that tell how the request was answered, the proxy's own first. */
 function toldHeaders(headers: Headers): [string, string][] {
   const isTold = (name: string) => /^(x-proxy-|x-request-id|x-ratelimit-|cache-status|age$|retry-after)/.test(name)
   return [...headers].filter(([name]) => isTold(name)).sort(([a], [b]) => rank(a) - rank(b) || a.localeCompare(b))

@@ -1,9 +1,9 @@
-/** A page's filters, kept in the address so that it can be shared and gone back to. */
+/** A page's filters, kept in the URL so that it can be shared and the back button works. */
 import { useNavigate, useSearch } from '@tanstack/react-router'
 
 export type Filters = Record<string, string | undefined>
 
-/** Setting one to the empty text takes it out of the address. */
+/** An empty value removes the filter from the URL. */
 export function useFilters(): [Filters, (changes: Filters) => void] {
   const filters = useSearch({ strict: false }) as Filters
   const navigate = useNavigate()

@@ -1,4 +1,4 @@
-/** Numbers, money and times as the viewer reads them; times in the viewer's own zone. */
+/** Formats numbers, money and times for the viewer's locale and time zone. */
 
 const whole = new Intl.NumberFormat()
 const compact = new Intl.NumberFormat(undefined, { notation: 'compact', maximumFractionDigits: 1 })
@@ -57,7 +57,7 @@ export function formatTime(at: number | string): string {
   return dateTime.format(new Date(typeof at === 'number' ? at * 1000 : at))
 }
 
-/** Without the year, for lists of what happened lately. */
+/** Without the year, for lists of recent events. */
 export function formatShortTime(at: number | string): string {
   return shortTime.format(new Date(typeof at === 'number' ? at * 1000 : at))
 }

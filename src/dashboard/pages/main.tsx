@@ -1,4 +1,4 @@
-/** Entry of the pages. */
+/** Entry point of the pages. */
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { RouterProvider } from '@tanstack/react-router'
 import { StrictMode } from 'react'
@@ -12,13 +12,13 @@ applyTheme(readTheme())
 const queries = new QueryClient({
   defaultOptions: {
     queries: {
-      // What the server refused, it will refuse again.
+      // A 4xx does not change on a retry.
       retry: (failures, error) =>
         failures < 2 && !(error instanceof ApiError && error.status > 0 && error.status < 500),
     },
   },
 })
-// A session that has ended shows the login, wherever it is noticed.
+// A 401 from any query ends the session, and so shows the login.
 queries.getQueryCache().subscribe(({ query }) => {
   const { error } = query.state
   if (error instanceof ApiError && error.status === 401) queries.setQueryData(['session'], null)

@@ -1,4 +1,4 @@
-/** A list that grows a page at a time. */
+/** Loads a list one page at a time. */
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { get } from './api.ts'
 import type { Page } from './types.ts'

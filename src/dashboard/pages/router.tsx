@@ -1,4 +1,4 @@
-/** Which address shows which page. */
+/** Maps paths to pages. */
 import { createRootRoute, createRoute, createRouter, Outlet } from '@tanstack/react-router'
 import { Account } from './screens/account.tsx'
 import { ApiKeys } from './screens/api-keys.tsx'
@@ -15,7 +15,7 @@ import { ProviderKeys } from './screens/provider-keys.tsx'
 import { Requests } from './screens/requests.tsx'
 import { NotFound, Shell } from './screens/shell.tsx'
 
-/** Filters stand in the address, as plain text; each page reads its own. */
+/** Filters are kept in the URL as plain text. Each page parses its own. */
 function readSearch(search: Record<string, unknown>): Record<string, string> {
   const given = Object.entries(search).filter(([, value]) => ['string', 'number', 'boolean'].includes(typeof value))
   return Object.fromEntries(given.map(([name, value]) => [name, String(value)]))

@@ -1,4 +1,4 @@
-/** Who is logged in, and which projects they see. */
+/** The session: the user, and the projects they can see. */
 import { useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { ApiError, call, get, keepCsrfToken } from './api.ts'
@@ -36,7 +36,7 @@ export function useProjects() {
   })
 }
 
-/** The project of the address; null where it is none that may be seen. */
+/** The project in the URL; null when it does not exist or the user cannot see it. */
 export function useProject(): Project | null {
   const { project: id } = useParams({ strict: false })
   const { data } = useProjects()
@@ -45,7 +45,7 @@ export function useProject(): Project | null {
 
 const RANKS = ['viewer', 'member', 'owner']
 
-/** Whether the role is enough; the server decides anew. */
+/** Whether the role suffices. This only hides controls: the server checks again. */
 export function may(project: Project | null, needed: Project['your_role']): boolean {
   return project !== null && RANKS.indexOf(project.your_role) >= RANKS.indexOf(needed)
 }
@@ -61,6 +61,6 @@ export function lastProject(projects: readonly Project[]): Project | undefined {
 
 export async function logOut(everywhere: boolean): Promise<void> {
   await call('POST', everywhere ? '/dashboard/api/logout-everywhere' : '/dashboard/api/logout', {})
-  // Nothing of what was seen stays in memory.
+  // A full page load, so that no data of this session stays in memory.
   window.location.assign('/dashboard')
 }

@@ -1,11 +1,11 @@
-/** The times an overview can show, and the buckets that cover them without a gap. */
+/** The time spans an overview can show, and the buckets that cover them without a gap. */
 
 export type SpanName = 'day' | 'week' | 'month' | 'year'
 
 export interface Span {
   title: string
   width: 'hour' | 'day' | 'month'
-  /** How many buckets, the present one included. */
+  /** Number of buckets, the current one included. */
   buckets: number
 }
 
@@ -16,7 +16,7 @@ export const SPANS: Record<SpanName, Span> = {
   year: { title: '12 months', width: 'month', buckets: 12 },
 }
 
-/** Beginnings of the span's buckets in the viewer's zone, Unix seconds. */
+/** Start times of the span's buckets in the viewer's time zone, in Unix seconds. */
 export function bucketStarts({ width, buckets }: Span, now: Date): number[] {
   return Array.from({ length: buckets }, (_, at) => {
     const back = buckets - 1 - at
@@ -57,7 +57,7 @@ const tickFormatters = Object.fromEntries(
   Object.entries(TICKS).map(([name, format]) => [name, (seconds: number) => format.format(new Date(seconds * 1000))]),
 )
 
-/** One function for each span, so that a chart is not drawn anew for another that does the same. */
+/** Returns the same function for the same span: a new one would redraw the chart. */
 export function tickFormatter(name: SpanName): (seconds: number) => string {
   return tickFormatters[name] ?? String
 }

@@ -1,4 +1,4 @@
-/** Light, dark, or as the system has it: kept in this browser. */
+/** The theme: light, dark, or the system's. Kept in this browser. */
 
 export type Theme = 'system' | 'light' | 'dark'
 const KEY = 'model-proxy-theme'
@@ -16,6 +16,6 @@ export function applyTheme(theme: Theme): void {
     localStorage.setItem(KEY, theme)
     document.documentElement.dataset.theme = theme
   }
-  // Charts are drawn in the colours of the moment.
+  // Charts hold resolved colours and must be redrawn.
   window.dispatchEvent(new Event('themechange'))
 }

@@ -1,4 +1,4 @@
-/** What the admin API answers, as far as pages look at it: rows as the database gives them, with ids and times as the API has them. */
+/** The admin API's responses: database rows, with ids and times in the API's form. Only fields that the pages use are listed. */
 import type {
   CacheStatsRow,
   CalibrationRow,
@@ -19,7 +19,7 @@ import type {
   VerdictRow,
 } from '../../postgres/admin/rows.ts'
 
-/** A row as the API tells it: `Without` is told otherwise. */
+/** A row as the API returns it: the fields `Without` are replaced by those of `As`. */
 type Told<Row, Without extends keyof Row, As> = Omit<Row, Without> & As
 
 export interface Page<Item> {
@@ -105,9 +105,9 @@ export interface Wordings {
 }
 
 export interface WordingDifference {
-  /** What keeps the two apart; null where the difference is harmless. */
+  /** What keeps the two apart; null when the difference is harmless. */
   kind: string | null
-  /** Why it is harmless. */
+  /** Why the difference is harmless; null when it is not. */
   harmless: string[] | null
   asked_at: number
   asked_text: string

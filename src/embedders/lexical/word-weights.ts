@@ -1,4 +1,4 @@
-/** How much a word tells of what a question is about; the lexical embedder's stand-in for inverse document frequency. */
+/** How much a word says about a question's topic: the lexical embedder's substitute for inverse document frequency. */
 
 const table: ReadonlyArray<readonly [weight: number, words: string]> = [
   [
@@ -22,7 +22,7 @@ const weights: ReadonlyMap<string, number> = new Map(
   table.flatMap(([weight, words]) => words.split(/\s+/).map(word => [word, weight] as const)),
 )
 
-/** The weight of a lower-case word; 1 for all that the table does not know. */
+/** The weight of a lower-case word; 1 when the table does not list it. */
 export function weightOf(word: string): number {
   return weights.get(word) ?? 1
 }

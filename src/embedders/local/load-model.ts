@@ -1,4 +1,4 @@
-/** An ONNX model and its tokenizer, ready to make vectors of texts, one at a time. */
+/** Loads an ONNX model and its tokenizer, which embed texts one at a time. */
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
@@ -9,24 +9,24 @@ import { pool } from './pool.ts'
 import { readWeightPrecision } from './weight-precision.ts'
 
 export interface Model {
-  /** Of its vectors' space: changes with the weights, their precision, the tokenizer and how they are used. */
+  /** Name of its embedding space: it changes with the weights, their precision, the tokenizer and the recipe. */
   name: string
   dimensions: number
-  /** The unit vector; null for a text that the model cannot read as a whole. */
+  /** The unit vector; null when the model cannot read the whole text. */
   embed(text: string): Promise<Float32Array | null>
 }
 
-/** Throws, with a reason for the operator, where the folder's model cannot be had. */
+/** Throws, with a reason for the operator, when the folder's model cannot be loaded. */
 export async function loadModel(folder: string): Promise<Model> {
   const files = readModelFolder(folder)
   const { onnx, tokenizers } = await importRuntime()
   const encode = await loadTokenizer(tokenizers, files)
-  // One thread: a question is too little work to share, and the other processors are the proxy's.
+  // One thread: a question is too little work to split, and the proxy needs the other processors.
   const session = await onnx.InferenceSession.create(files.modelFile, { intraOpNumThreads: 1, interOpNumThreads: 1 })
   const output = session.outputNames.includes('sentence_embedding') ? 'sentence_embedding' : session.outputNames[0]
 
-  // Never several texts in one run: padding eats what a batch saves (measured: 2 to 4 save a fifth, 8 save nothing), and models
-  // that quantize as they go give a text another vector in other company.
+  // One text per run: padding costs what a batch saves (measured: 2 to 4 texts save a fifth, 8 save nothing). Models that quantize at run
+  // time also give a text another vector in another batch.
   async function embed(text: string): Promise<Float32Array | null> {
     const ids = encode(text)
     if (!ids) return null
@@ -53,7 +53,7 @@ export async function loadModel(folder: string): Promise<Model> {
   return { name: await nameModel(files, probe.length), dimensions: probe.length, embed }
 }
 
-/** They are optional dependencies: large, and not to be had for every platform. */
+/** Optional dependencies: they are large, and not available for every platform. */
 async function importRuntime(): Promise<{ onnx: typeof Onnx; tokenizers: typeof Tokenizers }> {
   try {
     const [onnx, tokenizers] = await Promise.all([import('onnxruntime-node'), import('@huggingface/tokenizers')])
@@ -64,8 +64,8 @@ async function importRuntime(): Promise<{ onnx: typeof Onnx; tokenizers: typeof 
 }
 
 /**
- * From a text to its tokens' ids. Null where the model would not see all of it, as two texts that differ only there would come
- * out equal: where it is too long, and where a token is unknown.
+ * Turns a text into token ids. Returns null when the text is too long or contains an unknown token: two texts that differ only in what
+ * the model does not see would get equal vectors.
  */
 async function loadTokenizer(
   { Tokenizer }: typeof Tokenizers,
@@ -81,7 +81,7 @@ async function loadTokenizer(
   }
 }
 
-/** WordPiece names its unknown token, Unigram gives its place; byte-level models have none. */
+/** WordPiece names its unknown token, Unigram gives its index; byte-level models have none. */
 function unknownIdOf(
   tokenizer: Tokenizers.Tokenizer,
   { model }: { model?: { unk_token?: unknown; unk_id?: unknown } },
@@ -93,7 +93,7 @@ function unknownIdOf(
 async function nameModel({ modelFile, tokenizerFile, recipe }: ModelFolder, dimensions: number): Promise<string> {
   const model = await readFile(modelFile)
   const digest = createHash('sha256').update(model)
-  // Weights of more than 2 GB stand in a file of their own.
+  // Weights of more than 2 GB are in a separate file.
   for (const file of [`${modelFile}_data`, `${modelFile}.data`]) {
     if (existsSync(file)) digest.update(await readFile(file))
   }

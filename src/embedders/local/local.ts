@@ -1,4 +1,4 @@
-/** Embeds with a model on this machine. What cannot be had in time is done without. */
+/** Embeds with a model on this machine. Without a vector in time, the request goes on without one. */
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { createTimeLimit } from '../../event-loop/time-limit.ts'
@@ -6,18 +6,18 @@ import type { Log } from '../../telemetry/log.ts'
 import type { LocalEmbedder } from '../embedder.ts'
 import { startModelProcess } from './model-process.ts'
 
-/** More than that does not fit into the tokens that a model reads of a text; and it need not be sent to learn it. */
+/** A longer text would exceed the tokens that a model reads. It is refused without asking the model. */
 const MOST_CHARACTERS = 2_000
 /**
- * Who would have to wait longer for others' texts is refused: so the queue stays short, and no text is computed that nobody waits
- * for. An answer that is stored without a vector asks again first.
+ * A text that would wait longer in the queue is refused. The queue stays short, and no vector is computed after its request gave up. When
+ * a response is stored without a vector, its text is embedded then.
  */
 const PATIENCE_MS = 150
-/** Nobody waits longer, whatever was expected. */
+/** Upper bound on the wait, whatever the estimate says. */
 const TIME_LIMIT_MS = 500
 const MOST_REMEMBERED = 4_096
 
-/** Rejects, with a reason for the operator, where the folder's model does not load. */
+/** Rejects, with a reason for the operator, when the folder's model does not load. */
 export async function openLocalEmbedder(folder: string, log: Log): Promise<LocalEmbedder> {
   const model = await startModelProcess(folder, log)
   const recent = new LRUCache<string, Promise<Float32Array | null>>({ max: MOST_REMEMBERED })

@@ -1,18 +1,18 @@
-/** One process that runs a model, from its start to its end. */
+/** One process that runs a model, from start to exit. */
 import { fileURLToPath } from 'node:url'
 import { startTimeLimit } from '../../event-loop/time-limit.ts'
 import type { EmbedRequest, ModelMessage } from './model-protocol.ts'
 
 const MAIN = fileURLToPath(new URL('./model-main.ts', import.meta.url))
-/** A model that takes longer to load hangs. */
+/** A model that takes longer to load counts as hung. */
 const LOAD_TIME_LIMIT_MS = 60_000
 
 export type ModelAnswer = Extract<ModelMessage, { id: number }>
 
 export interface ModelChild {
-  /** Resolves with what the model says of itself; rejects, with a reason for the operator, where it does not load. */
+  /** Resolves to the model's name and dimensions; rejects, with a reason for the operator, when it does not load. */
   readonly loaded: Promise<{ name: string; dimensions: number }>
-  /** Resolves when the process has ended, with its exit code or signal. */
+  /** Resolves to the exit code or signal when the process has ended. */
   readonly ended: Promise<string>
   send(request: EmbedRequest): void
   kill(): void
@@ -21,7 +21,7 @@ export interface ModelChild {
 export function spawnModel(folder: string, onAnswer: (answer: ModelAnswer) => void): ModelChild {
   const { promise: loaded, resolve, reject } = Promise.withResolvers<{ name: string; dimensions: number }>()
   const child = Bun.spawn([process.execPath, '--no-env-file', MAIN, folder], {
-    // Nothing of the proxy's secrets.
+    // An empty environment keeps the proxy's secrets out.
     env: {},
     stdin: 'ignore',
     stdout: 'ignore',
@@ -39,13 +39,13 @@ export function spawnModel(folder: string, onAnswer: (answer: ModelAnswer) => vo
     reject(new Error(`its process ended while it was loading (${how})`))
     return how
   })
-  // Whoever only waits for the end has no use for it.
+  // The caller may await only `ended`; without this the rejection would be unhandled.
   loaded.catch(() => {}).finally(endLimit)
   return {
     loaded,
     ended,
     send(request) {
-      // One that has ended cannot be sent to; that it has is told by `ended`.
+      // A process that has ended cannot receive; `ended` reports it.
       if (child.exitCode === null && child.signalCode === null) child.send(request)
     },
     kill: () => child.kill('SIGKILL'),

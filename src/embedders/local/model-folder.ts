@@ -1,39 +1,39 @@
-/** A folder with an ONNX model: which files count, and how its makers say a text becomes a vector. */
+/** Reads a folder with an ONNX model: which files count, and how its makers turn a text into a vector. */
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { basename, join } from 'node:path'
 
-/** Longer texts get no vector: a question of this length costs a small model a tenth of a second already. */
+/** Longer texts get no vector: a question of this length already takes a small model a tenth of a second. */
 const MOST_TOKENS = 256
 
 export interface ModelFolder {
   modelFile: string
   tokenizerFile: string
-  /** Null where there is none. */
+  /** Null when there is none. */
   tokenizerConfigFile: string | null
   recipe: VectorRecipe
 }
 
-/** All that decides a vector besides the weights and the tokenizer. */
+/** Everything that decides a vector besides the weights and the tokenizer. */
 export interface VectorRecipe {
-  /** Of the tokens' vectors: their mean, or the first one. */
+  /** The mean of the tokens' vectors, or the first token's vector. */
   pooling: 'mean' | 'cls'
-  /** Stands before every text. */
+  /** Prepended to every text. */
   prefix: string
-  /** Special tokens included. */
+  /** Including special tokens. */
   maxTokens: number
 }
 
-/** In the order of preference; an int8 model is as good for this and a quarter of the size. */
+/** In order of preference. An int8 model is as good for this purpose and a quarter of the size. */
 const MODEL_NAMES = ['model.onnx', 'model_int8.onnx', 'model_quantized.onnx', 'model_uint8.onnx']
 
-/** What a folder lacks to be a model's, in words that follow "it"; null where it lacks nothing. */
+/** What the folder lacks, in words that follow "it"; null when it is complete. */
 export function findFault(folder: string): string | null {
   if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return 'is not a folder'
   if (!findModelFile(folder)) return 'holds no .onnx file'
   return existsSync(join(folder, 'tokenizer.json')) ? null : 'holds no tokenizer.json'
 }
 
-/** Throws where `findFault` finds one, or a file is not JSON. */
+/** Throws when `findFault` finds a fault, or a file is not JSON. */
 export function readModelFolder(folder: string): ModelFolder {
   const fault = findFault(folder)
   const modelFile = findModelFile(folder)
@@ -57,7 +57,7 @@ function findModelFile(folder: string): string | null {
   return others.toSorted().find(file => file.endsWith('.onnx')) ?? null
 }
 
-/** Sentence-transformers says it in a file of its own; of models without one, BGE's take the first token. */
+/** Sentence-transformers has a file for it. Of the models without that file, BGE's use the first token. */
 function readPooling(folder: string): VectorRecipe['pooling'] {
   const said = readObject(join(folder, '1_Pooling', 'config.json'))
   if (said.pooling_mode_cls_token === true) return 'cls'
@@ -65,7 +65,7 @@ function readPooling(folder: string): VectorRecipe['pooling'] {
   return namesOf(folder).some(name => /\bbge\b/.test(name)) ? 'cls' : 'mean'
 }
 
-/** The default prompt of sentence-transformers where one is set. E5's models, which seldom say so, need theirs. */
+/** The default prompt of sentence-transformers, if one is set. E5's models need a prefix but seldom declare it. */
 function readPrefix(folder: string): string {
   const { default_prompt_name: chosen, prompts } = readObject(join(folder, 'config_sentence_transformers.json'))
   if (typeof chosen === 'string' && isObject(prompts) && typeof prompts[chosen] === 'string') return prompts[chosen]
@@ -81,13 +81,13 @@ function readMaxTokens(folder: string): number {
   return Math.min(MOST_TOKENS, ...said.filter((limit): limit is number => typeof limit === 'number' && limit > 0))
 }
 
-/** What the model may be called, in lower case. */
+/** The model's possible names, in lower case. */
 function namesOf(folder: string): string[] {
   const { _name_or_path: name } = readObject(join(folder, 'config.json'))
   return [basename(folder), name].filter((name): name is string => typeof name === 'string').map(n => n.toLowerCase())
 }
 
-/** Empty where there is no such file. Throws where it is not JSON. */
+/** Empty when there is no such file. Throws when it is not JSON. */
 function readObject(file: string): Record<string, unknown> {
   if (!existsSync(file)) return {}
   try {

@@ -1,8 +1,8 @@
-/** Entry of the process that runs a model: texts come in, vectors go out, in order. It lives as long as the proxy it belongs to. */
+/** Entry point of the process that runs a model: reads texts and returns vectors, in order. It ends with the proxy. */
 import { loadModel } from './load-model.ts'
 import type { EmbedRequest, ModelMessage } from './model-protocol.ts'
 
-// The terminal, or a container's end, signals the proxy too, which has requests to finish first.
+// A terminal or container signals the proxy as well, which still has requests to finish.
 process.on('SIGINT', () => {})
 process.on('SIGTERM', () => {})
 process.on('disconnect', () => process.exit(0))

@@ -1,9 +1,9 @@
-/** A model in a process of its own: neither its work nor its crash is felt in the proxy's. A process that ends is replaced. */
+/** Runs a model in a separate process, so that neither its load nor a crash affects the proxy. A process that ends is replaced. */
 import type { Log } from '../../telemetry/log.ts'
 import { type ModelAnswer, type ModelChild, spawnModel } from './model-child.ts'
 import { createTextQueue, type TextQueue } from './text-queue.ts'
 
-/** Before a process that ended is replaced; doubled as long as the new one does not last either. */
+/** Pause before an ended process is replaced; doubled while replacements do not last either. */
 const LEAST_PAUSE_MS = 200
 const MOST_PAUSE_MS = 10_000
 const LASTING_MS = 10_000
@@ -16,7 +16,7 @@ export interface ModelProcess {
   close(): Promise<void>
 }
 
-/** Rejects, with a reason for the operator, where the folder's model does not load. */
+/** Rejects, with a reason for the operator, when the folder's model does not load. */
 export async function startModelProcess(folder: string, log: Log): Promise<ModelProcess> {
   const texts = createTextQueue()
   let child = spawnModel(folder, onAnswer)
@@ -27,7 +27,7 @@ export async function startModelProcess(folder: string, log: Log): Promise<Model
     texts.answer(answer.id, answer.kind === 'vector' ? answer.vector : null)
   }
 
-  /** Returns when it is closed. */
+  /** Returns after `close`. */
   async function keepServing(first: ModelChild, name: string): Promise<void> {
     let pauseMs = LEAST_PAUSE_MS
     for (let current = first; ; current = child = spawnModel(folder, onAnswer)) {
@@ -44,11 +44,11 @@ export async function startModelProcess(folder: string, log: Log): Promise<Model
     }
   }
 
-  /** Ends a process that is of no use. */
+  /** Waits for the model to load, and kills the process if it is unusable. */
   async function loads(current: ModelChild, name: string): Promise<boolean> {
     try {
       const loaded = await current.loaded
-      // Its vectors must not pass for those of the model that the proxy was started with.
+      // Its vectors must not be mixed with those of the model that the proxy started with.
       if (loaded.name !== name) throw new Error('the folder holds another model now; restart the proxy to use it')
       return true
     } catch (error) {

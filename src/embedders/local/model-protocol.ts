@@ -1,4 +1,4 @@
-/** What a proxy and its model's process say to each other. */
+/** The messages between a proxy and its model process. */
 
 /** To the model. */
 export interface EmbedRequest {
@@ -6,11 +6,11 @@ export interface EmbedRequest {
   text: string
 }
 
-/** From the model: first how the start went, then an answer to each request, in their order. */
+/** From the model: first the result of its start, then a reply to each request, in order. */
 export type ModelMessage =
   | { kind: 'ready'; name: string; dimensions: number }
   | { kind: 'failed'; reason: string }
-  /** Null: the model cannot read the text as a whole. */
+  /** Null when the model cannot read the whole text. */
   | { kind: 'vector'; id: number; vector: Float32Array | null }
   /** The reason never quotes the text. */
   | { kind: 'error'; id: number; reason: string }

@@ -1,19 +1,19 @@
-/** One vector from those of a text's tokens. */
+/** Pools the vectors of a text's tokens into one. */
 import { normalizeLength } from '../lexical/hashed-vector.ts'
 import type { VectorRecipe } from './model-folder.ts'
 
-/** A model's output: [1, tokens, dimensions], or [1, dimensions] where the model pools by itself. */
+/** A model's output: [1, tokens, dimensions], or [1, dimensions] when the model pools by itself. */
 export interface ModelOutput {
   data: Float32Array
   dims: readonly number[]
 }
 
-/** The unit vector. */
+/** Returns the unit vector. */
 export function pool({ data, dims }: ModelOutput, pooling: VectorRecipe['pooling']): Float32Array {
   const dimensions = dims.at(-1) ?? 0
   const vector = data.slice(0, dimensions)
   if (dims.length > 2 && pooling === 'mean') {
-    // The sum has the mean's direction.
+    // The sum has the same direction as the mean.
     for (let at = dimensions; at < data.length; at += 1)
       vector[at % dimensions] = (vector[at % dimensions] ?? 0) + (data[at] ?? 0)
   }

@@ -1,12 +1,12 @@
-/** Texts on their way through a model, in the order they came. */
+/** The queue of texts for a model, in order of arrival. */
 import { startTimeLimit } from '../../event-loop/time-limit.ts'
 import type { ModelChild } from './model-child.ts'
 
-/** One is computed, the next lies ready; the others wait here, where a crash does not take them along. */
+/** One is being computed and one is ready. The others wait here, where a crash of the model does not lose them. */
 const TEXTS_AT_THE_MODEL = 2
-/** A model that takes longer over one text hangs. */
+/** A model that takes longer for one text counts as hung. */
 const TEXT_TIME_LIMIT_MS = 10_000
-/** What a text takes, until the model has shown it. */
+/** Assumed time per text until one was measured. */
 const FIRST_GUESS_MS = 10
 
 interface Job {
@@ -15,15 +15,18 @@ interface Job {
 }
 
 export interface TextQueue {
-  /** Resolves with null where the model cannot give a vector. Never rejects. */
+  /** Resolves to null when the model cannot give a vector. Never rejects. */
   add(text: string): Promise<Float32Array | null>
-  /** The answer to a text that was sent. */
+  /** Handles the reply to a text that was sent. */
   answer(id: number, vector: Float32Array | null): void
-  /** The model that is there now; null: none. What the last one had not answered is given up: it may be what ended it. */
+  /**
+   * Sets the current model process; null for none. Texts that the last one had not answered are dropped, because one of them may have
+   * crashed it.
+   */
   serveFrom(next: ModelChild | null): void
-  /** Gives up all that wait. */
+  /** Drops every queued text. */
   clear(): void
-  /** How long a text that came now would wait for the others, by what the latest took. */
+  /** Expected wait for a text queued now, from the latest measurement. */
   waitMs(): number
 }
 

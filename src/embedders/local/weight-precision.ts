@@ -1,6 +1,6 @@
-/** In which number format most of an ONNX model's weights are kept: read from the file, as its name may say nothing or lie. */
+/** Finds the number format of most of an ONNX model's weights. It is read from the file, because its name may be wrong or silent. */
 
-/** ONNX's own numbers of its types: https://onnx.ai/onnx/api/classes.html#tensorproto */
+/** ONNX's type numbers: https://onnx.ai/onnx/api/classes.html#tensorproto */
 const TYPE_NAMES: Record<number, string> = {
   1: 'fp32',
   2: 'int8',
@@ -17,13 +17,13 @@ const TYPE_OF_TENSOR = 2
 
 interface Field {
   number: number
-  /** Of a number. */
+  /** Of a number field. */
   value: number
-  /** Of anything with a length. */
+  /** Of a length-delimited field. */
   bytes: Uint8Array
 }
 
-/** `fp32`, `int8` and so on; `mixed` where no known type is found. */
+/** Returns `fp32`, `int8` and so on; `mixed` when no known type is found. */
 export function readWeightPrecision(model: Uint8Array): string {
   const weights = new Map<string, number>()
   for (const graph of fieldsOf(model)) {
@@ -45,7 +45,7 @@ function readTensor(tensor: Uint8Array): { type: number; count: number } {
   for (const { number, value, bytes } of fieldsOf(tensor)) {
     if (number === TYPE_OF_TENSOR) type = value
     if (number !== DIMENSIONS_OF_TENSOR) continue
-    // One by one, or all in one field.
+    // Either one value per field, or all packed in one field.
     if (bytes.length === 0) count *= value
     for (let at = 0; at < bytes.length; ) {
       const dimension = readVarint(bytes, at)

@@ -1,4 +1,4 @@
-/** Answers an embeddings request from its inputs' vectors, known and fetched: all of them in order, or none. */
+/** Answers an embeddings request from its inputs' vectors, cached and fetched: all of them in order, or none. */
 import { NO_USAGE } from '../../catalogue/cost.ts'
 import { ClientGone, ProxyError } from '../../errors.ts'
 import { createYieldTurn, type YieldTurn } from '../../event-loop/yield.ts'
@@ -17,7 +17,9 @@ import { type Gathered, gatherVectors } from './gather-vectors.ts'
 import type { EmbeddingsQuery } from './read-query.ts'
 import { writeEmbeddingsAnswer } from './write-answer.ts'
 
-/** Throws a ProxyError where limits are exceeded, or upstream could not be reached or understood; ClientGone where nobody waits. */
+/**
+ * Throws a ProxyError when limits are exceeded or the upstream cannot be reached or understood, and ClientGone when the client has left.
+ */
 export async function answerEmbeddings(
   context: RequestContext,
   embeddings: EmbeddingsQuery,
@@ -68,7 +70,7 @@ async function nameInputs(
   return named
 }
 
-/** What had been fetched is kept and accounted for; the request does not count. */
+/** The batches fetched so far are kept and accounted for; the request does not count. */
 function endEarly(context: RequestContext, gathered: Gathered): ProxyResponse {
   const { end } = gathered
   if (end && 'refusal' in end) {
@@ -84,7 +86,7 @@ function endEarly(context: RequestContext, gathered: Gathered): ProxyResponse {
   throw failure
 }
 
-/** Upstream's own bytes, where they are the answer to just this request, in the form it wants. */
+/** The upstream's own bytes, if they answer exactly this request in the encoding it asks for; else null. */
 function findVerbatim({ form }: EmbeddingsQuery, { batches, known }: Gathered): Uint8Array | null {
   const [batch] = batches
   if (!batch?.isVerbatim || batches.length > 1 || known.size > 0) return null

@@ -1,19 +1,19 @@
-/** Tokens of single inputs: counted where it matters, at most once, by a worker. */
+/** Counts the tokens of single inputs in a worker: only when needed, and at most once each. */
 
 import type { YieldTurn } from '../../event-loop/yield.ts'
 import { countTextsAside } from '../../tokens/count-aside.ts'
 import { estimateTextTokens } from '../../tokens/estimate-text.ts'
 import type { Input } from '../../vector-cache/vector-name.ts'
 
-/** More characters than the largest request that OpenAI takes has; what comes after them is estimated. */
+/** More characters than OpenAI's largest request holds. Text beyond them is estimated. */
 const EXACT_CHARS = 2_000_000
-/** So much is handed over at a time. A longer text is estimated, by the tokens of its beginning. */
+/** Characters given to the worker at a time. A longer text is estimated from the tokens of its beginning. */
 const CHARS_AT_A_TIME = 131_072
 
 export interface InputCounter {
-  /** What the input cannot have more of, without counting: no token is shorter than a byte. */
+  /** Upper bound on the input's tokens, without counting: no token is shorter than a byte. */
   most(input: Input): number
-  /** Tokens of each in the model's vocabulary. */
+  /** Tokens of each input, in the same order, in the model's vocabulary. */
   count(inputs: readonly Input[]): Promise<number[]>
 }
 
@@ -57,7 +57,7 @@ export function createInputCounter(model: string, yieldTurn: YieldTurn): InputCo
   }
 }
 
-/** Each but a single long text short enough to be handed over. */
+/** Groups texts into lots of at most `CHARS_AT_A_TIME`; a longer text gets a lot of its own. */
 function* inLots(texts: readonly string[]): Generator<string[]> {
   let lot: string[] = []
   let chars = 0

@@ -4,7 +4,7 @@ import type { Input } from '../../vector-cache/vector-name.ts'
 import type { RequestContext } from '../request-context.ts'
 import type { InputCounter } from './count-inputs.ts'
 
-/** One input, and the name its vector is kept under. */
+/** One input, and the name its vector is cached under. */
 export interface NamedInput {
   name: string
   input: Input
@@ -12,7 +12,7 @@ export interface NamedInput {
 
 export interface EmbeddingsJob {
   context: RequestContext
-  /** In the request's order, the same name as often as it comes. */
+  /** In the request's order; repeated inputs repeat here. */
   inputs: readonly NamedInput[]
   counter: InputCounter
   yieldTurn: YieldTurn

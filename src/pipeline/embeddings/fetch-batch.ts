@@ -1,4 +1,4 @@
-/** Asks a provider for one batch of vectors, and shares what it counted among the inputs. */
+/** Asks a provider for one batch of vectors, and divides the reported tokens among the inputs. */
 import { NO_USAGE, readUsage, type TokenUsage } from '../../catalogue/cost.ts'
 import type { ErrorResponse } from '../../coalescing/shared-call.ts'
 import { Job, offLoop } from '../../event-loop/off-loop.ts'
@@ -14,18 +14,18 @@ import type { FetchedVector } from './vector-calls.ts'
 
 export interface Batch {
   inputs: readonly NamedInput[]
-  /** They are the request's own, each and in order: the body can be forwarded as it came. */
+  /** True when the batch is all of the request's inputs, in order: the body can be forwarded as it came. */
   isVerbatim: boolean
 }
 
 export interface FetchedBatch {
-  /** By name. */
+  /** By the input's name. */
   vectors: ReadonlyMap<string, FetchedVector>
   usage: TokenUsage
-  /** Upstream's, fit to be passed on. */
+  /** The upstream's headers, ready to be passed on. */
   headers: Record<string, string>
   answer: EmbeddingsAnswer
-  /** The answer as it came, to the request as it came where `isVerbatim`. */
+  /** The response as it came. It answers the whole request when `isVerbatim`. */
   bytes: Uint8Array
   isVerbatim: boolean
 }
@@ -46,7 +46,7 @@ const READ = new Job<EmbeddingsToRead, ReadEmbeddings>(new URL('./read-vectors-j
 const MOST_BYTES_AN_INPUT = 196_608
 const MOST_BYTES_BESIDE = 1_048_576
 
-/** Upstream's own error is returned, fit to be passed on. Throws a ProxyError where it could not be reached or is not understood. */
+/** Returns the upstream's own error, ready to be passed on. Throws a ProxyError when the upstream cannot be reached or understood. */
 export async function fetchBatch(
   { context, counter }: EmbeddingsJob,
   { inputs, isVerbatim }: Batch,
@@ -55,9 +55,9 @@ export async function fetchBatch(
   const { request, query, provider, accounting } = context
   const countEach = () => counter.count(inputs.map(({ input }) => input))
   accounting.noteAsked()
-  // Counted while upstream answers.
+  // Tokens are counted while the upstream answers.
   const counting = inputs.length > 1 ? countEach() : null
-  // Heard where it is needed.
+  // The rejection is handled where the count is awaited; this only prevents an unhandled one.
   counting?.catch(() => {})
   const sent = { endpoint: query.endpoint, headers: request.headers, stream: false, signal }
   const upstream = await provider.ask({ ...sent, ...writeBody(context, { inputs, isVerbatim }) })
@@ -95,7 +95,7 @@ async function readLong(told: AnswerBytes, inputs: number): Promise<ReadEmbeddin
   return { bytes, answer: readEmbeddingsAnswer(new TextDecoder().decode(bytes), inputs) }
 }
 
-/** As the client sent it where it can be: down to the last digit. */
+/** Sends the client's own body where possible: numbers keep their last digit. */
 function writeBody({ query }: RequestContext, { inputs, isVerbatim }: Batch) {
   if (isVerbatim) return { body: query.body, bodyText: query.text }
   const body = { ...query.body, input: inputs.map(({ input }) => input) }

@@ -1,15 +1,15 @@
-/** Asks a provider for vectors that nobody knows yet: in batches side by side, each given out as soon as it is there. */
+/** Asks a provider for vectors that are neither cached nor in flight: in concurrent batches, each yielded as soon as it arrives. */
 import type { ErrorResponse } from '../../coalescing/shared-call.ts'
 import type { EmbeddingsJob, NamedInput } from './embeddings-job.ts'
 import { type Batch, type FetchedBatch, fetchBatch } from './fetch-batch.ts'
 import { planBatches } from './plan-batches.ts'
 
-/** Why not all could be had: thrown, or upstream's own error, fit to be passed on. */
+/** Why some vectors are missing: an error that was thrown, or the upstream's own error, ready to be passed on. */
 export type FetchEnd = { failure: unknown } | { refusal: ErrorResponse }
 
 const BATCHES_AT_ONCE = 8
 
-/** `unknown`: different from each other, at least one. The first batch to fail ends the others, and comes last. Never throws. */
+/** `unknown` holds at least one input and no duplicates. The first batch to fail aborts the others and is yielded last. Never throws. */
 export async function* fetchBatches(
   job: EmbeddingsJob,
   unknown: readonly NamedInput[],

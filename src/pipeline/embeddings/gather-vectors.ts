@@ -1,4 +1,4 @@
-/** Finds each input's vector: among those that are known, with another request that is fetching it just now, or with the provider. */
+/** Finds each input's vector: in the cache, with another request that is fetching it, or at the provider. */
 import { type CacheControl, keptForSeconds } from '../../cache/cache-control.ts'
 import { addUsage, NO_USAGE, type TokenUsage } from '../../catalogue/cost.ts'
 import { ClientGone, refuse } from '../../errors.ts'
@@ -14,21 +14,21 @@ import { checkTokenLimits } from './token-limits.ts'
 import type { FetchedVector, JoinedVectors } from './vector-calls.ts'
 
 export interface Gathered {
-  /** Those that cost nothing this time. */
+  /** Vectors that cost nothing this time. */
   known: Map<string, StoredVector>
-  /** Together with the known ones, all, unless it ended before. */
+  /** Together with `known`, all of them, unless gathering ended early. */
   fetched: Map<string, FetchedVector>
   batches: FetchedBatch[]
-  /** Of all that was fetched. */
+  /** Sum over everything fetched. */
   usage: TokenUsage
-  /** Why not all could be had. */
+  /** Why some vectors are missing; null when none are. */
   end: FetchEnd | null
 }
 
-/** How long an answer may be held back so that an immediate repeat finds its vectors. */
+/** Longest time a response waits for its vectors to be stored, so that an immediate repeat finds them. */
 const STORE_TIME_LIMIT_MS = 250
 
-/** Throws a 400 where token limits are exceeded, a 504 where something would have to be fetched and may not, and ClientGone. */
+/** Throws a 400 when token limits are exceeded, a 504 when a vector is missing and may not be fetched, and ClientGone. */
 export async function gatherVectors(job: EmbeddingsJob, stages: Stages): Promise<Gathered> {
   const { context, inputs } = job
   const {
@@ -44,7 +44,7 @@ export async function gatherVectors(job: EmbeddingsJob, stages: Stages): Promise
   if (request.signal.aborted) throw new ClientGone()
 
   const distinct = Array.from(new Map(unknown.map(named => [named.name, named])).values())
-  // What another request fails to fetch, this one asks for itself.
+  // Vectors that another request failed to fetch are fetched here.
   if (mayShare(control)) await fetchShared(job, distinct, gathered, stages)
   const left = distinct.filter(({ name }) => !known.has(name) && !gathered.fetched.has(name))
   if (left.length > 0 && !gathered.end) await fetchMine(job, left, gathered, null, stages)
@@ -77,12 +77,12 @@ async function checkLimits(
   await checkTokenLimits(context.query.model, unknownInputs, knownTokens, counter)
 }
 
-/** Who wants fresh vectors, or leaves none behind, goes alone. */
+/** A request that wants fresh vectors, or may not store any, shares none with other requests. */
 function mayShare(control: CacheControl): boolean {
   return control.lookup && control.store
 }
 
-/** Fetches what nobody else is fetching, and waits for the rest. */
+/** Fetches the vectors that are not in flight, and waits for those that are. */
 async function fetchShared(
   job: EmbeddingsJob,
   wanted: readonly NamedInput[],
@@ -106,7 +106,7 @@ async function fetchShared(
   }
 }
 
-/** Each batch is kept, and told to those who wait for it, as soon as it is there. */
+/** Stores each batch, and settles it for waiting requests, as soon as it arrives. */
 async function fetchMine(
   job: EmbeddingsJob,
   mine: readonly NamedInput[],
@@ -128,7 +128,7 @@ async function fetchMine(
   await Promise.all(storing)
 }
 
-/** Whoever comes too late to wait for a vector finds it stored. */
+/** Stores before it settles: a request too late to wait for a vector finds it stored. */
 async function storeAndSettle(
   context: RequestContext,
   { vectors }: FetchedBatch,

@@ -1,13 +1,13 @@
-/** Cuts inputs into batches that an upstream takes. */
+/** Cuts inputs into batches of a size that an upstream accepts. */
 
-/** Most inputs a request, where a vendor takes fewer than OpenAI's 2,048: the Gemini API's and Cohere's own limits. */
+/** Most inputs per request for vendors that take fewer than OpenAI's 2,048: the limits of the Gemini API and of Cohere. */
 const MOST_INPUTS: readonly { models: RegExp; inputs: number }[] = [
   { models: /^(?:google|~google)\/|^gemini-embedding/i, inputs: 100 },
   { models: /^cohere\/|^embed-(?:v\d|english|multilingual)/i, inputs: 96 },
 ]
 const MOST_INPUTS_ELSEWHERE = 2_048
 
-/** In order; as few as possible, and as even. */
+/** Keeps the order; makes as few batches as possible, of sizes as even as possible. */
 export function planBatches<T>(inputs: readonly T[], model: string): T[][] {
   const most = MOST_INPUTS.find(({ models }) => models.test(model))?.inputs ?? MOST_INPUTS_ELSEWHERE
   const count = Math.ceil(inputs.length / most)

@@ -1,4 +1,4 @@
-/** Reads an upstream's embeddings answer: a short one here, a long one in a worker. */
+/** Reads an upstream's embeddings response: a short one on the event loop, a long one in a worker. */
 
 import { isJsonObject, type JsonObject, parseJsonObject } from '../../json/json-object.ts'
 import { type GivenNumbers, packVector } from '../../vector-cache/pack-vector.ts'
@@ -7,20 +7,20 @@ import type { VectorForm } from './read-query.ts'
 export interface EmbeddingsAnswer {
   /** In the order of the inputs that were sent. */
   packed: Uint8Array[]
-  /** The form that all vectors came in; null where they differ. */
+  /** The encoding of all vectors; null when they differ. */
   form: VectorForm | null
-  /** Whether they came in the order of the inputs. */
+  /** Whether the vectors came in the order of the inputs. */
   isInOrder: boolean
-  /** What upstream called the model; null where it did not. */
+  /** The model's name as the upstream reported it; null when it did not. */
   model: string | null
   usage: unknown
 }
 
-/** A key, which no string can hold unescaped, and the plain numbers or the base64 that it has. */
+/** An `embedding` key with a list of plain numbers or a base64 string. A JSON string cannot contain this key unescaped. */
 const VECTOR = /"embedding"\s*:\s*(\[[^\][{}"]*\]|"[\w+/=-]*")/g
 const FLOAT_BYTES = 4
 
-/** Null where it does not hold exactly one vector of finite numbers for each of so many inputs. */
+/** Returns null unless the text holds exactly one vector of finite numbers for each of `inputs` inputs. */
 export function readEmbeddingsAnswer(text: string, inputs: number): EmbeddingsAnswer | null {
   const { skeleton, vectors } = takeOutVectors(text)
   const body = parseJsonObject(skeleton)
@@ -49,7 +49,7 @@ export function readEmbeddingsAnswer(text: string, inputs: number): EmbeddingsAn
   }
 }
 
-/** The text with each vector replaced by its place among `vectors`, which are texts still. */
+/** Replaces each vector in the text by its index in `vectors`, whose items are unparsed text. */
 function takeOutVectors(text: string): { skeleton: string; vectors: string[] } {
   const pattern = new RegExp(VECTOR)
   const vectors: string[] = []
@@ -65,7 +65,7 @@ function takeOutVectors(text: string): { skeleton: string; vectors: string[] } {
 
 function readNumbers(datum: unknown, vectors: readonly string[]): GivenNumbers | null {
   const place = isJsonObject(datum) ? datum.embedding : undefined
-  // Everything that can be a vector was taken out: a list of one number is its place, and all else no vector.
+  // `takeOutVectors` took out all vectors and left an index in a list of one; any other value is no vector.
   if (!Array.isArray(place) || place.length !== 1 || typeof place[0] !== 'number') return null
   const given = parseJson(vectors[place[0]] ?? '')
   if (typeof given === 'string') return readBase64(given)
@@ -80,7 +80,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** Little-endian 32-bit floats, as everywhere this runs. */
+/** The bytes are little-endian 32-bit floats, the byte order of every platform the proxy runs on. */
 function readBase64(text: string): Float32Array | null {
   const bytes = new Uint8Array(Buffer.from(text, 'base64'))
   return bytes.length % FLOAT_BYTES === 0 ? new Float32Array(bytes.buffer, 0, bytes.length / FLOAT_BYTES) : null

@@ -1,4 +1,4 @@
-/** Reads an embeddings request into single inputs, within the limits that OpenAI sets on their form. */
+/** Reads an embeddings request into single inputs, within OpenAI's limits on their form. */
 
 import { invalidRequest, refuse } from '../../errors.ts'
 import { takeRelevant } from '../../json/canonical.ts'
@@ -6,7 +6,7 @@ import { hasInexactNumber } from '../../json/inexact-number.ts'
 import type { JsonObject } from '../../json/json-object.ts'
 import type { Input } from '../../vector-cache/vector-name.ts'
 
-/** How the client wants a vector's numbers written. */
+/** The encoding in which the client wants a vector's numbers. */
 export type VectorForm = 'float' | 'base64'
 
 export interface EmbeddingsQuery {
@@ -19,12 +19,12 @@ export interface EmbeddingsQuery {
 }
 
 const MOST_INPUTS = 2_048
-/** What has its own place in the query, or does not change a vector: how it is written. */
+/** Fields that have a place of their own in the query, or do not change a vector, such as its encoding. */
 const PLACED_FIELDS = ['model', 'input', 'dimensions', 'encoding_format']
 
 /**
- * Null for a request whose inputs cannot be told apart with certainty: images, or an encoding that is not OpenAI's. Such a one can
- * be cached as a whole. Throws a 400 for what OpenAI would refuse: no input, an empty one, too many.
+ * Returns null when inputs cannot be told apart with certainty: images, or an encoding that is not OpenAI's. Such a request is cached as
+ * a whole. Throws a 400 for what OpenAI refuses: no input, an empty one, too many.
  */
 export function readEmbeddingsQuery(body: JsonObject): EmbeddingsQuery | null {
   const form = readForm(body.encoding_format)
@@ -32,9 +32,9 @@ export function readEmbeddingsQuery(body: JsonObject): EmbeddingsQuery | null {
   if (form === null || inputs === null) return null
   checkInputs(inputs)
   const otherFields = readOtherFields(body)
-  // Written anew for a part of the inputs, such a number could change.
+  // A batch is written anew, and writing such a number anew could change it.
   if (hasInexactNumber(JSON.stringify({ ...otherFields, dimensions: body.dimensions }))) return null
-  // Beside fields we do not know, base64 may stand for other than 32-bit floats: each form is then kept by itself.
+  // With unknown fields, base64 may encode something other than 32-bit floats. Each encoding is then cached by itself.
   if (Object.keys(otherFields).length > 0) otherFields.encoding_format = form
   return { inputs, form, dimensions: body.dimensions ?? null, otherFields }
 }

@@ -1,4 +1,4 @@
-/** Reads a long embeddings answer. */
+/** The worker's job that reads a long embeddings response. */
 
 import type { JobDone } from '../../event-loop/off-loop.ts'
 import { joinBytes } from '../../openai-format/join-bytes.ts'
@@ -9,7 +9,7 @@ export function run({ parts, inputs }: EmbeddingsToRead): JobDone<ReadEmbeddings
   const bytes = joinBytes(parts)
   const answer = readEmbeddingsAnswer(new TextDecoder().decode(bytes), inputs)
   if (!answer) return { output: { bytes, answer }, transfer: [bytes.buffer as ArrayBuffer] }
-  // In one buffer, which is handed over.
+  // One buffer for all vectors, because it can be transferred to the main thread without a copy.
   const all = joinBytes(answer.packed)
   let end = 0
   const packed = answer.packed.map(({ length }) => {

@@ -1,8 +1,8 @@
-/** Shares an upstream's total of tokens among the inputs that it is made of. */
+/** Divides an upstream's total of tokens among the inputs of a batch. */
 
 /**
- * Whole numbers in proportion to `counts` that add up to `total`. Where our own count is the upstream's, that is what each gets;
- * those who come off worst in rounding get what is left over.
+ * Returns whole numbers in proportion to `counts` that add up to `total`. If our own counts add up to it, they are returned unchanged.
+ * Tokens left over from rounding down go to the largest remainders.
  */
 export function shareTokens(total: number, counts: readonly number[]): number[] {
   const sum = counts.reduce((all, count) => all + count, 0)

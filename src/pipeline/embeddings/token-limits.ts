@@ -1,4 +1,4 @@
-/** OpenAI's limits on the tokens of embeddings requests, told before anything is sent. */
+/** Checks OpenAI's token limits for embeddings requests before anything is sent. */
 import { refuse } from '../../errors.ts'
 import type { Input } from '../../vector-cache/vector-name.ts'
 import type { InputCounter } from './count-inputs.ts'
@@ -6,12 +6,12 @@ import type { InputCounter } from './count-inputs.ts'
 const MOST_INPUT_TOKENS = 8_192
 const MOST_REQUEST_TOKENS = 300_000
 
-/** By their own name, or with their vendor before it. Other vendors' limits differ, and so do their tokens: theirs to tell. */
+/** OpenAI's models, with or without the vendor's prefix. Other vendors have other limits and tokenizers, and check them themselves. */
 const OPENAI_MODELS = /^(?:openai\/)?text-embedding-/
 
 /**
- * Throws OpenAI's 400 where a model of its own would get an input that is too long, or too many tokens in all. `inputs` are those
- * to be sent; `knownTokens` those of all others in the request.
+ * Throws OpenAI's 400 when one of its models would get an input that is too long, or too many tokens in total. `inputs` are the inputs to
+ * be sent; `knownTokens` is the sum over the request's other inputs.
  */
 export async function checkTokenLimits(
   model: string,

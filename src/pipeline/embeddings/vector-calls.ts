@@ -1,26 +1,26 @@
-/** Vectors that are being fetched just now: whoever wants the same one waits for it instead of asking again. */
+/** Vectors in flight: a request that wants one of them waits for it instead of asking the provider again. */
 
-/** A vector as upstream just gave it. */
+/** A vector as the upstream just returned it. */
 export interface FetchedVector {
   packed: Uint8Array
   promptTokens: number
   answeredAs: string
 }
 
-/** One request's part in fetching. */
+/** One request's share in fetching vectors. */
 export interface JoinedVectors {
-  /** Names that nobody else is fetching. Whoever joined must settle each of them, come what may. */
+  /** Names that were not in flight. The request that joined must settle each of them, also when it fails. */
   mine: ReadonlySet<string>
-  /** For all others, what becomes of them: null where whoever fetched them failed. */
+  /** The vectors that other requests are fetching. A promise resolves to null when its fetch failed. */
   theirs: ReadonlyMap<string, Promise<FetchedVector | null>>
-  /** Tells those who wait; null: there is nothing to be had. Only the first call for a name counts. */
+  /** Gives waiting requests the vector, or null when there is none. Only the first call for a name counts. */
   settle(name: string, vector: FetchedVector | null): void
 }
 
 export class VectorCalls {
   readonly #underWay = new Map<string, PromiseWithResolvers<FetchedVector | null>>()
 
-  /** `group`: names are compared within it alone. */
+  /** Names are compared within one `group` only. */
   join(group: string, names: readonly string[]): JoinedVectors {
     const mine = new Set<string>()
     const theirs = new Map<string, Promise<FetchedVector | null>>()

@@ -1,4 +1,4 @@
-/** Writes an embeddings answer in OpenAI's form from packed vectors: a long one piece by piece, as fast as the client takes it. */
+/** Writes an embeddings response in OpenAI's form from packed vectors. A long one is written in pieces, with backpressure. */
 import { unpackFloats, unpackNumbers } from '../../vector-cache/pack-vector.ts'
 import type { VectorForm } from './read-query.ts'
 import { writeNumbers } from './write-numbers.ts'
@@ -11,10 +11,10 @@ export interface AnswerToWrite {
   promptTokens: number
 }
 
-/** Takes a few milliseconds to write. */
+/** A piece of this size takes a few milliseconds to write. */
 const PIECE_BYTES = 1_048_576
 
-/** The body: bytes where one piece holds it. */
+/** Returns the body: bytes if one piece holds it, else a stream. */
 export function writeEmbeddingsAnswer(answer: AnswerToWrite): Uint8Array | ReadableStream<Uint8Array> {
   const pieces = writePieces(answer)
   const first = pieces.next().value ?? new Uint8Array(0)
@@ -24,7 +24,7 @@ export function writeEmbeddingsAnswer(answer: AnswerToWrite): Uint8Array | Reada
     {
       start: controller => controller.enqueue(first),
       async pull(controller) {
-        // Others have their turn between one piece and the next.
+        // Yields to the event loop between two pieces.
         await new Promise(setImmediate)
         if (next.done) return controller.close()
         controller.enqueue(next.value)

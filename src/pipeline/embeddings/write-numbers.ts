@@ -1,24 +1,24 @@
 /**
- * Writes millions of numbers as JSON: digit by digit where that is exact, several times as fast as JavaScript's own way. What is
- * written is not always the shortest text, but always one that is read as the very same number.
+ * Writes millions of numbers as JSON, several times as fast as JavaScript: digit by digit where that is exact. The text is not always the
+ * shortest, but it always parses to the same number.
  */
 
-/** A separator, a sign, "0." and 20 digits; or JavaScript's own text, which has up to 25 characters. */
+/** A separator, a sign, "0." and 20 digits; or JavaScript's own text of up to 25 characters. */
 const MOST_BYTES_A_NUMBER = 28
 const COMMA = 44
 const MINUS = 45
 const POINT = 46
 const ZERO = 48
 
-/** Four digits at once, as the bytes of one number. */
+/** The ASCII bytes of each four-digit group, as one number. */
 const FOUR_DIGITS = makeFourDigits()
-/** Every 32-bit float from here to 1 has but bits that doubles hold while it is multiplied out, and is told by 20 decimal places. */
+/** From here to 1, 20 decimal places hold a 32-bit float exactly, and a double holds each intermediate product exactly. */
 const SMALLEST_FLOAT = 2 ** -13
 const FLOAT_GROUPS = 5
-/** Short decimals have no more places than this. */
+/** At most 12 decimal places count as a short decimal. */
 const DECIMAL_SCALE = 1e12
 
-/** The numbers with commas between them. */
+/** Returns the numbers separated by commas. */
 export function writeNumbers(numbers: Float32Array | Float64Array): Uint8Array {
   const bytes = new Uint8Array(numbers.length * MOST_BYTES_A_NUMBER)
   const view = new DataView(bytes.buffer)
@@ -38,7 +38,7 @@ export function writeNumbers(numbers: Float32Array | Float64Array): Uint8Array {
   return bytes.subarray(0, at)
 }
 
-/** A 32-bit float's decimal places; 0 where they would not be exact. */
+/** Writes the decimal places of a 32-bit float and returns their end; returns 0 where they would not be exact. */
 function writeFloat(view: DataView, at: number, size: number): number {
   if (size < SMALLEST_FLOAT) return 0
   let rest = size
@@ -53,7 +53,7 @@ function writeFloat(view: DataView, at: number, size: number): number {
   return end
 }
 
-/** A short decimal's places; 0 where the number is none. */
+/** Writes the places of a short decimal and returns their end; returns 0 if the number is not one. */
 function writeDecimal(view: DataView, at: number, size: number): number {
   const scaled = Math.round(size * DECIMAL_SCALE)
   if (scaled / DECIMAL_SCALE !== size || scaled === DECIMAL_SCALE) return 0
@@ -66,7 +66,7 @@ function writeDecimal(view: DataView, at: number, size: number): number {
   return at + 12
 }
 
-/** As JavaScript writes it, with the sign of a negative zero. */
+/** Writes what JavaScript's `String` gives, and keeps the sign of a negative zero. */
 function writeText(bytes: Uint8Array, at: number, number: number): number {
   const text = Object.is(number, -0) ? '-0' : String(number)
   for (let i = 0; i < text.length; i++) bytes[at + i] = text.charCodeAt(i)

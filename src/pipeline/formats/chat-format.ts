@@ -1,4 +1,4 @@
-/** Answers of OpenAI's chat and legacy completions. */
+/** Responses of OpenAI's chat and legacy completions. */
 
 import { readUsage } from '../../catalogue/cost.ts'
 import { isJsonObject, type JsonObject } from '../../json/json-object.ts'
@@ -9,10 +9,10 @@ import type { AnswerFormat } from './answer-format.ts'
 
 const encoder = new TextEncoder()
 const DONE = Buffer.from('[DONE]')
-/** A closing event is short; `[DONE]` in a longer one is part of an answer. */
+/** A closing event is short; `[DONE]` inside a longer event belongs to the response. */
 const MAX_DONE_BYTES = 64
 
-/** `setsLimit`: whether the client set where an answer is cut: one that is cut there is whole, for it is what was asked for. */
+/** `setsLimit` tells whether the client set the output limit. A response cut there is complete, because the client asked for it. */
 function createFormat(setsLimit: (request: JsonObject) => boolean): AnswerFormat {
   return {
     createAssembler: request => createAssembler({ clientSetOutputLimit: setsLimit(request) }),
@@ -34,7 +34,7 @@ export const chatFormat = createFormat(({ max_tokens, max_completion_tokens }) =
   [max_tokens, max_completion_tokens].some(limit => typeof limit === 'number'),
 )
 
-/** A legacy completion always has a limit: its documented default of 16 tokens. */
+/** A legacy completion always has a limit: the documented default is 16 tokens. */
 export const completionsFormat = createFormat(() => true)
 
 function textOf(answer: JsonObject): string {

@@ -9,7 +9,7 @@ import { responsesFormat } from './responses-format.ts'
 const FORMATS: Record<Endpoint, AnswerFormat> = {
   chat: chatFormat,
   completions: completionsFormat,
-  // Where inputs are not answered one by one, as a whole like any completion.
+  // Used when inputs are not answered one by one: the response is then cached whole, like a completion.
   embeddings: { ...completionsFormat, judge: judgeEmbeddings },
   responses: responsesFormat,
   messages: messagesFormat,

@@ -1,4 +1,4 @@
-/** Answers of Anthropic's Messages API. */
+/** Responses of Anthropic's Messages API. */
 
 import type { TokenUsage } from '../../catalogue/cost.ts'
 import { readUsage } from '../../catalogue/cost.ts'

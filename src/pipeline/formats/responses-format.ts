@@ -1,4 +1,4 @@
-/** Answers of OpenAI's Responses API. */
+/** Responses of OpenAI's Responses API. */
 
 import { readUsage, type TokenUsage } from '../../catalogue/cost.ts'
 import { isJsonObject, type JsonObject } from '../../json/json-object.ts'
@@ -26,7 +26,7 @@ export const responsesFormat: AnswerFormat = {
   },
   isLastEvent: event => namesEvent(event, LAST_EVENTS),
   writeFailure: ({ code, message, param }) =>
-    // Which number it would have had is not known here, and matters to no client.
+    // The right sequence number is unknown here, and no client relies on it.
     encodeTypedEvents([{ type: 'error', sequence_number: 0, code, message, param }]),
   replay: body => encodeTypedEvents(splitResponse(body)),
   judge: (answer, request) => judgeResponse(answer, optionsOf(request)),
@@ -35,7 +35,7 @@ export const responsesFormat: AnswerFormat = {
   textOf,
 }
 
-/** The same counts under other names. */
+/** Maps the Responses API's names for the same counts. */
 function readResponseUsage(usage: unknown): TokenUsage | null {
   if (!isJsonObject(usage)) return null
   return readUsage({

@@ -1,4 +1,4 @@
-/** Asks a provider for one file or batch, if it is the project's own; or for its content, its end, its deletion. */
+/** Asks a provider about one file or batch of the project: the object, its content, its cancellation or its deletion. */
 import { ClientGone, ProxyError } from '../../errors.ts'
 import type { Account } from '../../postgres/admit.ts'
 import { findKeptObject } from '../../postgres/kept-objects.ts'
@@ -15,7 +15,7 @@ export interface AskedObject {
   method: 'GET' | 'POST' | 'DELETE'
   collection: Collection
   id: string
-  /** What of it, with a slash in front; '' for itself. */
+  /** The part of the object, with a leading slash; '' for the object itself. */
   part: string
 }
 
@@ -43,12 +43,12 @@ export async function askObject(
   if (isDownload && answer.status < 400) return { status: answer.status, headers, body: answer.body }
   const bytes = await readAll(answer.body, provider.name)
   const text = new TextDecoder().decode(bytes)
-  // A file whose content is gone may still be there itself.
+  // A file's content can be gone while the file still exists, so a download says nothing about it.
   if (!isDownload) await noteObject({ request, account, provider, collection, id, status: answer.status, text }, room)
   return { status: answer.status, headers, body: bytes }
 }
 
-/** Aborted, with a ClientGone, when the client leaves. */
+/** Returns a signal that is aborted with ClientGone when the client leaves. */
 function leavingOf(signal: AbortSignal): AbortSignal {
   const leaving = new AbortController()
   const leave = () => leaving.abort(new ClientGone())

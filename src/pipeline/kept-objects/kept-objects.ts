@@ -1,4 +1,4 @@
-/** Files and batches, which providers keep, as their projects see them. Making one counts as a request; looking at them does not. */
+/** Files and batches that providers keep, as their projects see them. Creating one counts as a request; reading does not. */
 import { hashBearerKey } from '../../admission/api-key.ts'
 import type { Collection } from '../../providers/operations.ts'
 import type { ProxyRequest, ProxyResponse } from '../exchange.ts'
@@ -20,8 +20,7 @@ export interface KeptObjects {
 
 export function createKeptObjects(room: KeptRoom): KeptObjects {
   const { admission, accounting: accounts, largeBodies } = room.stages
-  const authenticate = ({ authorization, address }: ProxyRequest) =>
-    admission.authenticate(hashBearerKey(authorization), address)
+  const authenticate = (request: ProxyRequest) => admission.authenticate(hashBearerKey(request.authorization), request)
 
   return {
     async make(request, collection) {
@@ -30,8 +29,8 @@ export function createKeptObjects(room: KeptRoom): KeptObjects {
       const accounting = accounts.open(request, account, leave)
       try {
         accounting.noteQuery({ endpoint: collection, model: collection, stream: false, body: {} })
-        const { passed } = await readPassedBody(request, collection === 'files', largeBodies)
-        const context = { request, keyHash, account, accounting, passed }
+        const { passed, references } = await readPassedBody(request, collection === 'files', largeBodies)
+        const context = { request, keyHash, account, accounting, passed, references }
         return await (collection === 'files' ? uploadFile(context, room) : startBatch(context, room))
       } catch (error) {
         accounting.finishFailed(error)

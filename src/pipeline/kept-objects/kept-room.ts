@@ -1,5 +1,6 @@
-/** What everything about files and batches uses, and what a request to make one is. */
+/** The dependencies shared by all operations on files and batches, and the context of a request that creates one. */
 import type { RequestReserver } from '../../admission/reserve-requests.ts'
+import type { KeptReference } from '../../openai-format/kept-references.ts'
 import type { Account } from '../../postgres/admit.ts'
 import type { Database } from '../../postgres/database.ts'
 import type { PassedBody } from '../../providers/upstream.ts'
@@ -20,4 +21,5 @@ export interface MakingContext {
   account: Account
   accounting: RequestAccounting
   passed: PassedBody
+  references: readonly KeptReference[]
 }

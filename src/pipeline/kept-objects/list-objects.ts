@@ -1,4 +1,6 @@
-/** Lists a project's own files or batches, in the form of OpenAI's lists: their provider's would show those of all who share its account. */
+/**
+ * Lists a project's own files or batches in OpenAI's list format. The provider's list would include other projects of the same account.
+ */
 import { invalidRequest, ProxyError } from '../../errors.ts'
 import { type JsonObject, parseJsonObject } from '../../json/json-object.ts'
 import type { Account } from '../../postgres/admit.ts'
@@ -10,12 +12,12 @@ import { askObject } from './ask-object.ts'
 import type { KeptRoom } from './kept-room.ts'
 import { FINAL } from './note-object.ts'
 
-/** OpenAI's own. */
+/** OpenAI's page sizes. */
 const SIZES: Record<Collection, { usual: number; most: number }> = {
   files: { usual: 10_000, most: 10_000 },
   batches: { usual: 20, most: 100 },
 }
-/** Asked for at once, of what may have changed. */
+/** Concurrent requests to the provider for objects that may have changed. */
 const MOST_AT_ONCE = 8
 
 export async function listObjects(
@@ -50,7 +52,7 @@ export async function listObjects(
   return { status: 200, headers: { ...JSON_TYPE }, body: JSON.stringify(list) }
 }
 
-/** As last told where that cannot have changed, or where its provider does not answer; null where it is gone. */
+/** Returns the stored text if the object cannot have changed or its provider does not answer; null if the object is gone. */
 async function bringUpToDate(
   rows: readonly KeptObject[],
   ask: (row: KeptObject) => Promise<ProxyResponse>,

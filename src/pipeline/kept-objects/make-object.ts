@@ -1,4 +1,4 @@
-/** Has a provider make a file or a batch, and binds it to its project before anybody is told of it. */
+/** Has a provider create a file or a batch, and binds it to the project before its client learns the id. */
 import { NO_USAGE } from '../../catalogue/cost.ts'
 import { refuse } from '../../errors.ts'
 import { parseJsonObject } from '../../json/json-object.ts'
@@ -19,7 +19,7 @@ export interface ObjectToMake extends Pick<BatchInput, 'requests' | 'models'> {
   provider: Provider
 }
 
-/** The provider's answer, its own error included. */
+/** Returns the provider's response, including its errors. */
 export async function makeObject(
   { request, account, accounting, passed }: MakingContext,
   { collection, provider, requests, models }: ObjectToMake,
@@ -29,7 +29,7 @@ export async function makeObject(
   accounting.noteAsked()
   const path = `/${collection}`
   const asked = { method: 'POST' as const, path, body: passed, headers: request.headers, leavesTrace: true }
-  // Not the client's signal: what is made is bound to its project, whether or not its client still waits.
+  // Not the client's signal: the object is bound to its project even if the client has left.
   const answer = await passTo(provider, { ...asked, isDownload: false, signal: new AbortController().signal })
   const bytes = await readAll(answer.body, provider.name)
   const isMade = answer.status < 400
@@ -61,7 +61,7 @@ export function passTo({ name, pass }: Provider, request: Parameters<NonNullable
   return pass(request)
 }
 
-/** What could not be bound to its project is not left behind at the provider, as far as can be. */
+/** Deletes, as far as possible, an object at the provider that could not be bound to its project. */
 async function undo(provider: Provider, collection: Collection, id: string, headers: Headers): Promise<void> {
   const asked =
     collection === 'files'

@@ -1,4 +1,4 @@
-/** Notes what a provider tells of a file or a batch: how it is now, what files came of it, and what it used in the end. */
+/** Stores what a provider reports about a file or a batch: its state, the files it produced, and its final usage. */
 import { costUsd } from '../../catalogue/cost.ts'
 import { type JsonObject, parseJsonObject } from '../../json/json-object.ts'
 import type { Account } from '../../postgres/admit.ts'
@@ -19,10 +19,10 @@ export interface Told {
   text: string
 }
 
-/** What is listed of it. */
+/** What lists show of the object. */
 export function describeObject(object: JsonObject, told: string) {
   const { purpose, expires_at } = object
-  // A batch's own time is how long it may run, not how long it is known.
+  // A batch's `expires_at` limits its run, not how long its record is kept.
   const expiresAt = object.object === 'file' && typeof expires_at === 'number' ? new Date(expires_at * 1000) : null
   return { object: told, purpose: typeof purpose === 'string' ? purpose : null, expiresAt }
 }
@@ -39,19 +39,19 @@ export async function noteObject(told: Told, room: KeptRoom): Promise<void> {
   if (collection !== 'batches') return
   for (const made of [object.output_file_id, object.error_file_id]) {
     if (typeof made !== 'string') continue
-    // How it looks is asked for when it is listed.
+    // The file itself is fetched when it is first listed.
     const file = { projectId, id: made, collection: 'files' as const, provider: keeper, purpose: 'batch_output' }
     await keepObject(database, { ...file, object: null })
   }
   await recordBatch(object, told, room)
 }
 
-/** States in which a batch stays. */
+/** States that a batch does not leave again. */
 export const FINAL: ReadonlySet<unknown> = new Set(['completed', 'failed', 'expired', 'cancelled'])
-/** OpenAI and Groq ask half of what the same requests cost one by one. */
+/** OpenAI and Groq charge half of what the same requests cost one by one. */
 const BATCH_DISCOUNT = 0.5
 
-/** What it used is told once, by whoever first sees that it is over. */
+/** Records a batch's usage once: the request that first sees it finished settles it. */
 async function recordBatch(batch: JsonObject, { request, account, provider, id }: Told, room: KeptRoom): Promise<void> {
   const usage = readPassedUsage(batch.usage)
   if (!usage || !FINAL.has(batch.status) || provider.pricedAs === null) return

@@ -1,5 +1,5 @@
-/** Starts a batch over a file of the project's own: it counts as many requests as the file holds. */
-import { invalidRequest, ProxyError } from '../../errors.ts'
+/** Starts a batch over one of the project's files. It counts as many requests as the file holds. */
+import { invalidRequest, ProxyError, refuse } from '../../errors.ts'
 import type { Account } from '../../postgres/admit.ts'
 import { findKeptObject } from '../../postgres/kept-objects.ts'
 import { refuseUnallowed } from '../../providers/allowed-models.ts'
@@ -9,19 +9,28 @@ import type { KeptRoom, MakingContext } from './kept-room.ts'
 import { makeObject } from './make-object.ts'
 
 export async function startBatch(context: MakingContext, room: KeptRoom): Promise<ProxyResponse> {
-  const { account, keyHash, passed } = context
+  const { account, keyHash, passed, references } = context
   const { stages, database, reserver } = room
-  // A test key is told that it has no files rather than that this one is not its own.
+  // A test key learns that it has no files at all, rather than that this file is not its own.
   const anybody = stages.modelRouter.keeperOfFiles(account)
   if (account.key_type === 'test' && anybody instanceof ProxyError) throw anybody
   const { input_file_id: input } = passed.fields
   if (typeof input !== 'string') throw invalidRequest("Missing required parameter: 'input_file_id'.", 'input_file_id')
+  if (input.includes('\0')) throw refuse('unheldText')
   const file = await findKeptObject(database, account.project_id, 'files', input)
   if (!file) throw noSuchObject('files', input)
+  // The requests of a file with another purpose were neither counted nor checked for references.
+  if (file.requests === 0) {
+    throw invalidRequest(
+      'input_file_id must be a file of requests, one a line, that was uploaded with purpose "batch".',
+      'input_file_id',
+    )
+  }
   const provider = stages.modelRouter.keeperOfFiles(account, file.provider)
   if (provider instanceof ProxyError) throw provider
+  await stages.checkReferences(references, account, provider)
   if (account.allowed_models !== null) checkModels(file.models, account)
-  // One of them is the request that starts it.
+  // The request that starts the batch counts as one of them.
   const giveBack = await reserver.reserve(keyHash, Math.max(0, file.requests - 1))
   let isStarted = false
   try {
@@ -37,7 +46,7 @@ export async function startBatch(context: MakingContext, room: KeptRoom): Promis
   }
 }
 
-/** The project may have narrowed its models since. */
+/** The project may have restricted its models since the upload. */
 function checkModels(models: readonly string[] | null, account: Account): void {
   if (models === null) {
     throw invalidRequest(

@@ -1,4 +1,4 @@
-/** Takes a file for a provider that keeps it for the project. */
+/** Uploads a file to a provider that keeps it for the project. */
 import { invalidRequest, ProxyError } from '../../errors.ts'
 import { refuseUnallowed } from '../../providers/allowed-models.ts'
 import type { ProxyResponse } from '../exchange.ts'
@@ -17,7 +17,9 @@ export async function uploadFile(context: MakingContext, room: KeptRoom): Promis
   const provider = room.stages.modelRouter.keeperOfFiles(account)
   if (provider instanceof ProxyError) throw provider
   const isInput = fields.purpose === 'batch'
-  const { references, ...input } = isInput ? await readBatchInput(form, account.allowed_models !== null) : NO_INPUT
+  const { references, ...input } = isInput
+    ? await readBatchInput(form, { looksForModels: account.allowed_models !== null, owner: account.project_id })
+    : NO_INPUT
   const refusal = refuseUnallowed(input.models ?? [], account)
   if (refusal) throw refusal
   await room.stages.checkReferences(references, account, provider)

@@ -1,4 +1,4 @@
-/** Asks the provider for what is passed on, and passes its answer back: whole where it tells what it used, else as it comes. */
+/** Asks the provider for a pass-through operation and relays its response: buffered if it reports usage, else as it arrives. */
 import type { Lookup } from '../../cache/lookup.ts'
 import { NO_USAGE, type TokenUsage } from '../../catalogue/cost.ts'
 import type { Settlement } from '../../coalescing/shared-call.ts'
@@ -26,7 +26,7 @@ const JUDGE = new Job<readonly Uint8Array[], PassedAnswer>(new URL('./judge-pass
 
 const NOT_SHAREABLE: Settlement = { kind: 'notShareable', failure: null }
 
-/** Throws a ProxyError where upstream could not be reached, or broke off before anything was sent. */
+/** Throws a ProxyError when the upstream could not be reached, or broke off before anything was sent. */
 export async function askPassed(
   context: PassedContext,
   joined: Joined,
@@ -66,6 +66,8 @@ async function answerWhole(
       ? judgePassed(told.whole)
       : await offLoop.run(JUDGE, told.gathered.parts, { transfer: told.gathered.buffers })
   const { bytes, hasResults } = read
+  // Cut short, as far as anybody can tell.
+  if (!read.isJson) throw broken(provider.name, 'gave an answer that says it is JSON and is not')
   const usage = readPassedUsage(read.usage)
   await keep(context, joined, { contentType: typeOf(answer), bytes, hasResults }, usage, stages)
   const cost = priceOfPassed(context, usage, stages.catalogue)
@@ -73,7 +75,7 @@ async function answerWhole(
   return { status: answer.status, headers: { ...passedOn(answer), ...missOf(context, cost) }, body: bytes }
 }
 
-/** Events tell at their end what was used: until then the estimate stands. */
+/** Usage comes with the last event; until then the estimate stands. */
 function answerInEvents(
   context: PassedContext,
   { call }: Joined,
@@ -95,7 +97,7 @@ function answerInEvents(
   return { status: answer.status, headers: { ...passedOn(answer), ...SSE_TYPE, ...missOf(context, cost) }, body }
 }
 
-/** Bytes that never tell what they cost. */
+/** Relays bytes that never report their usage. */
 function answerAsItComes(
   context: PassedContext,
   joined: Joined,
@@ -137,7 +139,7 @@ function relayKeptSound(
   })
 }
 
-/** For whoever asks again, and whoever waits. */
+/** Stores the response for later requests, and settles the call for its followers. */
 async function keep(
   context: PassedContext,
   { call }: Joined,
@@ -150,7 +152,7 @@ async function keep(
   call.settle({ kind: 'complete', entry: entryOf(context, kept, usage ?? NO_USAGE) })
 }
 
-/** An upstream's own error keeps its status, body and Retry-After. */
+/** An upstream's error keeps its status, body and Retry-After. */
 async function passOnError(context: PassedContext, { call }: Joined, answer: UpstreamAnswer): Promise<Attempt> {
   const body = await readAll(answer.body, context.provider.name)
   const failure = { status: answer.status, headers: { ...passedOn(answer), ...missOf(context, 0) }, body }

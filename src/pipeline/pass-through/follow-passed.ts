@@ -1,4 +1,4 @@
-/** Waits for another request's call, and serves the answer that it came to: at no cost, when it is whole. */
+/** Waits for another request's call, and serves its response at no cost if it is complete. */
 import type { Catalogue } from '../../catalogue/catalogue.ts'
 import type { CallFailure } from '../../coalescing/shared-call.ts'
 import type { Joined } from '../../coalescing/shared-calls.ts'
@@ -7,7 +7,7 @@ import { matchOf, whenGone } from '../follow-call.ts'
 import type { KeptContext } from './passed-context.ts'
 import { serveStored } from './serve-stored.ts'
 
-/** The response, or what the call came to where there is nothing in it for anybody but its leader. Throws ClientGone. */
+/** Returns the response, or the call's failure when its result is of use to the leader only. Throws ClientGone. */
 export async function followPassed(
   context: KeptContext,
   { call, subscriber }: Joined,

@@ -1,4 +1,4 @@
-/** Puts a passed operation's long answer together, and reads it. */
+/** The worker's job that joins and reads a pass-through operation's long response. */
 
 import type { JobDone } from '../../event-loop/off-loop.ts'
 import { joinBytes } from '../../openai-format/join-bytes.ts'

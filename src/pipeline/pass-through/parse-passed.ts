@@ -1,4 +1,4 @@
-/** Reads a request that is passed on: whom it is for, and whether it may be answered from the cache. */
+/** Parses a pass-through request: which model it is for, and whether it may be answered from the cache. */
 import { type CacheControl, readCacheControl } from '../../cache/cache-control.ts'
 import { invalidRequest } from '../../errors.ts'
 import type { JsonObject } from '../../json/json-object.ts'
@@ -12,15 +12,15 @@ import { type ReadBody, readPassedBody } from './read-passed-body.ts'
 export interface PassedQuery {
   endpoint: Operation
   headers: Headers
-  /** As the request names it, or as the operation's documentation does where it names none. */
+  /** As the request names it; else the default in the operation's documentation. */
   model: string
   stream: boolean
-  /** What the body says. */
+  /** The body's fields. */
   body: JsonObject
   passed: PassedBody
   references: ReadBody['references']
   control: CacheControl
-  /** For the cache; null where the answer is not kept. */
+  /** For the cache; null when the response is not stored. */
   json: ReadBody['json']
 }
 
@@ -50,7 +50,7 @@ export async function parsePassed(
   }
 }
 
-/** A form's switches come as text. */
+/** In a form, booleans are text. */
 function isStreamed({ stream, stream_format }: JsonObject): boolean {
   if (![undefined, null, true, false, 'true', 'false'].some(known => known === stream)) {
     throw invalidRequest('stream must be true or false.', 'stream')

@@ -1,4 +1,4 @@
-/** The life of a request that is passed on, top to bottom: admit, parse, plan, hit or shared call, account. */
+/** The life of a pass-through request, top to bottom: admit, parse, plan, hit or shared call, account. */
 import { hashBearerKey } from '../../admission/api-key.ts'
 import { startAlone } from '../../coalescing/shared-calls.ts'
 import { ProxyError } from '../../errors.ts'
@@ -17,7 +17,10 @@ import { serveStored } from './serve-stored.ts'
 
 export type PassThrough = (request: ProxyRequest, operation: Operation) => Promise<ProxyResponse>
 
-/** Whoever may not pass is told that, rather than what is wrong with the body, which is large more often than not. */
+/**
+ * Admits before it reads the body, which is usually large: an unauthorized client gets its 401 or 403 before any complaint about the
+ * body.
+ */
 export function createPassThrough(stages: Stages): PassThrough {
   const { admission, modelRouter, largeBodies, cache, catalogue } = stages
   const steps: CallSteps<KeptContext> = {
@@ -60,7 +63,7 @@ export function createPassThrough(stages: Stages): PassThrough {
     return exact && serveStored(context, exact, catalogue)
   }
 
-  /** What is not kept is asked for each time. */
+  /** A response that is not stored is not shared either: each request asks the provider. */
   function askAlone(context: PassedContext): Promise<Attempt> {
     const joined = startAlone(false)
     const { signal } = context.request

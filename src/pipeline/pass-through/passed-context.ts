@@ -1,4 +1,4 @@
-/** A request to be passed on that was admitted, with all that is known about it. */
+/** An admitted pass-through request, with all that is known about it. */
 import type { CacheQuery } from '../../cache/cache-query.ts'
 import type { Account } from '../../postgres/admit.ts'
 import type { Provider } from '../../providers/upstream.ts'
@@ -11,12 +11,12 @@ export interface PassedContext {
   query: PassedQuery
   account: Account
   provider: Provider
-  /** Null where the answer is not kept. */
+  /** Null when the response is not stored. */
   cacheQuery: CacheQuery | null
   accounting: RequestAccounting
 }
 
-/** One whose answer may be kept, and so shared. */
+/** A request whose response may be stored, and therefore shared. */
 export interface KeptContext extends PassedContext {
   cacheQuery: CacheQuery
 }

@@ -1,4 +1,4 @@
-/** What a passed answer says it used, and what that cost: by tokens, by seconds of sound, or by characters to be spoken. */
+/** Reads what a pass-through response used and what that cost: by tokens, seconds of audio, or characters of speech input. */
 import type { Catalogue } from '../../catalogue/catalogue.ts'
 import { costUsd, NO_USAGE, readUsage, type TokenUsage } from '../../catalogue/cost.ts'
 import { isJsonObject, type JsonObject, parseJsonObject } from '../../json/json-object.ts'
@@ -7,13 +7,13 @@ import type { CatalogueModel } from '../../postgres/list-models.ts'
 import type { PassedContext } from './passed-context.ts'
 
 export interface PassedUsage extends TokenUsage {
-  /** Of sound, where that is what is paid for. */
+  /** Seconds of audio, when they are what is priced. */
   seconds?: number
-  /** Whether some of the tokens that went in are of a kind that the catalogue has no price for. */
+  /** Whether some input tokens are of a kind that the catalogue has no price for. */
   isMixed?: boolean
 }
 
-/** By the names that OpenAI's operations have for it, or aggregators'; null where it tells nothing that is paid for. */
+/** Reads the field names of OpenAI's operations and of aggregators; null when nothing that has a price is reported. */
 export function readPassedUsage(usage: unknown): PassedUsage | null {
   if (!isJsonObject(usage)) return null
   if (usage.type === 'duration' && typeof usage.seconds === 'number') return { ...NO_USAGE, seconds: usage.seconds }
@@ -24,7 +24,7 @@ export function readPassedUsage(usage: unknown): PassedUsage | null {
   const details = usage.prompt_tokens_details ?? usage.input_tokens_details ?? usage.input_token_details
   const read = readUsage({
     ...usage,
-    // Rankings tell of all they read alone.
+    // Rerank responses report only a total of tokens read.
     prompt_tokens: prompt ?? (completion === undefined ? usage.total_tokens : undefined),
     completion_tokens: completion,
     prompt_tokens_details: details,
@@ -32,14 +32,14 @@ export function readPassedUsage(usage: unknown): PassedUsage | null {
   return read && { ...read, isMixed: isMixed(details) }
 }
 
-/** Pictures beside text, text beside sound. */
+/** Image tokens beside text, or text tokens beside audio. */
 function isMixed(details: unknown): boolean {
   if (!isJsonObject(details)) return false
   const isSome = (tokens: unknown) => typeof tokens === 'number' && tokens > 0
   return isSome(details.image_tokens) || (isSome(details.audio_tokens) && isSome(details.text_tokens))
 }
 
-/** Of the event that closes a stream. */
+/** Reads the usage in a stream's closing event. */
 export function readUsageOfEvent(event: Uint8Array): PassedUsage | null {
   let told: JsonObject | undefined
   const parser = createSseParser(({ data }) => {
@@ -50,7 +50,7 @@ export function readUsageOfEvent(event: Uint8Array): PassedUsage | null {
   return readPassedUsage(told?.usage)
 }
 
-/** US dollars; null where nobody here knows. What costs nothing need not say what it used. */
+/** In US dollars; null when the price is unknown. A free operation need not report usage. */
 export function priceOfPassed(
   { provider, query }: Pick<PassedContext, 'provider' | 'query'>,
   usage: PassedUsage | null,
@@ -67,7 +67,7 @@ export function priceOfPassed(
   return costUsd(model, usage)
 }
 
-/** As records have it: the cost that was worked out here stands, and what nobody knows is not priced again. */
+/** Usage with the cost worked out here, for records. An unknown cost is not priced again. */
 export function asPriced(usage: PassedUsage | null, cost: number | null) {
   return { priced: cost !== null, usage: { ...(usage ?? NO_USAGE), reportedCostUsd: cost } }
 }

@@ -1,4 +1,4 @@
-/** What a request that is passed on is going to do: who answers it, and what the cache is asked. */
+/** Plans a pass-through request: its provider, and its cache query. */
 import { type CacheQuery, createCacheQuery } from '../../cache/cache-query.ts'
 import { hashRequest } from '../../cache/exact-key.ts'
 import { mayCache } from '../../cache/may-cache.ts'
@@ -13,11 +13,11 @@ import type { PassedQuery } from './parse-passed.ts'
 
 export interface PassedPlan {
   provider: Provider
-  /** Null where the answer is not kept. */
+  /** Null when the response is not stored. */
   cacheQuery: CacheQuery | null
 }
 
-/** Throws what stands in the way. */
+/** Throws a ProxyError when no provider may answer. */
 export function planPassed(query: PassedQuery, account: Account, modelRouter: ModelRouter): PassedPlan {
   const provider = modelRouter.resolve(query.model, account, alternativesOf(query.body))
   if (provider instanceof ProxyError) throw provider
@@ -27,7 +27,7 @@ export function planPassed(query: PassedQuery, account: Account, modelRouter: Mo
 function planCacheQuery(query: PassedQuery, account: Account, provider: Provider): CacheQuery | null {
   const { json, endpoint, body, model, headers: given, passed } = query
   if (json === null) return null
-  // What is judged is judged alike each time; speech is sampled.
+  // A moderation gives the same result each time; speech is sampled.
   const mode = endpoint === 'moderations' && account.cache_mode === 'deterministic' ? 'all' : account.cache_mode
   const { control } = query
   const allowed = mayCache(body, mode) ? control : { ...control, lookup: false, store: false }

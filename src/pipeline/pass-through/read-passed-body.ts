@@ -1,4 +1,4 @@
-/** Reads the body of a request that is passed on: kept as it came, looked into for what it says of itself. */
+/** Reads a pass-through request's body: the bytes are kept as they came, and its fields are read. */
 
 import { invalidRequest } from '../../errors.ts'
 import { canonicalizeBody } from '../../json/canonical.ts'
@@ -14,16 +14,16 @@ import { parseObject } from '../parse-request.ts'
 
 export interface ReadBody {
   passed: PassedBody
-  /** Of JSON alone: what of it counts, and whether writing it anew could change a number. */
+  /** For JSON only: the fields that count, and whether serializing them again could change a number. */
   json: { canonicalBody: string; hasInexactNumber: boolean; isLarge: boolean } | null
-  /** What it names that a provider keeps. */
+  /** Objects kept by a provider that the body names. */
   references: KeptReference[]
 }
 
-/** A value of a form that is any longer is no name, number or switch. */
+/** No name, number or boolean in a form is longer than this. */
 const MAX_VALUE_BYTES = 8_192
-/** What is decided by here must not be read otherwise there. */
-const DECISIVE = new Set(['model', 'purpose'])
+/** Fields that decide here. A provider could read a repeated one, or a variant such as `model[]`, differently. */
+const DECISIVE = /^\s*(model|purpose)\s*(?:\[.*)?$/
 
 /** Throws 400, 408, 413, 415 or 503. */
 export async function readPassedBody(
@@ -53,11 +53,16 @@ function readFormBody(bytes: Uint8Array, contentType: string): ReadBody {
   const references: KeptReference[] = []
   for (const part of form.parts) {
     const { name, isFile, start, end } = part
-    if (DECISIVE.has(name) && (isFile || name in fields)) throw invalidRequest(`The form must name one ${name}.`, name)
-    if (isFile || end - start > MAX_VALUE_BYTES) continue
+    const isValue = !isFile && end - start <= MAX_VALUE_BYTES
+    const decisive = DECISIVE.exec(name)?.[1]
+    if (decisive !== undefined && !(isValue && name === decisive && !(name in fields)))
+      throw invalidRequest(`The form must name one ${decisive}, as text.`, decisive)
+    const kind = kindOf(name)
+    if (kind && !isValue) throw invalidRequest(`${name} must be an id.`, name)
+    if (!isValue) continue
     const value = readValue(form, part)
     fields[name] = value
-    if (kindOf(name) === 'file') references.push({ kind: 'file', id: value, field: 'file_id' })
+    if (kind) references.push({ kind, id: value, field: name })
   }
   return { passed: { bytes, contentType, fields, form }, json: null, references }
 }

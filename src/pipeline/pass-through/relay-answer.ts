@@ -1,4 +1,4 @@
-/** Passes an answer on as it comes and as its client takes it; where it ends, it is accounted for. */
+/** Relays a response as it arrives, with backpressure, and accounts for it when it ends. */
 import { ClientGone, ProxyError, refuse } from '../../errors.ts'
 import { joinBytes } from '../../openai-format/join-bytes.ts'
 import { createEventSplitter } from '../../openai-format/split-events.ts'
@@ -6,15 +6,15 @@ import type { UpstreamAnswer } from '../../providers/upstream.ts'
 import type { PassedContext } from './passed-context.ts'
 
 export interface RelayOptions {
-  /** Whether the answer consists of server-sent events: who follows them is told of a failure in one. */
+  /** Whether the response is a stream of server-sent events: a failure is then reported in an event. */
   hasEvents: boolean
-  /** Called before the answer's end is told. */
+  /** Called before the response's end is relayed. */
   onWhole(lastEvent: Uint8Array | null): void
 }
 
 const encoder = new TextEncoder()
 
-/** Nothing is taken from upstream that nobody asked for. */
+/** Reads from the upstream only when the client reads. */
 export function relayAnswer(
   { accounting }: Pick<PassedContext, 'accounting'>,
   answer: UpstreamAnswer,
@@ -24,7 +24,7 @@ export function relayAnswer(
   const splitter = hasEvents ? createEventSplitter() : null
   let lastEvent: Uint8Array | null = null
 
-  /** What can be passed on of these bytes: whole events where there are events. */
+  /** The bytes to relay now: whole events in an event stream. */
   function take(bytes: Uint8Array): Uint8Array {
     if (!splitter) return bytes
     const events = splitter.push(bytes)

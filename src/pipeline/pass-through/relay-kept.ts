@@ -1,17 +1,17 @@
-/** Passes sound on as it comes, and reads it to its end for all who share the call, whether or not its own client stays. */
+/** Relays audio as it arrives, and reads it to its end for all subscribers, even if its own client leaves. */
 import { ClientGone } from '../../errors.ts'
 import { joinBytes } from '../../openai-format/join-bytes.ts'
 import type { UpstreamAnswer } from '../../providers/upstream.ts'
 import { MAX_SOUND_BYTES } from './stored-sound.ts'
 
 export interface KeptRelay {
-  /** The client's own. */
+  /** Aborted when this request's client leaves. */
   signal: AbortSignal
-  /** It has left. */
+  /** Called when the client has left. */
   onLeft(): void
-  /** It is longer than what is kept: from now on it is its own client's alone, and read as that one takes it. */
+  /** Called when the audio is too long to store. From then on only its own client reads it, with backpressure. */
   onTooLong(): void
-  /** Awaited before the answer's end is told. `sound`: null where it was too long. */
+  /** Awaited before the end is relayed. `sound` is null when it was too long. */
   onWhole(sound: Uint8Array | null): Promise<void>
   onFailure(error: unknown): void
 }

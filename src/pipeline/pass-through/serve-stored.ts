@@ -1,4 +1,4 @@
-/** Serves a stored answer of a passed operation as it was. */
+/** Serves the stored response of a pass-through operation. */
 import type { Match } from '../../cache/match.ts'
 import type { Catalogue } from '../../catalogue/catalogue.ts'
 import { NO_USAGE } from '../../catalogue/cost.ts'
@@ -8,7 +8,7 @@ import type { PassedContext } from './passed-context.ts'
 import { asPriced, priceOfPassed } from './passed-usage.ts'
 import { readSound } from './stored-sound.ts'
 
-/** Null where what is stored is not what this version stores. */
+/** Returns null when the entry is not in this version's format. */
 export function serveStored(context: PassedContext, match: Match, catalogue: Catalogue): ProxyResponse | null {
   const { query, provider, accounting } = context
   const { entry } = match

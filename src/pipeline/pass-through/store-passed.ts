@@ -1,4 +1,4 @@
-/** Keeps a whole answer of a passed operation, where it may be kept. */
+/** Stores a complete response of a pass-through operation, if it may be stored. */
 import { isUtf8 } from 'node:buffer'
 import type { Cache } from '../../cache/cache.ts'
 import { NO_USAGE, type TokenUsage } from '../../catalogue/cost.ts'
@@ -10,7 +10,7 @@ export interface AnswerToKeep extends Sound {
   hasResults: boolean
 }
 
-/** The bytes that were kept, or null for nothing. Resolves when an immediate repeat finds it. Never throws. */
+/** Returns the stored bytes, or null if nothing was stored. Resolves when an immediate repeat finds the entry. Never throws. */
 export async function storePassed(
   { query, provider, cacheQuery }: PassedContext,
   answer: AnswerToKeep,
@@ -28,7 +28,7 @@ export async function storePassed(
   return body
 }
 
-/** Null for what is no whole answer. */
+/** Returns null for an incomplete response. */
 function writeBody(endpoint: string, answer: AnswerToKeep): Uint8Array | null {
   const { contentType, bytes, hasResults } = answer
   if (endpoint === 'audio/speech') {

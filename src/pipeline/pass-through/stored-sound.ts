@@ -1,4 +1,4 @@
-/** Sound as the cache keeps it, whose entries are text: its content type, and its bytes in base64. */
+/** Audio as the cache stores it: its content type, and its bytes in base64, because entries are text. */
 import { parseJsonObject } from '../../json/json-object.ts'
 
 export interface Sound {
@@ -6,15 +6,15 @@ export interface Sound {
   bytes: Uint8Array
 }
 
-/** Longer sound is passed on and not kept: some four minutes of mp3. */
-export const MAX_SOUND_BYTES = 4 * 1024 * 1024
+/** Longer audio is relayed and not stored: some four minutes of mp3. */
+export const MAX_SOUND_BYTES = 1_500_000
 
 export function writeSound({ contentType, bytes }: Sound): Uint8Array {
   const sound = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('base64')
   return Buffer.from(`{"content_type":${JSON.stringify(contentType)},"base64":"${sound}"}`)
 }
 
-/** Null for anything else. */
+/** Returns null for anything else. */
 export function readSound(stored: Uint8Array): Sound | null {
   const { content_type, base64 } = parseJsonObject(new TextDecoder().decode(stored)) ?? {}
   if (typeof content_type !== 'string' || typeof base64 !== 'string') return null

@@ -5,25 +5,25 @@ export interface Actor {
   /** The user's e-mail address, as the audit log shows it. */
   name: string
   userId: number
-  /** Null in a browser's session. */
+  /** Null for a browser session. */
   adminKeyId: number | null
-  /** The client's. */
+  /** The client's address. */
   address: string
 }
 
-/** SQL types by the function's parameter names. `project` stands for a project's id where the function takes its name. */
+/** SQL types by the function's parameter names. `project` stands for a project's id, for a function that takes the project's name. */
 type Parameters = Readonly<Record<string, string>>
 
 export type Call<Values, Row> = (database: Database, actor: Actor, values: Values) => Promise<Row[]>
 
 const ACT_AS = 'select act_as($1::text::json, $2::boolean, $3::text, $4::text::json) as row'
 
-/** A function that reads. Rows come as JSON has them: times as ISO text. */
+/** Defines a function that reads. Rows come as JSON: times are ISO text. */
 export function defineRead<Values extends object, Row>(name: string, parameters: Parameters): Call<Values, Row> {
   return define(name, parameters, true)
 }
 
-/** A function that changes something. One that gives a single value gives it as `{ result }`. */
+/** Defines a function that changes data. A scalar result comes as `{ result }`. */
 export function defineChange<Values extends object, Row = { result: unknown }>(
   name: string,
   parameters: Parameters,

@@ -1,4 +1,4 @@
-/** Who asks: calls the functions that know sessions and admin keys, before anybody is known. */
+/** Identifies the caller: the functions for sessions and admin keys, which run without a known user. */
 import type { Database } from '../database.ts'
 
 export interface SessionRow {
@@ -15,17 +15,17 @@ export interface AdminKeyHolder {
   role: 'owner' | 'reader'
 }
 
-/** `tokenHash`: hex SHA-256 of the cookie. Null where there is no such session any more. */
+/** `tokenHash` is the cookie's hex SHA-256. Returns null when the session does not exist any more. */
 export async function admitSession(database: Database, tokenHash: string): Promise<SessionRow | null> {
   return (await database.call<SessionRow>('select * from admit_session($1::text)', [tokenHash]))[0] ?? null
 }
 
-/** `keyHash`: hex SHA-256 of the key. Null where it is unknown or has expired. */
+/** `keyHash` is the key's hex SHA-256. Returns null when the key is unknown or expired. */
 export async function admitAdminKey(database: Database, keyHash: string): Promise<AdminKeyHolder | null> {
   return (await database.call<AdminKeyHolder>('select * from admit_admin_key($1::text)', [keyHash]))[0] ?? null
 }
 
-/** Seconds to wait before this account, or this address, may try to log in; 0: now. */
+/** Seconds until this account, or this address, may try to log in again; 0 for now. */
 export async function countLoginAttempt(database: Database, email: string, address: string): Promise<number> {
   const text = 'select count_login_attempt($1::text, $2::text) as seconds'
   return (await database.call<{ seconds: number }>(text, [email, address]))[0]?.seconds ?? 0
@@ -55,7 +55,7 @@ export async function openSession(
   ])
 }
 
-/** For whom an identity provider vouched for. */
+/** Logs in a user whom an identity provider has authenticated. */
 export async function logInByEmail(
   database: Database,
   { email, tokenHash, address, userAgent }: NewSession,
@@ -72,7 +72,7 @@ export async function noteFailedLogin(database: Database, email: string, address
   await database.call('select note_failed_login($1::text, $2::text)', [email, address])
 }
 
-/** For whom an invitation is; null where it is unknown, used or expired. */
+/** The invited person's address; null when the invitation is unknown, used or expired. */
 export async function findInvitation(database: Database, token: string): Promise<{ email: string } | null> {
   return (await database.call<{ email: string }>('select email from find_invitation($1::text)', [token]))[0] ?? null
 }
@@ -81,7 +81,7 @@ export async function acceptInvitation(database: Database, token: string, passwo
   await database.call('select accept_invitation($1::text, $2::text)', [token, passwordHash])
 }
 
-/** Makes the first administrator of a new installation; false where there is one already. */
+/** Creates the first administrator of a new installation; false when there is one already. */
 export async function createFirstAdministrator(
   database: Database,
   email: string,

@@ -1,10 +1,10 @@
-/** Semantic hits and near misses, what people say of them, and what that teaches. */
+/** Semantic hits and near misses, people's feedback on them, and what that teaches. */
 import { defineChange, defineRead } from './act-as.ts'
 import type { CalibrationRow, MatchRow, SimilarityRow, VerdictRow } from './rows.ts'
 
 export interface MatchFilter {
   of_project: number
-  /** True: hits; false: near misses. */
+  /** True for hits; false for near misses. */
   served: boolean
   only_request: string | null
   before_time: string | null

@@ -56,7 +56,7 @@ export const deactivateKeyWithId = defineChange<{ key_id: number }>('deactivate_
 export const listProviderKeys = defineRead<{ project: number }, ProviderKeyRow>('list_provider_keys', {
   project: 'project',
 })
-/** `sealed`: as PostgreSQL reads bytes, `\\x` and hex. */
+/** `sealed`: encrypted bytes in PostgreSQL's text format, `\\x` and hex. */
 export const storeProviderKeyAs = defineChange<{
   owner_id: number
   provider: string
@@ -74,7 +74,7 @@ export const setPlanLimits = defineChange<{ plan: string; limits: Record<string,
   limits: 'jsonb',
 })
 
-/** `in_month`: its first day. */
+/** `in_month` is the month's first day. */
 export const quotaUsage = defineRead<{ project: number; in_month: string }, QuotaRow>('quota_usage', {
   project: 'project',
   in_month: 'date',

@@ -1,4 +1,4 @@
-/** Rows that functions of the admin API return, as JSON has them. Nothing is imported here: the dashboard's pages, which know no server, read them too. */
+/** Rows that functions of the admin API return, as JSON. Imports nothing, because the dashboard's pages use it in the browser. */
 
 export interface UsageRow {
   bucket_start: string
@@ -72,7 +72,7 @@ export interface RequestRow {
 }
 
 export interface RefusalRow {
-  /** Code of the error. */
+  /** The error's code. */
   reason: string
   requests: number
   latest_hour: string
@@ -113,12 +113,12 @@ export interface MatchRow {
   is_shadow: boolean
   saved_usd: number
   prompt_tokens: number
-  /** Null where the entry is gone. */
+  /** Null when the entry is gone. */
   entry_id: number | null
   model: string | null
   endpoint: string | null
   cached_wording: string | null
-  /** As PostgreSQL writes bytes, `\\x` and hex. */
+  /** Encrypted bytes in PostgreSQL's text format, `\\x` and hex. */
   sealed_wording: string | null
   verdict: 'same' | 'different' | null
   verdict_source: 'person' | 'review' | 'judge' | null
@@ -132,7 +132,7 @@ export interface VerdictRow {
   difference: string | null
   given_at: string
   model: string | null
-  /** Null where the project keeps no wordings, or the entry is gone. */
+  /** Null when the project stores no wordings, or the entry is gone. */
   one_wording: string | null
   other_wording: string | null
 }

@@ -1,4 +1,4 @@
-/** What was used, and what the cache holds. */
+/** Usage, and the contents of the cache. */
 import { defineChange, defineRead } from './act-as.ts'
 import type {
   CacheStatsRow,

@@ -1,17 +1,17 @@
-/** The worker that holds the embedded database: asks it, and replaces it where a statement of psql's keeps requests waiting. */
+/** Runs the worker that holds the embedded database, and replaces it when a psql statement blocks requests. */
 import type { EmbeddedReply, EmbeddedRequest, EmbeddedStart, PsqlNews, PsqlRequest } from './embedded-protocol.ts'
 
 export interface EmbeddedProcessOptions {
   start: EmbeddedStart
-  /** News about psql's sessions. */
+  /** Called with events of psql's sessions. */
   onNews(news: PsqlNews): void
-  /** Called when the database was taken from psql's sessions: all of them have ended. */
+  /** Called when the worker was replaced: every psql session has ended. */
   onReplaced(): void
 }
 
 /**
- * How long a request waits for a statement of psql's. The embedded database can neither cancel one nor run anything beside it:
- * its worker is ended, and another one recovers from the files what was committed.
+ * How long a request waits for a psql statement. The embedded database can neither cancel a statement nor run another beside it. So its
+ * worker is terminated, and a new one recovers all committed data from the files.
  */
 const STATEMENT_LIMIT_MS = 400
 const WATCH_EVERY_MS = 50
@@ -23,7 +23,7 @@ interface Pending {
   reject(error: Error): void
 }
 
-/** Resolves once the database answers. A failing start rejects with PGlite's own error. */
+/** Resolves when the database answers. Rejects with PGlite's own error when the start fails. */
 export async function startEmbeddedProcess(options: EmbeddedProcessOptions): Promise<EmbeddedProcess> {
   const started = new EmbeddedProcess(options)
   try {
@@ -37,7 +37,7 @@ export async function startEmbeddedProcess(options: EmbeddedProcessOptions): Pro
 
 export class EmbeddedProcess {
   readonly #options: EmbeddedProcessOptions
-  /** In the order they were asked. */
+  /** In order of arrival. */
   readonly #pending = new Map<number, Pending>()
   #lastId = 0
   #worker: Worker
@@ -49,14 +49,14 @@ export class EmbeddedProcess {
     this.#worker = this.#spawn()
   }
 
-  /** Resolves once the database answers; what was asked meanwhile is asked now, in its order. */
+  /** Resolves when the database answers. Requests that arrived meanwhile are sent now, in order. */
   async begin(start: EmbeddedStart): Promise<void> {
     await this.#post({ kind: 'start', start }, true)
     this.#isUp = true
     for (const [id, { request }] of this.#pending) this.#worker.postMessage({ ...request, id })
   }
 
-  /** Rejects with what PGlite says of it. */
+  /** Rejects with PGlite's error. */
   ask(request: EmbeddedRequest): Promise<EmbeddedReply> {
     return this.#post(request, this.#isUp)
   }
@@ -110,11 +110,11 @@ export class EmbeddedProcess {
     }, WATCH_EVERY_MS)
   }
 
-  /** What waits has not begun, for the statement had the database to itself: the next worker is asked the same. */
+  /** Pending requests have not begun, because the statement blocked the database. They are sent to the new worker. */
   async #replace(): Promise<void> {
     this.#isUp = false
     this.#options.onReplaced()
-    // Two at once on the same files would ruin them.
+    // Two workers on the same files would corrupt them.
     await end(this.#worker)
     this.#worker = this.#spawn()
     await this.begin({ directory: this.#options.start.directory }).catch(error => this.#failAll(error))

@@ -3,13 +3,13 @@
 export interface EmbeddedStart {
   /** Folder of the database's files; null keeps them in memory. */
   directory: string | null
-  /** A dump to start a new database from. */
+  /** A dump that a new database starts from. */
   template?: Blob
 }
 
 export type EmbeddedRequest =
   | { kind: 'start'; start: EmbeddedStart }
-  /** `isUrgent`: comes before all that is not. */
+  /** `isUrgent`: runs before requests that are not urgent. */
   | { kind: 'query'; sql: string; params: readonly unknown[]; isUrgent: boolean }
   | { kind: 'script'; sql: string }
   /** In one transaction. */
@@ -28,9 +28,9 @@ export interface EmbeddedReply {
   error?: { message: string; code: string | null }
 }
 
-/** What becomes of psql's sessions, each known by a number; none of it has a reply. */
+/** Events of psql's sessions, by session number; they have no reply. */
 export type PsqlRequest =
-  /** The password was right; `bytes` are PostgreSQL's startup message. */
+  /** The password was right; `bytes` is PostgreSQL's startup message. */
   | { kind: 'psql-open'; session: number; bytes: Uint8Array }
   | { kind: 'psql-message'; session: number; type: string; bytes: Uint8Array }
   | { kind: 'psql-end'; session: number }
@@ -38,5 +38,5 @@ export type PsqlRequest =
 export type PsqlNews =
   | { kind: 'psql-bytes'; session: number; bytes: Uint8Array }
   | { kind: 'psql-ended'; session: number }
-  /** Whether the database is at work for a session, and deaf to all else. */
+  /** Whether a session's statement is running; the worker handles nothing else meanwhile. */
   | { kind: 'psql-runs'; runs: boolean }

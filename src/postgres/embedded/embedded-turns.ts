@@ -1,20 +1,20 @@
-/** Whose turn it is with the one session of the embedded database: one owner at a time; the urgent before the others, each first come, first served. */
+/** Shares the embedded database's single session: one owner at a time; urgent owners first, then in order of arrival. */
 
 export interface TurnWish {
-  /** How long to wait (`Infinity`: for as long as it takes). */
+  /** Longest wait (`Infinity` for no limit). */
   limitMs: number
-  /** Comes before all that is not. */
+  /** Runs before requests that are not urgent. */
   isUrgent?: boolean
 }
 
 export interface Turns {
-  /** Resolves, once the turn has come, with the function that ends it. Rejects when it has not come in time. */
+  /** Resolves to the function that ends the turn. Rejects when the turn has not come in time. */
   take(wish: TurnWish): Promise<() => void>
-  /** How long the first of those who wait for the present owner has waited; 0 where nobody does. */
+  /** How long the first waiter has waited for the present owner; 0 when there is none. */
   awaitedMs(): number
 }
 
-/** PostgreSQL's SQLSTATE for a lock that did not come in time. */
+/** PostgreSQL's SQLSTATE for a lock timeout. */
 const LOCK_NOT_AVAILABLE = '55P03'
 
 interface Waiter {

@@ -1,4 +1,4 @@
-/** Worker: owns the PGlite instance, answers the server's queries, and runs what psql's sessions send. */
+/** The worker thread with the PGlite instance: answers the server's queries, and runs the messages of psql's sessions. */
 import { chmod, exists, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { PGlite } from '@electric-sql/pglite'
@@ -11,16 +11,16 @@ import { createPsqlSessions, type PsqlSessions } from './psql-sessions.ts'
 declare const self: Worker
 
 /**
- * The embedded database has one session. A statement of ours in the midst of a psql session's transaction would join it, and
- * be rolled back with it; so it waits for its turn. Whoever asks has a limit of its own; a burst may take this long.
+ * The embedded database has one session. A statement of the proxy's inside a psql session's transaction would join it and be rolled back
+ * with it, so it waits for its turn. Callers have limits of their own; a burst may take this long.
  */
 const TURN_WAIT_MS = 60_000
-/** How much a killed process may lose of what is written without waiting for the disk, counters and records. */
+/** Most that a killed process may lose of asynchronous commits: counters and records. */
 const FLUSH_EVERY_MS = 500
 
 /**
- * A single-user PostgreSQL has no process that writes its log behind asynchronous commits: they wait for a checkpoint, which
- * never comes without one. A synchronous message takes all before it along.
+ * A single-user PostgreSQL has no background process that writes the log of asynchronous commits: they would wait for a checkpoint. A
+ * synchronous message flushes everything before it.
  */
 const FLUSH = `
 select set_config('synchronous_commit', 'on', true), pg_logical_emit_message(true, 'flush', '')
@@ -97,15 +97,15 @@ async function start({ directory, template }: EmbeddedStart): Promise<Omit<Embed
   const isNew = directory === null || !(await exists(join(directory, 'PG_VERSION')))
   const database = await PGlite.create({
     ...(directory === null ? {} : { dataDir: directory }),
-    // Running initdb takes four times as long as unpacking what it made elsewhere.
+    // Running initdb takes four times as long as unpacking a prepared cluster.
     ...(isNew ? { loadDataDir: template ?? (await readEmptyCluster()) } : {}),
     extensions: { vector },
-    // Ids and counters stay far below 2^53; a date has no time zone and stays text. As over the real server.
+    // Ids and counters stay far below 2^53; a date has no time zone and stays text. Same as on a server.
     parsers: { 20: Number, 1082: text => text },
     relaxedDurability: false,
   })
   if (directory !== null) await keepToOwner(directory)
-  // COPY … PROGRAM: no statement starts a program on this machine, nor reads what PGlite has in store for one.
+  // Disables COPY … PROGRAM: no statement may start a program on this machine, or read PGlite's buffer for one.
   database.handleExternalCmd = () => 0
   const tell = (news: PsqlNews) => self.postMessage(news)
   sessions = createPsqlSessions({ db: database, turns, tell, flush: () => flush(database) })
@@ -114,7 +114,7 @@ async function start({ directory, template }: EmbeddedStart): Promise<Omit<Embed
   return {}
 }
 
-/** For the owner of the turn. */
+/** Only the owner of the turn may call this. */
 async function flush(database: PGlite): Promise<void> {
   if (!hasWritten) return
   hasWritten = false
@@ -127,14 +127,14 @@ async function flushInTurn(database: PGlite): Promise<void> {
   try {
     if (db !== undefined) await flush(database)
   } catch {
-    // The next one tries again.
+    // The next flush tries again.
     hasWritten = true
   } finally {
     endTurn()
   }
 }
 
-/** A new database's files come out of PGlite's archive writable for all; PostgreSQL makes later ones its owner's alone. */
+/** PGlite unpacks a new database's files writable for everyone; files that PostgreSQL creates later are the owner's only. */
 async function keepToOwner(directory: string): Promise<void> {
   for (const entry of await readdir(directory, { recursive: true, withFileTypes: true })) {
     if (entry.isFile()) await chmod(join(entry.parentPath, entry.name), 0o600)

@@ -1,4 +1,4 @@
-/** The embedded PostgreSQL: PGlite in a worker, so that a slow query does not stall the server. */
+/** The embedded PostgreSQL: PGlite in a worker, so that a slow query does not block the server. */
 import { Kysely } from 'kysely'
 import { type Database, ScriptFailed } from '../database.ts'
 import { createDialect } from '../dialect.ts'
@@ -8,20 +8,20 @@ import type { EmbeddedRequest, EmbeddedStart } from './embedded-protocol.ts'
 import { openPsqlDoor, type PsqlDoor } from './psql-door.ts'
 
 export interface EmbeddedOptions extends EmbeddedStart {
-  /** Loopback port on which psql reaches the database, 0 for any free one, and the password it is asked for; null opens none. */
+  /** Loopback port for psql, 0 for any free one, and its password; null opens no port. */
   psql: { port: number; password: string } | null
 }
 
 export interface EmbeddedDatabase extends Database {
-  /** The whole database directory as a tar archive, to start others from. */
+  /** The whole database directory as a tar archive, from which others can start. */
   dump(): Promise<Blob>
 }
 
-/** For a session whose statement kept requests waiting. */
+/** Sent to a session whose statement blocked requests. */
 const TOO_LONG =
   'terminating connection: its statement kept the proxy’s requests waiting; run long ones while the proxy is stopped, or on a real PostgreSQL'
 
-/** Starts the worker and resolves once the database answers. A failing start rejects with PGlite's own error. */
+/** Starts the worker and resolves when the database answers. Rejects with PGlite's own error when the start fails. */
 export async function openEmbeddedDatabase({ psql, ...start }: EmbeddedOptions): Promise<EmbeddedDatabase> {
   let door: PsqlDoor | null = null
   const embedded = await startEmbeddedProcess({
@@ -58,7 +58,7 @@ export async function openEmbeddedDatabase({ psql, ...start }: EmbeddedOptions):
     queries: new Kysely<DB>({ dialect: createDialect(call) }),
     call,
     backend: 'embedded',
-    buildsGraphs: false,
+    buildsLists: false,
     psqlPort: door?.port ?? null,
     async runScript(text) {
       await ask({ kind: 'script', sql: text })

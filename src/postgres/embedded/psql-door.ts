@@ -1,4 +1,4 @@
-/** Lets psql into the embedded database: a loopback listener that asks for the password and hands on what sessions say. */
+/** A loopback listener for psql on the embedded database: asks for the password and forwards the sessions' messages. */
 import { createServer, type Socket } from 'node:net'
 import type { PsqlNews, PsqlRequest } from './embedded-protocol.ts'
 import { createFrameReader, encodeFatal } from './psql-frames.ts'
@@ -7,11 +7,11 @@ import { createScramVerifier, type ScramVerifier } from './scram.ts'
 
 export interface PsqlDoor {
   port: number
-  /** News of the worker's about a session. */
+  /** Handles a worker's event about a session. */
   hear(news: PsqlNews): void
-  /** Ends every session, telling each why. */
+  /** Ends every session, and tells each client why. */
   endSessions(sqlState: string, message: string): void
-  /** Listens no more. */
+  /** Stops listening. */
   close(): void
 }
 
@@ -23,10 +23,10 @@ export interface PsqlDoorOptions {
 }
 
 const MAX_SESSIONS = 10
-/** For a client to send its password. */
+/** Time in which a client must send its password. */
 const LOGIN_TIME_LIMIT_MS = 30_000
 
-/** Rejects, saying what to set, where the port is taken. */
+/** Rejects with the setting to change when the port is taken. */
 export async function openPsqlDoor({ port, password, tell }: PsqlDoorOptions): Promise<PsqlDoor> {
   const verifier = createScramVerifier(password)
   const open = new Map<number, Socket>()
@@ -40,7 +40,7 @@ export async function openPsqlDoor({ port, password, tell }: PsqlDoorOptions): P
     open.set(session, socket)
     const hasOpened = serveSession({ session, socket, verifier, tell })
     socket.on('close', () => {
-      // The worker says when what the session left behind has been cleared away.
+      // The session stays listed until the worker reports that it has cleaned up.
       if (hasOpened()) tell({ kind: 'psql-end', session })
       else open.delete(session)
     })
@@ -86,7 +86,7 @@ interface SessionOptions {
   tell(request: PsqlRequest): void
 }
 
-/** Hands one connection's messages on, in order; returns whether the worker knows of it by now. */
+/** Forwards one connection's messages in order. The returned function tells whether the worker knows the session. */
 function serveSession({ session, socket, verifier, tell }: SessionOptions): () => boolean {
   const reader = createFrameReader()
   const login = createPsqlLogin(verifier, bytes => socket.write(bytes))
@@ -127,7 +127,7 @@ function serveSession({ session, socket, verifier, tell }: SessionOptions): () =
   return () => isIn
 }
 
-/** libpq shows an error only as the answer to its startup message. */
+/** libpq shows an error only as the reply to its startup message. */
 function refuseSession(socket: Socket): void {
   const reader = createFrameReader()
   socket.on('data', chunk => {

@@ -1,17 +1,17 @@
 /**
- * Cuts what a psql session sends into messages of PostgreSQL's protocol.
+ * Splits the bytes of a psql session into messages of PostgreSQL's protocol.
  * https://www.postgresql.org/docs/current/protocol-message-formats.html
  */
 
 export type Frame =
-  /** An offer of encryption, to be declined with one byte. */
+  /** A request for encryption, declined with one byte. */
   | { kind: 'encryption' }
   | { kind: 'cancel' }
   | { kind: 'startup'; bytes: Buffer }
   | { kind: 'message'; type: string; bytes: Buffer }
 
 export interface FrameReader {
-  /** Whole messages so far; what is left over waits for the next chunk. Throws on what is not the protocol. */
+  /** Returns the complete messages; the rest waits for the next chunk. Throws on an invalid message. */
   read(chunk: Buffer): Frame[]
 }
 
@@ -49,7 +49,7 @@ export function createFrameReader(): FrameReader {
   }
 }
 
-/** What a connection may open with carries no type, but a code where the others have their content. */
+/** A connection's first messages have no type byte; they have a code instead. */
 function readOpening(bytes: Buffer): Frame {
   const code = bytes.readInt32BE(4)
   if (code === SSL_CODE || code === GSS_CODE) return { kind: 'encryption' }
@@ -60,19 +60,19 @@ function readOpening(bytes: Buffer): Frame {
 
 export const SYNC = encodeMessage('S', '')
 
-/** Ends a COPY FROM STDIN with an error; PostgreSQL ignores it where none is going on. */
+/** Ends a COPY FROM STDIN with an error; PostgreSQL ignores it when no COPY is running. */
 export function encodeCopyFail(reason: string): Buffer {
   return encodeMessage('f', `${reason}\0`)
 }
 
-/** A step of asking who it is: https://www.postgresql.org/docs/current/sasl-authentication.html */
+/** A step of authentication: https://www.postgresql.org/docs/current/sasl-authentication.html */
 export function encodeAuthentication(step: number, content: string): Buffer {
   const code = Buffer.alloc(4)
   code.writeInt32BE(step)
   return encodeMessage('R', Buffer.concat([code, Buffer.from(content)]))
 }
 
-/** The error after which a server closes the connection. */
+/** An error after which the server closes the connection. */
 export function encodeFatal(sqlState: string, message: string): Buffer {
   return encodeMessage('E', `SFATAL\0VFATAL\0C${sqlState}\0M${message}\0\0`)
 }

@@ -1,4 +1,4 @@
-/** A psql session before it is let in: encryption is declined, and the password asked for. */
+/** A psql session's login: encryption is declined, and the password checked. */
 import { encodeAuthentication, type Frame } from './psql-frames.ts'
 import { SCRAM_MECHANISM, type ScramVerifier, startScram } from './scram.ts'
 
@@ -8,8 +8,8 @@ const SASL_FINAL = 12
 
 export interface PsqlLogin {
   /**
-   * Handles one message: `waiting` for more, `refused` for a wrong password, `ended` where the client wants no session,
-   * or the startup message that PostgreSQL is to get. Throws on what is not the protocol.
+   * Handles one message. Returns `waiting` for more, `refused` for a wrong password, `ended` when the client wants no session, or the
+   * startup message for PostgreSQL. Throws on an invalid message.
    */
   handle(frame: Frame): 'waiting' | 'refused' | 'ended' | { startup: Buffer }
 }

@@ -1,26 +1,26 @@
-/** One psql session on the embedded database: takes its turn for each statement, and keeps it through a transaction. */
+/** One psql session on the embedded database: takes a turn for each statement, and keeps it during a transaction. */
 import type { PGlite } from '@electric-sql/pglite'
 import { encodeCopyFail, encodeFatal, SYNC } from './psql-frames.ts'
 import { PsqlTurn, type PsqlTurnOptions } from './psql-turn.ts'
 
 export interface PsqlSessionOptions extends PsqlTurnOptions {
   send(bytes: Uint8Array): void
-  /** Told before and after the database works for this session. */
+  /** Called before and after the database works for this session. */
   onRuns(runs: boolean): void
-  /** Called when the session kept others waiting too long; what it began is to be ended. */
+  /** Called when the session kept others waiting too long; its transaction must be ended. */
   onOverstay(): void
 }
 
-/** PGlite reads a message to its end before it answers; rows that would come after the answer cannot be taken. */
+/** PGlite reads a message completely before it replies, so rows that would follow a COPY's reply cannot be received. */
 const COPY_FAIL = encodeCopyFail('not available on the embedded database; use INSERT')
 
 export class PsqlSession {
   readonly #db: PGlite
   readonly #options: PsqlSessionOptions
   readonly #turn: PsqlTurn
-  /** Messages that PostgreSQL does not answer until it is told to. */
+  /** Messages that PostgreSQL answers only after a later Sync, Flush or Query. */
   #unanswered: Uint8Array[] = []
-  /** The client has asked for answers, but has not ended what it is at. */
+  /** The client has sent Flush, but no Sync yet. */
   #isUnsynced = false
   #ended: Promise<void> | null = null
 
@@ -30,14 +30,14 @@ export class PsqlSession {
     this.#turn = new PsqlTurn({ ...options, onOverstay: () => this.#tellOverstay() })
   }
 
-  /** Begins it with PostgreSQL's startup message. */
+  /** Starts the session with PostgreSQL's startup message. */
   async open(startup: Uint8Array): Promise<'open' | 'ended'> {
     if (this.#ended) return 'ended'
     await this.#runTogether([startup])
     return 'open'
   }
 
-  /** Handles one message. Rejects when the session cannot go on. */
+  /** Handles one message. Rejects when the session cannot continue. */
   async handle(type: string, bytes: Uint8Array): Promise<'open' | 'ended'> {
     if (this.#ended) return 'ended'
     switch (type) {
@@ -70,7 +70,7 @@ export class PsqlSession {
     }
   }
 
-  /** Rolls back what is open and forgets what the session left behind. Later calls wait for the first. */
+  /** Rolls back an open transaction and discards the session's state. Later calls wait for the first. */
   end(): Promise<void> {
     this.#ended ??= this.#turn.endWith(async () => {
       if (this.#isUnsynced) await this.#run(SYNC, () => {})
@@ -80,14 +80,14 @@ export class PsqlSession {
     return this.#ended
   }
 
-  /** Runs messages up to one that PostgreSQL answers, so that no other session's come in between. */
+  /** Runs messages up to one that PostgreSQL answers, so that no other session's messages come in between. */
   async #runTogether(messages: Uint8Array[]): Promise<void> {
     const { send, onRuns } = this.#options
     await this.#turn.begin()
     onRuns(true)
     try {
       const isReady = await this.#run(Buffer.concat(messages), send)
-      // A refused COPY swallows the Sync behind it.
+      // A refused COPY swallows the Sync after it.
       if (!isReady && !this.#isUnsynced) await this.#run(SYNC, send)
     } finally {
       onRuns(false)
@@ -96,12 +96,12 @@ export class PsqlSession {
     else await this.#turn.giveBack()
   }
 
-  /** Whether PostgreSQL said at the end that it is ready for more. */
+  /** Resolves to whether PostgreSQL reported at the end that it is ready for more. */
   async #run(bytes: Uint8Array, onData: (bytes: Uint8Array) => void): Promise<boolean> {
     let tail: Uint8Array = Buffer.alloc(0)
     await this.#db.execProtocolRawStream(bytes, {
       onRawData(data) {
-        // PGlite's own memory, valid during this call alone.
+        // A copy, because the bytes are PGlite's own memory, valid during this call only.
         const copy = Buffer.from(data)
         tail = Buffer.concat([tail, copy]).subarray(-6)
         onData(copy)

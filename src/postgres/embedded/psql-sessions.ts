@@ -1,4 +1,4 @@
-/** The psql sessions that are open on the embedded database: hands each its messages, in order. */
+/** The open psql sessions on the embedded database: passes each its messages, in order. */
 import type { PGlite } from '@electric-sql/pglite'
 import { sqlStateOf } from '../database.ts'
 import type { PsqlNews, PsqlRequest } from './embedded-protocol.ts'
@@ -8,7 +8,7 @@ import { PsqlSession } from './psql-session.ts'
 
 export interface PsqlSessions {
   handle(request: PsqlRequest): void
-  /** Ends every session, rolling back what is open. */
+  /** Ends every session, and rolls open transactions back. */
   close(): Promise<void>
 }
 
@@ -16,7 +16,7 @@ export interface PsqlSessionsOptions {
   db: PGlite
   turns: Turns
   tell(news: PsqlNews): void
-  /** Writes what is not yet on disk. */
+  /** Writes everything to disk that is not written yet. */
   flush(): Promise<void>
 }
 

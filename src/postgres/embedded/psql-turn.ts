@@ -1,11 +1,11 @@
-/** One psql session's turn on the embedded database: with the settings that are its own, and no longer than others can wait. */
+/** One psql session's turn on the embedded database: with the session's own settings, and limited when others wait. */
 import type { PGlite } from '@electric-sql/pglite'
 import type { Turns } from './embedded-turns.ts'
 
 export interface PsqlTurnOptions {
   db: PGlite
   turns: Turns
-  /** Writes what is not yet on disk: a statement that never ends may cost the database its process. */
+  /** Flushes to disk first, because a statement that never ends costs the worker, and with it asynchronous commits. */
   flush(): Promise<void>
   /** Called when the turn keeps others waiting too long. */
   onOverstay(): void
@@ -14,11 +14,11 @@ export interface PsqlTurnOptions {
 /** How long a statement waits for another session's transaction. */
 const TURN_WAIT_MS = 10_000
 
-/** How long others may wait for a session's transaction; a statement that runs too long is for others to end. */
+/** How long others may wait for a session's transaction. A single statement that runs too long is ended by `embedded-process.ts`. */
 const AWAITED_LIMIT_MS = 700
 const OVERSTAY_CHECK_MS = 100
 
-/** Settings that the session made with SET, and its role, which pg_settings does not list. */
+/** The session's settings from SET, and its role, which pg_settings does not list. */
 const READ_SETTINGS = `
 select name, setting from pg_settings where source = 'session'
 union all
@@ -29,7 +29,7 @@ const RESTORE_SETTINGS =
 export class PsqlTurn {
   readonly #options: PsqlTurnOptions
   #settings: { name: string; setting: string }[] = []
-  /** While it lasts. */
+  /** Ends the turn; null without one. */
   #end: (() => void) | null = null
   #overstayTimer: ReturnType<typeof setInterval> | undefined
 
@@ -37,7 +37,7 @@ export class PsqlTurn {
     this.#options = options
   }
 
-  /** Resolves when it has come, at once where it lasts. Rejects where others do not end theirs. */
+  /** Resolves when the turn has come, at once if the session still has it. Rejects when other sessions keep it too long. */
   async begin(): Promise<void> {
     clearInterval(this.#overstayTimer)
     if (this.#end) return
@@ -46,11 +46,11 @@ export class PsqlTurn {
     await flush()
     if (this.#settings.length === 0) return
     await db.query(RESTORE_SETTINGS, [JSON.stringify(this.#settings)]).catch(() => {
-      // A setting may have become impossible, as when its role was dropped; the session goes on with the defaults.
+      // A setting may have become invalid, for example a dropped role. The session then continues with the defaults.
     })
   }
 
-  /** It lasts on, for a transaction is open; once others have waited too long, `onOverstay` is called. */
+  /** Keeps the turn, because a transaction is open. After others have waited too long, `onOverstay` is called. */
   keep(): void {
     const { turns, onOverstay } = this.#options
     const check = () => {
@@ -59,11 +59,11 @@ export class PsqlTurn {
       onOverstay()
     }
     this.#overstayTimer = setInterval(check, OVERSTAY_CHECK_MS)
-    // Statements in quick succession leave the timer no time.
+    // Checked here too, because statements in quick succession clear the timer before it fires.
     check()
   }
 
-  /** There is one session for all: what this one SET must not reach the others, and be there when it comes back. */
+  /** All share one session: this session's settings are saved for its next turn, and reset for the others. */
   async giveBack(): Promise<void> {
     const { db } = this.#options
     this.#settings = (await db.query<{ name: string; setting: string }>(READ_SETTINGS)).rows
@@ -72,7 +72,7 @@ export class PsqlTurn {
     this.#end = null
   }
 
-  /** The session's last: for as long as `cleanUp` takes, however long others have to be waited for. */
+  /** The session's last turn, held while `cleanUp` runs. Waits for it without a limit. */
   async endWith(cleanUp: () => Promise<void>): Promise<void> {
     clearInterval(this.#overstayTimer)
     this.#end ??= await this.#options.turns.take({ limitMs: Number.POSITIVE_INFINITY })

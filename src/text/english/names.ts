@@ -1,8 +1,10 @@
 /**
- * English names that are no other word in small letters. Polish, Turkey, China, March, May, Reading, Nice, Apple, Java, Go, Swift, Rust,
- * Ruby, Amazon, Meta, Oracle, Morocco, Panama, Ubuntu, Einstein and their like are missing on purpose: in small letters they mean something else.
+ * English names without another meaning in lower case. Polish, Turkey, China, March, May, Reading, Nice, Apple, Java, Go, Swift, Rust,
+ * Ruby, Amazon, Meta, Oracle, Morocco, Panama, Ubuntu, Einstein and the like are left out on purpose: in lower case they mean something
+ * else.
  */
-import { wordSet } from '../token.ts'
+import { lowerKey } from '../phrases.ts'
+import { rewrite, type Token, wordSet } from '../token.ts'
 
 const places = `
   Afghanistan Albania Algeria Angola Argentina Armenia Australia Austria Azerbaijan Bangladesh Belarus Belgium Bolivia Botswana Brazil
@@ -33,14 +35,14 @@ const makers = `
   Google Microsoft Facebook Instagram Netflix Spotify Samsung Toyota Nokia Sony Nvidia Airbnb Reddit Quora Tumblr Pinterest
   Wikipedia Debian Kubernetes Gmail Skype Dropbox Obama Shakespeare
 `
-/** Names with a capital within: all ways to write them are one. */
+/** Names with a capital inside: all spellings count as one. */
 const inner = `
   jQuery JavaScript TypeScript PostgreSQL MySQL SQLite MongoDB GitHub GitLab YouTube LinkedIn WhatsApp PayPal eBay iPhone iPhones iPad
   iPads iOS macOS MacBook WordPress OpenAI ChatGPT PowerPoint GraphQL FastAPI NumPy PyTorch TensorFlow AutoCAD
   TikTok IntelliJ DevOps WiFi PlayStation
 `
 
-/** Acronyms that are no word in small letters: "html", "HTML". With a capital alone they may be a name: Mr Seo. */
+/** Acronyms that are no word in lower case: "html", "HTML". With only an initial capital they may be a name: Mr Seo. */
 const acronyms = `
   NASA FBI CIA NATO NBA NFL NHL FIFA HTML CSS SQL PHP XML JSON URL USB CPU GPU DNA RNA HIV GDP MBA GMAT GRE UPSC IELTS TOEFL JEE NEET
   IIT IIM IBM BMW UFO ADHD OCD PTSD HTTP HTTPS FTP DNS VPN SEO CEO CFO GPS DVD IQ SSC IAS CGL IBPS RBI CBSE NCERT KVPY ISRO
@@ -64,9 +66,22 @@ const innerForms: ReadonlySet<string> = new Set(
   ]),
 )
 
-/** The name in small letters, where it is known and written in one of its ways; in capitals throughout it may be an acronym. */
-export function knownName(written: string): string | null {
-  const lower = small.get(written)
-  if (lower !== undefined) return lower
-  return innerForms.has(written) && anyCase.has(written.toLowerCase()) ? written.toLowerCase() : null
+/** An identifier follows these words: "import html" and "import HTML" differ. */
+const beforeIdentifiers = wordSet(
+  'import imports require include includes from new class def function const let var module namespace struct enum extends package keyword',
+)
+
+/** Returns a known name in lower case, if it has one of its spellings; in capitals throughout it may be an acronym. */
+export function writeName(token: Token, at: number, all: readonly Token[]): Token {
+  if (token.kind !== 'word' || isIdentifier(all, at)) return token
+  const lower = small.get(token.key)
+  if (lower !== undefined) return rewrite(token, lower, 'known-name')
+  const isKnown = innerForms.has(token.key) && anyCase.has(token.key.toLowerCase())
+  return isKnown ? rewrite(token, token.key.toLowerCase(), 'known-name') : token
+}
+
+/** "from" precedes an identifier only beside "import", unlike in "learn from Google". */
+function isIdentifier(all: readonly Token[], at: number): boolean {
+  const before = lowerKey(all[at - 1])
+  return beforeIdentifiers.has(before) && (before !== 'from' || all.some(token => lowerKey(token) === 'import'))
 }

@@ -1,20 +1,25 @@
-/** British spellings with their American ones; those that tell two words apart there (practise, tyre, storey, cheque, grey) are left out. */
+/**
+ * British spellings with their American ones. Left out are spellings that distinguish two words in British English (practise, tyre,
+ * storey, cheque, grey), and those that reveal which country is meant (labour, defence, offence).
+ */
+import { lowerKey } from '../phrases.ts'
+import { rewrite, type Token, wordSet } from '../token.ts'
 
 const pairs = `
   colour color|colours colors|coloured colored|colouring coloring|colourful colorful|favourite favorite|favourites favorites
-  favour favor|favours favors|flavour flavor|flavours flavors|honour honor|honours honors|labour labor|neighbour neighbor
+  favour favor|favours favors|flavour flavor|flavours flavors|honour honor|honours honors|neighbour neighbor
   neighbours neighbors|neighbourhood neighborhood|behaviour behavior|behaviours behaviors|harbour harbor|rumour rumor|rumours rumors
   humour humor|odour odor|odours odors|vapour vapor|tumour tumor|tumours tumors|armour armor|endeavour endeavor|savoury savory
   centre center|centres centers|theatre theater|theatres theaters|litre liter|litres liters|fibre fiber|fibres fibers
   millilitre milliliter|millilitres milliliters|kilometre kilometer|kilometres kilometers|centimetre centimeter|centimetres centimeters
-  defence defense|offence offense|aluminium aluminum|jewellery jewelry|maths math|mould mold|moustache mustache
+  aluminium aluminum|jewellery jewelry|maths math|mould mold|moustache mustache
   travelling traveling|travelled traveled|traveller traveler|travellers travelers|cancelled canceled|cancelling canceling
   modelling modeling|modelled modeled|labelled labeled|labelling labeling|fuelled fueled|marvellous marvelous|counselling counseling
   counsellor counselor|fulfil fulfill|enrol enroll|skilful skillful|instalment installment|instalments installments
   encyclopaedia encyclopedia|anaemia anemia|diarrhoea diarrhea|oestrogen estrogen|paediatric pediatric|paediatrician pediatrician
   manoeuvre maneuver|catalogue catalog|analyse analyze|analysed analyzed|analysing analyzing|paralyse paralyze|pyjamas pajamas
 `
-/** Misspellings that are no words themselves, and of one word alone; variants on both sides of the ocean. */
+/** Misspellings that are no words themselves and have one correction; variants in both kinds of English. */
 const variants = `
   weird wierd|receive recieve|received recieved|receiving recieving|definitely definately|definitely definitly|separate seperate|separately seperately
   occurred occured|beginning begining|believe beleive|achieve acheive|address adress|argument arguement|colleague collegue|committed commited
@@ -56,7 +61,24 @@ const american: ReadonlyMap<string, string> = new Map([
     ),
 ])
 
-/** The American spelling of a British one in small letters. The Labour Party is another one than the Labor Party. */
-export function americanSpelling(word: string, next: string): string {
-  return next === 'party' ? word : (american.get(word) ?? word)
+/** Before a word that is mentioned: "do Canadians write colour". "is recieve right". */
+const mentions = wordSet(
+  'write writes wrote written writing type types typed typing google autocorrect domain add play accept changing',
+)
+
+const judged = wordSet('right valid correct british american')
+
+/** Returns the American spelling of a British one in lower case, if the word is used and not mentioned as in "is it colour". */
+export function writeSpelling(token: Token, at: number, all: readonly Token[]): Token {
+  const other = token.kind === 'word' ? american.get(token.key) : undefined
+  const next = all[at + 1]
+  const before = lowerKey(all[at - 1])
+  const isNamed =
+    before === 'it' ? next === undefined || next.kind === 'mark' : mentions.has(before) || judged.has(lowerKey(next))
+  return other === undefined || isNamed || all.some(isLetter) ? token : rewrite(token, other, 'spelling')
+}
+
+/** Recognizes single letters: "Why is there a u in colour." */
+function isLetter({ kind, key }: Token): boolean {
+  return kind === 'word' && /^[b-hj-z]$/i.test(key)
 }

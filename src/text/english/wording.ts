@@ -1,7 +1,7 @@
-/** English words that make a prompt one about words: its own wording, or that of a text that goes with it, is then what is asked about. */
+/** English words that make a prompt about words: its own wording, or that of an attached text, then matters. */
 import { wordSet } from '../token.ts'
 
-/** A prompt with one of these is compared as it stands. */
+/** A prompt with one of these is compared unchanged. */
 export const wordingWords = wordSet(`
   translate translates translated translating translation translations rewrite rewrites rewritten rewriting rephrase rephrased reword
   reworded paraphrase paraphrased paraphrasing summarize summarise summarized summarised summarizing summarising summary summaries
@@ -19,23 +19,45 @@ export const wordingWords = wordSet(`
   digit digits numeral numerals roman alphabet alphabetical alphabetically alphabetize sort sorted ascending descending order
   string strings substring regex hash md5 sha256 sha1 base64 encode encoded decode decoded ascii unicode utf-8 tokens token tokenize
   formal informal polite politely respond reply replies answer answers answered greeting greetings
+  caps capitals prompt prompts anagram wordle scrabble dictionary autocorrect etymology british-english lowercased uppercased bytes byte
+  case-sensitive case-insensitive emoji emojis
   exactly transcribe transcript caption captions continue completes
 `)
 
-/** Beside one of these, how much white space stands between words may be what is asked about. */
+/** With one of these, the amount of white space may matter. */
 export const spacingWords = wordSet(`
   space spaces spaced spacing blank blanks gap gaps whitespace tab tabs indent indents indented indentation
 `)
 
-/** Before the full form of an abbreviation is asked for, or after it. */
-export const formPhrases = ['stand for', 'stands for', 'stood for', 'short for', 'full form']
+/** Phrases in questions about an abbreviation's full form. */
+export const formPhrases = [
+  'stand for',
+  'stands for',
+  'stood for',
+  'short for',
+  'full form',
+  'come from',
+  'comes from',
+  'get its name',
+  'got its name',
+]
 
-/** A prompt that speaks of programs or of a kind of English: spelling and number words may be what it is about. */
+/** With one of these, punctuation marks may be input of a program. */
+export const bytesWords = wordSet(
+  'escape escaping escaped type typed typing store stored storing search searching google find filter select query',
+)
+
+/**
+ * A prompt about programs, a variety of English, or something that differs by country ("how many litres are in a gallon"): its spelling
+ * and number words may matter.
+ */
 export const formWords = wordSet(`
   british american americans canadian australian uk us usa english england britain london america canada australia
   css html xml json yaml sql python javascript typescript java rust ruby php perl kotlin swift golang bash shell terminal
   code coding program programming function functions property properties attribute attributes variable variables keyword keywords
   c r lua scala haskell dart julia matlab fortran cobol lisp clojure elixir erlang groovy vba zig ocaml prolog awk sed grep regex vim
+  canadians britons australians irish scottish
+  gallon gallons pint pints quart quarts ounce ounces ton tons football soccer pants chips biscuit biscuits floor
   powershell zsh mysql postgres postgresql sqlite mongodb oracle redis docker react node latex toml excel print prints echo char literal
   api tag tags parameter parameters command commands class method field flag option selector git linux
 `)

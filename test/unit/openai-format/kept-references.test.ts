@@ -58,12 +58,26 @@ describe('found', () => {
     ['a picture to edit', { images: [{ file_id: 'f' }] }, 'file f images[0].file_id'],
     [
       'a prompt’s variable',
-      { prompt: { id: 'p', variables: { doc: { file_id: 'f' } } } },
+      { prompt: { variables: { doc: { file_id: 'f' } } } },
       'file f prompt.variables.doc.file_id',
     ],
     ['vector stores', tool({ type: 'file_search', vector_store_ids: ['v'] }), 'other v tools[0].vector_store_ids'],
     ['an earlier response', { previous_response_id: 'r' }, 'other r previous_response_id'],
     ['a conversation', { conversation: { id: 'c' } }, 'other c conversation'],
+    ['a stored prompt', { prompt: { id: 'p', version: '2' } }, 'other p prompt'],
+    [
+      'an earlier spoken answer',
+      { messages: [{ role: 'assistant', audio: { id: 'a' } }] },
+      'other a messages[0].audio',
+    ],
+    ['a voice', { input: 'Hello.', voice: { id: 'v' } }, 'other v voice'],
+    ['a skill', { container: { skills: [{ type: 'custom', skill_id: 's' }] } }, 'other s container.skills[0].skill_id'],
+    ['a reasoning without its content', { input: [{ type: 'reasoning', id: 'r', summary: [] }] }, 'item r input[0].id'],
+    [
+      'a picture without its bytes',
+      { input: [{ type: 'image_generation_call', id: 'i', status: 'completed', result: null }] },
+      'item i input[0].id',
+    ],
     ['an earlier item', { input: [{ type: 'item_reference', id: 'm' }] }, 'other m input[0].id'],
     ['an earlier item that does not say so', { input: [{ id: 'm' }] }, 'other m input[0].id'],
     ['under a name of the client’s own', { 'secret words': { file_id: 'f' } }, 'file f ….file_id'],
@@ -82,6 +96,10 @@ describe('not taken for any', () => {
     ['what an answer cited', item({ type: 'output_text', annotations: [{ type: 'file_citation', file_id: 'f' }] })],
     ['what was searched', { input: [{ type: 'file_search_call', id: 'fs', results: [{ file_id: 'f' }] }] }],
     ['none', item({ type: 'input_file', file_id: null })],
+    ['a prompt and a voice in words', { prompt: 'p', voice: 'alloy', audio: { voice: 'alloy', format: 'mp3' } }],
+    ['a reasoning with its content', { input: [{ type: 'reasoning', id: 'r', summary: [], encrypted_content: 'c' }] }],
+    ['a picture with its bytes', { input: [{ type: 'image_generation_call', id: 'i', result: 'AAAA' }] }],
+    ['a call', { input: [{ type: 'function_call', id: 'fc', call_id: 'c', name: 'n', arguments: '{}' }] }],
     ['a message with an id', { input: [{ id: 'm', role: 'assistant', content: [] }] }],
   ])('%s', (_, body) => expect(find(body)).toEqual([]))
 })

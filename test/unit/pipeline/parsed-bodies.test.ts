@@ -1,14 +1,16 @@
 import { expect, test } from 'vitest'
-import { parseBody, withHeaders } from '../../../src/pipeline/parse-request.ts'
+import { parseRequest } from '../../../src/pipeline/parse-request.ts'
 import { createParsedBodies } from '../../../src/pipeline/parsed-bodies.ts'
 
 const bodyOf = (content: string) => JSON.stringify({ model: 'm', messages: [{ role: 'user', content }] })
 const TEXT = bodyOf('Hello')
+const parse = (text: string, headers = new Headers()) => parseRequest({ endpoint: 'chat', headers }, text)
 
 test('a body is found as it was parsed, by the same text at the same endpoint alone', () => {
   const bodies = createParsedBodies()
-  const parsed = parseBody('chat', TEXT)
-  bodies.keep(parsed)
+  const query = parse(TEXT)
+  bodies.keep(query)
+  const { headers, control, ...parsed } = query
   expect(bodies.find('chat', TEXT)).toEqual(parsed)
   expect(bodies.find('messages', TEXT)).toBe(undefined)
   expect(bodies.find('chat', `${TEXT} `)).toBe(undefined)
@@ -16,7 +18,7 @@ test('a body is found as it was parsed, by the same text at the same endpoint al
 
 test('nothing of the request that brought it stays, and nobody can change it', () => {
   const bodies = createParsedBodies()
-  bodies.keep(withHeaders(parseBody('chat', TEXT), new Headers({ 'cache-control': 'no-store' })))
+  bodies.keep(parse(TEXT, new Headers({ 'cache-control': 'no-store' })))
   const found = bodies.find('chat', TEXT)
   expect(found).not.toHaveProperty('headers')
   expect(found).not.toHaveProperty('control')
@@ -27,9 +29,9 @@ test('nothing of the request that brought it stays, and nobody can change it', (
 test('a body of any depth is kept, and a long one is not', () => {
   const bodies = createParsedBodies()
   const deep = `{"model":"m","messages":[{"role":"user"}],"metadata":${'['.repeat(8_000)}${']'.repeat(8_000)}}`
-  bodies.keep(parseBody('chat', deep))
+  bodies.keep(parse(deep))
   expect(bodies.find('chat', deep)).toBeDefined()
   const long = bodyOf('a'.repeat(20_000))
-  bodies.keep(parseBody('chat', long))
+  bodies.keep(parse(long))
   expect(bodies.find('chat', long)).toBe(undefined)
 })

@@ -1,4 +1,4 @@
-/** The small pieces that every page is made of. */
+/** The small components that every page is built from. */
 import { type ButtonHTMLAttributes, type ReactNode, useState } from 'react'
 
 const BUTTONS = {
@@ -22,7 +22,7 @@ export function Button({
   )
 }
 
-/** In a row of a table. */
+/** A smaller button, for a table row. */
 export function RowButton({ className = '', ...rest }: ButtonHTMLAttributes<HTMLButtonElement>) {
   return <Button look="danger" className={`!min-h-7 !px-2.5 !py-0.5 text-xs ${className}`} {...rest} />
 }
@@ -108,7 +108,7 @@ export function Loading() {
   )
 }
 
-/** Says that it copied, to eyes and to screen readers. */
+/** Confirms the copy on screen and to screen readers. */
 export function CopyButton({ text, label = 'Copy' }: { text: string; label?: string }) {
   const [state, setState] = useState<'idle' | 'copied' | 'failed'>('idle')
   async function copy() {
@@ -126,7 +126,7 @@ export function CopyButton({ text, label = 'Copy' }: { text: string; label?: str
   )
 }
 
-/** One figure, large, in a `dl`. */
+/** One large figure. Belongs in a `dl`. */
 export function Tile({ title, value, note }: { title: string; value: string | undefined; note: string | undefined }) {
   return (
     <div className="rounded-xl border border-line bg-surface px-4 py-3.5">

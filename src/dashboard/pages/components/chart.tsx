@@ -1,28 +1,28 @@
-/** Bars that stand on one another, over time; below them the same as numbers, for who cannot see them. */
+/** A stacked bar chart over time, followed by the same numbers as a table for screen readers. */
 import { useEffect, useRef, useState } from 'react'
 import uPlot from 'uplot'
 
 export interface Series {
   title: string
-  /** A custom property of the style sheet, such as --exact. */
+  /** The style sheet's custom property, such as --exact. */
   color: string
   values: readonly number[]
 }
 
 interface ChartProps {
   label: string
-  /** Unix seconds, in order. */
+  /** Unix seconds, ascending. */
   times: readonly number[]
-  /** From the bottom up. */
+  /** From the bottom of the stack to the top. */
   series: readonly Series[]
   format(value: number): string
   formatTime(seconds: number): string
-  /** Beneath the bars. */
+  /** Formats the labels below the bars. */
   formatTick(seconds: number): string
   height?: number
 }
 
-/** A colour as a canvas takes it: what the custom property comes to in the present theme. */
+/** A canvas cannot read custom properties: this returns the colour that one has in the current theme. */
 function resolveColor(name: string): string {
   const probe = document.createElement('span')
   probe.style.color = `var(${name})`
@@ -37,7 +37,7 @@ function padSides(first: number, last: number, bars: number): [number, number] {
   return [first - half, last + half]
 }
 
-/** uPlot draws from the first series to the last: the whole stack first, so that the lower ones cover it. */
+/** uPlot draws series in order. The whole stack comes first, so that the smaller sums are painted over it. */
 function stack(times: readonly number[], series: readonly Series[]): uPlot.AlignedData {
   const sums = series.map((_, top) =>
     times.map((_, at) => series.slice(0, top + 1).reduce((sum, each) => sum + (each.values[at] ?? 0), 0)),
@@ -45,7 +45,7 @@ function stack(times: readonly number[], series: readonly Series[]): uPlot.Align
   return [[...times], ...sums.reverse()]
 }
 
-/** Counts how often the theme has changed: canvases are then drawn anew. */
+/** Counts theme changes, so that each one redraws the canvas. */
 function useTheme(): number {
   const [theme, setTheme] = useState(0)
   useEffect(() => {
@@ -63,7 +63,7 @@ function useTheme(): number {
 
 type Drawing = Pick<ChartProps, 'times' | 'series' | 'format' | 'formatTick'> & {
   height: number
-  /** Told which bar the pointer is at. */
+  /** Called with the index of the bar under the pointer; null when there is none. */
   point(at: number | null): void
 }
 
@@ -83,7 +83,7 @@ function drawBars(parent: HTMLElement, { times, series, height, format, formatTi
       legend: { show: false },
       cursor: { y: false, points: { show: false } },
       scales: {
-        // Half a bar at each end.
+        // Half a bar of space at each end.
         x: { range: (_, first, last) => padSides(first, last, times.length) },
         y: { range: (_, __, most) => [0, Math.max(1e-9, most * 1.08)] },
       },
@@ -139,7 +139,7 @@ export function StackedBars({ label, times, series, format, formatTime, formatTi
 }
 
 interface LegendProps extends Pick<ChartProps, 'series' | 'format'> {
-  /** The bar that is pointed at, and when it is of; null: none. */
+  /** Index of the bar under the pointer; null when there is none. `time` is that bar's time. */
   at: number | null
   time: string | null
 }

@@ -1,4 +1,4 @@
-/** Asks before something that cannot be taken back, and says what went wrong where it does. */
+/** Asks before something that cannot be undone, and shows the error if it fails. */
 import { useMutation } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { Button, Problem } from './basics.tsx'
@@ -7,10 +7,10 @@ import { Dialog } from './dialog.tsx'
 interface ConfirmProps {
   title: string
   children: ReactNode
-  /** What the button says. */
+  /** The button's label. */
   action: string
   run(): Promise<unknown>
-  /** Called when that is done and the dialog is closed. */
+  /** Called after `run` has succeeded and the dialog is closed. */
   onDone(): void
   onClose(): void
 }

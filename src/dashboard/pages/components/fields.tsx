@@ -1,5 +1,6 @@
-/** What is typed and what is chosen from a list, each with its label and a hint. */
-import { type InputHTMLAttributes, type ReactNode, type SelectHTMLAttributes, useId } from 'react'
+/** Text and select fields, each with a label and a hint. */
+import { type ComponentProps, type InputHTMLAttributes, type ReactNode, useId } from 'react'
+import { Select } from './select.tsx'
 
 const FIELD = 'min-h-9 w-full rounded-lg border border-line bg-surface px-3 py-1.5 text-ink placeholder:text-muted'
 
@@ -7,12 +8,11 @@ interface FieldProps {
   label: string
   hint?: string | undefined
   className?: string | undefined
-  /** Called with what is typed or chosen. */
+  /** Called with the new value. */
   onChange(value: string): void
 }
 
-type Attributes<Element> = Omit<Element, keyof FieldProps>
-type TextFieldProps = Attributes<InputHTMLAttributes<HTMLInputElement>> & FieldProps
+type TextFieldProps = Omit<InputHTMLAttributes<HTMLInputElement>, keyof FieldProps> & FieldProps
 
 export function TextField({ label, hint, className, onChange, ...input }: TextFieldProps) {
   return (
@@ -22,22 +22,17 @@ export function TextField({ label, hint, className, onChange, ...input }: TextFi
   )
 }
 
-interface SelectFieldProps extends Attributes<SelectHTMLAttributes<HTMLSelectElement>>, FieldProps {
-  choices: readonly (readonly [value: string, title: string])[]
+/** Asks for a password that is being set: password managers offer to generate and save it. */
+export function NewPasswordField(field: TextFieldProps) {
+  return <TextField type="password" autoComplete="new-password" required minLength={12} {...field} />
 }
 
-export function SelectField({ label, hint, className, choices, onChange, ...select }: SelectFieldProps) {
+type SelectFieldProps = Omit<ComponentProps<typeof Select>, keyof FieldProps> & FieldProps
+
+export function SelectField({ label, hint, className, ...select }: SelectFieldProps) {
   return (
     <Labelled label={label} hint={hint} className={className}>
-      {named => (
-        <select className={FIELD} onChange={event => onChange(event.target.value)} {...named} {...select}>
-          {choices.map(([value, title]) => (
-            <option key={value} value={value}>
-              {title}
-            </option>
-          ))}
-        </select>
-      )}
+      {named => <Select className={FIELD} {...named} {...select} />}
     </Labelled>
   )
 }

@@ -1,11 +1,11 @@
-/** A dialog that asks for something, sends it, and says what went wrong where that fails. */
+/** A dialog that asks for input, sends it, and shows the error if that fails. */
 import type { FormEvent, ReactNode } from 'react'
 import { Button, Problem } from './basics.tsx'
 import { Dialog } from './dialog.tsx'
 
 interface FormDialogProps {
   title: string
-  /** What the button says. */
+  /** The button's label. */
   action: string
   sending: { mutate(): void; isPending: boolean; error: Error | null }
   onClose(): void

@@ -1,4 +1,4 @@
-/** One of a few choices, side by side. */
+/** A choice of one among a few, side by side. */
 interface SegmentsProps {
   label: string
   value: string

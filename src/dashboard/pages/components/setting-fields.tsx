@@ -1,4 +1,4 @@
-/** Fields that say what they mean: a choice with a word on each, and an amount in a unit that people use. */
+/** Fields that explain themselves: a choice with a hint on each option, and an amount in a readable unit. */
 import { useId, useState } from 'react'
 
 export interface Choice {
@@ -47,7 +47,7 @@ export function ChoiceField({ label, value, choices, disabled = false, onChange 
   )
 }
 
-/** From the smallest up. */
+/** From the smallest to the largest. */
 export type Units = readonly (readonly [title: string, size: number])[]
 
 interface AmountFieldProps {
@@ -61,7 +61,7 @@ interface AmountFieldProps {
   onChange(value: string): void
 }
 
-/** The largest unit that the amount is a whole number of. */
+/** Returns the index of the largest unit that divides the amount. */
 function fittingUnit(amount: number, units: Units): number {
   const fits = units.findLastIndex(([, size]) => amount > 0 && amount % size === 0)
   return Math.max(0, fits)

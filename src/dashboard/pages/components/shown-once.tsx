@@ -1,17 +1,17 @@
-/** A dialog with a secret that is shown this once. */
+/** A dialog that shows a secret once. */
 import type { ReactNode } from 'react'
 import { Button, CopyButton } from './basics.tsx'
 import { Dialog } from './dialog.tsx'
 
 interface ShownOnceProps {
   title: string
-  /** What to do with it. */
+  /** Tells the user what to do with the secret. */
   notice: string
   value: string
-  /** What the button says that copies it. */
+  /** The copy button's label. */
   copy: string
   onClose(): void
-  /** How to use it. */
+  /** Usage instructions. */
   children?: ReactNode
 }
 

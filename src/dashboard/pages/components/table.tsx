@@ -1,11 +1,11 @@
-/** A table that scrolls sideways on narrow screens, and says what to do where it is empty. */
+/** A table that scrolls sideways on narrow screens, and says what to do when it is empty. */
 import type { ReactNode } from 'react'
 import { Button, Loading, Problem } from './basics.tsx'
 
 export interface Column<Row> {
   title: string
   cell(row: Row): ReactNode
-  /** Numbers stand flush right. */
+  /** Aligns the column right. */
   numeric?: boolean
 }
 
@@ -31,7 +31,7 @@ export function Table<Row>({ label, columns, rows, keyOf, error = null, empty, m
   if (rows.length === 0) return empty
   return (
     <>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard */}
       <section className="relative overflow-x-auto" tabIndex={0} aria-label={label}>
         <table className="w-full text-left">
           <thead className="text-xs text-muted">

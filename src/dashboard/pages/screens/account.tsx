@@ -1,9 +1,9 @@
-/** The viewer's own: password, sessions, and admin API keys. */
+/** The user's own account: password, sessions and admin API keys. */
 import { useMutation } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { call } from '../api.ts'
 import { Button, Card, PageHeader, Problem } from '../components/basics.tsx'
-import { TextField } from '../components/fields.tsx'
+import { NewPasswordField, TextField } from '../components/fields.tsx'
 import { isAdministrator, logOut, useSession } from '../session.ts'
 import { AdminKeys } from './admin-keys.tsx'
 
@@ -51,23 +51,14 @@ function Password() {
     <Card title="Password">
       <form onSubmit={submit} className="space-y-4 p-4">
         <TextField
-          label="Present password"
+          label="Current password"
           type="password"
           autoComplete="current-password"
           required
           value={password}
           onChange={setPassword}
         />
-        <TextField
-          label="New password"
-          type="password"
-          autoComplete="new-password"
-          required
-          minLength={12}
-          hint="At least 12 characters."
-          value={next}
-          onChange={setNext}
-        />
+        <NewPasswordField label="New password" hint="At least 12 characters." value={next} onChange={setNext} />
         <Problem error={changing.error} />
         <div className="flex items-center justify-end gap-3">
           <span role="status" className="text-xs text-muted">

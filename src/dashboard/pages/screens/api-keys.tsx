@@ -1,4 +1,4 @@
-/** API keys: generated, shown once, deactivated. */
+/** API keys: generates them, shows each once, deactivates them. */
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { call } from '../api.ts'
@@ -88,7 +88,7 @@ function ShowAll({ all, onChange }: { all: boolean; onChange(shows: boolean): vo
   )
 }
 
-/** `deactivate`: null where the user may not. */
+/** `deactivate` is null when the user may not deactivate keys. */
 function columnsOf(deactivate: ((key: ApiKey) => void) | null): Column<ApiKey>[] {
   return [
     { title: 'Name', cell: key => <span className="font-medium">{key.name}</span> },

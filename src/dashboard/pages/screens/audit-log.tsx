@@ -1,6 +1,8 @@
-/** Who changed what: of one project, or of the whole installation. */
+/** The audit log of one project, or of the whole installation. */
+
 import { useParams } from '@tanstack/react-router'
 import { Badge, Card, Empty, PageHeader } from '../components/basics.tsx'
+import { Select } from '../components/select.tsx'
 import { Table } from '../components/table.tsx'
 import { useFilters } from '../filters.ts'
 import { formatShortTime } from '../format.ts'
@@ -46,22 +48,17 @@ export function AuditLog() {
   return (
     <>
       <PageHeader title="Audit log">
-        Every change, whether it was made here, with an admin API key, or by an operator with psql.
+        Every change, made here, with an admin API key, or by an operator with psql.
       </PageHeader>
       <Card
         title={project === undefined ? 'Whole installation' : 'This project'}
         action={
-          <select
+          <Select
             aria-label="Kind of event"
-            className="min-h-8 rounded-md border border-line bg-surface px-2 text-xs"
+            choices={[['', 'All events'], ...TYPES]}
             value={filters.type ?? ''}
-            onChange={event => change({ type: event.target.value })}
-          >
-            <option value="">All events</option>
-            {TYPES.map(type => (
-              <option key={type}>{type}</option>
-            ))}
-          </select>
+            onChange={type => change({ type })}
+          />
         }
       >
         <Table

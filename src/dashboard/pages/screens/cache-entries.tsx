@@ -1,4 +1,4 @@
-/** The answers that the cache holds, one by one. */
+/** Lists the cache's entries. */
 import { useState } from 'react'
 import { call } from '../api.ts'
 import { Badge, Card, Empty, RowButton } from '../components/basics.tsx'
@@ -13,7 +13,7 @@ const FOUND_BY = { exact: 'Exact request', normalized: 'Same wording', similar: 
 interface CacheEntriesProps {
   projectId: string
   mayChange: boolean
-  /** An entry is gone. */
+  /** Called after an entry was deleted. */
   onChange(): void
 }
 
@@ -31,7 +31,7 @@ export function CacheEntries({ projectId, mayChange, onChange }: CacheEntriesPro
           keyOf={entry => entry.id}
           empty={
             <Empty title="Nothing is stored yet">
-              The first whole answer of this project will be, unless the request forbids it.
+              The project’s first complete answer will be stored, unless the request forbids it.
             </Empty>
           }
           columns={[
@@ -89,7 +89,7 @@ export function CacheEntries({ projectId, mayChange, onChange }: CacheEntriesPro
           }}
           onClose={() => setGoing(null)}
         >
-          The next request for it goes to the provider, and its answer is stored anew.
+          The next request for it goes to the provider, and its answer is stored again.
         </Confirm>
       )}
     </>

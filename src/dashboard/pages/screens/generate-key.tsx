@@ -1,4 +1,4 @@
-/** Generating a key, and showing it this once with how to use it. */
+/** Generates a key, and shows it once with usage examples. */
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { call } from '../api.ts'
@@ -50,7 +50,7 @@ export function GenerateKey({ projectId, onDone, onClose }: GenerateKeyProps) {
         maxLength={100}
         autoComplete="off"
         placeholder="production"
-        hint="What the key is for: one for each person or environment."
+        hint="What the key is for. Use one for each person or environment."
         value={name}
         onChange={setName}
       />
@@ -88,14 +88,14 @@ console.log(answer.choices[0].message.content)`,
 OPENAI_API_KEY=${key}`,
 }
 
-/** A key that was just made, shown this once with how to use it. */
+/** The new key, shown once with usage examples. */
 function NewKey({ value, onClose }: { value: string; onClose(): void }) {
   const [language, setLanguage] = useState('curl')
   const snippet = SNIPPETS[language]?.(value) ?? ''
   return (
     <ShownOnce
       title="Your new key"
-      notice="Copy it now: it is shown this once, and kept nowhere."
+      notice="Copy it now: it is shown only once and not stored."
       value={value}
       copy="Copy key"
       onClose={onClose}
@@ -109,7 +109,7 @@ function NewKey({ value, onClose }: { value: string; onClose(): void }) {
         />
         <CopyButton text={snippet} label="Copy snippet" />
       </div>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard */}
       <pre className="overflow-x-auto rounded-lg border border-line bg-sunken p-3 font-mono text-xs" tabIndex={0}>
         {snippet}
       </pre>

@@ -1,13 +1,13 @@
-/** Taking up an invitation: a token, and a new password. */
+/** Accepts an invitation: takes its token and a new password. */
 import { useMutation } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { call } from '../api.ts'
 import { Button, Problem } from '../components/basics.tsx'
-import { TextField } from '../components/fields.tsx'
+import { NewPasswordField, TextField } from '../components/fields.tsx'
 import { Doorway } from './login.tsx'
 
 export function Invitation() {
-  // What follows # is sent to no server and stands in no log.
+  // The fragment after # is not sent to the server, so the token reaches no access log.
   const [invitation, setInvitation] = useState(() => window.location.hash.slice(1))
   const [password, setPassword] = useState('')
   const taking = useMutation({
@@ -30,12 +30,8 @@ export function Invitation() {
           value={invitation}
           onChange={setInvitation}
         />
-        <TextField
+        <NewPasswordField
           label="New password"
-          type="password"
-          autoComplete="new-password"
-          required
-          minLength={12}
           hint="At least 12 characters. A few unrelated words do well."
           value={password}
           onChange={setPassword}

@@ -1,4 +1,4 @@
-/** Logging in. */
+/** The login page. */
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, type ReactNode, useState } from 'react'
 import { call, get } from '../api.ts'
@@ -37,11 +37,11 @@ export function Mark() {
   )
 }
 
-/** What a login with the provider came to, as the address says it. */
+/** Messages for the error codes that a failed login with the OpenID provider puts in the URL. */
 const PROBLEMS: Record<string, string> = {
   unverified: 'Your provider has not verified your e-mail address. Have it verified there, then try again.',
   refused: 'Your provider did not confirm the login. Try again.',
-  expired: 'That login took too long, or was begun in another browser. Try again.',
+  expired: 'The login took too long, or was started in another browser. Try again.',
   throttled: 'There were too many logins from your address. Try again in a quarter of an hour.',
   unreachable: 'Your login provider cannot be reached. Try again, or log in with your password.',
 }

@@ -1,4 +1,4 @@
-/** What was served for a question in other words, or nearly; and a person's word on it, in one click. */
+/** Semantic hits and near misses, each with buttons for a person's verdict. */
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { call } from '../api.ts'
 import { Badge, Button, Card, Empty, Loading, Problem } from '../components/basics.tsx'
@@ -13,16 +13,16 @@ const REFRESH_MS = 5_000
 
 const KINDS = {
   matches: {
-    title: 'Served for other words',
+    title: 'Served in other words',
     path: '/v1/cache/matches',
     empty: 'No semantic hits in the last week',
-    hint: 'Questions that were answered from the cache though worded differently appear here, the latest first.',
+    hint: 'Questions that were answered from the cache although they were worded differently, newest first.',
   },
   'near-misses': {
-    title: 'Nearly served',
+    title: 'Near misses',
     path: '/v1/cache/near_misses',
     empty: 'No near misses in the last week',
-    hint: 'Questions appear here that came near a stored one, without proof that both ask the same. Confirm a pair, and it is served from the next request on.',
+    hint: 'Questions that were similar to a stored one, but not proved to ask the same. A pair that you confirm is served from the next request on.',
   },
 }
 
@@ -53,7 +53,7 @@ export function Matches({ project, kind }: { project: Project; kind: keyof typeo
   )
 }
 
-/** Says why there are no wordings, and turns them on. */
+/** Explains why no wordings are shown, and turns their storage on. */
 function KeepWordings({ project }: { project: Project }) {
   const queries = useQueryClient()
   const settings = useSettings(project.id)
@@ -66,8 +66,8 @@ function KeepWordings({ project }: { project: Project }) {
     <Card className="p-4">
       <div className="flex flex-wrap items-center justify-between gap-3">
         <p className="max-w-2xl min-w-0 text-muted">
-          <b className="font-medium text-ink">Wordings are not kept.</b> You see how similar two questions were, not
-          what they were. Kept, they are sealed, shown to members of this project, and gone after a week.
+          <b className="font-medium text-ink">Wordings are not kept.</b> You see how similar two questions were, but not
+          their text. If kept, it is encrypted, shown to members of this project, and deleted after a week.
         </p>
         {may(project, 'member') && (
           <Button disabled={keeping.isPending} onClick={() => keeping.mutate()}>
@@ -124,7 +124,7 @@ function Match({ match, project }: { match: CacheMatch; project: Project }) {
   )
 }
 
-/** What was said of the pair, and the buttons to say it. */
+/** Shows the verdict on the pair, and the buttons to give one. */
 function Verdict({ match, project }: { match: CacheMatch; project: Project }) {
   const queries = useQueryClient()
   const saying = useMutation({
@@ -139,7 +139,7 @@ function Verdict({ match, project }: { match: CacheMatch; project: Project }) {
   const isServed = reason !== 'undecided'
   const byPerson = source === 'person'
   const mayGive = may(project, 'member') && match.entry_id !== null
-  // What contradicts the cache stands out; what agrees with it is only worth having.
+  // The button that contradicts the cache's decision is the prominent one: that verdict matters more.
   const wrong = { title: isServed ? 'Wrong match' : 'They differ', look: isServed ? 'danger' : 'quiet' } as const
   const right = { title: isServed ? 'It was right' : 'These are the same', look: isServed ? 'quiet' : 'plain' } as const
   return (

@@ -1,4 +1,5 @@
-/** Who may look at a project, and change it. */
+/** A project's members and their roles. */
+
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { call } from '../api.ts'
@@ -6,6 +7,7 @@ import { Badge, Button, Card, Empty, PageHeader, Problem, RowButton } from '../c
 import { Confirm } from '../components/confirm.tsx'
 import { SelectField, TextField } from '../components/fields.tsx'
 import { FormDialog } from '../components/form-dialog.tsx'
+import { Select } from '../components/select.tsx'
 import { ShownOnce } from '../components/shown-once.tsx'
 import { type Column, Table } from '../components/table.tsx'
 import { formatDate } from '../format.ts'
@@ -52,7 +54,7 @@ export function Members() {
           keyOf={member => member.id}
           empty={
             <Empty title="No members yet" action={add}>
-              Administrators alone see this project. Add people by their e-mail address.
+              Only administrators see this project. Add people by their e-mail address.
             </Empty>
           }
           columns={columnsOf(mayChange ? { setRole: change.mutate, remove: setGoing } : null)}
@@ -79,7 +81,7 @@ interface MemberActions {
   remove(member: Member): void
 }
 
-/** `actions`: null where the user may change nothing. */
+/** `actions` is null when the user may change nothing. */
 function columnsOf(actions: MemberActions | null): Column<Member>[] {
   return [
     { title: 'E-mail address', cell: member => <span className="font-medium">{member.email}</span> },
@@ -87,16 +89,12 @@ function columnsOf(actions: MemberActions | null): Column<Member>[] {
       title: 'Role',
       cell: member =>
         actions ? (
-          <select
+          <Select
             aria-label={`Role of ${member.email}`}
-            className="min-h-8 rounded-md border border-line bg-surface px-2"
+            choices={ROLES.map(([role]) => role)}
             value={member.role}
-            onChange={event => actions.setRole({ id: member.id, role: event.target.value })}
-          >
-            {ROLES.map(([role]) => (
-              <option key={role}>{role}</option>
-            ))}
-          </select>
+            onChange={role => actions.setRole({ id: member.id, role })}
+          />
         ) : (
           <Badge>{member.role}</Badge>
         ),
@@ -133,7 +131,7 @@ function AddMember({ path, onDone, onClose }: { path: string; onDone(): void; on
     return (
       <ShownOnce
         title={`Invitation for ${email}`}
-        notice="Send them this link. It is shown this once, sets their password once, and ends after seven days."
+        notice="Send them this link to set their password. It is shown only now, works once, and expires after seven days."
         value={`${window.location.origin}/dashboard/invitation#${invitation}`}
         copy="Copy link"
         onClose={onClose}

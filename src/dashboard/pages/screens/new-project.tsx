@@ -1,4 +1,4 @@
-/** Making a project. */
+/** Creates a project. */
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'

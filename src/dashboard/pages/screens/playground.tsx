@@ -1,4 +1,4 @@
-/** Trying a question out with a test key: its answer as it comes, its headers, and what the cache made of it. */
+/** Sends a question with a test key, and shows the response as it arrives, its headers, and the cache's explanation. */
 import { useMutation } from '@tanstack/react-query'
 import { type FormEvent, useRef, useState } from 'react'
 import { call } from '../api.ts'
@@ -11,9 +11,9 @@ import { Explained } from './explained.tsx'
 
 const CACHE_CONTROLS = [
   ['', 'As the project’s policy says'],
-  ['no-cache', 'Ask anew, and store the answer (no-cache)'],
-  ['no-store', 'Neither look it up, nor store it (no-store)'],
-  ['only-if-cached', 'From the cache, or not at all (only-if-cached)'],
+  ['no-cache', 'Ask the provider and store the answer (no-cache)'],
+  ['no-store', 'Ask the provider and store nothing (no-store)'],
+  ['only-if-cached', 'Only from the cache (only-if-cached)'],
 ] as const
 
 const HOUR_SECONDS = 3600
@@ -56,7 +56,7 @@ function Trial({ project }: { project: Project }) {
       const { signal } = running.current
       const chat: Chat = { apiKey, model, message, stream: isStreamed, headers: { 'cache-control': control } }
       setOutcome(NOTHING)
-      // Before it is sent: afterwards it is an exact hit.
+      // The explanation comes first: after the request is sent, the question is an exact hit.
       note({ explanation: await explainChat(chat, signal) })
       if (isSent)
         await sendChat(chat, { onHeaders: answered => note({ answered }), onText: text => note({ text }), signal })
@@ -111,7 +111,7 @@ function Trial({ project }: { project: Project }) {
   )
 }
 
-/** A key is known to who has it: pasted, or made here for an hour. It stays on this page. */
+/** The key is pasted, or created here for an hour. It never leaves this page's memory. */
 function KeyField({ project, value, onChange }: { project: Project; value: string; onChange(key: string): void }) {
   const making = useMutation({
     mutationFn: () =>
@@ -136,7 +136,7 @@ function KeyField({ project, value, onChange }: { project: Project; value: strin
         />
         {may(project, 'member') && (
           <Button disabled={making.isPending} onClick={() => making.mutate()}>
-            Make one for an hour
+            Create one for an hour
           </Button>
         )}
       </div>
@@ -149,7 +149,7 @@ function AnswerCard({ outcome: { answered, text } }: { outcome: Outcome }) {
   if (answered === null) {
     return (
       <Card title="Answer">
-        <p className="p-4 text-muted">The answer appears here as it comes, with the headers that say what happened.</p>
+        <p className="p-4 text-muted">The answer appears here as it arrives, with the response headers.</p>
       </Card>
     )
   }

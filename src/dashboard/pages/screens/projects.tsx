@@ -1,10 +1,12 @@
-/** For administrators: all projects and the plans they are on. */
+/** All projects and their plans, for administrators. */
+
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { call } from '../api.ts'
 import { Badge, Card, Empty, PageHeader, Problem, RowButton } from '../components/basics.tsx'
 import { Confirm } from '../components/confirm.tsx'
+import { Select } from '../components/select.tsx'
 import { type Column, Table } from '../components/table.tsx'
 import { formatCount, formatDate } from '../format.ts'
 import { usePaged } from '../paged.ts'
@@ -30,7 +32,7 @@ export function Projects() {
   return (
     <>
       <PageHeader title="Projects and plans" action={<NewProject />}>
-        Nothing cached or counted is ever shared between two projects. A project’s limits are those of its plan, from
+        Projects never share cached answers or counts. A project’s limits are those of its plan; a new plan applies from
         the next request on.
       </PageHeader>
       <div className="space-y-5">
@@ -42,7 +44,7 @@ export function Projects() {
             error={projects.error}
             more={projects.more}
             keyOf={project => project.id}
-            empty={<Empty title="No project yet">Make one for each application.</Empty>}
+            empty={<Empty title="No project yet">Create one for each application.</Empty>}
             columns={columnsOf({ plans: plans.data ?? [], move: move.mutate, archive: setGoing })}
           />
         </Card>
@@ -56,7 +58,7 @@ export function Projects() {
           onDone={refresh}
           onClose={() => setGoing(null)}
         >
-          All its keys are deactivated at once and for good. Its records stay.
+          All its keys are deactivated immediately and permanently. Its records are kept.
         </Confirm>
       )}
     </>
@@ -86,16 +88,12 @@ function columnsOf({ plans, move, archive }: ProjectActions): Column<Project>[] 
     {
       title: 'Plan',
       cell: project => (
-        <select
+        <Select
           aria-label={`Plan of ${project.name}`}
-          className="min-h-8 rounded-md border border-line bg-surface px-2"
+          choices={plans.length > 0 ? plans.map(plan => plan.name) : [project.plan]}
           value={project.plan}
-          onChange={event => move({ id: project.id, plan: event.target.value })}
-        >
-          {(plans.length > 0 ? plans : [{ name: project.plan }]).map(plan => (
-            <option key={plan.name}>{plan.name}</option>
-          ))}
-        </select>
+          onChange={plan => move({ id: project.id, plan })}
+        />
       ),
     },
     {
@@ -123,7 +121,7 @@ function Plans({ plans, error }: { plans: Plan[] | undefined; error: Error | nul
         rows={plans}
         error={error}
         keyOf={plan => plan.name}
-        empty={<Empty title="No plans">An operator makes them with SQL: they are rows of the table plans.</Empty>}
+        empty={<Empty title="No plans">Operators create plans with SQL, as rows of the table plans.</Empty>}
         columns={[
           { title: 'Plan', cell: plan => <span className="font-medium">{plan.name}</span> },
           { title: 'A minute per key', numeric: true, cell: plan => formatCount(plan.requests_per_minute_per_key) },

@@ -1,4 +1,4 @@
-/** Making the cache forget: what fits is counted before anything goes. */
+/** Purges the cache: shows how many entries match before any is deleted. */
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { call } from '../api.ts'

@@ -1,8 +1,10 @@
-/** Single requests: filtered, listed newest first, and one told in full. */
+/** Lists requests, filtered and newest first, and shows one in full. */
+
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { get } from '../api.ts'
 import { Badge, Button, Card, Empty, PageHeader } from '../components/basics.tsx'
+import { type Choice, Select } from '../components/select.tsx'
 import { type Column, Table } from '../components/table.tsx'
 import { type Filters, useFilters } from '../filters.ts'
 import { formatCount, formatMs, formatShortTime, formatUsd } from '../format.ts'
@@ -14,7 +16,18 @@ import { ResultBadge } from './result-badge.tsx'
 
 const REFRESH_MS = 2_000
 
-const SELECT = 'min-h-9 rounded-lg border border-line bg-surface px-2.5'
+const FILTER = 'min-h-9 rounded-lg border border-line bg-surface px-2.5'
+const RESULTS: Choice[] = [
+  ['', 'Any result'],
+  ['HIT', 'Exact hit'],
+  ['HIT-SEMANTIC', 'Semantic hit'],
+  ['MISS', 'Miss'],
+]
+const OUTCOMES: Choice[] = [
+  ['', 'Any outcome'],
+  ['ok', 'Answered'],
+  ['failed', 'Failed'],
+]
 
 export function Requests() {
   const project = useProject()
@@ -42,9 +55,7 @@ export function Requests() {
   const isFiltered = Object.values(filters).some(Boolean)
   return (
     <>
-      <PageHeader title="Requests">
-        The last seven days, newest first. What was asked and answered is not kept here.
-      </PageHeader>
+      <PageHeader title="Requests">The last seven days, newest first. Prompts and answers are not recorded.</PageHeader>
       <RequestFilters filters={filters} change={change} keys={keys.data?.data ?? []} />
       <Card>
         <Table
@@ -55,7 +66,7 @@ export function Requests() {
           keyOf={request => request.id}
           empty={
             isFiltered ? (
-              <Empty title="No request fits">Take a filter away to see more.</Empty>
+              <Empty title="No matching requests">Remove a filter to see more.</Empty>
             ) : (
               <Empty title="No requests yet">
                 Send one with a key of this project; it appears here within two seconds.
@@ -126,40 +137,27 @@ function RequestFilters({ filters, change, keys }: RequestFiltersProps) {
   const isFiltered = Object.values(filters).some(Boolean)
   return (
     <search className="mb-4 flex flex-wrap items-center gap-2">
-      <select
+      <Select
         aria-label="Answered by"
-        className={SELECT}
+        className={FILTER}
+        choices={RESULTS}
         value={filters.result ?? ''}
-        onChange={event => change({ result: event.target.value })}
-      >
-        <option value="">Any result</option>
-        <option value="HIT">Exact hit</option>
-        <option value="HIT-SEMANTIC">Semantic hit</option>
-        <option value="MISS">Miss</option>
-      </select>
-      <select
+        onChange={result => change({ result })}
+      />
+      <Select
         aria-label="Outcome"
-        className={SELECT}
+        className={FILTER}
+        choices={OUTCOMES}
         value={filters.outcome ?? ''}
-        onChange={event => change({ outcome: event.target.value })}
-      >
-        <option value="">Any outcome</option>
-        <option value="ok">Answered</option>
-        <option value="failed">Failed</option>
-      </select>
-      <select
+        onChange={outcome => change({ outcome })}
+      />
+      <Select
         aria-label="API key"
-        className={SELECT}
+        className={FILTER}
+        choices={[['', 'Any key'], ...keys.map(key => [key.id, key.name] as const)]}
         value={filters.key ?? ''}
-        onChange={event => change({ key: event.target.value })}
-      >
-        <option value="">Any key</option>
-        {keys.map(key => (
-          <option key={key.id} value={key.id}>
-            {key.name}
-          </option>
-        ))}
-      </select>
+        onChange={key => change({ key })}
+      />
       <TextFilter label="Model" value={filters.model} onChange={model => change({ model })} />
       <TextFilter label="Request ID" value={filters.request} onChange={request => change({ request })} />
       {isFiltered && (
@@ -171,7 +169,7 @@ function RequestFilters({ filters, change, keys }: RequestFiltersProps) {
   )
 }
 
-/** Asks once the field is left, or Enter pressed: not for every letter. */
+/** Queries on blur or Enter, not on every keystroke. */
 function TextFilter({
   label,
   value,
@@ -187,7 +185,7 @@ function TextFilter({
       aria-label={label}
       placeholder={label}
       defaultValue={value ?? ''}
-      className={`${SELECT} w-40`}
+      className={`${FILTER} w-40`}
       onBlur={event => event.target.value !== (value ?? '') && onChange(event.target.value.trim())}
       onKeyDown={event => event.key === 'Enter' && event.currentTarget.blur()}
     />

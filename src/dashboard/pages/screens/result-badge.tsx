@@ -1,4 +1,4 @@
-/** How a request was answered, as a coloured word. */
+/** A request's cache result as a coloured badge. */
 import { Badge } from '../components/basics.tsx'
 import type { ProxyRequest } from '../types.ts'
 

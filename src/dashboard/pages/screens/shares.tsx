@@ -1,4 +1,4 @@
-/** What was used most, as bars beside their names. */
+/** The most used items, as bars beside their names. */
 import { formatCount, formatPercent, formatUsd } from '../format.ts'
 import type { Share } from '../types.ts'
 

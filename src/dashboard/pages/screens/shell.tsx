@@ -1,7 +1,9 @@
-/** What stands around every page: the project, where to go, and who is logged in. */
+/** The frame around every page: the project, the navigation, and the user. */
+
 import { Link, Outlet, useLocation, useNavigate, useParams } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { Button, Empty, Loading, Problem } from '../components/basics.tsx'
+import { type Choice, Select } from '../components/select.tsx'
 import {
   isAdministrator,
   lastProject,
@@ -46,7 +48,7 @@ function Frame({ session }: { session: Session }) {
   const { project: id } = useParams({ strict: false })
   const projects = useProjects()
   const project = useProject()
-  // Whoever went somewhere wants to see it.
+  // Navigation closes the menu, so that it does not cover the new page.
   useEffect(() => setOpen(false), [pathname])
   useEffect(() => {
     if (project) rememberProject(project.id)
@@ -84,7 +86,7 @@ function Frame({ session }: { session: Session }) {
         <div className="mx-auto max-w-6xl">
           {isUnknown ? (
             <Empty title="There is no such project">
-              It does not exist, or you are not a member of it. Choose another at the left.
+              It does not exist, or you are not a member of it. Choose another on the left.
             </Empty>
           ) : (
             <Outlet />
@@ -101,24 +103,19 @@ function ProjectSwitch() {
   const navigate = useNavigate()
   const { pathname } = useLocation()
   if (data === undefined || data.length === 0) return null
+  const projects = data.map(project => [project.id, project.name] as const)
   return (
     <label className="block">
       <span className="mb-1 block px-1 text-xs font-medium text-muted">Project</span>
-      <select
-        value={id ?? ''}
-        onChange={event => {
-          const page = id === undefined ? 'overview' : pathname.split('/').at(-1)
-          void navigate({ to: `/${event.target.value}/${page}` as never })
-        }}
+      <Select
         className="min-h-9 w-full rounded-lg border border-line bg-surface px-2.5 font-medium"
-      >
-        {id === undefined && <option value="">Choose a project</option>}
-        {data.map(project => (
-          <option key={project.id} value={project.id}>
-            {project.name}
-          </option>
-        ))}
-      </select>
+        choices={id === undefined ? [['', 'Choose a project'], ...projects] : projects}
+        value={id ?? ''}
+        onChange={chosen => {
+          const page = id === undefined ? 'overview' : pathname.split('/').at(-1)
+          void navigate({ to: `/${chosen}/${page}` as never })
+        }}
+      />
     </label>
   )
 }
@@ -173,25 +170,27 @@ function Navigation({ session }: { session: Session }) {
   )
 }
 
+const THEMES: readonly Choice[] = [
+  ['system', 'System'],
+  ['light', 'Light'],
+  ['dark', 'Dark'],
+]
+
 function Foot({ session }: { session: Session }) {
   const [theme, setTheme] = useState(readTheme)
   return (
     <div className="space-y-3 border-t border-line pt-4">
       <label className="flex items-center justify-between gap-2 px-1 text-xs text-muted">
         Theme
-        <select
-          value={theme}
-          onChange={event => {
-            const chosen = event.target.value as Theme
-            applyTheme(chosen)
-            setTheme(chosen)
-          }}
+        <Select
           className="rounded-md border border-line bg-surface px-1.5 py-1 text-ink"
-        >
-          <option value="system">System</option>
-          <option value="light">Light</option>
-          <option value="dark">Dark</option>
-        </select>
+          choices={THEMES}
+          value={theme}
+          onChange={chosen => {
+            applyTheme(chosen as Theme)
+            setTheme(chosen as Theme)
+          }}
+        />
       </label>
       <div className="flex items-center justify-between gap-2 px-1">
         <span className="min-w-0 truncate text-xs text-muted" title={session.user.email}>
@@ -206,5 +205,5 @@ function Foot({ session }: { session: Session }) {
 }
 
 export function NotFound() {
-  return <Empty title="There is nothing at this address">The menu leads to every page there is.</Empty>
+  return <Empty title="This page does not exist">Choose one from the menu.</Empty>
 }

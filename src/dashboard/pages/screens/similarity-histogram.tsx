@@ -1,4 +1,4 @@
-/** How similar questions were to stored ones, as bars; below them the same as numbers, for who cannot see them. */
+/** A histogram of similarities between questions and stored ones, followed by the same numbers as a table for screen readers. */
 import type { Calibration } from '../types.ts'
 
 const WIDTH = 600

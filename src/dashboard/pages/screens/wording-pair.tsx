@@ -1,10 +1,10 @@
-/** Two wordings of one question, one under the other, with what differs marked. */
+/** Two wordings of a question, one below the other, with their differences marked. */
 import type { ReactNode } from 'react'
 import type { WordingDifference, Wordings } from '../types.ts'
 
 const HARMLESS: Record<string, string> = {
   'white-space': 'white space',
-  typography: 'the same mark in another shape',
+  typography: 'typographic variant',
   'closing-mark': 'closing mark',
   courtesy: 'courtesy',
   contraction: 'contraction',
@@ -15,13 +15,13 @@ const HARMLESS: Record<string, string> = {
   spelling: 'British and American spelling',
   abbreviation: 'abbreviation',
   'question-frame': 'two ways to ask the same',
-  'frame-word': 'word that the frame can do without',
-  inflection: 'singular for plural',
+  'frame-word': 'optional word of a set phrase',
+  inflection: 'singular or plural',
   synonym: 'synonym',
 }
 
 const KINDS: Record<string, string> = {
-  verbatim: 'a text that counts as it stands',
+  verbatim: 'text compared literally',
   number: 'number',
   negation: 'negation',
   modality: 'can, may, must',
@@ -31,11 +31,11 @@ const KINDS: Record<string, string> = {
   code: 'code',
   sign: 'sign',
   'word-order': 'order of words',
-  'added-words': 'words that one has more',
+  'added-words': 'additional words',
   words: 'other words',
 }
 
-/** What kept a pair apart, in words; null: similarity did. */
+/** Names the difference that kept a pair apart. `null` means that similarity was too low. */
 export function nameDifference(kind: string | null): string {
   return kind === null ? 'not similar enough' : (KINDS[kind] ?? kind)
 }
@@ -69,13 +69,13 @@ export function WordingPair({ wordings }: { wordings: Wordings }) {
             </b>
           </li>
         ))}
-        {differences.length === 0 && <li className="text-muted">Word for word the same.</li>}
+        {differences.length === 0 && <li className="text-muted">The words are identical.</li>}
       </ul>
     </div>
   )
 }
 
-/** Several differences of one place become one; what only spaces things otherwise is not worth a word beside others. */
+/** Merges differences at the same place. Pure white space is listed only when nothing else differs. */
 function joinPlaces({ asked, cached, differences }: Wordings): WordingDifference[] {
   const joined: WordingDifference[] = []
   const worded = differences.filter(({ asked_text, cached_text }) => (asked_text + cached_text).trim() !== '')
@@ -108,7 +108,7 @@ function shorten(text: string): string {
   return trimmed.length > SHOWN_CHARS ? `${trimmed.slice(0, SHOWN_CHARS)}…` : trimmed
 }
 
-/** The text with its side of each difference marked. */
+/** Marks this text's side of each difference. */
 function mark(
   text: string,
   differences: readonly WordingDifference[],
@@ -118,7 +118,7 @@ function mark(
   let end = 0
   for (const difference of differences) {
     const [at, marked] = placeOf(difference)
-    // Several may stand for one place.
+    // Several differences can share a place in this text; it is marked once.
     if (marked === '' || at < end) continue
     parts.push(text.slice(end, at))
     end = at + marked.length

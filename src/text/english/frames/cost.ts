@@ -1,4 +1,4 @@
-/** Questions for a price. */
+/** Normalizes questions about a price. */
 import { indexPhrases, lowerKey, matchPhrase, startsWith } from '../../phrases.ts'
 import { replaceWords, type Token } from '../../token.ts'
 

@@ -1,10 +1,10 @@
-/** Questions for a method: "how do I", "how to", "what is the way to". */
+/** Normalizes questions for a method: "how do I", "how to", "what is the way to". */
 import { indexPhrases, lowerKey, matchPhrase } from '../../phrases.ts'
 import { phraseList, replaceWords, type Token, wordSet } from '../../token.ts'
 import { craftVerbs, doingVerbs, genericVerbs } from './frame-words.ts'
 import { type Asker, isOwnAttribute, isPersonal, writeTask } from './task.ts'
 
-/** Ways to ask for a method, by who is to follow it; a verb of doing must come next. */
+/** Forms of asking for a method, by who follows it; a verb of action must come next. */
 const askers: ReadonlyArray<readonly [Asker, string]> = [
   [
     'first',
@@ -64,6 +64,14 @@ const askers: ReadonlyArray<readonly [Asker, string]> = [
 ]
 const frames = askers.map(([asker, phrases]) => ({ asker, index: indexPhrases(phraseList(phrases)) }))
 
+/** States that people get into without intention: "how do I get sick". */
+const states = wordSet(`
+  sick ill hurt lost fired scammed caught fat old tired hacked robbed sued dizzy headaches acne bored angry scared nervous confused drunk
+  pregnant arrested banned blocked stuck dumped sunburned addicted anxious lonely depressed cold hot hungry sleepy
+`)
+const bareVerbs = wordSet(
+  'swim cook sew knit whistle draw paint drive study code dance sing hack teach read write speak',
+)
 const firstPerson = wordSet('i me my mine myself we us our ours ourselves')
 const anyPerson: ReadonlySet<string> = new Set([
   ...firstPerson,
@@ -84,11 +92,11 @@ export function writeMethod(tokens: readonly Token[]): readonly Token[] {
   const verb = lowerKey(tokens[length])
   const task = writeTask(tokens.slice(length), found.asker)
   const words = task.map(lowerKey)
-  if (!doingVerbs.has(verb) || isState(words) || !isAnyones(found.asker, task)) return tokens
+  if (!doingVerbs.has(verb) || isState(words) || isBare(words) || !isAnyones(found.asker, task)) return tokens
   return [...replaceWords(tokens.slice(0, length), ['how', 'to'], 'question-frame'), ...task]
 }
 
-/** Whether the method is the same whoever asks for it. */
+/** Whether the method is the same for everyone. */
 function isAnyones(asker: Asker, task: readonly Token[]): boolean {
   const [verb = '', ...rest] = task.map(lowerKey)
   if (asker === 'first' || asker === 'anyone') return true
@@ -99,9 +107,16 @@ function isAnyones(asker: Asker, task: readonly Token[]): boolean {
   return true
 }
 
-/** "How do I compare to others", "how do I perform under pressure", "how do I get so tired": how the asker is, or comes to be. */
+/** "How do I grow", "how do I forget": the object may be missing. */
+function isBare([verb = '', ...more]: readonly string[]): boolean {
+  return more.filter(Boolean).length === 0 && !bareVerbs.has(verb)
+}
+
+/** "How do I compare to others", "how do I perform under pressure", "how do I get so tired" ask about a state of the user. */
 function isState([verb = '', next = '', ...more]: readonly string[]): boolean {
   if (next === 'so' || next === 'as' || more.includes('so')) return true
+  if (verb === 'get' && states.has(next)) return true
+  if (verb === 'end' || (verb === 'keep' && next.endsWith('ing'))) return true
   if (verb === 'compare' || verb === 'perform') return /^(?:to|with|against|under|at|in|on|)$/.test(next)
   return verb === 'measure' && next === 'up'
 }

@@ -1,4 +1,4 @@
-create or replace function drop_unused_cache_graphs() returns void
+create or replace function drop_unused_cache_lists() returns void
 language plpgsql
 volatile
 set search_path = public, pg_temp
@@ -11,8 +11,8 @@ begin
         from pg_class c
         where c.relnamespace = 'public'::regnamespace
             and c.relkind = 'r'
-            and c.relname ~ '^cache_graph_\d+$'
-            and not exists (select 1 from cache_groups g where 'cache_graph_' || g.graph = c.relname)
+            and c.relname ~ '^cache_lists_\d+$'
+            and not exists (select 1 from cache_groups g where 'cache_lists_' || g.lists = c.relname)
     loop
         begin
             execute format('drop table %I', unused);
@@ -24,4 +24,4 @@ begin
 end;
 $$;
 
-comment on function drop_unused_cache_graphs() is 'Drops the tables of graphs whose groups are gone, or have another by now.';
+comment on function drop_unused_cache_lists() is 'Drops list tables whose groups are gone or have newer lists.';

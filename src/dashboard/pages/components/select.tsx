@@ -1,0 +1,28 @@
+/** A drop-down list, alone or as part of a field. */
+import type { SelectHTMLAttributes } from 'react'
+
+/** The value sent to the server and the title shown; a string alone is both. */
+export type Choice = string | readonly [value: string, title: string]
+
+interface SelectProps extends Omit<SelectHTMLAttributes<HTMLSelectElement>, 'onChange'> {
+  choices: readonly Choice[]
+  /** Called with the chosen value. */
+  onChange(value: string): void
+}
+
+export function Select({ choices, onChange, className = SELECT, ...select }: SelectProps) {
+  return (
+    <select className={className} onChange={event => onChange(event.target.value)} {...select}>
+      {choices.map(choice => {
+        const [value, title] = typeof choice === 'string' ? [choice, choice] : choice
+        return (
+          <option key={value} value={value}>
+            {title}
+          </option>
+        )
+      })}
+    </select>
+  )
+}
+
+const SELECT = 'min-h-8 rounded-md border border-line bg-surface px-2'

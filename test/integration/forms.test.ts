@@ -1,0 +1,57 @@
+/** Forms that an upstream could read otherwise than the proxy: refused before anybody is asked. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describeEmbedded } from '../harness/backends.ts'
+import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { type Standin, startStandin } from '../standin/server.ts'
+
+const part = (disposition: string, value: string) =>
+  `--b\r\nContent-Disposition: form-data; ${disposition}\r\n\r\n${value}\r\n`
+const form = (...parts: string[]) => `${parts.join('')}${part('name="file"; filename="a.wav"', 'RIFF')}--b--\r\n`
+const MODEL = part('name="model"', 'openai/whisper-1')
+const LONG = ' '.repeat(9_000)
+
+describeEmbedded('forms', backend => {
+  let upstream: Standin
+  let proxy: TestProxy
+  let key: string
+
+  beforeAll(async () => {
+    upstream = await startStandin({ flavour: 'aggregator' })
+    proxy = await startProxy({
+      stores: await backend.open(),
+      environment: { AGGREGATOR_BASE_URL: upstream.baseUrl, AGGREGATOR_API_KEY: 'k' },
+    })
+    key = await proxy.createKey({ type: 'project' })
+  })
+  afterAll(async () => {
+    await proxy.stop()
+    await upstream.stop()
+  })
+
+  const post = (body: string) =>
+    fetch(`${proxy.baseUrl}/audio/transcriptions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'multipart/form-data; boundary=b' },
+      body,
+    })
+
+  describe('refused', () => {
+    test.each<[string, string[]]>([
+      ['two models', [MODEL, part('name="model"', 'openai/other')]],
+      ['a model too long to be read, and another', [part('name="model"', `openai/other${LONG}`), MODEL]],
+      ['a model as a file', [MODEL, part('name="model"; filename="m"', 'openai/other')]],
+      ['a model in a list', [MODEL, part('name="model[]"', 'openai/other')]],
+      ['a model with a space', [MODEL, part('name="model "', 'openai/other')]],
+      ['a model by an extended name', [MODEL, part(`name="x"; name*=UTF-8''model`, 'openai/other')]],
+      ['a file’s id too long to be read', [MODEL, part('name="image[file_id]"', `file-1${LONG}`)]],
+      ['a file’s id as a file', [MODEL, part('name="image[file_id]"; filename="i"', 'file-1')]],
+    ])('%s', async (_, parts) => {
+      upstream.requests.length = 0
+      expect([(await post(form(...parts))).status, upstream.requests]).toEqual([400, []])
+    })
+  })
+
+  test('passed on: one model, and fields of any length', async () => {
+    expect((await post(form(MODEL, part('name="prompt"', `Names.${LONG}`)))).status).toBe(200)
+  })
+})
