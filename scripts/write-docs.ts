@@ -25,12 +25,12 @@ function writeErrors(): string {
     'Under `/v1/messages` they carry Anthropic’s, with the same status and message:',
     '```json\n{ "type": "error", "error": { "type": "authentication_error", "message": "Invalid API key" }, "request_id": "…" }\n```',
     'Words in braces are filled in. `param` names the field or header at fault. Every response, errors included, has `X-Request-Id`: with it, the operator finds the request in the log.',
-    'An upstream’s own error keeps its status, body and `Retry-After`; where the request was translated on its way, the error is translated back. A refused operator’s key is the exception: it is told as a 502.',
+    'An upstream’s own error keeps its status, body and `Retry-After`; where the request was translated on its way, the error is translated back. The exception is a refused operator’s key, which is reported as a 502.',
     '## What the client can change',
     writeErrorTable(ofStatus(proxys, status => status < 500)),
-    '## What the operator, a store or a provider must mend',
+    '## What the operator, a store or a provider must fix',
     writeErrorTable(ofStatus(proxys, status => status >= 500)),
-    '`x-should-retry: false` keeps OpenAI’s clients from trying again by themselves: a moment later nothing would be different, or the first try may still cost money.',
+    '`x-should-retry: false` keeps OpenAI’s clients from trying again by themselves: trying again soon would not help, or the first attempt may still cost money.',
     '## What the admin API and the dashboard add',
     writeErrorTable(ADMIN_ERRORS),
   ])
@@ -46,38 +46,38 @@ export function writeErrorTable(entries: Entries): string {
   const rows = Object.values(entries)
     .sort((a, b) => a.status - b.status)
     .map(({ status, code, when, message, param, headers = {} }) => {
-      const told = message === '{problem}' ? 'says what is wrong and what to change' : asCode(message)
+      const shown = message === '{problem}' ? 'says what is wrong and what to change' : asCode(message)
       const also = [
         ...(param === undefined
           ? []
           : [param === '{param}' ? '`param`: the field or header' : `\`param\`: \`${param}\``]),
         ...Object.entries(headers).map(([name, value]) => `\`${name}: ${value}\``),
       ]
-      return `| ${status} | \`${code}\` | ${when} | ${told} | ${also.join('<br>')} |`
+      return `| ${status} | \`${code}\` | ${when} | ${shown} | ${also.join('<br>')} |`
     })
   return ['| status | code | when | message | also |', '|---|---|---|---|---|', ...rows].join('\n')
 }
 
-/** What the providers that speak OpenAI's format do not get as it was sent. */
+/** Fields that providers with OpenAI's format do not get unchanged. */
 const COMPATIBLE: Partial<Record<string, string>> = {
-  stream_options: 'sent with `include_usage` on; who did not ask for usage does not see it',
+  stream_options: 'sent with `include_usage` on; clients that did not ask for usage do not see it',
 }
 
 function writeRequestFields(): string {
   return page([
     '# Request fields',
-    'A provider that has the endpoint itself gets a body as it was sent. Elsewhere the request is translated, and the response back. What cannot be translated is refused with a 400 that names the field, or dropped where that does not change the answer. Which endpoint goes how where stands in [clients](clients.md).',
+    'A provider that has the endpoint itself gets the body unchanged. For other providers the request is translated, and the response is translated back. What cannot be translated is refused with a 400 that names the field, or dropped where that does not change the answer. [Clients](clients.md) lists which endpoint is translated for which provider.',
     '## `/v1/chat/completions`',
     writeFieldTable(),
     '## `/v1/responses`, where it is translated',
-    'On its way to chat; a model of Anthropic’s is then asked by the table above.',
+    'To chat completions first; for Anthropic’s models, the table above then applies.',
     writeTranslatedTable(RESPONSES_RULES),
     '## `/v1/messages`, where it is translated',
     writeTranslatedTable(MESSAGES_RULES),
   ])
 }
 
-/** Of chat requests, by provider. */
+/** The fields of chat requests, by provider. */
 export function writeFieldTable(): string {
   const rows = Object.entries(FIELD_RULES).map(([field, { treatment, reason }]) => {
     return `| \`${field}\` | ${COMPATIBLE[field] ?? 'as sent'} | ${treatment} | ${reason} |`
@@ -86,11 +86,11 @@ export function writeFieldTable(): string {
     '| request field | OpenAI, Groq, aggregator | Anthropic | how, or why |',
     '|---|---|---|---|',
     ...rows,
-    '| any other | as sent | as sent | Anthropic takes its own, and names the others in its 400. |',
+    '| any other | as sent | as sent | Anthropic accepts its own fields, and names others in its 400. |',
   ].join('\n')
 }
 
-/** Of what is passed on; a part of docs/pass-through.md. */
+/** The endpoints that are passed on; part of docs/pass-through.md. */
 export function writeOperationTable(): string {
   const rows = Object.entries(OPERATIONS).map(([operation, { takesForms, defaultModel, isCached }]) => {
     const path = `/${operation}`
@@ -103,17 +103,17 @@ export function writeOperationTable(): string {
       SANDBOX_PASSES.includes(path) ? 'sandbox' : 'refused',
     ]
   })
-  const head = ['endpoint', 'body', 'model, where none is named', 'cached', 'with Groq’s key', 'test keys']
+  const head = ['endpoint', 'body', 'default model', 'cached', 'with Groq’s key', 'test keys']
   return [head, head.map(() => '---'), ...rows].map(cells => `| ${cells.join(' | ')} |`).join('\n')
 }
 
-/** Of requests on their way to chat. */
+/** The fields of requests that are translated to chat. */
 export function writeTranslatedTable(rules: Readonly<Record<string, { treatment: string; reason: string }>>): string {
   return [
     '| request field | where it is translated | how, or why |',
     '|---|---|---|',
     ...Object.entries(rules).map(([field, { treatment, reason }]) => `| \`${field}\` | ${treatment} | ${reason} |`),
-    '| any other | as sent | Providers name what they do not know in their 400. |',
+    '| any other | as sent | Providers name fields that they do not know in their 400. |',
   ].join('\n')
 }
 

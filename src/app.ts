@@ -113,6 +113,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   const ownWindows = createInProcessStore()
   const refusals = createRefusals(log)
   const refusalRecorder = createRefusalRecorder(database, refusals, log)
+  const adminSetup = { config, database, store: ownWindows, refusals, log }
   const http = createHttp({
     idleTimeoutSeconds,
     ...createEndpoints(options, stages, reservations, caching.explainer),
@@ -121,7 +122,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     connections,
     edge: createEdgeWindows(ownWindows),
     refusals,
-    controllers: config.dashboard === 'on' ? [createDashboard({ config, database, log })] : [],
+    controllers: config.dashboard === 'on' ? [createDashboard(adminSetup)] : [],
     log,
   })
   const waiting = [recorder, semanticHits, reservations, caching.vectors, refusalRecorder]
@@ -129,7 +130,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     http,
     connections,
     noteCut: accounting.noteCut,
-    dashboard: typeof config.dashboard === 'number' ? createDashboardServer({ config, database, log }) : null,
+    dashboard: typeof config.dashboard === 'number' ? createDashboardServer(adminSetup) : null,
     async flush(timeLimitMs) {
       const flushed = withinTimeLimit(timeLimitMs, caching.cache.flush()).catch(() => {})
       await Promise.all([flushed, ...waiting.map(each => each.drain(timeLimitMs))])

@@ -1,4 +1,5 @@
 /** The admin API: its controllers, and their description at /openapi.json. */
+
 import { openapi } from '@elysiajs/openapi'
 import { Elysia } from 'elysia'
 import type { Config } from '../config.ts'
@@ -6,12 +7,15 @@ import type { Database } from '../postgres/database.ts'
 import { type EncryptionConfig, readEncryptionKeys } from '../providers/keys/encryption-key.ts'
 import { createVault } from '../providers/keys/vault.ts'
 import { createWordings } from '../providers/keys/wordings.ts'
+import type { FastStore } from '../stores/fast-store.ts'
 import type { Log } from '../telemetry/log.ts'
+import type { Refusals } from '../telemetry/refusals.ts'
 import { createAdminKeysController } from './admin-keys.ts'
 import { createAuditLogsController } from './audit-logs.ts'
 import { createCacheController } from './cache.ts'
 import { completeDescription } from './complete-description.ts'
 import type { AdminOptions } from './controller.ts'
+import { createGuesses } from './guesses.ts'
 import { createLimitsController } from './limits.ts'
 import { createMatchesController } from './matches.ts'
 import { createMethodsController } from './methods.ts'
@@ -31,6 +35,9 @@ export interface AdminSetup {
   config: Pick<Config, 'trustedProxies' | 'oidc'> & EncryptionConfig
   /** Already migrated. */
   database: Database
+  /** Of this process: counts guesses at keys. */
+  store: Pick<FastStore, 'pass' | 'uncount'>
+  refusals: Refusals
   log: Log
 }
 
@@ -66,13 +73,15 @@ const REFUSED = {
   },
 }
 
-export function createAdmin({ config, database, log }: AdminSetup) {
+export function createAdmin({ config, database, store, refusals, log }: AdminSetup) {
   const vault = createVault(() => readEncryptionKeys(config))
   const options: AdminOptions = {
     database,
     vault,
     wordings: createWordings(vault),
     trustedProxies: config.trustedProxies,
+    guesses: createGuesses(store),
+    refusals,
     log,
   }
   const admin = new Elysia({ normalize: false })

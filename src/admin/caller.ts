@@ -4,6 +4,7 @@ import { refuse } from '../errors.ts'
 import type { Actor } from '../postgres/admin/act-as.ts'
 import { admitAdminKey, admitSession } from '../postgres/admin/callers.ts'
 import type { Database } from '../postgres/database.ts'
+import type { Guesses } from './guesses.ts'
 import { csrfTokenOf, hashToken, readSessionToken } from './session-cookie.ts'
 
 export interface Caller {
@@ -15,15 +16,20 @@ export interface Caller {
   sessionToken: string | null
 }
 
+export interface CallerOptions {
+  database: Database
+  guesses: Guesses
+}
+
 const ADMIN_KEY = /^lgw_admin_[0-9A-Za-z]{32}$/
 const READING = new Set(['GET', 'HEAD', 'OPTIONS'])
 
 /** Throws a 401 when the caller is unknown, and a 403 when another site caused the request. */
-export async function readCaller(database: Database, request: Request, address: string): Promise<Caller> {
+export async function readCaller(options: CallerOptions, request: Request, address: string): Promise<Caller> {
   const authorization = request.headers.get('authorization')
-  if (authorization !== null) return readKeyHolder(database, authorization, address)
+  if (authorization !== null) return readKeyHolder(options, authorization, address)
   const token = readSessionToken(request)
-  const session = token === null ? null : await admitSession(database, hashToken(token))
+  const session = token === null ? null : await findSession(options, token, address)
   if (token === null || session === null) throw refuse('missingAdminKey')
   if (!READING.has(request.method)) checkIntent(request, token)
   return {
@@ -34,9 +40,19 @@ export async function readCaller(database: Database, request: Request, address: 
   }
 }
 
-async function readKeyHolder(database: Database, authorization: string, address: string): Promise<Caller> {
+function findSession({ database, guesses }: CallerOptions, token: string, address: string) {
+  return guesses.look(hashToken(token), address, hash => admitSession(database, hash))
+}
+
+async function readKeyHolder(
+  { database, guesses }: CallerOptions,
+  authorization: string,
+  address: string,
+): Promise<Caller> {
   const key = /^Bearer +(\S+)$/i.exec(authorization)?.[1] ?? ''
-  const holder = ADMIN_KEY.test(key) ? await admitAdminKey(database, hashToken(key)) : null
+  const holder = ADMIN_KEY.test(key)
+    ? await guesses.look(hashToken(key), address, hash => admitAdminKey(database, hash))
+    : null
   if (holder === null) throw refuse('invalidAdminKey')
   return {
     actor: { name: holder.email, userId: holder.user_id, adminKeyId: holder.admin_key_id, address },

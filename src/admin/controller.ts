@@ -1,8 +1,9 @@
 /** What all controllers of the admin API share: the caller, body limits, and errors in OpenAI's envelope. */
+
 import { Elysia } from 'elysia'
 import { invalidRequest, ProxyError, refuse } from '../errors.ts'
-import { readClientAddress } from '../http/client-address.ts'
-import { createBodyReader } from '../http/read-body.ts'
+import { addressPrefix, readClientAddress } from '../http/client-address.ts'
+import { createBodyReader, leaveBody } from '../http/read-body.ts'
 import { readRequestId } from '../http/request-id.ts'
 import { type Arrival, respond, respondWithError } from '../http/respond.ts'
 import { decodeUtf8 } from '../json/decode-utf8.ts'
@@ -11,7 +12,9 @@ import type { Vault } from '../providers/keys/vault.ts'
 import type { Wordings } from '../providers/keys/wordings.ts'
 import { describeCause } from '../telemetry/describe-cause.ts'
 import type { Log } from '../telemetry/log.ts'
+import { isCountedRefusal, type Refusals } from '../telemetry/refusals.ts'
 import { readCaller } from './caller.ts'
+import type { Guesses } from './guesses.ts'
 import { type QueryShape, readQuery } from './query.ts'
 import { refusalOf } from './sql-errors.ts'
 import { describeValidation } from './validation-error.ts'
@@ -23,6 +26,8 @@ export interface AdminOptions {
   /** Decrypts the wordings of questions that a project stores. */
   wordings: Wordings
   trustedProxies: number
+  guesses: Guesses
+  refusals: Refusals
   log: Log
 }
 
@@ -67,7 +72,7 @@ export function addressOf(request: Request, server: AddressedServer | null, trus
 
 /** For routes without authentication: parses bodies and formats errors. */
 export function openController(
-  { log, trustedProxies }: Pick<AdminOptions, 'log' | 'trustedProxies'>,
+  { log, trustedProxies, refusals }: Pick<AdminOptions, 'log' | 'trustedProxies' | 'refusals'>,
   prefix: string,
   security: { adminKey: string[] }[] = [],
 ) {
@@ -94,12 +99,14 @@ export function openController(
         if (responseValue instanceof Response) return responseValue
         const headers = { 'content-type': 'application/json', 'cache-control': 'no-store' }
         // Elysia adds what a handler set, such as a cookie.
-        return respond({ status: 200, headers, body: JSON.stringify(responseValue) }, arrivalOf(request))
+        const response = respond({ status: 200, headers, body: JSON.stringify(responseValue) }, arrivalOf(request))
+        return leaveBody(request, response)
       })
-      .onError(({ code, error, request }) => {
+      .onError(({ code, error, request, server }) => {
         const told = asProxyError(code, error, log)
+        if (isCountedRefusal(told)) refusals.note(told.code, addressPrefix(addressOf(request, server, trustedProxies)))
         told.headers['cache-control'] = 'no-store'
-        return respondWithError(told, arrivalOf(request))
+        return leaveBody(request, respondWithError(told, arrivalOf(request)))
       })
   )
 }
@@ -107,7 +114,7 @@ export function openController(
 /** For routes that need authentication. `caller` is resolved before anything else of the request is read. */
 export function createController(options: AdminOptions, prefix: string) {
   return openController(options, prefix, [{ adminKey: [] }]).derive(async ({ request, address }) => ({
-    caller: await readCaller(options.database, request, address),
+    caller: await readCaller(options, request, address),
   }))
 }
 

@@ -1,5 +1,7 @@
 /** Logs users in with a password. Attempts are limited so that a password cannot be guessed. */
+
 import { type ProxyError, refuse } from '../errors.ts'
+import { addressPrefix } from '../http/client-address.ts'
 import {
   acceptInvitation,
   countLoginAttempt,
@@ -43,14 +45,15 @@ export function createLogin(database: Database): Login {
   const tickets = createTickets(HASHES_AT_ONCE)
 
   async function verify(email: string, password: string, address: string): Promise<void> {
-    const waitSeconds = await countLoginAttempt(database, email, address)
+    const origin = addressPrefix(address)
+    const waitSeconds = await countLoginAttempt(database, email, origin)
     if (waitSeconds > 0) throw tooMany(waitSeconds)
     const known = await findPasswordHash(database, email)
     decoy ??= hashPassword(makeSessionToken())
     const hash = known ?? (await decoy)
     const fits = await tickets(() => Bun.password.verify(password, hash))
     if (fits && known !== null) return
-    await noteFailedLogin(database, email, address)
+    await noteFailedLogin(database, email, origin)
     throw refuse('wrongPassword')
   }
 
@@ -67,7 +70,7 @@ export function createLogin(database: Database): Login {
       return open(email, browser)
     },
     async takeUp(invitation, password, browser) {
-      const waitSeconds = await countLoginAttempt(database, 'invitation', browser.address)
+      const waitSeconds = await countLoginAttempt(database, 'invitation', addressPrefix(browser.address))
       const invited = waitSeconds > 0 ? null : await findInvitation(database, invitation)
       if (waitSeconds > 0 && invited === null) throw tooMany(waitSeconds)
       const hash = invited === null ? '' : await tickets(() => hashPassword(password))

@@ -1,6 +1,7 @@
 /** /dashboard/api/oidc: redirects to the OpenID Connect provider and handles its callback, if one is configured. */
 
 import type { OidcConfig } from '../config.ts'
+import { addressPrefix } from '../http/client-address.ts'
 import { countLoginAttempt, logInByEmail } from '../postgres/admin/callers.ts'
 import { describeCause } from '../telemetry/describe-cause.ts'
 import { type AdminOptions, openController } from './controller.ts'
@@ -10,7 +11,9 @@ import { hashToken, isHttps, makeSessionToken, sessionCookie } from './session-c
 
 const PREFIX = '/dashboard/api'
 const CALLBACK = `${PREFIX}/oidc/callback`
-const ATTEMPT_COOKIE = 'model_proxy_oidc'
+/** As that of a session: another host of the same domain could set a plain one, and so have its visitor log in as somebody else. */
+const SECURE_COOKIE = '__Host-model_proxy_oidc'
+const LOOPBACK_COOKIE = 'model_proxy_oidc'
 const ATTEMPT_SECONDS = 600
 const VALUE = /^[\w-]{20,128}$/
 
@@ -27,10 +30,12 @@ export function createOidcController(options: AdminOptions, config: OidcConfig |
 
   function attemptCookie(request: Request, attempt: OidcAttempt | null): string {
     const value = attempt === null ? '' : [attempt.state, attempt.nonce, attempt.verifier].join('.')
-    const secure = isHttps(request, trustedProxies) ? '; Secure' : ''
     const age = attempt === null ? 0 : ATTEMPT_SECONDS
     // Lax, not Strict: the provider's redirect comes from another site.
-    return `${ATTEMPT_COOKIE}=${value}; Path=${PREFIX}/oidc; HttpOnly; SameSite=Lax; Max-Age=${age}${secure}`
+    const rest = `Path=/; HttpOnly; SameSite=Lax; Max-Age=${age}`
+    return isHttps(request, trustedProxies)
+      ? `${SECURE_COOKIE}=${value}; Secure; ${rest}`
+      : `${LOOPBACK_COOKIE}=${value}; ${rest}`
   }
 
   return openController(options, PREFIX)
@@ -51,11 +56,11 @@ export function createOidcController(options: AdminOptions, config: OidcConfig |
     })
     .get('/oidc/callback', async ({ request, address }) => {
       if (oidc === null) throw notFound('No OpenID Connect provider is configured.')
-      const attempt = readAttempt(request)
+      const attempt = readAttempt(request, isHttps(request, trustedProxies) ? SECURE_COOKIE : LOOPBACK_COOKIE)
       const forget = attemptCookie(request, null)
       if (attempt === null) return redirect('/dashboard?login=expired', forget)
       // Each callback causes a token request to the provider. The limit is by address, because the account is not known yet.
-      if ((await countLoginAttempt(database, `oidc ${attempt.state}`, address)) > 0) {
+      if ((await countLoginAttempt(database, `oidc ${attempt.state}`, addressPrefix(address))) > 0) {
         return redirect('/dashboard?login=throttled', forget)
       }
       const returned = callbackOf(request)
@@ -75,9 +80,9 @@ function redirect(location: string, ...cookies: string[]): Response {
   return new Response(null, { status: 302, headers })
 }
 
-function readAttempt(request: Request): OidcAttempt | null {
+function readAttempt(request: Request, name: string): OidcAttempt | null {
   const cookies = request.headers.get('cookie')?.split(/; */) ?? []
-  const value = cookies.find(cookie => cookie.startsWith(`${ATTEMPT_COOKIE}=`))?.slice(ATTEMPT_COOKIE.length + 1)
+  const value = cookies.find(cookie => cookie.startsWith(`${name}=`))?.slice(name.length + 1)
   const [state = '', nonce = '', verifier = '', ...more] = value?.split('.') ?? []
   const isWhole = more.length === 0 && [state, nonce, verifier].every(part => VALUE.test(part))
   return isWhole ? { state, nonce, verifier } : null

@@ -23,10 +23,7 @@ export interface Admission {
   lastKnown(keyHash: string): Account | null
   /** Validates the key, and counts nothing. Throws 401, 403, 429 or 503. */
   identify(keyHash: string, address: string): Promise<Account>
-  /**
-   * Validates the key and counts one request in its windows and among those under way, but not in its month. Throws 401, 403, 429
-   * or 503.
-   */
+  /** Validates the key and counts one request in its windows and as concurrent, but not in its month. Throws 401, 403, 429 or 503. */
   authenticate(keyHash: string, request: UncountedRequest): Promise<Account>
   /**
    * Validates the key and counts the request in its windows and its month. Otherwise throws 401, 403, 429 or 503, with nothing counted.
@@ -35,10 +32,10 @@ export interface Admission {
   admit(keyHash: string, address: string, exactKey: string | null): Promise<Admitted>
 }
 
-/** A request that the month does not count. */
+/** A request that does not count against the month. */
 export interface UncountedRequest {
   address: string
-  /** Has this called when its answer has been handed over, or nobody waits for it any more. */
+  /** Registers a callback for when the response was sent, or the client has left. */
   whenOver(leave: () => void): void
 }
 

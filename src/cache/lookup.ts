@@ -9,6 +9,7 @@ import type { Judge } from './judge/judge.ts'
 import type { JudgeQueue } from './judge/judge-queue.ts'
 import type { LearnedEquivalences } from './learned-equivalences.ts'
 import type { Match, MissReason, NearMiss, SemanticMatch } from './match.ts'
+import { createNearMissBudget, type TakeNearMiss } from './near-miss-budget.ts'
 import { lookupThreshold, pickCandidate } from './policy.ts'
 import type { PromptVector, PromptVectors } from './prompt-vectors.ts'
 import { type LearnedExchanges, NOTHING_LEARNED } from './proof/exchange.ts'
@@ -51,6 +52,7 @@ export type LookUp = (query: CacheQuery) => Promise<Lookup>
 
 export function createLookUp({ database, copies, vectors, judge, judgeQueue, equivalences }: LookupOptions): LookUp {
   const withinLookupTime = createTimeLimit(TIME_LIMIT_MS)
+  const takeNearMiss = createNearMissBudget()
   const findStored = createBatcher<AnswerAsk, FoundAnswers>({
     run: asks => findAnswers(database, asks),
     maxItems: MAX_BATCH,
@@ -83,7 +85,7 @@ export function createLookUp({ database, copies, vectors, judge, judgeQueue, equ
     })
     const known = semantic ? equivalences.of(query.account) : NOTHING_LEARNED
     const [found, learned] = await withinLookupTime(Promise.all([asked, known]))
-    const lookup = readFound(query, semantic, found, learned)
+    const lookup = readFound(query, semantic, found, { learned, takeNearMiss })
     if (lookup.match) noteMatch(query, lookup.match)
     return { ...lookup, vector }
   }
@@ -118,7 +120,7 @@ function readFound(
   { account, requestHash }: CacheQuery,
   semantic: SemanticQuery | null,
   { answers: found, hasBelow }: FoundAnswers,
-  learned: LearnedExchanges,
+  { learned, takeNearMiss }: { learned: LearnedExchanges; takeNearMiss: TakeNearMiss },
 ): Omit<Lookup, 'vector'> {
   const exact = found.find(row => row.match === 'exact')
   if (exact) return { match: toExactMatch(requestHash, readRow(exact)), missReason: 'no-candidate' }
@@ -127,7 +129,8 @@ function readFound(
   if ('missReason' in picked) {
     const { nearest, ...none } = picked
     if (hasBelow && none.missReason === 'no-candidate') none.missReason = 'below-threshold'
-    return { match: null, ...none, ...(nearest && { nearMiss: toNearMiss(semantic, nearest) }) }
+    const isNoted = nearest && takeNearMiss(account.project_id, semantic.contextHash)
+    return { match: null, ...none, ...(isNoted && { nearMiss: toNearMiss(semantic, nearest) }) }
   }
   const match = toMatch(semantic, picked)
   if (account.semantic_mode === 'shadow') return { match: null, missReason: 'shadow', shadow: match }

@@ -6,20 +6,26 @@ export const CLIENT_ERRORS = {
   invalidRequest: {
     status: 400,
     code: 'invalid_request_error',
-    when: 'The body is not one JSON object in UTF-8, or is not well formed in another way that concerns no single field.',
+    when: 'The body is not a JSON object in UTF-8, or is invalid in a way that concerns no single field.',
     message: '{problem}',
   },
   invalidField: {
     status: 400,
     code: 'invalid_request_error',
-    when: 'A field or a header has a value that cannot be taken, or that the model’s provider has no equal of.',
+    when: 'A field or header has an invalid value, or one that the model’s provider does not support.',
     message: '{problem}',
     param: '{param}',
+  },
+  unheldText: {
+    status: 400,
+    code: 'invalid_request_error',
+    when: 'A text that is looked for, or is to be kept, holds U+0000.',
+    message: 'Text must not hold the character U+0000.',
   },
   tooManyInputs: {
     status: 400,
     code: 'array_above_max_length',
-    when: 'An embeddings request has more inputs than OpenAI takes at once.',
+    when: 'An embeddings request has more inputs than OpenAI accepts at once.',
     message:
       "Invalid 'input': array too long. Expected an array with maximum length {most}, but instead got an array with length {count}.",
     param: 'input',
@@ -27,7 +33,7 @@ export const CLIENT_ERRORS = {
   inputTooLong: {
     status: 400,
     code: 'context_length_exceeded',
-    when: 'One input of an embeddings request has more tokens than OpenAI’s models read.',
+    when: 'One input of an embeddings request has more tokens than OpenAI’s models accept.',
     message:
       "This model's maximum context length is {most} tokens, however you requested {tokens} tokens ({tokens} in your prompt; 0 for the completion). Please reduce your prompt; or completion length.",
     param: 'input',
@@ -36,7 +42,7 @@ export const CLIENT_ERRORS = {
     status: 400,
     code: 'max_tokens_per_request',
     type: 'max_tokens_per_request',
-    when: 'The inputs of an embeddings request have more tokens in all than OpenAI takes at once.',
+    when: 'The inputs of an embeddings request have more tokens in total than OpenAI accepts at once.',
     message: 'Requested {tokens} tokens, max {most} tokens per request',
     param: 'input',
   },
@@ -57,7 +63,7 @@ export const CLIENT_ERRORS = {
   wrongContentType: {
     status: 415,
     code: 'unsupported_media_type',
-    when: 'The body is announced as something else than JSON or, where forms are taken, a form.',
+    when: 'The body’s Content-Type is not JSON, nor a form where the endpoint accepts forms.',
     message: 'Content-Type must be {forms}application/json.',
     param: 'Content-Type',
   },
@@ -73,13 +79,13 @@ export const CLIENT_ERRORS = {
   missingKey: {
     status: 401,
     code: 'missing_api_key',
-    when: 'The request carries no key.',
+    when: 'The request has no API key.',
     message: 'Missing API key',
   },
   invalidKey: {
     status: 401,
     code: 'invalid_api_key',
-    when: 'The key does not have the form of a service key, or nobody has been issued it.',
+    when: 'The key is malformed, was never issued, or has expired.',
     message: 'Invalid API key',
   },
   disabledKey: {
@@ -91,7 +97,7 @@ export const CLIENT_ERRORS = {
   rateLimited: {
     status: 429,
     code: 'rate_limit_exceeded',
-    when: 'The key, or the client’s address within the project, has used up its requests of the last 60 seconds.',
+    when: 'The key, or the client’s address within the project, has reached its limit for the last 60 seconds.',
     message: 'Rate limit exceeded',
     headers: {
       'retry-after': '{seconds}',
@@ -103,21 +109,21 @@ export const CLIENT_ERRORS = {
   edgeRateLimited: {
     status: 429,
     code: 'rate_limit_exceeded',
-    when: 'The client’s address has asked for health or for models too often.',
+    when: 'The client’s address has asked for health or for models too often, or tried too many admin keys or sessions that do not exist.',
     message: 'Rate limit exceeded',
     headers: { 'retry-after': '{seconds}' },
   },
   tooManyAtOnce: {
     status: 429,
     code: 'concurrent_requests_exceeded',
-    when: 'The key has as many requests under way in this process as its plan allows.',
-    message: 'Too many requests at the same time: this key may have {limit} under way',
+    when: 'The key has as many requests in progress in this process as its plan allows.',
+    message: 'Too many requests at the same time: this key may have {limit} in progress',
     headers: SOON,
   },
   monthlyQuotaExceeded: {
     status: 429,
     code: 'monthly_quota_exceeded',
-    when: 'The project has used up its requests of the month.',
+    when: 'The project has used up its requests for the month.',
     message: 'Monthly quota exceeded',
     // A short wait does not help, but OpenAI's clients would retry.
     headers: { 'x-should-retry': 'false' },

@@ -5,27 +5,27 @@ export const PATH_ERRORS = {
   endpointElsewhere: {
     status: 404,
     code: 'not_found',
-    when: 'The path is an endpoint of OpenAI’s or Anthropic’s that the proxy does not have.',
+    when: 'The path is an endpoint of OpenAI or Anthropic that the proxy does not have.',
     message: 'This proxy has no /v1/{endpoint}: it belongs to {api}. {advice}',
   },
   pathUnknown: {
     status: 404,
     code: 'not_found',
-    when: 'There is nothing at the path.',
+    when: 'The path does not exist.',
     message:
       'There is nothing at this path. Requests go to /v1/chat/completions, /v1/responses, /v1/messages, /v1/completions, /v1/embeddings, /v1/images/…, /v1/audio/…, /v1/moderations, /v1/rerank, /v1/files, /v1/batches, /v1/models or /v1/health: set your client’s base address to end in /v1.',
   },
   methodNotAllowed: {
     status: 405,
     code: 'method_not_allowed',
-    when: 'The path is right and the method is not.',
-    message: 'This path takes {methods} alone.',
+    when: 'The path exists, but does not accept this method.',
+    message: 'This path accepts only {methods}.',
     headers: { allow: '{allowed}' },
   },
   modelUnknown: {
     status: 404,
     code: 'model_not_found',
-    when: 'No way leads to a model of this name.',
+    when: 'No provider that this key can use has a model of this name.',
     message:
       'Model {model} is not known. GET /v1/models lists what this key can use; any model of the aggregator is named <vendor>/<model>, for example openai/gpt-4o-mini.',
     param: 'model',
@@ -33,7 +33,7 @@ export const PATH_ERRORS = {
   modelMisspelt: {
     status: 404,
     code: 'model_not_found',
-    when: 'No way leads to a model of this name, and the key can use models of similar names.',
+    when: 'No provider that this key can use has a model of this name, but there are models with similar names.',
     message:
       'Model {model} is not known. Near to it: {near}. GET /v1/models lists what this key can use; any model of the aggregator is named <vendor>/<model>, for example openai/gpt-4o-mini.',
     param: 'model',
@@ -41,7 +41,7 @@ export const PATH_ERRORS = {
   modelNeedsKey: {
     status: 404,
     code: 'model_not_found',
-    when: 'The name is a provider’s own, or looks so, the project has stored no key for that provider, and no aggregator has the model.',
+    when: 'The name is, or looks like, a provider’s native name, but the project has stored no key for that provider and no aggregator has the model.',
     message:
       'Model {model} is a native name of {providers}, for which this project has stored no key. Store one, or {alternative}.',
     param: 'model',
@@ -49,21 +49,21 @@ export const PATH_ERRORS = {
   providerKeyRemoved: {
     status: 404,
     code: 'model_not_found',
-    when: 'The project’s key for the provider was removed while the request was on its way.',
+    when: 'The project’s key for the provider was removed while the request was in progress.',
     message: "The project's {provider} key has just been removed.",
     param: 'model',
   },
   modelNotListed: {
     status: 404,
     code: 'model_not_found',
-    when: '`GET /v1/models/<name>` asks for a model that the catalogue does not have.',
+    when: '`GET /v1/models/<name>` names a model that is not in the catalogue.',
     message: 'Model {model} is not in the catalogue. GET /v1/models lists what this key can use.',
     param: 'model',
   },
   modelNotAllowed: {
     status: 403,
     code: 'model_not_allowed',
-    when: 'The project’s setting `allowed_models` does not have the model.',
+    when: 'The project’s setting `allowed_models` does not include the model.',
     message:
       'Model {model} is not allowed in this project: its setting allowed_models is {patterns}. GET /v1/models lists what this key can use.',
     param: 'model',
@@ -78,7 +78,7 @@ export const PATH_ERRORS = {
   pathUnsupported: {
     status: 404,
     code: 'unsupported_endpoint',
-    when: 'What is passed on as it comes is asked of a provider that does not have it.',
+    when: 'The request would be passed on unchanged, but the model’s provider does not have the endpoint.',
     message:
       '{vendor} has no /v1{path} here: name a model of another provider, whose key the project has stored or that the aggregator reaches.',
     param: 'model',
@@ -86,68 +86,70 @@ export const PATH_ERRORS = {
   fileUnknown: {
     status: 404,
     code: 'not_found',
-    when: 'The project has made no such file.',
+    when: 'The project has no file with this id.',
     message: 'No such File object: {id}',
     param: 'id',
   },
   fileNotOwn: {
     status: 404,
     code: 'not_found',
-    when: 'A request names a file that another project made; or, under a key that projects share, one that its own project has not made.',
+    when: 'The request names a file of another project or, under a provider key that projects share, one that this project did not upload.',
     message:
-      'No such File object: {param} names a file that this project has not made. Upload it to POST /v1/files of this proxy, with a key of this project.',
+      'No such File object: {param} names a file that this project did not upload. Upload it to POST /v1/files of this proxy, with a key of this project.',
     param: '{param}',
   },
   notBound: {
     status: 400,
     code: 'invalid_request_error',
-    when: 'A request names what only its provider knows (an earlier response, a vector store, a container), under a key that projects share.',
+    when: 'Under a provider key that projects share, the request refers to an object that only the provider knows (an earlier response, a vector store, a container).',
     message:
-      '{param} names what a provider keeps under a key that projects share, and nobody could tell whose it is: send the whole conversation and its files, or have this project store a provider key of its own.',
+      '{param} refers to an object stored at the provider under a key that projects share, and the proxy cannot tell which project owns it: send the whole conversation and its files, or store a provider key for this project.',
     param: '{param}',
   },
   batchUnknown: {
     status: 404,
     code: 'not_found',
-    when: 'The project has made no such batch.',
+    when: 'The project has no batch with this id.',
     message: "No batch found with id '{id}'.",
     param: 'id',
   },
   keeperGone: {
     status: 404,
     code: 'model_not_found',
-    when: 'A file or batch was made with a provider key that the project has taken away since.',
-    message: "It is kept under the project's {provider} key, which is no longer stored.",
+    when: 'The file or batch was created with a provider key that the project has removed since.',
+    message:
+      "This file or batch was created with the project's {provider} key, which has been removed. Store that key again.",
     param: 'model',
   },
   responseNotKept: {
     status: 404,
     code: 'not_found',
-    when: '`/v1/responses/<id>` is asked for, and the project has no OpenAI key under which a response could be kept.',
+    when: '`/v1/responses/<id>` is requested, but the project has no OpenAI key under which a response could be stored.',
     message:
-      "Response with id '{id}' not found: only OpenAI keeps responses, for projects that have stored a key of theirs.",
+      "Response with id '{id}' not found: only OpenAI stores responses, for projects that have stored their own OpenAI key.",
     param: 'response_id',
   },
   hitUnknown: {
     status: 404,
     code: 'request_not_found',
-    when: 'Feedback speaks of a request that is no semantic hit of this project’s, or one of more than a week ago.',
+    when: 'The feedback names a request that was not a semantic hit of this project in the last week.',
     message:
-      'No semantic hit of the last week was served to this project under this request_id: give the X-Request-Id of an answer with X-Proxy-Cache: HIT-SEMANTIC.',
+      'No semantic hit of the last week was served to this project under this request_id: give the X-Request-Id of a response with X-Proxy-Cache: HIT-SEMANTIC.',
     param: 'request_id',
   },
   hitForgotten: {
     status: 404,
     code: 'entry_not_found',
-    when: 'Feedback speaks of a cache entry that has expired or was purged.',
+    when: 'The feedback concerns a cache entry that has expired or was purged.',
     message: 'The cache entry that was served under this request_id is no longer kept, and will not be served again.',
     param: 'request_id',
   },
   exchangeUnknown: {
     status: 404,
     code: 'equivalence_not_found',
-    when: 'An exchange of words is to be taken off the list of those that a project has learned, and is not on it.',
-    message: 'This project has learned no exchange of these two texts: an empty body lists those that it has.',
+    when: 'The request removes a learned exchange of words that the project does not have.',
+    message:
+      'This project has not learned that these two texts are equivalent: send an empty body to list those that it has learned.',
     param: 'remove',
   },
 } as const satisfies Record<string, CatalogueEntry>

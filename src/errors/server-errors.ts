@@ -6,21 +6,21 @@ export const SERVER_ERRORS = {
   noUpstreamForVendor: {
     status: 503,
     code: 'service_unavailable',
-    when: 'The name has a vendor in front, and there is neither a key for that vendor nor an aggregator.',
+    when: 'The name starts with a vendor, but there is neither a key for that vendor nor an aggregator.',
     message:
       'No upstream is configured for model {model}: the project must store a key for {providers}, or the operator set AGGREGATOR_API_KEY.',
   },
   noFileKeeper: {
     status: 503,
     code: 'service_unavailable',
-    when: 'Files or batches are asked for, and there is neither a key for a provider that keeps them nor an aggregator.',
+    when: 'The request concerns files or batches, but there is neither a key for a provider that stores them nor an aggregator.',
     message:
       'No upstream is configured for files and batches: the project must store a key for openai or groq, or the operator set AGGREGATOR_API_KEY.',
   },
   noAggregator: {
     status: 503,
     code: 'service_unavailable',
-    when: 'The name has a vendor in front that only an aggregator reaches, and none is configured.',
+    when: 'The name starts with a vendor that only an aggregator reaches, but none is configured.',
     message:
       'No upstream is configured for <vendor>/<model> names. The operator must set AGGREGATOR_API_KEY; test keys (lgw_test_) are answered without one.',
   },
@@ -29,13 +29,13 @@ export const SERVER_ERRORS = {
   internal: {
     status: 500,
     code: 'internal_error',
-    when: 'Something failed that never should. The log has the cause.',
+    when: 'An unexpected failure. The log has the cause.',
     message: 'Something went wrong on our side.',
   },
   databaseUnavailable: {
     status: 503,
     code: 'service_unavailable',
-    when: 'PostgreSQL does not answer: nobody is let in while keys cannot be checked.',
+    when: 'PostgreSQL does not answer. No request is admitted while keys cannot be checked.',
     message: 'The database is unavailable; try again shortly.',
     headers: SOON,
   },
@@ -49,48 +49,48 @@ export const SERVER_ERRORS = {
   encryptionKeyMissing: {
     status: 503,
     code: 'service_unavailable',
-    when: 'The project has stored a key for the provider, and the proxy has no ENCRYPTION_KEY to open it with.',
+    when: 'The project has stored a key for the provider, but the proxy has no ENCRYPTION_KEY to decrypt it with.',
     message: "The project's {provider} key cannot be {use}: the operator must set ENCRYPTION_KEY.",
   },
   encryptionKeyUnreadable: {
     status: 503,
     code: 'service_unavailable',
-    when: 'The file with the encryption key cannot be read or is not one.',
+    when: 'The file with the encryption key cannot be read, or does not contain one.',
     message: "The project's {provider} key cannot be {use}: {problem}.",
   },
   encryptionKeyChanged: {
     status: 503,
     code: 'service_unavailable',
-    when: 'The project’s stored key was sealed with another ENCRYPTION_KEY.',
+    when: 'The project’s stored key was encrypted with another ENCRYPTION_KEY.',
     message:
       "The project's {provider} key cannot be used: it was sealed with another ENCRYPTION_KEY, and must be stored again.",
   },
   encryptionKeysDoNotFit: {
     status: 503,
     code: 'service_unavailable',
-    when: '`bun run reseal` meets a key that neither encryption key opens. Operators see this, clients do not.',
+    when: '`bun run reseal` finds a stored key that neither encryption key decrypts. Only operators see this error.',
     message:
-      "The project's {provider} key cannot be sealed anew: neither ENCRYPTION_KEY nor ENCRYPTION_KEY_PREVIOUS opens it.",
+      "The project's {provider} key cannot be sealed anew: neither ENCRYPTION_KEY nor ENCRYPTION_KEY_PREVIOUS decrypts it.",
   },
   sandboxBusy: {
     status: 503,
     code: 'service_unavailable',
-    when: 'A test key’s request has a JSON schema, and too many others wait for the sandbox to satisfy theirs.',
+    when: 'A test key’s request has a JSON schema, but too many such requests are already waiting for the sandbox.',
     message: 'The sandbox is busy with other schemas; try again shortly.',
     headers: SOON,
   },
   tooManyLargeBodies: {
     status: 503,
     code: 'too_many_large_requests',
-    when: 'The process holds as many bytes of request bodies as it may.',
+    when: 'The process already holds as many bytes of request bodies as it may.',
     message: 'Too many large requests are being read at once; try again shortly.',
     headers: { ...SOON, ...CLOSE },
   },
   tooManyConnections: {
     status: 503,
     code: 'too_many_connections',
-    when: 'The process has as many requests under way as its file descriptors allow.',
-    message: 'This process has as many requests under way as it can hold; try again shortly.',
+    when: 'The process has as many requests in progress as its file descriptors allow.',
+    message: 'This process has as many requests in progress as it can hold; try again shortly.',
     headers: { ...SOON, ...CLOSE },
   },
 
@@ -98,8 +98,8 @@ export const SERVER_ERRORS = {
   notCached: {
     status: 504,
     code: 'not_cached',
-    when: 'The request allows a stored answer alone, and there is none.',
-    message: 'There is no stored answer to this request, and Cache-Control: only-if-cached allows no other.',
+    when: 'The request accepts only a cached answer, but there is none.',
+    message: 'No answer to this request is cached, and its Cache-Control: only-if-cached allows no other.',
     param: 'Cache-Control',
   },
   upstreamUnreachable: {
@@ -111,13 +111,13 @@ export const SERVER_ERRORS = {
   upstreamBroken: {
     status: 502,
     code: 'upstream_error',
-    when: 'The provider’s answer broke off, is too large, or is not what the endpoint answers; or the provider refused the operator’s key.',
+    when: 'The provider’s answer broke off, is too large, or is not in the endpoint’s format; or the provider refused the operator’s key.',
     message: 'Upstream {provider} {fault}.',
   },
   answerUnreadable: {
     status: 502,
     code: 'upstream_error',
-    when: 'The provider’s answer does not hold together, so that it cannot be translated into the endpoint’s form.',
+    when: 'The provider’s answer is inconsistent and cannot be translated into the endpoint’s format.',
     message: 'The provider {fault}.',
   },
   upstreamBrokeOff: {
@@ -129,26 +129,26 @@ export const SERVER_ERRORS = {
   unanswered: {
     status: 502,
     code: 'upstream_error',
-    when: 'The call that this request shared with others failed for a reason that is in the log.',
+    when: 'The call that this request shared with others failed. The log has the cause.',
     message: 'The request could not be answered.',
   },
   circuitOpen: {
     status: 503,
     code: 'service_unavailable',
-    when: 'The provider has failed many times in a row and is left alone for a while.',
-    message: 'Upstream {provider} has been failing and is not asked for now; try again in {seconds} s.',
+    when: 'The provider has failed many times in a row and gets no requests for a while.',
+    message: 'Upstream {provider} has been failing and gets no requests for now; try again in {seconds} s.',
     headers: { 'retry-after': '{seconds}' },
   },
   upstreamUnconnected: {
     status: 504,
     code: 'upstream_timeout',
-    when: 'No connection to the provider came about in time. Nothing was sent.',
+    when: 'No connection to the provider could be opened in time. Nothing was sent.',
     message: 'Upstream {provider} timed out: no connection within {limitMs} ms.',
   },
   upstreamSilent: {
     status: 504,
     code: 'upstream_timeout',
-    when: 'The provider got the request and sent nothing in time. It may be at work and charge for it, so clients are told not to repeat the request.',
+    when: 'The provider received the request but sent nothing in time. It may still be working on it and charge for it, so clients are told not to retry.',
     message: 'Upstream {provider} timed out: no {awaited} within {limitMs} ms.',
     headers: { 'x-should-retry': 'false' },
   },

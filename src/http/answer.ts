@@ -1,4 +1,4 @@
-/** One request from the wire to whatever handles it, and its answer back: body, time limits of its connection, errors. */
+/** Passes one request to its handler and the response back: body, time limits of its connection, errors. */
 import type { Config } from '../config.ts'
 import { inPieces, LONGEST_WHOLE_BYTES } from '../event-loop/in-pieces.ts'
 import type { ProxyRequest, ProxyResponse } from '../pipeline/exchange.ts'
@@ -10,12 +10,12 @@ import { createBodyReader, type ReceivedBody } from './read-body.ts'
 import { respond } from './respond.ts'
 import { streamBody } from './stream-body.ts'
 
-/** Bun's connections may idle this long, in seconds; requests that wait for an upstream are exempt. */
+/** How long Bun's connections may idle, in seconds; requests that wait for an upstream are exempt. */
 export const IDLE_TIMEOUT_SECONDS = 60
 
 export type Handler = (request: ProxyRequest) => Promise<ProxyResponse>
 
-/** `model`: as the path names it, where it does. Never rejects. */
+/** `model` is the one in the path, if there is one. Never rejects. */
 export type Answer = (
   handle: Handler,
   incoming: Incoming,
@@ -25,7 +25,7 @@ export type Answer = (
 
 export interface AnswerOptions {
   config: Pick<Config, 'maxBodyBytes' | 'bodyTimeoutMs'>
-  /** Of a connection, once a request has been answered on it. */
+  /** For a connection after a request was answered on it. */
   idleTimeoutSeconds: number
   connections: ConnectionRoom
 }
@@ -38,11 +38,11 @@ export function createAnswer({ config, idleTimeoutSeconds, connections }: Answer
     const arrival = entrance.arrive(request)
     const body = openBody(request)
     let isStreaming = false
-    // An upstream may think for minutes; its own limits apply then, not the connection's.
+    // No idle limit while the request is in flight: an upstream may take minutes, and has limits of its own.
     server?.timeout(request, 0)
     const lastActs: (() => void)[] = []
     function end(): void {
-      // The connection keeps the limit it was given last: else it would idle for ever.
+      // The connection keeps its last limit: without this one it would idle for ever.
       server?.timeout(request, idleTimeoutSeconds)
       for (const act of lastActs) act()
     }
@@ -51,7 +51,7 @@ export function createAnswer({ config, idleTimeoutSeconds, connections }: Answer
       const address = entrance.addressOf(incoming)
       const whenOver = (act: () => void) => void lastActs.push(act)
       const response = await handle(toProxyRequest(request, { endpoint, model, body, arrival, address, whenOver }))
-      // Else nginx holds back what comes piece by piece.
+      // Without this header, nginx buffers the stream.
       if (isEventStream(response)) response.headers['x-accel-buffering'] = 'no'
       if (isLong(response.body)) response.body = inPieces(response.body)
       if (response.body instanceof ReadableStream) {
@@ -68,7 +68,7 @@ export function createAnswer({ config, idleTimeoutSeconds, connections }: Answer
   }
 }
 
-/** The client hears of a stream's life in its silence. */
+/** Adds keep-alives to the stream. */
 function passStream(response: ProxyResponse, body: ReadableStream<Uint8Array>, onEnd: () => void): void {
   response.body = streamBody(body, { hasEvents: isEventStream(response), onEnd })
 }
@@ -81,7 +81,7 @@ function isEventStream({ headers }: ProxyResponse): boolean {
   return headers['content-type']?.startsWith('text/event-stream') ?? false
 }
 
-/** A connection on which a body may still be coming takes no further request. */
+/** A connection whose body may still be arriving takes no further request. */
 function endWith(response: Response, body: ReceivedBody): Response {
   if (body.isLeftOver()) response.headers.set('connection', 'close')
   return response

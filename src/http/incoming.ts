@@ -1,9 +1,10 @@
 /** A request as it comes in: what is known before it is read, and how its errors are answered. */
 import type { Config } from '../config.ts'
 import { ClientGone, ProxyError, refuse } from '../errors.ts'
+import { isUnheldText } from '../postgres/database.ts'
 import { describeCause } from '../telemetry/describe-cause.ts'
 import type { Log } from '../telemetry/log.ts'
-import type { Refusals } from '../telemetry/refusals.ts'
+import { isCountedRefusal, type Refusals } from '../telemetry/refusals.ts'
 import { addressPrefix, readClientAddress } from './client-address.ts'
 import type { Cors } from './cors.ts'
 import { isAnthropicPath } from './paths.ts'
@@ -56,8 +57,7 @@ export function createEntrance({ config, cors, refusals, log }: EntranceOptions)
     }),
     fail(error, incoming, arrival) {
       const told = asProxyError(error, arrival, log)
-      if (told.status === 401 || told.status === 403 || told.status === 429)
-        refusals.note(told.code, addressOf(incoming))
+      if (isCountedRefusal(told)) refusals.note(told.code, addressOf(incoming))
       return respondWithError(told, arrival)
     },
   }
@@ -69,6 +69,7 @@ function asProxyError(error: unknown, { requestId }: Arrival, log: Log): ProxyEr
       log.warn({ id: requestId, code: error.code, cause: describeCause(error.cause) }, 'request failed')
     return error
   }
+  if (isUnheldText(error)) return refuse('unheldText')
   if (error instanceof ClientGone) return refuse('internal', null, error)
   const where = error instanceof Error ? error.stack?.split('\n').slice(1, 4).join('\n') : undefined
   log.error({ id: requestId, cause: describeCause(error), where }, 'unexpected error')

@@ -1,4 +1,4 @@
-/** Assembles the events of a Messages stream into the message that the same provider would have answered plainly. */
+/** Assembles the events of a Messages stream into the message that the provider would have sent without streaming. */
 
 import { isJsonObject, type JsonObject, parseJsonObject, readField } from '../json/json-object.ts'
 import type { Completeness, IncompleteReason } from '../openai-format/completeness.ts'
@@ -6,29 +6,29 @@ import { readInput } from './answer/read-input.ts'
 import { judgeMessage } from './judge-message.ts'
 
 export interface AssembledMessage {
-  /** What had arrived; null where not even the beginning did. */
+  /** The part that arrived; null when the first event did not. */
   body: JsonObject | null
-  /** As reported, in Anthropic's form; null where it was not. */
+  /** As the provider reported it, in Anthropic's form; null when it did not. */
   usage: unknown
-  /** `message_stop` was seen. */
+  /** True when `message_stop` arrived. */
   sawEnd: boolean
-  /** The error object the stream carried, if any. */
+  /** The error object in the stream, if there was one. */
   error: unknown
   completeness: Completeness
 }
 
 export interface MessageAssembler {
-  /** One event's data. Never throws. */
+  /** Takes one event's data. Never throws. */
   push(data: string): void
-  /** The same, parsed; it becomes part of the message. */
+  /** Takes a parsed event. The event becomes part of the message: do not change it afterwards. */
   add(event: JsonObject): void
-  /** To be called once. */
+  /** Call once. */
   finish(): AssembledMessage
 }
 
 export function createMessageAssembler(): MessageAssembler {
   const blocks: JsonObject[] = []
-  /** Of each block that is a tool's: the text of its input so far. */
+  /** The JSON text of each tool block's input so far. */
   const inputs = new Map<JsonObject, string>()
   let body: JsonObject | null = null
   let error: unknown = null
@@ -39,11 +39,11 @@ export function createMessageAssembler(): MessageAssembler {
     if (!isJsonObject(message)) return
     body = { ...message, content: blocks }
     if (isJsonObject(message.usage)) body.usage = { ...message.usage }
-    // Nothing was told yet where the stream's own message has blocks; if it ever has, they count.
+    // In the first event the message has no blocks yet. Should a provider send some there, they count.
     if (Array.isArray(message.content)) blocks.push(...message.content.filter(isJsonObject))
   }
 
-  /** Later counts are of the whole message; those that say nothing leave the earlier ones. */
+  /** The last event's counts cover the whole message. A null count does not replace an earlier one. */
   function endMessage({ delta, usage, ...rest }: JsonObject): void {
     if (!body) return
     const told = isJsonObject(usage) ? Object.entries(usage).filter(([, count]) => count !== null) : []
@@ -88,7 +88,7 @@ export function createMessageAssembler(): MessageAssembler {
   }
 }
 
-/** False for a kind that is not known: nobody can say what the block is then. */
+/** Returns false for an unknown kind of delta: the block cannot be assembled then. */
 function addDelta(block: JsonObject, delta: JsonObject, inputs: Map<JsonObject, string>): boolean {
   switch (delta.type) {
     case 'text_delta':

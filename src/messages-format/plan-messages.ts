@@ -1,13 +1,13 @@
-/** Decides what the cache may do with a Messages request. */
+/** Decides whether the cache may be used for a Messages request. */
 
 import { isJsonObject, type JsonObject } from '../json/json-object.ts'
 
-/** `field`: what leads to something kept elsewhere, or acts. */
+/** `field` is the one that refers to state at the provider, or that causes an action. */
 export type MessagesPlan = { isCacheable: false; field: string } | { isCacheable: true }
 
-/** Fields that refer to what Anthropic keeps, or let it act. */
+/** Fields that refer to state at Anthropic, or let Anthropic act. */
 const STATEFUL_FIELDS = ['container', 'mcp_servers', 'thread', 'thread_id']
-/** Tools that the client runs, by the names that their dated types begin with: a call of them says the same every time. */
+/** Tools that the client runs, by the prefixes of their dated types. A stored call of such a tool stays valid. */
 const OWN_TOOLS = /^(?:custom$|bash_|text_editor_|computer_|memory_|browser_toolset_|computer_toolset_)/
 
 export function planMessages(body: JsonObject): MessagesPlan {

@@ -1,11 +1,11 @@
-/** Splits a stored message into the events its provider could have streamed. */
+/** Splits a stored message into the events that its provider could have streamed. */
 
 import { isJsonObject, type JsonObject } from '../json/json-object.ts'
 import { cutText } from '../openai-format/cut-text.ts'
 import type { TypedEvent } from '../openai-format/typed-events.ts'
 import { createMessageWriter, type MessageWriter } from './answer/message-writer.ts'
 
-/** Counts that Anthropic tells with the last event, of the whole message. */
+/** Counts that Anthropic sends with the last event, for the whole message. */
 const CLOSING_COUNTS = [
   'input_tokens',
   'cache_creation_input_tokens',
@@ -15,7 +15,7 @@ const CLOSING_COUNTS = [
   'server_tool_use',
 ]
 
-/** What a message says of its end is told with its last event; all else, fields that are not known included, with its first. */
+/** How a message ended is sent with the last event. Everything else, unknown fields included, is sent with the first. */
 export function splitMessage(message: JsonObject): TypedEvent[] {
   const writer = createMessageWriter()
   const usage = isJsonObject(message.usage) ? message.usage : {}
@@ -38,7 +38,7 @@ function pick(object: JsonObject, fields: readonly string[]): JsonObject {
   return Object.fromEntries(fields.flatMap(field => (Object.hasOwn(object, field) ? [[field, object[field]]] : [])))
 }
 
-/** Kinds that are not known come whole, as those of Anthropic's own tools' results do. */
+/** Unknown kinds are sent whole, as Anthropic sends the results of its own tools. */
 function splitBlock(writer: MessageWriter, block: JsonObject): void {
   const { type, text, thinking, signature, input, citations } = block
   if (type === 'text' && typeof text === 'string') {

@@ -1,4 +1,4 @@
-/** Errors in Anthropic's envelope. */
+/** Writes errors in Anthropic's envelope. */
 
 import { isJsonObject, parseJsonObject } from '../json/json-object.ts'
 
@@ -8,7 +8,7 @@ export interface MessagesError {
   request_id: string
 }
 
-/** Anthropic's kinds, by status. */
+/** Anthropic's error types, by status. */
 const KINDS: Record<number, string> = {
   401: 'authentication_error',
   402: 'billing_error',
@@ -23,13 +23,13 @@ const KINDS: Record<number, string> = {
   529: 'overloaded_error',
 }
 
-/** `request_id` is also in the `request-id` header, where Anthropic's clients read it. */
+/** The same `request_id` is sent in the `request-id` header, where Anthropic's clients read it. */
 export function writeError({ status, message }: { status: number; message: string }, requestId: string): MessagesError {
   const type = KINDS[status] ?? (status >= 500 ? 'api_error' : 'invalid_request_error')
   return { type: 'error', error: { type, message }, request_id: requestId }
 }
 
-/** A provider's own error, of OpenAI's form or of none, told in Anthropic's. */
+/** Translates a provider's error, in OpenAI's form or any other, to Anthropic's. */
 export function translateError(status: number, bodyText: string, requestId: string): MessagesError {
   const body = parseJsonObject(bodyText)
   const error = isJsonObject(body?.error) ? body.error : (body ?? {})

@@ -71,7 +71,7 @@ function readDisposition(head: string): Pick<FormPart, 'name' | 'isFile'> {
   const isWhole = given.map(([text]) => text).join('') === parameters
   const names = given.filter(([, key]) => key?.toLowerCase() === 'name').map(([, , value = '']) => value)
   const [name] = names
-  // name* of RFC 5987, name*0 of RFC 2231: a second name, to whoever knows them.
+  // name* (RFC 5987) and name*0 (RFC 2231) are a second name for parsers that know them.
   const isNamedTwice = names.length > 1 || given.some(([, key = '']) => /^name\*/i.test(key))
   if (!isWhole || name === undefined || isNamedTwice || name.includes('\\')) throw unclearPart()
   const isFile = given.some(([, key = '']) => /^filename\*?$/i.test(key))

@@ -1,4 +1,4 @@
-/** One choice of a streamed answer while it is being assembled. */
+/** Assembles one choice of a streamed response. */
 
 import { isJsonObject, type JsonObject, readField } from '../json/json-object.ts'
 import { mergeDelta } from './merge-delta.ts'
@@ -6,9 +6,9 @@ import { mergeLogprobs, mergeState } from './merge-state.ts'
 
 export interface Choice {
   index: number
-  /** The chat message so far; null in legacy completions, whose text is among the fields. */
+  /** The chat message so far; null in legacy completions, which have their text among the fields. */
   message: JsonObject | null
-  /** Everything else the choice holds, `finish_reason` and `logprobs` among it. */
+  /** All other fields of the choice, such as `finish_reason` and `logprobs`. */
   fields: JsonObject
   isLegacy: boolean
 }
@@ -17,7 +17,7 @@ export function createChoice(index: number): Choice {
   return { index, message: null, fields: {}, isLegacy: false }
 }
 
-/** Adds a chunk's choice. False where a field changed its type in mid-stream. */
+/** Adds a chunk's choice. Returns false when a field changes its type within the stream. */
 export function mergeChoice(choice: Choice, chunk: JsonObject): boolean {
   if (typeof chunk.text === 'string' && !isJsonObject(chunk.delta)) choice.isLegacy = true
   return choice.isLegacy ? mergeLegacyChunk(choice, chunk) : mergeChatChunk(choice, chunk)
@@ -41,20 +41,20 @@ function mergeMessage(choice: Choice, delta: unknown): boolean {
   return mergeDelta(choice.message, delta)
 }
 
-/** Some servers stream one whole message; others repeat all that was said so far beside each delta, which adds nothing. */
+/** Some servers stream one whole message. Others repeat the whole text so far beside each delta, which is ignored. */
 function replaceMessage(choice: Choice, chunk: JsonObject): void {
   const message = readField(chunk, 'message')
   if (isJsonObject(message) && !isJsonObject(readField(chunk, 'delta'))) choice.message = message
 }
 
-/** Legacy completions have no delta: the choice itself is one, but for its log probabilities. */
+/** In legacy completions the choice itself is the delta, except for its log probabilities. */
 function mergeLegacyChunk(choice: Choice, chunk: JsonObject): boolean {
   const { index: _index, logprobs, ...delta } = chunk
   if (logprobs !== undefined) mergeLogprobs(choice.fields, logprobs)
   return mergeDelta(choice.fields, delta)
 }
 
-/** The choice as a plain answer holds it. */
+/** Returns the choice as a plain response holds it. */
 export function finishChoice(choice: Choice): JsonObject {
   if (choice.message === null) return { index: choice.index, ...choice.fields }
   const finished: JsonObject = { index: choice.index, message: choice.message, ...choice.fields }
@@ -63,7 +63,7 @@ export function finishChoice(choice: Choice): JsonObject {
   return finished
 }
 
-/** Streamed tool calls are numbered; those of a plain answer are in order, and only aggregators number them too. */
+/** Streamed tool calls are numbered by `index`. In plain responses only aggregators keep the numbers. */
 function finishToolCalls(message: JsonObject, keepsNumbers: boolean): void {
   const calls = readField(message, 'tool_calls')
   if (!Array.isArray(calls)) return
@@ -75,7 +75,7 @@ function finishToolCalls(message: JsonObject, keepsNumbers: boolean): void {
   message.tool_calls = ordered
 }
 
-/** OpenAI ends streamed audio with its expiry time, without a `finish_reason`; a plain answer has `stop` there. */
+/** OpenAI ends streamed audio with its expiry time and no `finish_reason`. A plain response has `stop` there. */
 function isSpoken(message: JsonObject): boolean {
   const audio = readField(message, 'audio')
   return isJsonObject(audio) && ['id', 'data', 'transcript', 'expires_at'].every(key => readField(audio, key) != null)

@@ -1,4 +1,4 @@
-/** Assembles the chunks of a streamed answer into the plain answer the same upstream would have given. */
+/** Assembles the chunks of a streamed response into the plain response that the upstream would have sent. */
 
 import { isJsonObject, type JsonObject, parseJsonObject, readField } from '../json/json-object.ts'
 import { type Choice, createChoice, finishChoice, mergeChoice } from './assemble-choice.ts'
@@ -10,30 +10,30 @@ import {
 } from './completeness.ts'
 import { mergeState } from './merge-state.ts'
 
-/** Of all events' data. What is longer is not held in memory: no provider answers at such length. */
+/** Limit on the data of all events together, to bound memory. It is beyond any provider's longest response. */
 const MAX_DATA_CHARS = 64 * 1024 * 1024
 
 export interface AssembledAnswer {
-  /** `object` is `chat.completion` or `text_completion`. Where the stream was cut: what had arrived. */
+  /** `object` is `chat.completion` or `text_completion`. For a cut stream, this holds what had arrived. */
   body: JsonObject
-  /** As upstream reported it, subfields we do not know included; null where it did not. */
+  /** As the upstream reported it, with unknown subfields; null when it did not. */
   usage: unknown
   sawDone: boolean
-  /** The error object the stream carried, if any. */
+  /** The error object in the stream, if there was one. */
   error: unknown
   completeness: Completeness
 }
 
 export interface Assembler {
-  /** Takes one event's data, and its `event` field where it has one: `error` marks errors that carry no `error` key. */
+  /** Takes one event's data and its `event` field. An event named `error` is an error, even without an `error` key. */
   push(data: string, event?: string | null): void
-  /** Ends the stream, however it ended. To be called once. */
+  /** Ends the stream, complete or not. Call once. */
   finish(): AssembledAnswer
 }
 
 /**
- * Chat and legacy completion chunks alike; fields never seen before are merged by their shape. Broken chunks are left
- * out and make the answer not whole; `push` never throws. Without options, an answer cut at a length limit is not whole.
+ * Takes chat and legacy completion chunks. Unknown fields are merged by their type. A malformed chunk is skipped and makes the
+ * response incomplete; `push` never throws. Without options, a response cut at a length limit is incomplete.
  */
 export function createAssembler(options: CompletenessOptions = { clientSetOutputLimit: false }): Assembler {
   const top: JsonObject = {}
@@ -61,7 +61,7 @@ export function createAssembler(options: CompletenessOptions = { clientSetOutput
     }
   }
 
-  /** What was assembled is of no use any more; what it cost still counts. */
+  /** Drops what was assembled, but keeps the usage, because the request still costs something. */
   function giveUp(chunk: JsonObject): void {
     choices.length = 0
     flaw ??= 'too_large'
@@ -74,7 +74,7 @@ export function createAssembler(options: CompletenessOptions = { clientSetOutput
       if (key === 'choices') mergeChoices(value)
       else if (key === 'usage') usage = value ?? usage
       else if (key === 'error') noteError(value)
-      // Random padding against traffic analysis, of this chunk alone.
+      // Random padding against traffic analysis. It belongs to this chunk only.
       else if (key !== 'obfuscation') mergeState(top, key, value)
     }
   }
@@ -109,7 +109,7 @@ function findChoice(choices: Choice[], index: number): Choice {
   return added
 }
 
-/** Groq reports a stream's usage in its own field of the last chunk, a plain answer's in `usage` alone. */
+/** Groq reports a stream's usage in a field of its own in the last chunk, and a plain response's usage only in `usage`. */
 function takeGroqUsage(top: JsonObject): unknown {
   const groq = readField(top, 'x_groq')
   if (!isJsonObject(groq)) return undefined

@@ -1,34 +1,34 @@
-/** Which answers are whole: the only ones that may be stored, for what is stored is told to others as the truth. */
+/** Judges which responses are complete. Only those may be stored, because a stored response is served to other requests. */
 
 import { isJsonObject, type JsonObject, readField } from '../json/json-object.ts'
 
-/** Why an answer must not be stored. */
+/** Why a response must not be stored. */
 export type IncompleteReason =
   /** The body is not an object with at least one choice. */
   | 'not_an_answer'
-  /** An `error` object inside a 200 body: aggregators report a provider's failure so. */
+  /** An `error` object inside a 200 body: aggregators report a provider's failure that way. */
   | 'error_in_body'
   /** An `error` object inside one of the choices, or `finish_reason: 'error'`. */
   | 'error_in_choice'
-  /** A choice holds neither a message nor a text. */
+  /** A choice has neither a message nor a text. */
   | 'empty_choice'
-  /** A choice ended without a word, a call, a refusal, a picture or a sound: another attempt may well say something. */
+  /** A choice ended without a word, a call, a refusal, a picture or a sound. A retry may well return something. */
   | 'nothing_said'
-  /** A choice has no `finish_reason`: it was still being written. */
+  /** A choice has no `finish_reason`: it was not finished. */
   | 'unfinished_choice'
-  /** A filter withheld the answer or broke it off: another attempt may well pass. */
+  /** A filter withheld or cut the response. A retry may well pass. */
   | 'content_filter'
-  /** Cut at a length limit that the client had not set: the provider's own. */
+  /** Cut at the provider's own length limit: the client had set none. */
   | 'provider_length_limit'
-  /** A `finish_reason` nobody documents as a regular end. */
+  /** A `finish_reason` that is not documented as a regular end. */
   | 'unknown_finish_reason'
-  /** An error object in mid-stream. */
+  /** An error object within the stream. */
   | 'error_in_stream'
   /** A chunk of the stream was not a JSON object. */
   | 'malformed_chunk'
-  /** A field changed its type in mid-stream, so that its parts do not add up. */
+  /** A field changed its type within the stream, so that its parts cannot be merged. */
   | 'inconsistent_chunks'
-  /** More than any provider's answer: not held in memory. */
+  /** Longer than any provider's response. It is not kept in memory. */
   | 'too_large'
   /** The stream ended without `[DONE]`: its connection may have been cut. */
   | 'missing_done'
@@ -41,17 +41,17 @@ const UPSTREAM_FAILURES: ReadonlySet<Completeness> = new Set<Completeness>([
   'error_in_stream',
 ])
 
-/** Whether an answer of status 200 tells of a failure all the same: it does not count against the month. */
+/** Whether a response with status 200 reports a failure. It does not count against the monthly quota. */
 export function isUpstreamFailure(completeness: Completeness): boolean {
   return UPSTREAM_FAILURES.has(completeness)
 }
 
 export interface CompletenessOptions {
-  /** The request held `max_tokens` or `max_completion_tokens`: an answer cut there is what the client asked for. */
+  /** The request had `max_tokens` or `max_completion_tokens`: a response cut there is what the client asked for. */
   clientSetOutputLimit: boolean
 }
 
-/** OpenAI's own, and what compatible servers let through of their models' native ones. */
+/** OpenAI's own values, and native values of models that compatible servers pass through. */
 const REGULAR_ENDS = new Set(['stop', 'tool_calls', 'function_call', 'tool_use', 'end_turn', 'stop_sequence', 'eos'])
 const LENGTH_ENDS = new Set(['length', 'max_tokens', 'model_length'])
 const FILTERED_ENDS = new Set([
@@ -65,7 +65,7 @@ const FILTERED_ENDS = new Set([
   'spii',
 ])
 
-/** Judges the body of a plain 200 answer, chat or legacy completion, or of a streamed one once assembled. */
+/** Judges the body of a 200: a plain chat or legacy completion, or an assembled stream. */
 export function judgeCompleteness(body: unknown, options: CompletenessOptions): Completeness {
   if (!isJsonObject(body)) return 'not_an_answer'
   if (isSet(readField(body, 'error'))) return 'error_in_body'
@@ -90,7 +90,7 @@ function judgeChoice(choice: JsonObject, options: CompletenessOptions): Complete
   return saysSomething(choice) ? 'whole' : 'nothing_said'
 }
 
-/** Where a message says what it says; thoughts about it say nothing yet. */
+/** The fields of a message that count as content. Reasoning alone does not. */
 const SAYING_FIELDS = ['content', 'refusal', 'tool_calls', 'function_call', 'audio', 'images']
 
 function saysSomething(choice: JsonObject): boolean {
@@ -102,14 +102,14 @@ function saysSomething(choice: JsonObject): boolean {
   })
 }
 
-/** An aggregator's `finish_reason` may say `stop` where the native one beside it names a filter. */
+/** An aggregator may report `stop` although the provider's native reason, beside it, names a filter. */
 function isFiltered(choice: JsonObject, finishReason: string): boolean {
   const native = readField(choice, 'native_finish_reason')
   if (FILTERED_ENDS.has(finishReason)) return true
   return typeof native === 'string' && FILTERED_ENDS.has(native.toLowerCase())
 }
 
-/** Whether any choice calls a tool, or a function the legacy way: such answers are never served from a semantic match. */
+/** Whether any choice calls a tool, or a function the legacy way. Such responses are never served from a semantic match. */
 export function hasToolCalls(body: unknown): boolean {
   const choices = isJsonObject(body) ? readField(body, 'choices') : undefined
   return Array.isArray(choices) && choices.some(choice => isJsonObject(choice) && callsTool(choice))

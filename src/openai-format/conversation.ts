@@ -1,4 +1,4 @@
-/** Builds the messages of a chat request from a conversation that another format tells in other pieces. */
+/** Builds the messages of a chat request from the smaller pieces that other formats divide a conversation into. */
 
 import type { JsonObject } from '../json/json-object.ts'
 
@@ -15,14 +15,14 @@ export interface CalledFunction {
 export interface Conversation {
   system(parts: Part[]): void
   user(parts: Part[]): void
-  /** The assistant speaks. */
+  /** Adds text of the assistant. */
   say(parts: Part[], refusal?: string): void
   call(called: CalledFunction): void
-  /** Fields that the assistant's message bears beside what it says: proof of its thoughts. */
+  /** Adds fields to the assistant's message that prove its reasoning to be the model's own. */
   bear(fields: JsonObject): void
-  /** What a called function came to. Images and files follow in a user's message: a tool's holds text alone. */
+  /** Adds a function's result. Its images and files follow in a user message, because a tool message holds only text. */
   answer(callId: string, parts: Part[]): void
-  /** All messages; to be called once. */
+  /** Returns all messages. Call once. */
   finish(): JsonObject[]
 }
 
@@ -35,9 +35,9 @@ interface AssistantMessage {
 
 export function createConversation(): Conversation {
   const messages: JsonObject[] = []
-  /** Grows until somebody else speaks: chat answers hold words and calls in one message. */
+  /** The assistant message being built. It ends at the next message of another role: chat puts text and calls into one. */
   let open: AssistantMessage | null = null
-  /** What answers held besides text, until the last answer in a row is there. */
+  /** Images and files of function results. They are added after the last result in a row. */
   let shown: Part[] = []
 
   function assistant(): AssistantMessage {
@@ -66,7 +66,7 @@ export function createConversation(): Conversation {
     system: parts => push('system', parts),
     user: parts => push('user', parts),
     say(parts, refusal) {
-      // Two messages in a row stay two, unless a call waits for its answer: nothing may come between those.
+      // Two messages in a row stay separate, unless a call awaits its result: no message may come between those.
       if (open && open.calls.length === 0 && (open.parts.length > 0 || open.refusal !== null)) closeAssistant()
       const message = assistant()
       message.parts.push(...parts)
@@ -94,7 +94,7 @@ export function createConversation(): Conversation {
 }
 
 function writeAssistant({ parts, refusal, calls, borne }: AssistantMessage): JsonObject[] {
-  // Thoughts by themselves are no message.
+  // Reasoning alone is not a message.
   if (parts.length === 0 && refusal === null && calls.length === 0) return []
   const written = calls.map(({ id, ...called }) => ({ id, type: 'function', function: called }))
   const message: JsonObject = { role: 'assistant', content: parts.length === 0 ? null : writeContent(parts) }
@@ -103,7 +103,7 @@ function writeAssistant({ parts, refusal, calls, borne }: AssistantMessage): Jso
   return [{ ...message, ...borne }]
 }
 
-/** One plain text is told as such: every provider takes that. */
+/** A single plain text is written as a string, which every provider accepts. */
 function writeContent(parts: Part[]): string | Part[] {
   const [only] = parts
   if (only === undefined) return ''

@@ -1,12 +1,12 @@
-/** Cuts text into the pieces a model might have streamed: about a few words each, never inside a character. */
+/** Cuts text into pieces such as a model streams: a few words each, never cut inside a character. */
 
 /** About six tokens. */
 const PIECE_CHARS = 24
-/** Longer answers get longer pieces, so that replaying one stays cheap. */
+/** Longer texts are cut into longer pieces, so that replaying them stays cheap. */
 const MAX_PIECES = 200
-/** How far past its wanted end a piece may run to end before a space. */
+/** How many characters a piece may be longer than wanted, to end before a space. */
 const WORD_SLACK = 2
-/** Some marks and joined emoji are long: what a look for a character's end takes in. */
+/** Characters examined to find a character's end: combining marks and joined emoji can be long. */
 const CHARACTER_WINDOW = 64
 const SPACE = 32
 const LF = 10
@@ -15,7 +15,7 @@ const LOW_SURROGATE_LAST = 0xdfff
 
 const characters = new Intl.Segmenter('und', { granularity: 'grapheme' })
 
-/** At most about 200 pieces, which joined give the text; none for ''. */
+/** Returns at most about 200 pieces, which joined give the text; none for ''. */
 export function cutText(text: string): string[] {
   const wanted = Math.max(PIECE_CHARS, Math.ceil(text.length / MAX_PIECES))
   const pieces: string[] = []
@@ -32,7 +32,7 @@ function findPieceEnd(text: string, start: number, wanted: number): number {
   if (end + wanted / 2 >= text.length) return text.length
   const limit = Math.min(text.length, end + wanted * WORD_SLACK)
   for (let at = end; at < limit; at++) {
-    // A carriage return and its line feed are one character, and only the line feed is looked for.
+    // CRLF counts as one character. Only the LF is looked for.
     const code = text.charCodeAt(at)
     if (code === SPACE || (code === LF && text[at - 1] !== '\r')) return at
   }
@@ -46,7 +46,7 @@ function findCharacterEnd(text: string, start: number, wanted: number): number {
   return start + (at.index > 0 ? at.index : at.segment.length)
 }
 
-/** Groups tokens, which carry log probabilities one by one, so that there are at most about 200 groups. */
+/** Groups tokens into at most about 200 groups. Tokens stay whole, because each has its own log probability. */
 export function groupTokens(tokens: readonly string[]): { start: number; end: number }[] {
   const size = Math.ceil(tokens.length / MAX_PIECES)
   const groups: { start: number; end: number }[] = []

@@ -1,15 +1,15 @@
-/** Keeps usage out of a stream whose client did not ask for it; every other byte passes unchanged. */
+/** Removes usage from the stream of a client that did not ask for it. Every other byte passes unchanged. */
 import { joinBytes } from './join-bytes.ts'
 import { hideUsage } from './usage.ts'
 
 const EMPTY = new Uint8Array(0)
 const USAGE_KEY = Buffer.from('"usage"')
-/** OpenAI writes it into every chunk but the last. */
+/** OpenAI writes this into every chunk but the last. */
 const ANNOUNCEMENT = Buffer.from(',"usage":null')
 const decoder = new TextDecoder()
 const encoder = new TextEncoder()
 
-/** The event as it is, unless it tells usage: shortened or rewritten then, or empty where it was there for nothing else. */
+/** Returns the event without usage. It is empty when it held nothing else. An event without usage is returned unchanged. */
 export function withoutUsage(event: Uint8Array): Uint8Array {
   const bytes = Buffer.from(event.buffer, event.byteOffset, event.byteLength)
   const at = bytes.indexOf(USAGE_KEY)

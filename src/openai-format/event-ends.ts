@@ -1,21 +1,21 @@
-/** Finds where the events of a stream end, each byte looked at once, however the bytes are cut. */
+/** Finds where events in a stream end. Each byte is examined once, however the bytes are chunked. */
 
 export interface EventEnds {
-  /** Looks for the next event's end from `start` on: the index behind its blank line, or -1 where more bytes are needed. */
+  /** Returns the index after the blank line of the next event from `start` on, or -1 when more bytes are needed. */
   find(bytes: Uint8Array, start: number): number
 }
 
 const LF = 10
 const CR = 13
 
-/** Lines end with LF, CR or CRLF; blank lines before an event belong to it. */
+/** Lines end with LF, CR or CRLF. Blank lines before an event belong to that event. */
 export function createEventEnds(): EventEnds {
   let isLineEmpty = true
   let hasLine = false
-  /** A CR was the last byte: an LF may follow that belongs to it. */
+  /** The last byte was a CR: an LF that follows belongs to it. */
   let afterCr = false
 
-  /** Whether the line that ends here ends its event. */
+  /** Call at the end of a line. Returns true when the line ends an event. */
   function endLine(): boolean {
     const endsEvent = isLineEmpty && hasLine
     hasLine = !endsEvent

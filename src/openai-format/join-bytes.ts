@@ -1,6 +1,6 @@
-/** Puts bytes together. */
+/** Concatenates bytes. */
 
-/** The bytes of all parts, copied only where there are several. */
+/** Copies only when there are several parts. */
 export function joinBytes(parts: readonly Uint8Array[]): Uint8Array {
   const [only] = parts
   if (parts.length === 1 && only) return only

@@ -1,29 +1,29 @@
-/** What a request's body names that a provider keeps: files by their ids, and what else is known to the provider alone. */
+/** Finds references in a request's body to objects that a provider keeps: file ids, and others that only the provider knows. */
 import { invalidRequest } from '../errors.ts'
 import { isJsonObject, type JsonObject } from '../json/json-object.ts'
 
 export interface KeptReference {
   /**
-   * Files are bound to the projects that made them; of all else nobody here knows whose it is. `item`: one of a Responses request's
-   * that stands for an earlier one, where a provider has Responses itself.
+   * Files are bound to the projects that created them; the owner of anything else is unknown to the proxy. `item`: an item of a
+   * Responses request that stands for an earlier one, at a provider with a Responses API.
    */
   kind: 'file' | 'item' | 'other'
   id: string
-  /** Where it stands: `messages[0].content[1].file.file_id`. */
+  /** Its position: `messages[0].content[1].file.file_id`. */
   field: string
 }
 
-/** OpenAI's `file_id`, `input_file_id`, `file_ids`; Anthropic's sources and containers have `file_id` too. */
+/** OpenAI's `file_id`, `input_file_id`, `file_ids`; Anthropic's sources and containers have `file_id`, too. */
 const FILE = /(?:^|_)file_ids?$/
 const OTHER =
   /^(?:vector_store_ids?|container|container_id|previous_response_id|conversation|thread|thread_id|skill_ids?)$/
-/** An earlier spoken answer, a stored prompt, a voice that was made: by the `id` of an object; as text they are something else. */
+/** An earlier audio response, a stored prompt, a custom voice: named by an object's `id`. As text, these fields mean something else. */
 const OTHER_OBJECT = /^(?:audio|prompt|voice)$/
-/** Found in JSON that names any, unless it escapes letters, which canonical JSON does not. */
+/** Matches JSON with any reference, unless letters are escaped; canonical JSON escapes none. */
 export const MAY_REFER =
   /file_ids?"|"(?:vector_store_ids?|container|container_id|previous_response_id|conversation|thread|thread_id|skill_ids?)"|"(?:audio|prompt|voice)"\s*:\s*\{/
 
-/** Fields that hold what clients think up, or what was told before: a provider reads no ids out of them. */
+/** Fields with the client's own names, or with earlier output: providers read no ids in them. */
 const OPAQUE = new Set([
   'parameters',
   'schema',
@@ -39,24 +39,24 @@ const OPAQUE = new Set([
 /** As deep as canonical JSON goes. */
 const MAX_DEPTH = 128
 
-/** `canonicalBody`: the same body as canonical JSON, where there is any: nearly all requests are done with by a look at it. */
+/** `canonicalBody` is the body as canonical JSON, or null. A quick search in it settles nearly all requests. */
 export function findKeptReferences(body: JsonObject, canonicalBody: string | null): KeptReference[] {
   const found = findItems(body.input)
   if (canonicalBody === null || MAY_REFER.test(canonicalBody)) walkObject(body, [], found)
   return found
 }
 
-/** Fields of an item that do not say what it holds: its provider knows. */
+/** Fields of an item without its content. */
 const OUTSIDE_OF_ITEM = new Set(['id', 'type', 'status', 'summary'])
 
-/** Items of a Responses request that stand for earlier ones; they need not say so. */
+/** Items of a Responses request that stand for earlier ones; their type is optional. */
 function findItems(input: unknown): KeptReference[] {
   if (!Array.isArray(input)) return []
   return input.flatMap((item: unknown, i): KeptReference[] => {
     if (!isJsonObject(item) || typeof item.id !== 'string') return []
     const type = item.type ?? ('role' in item ? 'message' : 'item_reference')
     if (type === 'item_reference') return [{ kind: 'other', id: item.id, field: `input[${i}].id` }]
-    // A reasoning without its content, a picture without its bytes.
+    // Reasoning without its content, or an image without its bytes.
     return isEmptyItem(item) ? [{ kind: 'item', id: item.id, field: `input[${i}].id` }] : []
   })
 }
@@ -93,25 +93,25 @@ function walk(value: unknown, path: Path, found: KeptReference[]): void {
   })
 }
 
-/** A field of a form may be named `mask[file_id]`. */
+/** A form's field may be named `mask[file_id]`. */
 export function kindOf(name: string): KeptReference['kind'] | null {
   const last = name.replace(/(?:\[\d*\])+$/, '').replace(/^.*\[([^\]]*)\]$/, '$1')
   if (FILE.test(last)) return 'file'
   return OTHER.test(last) ? 'other' : null
 }
 
-/** An id, ids, or an object that has one. */
+/** Accepts an id, a list of ids, or an object with one. */
 function note(kind: KeptReference['kind'], value: unknown, path: Path, found: KeptReference[]): void {
   const ids = Array.isArray(value) ? value : [isJsonObject(value) ? value.id : value]
   for (const id of ids) if (typeof id === 'string') found.push({ kind, id, field: writePath(path) })
 }
 
-/** A model's words to a tool: as JSON text with OpenAI, as an object with Anthropic. */
+/** A model's call of a tool: its input is an object with Anthropic, JSON text with OpenAI. */
 function isToolUse({ type }: JsonObject): boolean {
   return typeof type === 'string' && type.endsWith('tool_use')
 }
 
-/** Names are the client's own: none goes into an error that is no field's of anybody's API. */
+/** Replaces names that are not fields of an API, because the client's own names must not appear in an error. */
 function writePath(path: Path): string {
   return path
     .map((step, i) => (typeof step === 'number' ? `[${step}]` : `${i === 0 ? '' : '.'}${nameOf(step)}`))

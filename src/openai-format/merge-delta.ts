@@ -1,9 +1,9 @@
-/** How the deltas of a streamed message add up, fields that we have never seen included. */
+/** Merges the deltas of a streamed message, unknown fields included. */
 
 import { isJsonObject, type JsonObject, readField, writeField } from '../json/json-object.ts'
 import { saysNothing } from './merge-state.ts'
 
-/** Strings that name or classify: sent once or repeated, never in fragments. */
+/** Strings under these keys name or classify: they are sent once or repeated whole, never in fragments. */
 const CONSTANT_WORDS = new Set([
   'id',
   'type',
@@ -19,16 +19,16 @@ const CONSTANT_WORDS = new Set([
   'url',
 ])
 
-/** Whether a string under this key (`name`, `call_id`) is told whole each time; any other is a fragment of a longer one. */
+/** Whether strings under this key (`name`, `call_id`) are sent whole each time. All others are fragments of a longer string. */
 export function isConstantKey(key: string): boolean {
   return CONSTANT_WORDS.has(key.slice(key.lastIndexOf('_') + 1))
 }
 
 /**
- * Adds a delta to what was assembled so far: fragments are appended, objects merged, items merged by `index` (and
- * `type` and `id`) or appended, numbers and booleans replaced; null and, for constants, '' say nothing new.
- * Parts of `delta` become parts of `target`. False where a field changed its type in mid-stream: the newest value is
- * kept then, but nobody can say what the whole is.
+ * Adds a delta to what was assembled so far. Fragments are appended and objects merged. List items are merged by `index` (and
+ * `type` and `id`), or appended. Numbers and booleans are replaced. Null is ignored, and so is '' for constants. Parts of
+ * `delta` become parts of `target`. Returns false when a field changes its type: the newest value is kept, but the whole cannot
+ * be known.
  */
 export function mergeDelta(target: JsonObject, delta: JsonObject): boolean {
   let sound = true
@@ -56,7 +56,7 @@ function mergeValue(target: JsonObject, key: string, existing: unknown, incoming
   return saysNothing(existing) || (typeof existing === typeof incoming && typeof incoming !== 'object')
 }
 
-/** The first delta's items were taken as they are; a later one continues the last item under its number, or adds one. */
+/** Each item continues the last item with the same `index`, or is appended. */
 function mergeItems(items: unknown[], fragments: unknown[]): boolean {
   let sound = true
   for (const fragment of fragments) {
@@ -67,7 +67,7 @@ function mergeItems(items: unknown[], fragments: unknown[]): boolean {
   return sound
 }
 
-/** Tool calls go by `index` alone, or by order where a provider leaves it out; a name under a new `id` opens another. */
+/** Tool calls are merged by `index`, or by order when a provider omits it. A name with a new `id` begins another call. */
 function mergeToolCalls(calls: unknown[], fragments: unknown[]): boolean {
   let sound = true
   for (const fragment of fragments) {
@@ -95,7 +95,7 @@ function lastIndex(calls: unknown[]): unknown {
   return isJsonObject(last) ? readField(last, 'index') : undefined
 }
 
-/** Aggregators number blocks of different kinds alike, and some providers number all their tool calls 0. */
+/** Aggregators give blocks of different types the same number, and some providers number all their tool calls 0. */
 function isAnother(item: JsonObject, fragment: JsonObject): boolean {
   return differs(item, fragment, 'type') || differs(item, fragment, 'id')
 }

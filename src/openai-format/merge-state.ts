@@ -1,13 +1,13 @@
-/** How the fields around a streamed message add up: the latest value holds. */
+/** Merges the fields around a streamed message: the latest value counts. */
 
 import { isJsonObject, type JsonObject, readField, writeField } from '../json/json-object.ts'
 
-/** Whether a value adds nothing to what was said before it. */
+/** Whether a value leaves the earlier one in place. */
 export function saysNothing(value: unknown): boolean {
   return value === null || value === undefined || value === ''
 }
 
-/** Sets a field whose latest value holds; null and '' never replace what was said before. */
+/** Sets a field to its latest value. Null and '' never replace an earlier value. */
 export function mergeState(target: JsonObject, key: string, incoming: unknown): void {
   const existing = readField(target, key)
   if (existing === incoming) return
@@ -17,7 +17,7 @@ export function mergeState(target: JsonObject, key: string, incoming: unknown): 
   } else writeField(target, key, incoming)
 }
 
-/** Adds a chunk's log probabilities: lists of tokens are appended, whatever else they hold is state. */
+/** Adds a chunk's log probabilities. Lists of tokens are appended; for all other fields the latest value counts. */
 export function mergeLogprobs(target: JsonObject, incoming: unknown): void {
   const existing = readField(target, 'logprobs')
   if (!isJsonObject(existing) || !isJsonObject(incoming)) {

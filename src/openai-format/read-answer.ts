@@ -1,4 +1,4 @@
-/** Reads a chat answer, streamed or plain, as the steps in which it came: what translations into other formats begin with. */
+/** Reads a chat response, streamed or plain, as a series of steps. Translations into other formats are built on these. */
 
 import { type ProxyError, quoteError, refuse } from '../errors.ts'
 import { isJsonObject, type JsonObject, readField } from '../json/json-object.ts'
@@ -6,34 +6,34 @@ import { mergeDelta } from './merge-delta.ts'
 import { readProof, readThought } from './thought.ts'
 
 export interface AnswerHead {
-  /** '' where the provider gave none. */
+  /** '' when the provider gave none. */
   id: string
   model: string
   createdSeconds: number
 }
 
-/** What is told of an answer, in order. */
+/** Called in the order of the response. */
 export interface AnswerSteps {
   begin(head: AnswerHead): void
   think(text: string): void
-  /** `logprobs`: of the very tokens of this text, where they were asked for. */
+  /** `logprobs` belong to the tokens of this text; empty when they were not asked for. */
   say(text: string, logprobs: unknown[]): void
   refuse(text: string): void
-  /** Calls come one after another; `id` is '' where the provider gave none. */
+  /** Calls come one after another. `id` is '' when the provider gave none. */
   startCall(id: string, name: string): void
-  /** A fragment of the last call's arguments. */
+  /** Takes a fragment of the last call's arguments. */
   continueCall(fragment: string): void
-  /** Sources of what was said. */
+  /** Takes the sources of the text. */
   annotate(annotations: JsonObject[]): void
 }
 
 export interface AnswerReader {
   /** Takes a chunk. Throws a ProxyError for an error in it, and for calls that cannot be told apart. */
   push(chunk: JsonObject): void
-  /** As last reported; null where it was not. */
+  /** The last one reported; null when there was none. */
   readonly finishReason: string | null
   readonly usage: JsonObject | null
-  /** What proves the thoughts the model's own, so far. */
+  /** The fields received so far that prove the reasoning to be the model's own. */
   readonly proof: JsonObject
 }
 
@@ -43,7 +43,7 @@ interface Call {
   name: string
 }
 
-/** Of the first choice alone: the formats this is for have no others. */
+/** Reads only the first choice: the target formats have no others. */
 export function createAnswerReader(steps: AnswerSteps): AnswerReader {
   const proof: JsonObject = {}
   const calls: Call[] = []
@@ -103,7 +103,7 @@ export function createAnswerReader(steps: AnswerSteps): AnswerReader {
   }
 }
 
-/** A plain answer as one chunk that holds all of it. */
+/** Returns a plain response as one chunk that holds all of it. */
 export function asChunk(answer: JsonObject): JsonObject {
   const choice = firstChoice(answer)
   const message = isJsonObject(choice?.message) ? choice.message : {}
@@ -112,7 +112,7 @@ export function asChunk(answer: JsonObject): JsonObject {
   return { ...answer, choices: choice ? [{ ...choice, delta: { ...message, tool_calls: numbered } }] : [] }
 }
 
-/** Some providers number all calls alike and tell them by their ids. */
+/** Some providers give all calls the same number and distinguish them by id. */
 function isSame(call: Call | undefined, index: number, id: string): boolean {
   return call !== undefined && call.index === index && (id === '' || id === call.id)
 }
@@ -130,7 +130,7 @@ function readHead({ id, model, created }: JsonObject): AnswerHead {
   }
 }
 
-/** Groq tells a stream's usage under a name of its own. */
+/** Groq reports a stream's usage in a field of its own. */
 function readUsage(chunk: JsonObject): JsonObject | null {
   if (isJsonObject(chunk.usage)) return chunk.usage
   return isJsonObject(chunk.x_groq) && isJsonObject(chunk.x_groq.usage) ? chunk.x_groq.usage : null

@@ -1,19 +1,19 @@
-/** Gives each piece of a chat message the log probabilities of the tokens it is made of. */
+/** Assigns log probabilities to the pieces of a chat message, by the tokens of each piece. */
 
 import { isJsonObject, type JsonObject, readField } from '../json/json-object.ts'
 
 type Field = 'content' | 'refusal'
 
 export interface TokenShares {
-  /** The tokens a field is made of, where they are known and spell it exactly. */
+  /** The tokens of each field, if they are known and spell the field exactly. */
   tokens: { [field in Field]?: string[] }
-  /** The log probabilities of tokens `start` to `end` of a field; the first share holds whatever is not per token too. */
+  /** The log probabilities of tokens `start` to `end` of a field. The first call also returns everything that is not per token. */
   take(field: Field, start: number, end: number): JsonObject
-  /** All log probabilities, where no field's tokens can carry them. */
+  /** All log probabilities, when no field's tokens can be assigned. */
   leftover: unknown
 }
 
-/** `logprobs` as a plain answer's choice has them: `{ content, refusal }`, null, or undefined. */
+/** `logprobs` as in a plain response's choice: `{ content, refusal }`, null, or undefined. */
 export function shareLogprobs(message: JsonObject, logprobs: unknown): TokenShares {
   const tokens: TokenShares['tokens'] = {}
   if (!isJsonObject(logprobs)) return { tokens, take: () => ({}), leftover: logprobs ?? undefined }
@@ -42,7 +42,7 @@ function isField(key: string): key is Field {
   return key === 'content' || key === 'refusal'
 }
 
-/** Undefined where the tokens do not add up to the text, as with those that hold part of a character. */
+/** Returns undefined when the tokens do not spell the text, for example because a token is part of a character. */
 function readTokens(entries: unknown, text: unknown): string[] | undefined {
   if (!Array.isArray(entries) || entries.length === 0) return undefined
   const tokens = entries.map(entry => (isJsonObject(entry) ? readField(entry, 'token') : undefined))

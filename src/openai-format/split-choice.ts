@@ -1,10 +1,10 @@
-/** Splits one choice of a plain answer into the choices of successive chunks. */
+/** Splits one choice of a plain response into the choices of successive chunks. */
 
 import { isJsonObject, type JsonObject, readField } from '../json/json-object.ts'
 import { cutText, groupTokens } from './cut-text.ts'
 import { type Steps, splitMessage } from './split-message.ts'
 
-/** A chunk's choice: `{ index, delta, logprobs, finish_reason }`, or `{ index, text, … }` in legacy completions. */
+/** Returns choices of the form `{ index, delta, logprobs, finish_reason }`; in legacy completions `{ index, text, … }`. */
 export function splitChoice(choice: JsonObject, position: number): JsonObject[] {
   const index = readField(choice, 'index') ?? position
   const message = readField(choice, 'message')
@@ -36,7 +36,7 @@ function isTokensOf(tokens: unknown, text: string): tokens is string[] {
   return Array.isArray(tokens) && tokens.every(token => typeof token === 'string') && tokens.join('') === text
 }
 
-/** Legacy log probabilities are lists in parallel; what is not such a list goes with the first step. */
+/** Legacy log probabilities are parallel lists. Everything else goes with the first step. */
 function sliceParallel(logprobs: JsonObject, count: number, start: number, end: number): JsonObject {
   const part: JsonObject = {}
   for (const key in logprobs) {

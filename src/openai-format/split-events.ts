@@ -1,17 +1,17 @@
-/** Cuts a stream into whole events: nobody can use a part of one, and what broke off in the middle of one is told after it. */
+/** Cuts a stream into complete events. A client cannot use part of one, and an error must not be written into the middle. */
 import { createEventEnds } from './event-ends.ts'
 import { joinBytes } from './join-bytes.ts'
 
 export interface EventSplitter {
-  /** The events that are complete now, each with its bytes as they came. */
+  /** Returns the events that are now complete, with their bytes unchanged. */
   push(bytes: Uint8Array): Uint8Array[]
-  /** What is left when the stream ends in the middle of an event; empty where it does not. */
+  /** Returns the rest when the stream ends within an event; empty when it does not. */
   end(): Uint8Array
 }
 
 export function createEventSplitter(): EventSplitter {
   const ends = createEventEnds()
-  /** Parts of an event whose end has not come. */
+  /** The parts of an incomplete event. */
   let held: Uint8Array[] = []
 
   return {
@@ -23,7 +23,7 @@ export function createEventSplitter(): EventSplitter {
         held = []
         start = end
       }
-      // Copied: the buffer it lies in may be reused by whoever read it.
+      // Copied, because the caller may reuse its buffer.
       if (start < bytes.length) held.push(bytes.slice(start))
       return events
     },

@@ -1,4 +1,4 @@
-/** Splits a chat message into deltas: the role first, then what was thought, said, spoken and called. */
+/** Splits a chat message into deltas: the role first, then reasoning, text, audio and calls. */
 
 import { isJsonObject, type JsonObject, readField, writeField } from '../json/json-object.ts'
 import { cutText, groupTokens } from './cut-text.ts'
@@ -6,18 +6,18 @@ import { isConstantKey } from './merge-delta.ts'
 import { shareLogprobs, type TokenShares } from './share-logprobs.ts'
 
 export interface Steps {
-  /** In order: `{ delta }` or `{ text }`, with `logprobs` where they belong to just this step. */
+  /** In order: `{ delta }` or `{ text }`, with the `logprobs` that belong to this step only. */
   steps: JsonObject[]
-  /** The log probabilities that could not be told apart by step; undefined where none are left. */
+  /** The log probabilities that could not be assigned to steps; undefined when none are left. */
   leftover: unknown
 }
 
-/** Base64 is cut at multiples of four characters, so that each piece can be decoded by itself. */
+/** Base64 is cut at multiples of four characters, so that each piece can be decoded alone. */
 const AUDIO_PIECE_CHARS = 8192
-/** Upstreams add these once all is said; any other field we do not know comes before the content, as thoughts do. */
+/** Upstreams send these after the text. Other unknown fields are sent before it, as reasoning is. */
 const CLOSING_KEYS = new Set(['annotations', 'images'])
 
-/** The deltas of a message, each with the log probabilities of the very tokens it holds. */
+/** Returns the deltas of a message, each with the log probabilities of its own tokens. */
 export function splitMessage(message: JsonObject, logprobs: unknown): Steps {
   const opening: JsonObject = {}
   const before: JsonObject[] = []
@@ -43,14 +43,14 @@ function toStep(delta: JsonObject): JsonObject {
   return { delta }
 }
 
-/** What the first delta holds: who speaks, and all that has no parts. */
+/** The first delta holds the role and every field that cannot be split. */
 function isOpening(key: string, value: unknown): boolean {
   if (Array.isArray(value)) return value.length === 0
   if (typeof value === 'string') return value === '' || isConstantKey(key)
   return typeof value !== 'object' || value === null
 }
 
-/** What is sent in pieces. Strings we do not know go whole: right for clients that append and for those that replace. */
+/** Unknown strings are sent whole: that is correct for clients that append and for clients that replace. */
 function isSplit(key: string, value: unknown): boolean {
   if (key === 'content' || key === 'refusal') return typeof value === 'string'
   if (key === 'audio' || key === 'function_call') return isJsonObject(value)
@@ -72,7 +72,7 @@ function splitText(message: JsonObject, field: 'content' | 'refusal', shares: To
   }))
 }
 
-/** First the object with '' in place of its long string, then that string's pieces. */
+/** The object with '' in place of its long string comes first, then the pieces of that string. */
 function splitField(object: JsonObject, field: string): JsonObject[] {
   const text = readField(object, field)
   if (typeof text !== 'string') return [object]
@@ -98,7 +98,7 @@ function splitToolCall(call: JsonObject, index: number): JsonObject[] {
   return [{ index, ...fields, [kind]: first }, ...rest.map(part => ({ index, [kind]: part }))]
 }
 
-/** The expiry comes last and by itself, which is how clients know that all was said. */
+/** The expiry time is sent last and alone: clients take it as the end of the audio. */
 function splitAudio(message: JsonObject): JsonObject[] {
   const audio = readField(message, 'audio')
   if (!isJsonObject(audio)) return []

@@ -1,20 +1,20 @@
-/** Splits a plain answer into the chunks its upstream could have streamed, and writes them as server-sent events. */
+/** Splits a plain response into the chunks that its upstream could have streamed, as server-sent events. */
 
 import { isJsonObject, type JsonObject, readField, writeField } from '../json/json-object.ts'
 import { splitChoice } from './split-choice.ts'
 
 export interface SplitOptions {
-  /** The client's `stream_options.include_usage`: usage comes as the last chunk, with no choices; else not at all. */
+  /** The client's `stream_options.include_usage`: with it, usage is the last chunk, which has no choices. Without it, usage is not sent. */
   includeUsage: boolean
 }
 
-/** Every chunk carries these; a field not known here goes into the first chunk alone. */
+/** Every chunk has these. Unknown fields are in the first chunk only. */
 const REPEATED_KEYS = new Set(['id', 'object', 'created', 'model', 'service_tier', 'system_fingerprint'])
 const PLACED_KEYS = new Set(['choices', 'usage', ...REPEATED_KEYS])
 
 /**
- * The `data` of each event, without the closing `[DONE]`, for a chat or legacy completion body.
- * Several choices come interleaved, as their upstream streams them. Assembling the chunks gives the body again.
+ * Returns the `data` of each event, without the closing `[DONE]`, for a chat or legacy completion body. Several choices are
+ * interleaved, as upstreams stream them. Assembling the chunks gives the body again.
  */
 export function splitAnswer(body: JsonObject, options: SplitOptions): string[] {
   const choices = splitChoices(body)
@@ -28,7 +28,7 @@ export function splitAnswer(body: JsonObject, options: SplitOptions): string[] {
   return payloads
 }
 
-/** The event stream of these payloads, closed by `[DONE]`. */
+/** Encodes the payloads as an event stream that ends with `[DONE]`. */
 export function encodeSse(payloads: readonly string[]): Uint8Array {
   const events = payloads.map(payload => `data: ${payload}\n\n`)
   return new TextEncoder().encode(`${events.join('')}data: [DONE]\n\n`)
@@ -64,7 +64,7 @@ function buildFirstExtras(body: JsonObject): JsonObject {
   return extras
 }
 
-/** Groq repeats its own field in the last chunk, with the usage, asked for or not: its clients read it there. */
+/** Groq repeats its own field, with the usage, in the last chunk, asked for or not. Its clients read usage there. */
 function buildLastExtras(body: JsonObject): JsonObject {
   const groq = readField(body, 'x_groq')
   const usage = readField(body, 'usage')

@@ -1,14 +1,14 @@
-/** Where chat answers keep what a model thought: vendors name the text differently, and some add what proves it theirs. */
+/** Reads a model's reasoning in chat responses: vendors name the text differently, and some add a proof that it is the model's. */
 
 import { isJsonObject, type JsonObject, parseJsonObject, readField } from '../json/json-object.ts'
 
 const TEXT_FIELDS = ['reasoning_content', 'reasoning'] as const
-/** What must come back unchanged in the next request for the model to know its own thoughts again. */
+/** Vendors require these unchanged in the next request: otherwise the model does not get its earlier reasoning back. */
 const PROOF_FIELDS = ['reasoning_details', 'thinking_blocks'] as const
-/** Begins a text that holds such proof; no vendor's own does. */
+/** Begins a packed proof. No vendor's own signature begins with it. */
 const PREFIX = 'mp1.'
 
-/** The thought in a message or a delta; '' where there is none. The same text under two names counts once. */
+/** The reasoning text in a message or a delta; '' when there is none. Repeated under a second name, the text counts once. */
 export function readThought(message: JsonObject): string {
   for (const field of TEXT_FIELDS) {
     const text = readField(message, field)
@@ -17,7 +17,7 @@ export function readThought(message: JsonObject): string {
   return ''
 }
 
-/** The fields of a message or a delta that prove its thoughts; empty where it has none. */
+/** The fields of a message or a delta that prove its reasoning; empty when it has none. */
 export function readProof(message: JsonObject): JsonObject {
   const proof: JsonObject = {}
   for (const field of PROOF_FIELDS) {
@@ -27,13 +27,13 @@ export function readProof(message: JsonObject): JsonObject {
   return proof
 }
 
-/** Proof as one opaque text, for formats that have room for a signature; null for none. */
+/** Packs the proof into one opaque text, for formats with a signature field. Returns null for an empty proof. */
 export function packProof(proof: JsonObject): string | null {
   if (Object.keys(proof).length === 0) return null
   return PREFIX + Buffer.from(JSON.stringify(proof)).toString('base64url')
 }
 
-/** The fields of a message that `packProof` was given; null for any other text, a vendor's own signature included. */
+/** Reverses `packProof`. Returns null for any other text, a vendor's own signature included. */
 export function unpackProof(text: unknown): JsonObject | null {
   if (typeof text !== 'string' || !text.startsWith(PREFIX)) return null
   const packed = parseJsonObject(Buffer.from(text.slice(PREFIX.length), 'base64url').toString())

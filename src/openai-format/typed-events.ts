@@ -1,4 +1,4 @@
-/** Writes server-sent events that bear their type in both the event's name and its data, and end without `[DONE]`. */
+/** Writes server-sent events that have their type both as the event's name and in its data, and end without `[DONE]`. */
 
 import type { JsonObject } from '../json/json-object.ts'
 

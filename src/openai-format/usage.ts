@@ -1,14 +1,14 @@
-/** Keeps usage, which is always asked of upstream, from clients that did not ask for it. */
+/** Hides usage, which the proxy always requests, from clients that did not request it. */
 
 import { parseJsonObject, readField } from '../json/json-object.ts'
 
 /**
- * A chunk's data as a client sees it without `stream_options.include_usage`: mostly the very same string.
- * Null where the chunk was there for its usage alone, and is not to be sent.
+ * Returns a chunk's data for a client without `stream_options.include_usage`; usually the same string. Returns null when the
+ * chunk held only usage and must not be sent.
  */
 export function hideUsage(data: string): string | null {
   if (!data.includes('"usage"')) return data
-  // OpenAI says so in every chunk but the last. The text cannot be part of a string: its quotes would be escaped there.
+  // OpenAI adds this to every chunk but the last. It cannot match inside a string, where its quotes would be escaped.
   const unannounced = data.replace(',"usage":null', '')
   if (!unannounced.includes('"usage"')) return unannounced
   const chunk = parseJsonObject(data)

@@ -15,7 +15,7 @@ export interface ProxyRequest {
   signal: AbortSignal
   /** `performance.now()` at arrival. */
   arrivedAtMs: number
-  /** Has this called when its answer has been handed over, or nobody waits for it any more. */
+  /** Registers a callback for when the response was sent, or the client has left. */
   whenOver(act: () => void): void
 }
 

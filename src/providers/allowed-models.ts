@@ -1,4 +1,4 @@
-/** Which models a project lets its clients ask for: by patterns of names, as its setting allowed_models has them. */
+/** Which models a project's clients may ask for: the name patterns of its setting allowed_models. */
 import { type ProxyError, refuse } from '../errors.ts'
 import type { Account } from '../postgres/admit.ts'
 
@@ -8,13 +8,13 @@ export function isAllowed(model: string, { allowed_models }: Narrowed): boolean 
   return allowed_models === null || allowed_models.some(pattern => matches(model, pattern))
 }
 
-/** 403 for the first of these that the project does not allow; null where it allows all. */
+/** Returns a 403 for the first model that the project does not allow; null when it allows all. */
 export function refuseUnallowed(models: readonly string[], account: Narrowed): ProxyError | null {
   const refused = models.find(model => !isAllowed(model, account))
   return refused === undefined ? null : notAllowed(refused, account.allowed_models ?? [])
 }
 
-/** `*` stands for any characters, none included. */
+/** `*` stands for any characters, including none. */
 function matches(name: string, pattern: string): boolean {
   const [first = '', ...rest] = pattern.split('*')
   const last = rest.pop()

@@ -1,13 +1,13 @@
-/** How large an upstream's answer may grow before it is given up: an event without an end, or a plain answer without one. */
+/** Limits the size of an upstream's response: of one event in a stream, and of a plain response. */
 
 export interface AnswerBounds {
-  /** Bytes of a stream from one blank line, which ends an event, to the next. */
+  /** Bytes of a stream between two blank lines, which end events. */
   maxEventBytes: number
-  /** Bytes of an answer that is no stream. */
+  /** Bytes of a response that is no stream. */
   maxAnswerBytes: number
 }
 
-/** Counts a chunk; says what has grown too large, or null. */
+/** Counts a chunk; returns what is too large, or null. */
 export type CountBytes = (chunk: Uint8Array) => string | null
 
 export function createByteCounter(
@@ -27,7 +27,7 @@ const LONGEST_BLANK_LINE = 4
 
 function countEventBytes(maxEventBytes: number): CountBytes {
   let open = 0
-  /** The end of what came before: a blank line may be cut in two. */
+  /** The last bytes of the previous chunk: a blank line may span two chunks. */
   let tail = Buffer.alloc(0)
   return chunk => {
     const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length)
@@ -40,7 +40,7 @@ function countEventBytes(maxEventBytes: number): CountBytes {
   }
 }
 
-/** Where the last blank line begins; -1 where there is none. */
+/** Position of the last blank line; -1 when there is none. */
 function findLastEnd(bytes: Buffer): number {
   return Math.max(...BLANK_LINES.map(line => bytes.lastIndexOf(line)))
 }

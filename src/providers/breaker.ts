@@ -1,25 +1,25 @@
-/** A circuit breaker: opens after failures in a row that have gone on for a while, lets one request try after a time, longer each time. */
+/** A circuit breaker. It opens after consecutive failures over some time, then lets one trial request through, after growing waits. */
 
 export interface BreakerOptions {
-  /** So many failures in a row open it, once they have gone on for half of `openMs`. */
+  /** Consecutive failures that open it, once they have lasted for half of `openMs`. */
   failures: number
-  /** How long it stays open at first; each time that a trial fails, twice as long, up to a minute. */
+  /** How long it stays open at first; doubled with each failed trial, up to a minute. */
   openMs: number
   onOpen(waitMs: number): void
   onClose(): void
 }
 
-/** failed: it says that the provider is unwell. unknown: nobody waited for how it ends. */
+/** failed: the provider is unhealthy. unknown: the request was abandoned before its end. */
 export type Outcome = 'well' | 'failed' | 'unknown'
 
 export interface Breaker {
   readonly isClosed: boolean
-  /** Milliseconds to stay away for, or how to tell the outcome of a request that may be sent. */
+  /** Returns how long to stay away in milliseconds, or a function that takes the outcome of the request. */
   enter(): { waitMs: number } | { settle(outcome: Outcome): void }
 }
 
 const MAX_OPEN_MS = 60_000
-/** While one request tries, and after one that has shown nothing. */
+/** Wait while a trial is in flight, and after one with an unknown outcome. */
 const TRIAL_WAIT_MS = 1_000
 
 export function createBreaker({ failures, openMs, onOpen, onClose }: BreakerOptions): Breaker {
@@ -35,7 +35,7 @@ export function createBreaker({ failures, openMs, onOpen, onClose }: BreakerOpti
     onOpen(forMs)
   }
 
-  /** What ends while the circuit is open was sent before, and shows nothing new. */
+  /** Requests that end while the circuit is open were sent before, and show nothing new. */
   function settleUsual(outcome: Outcome): void {
     if (state !== 'closed' || outcome === 'unknown') return
     if (outcome === 'well') {
@@ -43,7 +43,7 @@ export function createBreaker({ failures, openMs, onOpen, onClose }: BreakerOpti
       return
     }
     if (inARow++ === 0) firstFailedAtMs = Date.now()
-    // Many at once may fail within a moment, before any of those that went well has its answer: no sign that it is down.
+    // Many concurrent requests may fail at once before a successful one has its response: that alone does not open the circuit.
     if (inARow >= failures && Date.now() - firstFailedAtMs >= openMs / 2) open(openMs)
   }
 

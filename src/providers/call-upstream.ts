@@ -1,4 +1,4 @@
-/** One HTTP call to an upstream, within limits of time and size, its failures told apart. */
+/** One HTTP call to an upstream, with limits on time and size, and classified failures. */
 import { ProxyError } from '../errors.ts'
 import { inPieces, LONGEST_WHOLE_BYTES } from '../event-loop/in-pieces.ts'
 import { createYieldTurn } from '../event-loop/yield.ts'
@@ -13,20 +13,20 @@ export { broken }
 
 export interface UpstreamLimits extends AnswerBounds {
   connectTimeoutMs: number
-  /** From the request to the first byte of the answer's body. */
+  /** From the request to the first byte of the response's body. */
   firstByteTimeoutMs: number
   /** Between two reads of the body. */
   idleTimeoutMs: number
 }
 
 export interface UpstreamCall {
-  /** For messages. */
+  /** The provider's name for messages. */
   provider: string
   url: string
   headers: Headers
-  /** The credential among the headers, which no error may show. */
+  /** The credential in the headers, which no error may show. */
   secret: string
-  /** By default POST. */
+  /** POST by default. */
   method?: 'GET' | 'POST' | 'DELETE'
   body: string | Uint8Array | null
   signal: AbortSignal
@@ -34,7 +34,7 @@ export interface UpstreamCall {
   probe: ConnectionProbe
 }
 
-/** Resolves with the status and headers; throws an UpstreamFailure, 502 or 504, or the abort reason when `signal` was aborted. */
+/** Resolves to status and headers. Throws an UpstreamFailure, 502 or 504, or the abort reason when `signal` was aborted. */
 export async function callUpstream(call: UpstreamCall): Promise<UpstreamAnswer> {
   const { provider, limits, signal } = call
   const startedAt = performance.now()
@@ -55,7 +55,7 @@ export async function callUpstream(call: UpstreamCall): Promise<UpstreamAnswer> 
       // A redirect could carry the key anywhere.
       redirect: 'manual',
       signal: AbortSignal.any([signal, ours.signal]),
-      // Bun's own limit of five minutes; ours are above.
+      // Turns off Bun's own limit of five minutes; the limits above apply.
       timeout: false,
     } as RequestInit)
     call.probe.noteAlive(call.url)
@@ -83,16 +83,16 @@ export async function callUpstream(call: UpstreamCall): Promise<UpstreamAnswer> 
   }
 }
 
-/** A long body goes out piece by piece, on a connection of its own: a stale one could not be told from a refusal half-way. */
+/** A long body is streamed, on a new connection: on a reused one, a stale connection could not be told from a refusal halfway. */
 function writeBody({ body, headers }: UpstreamCall): Pick<RequestInit, 'body' | 'keepalive'> {
   if (body === null) return {}
   if (typeof body === 'string' || body.length <= LONGEST_WHOLE_BYTES) return { body }
-  // Else it would be sent in chunks, which not every upstream takes.
+  // Without it, the body would be chunked, which not every upstream accepts.
   headers.set('content-length', String(body.length))
   return { body: inPieces(body), keepalive: false }
 }
 
-/** What is wrong with a status that no client can be told; null for the others. */
+/** Describes a status that cannot be passed to a client; null for any other. */
 function describeUnusable(status: number): string | null {
   if (status >= 300 && status < 400) return 'answered with a redirect, which is not followed'
   if (status < 200 || status > 599) return 'answered with a status that HTTP does not have'
@@ -100,16 +100,16 @@ function describeUnusable(status: number): string | null {
 }
 
 interface Reading {
-  /** Aborted by us, for a reason that is told. */
+  /** Aborted by the proxy, with the reason to report. */
   ours: AbortController
   counter: CountBytes
   firstByteLimitMs: number
 }
 
-/** What was read at once is passed on in pieces of this: the events of one are told apart in some 3 ms. */
+/** Size of the pieces a large read is passed on in: the events in one take some 3 ms to separate. */
 const PIECE_BYTES = 131_072
 
-/** The body, chunk by chunk as it is asked for; a read that takes too long, brings too much, or breaks off, throws. */
+/** The body with backpressure; a read that takes too long, is too large, or breaks off, throws. */
 function readWithin(
   body: ReadableStream<Uint8Array> | null,
   { provider, limits, signal }: UpstreamCall,
@@ -124,7 +124,7 @@ function readWithin(
     {
       async pull(controller) {
         if (!reader) return controller.close()
-        // What has arrived can be read on and on.
+        // Without a yield, data that has arrived could be read without end.
         await yieldTurn()
         if (rest.length > 0) {
           controller.enqueue(rest.subarray(0, PIECE_BYTES))
@@ -155,7 +155,7 @@ function readWithin(
         await reader?.cancel(reason).catch(() => {})
       },
     },
-    // Nothing is read that nobody asked for: a slow client slows upstream.
+    // Reads only on demand: a slow client slows the upstream.
     { highWaterMark: 0 },
   )
 }

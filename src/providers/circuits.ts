@@ -1,4 +1,4 @@
-/** Circuits: a provider that keeps failing for a key is left alone for a while, and everybody is told at once. */
+/** Circuits of providers: one that keeps failing for a key is not called for a while, and requests for it fail at once. */
 import { LRUCache } from 'lru-cache'
 import type { Log } from '../telemetry/log.ts'
 import { type Breaker, type BreakerOptions, createBreaker, type Outcome } from './breaker.ts'
@@ -9,21 +9,24 @@ export interface CircuitOptions extends Pick<BreakerOptions, 'failures' | 'openM
   log: Pick<Log, 'warn' | 'info'>
 }
 
-/** All of a provider's circuits in this process. */
+/** Summary of a provider's circuits in this process. */
 export interface CircuitSummary {
-  /** None is open, some are, all are. */
+  /** up: none is open; partial: some are; down: all are. */
   status: 'up' | 'partial' | 'down'
   openCircuits: number
 }
 
 export interface Circuits {
-  /** The provider behind a new circuit, which takes the place of an earlier one of the same owner's. `owner`: whose key it is; no secret. */
+  /**
+   * Puts the provider behind a new circuit, which replaces an earlier one of the same owner. `owner` identifies the key without being
+   * secret.
+   */
   protect(provider: Provider, owner: string): Provider
   /** By provider. */
   summarize(): Record<string, CircuitSummary>
 }
 
-/** Older ones go on working, and are not counted any more. */
+/** Beyond this, the oldest circuits still work but are not summarized. */
 const MAX_SUMMARIZED = 10_000
 
 interface Circuit {
@@ -72,7 +75,7 @@ async function askThrough(
   }
 }
 
-/** Whether the provider says that it is unwell. Being asked too often does not count. */
+/** Whether the response shows that the provider is unhealthy. A rate limit does not. */
 function judge({ status }: UpstreamAnswer): Outcome {
   return isPassing(status) && status !== 429 ? 'failed' : 'well'
 }

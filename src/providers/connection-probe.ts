@@ -1,12 +1,12 @@
-/** A limit on connecting, which fetch does not have: while an address has not answered lately, a bare connection is tried beside the request. */
+/** A connect timeout, which fetch lacks: for an address without recent responses, a bare connection is tried beside the request. */
 
-/** An address that answered this recently is taken to be reachable. */
+/** An address that responded this recently counts as reachable. */
 const ALIVE_MS = 10_000
 
 export interface ConnectionProbe {
-  /** Calls `onTimeout` unless the address of `url` accepts a connection in time, or the returned function was called first. */
+  /** Calls `onTimeout` unless the address of `url` accepts a connection in time, or the returned function is called first. */
   watch(url: string, timeoutMs: number, onTimeout: () => void): () => void
-  /** Notes that the address just answered. */
+  /** Notes that the address just responded. */
   noteAlive(url: string): void
 }
 
@@ -19,7 +19,7 @@ export function createConnectionProbe(): ConnectionProbe {
       if (performance.now() - (aliveAtMs.get(origin) ?? Number.NEGATIVE_INFINITY) < ALIVE_MS) return () => {}
       const timer = setTimeout(onTimeout, timeoutMs)
       const stop = () => clearTimeout(timer)
-      // Refused or unresolvable: the request itself finds out, and says it better.
+      // Refused or unresolvable: the request itself fails with a better error.
       Bun.connect({
         hostname: hostname.replace(/^\[|\]$/g, ''),
         port: Number(port) || (protocol === 'https:' ? 443 : 80),

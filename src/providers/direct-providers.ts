@@ -1,4 +1,4 @@
-/** Direct providers as a project reaches them: with its own stored key, opened when it is needed and held briefly. */
+/** Direct providers as a project reaches them: with its own stored key, decrypted when needed and cached briefly. */
 import { LRUCache } from 'lru-cache'
 import type { DirectProvider } from '../config.ts'
 import { refuse } from '../errors.ts'
@@ -8,25 +8,25 @@ import { unsupportedPath } from './unsupported-endpoint.ts'
 import type { PassedRequest, Provider, StoredRequest, UpstreamAnswer } from './upstream.ts'
 
 export interface DirectProviders {
-  /** The provider with the project's key of this moment. Opening it is left to the first request that gets that far. */
+  /** Returns the provider with the project's current key. The key is decrypted on the first request. */
   of(name: DirectProvider, account: Pick<Account, 'project_id' | 'provider_keys_version'>): Provider
   close(): void
 }
 
 export interface DirectProvidersOptions {
-  /** Throws where the key cannot be opened; null where it was removed. */
+  /** Throws when the key cannot be decrypted; null when it was removed. */
   openKey(owner: KeyOwner): Promise<string | null>
-  /** The provider itself, for one key. */
+  /** Creates the provider itself for one key. */
   connect(name: DirectProvider, apiKey: string, projectId: number): Provider
-  /** What stands between requests and it: retries, a circuit. */
+  /** Adds retries and a circuit. */
   protect(provider: Provider, owner: KeyOwner): Provider
 }
 
-/** How long an opened key stays in memory; then it is opened again. */
+/** How long a decrypted key stays in memory. */
 const HOLD_MS = 60_000
 const MAX_ROUTES = 30_000
 
-/** One project's way to one provider under one version of its keys. */
+/** One project's route to one provider, for one version of its keys. */
 interface Route {
   version: number
   provider: Provider
@@ -34,10 +34,10 @@ interface Route {
 }
 
 export function createDirectProviders({ openKey, connect, protect }: DirectProvidersOptions): DirectProviders {
-  // As many routes; by `max`, the library would lay out room for all of them at once, at each start.
+  // Every route has size 1. With `max` instead, the library would allocate room for all routes at each start.
   const bound = { maxSize: MAX_ROUTES, sizeCalculation: () => 1 }
   const routes = new LRUCache<string, Route>(bound)
-  /** With their keys. A timer each takes them out, whether or not anybody asks again. */
+  /** Providers with decrypted keys. A timer removes each one, whether or not it is used again. */
   const opened = new LRUCache<Provider, Promise<Provider>>({
     ...bound,
     ttl: HOLD_MS,
@@ -76,7 +76,7 @@ export function createDirectProviders({ openKey, connect, protect }: DirectProvi
     of(name, { project_id, provider_keys_version }) {
       const at = `${name} ${project_id}`
       const known = routes.get(at)
-      // Versions only grow: what was remembered before the last change must not bring an older key back.
+      // Versions only grow: an account read before the last change must not bring an older key back.
       if (known && known.version >= provider_keys_version) return known.provider
       known?.forgetKey()
       const route = createRoute(name, project_id, provider_keys_version)
@@ -87,7 +87,7 @@ export function createDirectProviders({ openKey, connect, protect }: DirectProvi
   }
 }
 
-/** Whose answers can be asked for later, by their ids. */
+/** Providers whose responses can be fetched later by id. */
 const KEEPERS: ReadonlySet<DirectProvider> = new Set(['openai'])
 
 function passTo({ name, pass }: Provider, request: PassedRequest): Promise<UpstreamAnswer> {

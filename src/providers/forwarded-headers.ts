@@ -1,15 +1,15 @@
-/** Which headers cross the proxy: in both directions those that are named here, and no others. */
+/** Which headers cross the proxy, in both directions: only those listed here. */
 import type { DirectProvider } from '../config.ts'
 
-/** Whose documented headers hold. Any aggregator is taken for one that knows OpenRouter's. */
+/** Decides which vendor's documented headers apply. Every aggregator is assumed to know OpenRouter's. */
 export type ProviderKind = DirectProvider | 'aggregator'
 
 /** Lower-case name and value. */
 export type HeaderPair = [name: string, value: string]
 
 /**
- * What each vendor documents for its customers. OpenAI's organization and project belong to the project's own key, the
- * only one that it is ever reached with.
+ * The headers that each vendor documents. OpenAI's organization and project belong to the project's own key, the only one used for
+ * OpenAI.
  */
 const FORWARDED: Record<ProviderKind, readonly string[]> = {
   openai: ['idempotency-key', 'openai-beta', 'openai-organization', 'openai-project'],
@@ -36,16 +36,15 @@ const RETURNED = new Set([
   'x-generation-id',
   'x-should-retry',
 ])
-/** How much of its limits a key has left. */
+/** Headers that report a key's remaining limits. */
 const RETURNED_PREFIXES = ['anthropic-ratelimit-', 'x-ratelimit-']
-/** The vendors' names for the id that they know a request by. */
+/** The vendors' names for their request id. */
 const REQUEST_IDS = ['x-request-id', 'request-id']
 
 /**
- * Forwarded, and no part of what is asked. An idempotency key is another for every request, and only keeps a provider from
- * doing the same one twice. The others tell an aggregator which app to credit. What is not named here counts: a header that is
- * forwarded tomorrow keeps requests apart until somebody has shown that it need not. The client's own user agent and tracing
- * headers are never forwarded, so they cannot change an answer.
+ * Forwarded headers that do not change the response. An idempotency key differs in every request, and only keeps a provider from doing
+ * the same one twice. The others tell an aggregator which app to credit. Any header not listed here counts as part of the request, until
+ * it is shown to have no effect. The client's user agent and tracing headers are never forwarded.
  */
 const WITHOUT_EFFECT = new Set([
   'http-referer',
@@ -63,7 +62,7 @@ const WITH_EFFECT: Record<ProviderKind, readonly string[]> = {
   aggregator: FORWARDED.aggregator.filter(hasEffect),
 }
 
-/** The client's headers that may change what this provider answers, sorted by name: whoever asks "is it the same request?" asks it of these too. */
+/** The client's headers that may change this provider's response, sorted by name: they are part of a request's identity. */
 export function answerHeaders(headers: Headers, kind: ProviderKind | undefined): HeaderPair[] {
   const pairs: HeaderPair[] = []
   if (kind === undefined) return pairs
@@ -75,7 +74,7 @@ export function answerHeaders(headers: Headers, kind: ProviderKind | undefined):
 }
 
 /**
- * The client's headers that reach a provider, sorted by name. Idempotency keys are told apart by project, as projects may share
+ * The client's headers that reach a provider, sorted by name. Idempotency keys are made distinct per project, because projects may share
  * a provider's key.
  */
 export function forwardedHeaders(headers: Headers, kind: ProviderKind, projectId: number): HeaderPair[] {
@@ -86,7 +85,7 @@ export function forwardedHeaders(headers: Headers, kind: ProviderKind, projectId
   })
 }
 
-/** Upstream's headers as the client may see them. */
+/** The upstream's headers that the client may see. */
 export function returnedHeaders(headers: Headers): Headers {
   const returned = new Headers()
   headers.forEach((value, name) => {

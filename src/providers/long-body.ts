@@ -10,7 +10,7 @@ export function isLong(request: UpstreamRequest): request is LongRequest {
   return request.bodyBytes !== undefined
 }
 
-/** The request with another body. */
+/** Returns the request with another body. */
 export function withLongBody(
   { headers, stream, countsAlone, signal, endpoint }: Omit<UpstreamRequest, 'bodyText' | 'body'>,
   body: Record<string, unknown>,
@@ -30,7 +30,7 @@ export function withLongBody(
   }
 }
 
-/** What a job makes of a request's body, of which it gets a copy: the request may have to be sent again. */
+/** Runs a job on a copy of a request's body: the request may have to be sent again. */
 export async function runOnBody<Options extends object, Output>(
   job: Job<Options & { bytes: Uint8Array }, Output>,
   { bodyBytes }: LongRequest,

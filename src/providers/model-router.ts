@@ -1,4 +1,4 @@
-/** Which provider answers a model's name for a project. */
+/** Finds the provider that answers a model's name for a project. */
 
 import { AGGREGATOR, type Catalogue } from '../catalogue/catalogue.ts'
 import { providerOfName } from '../catalogue/native-names.ts'
@@ -11,7 +11,7 @@ import { modelNotFound, noFileKeeper, noFilesInSandbox, noWayTo } from './no-rou
 import { renameModel } from './rename-model.ts'
 import type { Provider } from './upstream.ts'
 
-/** What of an account decides. */
+/** The fields of an account that decide. */
 export type Routed = Pick<
   Account,
   'key_type' | 'project_id' | 'direct_providers' | 'provider_keys_version' | 'allowed_models'
@@ -19,22 +19,23 @@ export type Routed = Pick<
 
 export interface ModelRouter {
   /**
-   * The provider for this model, or what stands in its way: 404 for a name nobody here knows, 503 where nothing is
-   * configured, 403 for what the project does not allow. A name that no list has goes to the provider whose names look so.
-   * Returned rather than thrown: a key is judged before its request is. `alternatives`: what else the request names.
+   * Returns the provider for this model, or the error: 404 for an unknown name, 503 when nothing is configured, 403 for a model that the
+   * project does not allow. A name in no list goes to the provider whose names look like it. Errors are returned, not thrown, because the
+   * key must be checked first. `alternatives` are other models that the request names.
    */
   resolve(model: string, account: Routed, alternatives?: readonly string[]): Provider | ProxyError
-  /** The provider that keeps this project's answers by their ids; null where none does. */
+  /** Returns the provider that keeps this project's responses; null when none does. */
   keeperOf(account: Routed): Provider | null
   /**
-   * Who keeps this project's files and batches: OpenAI or Groq, where it has stored a key of theirs, else the aggregator; or
-   * what stands in the way. `as`: the one that keeps what was made before, by the name that prices go by.
+   * Returns the provider that keeps this project's files and batches, or an error: OpenAI or Groq if the project has stored a key for one
+   * of them, else the aggregator. `as` is the keeper of an existing object, by its name in the catalogue's prices.
    */
   keeperOfFiles(account: Routed, as?: string): Provider | ProxyError
-  /** What the catalogue has of the models that `resolve` finds a provider for; of two of one name, the one it would take. */
+  /** The catalogue's models for which `resolve` finds a provider; of two with one name, the one that it would choose. */
   listModels(account: Routed): CatalogueModel[]
   /**
-   * What the catalogue has of the model that this name leads to, in a list or not; or what stands in its way. Undefined where a provider would be asked for what the catalogue does not have.
+   * The catalogue's entry for the model that this name leads to, or the error. Undefined when a provider would be asked for a model that
+   * the catalogue does not have.
    */
   findModel(model: string, account: Routed): CatalogueModel | ProxyError | undefined
 }
@@ -42,15 +43,15 @@ export interface ModelRouter {
 export interface ModelRouterOptions {
   catalogue: Catalogue
   sandbox: Provider
-  /** Null where none is configured. */
+  /** Null when none is configured. */
   aggregatorFor: ((projectId: number) => Provider) | null
   directFor(name: DirectProvider, account: Routed): Provider
 }
 
-/** In this order, should two ever have a native model of one name. */
+/** In order of preference, in case two have a native model of one name. */
 export const DIRECT_PROVIDERS: readonly DirectProvider[] = ['openai', 'anthropic', 'groq']
 
-/** In this order. */
+/** In order of preference. */
 const FILE_KEEPERS: readonly DirectProvider[] = ['openai', 'groq']
 
 const VENDOR_AND_MODEL = /^[^/\s]+\/\S+$/
@@ -64,7 +65,7 @@ export function createModelRouter({ catalogue, sandbox, aggregatorFor, directFor
     return providerOfName(model) !== undefined || catalogue.aliasOf(model) !== undefined
   }
 
-  /** Under the aggregator's own name for it, where the client left the vendor out. */
+  /** Uses the aggregator's own name, if the client left out the vendor. */
   function findInAggregator(model: string, { project_id }: Routed): Provider | undefined {
     if (!aggregatorFor) return undefined
     if (VENDOR_AND_MODEL.test(model)) return aggregatorFor(project_id)
@@ -116,7 +117,7 @@ export function createModelRouter({ catalogue, sandbox, aggregatorFor, directFor
   }
 }
 
-/** By the list of native names; by the looks of a name that is in no list. */
+/** By the list of native names, then by what an unlisted name looks like. */
 function findDirect(catalogue: Catalogue, model: string, { direct_providers }: Routed): DirectProvider | undefined {
   if (direct_providers.length === 0) return undefined
   const native = catalogue.directProvidersOf(model)
@@ -126,7 +127,7 @@ function findDirect(catalogue: Catalogue, model: string, { direct_providers }: R
   return looked && direct_providers.includes(looked) ? looked : undefined
 }
 
-/** In the order of their names; what a provider would answer itself stands in place of the aggregator's. */
+/** Sorted by name; a direct provider's model replaces the aggregator's. */
 function listOffered(catalogue: Catalogue, account: Routed, hasAggregator: boolean): CatalogueModel[] {
   const isTest = account.key_type === 'test'
   const offers = (provider: string) =>

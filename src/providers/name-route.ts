@@ -1,6 +1,6 @@
-/** A route's name: part of everything that is cached under it. */
+/** A route's name: part of everything that is cached for it. */
 
-/** Who would answer, and as what: an aggregator may be called what a direct provider is called. */
+/** Includes the price's name, because an aggregator may be named like a direct provider. */
 export function nameRoute({ name, pricedAs }: { name: string; pricedAs: string | null }): string {
   return `${pricedAs ?? ''}/${name}`
 }

@@ -1,4 +1,4 @@
-/** What a request is told whose model leads nowhere: what would make it work. */
+/** The errors for a model without a route: they say what would make it work. */
 
 import type { Catalogue } from '../catalogue/catalogue.ts'
 import { providerOfName } from '../catalogue/native-names.ts'
@@ -7,7 +7,7 @@ import type { CatalogueModel } from '../postgres/list-models.ts'
 import { findSimilar } from './similar-names.ts'
 import { unsupportedPath } from './unsupported-endpoint.ts'
 
-/** 404 for a name that no way leads to. `usable`: what the catalogue has that the key can use. */
+/** 404 for a name without any route. `usable` are the catalogue's models that the key can use. */
 export function modelNotFound(model: string, catalogue: Catalogue, usable: readonly CatalogueModel[]): ProxyError {
   const native = nativeTo(model, catalogue)
   if (native.length > 0) return needsKey(model, native, catalogue)
@@ -17,14 +17,14 @@ export function modelNotFound(model: string, catalogue: Catalogue, usable: reado
   return refuse('modelMisspelt', { model: show(model), near: near.join(', ') })
 }
 
-/** The providers that list the name; else the one whose names look so. */
+/** The providers that list the name; else the one whose names look like it. */
 function nativeTo(model: string, catalogue: Catalogue): readonly string[] {
   const listed = catalogue.directProvidersOf(model)
   const looked = providerOfName(model)
   return listed.length > 0 || looked === undefined ? listed : [looked]
 }
 
-/** 404 for a provider's native name where the project has no key for that provider, and no aggregator has the model. */
+/** 404 for a provider's native name when the project has no key for that provider, and no aggregator has the model. */
 function needsKey(model: string, native: readonly string[], catalogue: Catalogue): ProxyError {
   const alias = catalogue.aliasOf(model)
   return refuse('modelNeedsKey', {
@@ -36,12 +36,12 @@ function needsKey(model: string, native: readonly string[], catalogue: Catalogue
   })
 }
 
-/** 503 for a native name with a vendor in front, where there is neither key nor aggregator. */
+/** 503 for a native name with a vendor in front, when there is neither key nor aggregator. */
 export function noWayTo(model: string, native: readonly string[]): ProxyError {
   return refuse('noUpstreamForVendor', { model: show(model), providers: native.join(' or ') })
 }
 
-/** Where nobody keeps files and batches; `as`: who kept them before. */
+/** The error when no provider keeps files and batches; `as` is the former keeper. */
 export function noFileKeeper(as?: string): ProxyError {
   return as === undefined ? refuse('noFileKeeper') : refuse('keeperGone', { provider: as })
 }

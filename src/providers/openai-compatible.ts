@@ -13,18 +13,18 @@ export interface OpenAiCompatibleOptions {
   name: string
   kind: ProviderKind
   pricedAs: string
-  /** Whose requests it answers. */
+  /** The project whose requests it answers. */
   projectId: number
   /** Ends before `/chat/completions`. */
   baseUrl: string
   apiKey: string
   limits: UpstreamLimits
   probe: ConnectionProbe
-  /** Set where the vendor answers chat requests alone: how it writes itself. */
+  /** Set when the vendor answers chat requests only: the vendor's name for messages. */
   chatAloneOf?: string
-  /** Whether answers can be asked for later by their ids. */
+  /** Whether responses can be fetched later by id. */
   keepsAnswers?: boolean
-  /** What it takes as it came, by the beginnings of paths; by default anything. */
+  /** Path prefixes of operations that it accepts; any by default. */
   passes?: readonly string[]
 }
 
@@ -36,7 +36,7 @@ const PATHS: Record<Endpoint, string> = {
   embeddings: '/embeddings',
 }
 
-/** Behind an operation's path, that which counts its tokens. */
+/** The path that counts tokens, appended to an operation's path. */
 const COUNT_PATHS: Partial<Record<Endpoint, string>> = { responses: '/input_tokens', messages: '/count_tokens' }
 
 export function createOpenAiCompatibleProvider(options: OpenAiCompatibleOptions): Provider {
@@ -76,7 +76,10 @@ export function createOpenAiCompatibleProvider(options: OpenAiCompatibleOptions)
   }
 }
 
-/** Sends what came, with the provider's own key. What is asked for may be a stream, or no JSON: its client says. */
+/**
+ * Sends a request unchanged, with the provider's own key. The client's Accept header stays, because the response may be a stream, or no
+ * JSON.
+ */
 function createSender({ name, kind, projectId, baseUrl, apiKey, limits, probe }: OpenAiCompatibleOptions) {
   return ({ method, path, body, headers: given, isDownload, signal }: Sent): Promise<UpstreamAnswer> => {
     const headers = writeRequestHeaders({ headers: given, stream: false }, kind, projectId)
@@ -100,7 +103,7 @@ function createSender({ name, kind, projectId, baseUrl, apiKey, limits, probe }:
 
 type Sent = Omit<PassedRequest, 'leavesTrace' | 'isDownload'> & { isDownload?: boolean }
 
-/** As it is, but that streams of completions are asked for their usage; those of other operations always tell it. */
+/** The client's body, with usage turned on for streams of completions; other operations always report it. */
 async function writeBody(request: UpstreamRequest): Promise<string | Uint8Array> {
   const isTyped = request.endpoint === 'responses' || request.endpoint === 'messages'
   if (request.stream && !isTyped) return isLong(request) ? askForLongUsage(request) : askForUsage(request)
@@ -110,23 +113,23 @@ async function writeBody(request: UpstreamRequest): Promise<string | Uint8Array>
 const USAGE_WANTED = ',"stream_options":{"include_usage":true}}'
 const CLOSING_BRACE = 0x7d
 
-/** The same for bytes. One that has `stream_options` stays as it is: an answer whose cost is estimated is the lesser evil. */
+/** The same for bytes. A body with `stream_options` stays unchanged: an estimated cost is better than parsing it. */
 async function askForLongUsage({ body, bodyBytes }: LongRequest): Promise<Uint8Array> {
   if ('stream_options' in body) return bodyBytes
   const beforeEnd = bodyBytes.subarray(0, bodyBytes.lastIndexOf(CLOSING_BRACE))
-  return copyInTurns(beforeEnd, new TextEncoder().encode(USAGE_WANTED))
+  return copyInTurns(beforeEnd, { behind: new TextEncoder().encode(USAGE_WANTED) })
 }
 
-/** The body with `stream_options.include_usage` on: what a stream costs is known only when upstream is asked to say so. */
+/** Turns `stream_options.include_usage` on: only then does the upstream report a stream's usage. */
 export function askForUsage({ bodyText, body }: Pick<UpstreamRequest, 'bodyText' | 'body'>): string {
   if (!('stream_options' in body)) {
-    // Put in as text: everything else stays as the client wrote it, down to the last digit.
+    // Inserted as text, so that everything else stays as the client wrote it, down to the last digit.
     return `${bodyText.trimEnd().slice(0, -1)}${USAGE_WANTED}`
   }
   const asked = body.stream_options
   const given = typeof asked === 'object' && asked !== null ? asked : {}
   if ('include_usage' in given && given.include_usage === true) return bodyText
-  // Writing it anew would round such a number; an answer whose cost is estimated is the lesser evil.
+  // Serializing would round such a number; an estimated cost is better than that.
   if (hasInexactNumber(bodyText)) return bodyText
   return JSON.stringify({ ...body, stream_options: { ...given, include_usage: true } })
 }

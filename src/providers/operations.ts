@@ -1,18 +1,18 @@
-/** The operations that are passed on as they come: what each takes, and what is to be known of it here. */
+/** The pass-through operations: what each accepts, and what the proxy needs to know about it. */
 
 export interface OperationTraits {
-  /** Sound and pictures come as forms. */
+  /** Audio and images come as forms. */
   takesForms: boolean
-  /** The documented model of requests that name none; null where they must. */
+  /** The documented default model; null when a request must name one. */
   defaultModel: string | null
-  /** Whether the same request is answered from the cache. */
+  /** Whether a repeat is answered from the cache. */
   isCached: boolean
 }
 
 const PICTURES = { defaultModel: 'dall-e-2', isCached: false }
 const SOUND = { takesForms: true, defaultModel: null, isCached: false }
 
-/** By their paths behind the base address. */
+/** By their paths after the base address. */
 export const OPERATIONS = {
   'images/generations': { ...PICTURES, takesForms: false },
   'images/edits': { ...PICTURES, takesForms: true },
@@ -26,12 +26,12 @@ export const OPERATIONS = {
 
 export type Operation = keyof typeof OPERATIONS
 
-/** What a provider keeps for a project. */
+/** Objects that a provider keeps for a project. */
 export type Collection = 'files' | 'batches'
 
 export function isOperation(path: string): path is Operation {
   return Object.hasOwn(OPERATIONS, path)
 }
 
-/** Beginnings of the paths that Groq has; Anthropic has none of them. */
+/** Prefixes of the paths that Groq has; Anthropic has none of them. */
 export const GROQ_PASSES: readonly string[] = ['/audio/', '/files', '/batches']

@@ -1,9 +1,12 @@
-/** A provider under the operator's key: where upstream refuses that key, the operator is told, and the tenant that it is not at fault. */
+/**
+ * A provider under the operator's key: if the upstream refuses that key, the operator is warned, and the client learns that its own key
+ * is not at fault.
+ */
 import type { Log } from '../telemetry/log.ts'
 import type { Provider, UpstreamAnswer } from './upstream.ts'
 import { broken } from './upstream-failure.ts'
 
-/** Between two warnings of one provider. */
+/** Between two warnings about one provider. */
 const WARN_EVERY_MS = 60_000
 
 export interface OperatorKeyOptions {
@@ -12,7 +15,7 @@ export interface OperatorKeyOptions {
   log: Pick<Log, 'warn'>
 }
 
-/** Wraps each provider that one key is used for. A 401 or 403 of theirs throws a 502. */
+/** Returns a wrapper for each provider that uses the key. A 401 or 403 from them throws a 502. */
 export function createOperatorKeyGuard({ setting, log }: OperatorKeyOptions): (provider: Provider) => Provider {
   let warnedAtMs = Number.NEGATIVE_INFINITY
 

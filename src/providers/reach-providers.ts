@@ -1,4 +1,4 @@
-/** Puts providers together: what speaks their format, behind retries and a circuit for each key. */
+/** Assembles providers: wire format, translations, retries, and a circuit for each key. */
 
 import { LRUCache } from 'lru-cache'
 import { AGGREGATOR, type Catalogue } from '../catalogue/catalogue.ts'
@@ -52,7 +52,7 @@ export function reachProviders({ config, database, catalogue, log }: ReachOption
     return withRetries(circuits.protect(provider, `project ${projectId}`), { maxRetries })
   }
 
-  /** `has`: the operations that it need not answer by way of chat. */
+  /** `has`: the operations that it supports natively, without translation to chat. */
   function translating(provider: Provider, has: readonly Endpoint[]): Provider {
     return withTranslations(provider, { has, targetOf: chatTargets(catalogue, provider.pricedAs) })
   }
@@ -83,7 +83,7 @@ export function reachProviders({ config, database, catalogue, log }: ReachOption
     close: direct.close,
   }
 
-  /** One key for all, but a circuit for each project: a model that one of them asks for in vain is no reason to refuse another. */
+  /** All projects share one key but not one circuit: a model that fails for one project must not block another. */
   function createAggregator(): ModelRouterOptions['aggregatorFor'] {
     const { name, baseUrl, apiKey, speaks } = config.aggregator
     if (apiKey === null) return null
@@ -93,7 +93,7 @@ export function reachProviders({ config, database, catalogue, log }: ReachOption
     return projectId => {
       const known = byProject.get(projectId)
       if (known) return known
-      // Outside the circuit: a key that is refused says nothing of whether upstream is well.
+      // Outside the circuit, because a refused key says nothing about the upstream's health.
       const provider = guard(
         protect(translating(createOpenAiCompatibleProvider({ ...shared, projectId }), SPOKEN[speaks]), projectId),
       )

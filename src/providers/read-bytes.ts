@@ -1,13 +1,13 @@
-/** Reads a plain answer to its end. */
+/** Reads a plain response to its end. */
 import { GatheredBytes } from '../event-loop/gather-bytes.ts'
 import { LONGEST_ON_LOOP } from '../event-loop/off-loop.ts'
 import { joinBytes } from '../openai-format/join-bytes.ts'
 import { broken } from './upstream-failure.ts'
 
-/** What an answer consists of: as one where it is short, else gathered for a worker. */
+/** A response's bytes: whole when short, else gathered for a worker. */
 export type AnswerBytes = { whole: Uint8Array } | { gathered: GatheredBytes }
 
-/** Not put together where that takes long. Throws a 502 where there is more of it than that. */
+/** Long responses are not joined here. Throws a 502 when there are more bytes than allowed. */
 export async function readBytes(
   body: ReadableStream<Uint8Array>,
   provider: string,

@@ -1,10 +1,10 @@
-/** Takes a credential out of an upstream's error: some vendors show the key that they refuse. */
+/** Removes a credential from an upstream's error: some vendors quote the key that they refuse. */
 
 const REDACTED = '[redacted]'
-/** No error comes near it. */
+/** No real error is this long. */
 const MAX_ERROR_BYTES = 1024 * 1024
 
-/** The same body without the secret. It is read whole, once it is asked for; what is beyond a mebibyte is left out. */
+/** Returns the body without the secret. It is read whole on the first read; anything beyond a mebibyte is dropped. */
 export function redactSecret(body: ReadableStream<Uint8Array>, secret: string): ReadableStream<Uint8Array> {
   const reader = body.getReader()
 
@@ -16,7 +16,7 @@ export function redactSecret(body: ReadableStream<Uint8Array>, secret: string): 
       parts.push(value)
     }
     await reader.cancel()
-    // The last of it may be half a secret.
+    // The last bytes may be half a secret.
     return Buffer.concat(parts).subarray(0, MAX_ERROR_BYTES).toString().slice(0, -secret.length)
   }
 

@@ -1,4 +1,4 @@
-/** Writes another model into a long body. */
+/** The worker's job that writes another model into a long body. */
 import type { JobDone } from '../event-loop/off-loop.ts'
 import { type RenameInput, writeRenamed } from './rename-model.ts'
 

@@ -1,4 +1,4 @@
-/** A provider that knows a model by another name than the client does. */
+/** Wraps a provider that knows a model by another name than the client. */
 
 import { Job } from '../event-loop/off-loop.ts'
 import { parseExactly } from '../json/exact-json.ts'
@@ -14,7 +14,7 @@ export interface RenameInput {
 
 const RENAME = new Job<RenameInput, Uint8Array>(new URL('./rename-model-job.ts', import.meta.url))
 
-/** Asks for `name` whatever model the request names; the answer says what answered. */
+/** Asks for `name`, whatever model the request names; the response keeps the provider's name. */
 export function renameModel(provider: Provider, name: string): Provider {
   const { pass } = provider
   return {
@@ -27,7 +27,7 @@ export function renameModel(provider: Provider, name: string): Provider {
         const renamed = await runOnBody(RENAME, request, { name })
         return provider.ask(withLongBody(request, { ...request.body, model: name }, renamed))
       }
-      // Written anew from the text, in which no number is rounded.
+      // Written from the text, in which no number is rounded.
       const exact = parseExactly(request.bodyText) as JsonObject
       const bodyText = JSON.stringify({ ...exact, model: name })
       return provider.ask({ ...request, bodyText, body: { ...request.body, model: name } })
@@ -35,7 +35,7 @@ export function renameModel(provider: Provider, name: string): Provider {
   }
 }
 
-/** As it came but for the model, in JSON or in a form. */
+/** Changes only the model, in JSON or in a form. */
 function renameInBody(body: PassedBody, name: string): PassedBody {
   const fields = { ...body.fields, model: name }
   if (body.form) return { ...body, fields, bytes: withValue(body.form, 'model', name) }

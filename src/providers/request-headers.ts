@@ -1,10 +1,10 @@
-/** The headers of a request to upstream: what may cross from the client's, and what every request of ours has. */
+/** The headers of a request to an upstream: the client's that may cross, and the proxy's own. */
 import { forwardedHeaders, type ProviderKind } from './forwarded-headers.ts'
 import type { UpstreamRequest } from './upstream.ts'
 
 const USER_AGENT = 'model-proxy'
 
-/** Less the credential, which each provider has its own way to carry. */
+/** Without the credential, which each provider adds in its own way. */
 export function writeRequestHeaders(
   { headers, stream }: Pick<UpstreamRequest, 'headers' | 'stream'>,
   kind: ProviderKind,
@@ -14,7 +14,7 @@ export function writeRequestHeaders(
   written.set('user-agent', USER_AGENT)
   written.set('content-type', 'application/json')
   written.set('accept', stream ? 'text/event-stream' : 'application/json')
-  // A compressed stream arrives in lumps.
+  // A compressed stream arrives in bursts.
   written.set('accept-encoding', 'identity')
   return written
 }

@@ -1,4 +1,4 @@
-/** The sandbox as a provider: answers test keys in-process, at no cost, in the same forms as an upstream. */
+/** The sandbox as a provider: answers test keys in-process, free of charge, in the formats of an upstream. */
 import { inPieces } from '../event-loop/in-pieces.ts'
 import { Job, offLoop } from '../event-loop/off-loop.ts'
 import { isLong, runOnBody } from './long-body.ts'
@@ -11,7 +11,7 @@ import type { Provider, UpstreamRequest } from './upstream.ts'
 
 const ANSWER = new Job<SandboxInput, Uint8Array>(new URL('./sandbox/sandbox-job.ts', import.meta.url))
 
-/** Texts are counted and vectors made from each character; what chat counts is counted aside by itself. */
+/** Work grows with each character, so longer requests go to a worker. Chat counts its tokens in a worker anyway. */
 const LONGEST_ON_LOOP_CHARS: Record<SandboxEndpoint, number> = {
   chat: Number.POSITIVE_INFINITY,
   completions: 2_048,

@@ -1,13 +1,13 @@
-/** Names that are near to one in spelling. */
+/** Finds names with a similar spelling. */
 
-/** Names shown. */
+/** Most names returned. */
 const MAX_SHOWN = 5
-/** Of the letters, so many may differ. */
+/** Share of the letters that may differ. */
 const MAX_SHARE = 0.4
 /** Longer names are not compared. */
 const MAX_LENGTH = 100
 
-/** The nearest first; none where all are far. The vendor in front of a name counts only where one was asked for. */
+/** Sorted by similarity; empty when none is similar. A name's vendor counts only if one was asked for. */
 export function findSimilar(asked: string, names: readonly string[]): string[] {
   if (asked.length > MAX_LENGTH) return []
   const limit = Math.max(2, Math.floor(asked.length * MAX_SHARE))
@@ -23,7 +23,10 @@ export function findSimilar(asked: string, names: readonly string[]): string[] {
     .map(({ name }) => name)
 }
 
-/** Letters to add, drop, replace or swap with their neighbour (optimal string alignment); above `limit`, some number above it. */
+/**
+ * Number of letters to add, drop, replace or swap with their neighbour (optimal string alignment); any number above `limit` if it exceeds
+ * that.
+ */
 function distanceOf(a: string, b: string, limit: number): number {
   if (Math.abs(a.length - b.length) > limit) return limit + 1
   let before: number[] = []

@@ -1,9 +1,9 @@
-/** How an upstream can fail before it answered, told apart by what may be done about it. */
+/** How an upstream can fail before it responds, classified by what can be done about it. */
 import { describeError, ProxyError, type ProxyErrorOptions } from '../errors.ts'
 
 /**
- * unconnected: nothing was sent. cut: the connection ended before an answer began. silent: no answer in time. broken: an
- * answer that nobody can use. open-circuit: it was not asked, for it has been failing.
+ * unconnected: nothing was sent. cut: the connection ended before a response began. silent: no response in time. broken: an unusable
+ * response. open-circuit: not called, because it kept failing.
  */
 export type FailureKind = 'unconnected' | 'cut' | 'silent' | 'broken' | 'open-circuit'
 
@@ -16,7 +16,7 @@ export class UpstreamFailure extends ProxyError {
   }
 }
 
-/** 504 where no connection came about. */
+/** 504: no connection was made in time. */
 export function unconnectedInTime(provider: string, limitMs: number): UpstreamFailure {
   return new UpstreamFailure(
     'unconnected',
@@ -24,7 +24,7 @@ export function unconnectedInTime(provider: string, limitMs: number): UpstreamFa
   )
 }
 
-/** 504 where the request was sent. `awaited`: the first or the next byte. */
+/** 504: the request was sent. `awaited` is the first or the next byte. */
 export function silentInTime(provider: string, awaited: string, limitMs: number): UpstreamFailure {
   return new UpstreamFailure(
     'silent',
@@ -32,7 +32,7 @@ export function silentInTime(provider: string, awaited: string, limitMs: number)
   )
 }
 
-/** 502 for a request that ended in a network error, before its answer began. */
+/** 502: a network error before the response began. */
 export function unreachable(provider: string, cause: unknown): UpstreamFailure {
   return new UpstreamFailure(
     isUnconnected(cause) ? 'unconnected' : 'cut',
@@ -40,7 +40,7 @@ export function unreachable(provider: string, cause: unknown): UpstreamFailure {
   )
 }
 
-/** 502 for an answer that came, but not whole or not as one. */
+/** 502: the response was incomplete or invalid. */
 export function broken(provider: string, how: string, status?: number, cause?: unknown): UpstreamFailure {
   const fault = status === undefined ? how : `${how} (status ${status})`
   return new UpstreamFailure('broken', describeError('upstreamBroken', { provider, fault }, cause))
@@ -52,12 +52,12 @@ export function openCircuit(provider: string, waitMs: number): UpstreamFailure {
   return new UpstreamFailure('open-circuit', describeError('circuitOpen', { provider, seconds }))
 }
 
-/** Whether an upstream's own error may be gone a moment later: 408, 429, 5xx. */
+/** Whether an upstream's error may have passed a moment later: 408, 429, 5xx. */
 export function isPassing(status: number): boolean {
   return status === 408 || status === 429 || (status >= 500 && status !== 501 && status !== 505)
 }
 
-/** Codes of a connection that was never made. */
+/** Error codes of a connection that was never made. */
 const UNCONNECTED = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'])
 
 function isUnconnected(cause: unknown): boolean {

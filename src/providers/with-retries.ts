@@ -1,22 +1,22 @@
-/** Asks a provider again when it failed before its answer began, where asking twice does no harm. */
+/** Retries a provider that failed before its response began, if a second request does no harm. */
 import type { Provider, UpstreamAnswer } from './upstream.ts'
 import { isPassing, UpstreamFailure } from './upstream-failure.ts'
 
 export interface RetryOptions {
   /** After the first attempt. */
   maxRetries: number
-  /** From 0 up to 1; for tests. */
+  /** From 0 to 1; for tests. */
   random?: () => number
 }
 
-/** The first wait is up to this long, each further one up to twice as long. */
+/** The first wait is up to this long; each further one up to twice the last. */
 const FIRST_WAIT_MS = 250
-/** A provider that asks for more patience than this gets it from the client, who is told. */
+/** For a longer Retry-After, the client gets the response and decides itself. */
 const MAX_WAIT_MS = 5_000
 
-/** The provider, answering the last attempt's outcome when all have failed. */
+/** Returns the provider with retries. When all attempts fail, the last one's outcome is returned. */
 export function withRetries(provider: Provider, { maxRetries, random = Math.random }: RetryOptions): Provider {
-  /** `leavesTrace`: whether the provider was asked to keep something: it may have, though its answer was lost. */
+  /** `leavesTrace`: whether the request asks the provider to create something, which may exist although the response was lost. */
   async function repeat(leavesTrace: boolean, signal: AbortSignal, ask: () => Promise<UpstreamAnswer>) {
     for (let retry = 0; ; retry++) {
       const outcome = await attempt(ask)
@@ -54,11 +54,11 @@ function mayRepeat(outcome: Outcome, leavesTrace: boolean): boolean {
     return outcome.kind === 'unconnected' || (outcome.kind === 'cut' && !leavesTrace)
   }
   if (!isPassing(outcome.status) || outcome.headers.get('x-should-retry') === 'false') return false
-  // A request that was turned away at the door left nothing behind.
+  // A rate-limited request created nothing.
   return outcome.status === 429 || !leavesTrace
 }
 
-/** Milliseconds, or null where the provider wants to be left alone for longer than a client would wait. */
+/** Milliseconds; null when the provider asks for a longer wait than a client would accept. */
 function chooseWait(outcome: Outcome, retry: number, random: () => number): number | null {
   const jitterMs = random() * Math.min(MAX_WAIT_MS, FIRST_WAIT_MS * 2 ** retry)
   const wantedMs = outcome instanceof UpstreamFailure ? null : readRetryAfter(outcome.headers, Date.now())
@@ -66,7 +66,7 @@ function chooseWait(outcome: Outcome, retry: number, random: () => number): numb
   return wantedMs > MAX_WAIT_MS ? null : Math.max(wantedMs, jitterMs)
 }
 
-/** Milliseconds, from either form of Retry-After or from OpenAI's finer `retry-after-ms`; null where there is none. */
+/** Milliseconds, from either form of Retry-After or from OpenAI's finer `retry-after-ms`; null when there is none. */
 export function readRetryAfter(headers: Headers, nowMs: number): number | null {
   const milliseconds = readNumber(headers.get('retry-after-ms'))
   if (milliseconds !== null) return milliseconds

@@ -1,6 +1,6 @@
--- Takes requests that were counted, and refused after all, out of their windows again.
--- KEYS: the windows. ARGV: how many requests, the second they were counted in.
--- Only that second's own count may shrink: taken from a newer one, an older request would be forgotten too early.
+-- Removes requests that were counted, but refused later, from their windows.
+-- KEYS: the windows. ARGV: the number of requests, and the second in which they were counted.
+-- Only that second's count may shrink: with a newer one, an older request would be forgotten too early.
 local SECONDS = 61
 local HEAD = 12
 local requests = tonumber(ARGV[1])

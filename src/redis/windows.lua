@@ -1,14 +1,14 @@
 -- Sliding windows and the exact entries of a batch, in one atomic step.
--- KEYS: the windows, then the entries to read. All share one hash tag, so one cluster slot.
--- ARGV: how many requests ask, how many windows there are, what all names begin with, then of each window: its limit; the birth of
--- the one that the caller knows (0: none); requests that passed uncounted while the caller could not reach us; and, to bring a
--- lost window back, the window as the caller last saw it (else empty).
--- Returns: how many may pass, the second they were counted in, milliseconds until one more could pass (0: at once), each window,
--- then the entries (none when no request may pass). Or -1 and nothing done, where a window is not the one that the caller knows:
--- it was lost, by a restart, a flush or an eviction, and the caller is to ask again with what it remembers.
+-- KEYS: the windows, then the entries to read. All share one hash tag, and so one cluster slot.
+-- ARGV: the number of requests, the number of windows, the prefix of all names, then for each window: its limit; the birth of the
+-- window that the caller knows (0 for none); requests that passed uncounted while the caller could not reach Redis; and, to restore
+-- a lost window, the window as the caller last saw it (else empty).
+-- Returns: how many may pass, the second they were counted in, milliseconds until one more could pass (0 for now), each window,
+-- then the entries (none when no request may pass). Or -1 with nothing changed, when a window is not the one that the caller knows:
+-- a restart, a flush or an eviction lost it, and the caller must ask again with what it remembers.
 --
--- A window is a string: total, last second written, birth, and 61 counts, one a second, each 4 bytes. A request counts from its
--- second until 61 whole seconds later, so no interval of 60 seconds can hold more than the limit, whatever its phase.
+-- A window is a string: total, last second written, birth, and 61 counts, one per second, each 4 bytes. A request counts from its
+-- second until 61 whole seconds later, so no interval of 60 seconds can contain more than the limit, whatever its phase.
 local SECONDS = 61
 local HEAD = 12
 local SIZE = HEAD + SECONDS * 4
@@ -19,16 +19,16 @@ local now = tonumber(clock[1])
 local wanted = tonumber(ARGV[1])
 local window_count = tonumber(ARGV[2])
 
--- A key of another type, which no version of ours writes, is taken for none: it must not take the store away from everybody.
+-- A key of another type, which no release writes, counts as missing: it must not fail every request.
 local function get(key)
     local stored = redis.pcall('GET', key)
     return type(stored) == 'string' and stored or false
 end
 
--- What integrity tags take in front of an entry: TAG_BYTES of entry-tags.ts.
+-- Length of the integrity tag before an entry: TAG_BYTES of entry-tags.ts.
 local TAG = 28
 
--- An entry may be an alias: its first line names the entry that has the response. Then both are given, one behind the other.
+-- An entry may be an alias: its first line names the entry with the response. Then both are returned, concatenated.
 local function read_entry(key)
     local stored = get(key)
     local target = stored and string.match(stored, '^%[2,"([^"]+)"', TAG + 1)
@@ -39,7 +39,7 @@ local function read_entry(key)
     return entry and stored .. entry
 end
 
--- Total, counts and birth of a stored window as of now: what is older than it is taken out.
+-- Total, counts and birth of a stored window, without the seconds that are too old by now.
 local function open_window(stored)
     if not stored or #stored ~= SIZE then
         return { total = 0, counts = EMPTY, birth = 0 }
@@ -60,7 +60,7 @@ local function open_window(stored)
     return { total = total, counts = counts, birth = birth }
 end
 
--- What several callers remember of a lost window is each a part of the truth: of every second, the most that anybody saw.
+-- Each caller remembers a part of a lost window: the highest count that any of them saw is kept for each second.
 local function bring_back(window, remembered)
     local seen = open_window(remembered)
     local counts = {}
@@ -86,7 +86,7 @@ local function write_window(window)
     return struct.pack('>I4I4I4', window.total, now, window.birth) .. window.counts
 end
 
--- Milliseconds until the window has let go of enough for one more request.
+-- Milliseconds until the window has room for one more request.
 local function wait_for_room(window, limit)
     local over = window.total + 1 - limit
     if over <= 0 then

@@ -1,32 +1,32 @@
-/** Takes the whole response out of a provider's own Responses stream. */
+/** Extracts the complete response from a provider's Responses stream. */
 
 import { isJsonObject, type JsonObject, parseJsonObject } from '../json/json-object.ts'
 import type { Completeness, CompletenessOptions, IncompleteReason } from '../openai-format/completeness.ts'
 import { judgeResponse } from './judge-response.ts'
 
 export interface AssembledResponse {
-  /** Null where the stream did not come to its end. */
+  /** Null when the stream did not reach its end. */
   body: JsonObject | null
-  /** As reported, in the form of Responses; null where it was not. */
+  /** As the provider reported it, in the form of Responses; null when it did not. */
   usage: unknown
-  /** The event that ends a stream was seen. */
+  /** True when an event that ends the stream arrived. */
   sawEnd: boolean
-  /** The error the stream carried, if any. */
+  /** The error in the stream, if there was one. */
   error: unknown
   completeness: Completeness
 }
 
 export interface ResponseAssembler {
-  /** One event's data. Never throws. */
+  /** Takes one event's data. Never throws. */
   push(data: string): void
-  /** To be called once. */
+  /** Call once. */
   finish(): AssembledResponse
 }
 
 const ENDINGS = new Set(['response.completed', 'response.incomplete', 'response.failed'])
 
 export function createResponseAssembler(options: CompletenessOptions): ResponseAssembler {
-  /** By their place, for servers whose last event repeats none of them. */
+  /** By position. Used when the provider's last event does not repeat the items. */
   const items = new Map<number, JsonObject>()
   let body: JsonObject | null = null
   let error: unknown = null

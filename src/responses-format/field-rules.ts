@@ -1,72 +1,85 @@
-/** What becomes of each field of a Responses request that is answered by chat completions: the one table, for code and docs. */
+/** How each field of a Responses request is translated to chat completions. Code and documentation both use this table. */
 import type { ResponseCreateParams } from 'openai/resources/responses/responses'
 
 export interface FieldRule {
-  /** `told`: the answer repeats it, and nothing else happens. */
-  treatment: 'translated' | 'told' | 'dropped' | 'refused'
-  /** One sentence: to what, or why. */
+  /** `repeated` fields have no effect, but the response repeats them. */
+  treatment: 'translated' | 'repeated' | 'dropped' | 'refused'
+  /** One sentence: what it becomes, or why not. */
   reason: string
-  /** For a refused field: values that ask for nothing special. Null always is one. */
+  /** For a refused field: values that have no effect and so are accepted. Null always is. */
   accepts?: (value: unknown) => boolean
 }
 
-/** `client_metadata` is Codex's, which the package does not know. */
+/** Codex sends `client_metadata`, which the SDK's type does not have. */
 export type RuledField = keyof ResponseCreateParams | 'client_metadata'
 
 const isFalse = (value: unknown) => value === false
 
-/** Any field that is not here is forwarded untouched: what a provider does not know, it names in its 400. */
+/** Fields that are not listed are forwarded unchanged: a provider that does not know one names it in its 400. */
 export const FIELD_RULES = {
-  model: { treatment: 'translated', reason: 'Sent as it is.' },
+  model: { treatment: 'translated', reason: 'Sent unchanged.' },
   input: {
     treatment: 'translated',
     reason:
-      'Becomes messages; calls and what they came to become tool calls and tool messages, with images behind them in a user message. Items of hosted tools, references to stored items and compacted ones are refused.',
+      'Becomes messages; tool calls and their outputs become tool calls and tool messages, followed by a user message with their images. Items of hosted tools, references to stored items and compacted items are refused.',
   },
   instructions: { treatment: 'translated', reason: 'Becomes the first system message.' },
   stream: { treatment: 'translated', reason: 'Chunks become events.' },
-  stream_options: { treatment: 'dropped', reason: 'Usage is always told, and nothing is padded.' },
+  stream_options: { treatment: 'dropped', reason: 'Usage is always reported, and nothing is padded.' },
   max_output_tokens: { treatment: 'translated', reason: 'Becomes `max_completion_tokens`.' },
-  temperature: { treatment: 'translated', reason: 'Sent as it is.' },
-  top_p: { treatment: 'translated', reason: 'Sent as it is.' },
+  temperature: { treatment: 'translated', reason: 'Sent unchanged.' },
+  top_p: { treatment: 'translated', reason: 'Sent unchanged.' },
   top_logprobs: { treatment: 'translated', reason: 'Sent with `logprobs`.' },
   include: {
     treatment: 'translated',
     reason:
-      '`message.output_text.logprobs` asks for log probabilities, `reasoning.encrypted_content` for what proves a thought the model’s own; others are of hosted tools.',
+      '`message.output_text.logprobs` becomes `logprobs`, and `reasoning.encrypted_content` returns the signatures of reasoning; other values concern hosted tools.',
   },
   tools: {
     treatment: 'translated',
     reason:
-      'Functions stay functions, custom tools become functions of one text, those of a namespace bear it in their name; hosted tools and MCP are refused, but for a search of what OpenAI has stored, which is left out.',
+      'Functions stay functions, custom tools become functions with one text parameter, and tools of a namespace get its name as a prefix; hosted tools and MCP are refused, except a web search of only the pages that OpenAI has stored, which is dropped.',
   },
-  tool_choice: { treatment: 'translated', reason: 'Words, functions, custom tools and `allowed_tools` alike.' },
-  parallel_tool_calls: { treatment: 'translated', reason: 'Sent as it is beside tools.' },
-  max_tool_calls: { treatment: 'told', reason: 'It limits hosted tools alone.' },
+  tool_choice: { treatment: 'translated', reason: 'Modes, functions, custom tools and `allowed_tools` become chat’s.' },
+  parallel_tool_calls: { treatment: 'translated', reason: 'Sent unchanged when there are tools.' },
+  max_tool_calls: { treatment: 'repeated', reason: 'It limits only hosted tools.' },
   text: { treatment: 'translated', reason: 'Becomes `response_format` and `verbosity`.' },
   reasoning: {
     treatment: 'translated',
-    reason: 'Its `effort` becomes `reasoning_effort`; thoughts are told as a summary wherever a provider tells them.',
+    reason: 'Its `effort` becomes `reasoning_effort`; reasoning that a provider returns becomes the summary.',
   },
-  client_metadata: { treatment: 'dropped', reason: 'It tells OpenAI which of a client’s sessions asks.' },
-  metadata: { treatment: 'told', reason: 'Providers take it for answers they store alone.' },
-  user: { treatment: 'translated', reason: 'Sent as it is.' },
-  safety_identifier: { treatment: 'translated', reason: 'Sent as it is.' },
-  prompt_cache_key: { treatment: 'translated', reason: 'Sent as it is.' },
-  prompt_cache_retention: { treatment: 'translated', reason: 'Sent as it is.' },
-  prompt_cache_options: { treatment: 'translated', reason: 'Sent as it is.' },
-  service_tier: { treatment: 'translated', reason: 'Sent as it is.' },
-  store: { treatment: 'dropped', reason: 'Nothing is stored under the answer’s id, and the answer says so.' },
+  client_metadata: { treatment: 'dropped', reason: 'It identifies the client’s session to OpenAI.' },
+  metadata: { treatment: 'repeated', reason: 'Providers accept it only for answers that they store.' },
+  user: { treatment: 'translated', reason: 'Sent unchanged.' },
+  safety_identifier: { treatment: 'translated', reason: 'Sent unchanged.' },
+  prompt_cache_key: { treatment: 'translated', reason: 'Sent unchanged.' },
+  prompt_cache_retention: { treatment: 'translated', reason: 'Sent unchanged.' },
+  prompt_cache_options: { treatment: 'translated', reason: 'Sent unchanged.' },
+  service_tier: { treatment: 'translated', reason: 'Sent unchanged.' },
+  store: { treatment: 'dropped', reason: 'The answer is not stored under its id: it says `store: false`.' },
   truncation: {
-    treatment: 'told',
-    reason: 'Nothing is left out of a conversation that is too long: that is an error.',
+    treatment: 'repeated',
+    reason: 'A conversation that is too long is an error; nothing is removed from it.',
   },
-  context_management: { treatment: 'dropped', reason: 'A conversation that is too long is an error instead.' },
-  image: { treatment: 'dropped', reason: 'It sets how OpenAI keeps images in long conversations.' },
-  access_programs: { treatment: 'dropped', reason: 'They are OpenAI’s own.' },
-  previous_response_id: { treatment: 'refused', reason: 'No answer is stored there; send the whole conversation.' },
-  conversation: { treatment: 'refused', reason: 'No conversation is stored there; send it whole.' },
-  background: { treatment: 'refused', reason: 'Answers are given at once alone.', accepts: isFalse },
-  prompt: { treatment: 'refused', reason: 'No prompt is stored there; send its text.' },
-  moderation: { treatment: 'refused', reason: 'Nothing is moderated on the way.' },
+  context_management: {
+    treatment: 'dropped',
+    reason: 'A conversation that is too long is an error; nothing is removed from it.',
+  },
+  image: { treatment: 'dropped', reason: 'It controls how OpenAI handles images in long conversations.' },
+  access_programs: { treatment: 'dropped', reason: 'They exist at OpenAI only.' },
+  previous_response_id: {
+    treatment: 'refused',
+    reason: 'Other providers have no stored answers; send the whole conversation.',
+  },
+  conversation: {
+    treatment: 'refused',
+    reason: 'Other providers have no stored conversations; send the whole conversation.',
+  },
+  background: {
+    treatment: 'refused',
+    reason: 'Answers are only returned directly, not fetched later.',
+    accepts: isFalse,
+  },
+  prompt: { treatment: 'refused', reason: 'Other providers have no stored prompts; send the prompt’s text.' },
+  moderation: { treatment: 'refused', reason: 'The proxy does not moderate requests.' },
 } satisfies Record<RuledField, FieldRule> as Record<RuledField, FieldRule>

@@ -1,15 +1,15 @@
-/** Which responses are whole: the only ones that may be stored. */
+/** Judges which responses are complete. Only those may be stored. */
 
 import { isJsonObject, type JsonObject } from '../json/json-object.ts'
 import type { Completeness, CompletenessOptions } from '../openai-format/completeness.ts'
 
-/** `clientSetOutputLimit`: the request held `max_output_tokens`. */
+/** `clientSetOutputLimit`: the request had `max_output_tokens`. */
 export function judgeResponse(body: unknown, options: CompletenessOptions): Completeness {
   if (!isJsonObject(body)) return 'not_an_answer'
   if (body.status === 'failed' || (body.error ?? null) !== null) return 'error_in_body'
   if (body.object !== 'response' || !Array.isArray(body.output)) return 'not_an_answer'
   if (body.status === 'incomplete') return judgeIncomplete(body, options)
-  // A background answer that has not begun, one that was cancelled.
+  // For example a background response that is queued or was cancelled.
   if (body.status !== 'completed') return 'unfinished_choice'
   const items = body.output.filter(isJsonObject)
   if (items.some(({ status }) => status === 'in_progress' || status === 'incomplete')) return 'unfinished_choice'
@@ -27,7 +27,7 @@ function judgeIncomplete(
   return saysSomething((output as unknown[]).filter(isJsonObject)) ? 'whole' : 'nothing_said'
 }
 
-/** Whether any item but thoughts has something in it. */
+/** Whether an item other than reasoning has content. */
 function saysSomething(items: readonly JsonObject[]): boolean {
   return items.some(item => {
     if (item.type === 'reasoning') return false
@@ -36,7 +36,7 @@ function saysSomething(items: readonly JsonObject[]): boolean {
   })
 }
 
-/** Whether the response calls a tool: such answers are never served from a semantic match. */
+/** Whether the response calls a tool. Such responses are never served from a semantic match. */
 export function hasCalls(body: unknown): boolean {
   const output = isJsonObject(body) ? body.output : undefined
   return Array.isArray(output) && output.some(item => /_(call|request|output)$/.test(String(item?.type)))

@@ -1,26 +1,26 @@
-/** Decides what the cache may do with a Responses request. */
+/** Decides whether and how the cache may be used for a Responses request. */
 
 import { isJsonObject, type JsonObject } from '../json/json-object.ts'
 
 export type ResponsesPlan =
-  /** The answer depends on what is kept elsewhere, or acts: it is neither looked up nor stored. `field`: why. */
+  /** The request depends on state at the provider, or causes an action: it is neither looked up nor stored. `field` is why. */
   | { isCacheable: false; field: string }
   | {
       isCacheable: true
       /**
-       * The answer is of use with the very provider key alone that it was made with: its id can be chained on, or it
-       * holds thoughts sealed for that account. The key's version is part of the cache key then.
+       * True when the response is useful only with the provider key that created it: its id can be continued, or it holds
+       * reasoning sealed for that account. The cache key then includes the provider key's version.
        */
       isBoundToKey: boolean
-      /** Part of the cache key, for `store` decides whether the answer's id leads anywhere. */
+      /** Part of the cache key, because with `store` the response's id can be used later. */
       isStored: boolean
     }
 
-/** Fields that refer to what a provider keeps, or leave the answer with it. */
+/** Fields that refer to state at the provider, or create some. */
 const STATEFUL_FIELDS = ['previous_response_id', 'conversation', 'prompt']
-/** Tools that the client runs: an answer that calls them says the same every time. */
+/** Tools that the client runs. A stored call of such a tool stays valid. */
 const OWN_TOOLS = new Set(['function', 'custom', 'namespace', 'apply_patch', 'local_shell'])
-/** Items by which a conversation is told whole. */
+/** Input items that hold their whole content. */
 const PLAIN_ITEMS = new Set([
   'message',
   'function_call',
@@ -33,7 +33,7 @@ const PLAIN_ITEMS = new Set([
   'apply_patch_call_output',
   'reasoning',
   'compaction',
-  // What hosted tools came to earlier, told whole.
+  // Earlier results of hosted tools, complete.
   'web_search_call',
   'file_search_call',
   'code_interpreter_call',
@@ -50,7 +50,7 @@ export function planResponses(body: JsonObject): ResponsesPlan {
   return { isCacheable: true, isBoundToKey: isStored || holdsSealed(body), isStored }
 }
 
-/** Hosted tools fetch what changes, or do something; a shell is the client's only where it says so. */
+/** Hosted tools fetch changing data or act. A shell runs at the client only when its environment is `local`. */
 function findActing({ tools }: JsonObject): string | null {
   if (!Array.isArray(tools)) return null
   const at = tools.findIndex(tool => !isOwnTool(tool))
@@ -69,7 +69,7 @@ function findReference(input: unknown): string | null {
   return at < 0 ? null : `input[${at}].type`
 }
 
-/** Sealed thoughts come in, or are asked for. */
+/** True when sealed reasoning is sent or asked for. */
 function holdsSealed({ input, include, context_management: management }: JsonObject): boolean {
   if (isGiven(management)) return true
   if (Array.isArray(include) && include.includes('reasoning.encrypted_content')) return true
@@ -80,12 +80,12 @@ function isGiven(value: unknown): boolean {
   return value !== undefined && value !== null
 }
 
-/** Marks where the text was; an object, because no content is one. */
+/** Replaces the text. An object, because no content is an object. */
 const TAKEN = { taken: true }
 
 /**
- * The one text by which a request may be matched semantically: that of the last item, where it is a user's message.
- * `contextBody` is the body without it; null where the request can only be matched exactly.
+ * Takes out the text by which a request may be matched semantically: that of the last item, if it is a user's message.
+ * `contextBody` is the body without it. Returns null when the request can only be matched exactly.
  */
 export function takeResponsesText(body: JsonObject): { text: string; contextBody: JsonObject } | null {
   const { input } = body

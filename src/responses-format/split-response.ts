@@ -1,11 +1,11 @@
-/** Splits a stored response into the events its provider could have streamed. */
+/** Splits a stored response into the events that its provider could have streamed. */
 
 import { isJsonObject, type JsonObject } from '../json/json-object.ts'
 import { cutText } from '../openai-format/cut-text.ts'
 import type { TypedEvent } from '../openai-format/typed-events.ts'
 import { createEventWriter, type EventWriter } from './answer/event-writer.ts'
 
-/** The last event holds the response as it is. */
+/** The last event holds the response unchanged. */
 export function splitResponse(response: JsonObject): TypedEvent[] {
   const writer = createEventWriter()
   const begun = {
@@ -26,7 +26,7 @@ export function splitResponse(response: JsonObject): TypedEvent[] {
   return writer.take()
 }
 
-/** Kinds that are not known come whole, as new ones do to clients that do not know them. */
+/** Items of unknown kinds are sent whole. */
 function splitItem(writer: EventWriter, item: JsonObject, index: number): void {
   writer.write('response.output_item.added', { output_index: index, item: emptied(item) })
   const place = { item_id: item.id, output_index: index }
@@ -44,7 +44,7 @@ function splitItem(writer: EventWriter, item: JsonObject, index: number): void {
   writer.write('response.output_item.done', { output_index: index, item })
 }
 
-/** The item before anything of it was told. */
+/** The item as its first event shows it, without content. */
 function emptied(item: JsonObject): JsonObject {
   const status = Object.hasOwn(item, 'status') ? { status: 'in_progress' } : {}
   if (item.type === 'message') return { ...item, ...status, content: [] }
@@ -80,7 +80,7 @@ const PART_KINDS: Record<string, { event: string; field: string; empty: JsonObje
   reasoning_text: { event: 'response.reasoning_text.delta', field: 'text', empty: { text: '' } },
 }
 
-/** Log probabilities come with the tokens they are of, where those spell the text; with the last event else. */
+/** Log probabilities are sent with their tokens if the tokens spell the text, else with the last event. */
 function splitSaid(writer: EventWriter, part: JsonObject, place: ItemPlace): void {
   const tokens = Array.isArray(part.logprobs) ? part.logprobs.filter(isJsonObject) : []
   const spelled = tokens.map(({ token }) => token).join('')

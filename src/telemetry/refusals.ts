@@ -15,6 +15,11 @@ export interface Refusals {
   totals(): Record<string, number>
 }
 
+/** Whether somebody may not ask, or not so often: what is wrong with a request is its client's business. */
+export function isCountedRefusal({ status }: { status: number }): boolean {
+  return status === 401 || status === 403 || status === 429
+}
+
 interface Untold {
   count: number
   byAddress: Map<string, number>

@@ -1,24 +1,24 @@
-/** Takes courtesy off both ends of a prompt, where what is left is a question or a request of its own. */
+/** Removes courtesy from both ends of a prompt, if the rest is a question or a request of its own. */
 import { indexPhrases, lowerKey, matchPhrase, type PhraseIndex } from './phrases.ts'
 import type { Token } from './token.ts'
 
 export interface CourtesyTables {
-  /** "hi there": whatever follows. */
+  /** "hi there": before anything. */
   readonly greetings: PhraseIndex
   /** "please", "could you please": before a request or a question. */
   readonly requests: PhraseIndex
-  /** "could you": only before what `isRequest` takes for a request; "could you swim" asks about you. */
+  /** "could you": only if `isRequest` accepts the rest. "could you swim" asks about the addressee. */
   readonly abilities: PhraseIndex
   isRequest(tokens: readonly Token[], at: number): boolean
-  /** "could you tell me": before a question word alone. */
+  /** "could you tell me": only before a question word. */
   readonly inquiries: PhraseIndex
-  /** "thanks in advance": at the end, where a mark or a line end sets it off. */
+  /** "thanks in advance": at the end, after a punctuation mark or a line end. */
   readonly thanks: PhraseIndex
-  /** "please": at the end also where nothing sets it off, unless it follows one of `objectMakers`. */
+  /** "please": at the end, also without punctuation, unless it follows one of `objectMakers`. */
   readonly pleas: PhraseIndex
   readonly objectMakers: ReadonlySet<string>
   readonly questionWords: ReadonlySet<string>
-  /** First words of questions and requests: one of them must be left in front. */
+  /** First words of questions and requests: the rest must begin with one of them. */
   readonly openers: ReadonlySet<string>
 }
 
@@ -39,13 +39,13 @@ export function courtesyTables(
 
 export interface Core {
   readonly tokens: readonly Token[]
-  /** Whether what is left was the object of "tell me": "what the capital is". */
+  /** Whether the rest was the object of "tell me": "what the capital is". */
   readonly isReported: boolean
 }
 
 const setOff = new Set([',', '.', '!'])
 
-/** What is left between the courtesies; the text as it is where that would not open like a question or a request. */
+/** Returns the text without courtesy; unchanged when the rest would not begin like a question or a request. */
 export function trimCourtesy(tokens: readonly Token[], tables: CourtesyTables): Core {
   let at = 0
   let isReported = false
@@ -67,7 +67,7 @@ function openingAt(
   if (greeting > 0) return { length: greeting + countMarks(tokens, at + greeting), isInquiry: false }
   const inquiry = matchPhrase(tables.inquiries, tokens, at)
   const asked = at + inquiry + countCommas(tokens, at + inquiry)
-  // "Do you know how to swim" asks about you.
+  // "Do you know how to swim" asks about the addressee.
   const isOwnSkill = /^do(?:es)?$/.test(lowerKey(tokens[at])) && lowerKey(tokens[asked + 1]) === 'to'
   if (inquiry > 0 && !isOwnSkill && tables.questionWords.has(lowerKey(tokens[asked]))) {
     return { length: asked - at, isInquiry: true }
@@ -90,7 +90,7 @@ function trimThanks(tokens: readonly Token[], tables: CourtesyTables): readonly 
   const end = endWithoutMarks(tokens, setOff)
   for (let start = Math.max(1, end - 6); start < end; start += 1) {
     if (!closesAt(tokens, start, end, tables)) continue
-    // The comma before belongs to the courtesy; a question mark or a full stop to the sentence.
+    // A comma before the courtesy is removed with it; a question mark or a full stop belongs to the sentence.
     const before = tokens[start - 1]
     const kept = before?.kind === 'mark' && before.key === ',' ? start - 1 : start
     return trimThanks(tokens.slice(0, kept), tables)
@@ -107,7 +107,7 @@ function closesAt(tokens: readonly Token[], start: number, end: number, tables: 
   return isSetOff || (before.kind === 'word' && !tables.objectMakers.has(lowerKey(before)))
 }
 
-/** "How do I sign off, kind regards?" */
+/** Whether the courtesy is the question's subject: "How do I sign off, kind regards?" */
 function isAskedAbout(tokens: readonly Token[], start: number, end: number): boolean {
   const isQuestionMark = (token: Token | undefined) => token?.kind === 'mark' && token.key === '?'
   return isQuestionMark(tokens[end]) && !tokens.slice(0, start).some(isQuestionMark)

@@ -1,7 +1,7 @@
-/** Words that ask for how things are at the moment of asking. */
+/** Words that make an answer depend on the time of asking. */
 import { wordSet } from './token.ts'
 
-/** Fresh by themselves, wherever they stand. */
+/** In any position. */
 export const freshWords = wordSet(`
   today todays tonight tonights yesterday yesterdays tomorrow tomorrows currently presently nowadays latest newest
   lately recently asap upcoming ongoing
@@ -9,7 +9,7 @@ export const freshWords = wordSet(`
   vandaag gisteren сегодня сейчас вчера завтра dziś dzisiaj teraz wczoraj jutro bugün şimdi dün yarın اليوم الآن आज अभी
 `)
 
-/** Fresh in scripts without spaces, found anywhere. */
+/** In scripts without spaces, anywhere in the text. */
 export const freshCharacters = [
   '今天',
   '今日',
@@ -32,7 +32,7 @@ export const freshCharacters = [
   'ตอนนี้',
 ]
 
-/** Fresh as phrases. */
+/** As phrases. */
 export const freshPhrases = [
   'right now',
   'at the moment',
@@ -147,10 +147,10 @@ export const freshPhrases = [
   'price of gas',
 ]
 
-/** "Now" says nothing about time in these. */
+/** Phrases in which "now" does not refer to the time of asking. */
 export const timelessNow = ['now that', 'from now on', 'until now', 'up to now', 'now and then', 'by now']
 
-/** Before these, "current" is what flows, a term of accounting, or a place in a program. */
+/** Before these, "current" means electric current, a term of accounting, or a position in a program. */
 export const timelessAfterCurrent = wordSet(`
   flow flows flowing in through or vs versus divider source sources meter transformer density limiting limiter carrying electricity
   directory folder thread process line element node object context scope branch commit user

@@ -1,8 +1,8 @@
-/** What a language's tables give to reading: whether a text is in it, and how proof writes such a text. */
+/** The interface of a language's tables: whether a text is in the language, and its normalized form. */
 import type { Token } from './token.ts'
 
 export interface Language {
   readonly code: string
-  /** The tokens as proof writes them; null where the text is not plain prose in this language. */
+  /** The tokens in normalized form; null when the text is not plain prose in this language. */
   write(tokens: readonly Token[]): readonly Token[] | null
 }

@@ -1,7 +1,7 @@
-/** Finds phrases of several words among tokens. */
+/** Finds phrases of several words in a list of tokens. */
 import type { Token } from './token.ts'
 
-/** Phrases by their first word, the longest first. */
+/** Phrases by their first word, longest first. */
 export type PhraseIndex = ReadonlyMap<string, readonly (readonly string[])[]>
 
 export function indexPhrases(phrases: Iterable<string>): PhraseIndex {
@@ -9,13 +9,13 @@ export function indexPhrases(phrases: Iterable<string>): PhraseIndex {
   return Map.groupBy(split, words => words[0] ?? '')
 }
 
-/** How many tokens from `at` on are a phrase of the index, in any case; 0 where none is. */
+/** Length of the index's phrase at `at`, in any case; 0 when there is none. */
 export function matchPhrase(index: PhraseIndex, tokens: readonly Token[], at: number): number {
   const found = index.get(lowerKey(tokens[at]))?.find(words => startsWith(tokens, at, words))
   return found?.length ?? 0
 }
 
-/** Whether the tokens from `at` on are these words, in any case. */
+/** Whether these words stand at `at`, in any case. */
 export function startsWith(tokens: readonly Token[], at: number, words: readonly string[]): boolean {
   return words.every((word, offset) => lowerKey(tokens[at + offset]) === word)
 }

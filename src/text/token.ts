@@ -1,38 +1,38 @@
-/** The pieces a prompt is read into, each with its place in the text as it was sent. */
+/** The tokens of a prompt, each with its position in the original text. */
 
-/** Every kind of difference that is harmless. The list is closed: what is not of one of these kinds is a difference. */
+/** Every kind of harmless difference. The list is closed: any other difference is harmful. */
 export const harmlessKinds = [
-  /** Outer white space, and how much of it stands between words of prose. */
+  /** Outer white space, and its amount between words of prose. */
   'white-space',
-  /** `’` for `'`, `？` for `?`, `'word'` or `“word”` for `"word"`: the same mark in another shape, around no string or character. */
+  /** `’` for `'`, `？` for `?`, `'word'` or `“word”` for `"word"`: another shape of the same mark, not around a string or character. */
   'typography',
-  /** The mark after the last sentence, where the sentence itself shows that it asks. */
+  /** The mark after the last sentence, if the sentence is recognizable as a question or request without it. */
   'closing-mark',
   /** Greetings, thanks, "please", "could you tell me" at either end. */
   'courtesy',
-  /** "what's" for "what is", where it is used and not spoken of. */
+  /** "what's" for "what is", where it is used and not mentioned. */
   'contraction',
-  /** The capital of a sentence's first word, and of "I" where it is no symbol. */
+  /** The capital of a sentence's first word, and of "I" unless it is a symbol. */
   'sentence-capital',
-  /** A name in lower case that is a word of no other meaning: "france", "jquery", "html"; a field of study with capitals. */
+  /** A name in lower case that has no other meaning: "france", "jquery", "html"; a field of study with capitals. */
   'known-name',
   /** "six" for 6. */
   'number-word',
   /** "times" and "x" for ×, between operands of a plain calculation. */
   'operator',
-  /** British for American spelling, and misspellings that are no words. */
+  /** British for American spelling, and misspellings that are not words. */
   'spelling',
   /** "US" for "United States", "TV" for "television". */
   'abbreviation',
-  /** Two ways to put the same question: "how do I", "how to"; "is it … or not", "is it …". */
+  /** Two forms of the same question: "how do I", "how to"; "is it … or not", "is it …". */
   'question-frame',
-  /** A small word that a question's fixed frame can do without: "which is (the) best …", "how do I improve (my) English". */
+  /** A small word that a question's fixed form can omit: "which is (the) best …", "how do I improve (my) English". */
   'frame-word',
-  /** Singular for plural where a frame makes nothing of it: "what is the best book", "what are the best books". */
+  /** Singular for plural where the question's form does not depend on it: "what is the best book", "what are the best books". */
   'inflection',
-  /** One word for another that is the same in every sentence ("somebody", "someone"), or one of the small list, once in a text. */
+  /** A synonym that fits every sentence ("somebody", "someone"), or one from the short list, once in a text. */
   'synonym',
-  /** Words for others that the project's verdicts have shown to ask the same. */
+  /** Words that the project's verdicts have shown to ask the same. */
   'learned',
 ] as const
 
@@ -42,23 +42,23 @@ export type TokenKind = 'word' | 'number' | 'name' | 'mark' | 'operator' | 'quot
 
 export interface Token {
   readonly kind: TokenKind
-  /** How proof writes it: equal for all ways to write it that are harmless. */
+  /** The normalized form: equal for all harmless variants. */
   readonly key: string
-  /** Where it stands in the text, end excluded; a token that stands for several covers them all. */
+  /** Position in the text, end excluded. A token that replaces several covers all of them. */
   readonly start: number
   readonly end: number
   /** Whether a line ends before it. */
   readonly opensLine: boolean
-  /** By which kinds of rewriting its key came about. */
+  /** The kinds of rewriting that led to its key. */
   readonly rewritten: readonly HarmlessKind[]
 }
 
-/** The token with another key, and the reason. */
+/** Returns the token with another key and the reason. */
 export function rewrite(token: Token, key: string, kind: HarmlessKind): Token {
   return key === token.key ? token : { ...token, key, rewritten: [...token.rewritten, kind] }
 }
 
-/** New words in the place of some tokens; none of those where `keys` is empty. */
+/** Replaces tokens by new words; returns none when `keys` is empty. */
 export function replaceWords(replaced: readonly Token[], keys: readonly string[], kind: HarmlessKind): Token[] {
   const first = replaced[0]
   const last = replaced.at(-1)
@@ -68,12 +68,12 @@ export function replaceWords(replaced: readonly Token[], keys: readonly string[]
   return keys.map(key => ({ kind: 'word', key, ...place, rewritten }))
 }
 
-/** The words of a list, between spaces or line ends. */
+/** The words of a list separated by white space. */
 export function wordSet(text: string): ReadonlySet<string> {
   return new Set(text.split(/\s+/).filter(Boolean))
 }
 
-/** The phrases of a list, one a line. */
+/** The phrases of a list, one per line. */
 export function phraseList(text: string): readonly string[] {
   return text
     .split('\n')

@@ -1,13 +1,13 @@
-/** Cuts prose into tokens; says when a text is no prose but code, data, markup or a formula. */
+/** Splits prose into tokens; rejects code, data, markup and formulas. */
 import type { Token, TokenKind } from './token.ts'
 
-/** Latin letters, apostrophes and hyphens between them. */
+/** Latin letters, with apostrophes and hyphens between them. */
 const word = /^[A-Za-zÀ-ÖØ-öø-ÿĀ-ɏ]+(?:['’-][A-Za-zÀ-ÖØ-öø-ÿĀ-ɏ]+)*$/
-/** A plural's apostrophe: "dogs'". */
+/** A plural with an apostrophe: "dogs'". */
 const possessive = /^[A-Za-zÀ-ÖØ-öø-ÿĀ-ɏ-]+s['’]$/
 const dotted = /^(?:[A-Za-z]\.){2,5}$|^(?:[A-Za-z]\.){1,4}[A-Za-z]$/
 const number = /^[-−+]?[$€£]?\d+(?:[.,]\d+)*%?$/
-/** A name, a measure or a reference with digits or signs in it: "B12", "C++", "5mW", "Node.js", "AT&T", "2004-14". */
+/** A name, a measure or a reference with digits or signs: "B12", "C++", "5mW", "Node.js", "AT&T", "2004-14". */
 const name = /^[#$€£]?[\p{Script=Latin}\p{N}]+(?:[.\-/&:][\p{Script=Latin}\p{N}]+)*(?:\+\+|[#%])?$/u
 const operator = /^(?:[+×÷*/=−-]|x)$/
 const sum = /^\d+(?:\.\d+)?(?:[+×÷*]\d+(?:\.\d+)?)+$/
@@ -23,7 +23,7 @@ const quotePairs = new Map([
   ['‘', '’'],
   ['`', '`'],
 ])
-/** So many marks may follow one another; more are a drawing. */
+/** Most consecutive punctuation marks; more are a drawing. */
 const MAX_CLOSING = 4
 
 interface Cursor {
@@ -33,7 +33,7 @@ interface Cursor {
   opensLine: boolean
 }
 
-/** The text's tokens; null where it is not plain prose. Linear: the text is walked once. */
+/** Returns the text's tokens; null when it is not plain prose. Linear, in a single pass. */
 export function tokenize(text: string): readonly Token[] | null {
   const cursor: Cursor = { text, tokens: [], at: 0, opensLine: false }
   while (cursor.at < text.length) {
@@ -66,7 +66,7 @@ function add(cursor: Cursor, kind: TokenKind, length: number, written?: string):
   cursor.opensLine = false
 }
 
-/** What is quoted stays as it is; only the marks around it have several shapes. */
+/** The quotation's content stays unchanged; only its marks have several shapes. */
 function takeQuotation(cursor: Cursor, open: string): boolean {
   const { text, at } = cursor
   const close = quotePairs.get(open) ?? open
@@ -93,7 +93,7 @@ function takeChunk(cursor: Cursor): boolean {
   if (dotted.test(chunk)) return put(cursor, 'name', chunk)
   let core = chunk.length
   while (core > 0 && closingMarks.has(chunk[core - 1] ?? '') && chunk.length - core <= MAX_CLOSING) core -= 1
-  // Marks that stand by themselves may be what is talked about: "cd ..".
+  // Marks that stand alone may be the subject: "cd ..".
   if (core === 0) return chunk.length === 1 && put(cursor, 'mark', chunk)
   return takeCore(cursor, chunk.slice(0, core)) && takeClosing(cursor)
 }

@@ -41,15 +41,15 @@ export function normalizeLength(vector: Float32Array): Float32Array {
 }
 
 /**
- * Turns the vector, whose length must be a power of two, so that each feature has a part in every number (Walsh and Hadamard's
- * transform, in place). Angles stay as they are. The signs of a few places and many zeros would tell little of a text, and large
- * groups of prompts are parted by signs.
+ * Rotates the vector in place, so that each feature affects every number (Walsh–Hadamard transform); its length must be a power of two.
+ * Angles do not change. Large groups of prompts are divided by signs, and without this most numbers would be zero and have none.
  */
 export function spreadFeatures(vector: Float32Array): Float32Array {
   for (let half = 1; half < vector.length; half *= 2) {
     for (let from = 0; from < vector.length; from += 2 * half) {
       for (let at = from; at < from + half; at += 1) {
-        const [one, other] = [vector[at] ?? 0, vector[at + half] ?? 0]
+        const one = vector[at] as number
+        const other = vector[at + half] as number
         vector[at] = one + other
         vector[at + half] = one - other
       }

@@ -1,4 +1,4 @@
-/** A message while it grows: each step of the chat answer goes on in the open block of its kind, or opens one. */
+/** Builds a Messages response from a chat response: each step continues the open block of its kind, or opens a new one. */
 import type { JsonObject } from '../../json/json-object.ts'
 import type { AnswerHead, AnswerSteps } from '../../openai-format/read-answer.ts'
 import { packProof } from '../../openai-format/thought.ts'
@@ -6,9 +6,9 @@ import type { MessageWriter } from './message-writer.ts'
 import { OPENING_USAGE, writeUsage } from './write-usage.ts'
 
 export interface MessageContext {
-  /** As it was asked for: told where the provider does not say what answered. */
+  /** The requested model: reported when the provider does not name the model that answered. */
   model: string
-  /** The estimate, to be told before the provider has counted. */
+  /** An estimate, reported before the provider has counted. */
   inputTokens: number
   requestId: string
 }
@@ -16,12 +16,12 @@ export interface MessageContext {
 export class GrowingMessage implements AnswerSteps {
   readonly #writer: MessageWriter
   readonly #context: MessageContext
-  /** What proves the thoughts the model's own, so far. */
+  /** Returns the fields received so far that prove the reasoning to be the model's own. */
   readonly #readProof: () => JsonObject
   #open: 'thinking' | 'text' | 'tool_use' | null = null
   #blocks = 0
   #isProved = false
-  /** Ids are made of it. */
+  /** Ids are derived from it. */
   #base = ''
   #hasCalls = false
   #refusal: string | null = null
@@ -36,7 +36,7 @@ export class GrowingMessage implements AnswerSteps {
     return this.#hasCalls
   }
 
-  /** What the model said in refusing; null where it did not. */
+  /** The text of the model's refusal; null when it did not refuse. */
   get refusal(): string | null {
     return this.#refusal
   }
@@ -71,24 +71,24 @@ export class GrowingMessage implements AnswerSteps {
     this.#writer.delta({ type: 'input_json_delta', partial_json: fragment })
   }
 
-  /** Citations point into documents of the request; sources of another kind have no counterpart. */
+  /** Does nothing. Anthropic's citations point into the request's documents; other sources have no counterpart there. */
   annotate(): void {}
 
-  /** Nothing more comes. */
+  /** Call after the last step. */
   end(): void {
     this.#prove()
     this.#writer.close()
   }
 
   #openBlock(kind: 'thinking' | 'text' | 'tool_use', block: JsonObject): void {
-    // A first thought is proved when it ends.
+    // The signature of a first reasoning block is written when that block ends, not before it begins.
     if (this.#open !== null || kind !== 'thinking') this.#prove()
     this.#open = kind
     this.#blocks++
     this.#writer.open(block)
   }
 
-  /** Thoughts come first: whatever proves them has come by when they end. */
+  /** Writes the signature. Reasoning comes first, so its proof has arrived completely when the reasoning ends. */
   #prove(): void {
     const packed = this.#isProved ? null : packProof(this.#readProof())
     this.#isProved = true

@@ -1,4 +1,4 @@
-/** A chat answer as the events of a Messages stream, and as the whole message they come to. */
+/** Converts a chat response to the events of a Messages stream, and to the complete message. */
 
 import type { ProxyError } from '../../errors.ts'
 import type { JsonObject } from '../../json/json-object.ts'
@@ -11,15 +11,15 @@ import { createMessageWriter } from './message-writer.ts'
 import { writeUsage } from './write-usage.ts'
 
 export interface MessageStream {
-  /** The events of one chat chunk, parsed. Throws a ProxyError, for `fail`. */
+  /** Returns the events for one parsed chat chunk. Throws a ProxyError, to be passed to `fail`. */
   push(chunk: JsonObject): TypedEvent[]
-  /** Those that end the answer. */
+  /** Returns the events that end the response. */
   finish(): TypedEvent[]
-  /** The one that ends it where it broke off. */
+  /** Returns the event that ends a response that broke off. */
   fail(error: Pick<ProxyError, 'status' | 'message'>): TypedEvent[]
 }
 
-/** A plain chat answer as a message. Throws a ProxyError where it holds an error. */
+/** Converts a plain chat response to a message. Throws a ProxyError when the response holds an error. */
 export function fromChatAnswer(answer: JsonObject, context: MessageContext): JsonObject {
   const stream = createMessageStream(context)
   const assembler = createMessageAssembler()
@@ -57,7 +57,7 @@ export function createMessageStream(context: MessageContext): MessageStream {
   }
 }
 
-/** Clients act on calls where the reason says so: some providers say `stop` beside them. */
+/** Clients execute tool calls only for `tool_use`. Some providers report `stop` beside calls, so calls take precedence. */
 function chooseStopReason(finishReason: string | null, { hasCalls, refusal }: GrowingMessage): string {
   if (finishReason === 'length') return 'max_tokens'
   if (finishReason === 'content_filter') return 'refusal'

@@ -1,17 +1,17 @@
-/** Writes Anthropic's events of a message, one block after another. */
+/** Writes Anthropic's message events, one block after another. */
 
 import type { JsonObject } from '../../json/json-object.ts'
 import type { TypedEvent } from '../../openai-format/typed-events.ts'
 
 export interface MessageWriter {
   write(type: string, fields?: JsonObject): void
-  /** Begins a block, and ends the one before it. `block`: before anything of it was told. */
+  /** Closes the open block and begins the next. `block` is the block without its content. */
   open(block: JsonObject): void
-  /** A piece of the block that is open. */
+  /** Adds a piece to the open block. */
   delta(delta: JsonObject): void
-  /** Ends the block that is open, if any. */
+  /** Closes the open block, if there is one. */
   close(): void
-  /** What was written since it was last asked. */
+  /** Returns the events written since the last call. */
   take(): TypedEvent[]
 }
 

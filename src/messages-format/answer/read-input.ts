@@ -1,16 +1,16 @@
-/** A tool's input, of which streams tell the JSON text. */
+/** Parses a tool's input, which streams send as JSON text. */
 
 import { parseExactly } from '../../json/exact-json.ts'
 import { isJsonObject, type JsonObject } from '../../json/json-object.ts'
 
-/** Text that is no JSON object, as when an answer was cut, stays visible under a name that no tool expects. */
+/** Text that is not a JSON object, for example cut off, is kept under a name that no tool expects, so that it stays visible. */
 export function readInput(text: string): JsonObject {
   if (text.trim() === '') return {}
   try {
     const input = parseExactly(text)
     if (isJsonObject(input)) return input
   } catch {
-    // Told below.
+    // The return below covers invalid JSON too.
   }
   return { INVALID_JSON: text }
 }

@@ -1,8 +1,8 @@
-/** Token counts in Anthropic's form. */
+/** Converts token counts to Anthropic's form. */
 
 import { isJsonObject, type JsonObject } from '../../json/json-object.ts'
 
-/** Anthropic counts cached input apart, OpenAI within the prompt. `usage`: of a chat answer; null where it had none. */
+/** Anthropic counts cached input separately, OpenAI within the prompt. `usage` is a chat response's; null if it had none. */
 export function writeUsage(usage: JsonObject | null): JsonObject {
   const prompt = readDetails(usage?.prompt_tokens_details)
   const cached = count(prompt.cached_tokens)
@@ -18,7 +18,7 @@ export function writeUsage(usage: JsonObject | null): JsonObject {
   }
 }
 
-/** What Anthropic tells of usage with a message's first event alone. */
+/** Usage fields that Anthropic sends with a message's first event only. */
 export const OPENING_USAGE: JsonObject = { cache_creation: null, inference_geo: null, service_tier: null, speed: null }
 
 function readDetails(value: unknown): JsonObject {

@@ -1,4 +1,4 @@
-/** Holds a Messages request against the table of rules. */
+/** Checks a Messages request's fields against the table of rules. */
 
 import { invalidRequest, type ProxyError } from '../../errors.ts'
 import type { JsonObject } from '../../json/json-object.ts'
@@ -6,7 +6,7 @@ import { FIELD_RULES, type FieldRule } from '../field-rules.ts'
 
 const RULES: ReadonlyMap<string, FieldRule> = new Map(Object.entries(FIELD_RULES))
 
-/** The fields that no rule knows. Throws a 400 that names a refused one. */
+/** Returns the fields without a rule. Throws a 400 that names a refused field. */
 export function takeUnknownFields(body: JsonObject): JsonObject {
   const unknown: JsonObject = Object.create(null)
   for (const [field, value] of Object.entries(body)) {
@@ -23,7 +23,7 @@ function isEmptyList(value: unknown): boolean {
   return Array.isArray(value) && value.length === 0
 }
 
-/** 400 for what only Anthropic itself could do. */
+/** A 400 for what only Anthropic's own API can do. */
 export function notTranslated(param: string, reason: string): ProxyError {
   return invalidRequest(
     `${param} works only with Claude models under an Anthropic key of the project's: ${reason}`,

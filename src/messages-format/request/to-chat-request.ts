@@ -1,4 +1,4 @@
-/** A request of Anthropic's Messages API as a chat request. */
+/** Translates a Messages request to a chat request. */
 
 import type { JsonObject } from '../../json/json-object.ts'
 import { readChoice, readGiven, readList, readObject, readPositiveInteger, readText } from '../../json/read-fields.ts'
@@ -7,18 +7,18 @@ import type { BlockOptions } from './translate-blocks.ts'
 import { translateMessages } from './translate-messages.ts'
 import { translateTools } from './translate-tools.ts'
 
-/** What is known of the model and its provider. */
+/** Properties of the model and its provider. */
 export interface ChatTarget extends BlockOptions {
-  /** The most tokens it can write; null where that is not known. Clients ask every model for as much as Claude writes. */
+  /** The model's output limit in tokens; null when unknown. Clients ask every model for as much as Claude can write. */
   maxOutputTokens: number | null
-  /** False where the model is known not to reason: it would refuse an effort. */
+  /** False for a model known not to reason: it would refuse `reasoning_effort`. */
   canReason: boolean
 }
 
-/** Longer ones are refused by OpenAI. */
+/** OpenAI refuses longer ones. */
 const LONGEST_USER = 64
 
-/** Throws a 400 that names the field which chat completions have no counterpart of, or which is not what Anthropic takes. */
+/** Throws a 400 that names the field which is invalid, or which chat completions have no counterpart for. */
 export function toChatRequest(body: JsonObject, target: ChatTarget): JsonObject {
   const unknown = takeUnknownFields(body)
   const stop = readList(readGiven(body, 'stop_sequences') ?? [], 'stop_sequences')
@@ -52,14 +52,14 @@ function translateLimit(body: JsonObject, { maxOutputTokens }: ChatTarget): numb
   return maxOutputTokens === null ? asked : Math.min(asked, maxOutputTokens)
 }
 
-/** The effort that was asked for, or that a budget comes to; none where the model is to decide. */
+/** Returns the requested effort, or the one nearest to the budget. Returns nothing when the model is to decide. */
 function translateThinking(body: JsonObject): JsonObject {
   const thinking = readObject(readGiven(body, 'thinking') ?? {}, 'thinking')
   if (thinking.type === 'disabled') return {}
   const effort = readGiven(readObject(readGiven(body, 'output_config') ?? {}, 'output_config'), 'effort')
   if (effort !== undefined) {
     const level = readChoice(effort, 'output_config.effort', ['low', 'medium', 'high', 'xhigh', 'max'])
-    // Beyond `high`, chat's levels differ from model to model.
+    // The levels above `high` differ between chat models.
     return { reasoning_effort: level === 'xhigh' || level === 'max' ? 'high' : level }
   }
   if (thinking.type !== 'enabled') return {}

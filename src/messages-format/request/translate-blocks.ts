@@ -1,4 +1,4 @@
-/** Content blocks that hold text, images and documents as chat content parts. */
+/** Translates content blocks of text, images and documents to chat content parts. */
 
 import { invalidRequest } from '../../errors.ts'
 import type { JsonObject } from '../../json/json-object.ts'
@@ -7,11 +7,11 @@ import type { Part } from '../../openai-format/conversation.ts'
 import { notTranslated } from './check-fields.ts'
 
 export interface BlockOptions {
-  /** Whether the provider knows marks for its prompt cache; others may refuse a field they do not know. */
+  /** Whether the provider supports `cache_control`. Others may refuse an unknown field. */
   keepsCacheMarks: boolean
 }
 
-/** One text or a list of blocks. Empty for content that is absent. */
+/** `content` is one text or a list of blocks. Returns an empty list when it is absent. */
 export function translateContent(content: unknown, param: string, options: BlockOptions): Part[] {
   if (content === undefined || content === null) return []
   if (typeof content === 'string') return [{ type: 'text', text: content }]
@@ -22,7 +22,7 @@ export function translateContent(content: unknown, param: string, options: Block
   })
 }
 
-/** A block of text, an image or a document; several parts where a document is a list of such. */
+/** Translates a block of text, an image or a document. A document that is a list of blocks becomes several parts. */
 export function translateBlock(block: JsonObject, param: string, options: BlockOptions): Part[] {
   const parts = translateKind(block, param, options)
   const mark = options.keepsCacheMarks ? readGiven(block, 'cache_control') : undefined
@@ -64,7 +64,7 @@ function translateDocument(block: JsonObject, param: string, options: BlockOptio
   const at = `${param}.source`
   const source = readObject(block.source, at)
   const title = readGiven(block, 'title')
-  // Chat's files have names, and providers go by them.
+  // Chat's files need a name, and providers tell a file's type by it.
   const filename = title === undefined ? 'document.pdf' : readText(title, `${param}.title`)
   const about = [title, readGiven(block, 'context')].filter(text => typeof text === 'string')
   const heading: Part[] = about.length === 0 ? [] : [{ type: 'text', text: about.join('\n') }]
@@ -82,7 +82,7 @@ function translateDocument(block: JsonObject, param: string, options: BlockOptio
   }
 }
 
-/** A list of blocks, also where the content is one text. */
+/** Returns a list of blocks, also when the content is one text. */
 export function readBlocks(content: unknown, param: string): JsonObject[] {
   if (typeof content === 'string') return [{ type: 'text', text: content }]
   return readList(content ?? [], param).map((item, index) => readObject(item, `${param}[${index}]`))

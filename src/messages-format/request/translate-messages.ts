@@ -1,4 +1,4 @@
-/** A Messages conversation as the messages of a chat request. */
+/** Translates a Messages conversation to chat messages. */
 
 import { invalidRequest } from '../../errors.ts'
 import type { JsonObject } from '../../json/json-object.ts'
@@ -7,7 +7,7 @@ import { type Conversation, createConversation, type Part } from '../../openai-f
 import { unpackProof } from '../../openai-format/thought.ts'
 import { type BlockOptions, readBlocks, translateBlock, translateContent } from './translate-blocks.ts'
 
-/** Throws a 400 that names the block at fault. */
+/** Throws a 400 that names the invalid block. */
 export function translateMessages(body: JsonObject, options: BlockOptions): JsonObject[] {
   const conversation = createConversation()
   const system = translateContent(readGiven(body, 'system'), 'system', options)
@@ -40,7 +40,7 @@ function readUser(blocks: JsonObject[], param: string, conversation: Conversatio
 
 function answer(block: JsonObject, param: string, conversation: Conversation, options: BlockOptions): void {
   const parts = translateContent(block.content, `${param}.content`, options)
-  // Chat has no field for it.
+  // Chat has no field for a tool's failure.
   if (block.is_error === true) parts.unshift({ type: 'text', text: 'The tool failed.' })
   conversation.answer(readText(block.tool_use_id, `${param}.tool_use_id`), parts)
 }
@@ -52,7 +52,7 @@ function readAssistant(blocks: JsonObject[], param: string, conversation: Conver
   for (const [index, block] of blocks.entries()) {
     const at = `${param}[${index}]`
     if (block.type === 'tool_use') calls.push(readCall(block, at))
-    // Thoughts without proof mean nothing to another model.
+    // Reasoning without its proof is dropped: another model cannot use it.
     else if (block.type === 'thinking') Object.assign(proof, unpackProof(block.signature))
     else if (block.type === 'redacted_thinking') Object.assign(proof, unpackProof(block.data))
     else said.push(...translateBlock(block, at, options))

@@ -1,4 +1,4 @@
-/** Anthropic's tools and the choice among them as chat has them. */
+/** Translates Anthropic's tools and tool choice to chat's. */
 
 import type { JsonObject } from '../../json/json-object.ts'
 import { readChoice, readGiven, readList, readObject, readText } from '../../json/read-fields.ts'
@@ -11,7 +11,7 @@ export function translateTools(body: JsonObject, options: BlockOptions): JsonObj
   const tools = readList(readGiven(body, 'tools') ?? [], 'tools').map((tool, index) => {
     return translateTool(tool, `tools[${index}]`, options)
   })
-  // Chat takes a choice beside tools alone.
+  // Chat refuses a tool choice without tools.
   return tools.length === 0 ? {} : { tools, ...translateChoice(body) }
 }
 

@@ -3,7 +3,7 @@ import { AGGREGATOR } from '../../catalogue/catalogue.ts'
 import { refuse } from '../../errors.ts'
 import type { KeptReference } from '../../openai-format/kept-references.ts'
 import type { Account } from '../../postgres/admit.ts'
-import type { Database } from '../../postgres/database.ts'
+import { type Database, isUnheldText } from '../../postgres/database.ts'
 import { findForeignFiles } from '../../postgres/kept-objects.ts'
 import type { Provider } from '../../providers/upstream.ts'
 
@@ -19,7 +19,7 @@ export function createReferenceCheck(database: Database): ReferenceCheck {
     // The sandbox keeps nothing of any project.
     if (references.length === 0 || provider.pricedAs === null) return
     const isShared = provider.kind === AGGREGATOR
-    // What is told by way of chat completions loses its ids on the way.
+    // A translation to chat completions drops the ids of items.
     const keepsItems = provider.has?.includes('responses') ?? true
     const unbound = isShared && references.find(({ kind }) => kind === 'other' || (kind === 'item' && keepsItems))
     if (unbound) throw refuse('notBound', { param: unbound.field })
@@ -28,7 +28,7 @@ export function createReferenceCheck(database: Database): ReferenceCheck {
     if (ids.length === 0) return
     const foreign = await findForeignFiles(database, { projectId, provider: provider.pricedAs, isShared, ids }).catch(
       error => {
-        throw refuse('databaseUnavailable', null, error)
+        throw isUnheldText(error) ? refuse('unheldText') : refuse('databaseUnavailable', null, error)
       },
     )
     const first = files.find(({ id }) => foreign.includes(id))

@@ -1,4 +1,4 @@
-/** Anthropic under a project's own key: its Messages API behind OpenAI's chat completions. */
+/** The provider Anthropic under a project's own key: its Messages API behind OpenAI's chat completions. */
 
 import { parseExactly } from '../../json/exact-json.ts'
 import { hasInexactNumber } from '../../json/inexact-number.ts'
@@ -14,20 +14,20 @@ import { chooseApiVersion, type MessagesRequest } from './messages-request.ts'
 import { translateRequest } from './request/translate-request.ts'
 
 export interface AnthropicOptions {
-  /** With or without a closing `/v1`. */
+  /** With or without a trailing `/v1`. */
   baseUrl: string
   apiKey: string
-  /** Whose requests it answers. */
+  /** The project whose requests it answers. */
   projectId: number
   limits: UpstreamLimits
   probe: ConnectionProbe
-  /** The most tokens the model can write; null where that is not known. */
+  /** Most tokens that the model can write; null when unknown. */
   maxOutputTokensOf(model: string): number | null
 }
 
 const NAME = 'anthropic'
 
-/** `ask` throws, beside what every provider's does, a 400 for what Anthropic has no counterpart of. */
+/** `ask` also throws a 400 for request fields without a counterpart at Anthropic. */
 export function createAnthropicProvider(options: AnthropicOptions): Provider {
   const { apiKey, limits, probe, maxOutputTokensOf } = options
   const url = `${options.baseUrl.replace(/\/+$/, '').replace(/\/v1$/, '')}/v1/messages`
@@ -56,7 +56,7 @@ export function createAnthropicProvider(options: AnthropicOptions): Provider {
   }
 }
 
-/** Anthropic's own form, from a client that speaks it: its version and betas hold, and its body reaches Anthropic untouched. */
+/** For a client that speaks Anthropic's format: its version and beta headers stay, and its body is forwarded unchanged. */
 function askAsIs(request: UpstreamRequest, url: string, options: AnthropicOptions): Promise<UpstreamAnswer> {
   const { apiKey, projectId, limits, probe } = options
   const headers = writeRequestHeaders(request, NAME, projectId)
@@ -68,7 +68,7 @@ function askAsIs(request: UpstreamRequest, url: string, options: AnthropicOption
   return callUpstream({ provider: NAME, url: asked, headers, secret: apiKey, body, signal, limits, probe })
 }
 
-/** Parsed anew where numbers would be rounded: a bound in a tool's schema may be one. */
+/** Parsed again when numbers would be rounded, for example a bound in a tool's schema. */
 function readRequestBody({ body, bodyText }: UpstreamRequest): JsonObject {
   return hasInexactNumber(bodyText) ? (parseExactly(bodyText) as JsonObject) : body
 }
@@ -80,7 +80,7 @@ function writeHeaders(
 ): Headers {
   const written = writeRequestHeaders(request, NAME, projectId)
   written.set('x-api-key', apiKey)
-  // The version that the translation is written in, whatever the client would like.
+  // The API version that the translation produces, whatever the client asks for.
   written.set('anthropic-version', chooseApiVersion(translated))
   return written
 }

@@ -1,17 +1,17 @@
-/** What becomes of each field of a chat request on its way to Anthropic: the one table, for the code and for docs/request-fields.md. */
+/** How each field of a chat request is translated for Anthropic: one table for the code and for docs/request-fields.md. */
 import type { ChatCompletionCreateParams } from 'openai/resources/chat/completions'
 
 type Treatment = 'translated' | 'dropped' | 'refused'
 
 export interface FieldRule {
   treatment: Treatment
-  /** One sentence: to what, or why. */
+  /** One sentence: what it becomes, or why it is refused. */
   reason: string
-  /** For a refused field: values that ask for nothing special. Null always is one. */
+  /** For a refused field: values with no effect, which are accepted. Null always is one. */
   accepts?: (value: unknown) => boolean
 }
 
-/** Fields at the top that OpenAI has, and `top_k`, which clients of Claude models expect beside `top_p`. */
+/** OpenAI's top-level fields, and `top_k`, which clients of Claude models expect beside `top_p`. */
 type TopField = keyof ChatCompletionCreateParams | 'top_k'
 
 type InnerField =
@@ -32,84 +32,89 @@ export type RuledField = TopField | InnerField
 const isZero = (value: unknown) => value === 0
 const isFalse = (value: unknown) => value === false
 
-/** Any field at the top that is not here is forwarded untouched: Anthropic takes its own, and names the others in its 400. */
+/** A top-level field that is not listed is forwarded unchanged: Anthropic accepts its own, and names any other in its 400. */
 export const FIELD_RULES = {
-  model: { treatment: 'translated', reason: 'Sent as it is.' },
+  model: { treatment: 'translated', reason: 'Sent unchanged.' },
   messages: {
     treatment: 'translated',
     reason:
-      'System and developer messages become `system`, wherever they stand; consecutive messages of one side become one turn; tool results open the user turn that follows their calls; a user turn is put before a conversation that the assistant opens, and after instructions alone; arguments of old calls that are no JSON object are passed as their text.',
+      'System and developer messages become `system`, wherever they stand; consecutive messages of one role become one turn; tool results open the user turn that follows their calls; a user turn is added where the assistant has the first turn or there are only instructions; arguments of earlier calls that are not a JSON object are passed as text.',
   },
   stream: { treatment: 'translated', reason: 'Anthropic’s events become chunks.' },
   stream_options: { treatment: 'dropped', reason: 'Anthropic always reports usage, and pads nothing.' },
   max_completion_tokens: {
     treatment: 'translated',
-    reason: 'Becomes `max_tokens`, which Anthropic demands: without it, the model’s output limit.',
+    reason: 'Becomes `max_tokens`, which Anthropic requires; the default is the model’s output limit.',
   },
-  max_tokens: { treatment: 'translated', reason: 'The same, where `max_completion_tokens` is not given.' },
+  max_tokens: { treatment: 'translated', reason: 'As `max_completion_tokens`, where that is not given.' },
   stop: {
     treatment: 'translated',
     reason:
-      'Becomes `stop_sequences`; at one of white space alone, which Anthropic does not take, the answer is ended here.',
+      'Becomes `stop_sequences`; Anthropic does not accept sequences of only white space, so the proxy itself ends the answer at those.',
   },
   temperature: {
     treatment: 'translated',
     reason:
-      '1 is the default and not sent; 0 to 1 is sent under the API version that still has it, and models that sample in one way only refuse it; above 1 is refused, as Anthropic’s range ends there.',
+      '1 is the default and is not sent; 0 to 1 is sent under the API version that still has the field, and refused by models with fixed sampling; above 1 is refused, as Anthropic’s range ends there.',
   },
   top_p: {
     treatment: 'translated',
-    reason: 'Like `temperature`; refused beside another temperature, as Anthropic takes one of the two.',
+    reason:
+      'Like `temperature`; refused together with a temperature other than 1, as Anthropic accepts only one of the two.',
   },
-  top_k: { treatment: 'translated', reason: 'Sent under the API version that still has it.' },
+  top_k: { treatment: 'translated', reason: 'Sent under the API version that still has the field.' },
   tools: {
     treatment: 'translated',
-    reason: 'Functions become tools, their `parameters` the `input_schema`; Anthropic’s own tools pass as they are.',
+    reason:
+      'Functions become tools, with their `parameters` as `input_schema`; Anthropic’s own tools are sent unchanged.',
   },
   tool_choice: {
     treatment: 'translated',
     reason:
-      '`required` becomes `any`, a named function `tool`, `allowed_tools` a shorter list of tools; models that cannot be made to call one refuse it.',
+      '`required` becomes `any`, a named function becomes `tool`, and `allowed_tools` a shorter list of tools; refused for models that cannot be forced to call a tool.',
   },
   parallel_tool_calls: { treatment: 'translated', reason: 'False becomes `disable_parallel_tool_use`.' },
-  functions: { treatment: 'translated', reason: 'Become tools; the answer has a `function_call` again.' },
+  functions: { treatment: 'translated', reason: 'Become tools; the answer has a `function_call`.' },
   function_call: { treatment: 'translated', reason: 'Becomes `tool_choice`.' },
   response_format: {
     treatment: 'translated',
     reason:
-      '`json_schema` becomes `output_config.format`, where keywords that Anthropic cannot enforce turn into words of the description; `json_object` becomes an instruction, and a code fence is taken off the answer.',
+      '`json_schema` becomes `output_config.format`, and keywords that Anthropic cannot enforce are moved into the description; `json_object` becomes an instruction, and a code fence around the answer is removed.',
   },
   reasoning_effort: {
     treatment: 'translated',
     reason:
-      'Becomes adaptive thinking and `output_config.effort`, or a thinking budget on models before 4.6, at the nearest level the model has; `none` is refused where a model always thinks.',
+      'Becomes adaptive thinking and `output_config.effort`, or a thinking budget on models before 4.6, at the nearest level the model has; `none` is refused for models that always think.',
   },
   user: {
     treatment: 'translated',
     reason:
-      'Becomes `metadata.user_id`, where `safety_identifier` is not given; an e-mail address or phone number as its SHA-256.',
+      'Becomes `metadata.user_id`, where `safety_identifier` is not given; an e-mail address or phone number is sent as its SHA-256.',
   },
   safety_identifier: { treatment: 'translated', reason: 'Becomes `metadata.user_id`, like `user`.' },
   metadata: {
     treatment: 'translated',
-    reason: 'Its `user_id` becomes Anthropic’s, where neither of the above is given; other tags are dropped.',
+    reason: 'Its `user_id` is sent where neither `safety_identifier` nor `user` is given; other tags are dropped.',
   },
   service_tier: {
     treatment: 'translated',
-    reason: '`default` becomes `standard_only`; tiers Anthropic does not have are refused.',
+    reason: '`default` becomes `standard_only`; tiers that Anthropic does not have are refused.',
   },
-  seed: { treatment: 'dropped', reason: 'Anthropic has none, and OpenAI’s is a best effort only.' },
-  prediction: { treatment: 'dropped', reason: 'It speeds an answer up, and does not change it.' },
+  seed: { treatment: 'dropped', reason: 'Anthropic has no seed, and OpenAI’s is only best effort.' },
+  prediction: { treatment: 'dropped', reason: 'It makes an answer faster, but does not change it.' },
   store: { treatment: 'dropped', reason: 'It asks OpenAI to keep a copy, which does not change the answer.' },
   prompt_cache_key: { treatment: 'dropped', reason: 'Anthropic finds a cached prompt by its content.' },
-  prompt_cache_options: { treatment: 'dropped', reason: 'Anthropic caches where a part is marked.' },
-  prompt_cache_retention: { treatment: 'dropped', reason: 'Anthropic’s lifetime belongs to each mark.' },
-  n: { treatment: 'refused', reason: 'Anthropic gives one answer a request.', accepts: value => value === 1 },
+  prompt_cache_options: {
+    treatment: 'dropped',
+    reason: 'Anthropic caches at breakpoints in the prompt (`cache_control`).',
+  },
+  prompt_cache_retention: { treatment: 'dropped', reason: 'At Anthropic, each breakpoint has its own lifetime.' },
+  n: { treatment: 'refused', reason: 'Anthropic returns one answer per request.', accepts: value => value === 1 },
   logprobs: { treatment: 'refused', reason: 'Anthropic reports no log probabilities.', accepts: isFalse },
   top_logprobs: { treatment: 'refused', reason: 'Anthropic reports no log probabilities.', accepts: isZero },
   logit_bias: {
     treatment: 'refused',
-    reason: 'Anthropic has no bias of single tokens.',
+    reason: 'Anthropic has no bias for single tokens.',
     accepts: value => typeof value === 'object' && Object.keys(value ?? {}).length === 0,
   },
   presence_penalty: { treatment: 'refused', reason: 'Anthropic has no penalties.', accepts: isZero },
@@ -122,26 +127,27 @@ export const FIELD_RULES = {
   audio: { treatment: 'refused', reason: 'Claude models answer in text.' },
   verbosity: {
     treatment: 'refused',
-    reason: 'Anthropic has no such setting; say so in the prompt.',
+    reason: 'Anthropic has no such setting; ask for it in the prompt.',
     accepts: value => value === 'medium',
   },
   moderation: { treatment: 'refused', reason: 'Anthropic moderates in its own way.' },
-  web_search_options: { treatment: 'refused', reason: 'Anthropic’s web search is a tool with another form.' },
+  web_search_options: { treatment: 'refused', reason: 'Anthropic’s web search is a tool, with another format.' },
   'messages[].name': { treatment: 'dropped', reason: 'Anthropic’s turns have no names.' },
   'messages[].audio': { treatment: 'refused', reason: 'Claude models cannot refer to spoken answers.' },
   'messages[].thinking_blocks': {
     treatment: 'translated',
     reason:
-      'Sent back as they came while the calls they led to are being answered, which Anthropic demands; those of finished turns are left out.',
+      'Sent back unchanged while the tool calls they led to are being answered, as Anthropic requires; those of finished turns are dropped.',
   },
-  'messages[].content[].input_audio': { treatment: 'refused', reason: 'Claude models do not hear.' },
+  'messages[].content[].input_audio': { treatment: 'refused', reason: 'Claude models do not accept audio.' },
   'messages[].content[].image_url.detail': {
     treatment: 'dropped',
     reason: 'Anthropic scales each image by its own rule.',
   },
   'messages[].content[].file': {
     treatment: 'translated',
-    reason: 'PDF and text become documents, a `file_id` one of Anthropic’s Files API; other types are refused.',
+    reason:
+      'PDF and text files become documents, and a `file_id` refers to Anthropic’s Files API; other types are refused.',
   },
   'messages[].content[].cache_control': {
     treatment: 'translated',
@@ -149,12 +155,12 @@ export const FIELD_RULES = {
   },
   'messages[].content[].prompt_cache_breakpoint': {
     treatment: 'translated',
-    reason: 'Becomes `cache_control`, for an hour where it names a lifetime.',
+    reason: 'Becomes `cache_control`, with a lifetime of one hour where it names one.',
   },
-  'tools[].custom': { treatment: 'refused', reason: 'Anthropic’s tools take JSON alone.' },
+  'tools[].custom': { treatment: 'refused', reason: 'Anthropic’s tools accept only JSON.' },
   'tools[].function.strict': {
     treatment: 'translated',
-    reason: 'Kept, with the parameters fitted like the schema of a `response_format`.',
+    reason: 'Kept; the parameters are adapted like the schema of a `response_format`.',
   },
   'tools[].cache_control': { treatment: 'translated', reason: 'Kept.' },
 } satisfies Record<RuledField, FieldRule> as Record<RuledField, FieldRule>

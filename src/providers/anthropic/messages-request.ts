@@ -1,9 +1,9 @@
-/** The forms of Anthropic's Messages API, as far as this translation writes and reads them. */
+/** The types of Anthropic's Messages API that this translation uses. */
 import type { MessageCreateParamsBase, TextBlockParam } from '@anthropic-ai/sdk/resources/messages'
 
-/** The API version of the types; it has no sampling parameters any more. */
+/** The API version of these types, which has no sampling parameters. */
 const CURRENT_VERSION = '2026-10-21'
-/** The version before, which still has them. */
+/** The previous version, which still has them. */
 const SAMPLING_VERSION = '2023-06-01'
 
 type Params = Omit<MessageCreateParamsBase, 'system' | 'user_profile_id' | 'workspace_id'>
@@ -16,7 +16,7 @@ export interface MessagesRequest extends Params {
   top_k?: number
 }
 
-/** For the `anthropic-version` header: the current one, but for a request that sets how its answer is sampled. */
+/** The `anthropic-version` header: the current version, unless the request has sampling parameters. */
 export function chooseApiVersion({
   temperature,
   top_p,

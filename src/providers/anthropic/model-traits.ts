@@ -1,17 +1,17 @@
-/** How Claude models differ in what a request may ask of them. */
+/** How Claude models differ in what a request may ask for. */
 
-/** From the least to the most. */
+/** From lowest to highest. */
 export const EFFORTS = ['low', 'medium', 'high', 'xhigh', 'max'] as const
 export type Effort = (typeof EFFORTS)[number]
 
 export interface ModelTraits {
   /** `adaptive`: the model decides how much to think, guided by an effort; `budget`: the request sets a number of tokens. */
   thinking: 'adaptive' | 'budget'
-  /** The levels it takes; none where thinking goes by budget. */
+  /** The effort levels it accepts; none for a token budget. */
   efforts: readonly Effort[]
-  /** It thinks where the request does not say. */
+  /** Whether it thinks when the request does not say. */
   thinksByDefault: boolean
-  /** The thinking type that asks for none; null where a model always thinks. */
+  /** The thinking type that turns it off; null when the model always thinks. */
   off: 'disabled' | 'between_tools' | null
 }
 
@@ -19,8 +19,8 @@ const BUDGET: ModelTraits = { thinking: 'budget', efforts: [], thinksByDefault: 
 const ADAPTIVE: ModelTraits = { thinking: 'adaptive', efforts: EFFORTS, thinksByDefault: true, off: 'disabled' }
 
 /**
- * The first that matches holds. From Anthropic's pages on thinking and effort, and the types of its SDK, November 2026.
- * Only what decides how a request is written is here: what a model refuses, it says best itself.
+ * The first match wins. From Anthropic's pages on thinking and effort, and the types of its SDK, November 2026. Lists only what decides
+ * how a request is written; a model reports itself what it does not accept.
  */
 const TRAITS: readonly [RegExp, ModelTraits][] = [
   [/^claude-(?:[23]|instant)|^claude-(?:opus|sonnet|haiku)-4(?:-[0-5])?(?:-\d{8}|-latest|@|$)/, BUDGET],
@@ -30,7 +30,7 @@ const TRAITS: readonly [RegExp, ModelTraits][] = [
   [/^claude-(?:opus-5-5|fable|mythos)/, { ...ADAPTIVE, off: null }],
 ]
 
-/** Models that are not known are taken for the newest. */
+/** Unknown models are treated as the newest. */
 export function traitsOf(model: string): ModelTraits {
   return TRAITS.find(([pattern]) => pattern.test(model))?.[1] ?? ADAPTIVE
 }

@@ -1,19 +1,19 @@
-/** The keys that provider keys are sealed with: from the environment, or from a file beside the embedded database. */
+/** Reads the keys that encrypt provider keys: from the environment, or from a file beside the embedded database. */
 import { randomBytes } from 'node:crypto'
 import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { Config } from '../../config.ts'
 
 export interface EncryptionKeys {
-  /** Seals and opens; null where none is set. */
+  /** Encrypts and decrypts; null when none is set. */
   current: Uint8Array | null
-  /** Opens what was sealed before the last rotation. */
+  /** Decrypts what was encrypted before the last rotation. */
   previous: Uint8Array | null
 }
 
 export type EncryptionConfig = Pick<Config, 'encryptionKey' | 'encryptionKeyPrevious' | 'databaseUrl' | 'dataDir'>
 
-/** Makes the file where there is none. Throws where it holds something else than a key. */
+/** Creates the file if there is none. Throws when it does not contain a key. */
 export async function readEncryptionKeys(config: EncryptionConfig): Promise<EncryptionKeys> {
   const fromFile = config.encryptionKey === null && config.databaseUrl === null
   return {
@@ -32,13 +32,13 @@ async function readKeyFile(dataDir: string): Promise<Uint8Array> {
   throw new Error(`${file} must hold 32 bytes in base64. Restore it, or set ENCRYPTION_KEY`)
 }
 
-/** Returns what the file then holds: another process may have been first. */
+/** Returns the file's content: another process may have created it first. */
 async function makeKeyFile(file: string): Promise<string> {
   const draft = `${file}.${crypto.randomUUID()}`
   await mkdir(resolve(file, '..'), { recursive: true })
   await writeFile(draft, `${randomBytes(KEY_BYTES).toString('base64')}\n`, { mode: 0o600, flag: 'wx' })
   try {
-    // Complete from its first moment, and never in place of another.
+    // Linking is atomic: the file is complete at once, and never replaces another.
     await link(draft, file)
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error

@@ -1,4 +1,4 @@
-/** Fetches a project's sealed key and opens it. */
+/** Reads a project's encrypted key and decrypts it. */
 import { refuse } from '../../errors.ts'
 import { withinTimeLimit } from '../../event-loop/time-limit.ts'
 import type { Database } from '../../postgres/database.ts'
@@ -8,7 +8,7 @@ import type { Vault } from './vault.ts'
 
 const TIME_LIMIT_MS = 1_000
 
-/** Null where there is none (any more). Throws a ProxyError, 503, where the database is away or the key does not open. */
+/** Returns null when there is none. Throws a 503 ProxyError when the database is unavailable or the key cannot be decrypted. */
 export async function openStoredKey(database: Database, vault: Vault, owner: KeyOwner): Promise<string | null> {
   const reading = readProviderKey(database, owner.projectId, owner.provider)
   const sealed = await withinTimeLimit(TIME_LIMIT_MS, reading).catch(cause => {

@@ -1,4 +1,4 @@
-/** The sealed form of a provider key: AES-256-GCM, bound to the one project and provider that it is for. */
+/** Encrypts a provider key: AES-256-GCM, bound to its project and provider. */
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 
 export interface KeyOwner {
@@ -7,13 +7,13 @@ export interface KeyOwner {
 }
 
 const ALGORITHM = 'aes-256-gcm'
-/** First byte of the form: version, nonce, ciphertext, tag. */
+/** First byte of the format: version, nonce, ciphertext, tag. */
 const VERSION = 1
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
 const encoder = new TextEncoder()
 
-/** `encryptionKey`: 32 bytes. The same secret seals differently each time. */
+/** `encryptionKey` has 32 bytes. The same secret encrypts differently each time. */
 export function sealSecret(secret: string, owner: KeyOwner, encryptionKey: Uint8Array): Uint8Array {
   const nonce = randomBytes(NONCE_BYTES)
   const cipher = createCipheriv(ALGORITHM, encryptionKey, nonce, { authTagLength: TAG_BYTES })
@@ -22,7 +22,7 @@ export function sealSecret(secret: string, owner: KeyOwner, encryptionKey: Uint8
   return Buffer.concat([Buffer.of(VERSION), nonce, ciphertext, cipher.getAuthTag()])
 }
 
-/** Null where it was sealed with another key, for another owner, in another form, or was changed since. */
+/** Returns null when it was encrypted with another key, for another owner or in another format, or was changed since. */
 export function openSecret(sealed: Uint8Array, owner: KeyOwner, encryptionKey: Uint8Array): string | null {
   if (sealed[0] !== VERSION || sealed.length <= 1 + NONCE_BYTES + TAG_BYTES) return null
   const nonce = sealed.subarray(1, 1 + NONCE_BYTES)
@@ -37,7 +37,7 @@ export function openSecret(sealed: Uint8Array, owner: KeyOwner, encryptionKey: U
   }
 }
 
-/** What a sealed key cannot be separated from: moved to another row, it does not open. */
+/** Bound to the ciphertext: moved to another row, an encrypted key cannot be decrypted. */
 function associatedData({ projectId, provider }: KeyOwner): Uint8Array {
   return encoder.encode(JSON.stringify([VERSION, projectId, provider]))
 }

@@ -1,18 +1,18 @@
-/** Seals and opens provider keys with whatever encryption key is configured, and says what to do where that fails. */
+/** Encrypts and decrypts provider keys with the configured encryption key, and says what to do when that fails. */
 import { refuse } from '../../errors.ts'
 import type { EncryptionKeys } from './encryption-key.ts'
 import { type KeyOwner, openSecret, sealSecret } from './seal.ts'
 
 export interface Vault {
-  /** Throws a ProxyError, 503, where ENCRYPTION_KEY is not set. */
+  /** Throws a 503 ProxyError when ENCRYPTION_KEY is not set. */
   seal(secret: string, owner: KeyOwner): Promise<Uint8Array>
-  /** Throws a ProxyError, 503, where ENCRYPTION_KEY is not set, and where neither it nor the previous one fits. */
+  /** Throws a 503 ProxyError when ENCRYPTION_KEY is not set, or neither it nor the previous one fits. */
   open(sealed: Uint8Array, owner: KeyOwner): Promise<string>
-  /** Sealed anew where it was sealed with the previous key; null where it needs nothing. Throws as `open` does. */
+  /** Returns it encrypted anew if it was encrypted with the previous key; null if nothing has to change. Throws as `open` does. */
   reseal(sealed: Uint8Array, owner: KeyOwner): Promise<Uint8Array | null>
 }
 
-/** `readKeys` is called at first need. */
+/** `readKeys` is called at first use. */
 export function createVault(readKeys: () => Promise<EncryptionKeys>): Vault {
   let reading: Promise<EncryptionKeys> | null = null
 

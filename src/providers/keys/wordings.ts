@@ -1,14 +1,14 @@
-/** Seals the wordings of questions that a project keeps for its members to look at, as its provider keys are sealed. */
+/** Encrypts the wordings of questions that a project stores for its members, as its provider keys are encrypted. */
 import type { Vault } from './vault.ts'
 
 export interface Wordings {
   /** Throws as the vault does. */
   seal(wording: string, projectId: number): Promise<Uint8Array>
-  /** Null where no key fits it any more: it was to be kept for a week at most. */
+  /** Returns null when no key fits: a wording is stored for a week at most, so it may be lost. */
   open(sealed: Uint8Array, projectId: number): Promise<string | null>
 }
 
-/** Stands where a sealed key has its provider: neither opens in the other's place. */
+/** Used in place of a provider, so that a wording cannot be decrypted as a key, nor a key as a wording. */
 const SEALED_AS = 'wording'
 
 export function createWordings(vault: Vault): Wordings {

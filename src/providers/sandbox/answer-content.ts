@@ -1,4 +1,4 @@
-/** Owns what a chat answer says where it calls nothing: marked text, or JSON in the form asked for. */
+/** A chat response's content without calls: marked text, or JSON in the requested form. */
 
 import { invalidRequest } from '../../errors.ts'
 import { isJsonObject, type JsonObject } from '../../json/json-object.ts'
@@ -7,7 +7,7 @@ import { textOfMessage } from './messages.ts'
 import { quote } from './quote.ts'
 import { writeSchemaInstance } from './schema/schema-instances.ts'
 
-/** Begins every text of the sandbox, so that none is taken for a model's. */
+/** Begins every text of the sandbox, so that none looks like a model's. */
 export const SANDBOX_MARK = '[sandbox]'
 
 export interface Occasion {
@@ -16,10 +16,10 @@ export interface Occasion {
   digest: string
 }
 
-/** Writes a choice's content, by its index among `count` of them. */
+/** Writes a choice's content, by its index among `count` choices. */
 export type WriteContent = (index: number, count: number) => string
 
-/** Throws a 400 for a malformed `response_format` and for a schema that has no instance. */
+/** Throws a 400 for a malformed `response_format`, and for a schema without an instance. */
 export async function contentWriter(occasion: Occasion): Promise<WriteContent> {
   const json = await writeJsonContent(occasion)
   const said = json ?? describeLast(occasion.messages)

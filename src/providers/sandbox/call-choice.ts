@@ -1,4 +1,4 @@
-/** Owns a chat choice that calls functions: ids, arguments that satisfy their schemas, and where tokens run out. */
+/** Writes a chat choice that calls functions: ids, arguments that satisfy their schemas, and the token limit. */
 import { countTextTokens } from '../../tokens/count-tokens.ts'
 import { checkAnswerSize } from './answer-size.ts'
 import type { Choice } from './choice.ts'
@@ -8,7 +8,7 @@ import { digestText } from './request-digest.ts'
 import { writeSchemaInstance } from './schema/schema-instances.ts'
 import type { Calls } from './tool-calls.ts'
 
-/** Around a call's name and arguments. */
+/** Tokens around a call's name and arguments. */
 const CALL_OVERHEAD_TOKENS = 3
 
 interface Call {
@@ -17,7 +17,7 @@ interface Call {
   isCut: boolean
 }
 
-/** All choices call alike, under ids of their own. */
+/** All choices make the same calls, with ids of their own. */
 export async function callWriter(
   calls: Calls,
   digest: string,

@@ -1,4 +1,4 @@
-/** Owns the sandbox's chat completions. */
+/** The sandbox's chat completions. */
 
 import { invalidRequest } from '../../errors.ts'
 import { countAside } from '../../tokens/count-aside.ts'
@@ -17,7 +17,7 @@ import { chooseCalls } from './tool-calls.ts'
 const MOST_CHOICES = 128
 const MOST_ALTERNATIVES = 20
 
-/** A whole `chat.completion`; throws a 400 for what OpenAI would refuse. */
+/** Returns a `chat.completion`; throws a 400 for what OpenAI would refuse. */
 export async function completeChat(request: Request): Promise<Record<string, unknown>> {
   const model = readModel(request)
   const messages = readMessages(request)
@@ -46,7 +46,7 @@ export async function completeChat(request: Request): Promise<Record<string, unk
 
 type WriteChoice = (index: number) => Choice
 
-/** Choices that say the same are written once. */
+/** Identical choices are written once. */
 function sayingWriter(
   writeContent: (index: number) => string,
   limits: TextLimits,
@@ -77,7 +77,7 @@ function readMaxTokens(request: Request): number | undefined {
   return readInteger(request, 'max_completion_tokens', range) ?? older
 }
 
-/** How many alternatives to list for each token; undefined where no log probabilities are asked for. */
+/** Alternatives to list for each token; undefined when no log probabilities are asked for. */
 function readAlternatives(request: Request): number | undefined {
   const isAsked = readBoolean(request, 'logprobs') === true
   const alternatives = readInteger(request, 'top_logprobs', { min: 0, max: MOST_ALTERNATIVES })

@@ -1,9 +1,9 @@
-/** Owns what a choice is while an answer is put together, in chat and in text completions. */
+/** A choice while a response is assembled, in chat and in text completions. */
 
 export interface Choice {
-  /** The choice as the answer has it, less its index. */
+  /** The choice as in the response, without its index. */
   choice: Record<string, unknown>
-  /** What it counts as completion tokens. */
+  /** Its completion tokens. */
   tokens: number
 }
 

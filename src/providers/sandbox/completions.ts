@@ -1,4 +1,4 @@
-/** Owns the sandbox's legacy text completions. */
+/** The sandbox's legacy text completions. */
 import { invalidRequest } from '../../errors.ts'
 import { countPromptTokens } from '../../tokens/count-tokens.ts'
 import { decodeTokens, splitIntoTokens } from '../../tokens/split-tokens.ts'
@@ -18,21 +18,21 @@ const MOST_PROMPTS = 2048
 const MOST_ALTERNATIVES = 5
 const DEFAULT_MAX_TOKENS = 16
 const MOST_ECHOED_TOKENS = 16_384
-/** Longer prompts are not taken apart for their log probabilities. */
+/** Longer prompts are not split into tokens for log probabilities. */
 const LONGEST_SPLIT_CHARS = 65_536
 
 interface Options {
-  /** Choices to return for a prompt, and candidates to pay for. */
+  /** Choices to return per prompt, and candidates to bill. */
   count: number
   candidates: number
   echo: boolean
-  /** Undefined: no log probabilities. */
+  /** Undefined for no log probabilities. */
   alternatives: number | undefined
   limits: TextLimits
   digest: string
 }
 
-/** A whole `text_completion`; choices stand in the order of prompts. Throws a 400 for what OpenAI would refuse. */
+/** Returns a `text_completion`, with choices in the order of prompts. Throws a 400 for what OpenAI would refuse. */
 export function completeText(request: Request): Record<string, unknown> {
   const options = readOptions(request)
   const prompts = readInputs(request, 'prompt', MOST_PROMPTS)
@@ -73,7 +73,7 @@ function readOptions(request: Request): Options {
 
 function textOfPrompt(prompt: Input, { limits, echo }: Options): string {
   if (typeof prompt === 'string') return prompt
-  // Unless it is given back, its beginning is all that is shown.
+  // Without `echo`, only the prompt's beginning is shown.
   const text = decodeTokens(prompt.slice(0, echo ? MOST_ECHOED_TOKENS : 64), limits.model)
   if (text === undefined) {
     throw invalidRequest("Invalid 'prompt': it has a token that the model's vocabulary does not have.", 'prompt')
@@ -105,7 +105,7 @@ function completePrompt(prompt: string, prompts: number, options: Options): Choi
   })
 }
 
-/** Candidates that were written but not chosen count too. */
+/** Candidates that were not chosen are billed, too. */
 function countUsage(request: Request, choices: Choice[], { count, candidates }: Options): Record<string, number> {
   const prompt = countPromptTokens(request, 'completions')
   const chosen = sumTokens(choices)

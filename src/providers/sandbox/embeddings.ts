@@ -1,4 +1,4 @@
-/** Owns the sandbox's embeddings: the form of the answer, and upstream's limits on inputs. */
+/** The sandbox's embeddings: the response's format, and the upstream's limits on inputs. */
 import { invalidRequest } from '../../errors.ts'
 import { createTextCounter } from '../../tokens/text-counter.ts'
 import { type Request, readInteger, readModel, readOptional } from './fields.ts'
@@ -11,7 +11,7 @@ const MOST_REQUEST_TOKENS = 300_000
 const MOST_DIMENSIONS = 3072
 const DEFAULT_DIMENSIONS = 1536
 
-/** A `list` of embeddings in the order of the inputs; throws a 400 for what OpenAI would refuse. */
+/** Returns a `list` of embeddings in the order of the inputs; throws a 400 for what OpenAI would refuse. */
 export function embedInputs(request: Request): Record<string, unknown> {
   const model = readModel(request)
   const inputs = readInputs(request, 'input', MOST_INPUTS)
@@ -40,7 +40,7 @@ function readEncoding(request: Request): (vector: Float32Array) => string | numb
   throw invalidRequest("Invalid value for 'encoding_format': expected 'float' or 'base64'.", 'encoding_format')
 }
 
-/** Tokens of all inputs, within the limits of one and of all. */
+/** Counts all inputs' tokens, and checks the limits of each and of the sum. */
 function countTokens(inputs: Input[], model: string): number {
   const countText = createTextCounter(model)
   let total = 0

@@ -1,4 +1,4 @@
-/** Owns reading a request's fields: each has the type and range OpenAI gives it, or the request is refused. */
+/** Reads a request's fields: a field outside OpenAI's type or range is refused. */
 import { invalidRequest } from '../../errors.ts'
 
 export type Request = Record<string, unknown>
@@ -10,7 +10,7 @@ interface Range {
 
 const MOST_STOPS = 4
 
-/** The field; undefined where it is absent or null, which OpenAI takes for absent. */
+/** The field; undefined when it is absent or null, which OpenAI treats as absent. */
 export function readOptional(request: Request, field: string): unknown {
   return request[field] ?? undefined
 }
@@ -49,7 +49,7 @@ export function readText(request: Request, field: string): string | undefined {
   throw invalidRequest(`Invalid type for '${field}': expected a string.`, field)
 }
 
-/** The sequences that end an answer: a string or up to four. */
+/** The stop sequences: a string or up to four. */
 export function readStops(request: Request): string[] {
   const value = readOptional(request, 'stop') ?? []
   const stops = Array.isArray(value) ? value : [value]
@@ -59,7 +59,7 @@ export function readStops(request: Request): string[] {
   throw invalidRequest("Invalid type for 'stop': expected a non-empty string or an array of them.", 'stop')
 }
 
-/** Checks what chooses among answers a model might give; the sandbox has but one. */
+/** Only checks the sampling parameters: the sandbox has one possible response. */
 export function checkSampling(request: Request): void {
   readNumber(request, 'temperature', { min: 0, max: 2 })
   readNumber(request, 'top_p', { min: 0, max: 1 })

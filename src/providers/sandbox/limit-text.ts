@@ -1,4 +1,4 @@
-/** Owns ending an answer's text where the request says: at a stop sequence, or after so many tokens. */
+/** Ends a response's text at a stop sequence, or after a number of tokens. */
 import { splitIntoTokens, type TokenPiece } from '../../tokens/split-tokens.ts'
 
 export interface LimitedText {
@@ -11,7 +11,7 @@ export interface LimitedText {
 
 export interface TextLimits {
   stops: string[]
-  /** Undefined: no limit. */
+  /** Undefined for no limit. */
   maxTokens: number | undefined
   model: string
 }

@@ -1,4 +1,4 @@
-/** Owns made-up log probabilities in OpenAI's two shapes: plausible, the same for the same text, and worth nothing. */
+/** Invents log probabilities in OpenAI's two formats: plausible, deterministic for a text, and meaningless. */
 import { invalidRequest } from '../../errors.ts'
 import type { TokenPiece } from '../../tokens/split-tokens.ts'
 
@@ -8,7 +8,7 @@ interface TokenEntry {
   bytes: number[]
 }
 
-/** Beyond this many entries an answer is refused rather than written: tokens times alternatives times choices. */
+/** A response with more entries (tokens times alternatives times choices) is refused. */
 const MOST_ENTRIES = 100_000
 
 const encoder = new TextEncoder()
@@ -32,7 +32,7 @@ export function describeChatTokens(pieces: TokenPiece[], alternatives: number): 
   return { content, refusal: null }
 }
 
-/** A text completion choice's `logprobs`; the first `echoed` pieces are the prompt's, the very first has none. */
+/** A text completion choice's `logprobs`; the first `echoed` pieces are the prompt's, and the very first has none. */
 export function describeCompletionTokens(
   pieces: TokenPiece[],
   alternatives: number,
@@ -68,7 +68,7 @@ function listAlternatives(token: string, count: number): string[] {
   return Array.from({ length: count }, (_, rank) => (rank === 0 ? token : `${token}~${rank}`))
 }
 
-/** The token of a rank is likelier than those after it. */
+/** A lower rank is more probable. */
 function logprobOf(index: number, rank = 0): number {
   return -((index % 7) + 1) / 100 - rank * 2.5
 }

@@ -1,4 +1,4 @@
-/** Owns reading a chat request's messages: their validity, and what the sandbox answers to. */
+/** Reads a chat request's messages: checks them, and finds the one that the sandbox answers. */
 
 import { invalidRequest } from '../../errors.ts'
 import { isJsonObject, type JsonObject } from '../../json/json-object.ts'
@@ -7,7 +7,7 @@ import { type Request, readOptional } from './fields.ts'
 const ROLES = ['system', 'developer', 'user', 'assistant', 'tool', 'function']
 const PARTS = ['text', 'refusal', 'image_url', 'input_audio', 'file']
 
-/** The messages, at least one; throws a 400 for the first that is not as OpenAI wants it. */
+/** Returns at least one message; throws a 400 for the first that OpenAI would refuse. */
 export function readMessages(request: Request): JsonObject[] {
   const messages = readOptional(request, 'messages')
   if (messages === undefined) throw invalidRequest("Missing required parameter: 'messages'.", 'messages')
@@ -17,7 +17,7 @@ export function readMessages(request: Request): JsonObject[] {
   return messages.map(readMessage)
 }
 
-/** The text of a message: its string, or that of its text parts. */
+/** A message's text: its string, or its text parts. */
 export function textOfMessage(message: JsonObject | undefined): string {
   const content = message?.content
   if (typeof content === 'string') return content
@@ -41,7 +41,7 @@ function readMessage(message: unknown, index: number): JsonObject {
 
 function checkContent({ role, content }: JsonObject, place: string): void {
   const param = `${place}.content`
-  // An assistant that called tools said nothing; an old function's result may be empty.
+  // An assistant that called tools has no content; a legacy function's result may be empty.
   if ((content ?? null) === null && (role === 'assistant' || role === 'function')) return
   if (typeof content === 'string') return
   if (!Array.isArray(content)) {

@@ -1,4 +1,4 @@
-/** Owns reading the functions a chat request offers, as `tools` or as the older `functions`. */
+/** Reads the functions that a chat request offers, as `tools` or as the older `functions`. */
 
 import { invalidRequest } from '../../errors.ts'
 import { isJsonObject } from '../../json/json-object.ts'
@@ -8,7 +8,7 @@ export interface OfferedFunction {
   name: string
   /** JSON Schema of the arguments. */
   parameters: unknown
-  /** Where the schema stands in the request. */
+  /** The schema's position in the request. */
   param: string
 }
 

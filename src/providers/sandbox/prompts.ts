@@ -1,11 +1,11 @@
-/** Owns reading inputs that may be a text, token numbers, or a list of either. */
+/** Reads inputs that may be a text, token ids, or a list of either. */
 import { invalidRequest } from '../../errors.ts'
 import { type Request, readOptional } from './fields.ts'
 
-/** A text, or the numbers of its tokens. */
+/** A text, or token ids. */
 export type Input = string | number[]
 
-/** The inputs, at least one; throws a 400 naming the field where it is none of the four forms, empty, or too long. */
+/** Returns at least one input; throws a 400 naming the field when it has none of the four forms, is empty, or too long. */
 export function readInputs(request: Request, field: string, mostInputs: number): Input[] {
   const inputs = toInputs(readOptional(request, field), field)
   if (inputs.length > mostInputs)

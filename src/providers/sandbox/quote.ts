@@ -1,4 +1,4 @@
-/** Owns showing a client its own text inside an answer: short, and never half a character. */
+/** Quotes a client's own text in a response: short, and cut between characters. */
 
 const LONGEST_QUOTE_CHARS = 160
 

@@ -1,9 +1,9 @@
-/** Owns what makes a sandbox answer depend on its request and on nothing else: a digest of the request. */
+/** A digest of the request, on which a sandbox response depends and on nothing else. */
 import { createHash } from 'node:crypto'
 import { invalidRequest } from '../../errors.ts'
 import type { Request } from './fields.ts'
 
-/** Hex SHA-256 of the request. How an answer is delivered does not change it: streamed and plain share a digest. */
+/** Hex SHA-256 of the request. Delivery does not count: streamed and plain requests share a digest. */
 export function digestRequest(endpoint: string, request: Request): string {
   const { stream: _, stream_options: __, ...rest } = request
   return digestText(`${endpoint}\n${writeJson(rest)}`)

@@ -1,4 +1,4 @@
-/** Answers a long request of a test key. */
+/** The worker's job that answers a long request of a test key. */
 import type { JobDone } from '../../event-loop/off-loop.ts'
 import { type SandboxInput, writeAnswer } from './write-answer.ts'
 

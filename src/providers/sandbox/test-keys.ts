@@ -1,2 +1,2 @@
-/** The owner of all that the worker does for test keys: they wait for each other, and hardly anybody for them. */
+/** The owner of the worker's jobs for test keys: they share one turn, so that they hardly delay other projects. */
 export const TEST_KEYS = 'test keys'

@@ -1,4 +1,4 @@
-/** Owns which of a chat request's tools the sandbox calls. */
+/** Decides which of a chat request's tools the sandbox calls. */
 
 import { invalidRequest } from '../../errors.ts'
 import { isJsonObject, type JsonObject } from '../../json/json-object.ts'
@@ -7,17 +7,17 @@ import { textOfMessage } from './messages.ts'
 import { type OfferedFunction, readFunctions, readTools } from './offered-functions.ts'
 
 export interface Calls {
-  /** How the answer carries them: `tool_calls`, or the older single `function_call`. */
+  /** How the response contains them: `tool_calls`, or the older single `function_call`. */
   style: 'tools' | 'functions'
   functions: OfferedFunction[]
 }
 
-/** With `parallel_tool_calls: true` all offered tools are called at once, up to this many. */
+/** With `parallel_tool_calls: true`, the sandbox calls all offered tools at once, up to this many. */
 const MOST_PARALLEL_CALLS = 4
 
 /**
- * The functions to call; none where the request offers none, forbids it, or ends with something else than a question
- * and leaves the choice. Throws a 400 for malformed tools and for a choice of a tool that is not offered.
+ * Returns the functions to call. None when the request offers none or forbids calls, or leaves the choice and does not end with a
+ * question. Throws a 400 for malformed tools and for a chosen tool that is not offered.
  */
 export function chooseCalls(request: Request, messages: JsonObject[]): Calls {
   const tools = readTools(request)
@@ -88,7 +88,7 @@ function asksSomething(messages: JsonObject[]): boolean {
   return messages.at(-1)?.role === 'user'
 }
 
-/** The functions the user's words name, else the first; several only where several may be called. */
+/** The functions that the user's message names, else the first; several only when parallel calls are allowed. */
 function pick(offered: OfferedFunction[], messages: JsonObject[], isParallel: boolean): OfferedFunction[] {
   if (isParallel) return offered.slice(0, MOST_PARALLEL_CALLS)
   const asked = textOfMessage(messages.at(-1))

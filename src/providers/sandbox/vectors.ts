@@ -1,12 +1,12 @@
-/** Owns the sandbox's vectors: unit length, the same for the same input, nearer for inputs that share words. */
+/** The sandbox's vectors: of unit length, equal for equal inputs, closer for inputs that share words. */
 import type { Input } from './prompts.ts'
 
-/** Dimensions that each word adds to or takes from. */
+/** Dimensions that each word changes. */
 const DIMENSIONS_PER_WORD = 8
-/** Weight of the whole input beside a word: tells apart inputs of the same words, and fills every dimension. */
+/** Weight of the whole input relative to a word: it separates inputs of the same words, and fills every dimension. */
 const WHOLE_WEIGHT = 0.5
 
-/** Platform-endian, which is little-endian wherever Bun runs: as upstream's base64 form has it. */
+/** In the platform's byte order, which is little-endian wherever Bun runs, as in upstreams' base64. */
 export function makeVector(input: Input, model: string, dimensions: number): Float32Array {
   const isText = typeof input === 'string'
   const words = isText ? input.toLowerCase().split(/[^\p{L}\p{N}]+/u) : input.map(token => `#${token}`)
@@ -35,7 +35,7 @@ const amountOf = (state: number) => ((((state >>> 1) % 1024) + 1) * (state % 2 =
 
 function normalize(vector: Float32Array): Float32Array {
   const length = Math.hypot(...vector)
-  // Opposite words may cancel out where dimensions are few.
+  // In few dimensions, words may cancel each other out.
   if (length === 0) return vector.fill(1 / Math.sqrt(vector.length))
   return vector.map(value => value / length)
 }
@@ -49,7 +49,7 @@ function hash(text: string): number {
   return state >>> 0
 }
 
-/** One round of mixing, so that hashes which differ in one bit differ in half of them. */
+/** One round of mixing: hashes that differ in one bit then differ in half of their bits. */
 function scramble(state: number): number {
   let mixed = Math.imul(state ^ (state >>> 16), 0x85ebca6b)
   mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35)

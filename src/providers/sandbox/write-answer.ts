@@ -1,4 +1,4 @@
-/** The bytes of the sandbox's answers: plain, or as the stream that they would be. */
+/** Writes the bytes of the sandbox's responses, plain or streamed. */
 import { encodeSse, splitAnswer } from '../../openai-format/split.ts'
 import { answerInSandbox } from './answer-in-sandbox.ts'
 

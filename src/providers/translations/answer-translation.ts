@@ -1,4 +1,4 @@
-/** How another operation's request and answers are told by way of chat completions. */
+/** Translates another operation's requests and responses to and from chat completions. */
 
 import type { ProxyError } from '../../errors.ts'
 import type { JsonObject } from '../../json/json-object.ts'
@@ -6,7 +6,7 @@ import type { MessageContext } from '../../messages-format/answer/growing-messag
 import type { TypedEvent } from '../../openai-format/typed-events.ts'
 import type { ResponseContext } from '../../responses-format/answer/response-context.ts'
 
-/** Of one request: plain data, which a worker can have. */
+/** One request's context, as plain data that can be sent to a worker. */
 export type TranslationContext =
   | { endpoint: 'responses'; context: ResponseContext }
   | { endpoint: 'messages'; context: MessageContext }
@@ -16,20 +16,20 @@ export interface Translated {
   context: TranslationContext
 }
 
-/** Of one request's answer. */
+/** Translates one request's response. */
 export interface Translation {
-  /** A plain chat answer. Throws a ProxyError where it holds an error. */
+  /** A plain chat response. Throws a ProxyError when it contains an error. */
   fromAnswer(answer: JsonObject): JsonObject
   openStream(): StreamTranslation
-  /** A provider's own error. */
+  /** A provider's error. */
   fromError(status: number, bodyText: string): string
 }
 
 export interface StreamTranslation {
-  /** The events of one chat chunk, parsed. Throws a ProxyError. */
+  /** Translates one parsed chat chunk into events. Throws a ProxyError. */
   push(chunk: JsonObject): TypedEvent[]
-  /** Those that end the answer. */
+  /** The events that end the response. */
   finish(): TypedEvent[]
-  /** Those that end it where it broke off. */
+  /** The events that end a response that broke off. */
   fail(error: ProxyError): TypedEvent[]
 }

@@ -1,17 +1,17 @@
-/** What a translated request has to know of its model, from the catalogue. */
+/** What a translated request needs to know about its model, from the catalogue. */
 
 import { AGGREGATOR, type Catalogue } from '../../catalogue/catalogue.ts'
 import type { ChatTarget } from '../../messages-format/request/to-chat-request.ts'
 
-/** `pricedAs`: the provider, as the catalogue calls it; null where it is none of the catalogue's. */
+/** `pricedAs` is the provider's name in the catalogue; null when it has none. */
 export function chatTargets(catalogue: Catalogue, pricedAs: string | null): (model: string) => ChatTarget {
   return model => {
     const known = pricedAs === null ? undefined : catalogue.find(pricedAs, model)
     return {
       maxOutputTokens: known?.maxOutputTokens ?? null,
-      // What is not known is left to the provider to judge.
+      // An unknown model is assumed to reason; the provider checks.
       canReason: known === undefined || known.capabilities.length === 0 || known.capabilities.includes('reasoning'),
-      // Aggregators pass them on to those who know them.
+      // Aggregators pass cache marks on to vendors that know them.
       keepsCacheMarks: pricedAs === AGGREGATOR,
     }
   }

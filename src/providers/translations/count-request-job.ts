@@ -1,4 +1,4 @@
-/** Counts a request's tokens. */
+/** The worker's job that counts a request's tokens. */
 import type { JobDone } from '../../event-loop/off-loop.ts'
 import { parseExactly } from '../../json/exact-json.ts'
 import type { JsonObject } from '../../json/json-object.ts'

@@ -1,4 +1,4 @@
-/** Anthropic's Messages by way of chat completions. */
+/** Anthropic's Messages API on top of chat completions. */
 
 import type { JsonObject } from '../../json/json-object.ts'
 import type { MessageContext } from '../../messages-format/answer/growing-message.ts'
@@ -8,7 +8,7 @@ import { translateError } from '../../messages-format/write-error.ts'
 import { estimatePromptTokens } from '../../tokens/count-tokens.ts'
 import type { Translated, Translation } from './answer-translation.ts'
 
-/** Throws a 400 that names what chat completions have no counterpart of. */
+/** Throws a 400 that names a field without a counterpart in chat completions. */
 export function translateMessages(body: JsonObject, target: ChatTarget): Translated {
   const chatRequest = toChatRequest(body, target)
   const requestId = `req_${crypto.randomUUID().replaceAll('-', '')}`

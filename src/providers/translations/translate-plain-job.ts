@@ -1,4 +1,4 @@
-/** Translates a long plain chat answer. */
+/** The worker's job that translates a long plain chat response. */
 
 import type { JobDone } from '../../event-loop/off-loop.ts'
 import { joinBytes } from '../../openai-format/join-bytes.ts'

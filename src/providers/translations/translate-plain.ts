@@ -1,4 +1,4 @@
-/** Translates plain chat answers: a long one by a worker. */
+/** Translates plain chat responses, a long one in a worker. */
 
 import { Job, offLoop } from '../../event-loop/off-loop.ts'
 import { isJsonObject, parseJsonObject } from '../../json/json-object.ts'
@@ -13,12 +13,12 @@ export interface PlainAnswer {
   translated: TranslationContext
 }
 
-/** `fault`: what is wrong with an answer that is none. */
+/** `fault` says what is wrong with an invalid response. */
 export type Told = { bytes: Uint8Array } | { fault: string }
 
 const TRANSLATE = new Job<PlainAnswer, Told>(new URL('./translate-plain-job.ts', import.meta.url))
 
-/** Throws a 502 for what is no chat answer, and the ProxyError that the answer tells of. */
+/** Throws a 502 for an invalid chat response, and the ProxyError that a response reports. */
 export async function translatePlain(
   answer: AnswerBytes,
   provider: string,

@@ -1,4 +1,4 @@
-/** Translates a long request into chat completions' form. */
+/** The worker's job that translates a long request to chat completions. */
 import type { JobDone } from '../../event-loop/off-loop.ts'
 import { parseExactly } from '../../json/exact-json.ts'
 import type { JsonObject } from '../../json/json-object.ts'
@@ -14,14 +14,14 @@ export function run({ endpoint, target, bytes }: ToTranslate): JobDone<LongTrans
   return { output: told, transfer: [output.buffer as ArrayBuffer] }
 }
 
-/** An answer repeats settings of its request, not what was asked. */
+/** A response repeats its request's settings, not its input. */
 function withoutInput(translated: TranslationContext): TranslationContext {
   if (translated.endpoint !== 'responses') return translated
   const { input: _input, ...body } = translated.context.body
   return { ...translated, context: { ...translated.context, body: plain(body) } }
 }
 
-/** Numbers that are kept as they were written cannot go from thread to thread. */
+/** Opaque number objects cannot be cloned between threads. */
 function plain(fields: JsonObject): JsonObject {
   return JSON.parse(JSON.stringify(fields))
 }

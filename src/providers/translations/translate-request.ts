@@ -1,4 +1,4 @@
-/** Translates requests into chat completions' form: a long one by a worker. */
+/** Translates requests to chat completions, a long one in a worker. */
 
 import { Job, offLoop } from '../../event-loop/off-loop.ts'
 import { parseExactly } from '../../json/exact-json.ts'
@@ -32,10 +32,13 @@ const TRANSLATE = new Job<ToTranslate, LongTranslated>(new URL('./translate-requ
 const COUNT = new Job<Pick<ToTranslate, 'endpoint' | 'bytes'>, JsonObject>(
   new URL('./count-request-job.ts', import.meta.url),
 )
-/** Texts of so many characters are counted on the event loop. */
+/** Longer texts are counted in a worker. */
 const LONGEST_COUNTED_CHARS = 4_096
 
-/** The chat request, and what its answer's translation has to know. Throws a 400 for what chat completions have no counterpart of. */
+/**
+ * Returns the chat request, and the context for translating its response. Throws a 400 for a field without a counterpart in chat
+ * completions.
+ */
 export async function translateRequest(
   request: UpstreamRequest,
   endpoint: TranslatedEndpoint,
@@ -50,7 +53,7 @@ export async function translateRequest(
   return { chat: { ...headOf(request), endpoint: 'chat', body: chatRequest, bodyText }, context }
 }
 
-/** How many tokens the request has: an estimate. Throws as translating it does. */
+/** Estimates the request's tokens. Throws as the translation does. */
 export async function countRequest(request: UpstreamRequest, endpoint: TranslatedEndpoint): Promise<JsonObject> {
   if (isLong(request)) return runOnBody(COUNT, request, { endpoint })
   const { bodyText } = request
@@ -66,7 +69,7 @@ export function count(endpoint: TranslatedEndpoint, body: JsonObject): JsonObjec
   return { ...(endpoint === 'responses' ? countResponseInput(body) : countInputTokens(body)) }
 }
 
-/** Parsed anew where numbers would be rounded: a bound in a tool's schema may be one. */
+/** Parsed again when numbers would be rounded, for example a bound in a tool's schema. */
 function readBody({ body, bodyText }: UpstreamRequest): JsonObject {
   return hasInexactNumber(bodyText) ? (parseExactly(bodyText) as JsonObject) : body
 }

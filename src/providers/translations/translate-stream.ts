@@ -1,4 +1,4 @@
-/** The bytes of a chat stream as those of another operation's. */
+/** Translates the bytes of a chat stream into another operation's. */
 
 import { ProxyError } from '../../errors.ts'
 import { parseJsonObject } from '../../json/json-object.ts'
@@ -8,8 +8,8 @@ import { broken } from '../upstream-failure.ts'
 import type { StreamTranslation } from './answer-translation.ts'
 
 /**
- * Resolves once the first events are there, so that an answer that fails before them is told as an error with a status.
- * What fails later is told within the stream. Rejects with a ProxyError, and reading throws why nobody waits any more.
+ * Resolves with the first events, so that an earlier failure becomes an error response with a status. Later failures are reported in the
+ * stream. Rejects with a ProxyError; reading throws when the client has left.
  */
 export async function translateStream(
   upstream: ReadableStream<Uint8Array>,
@@ -81,11 +81,11 @@ function translateEvent({ data, event }: SseEvent, provider: string, translation
   return translation.push(event === 'error' && chunk.error === undefined ? { error: chunk } : chunk)
 }
 
-/** Nothing more is expected; a connection that is read to its end can be used again. */
+/** Reads past the end, so that the connection can be reused. */
 async function readToEnd(reader: Reader): Promise<void> {
   try {
     while (!(await reader.read()).done);
   } catch {
-    // The answer is whole: how the connection ends matters to nobody.
+    // The response is already complete.
   }
 }

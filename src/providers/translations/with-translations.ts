@@ -1,4 +1,4 @@
-/** Lets a provider answer operations that it does not have itself, by way of chat completions. */
+/** Lets a provider answer operations that it lacks, by translating them to chat completions. */
 
 import { inPieces } from '../../event-loop/in-pieces.ts'
 import type { JsonObject } from '../../json/json-object.ts'
@@ -12,9 +12,9 @@ import { countRequest, translateRequest } from './translate-request.ts'
 import { translateStream } from './translate-stream.ts'
 
 export interface TranslationOptions {
-  /** Operations that the provider has itself, beside chat. */
+  /** Operations that the provider supports besides chat. */
   has: readonly Endpoint[]
-  /** What is known of a model. */
+  /** What the catalogue knows about a model. */
   targetOf(model: string): ChatTarget
 }
 
@@ -32,7 +32,7 @@ export function withTranslations(provider: Provider, { has, targetOf }: Translat
   }
 }
 
-/** The estimate: nobody who speaks chat alone counts before it answers. */
+/** An estimate, because a provider that only speaks chat cannot count before it responds. */
 function answerCount(counted: JsonObject): UpstreamAnswer {
   const headers = new Headers({ 'content-type': 'application/json' })
   return { status: 200, headers, body: new Blob([JSON.stringify(counted)]).stream() }
@@ -49,7 +49,7 @@ async function askByChat(
     const stream = translationOf(translated).openStream()
     return { status, headers, body: await translateStream(body, provider.name, stream) }
   }
-  // It has its own bounds.
+  // The body enforces its own limits.
   const answer = await readBytes(body, provider.name, Number.POSITIVE_INFINITY)
   headers.set('content-type', 'application/json')
   if (status === 200)

@@ -1,15 +1,15 @@
-/** Numbers the events of a Responses stream, and knows which ones end a part of an item. */
+/** Numbers the events of a Responses stream, and writes the events that end a part of an item. */
 
 import type { JsonObject } from '../../json/json-object.ts'
 import type { TypedEvent } from '../../openai-format/typed-events.ts'
 
 export interface EventWriter {
   write(type: string, fields: JsonObject): void
-  /** Ends a part of a message's or a reasoning item's content. */
+  /** Ends a part of the content of a message or a reasoning item. */
   closePart(at: PartPlace, part: JsonObject): void
   /** Ends a part of a reasoning item's summary. */
   closeSummary(at: SummaryPlace, part: JsonObject): void
-  /** What was written since it was last asked. */
+  /** Returns the events written since the last call. */
   take(): TypedEvent[]
 }
 

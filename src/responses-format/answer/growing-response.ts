@@ -1,4 +1,4 @@
-/** A response while it grows: each step of the chat answer goes on in the open item of its kind, or opens one. */
+/** Builds a Responses response from a chat response: each step continues the open item of its kind, or opens a new one. */
 import type { ProxyError } from '../../errors.ts'
 import type { JsonObject } from '../../json/json-object.ts'
 import type { AnswerHead, AnswerSteps } from '../../openai-format/read-answer.ts'
@@ -20,11 +20,11 @@ import { type ResponseParts, writeResponse } from './write-response.ts'
 export class GrowingResponse implements AnswerSteps {
   readonly #writer: EventWriter
   readonly #context: ResponseContext
-  /** What proves the thoughts the model's own, so far. */
+  /** Returns the fields received so far that prove the reasoning to be the model's own. */
   readonly #readProof: () => JsonObject
   readonly #items: OpenItem[] = []
   #head: AnswerHead
-  /** The items' ids are made of it. */
+  /** The items' ids are derived from it. */
   #base: string
 
   constructor(writer: EventWriter, context: ResponseContext, readProof: () => JsonObject) {
@@ -56,7 +56,7 @@ export class GrowingResponse implements AnswerSteps {
 
   startCall(id: string, name: string): void {
     const callId = id === '' ? `call_${this.#base}${this.#items.length}` : id
-    // A tool that was not offered is told as it was called.
+    // A call of a tool that was not offered keeps the name it was called by.
     const tool = this.#context.tools.get(name) ?? { name, namespace: '', isCustom: false }
     this.#add(openCall(this.#place(tool.isCustom ? 'ctc' : 'fc'), { ...tool, callId }))
   }
@@ -71,11 +71,11 @@ export class GrowingResponse implements AnswerSteps {
     message?.annotate(annotations)
   }
 
-  /** Nothing more comes: `incompleteReason` where that is not because all was said. */
+  /** Call after the last step. `incompleteReason` is set when the response was cut. */
   end(usage: JsonObject | null, incompleteReason: ResponseParts['incompleteReason']): void {
     const status = incompleteReason ? 'incomplete' : 'completed'
     const hasSpoken = this.#items.some(({ kind }) => kind !== 'reasoning')
-    // An empty answer is one all the same.
+    // A complete response without content still has one empty message.
     if (!hasSpoken && incompleteReason === undefined) this.#message().say('', [])
     this.#closeLast(status)
     const ended = { status, output: this.#output(), usage, ...(incompleteReason ? { incompleteReason } : {}) } as const
@@ -100,7 +100,7 @@ export class GrowingResponse implements AnswerSteps {
   }
 
   #place(prefix: string) {
-    // A first thought is proved when it ends.
+    // The proof of a first reasoning item is added when that item ends, not before it begins.
     if (this.#items.length > 0 || prefix !== 'rs') this.#closeLast('completed')
     const index = this.#items.length
     return { writer: this.#writer, index, id: `${prefix}_${this.#base}${index.toString(16).padStart(4, '0')}` }
@@ -116,7 +116,7 @@ export class GrowingResponse implements AnswerSteps {
     this.#items.at(-1)?.close(status)
   }
 
-  /** Thoughts come first: whatever proves them has come by when they end. */
+  /** Adds the proof. Reasoning comes first, so its proof has arrived completely when the reasoning ends. */
   #prove(): void {
     const packed = this.#context.keepsProof ? packProof(this.#readProof()) : null
     if (packed === null) return

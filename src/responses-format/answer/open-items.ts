@@ -1,4 +1,4 @@
-/** Items of an answer while they grow: each writes its events, and ends as the whole item. */
+/** Output items while they are built: each writes its own events, and ends as the complete item. */
 
 import { isJsonObject, type JsonObject } from '../../json/json-object.ts'
 import { unwrapInput } from '../request/custom-tools.ts'
@@ -9,21 +9,21 @@ export type ItemStatus = 'completed' | 'incomplete'
 
 export interface OpenItem {
   kind: 'reasoning' | 'message' | 'call'
-  /** As it stands; whole once it is closed. */
+  /** The current state; complete after `close`. */
   item: JsonObject
   close(status: ItemStatus): void
 }
 
 interface Place {
   writer: EventWriter
-  /** Where it stands in the answer's output. */
+  /** The item's position in the response's output. */
   index: number
   id: string
 }
 
 export interface ReasoningItem extends OpenItem {
   think(text: string): void
-  /** `encrypted_content`. */
+  /** Sets `encrypted_content`. */
   prove(text: string): void
 }
 
@@ -54,7 +54,7 @@ export function openReasoning({ writer, index, id }: Place): ReasoningItem {
 export interface MessageItem extends OpenItem {
   say(text: string, logprobs: unknown[]): void
   refuse(text: string): void
-  /** Also once it is closed: providers tell sources last. */
+  /** May be called after `close`: providers send sources last. */
   annotate(annotations: JsonObject[]): void
 }
 
@@ -71,7 +71,7 @@ export function openMessage({ writer, index, id }: Place): MessageItem {
     if (part) writer.closePart(place(), structuredClone(part))
   }
 
-  /** The part that grows: of this kind, after any other is ended. */
+  /** Returns the open part of the same kind. If there is none, it ends the open part and begins `fresh`. */
   function openPart(fresh: JsonObject): JsonObject {
     const last = content.at(-1)
     if (last?.type === fresh.type) return last as JsonObject
@@ -88,7 +88,7 @@ export function openMessage({ writer, index, id }: Place): MessageItem {
       const part = openPart({ type: 'output_text', text: '', annotations: [], logprobs: [] })
       part.text += text
       ;(part.logprobs as unknown[]).push(...logprobs)
-      // An empty text is no delta: nothing was said.
+      // An empty text is not sent as a delta.
       if (text !== '') writer.write('response.output_text.delta', { ...place(), delta: text, logprobs })
     },
     refuse(text) {
@@ -115,7 +115,7 @@ export function openMessage({ writer, index, id }: Place): MessageItem {
   }
 }
 
-/** Chat puts a citation's fields under its type, Responses beside it. */
+/** Chat nests a citation's fields under its type; Responses has them beside the type. */
 function translateAnnotation(annotation: JsonObject): JsonObject {
   const { type } = annotation
   const cited = typeof type === 'string' ? annotation[type] : undefined
@@ -151,7 +151,7 @@ export function openCall({ writer, index, id }: Place, tool: CalledTool): CallIt
     close(status) {
       item.status = status
       if (isCustom) {
-        // Known once its wrapping is whole.
+        // The input can be unwrapped only when its JSON is complete.
         item.input = unwrapInput(text)
         if (item.input !== '') writer.write('response.custom_tool_call_input.delta', { ...at, delta: item.input })
         writer.write('response.custom_tool_call_input.done', { ...at, input: item.input })

@@ -1,18 +1,18 @@
-/** What the answer to a Responses request has to know of the request. */
+/** What the response to a Responses request needs from that request. */
 
 import type { JsonObject } from '../../json/json-object.ts'
 import { includes } from '../request/to-chat-request.ts'
 import { type OwnTool, toolsByChatName } from '../request/tool-names.ts'
 
 export interface ResponseContext {
-  /** The request, which the answer repeats in part. */
+  /** The request's body. The response repeats some of its fields. */
   body: JsonObject
   /** By their names in chat. */
   tools: ReadonlyMap<string, OwnTool>
-  /** The client sends thoughts back, and wants what proves them the model's own. */
+  /** True when the client will send reasoning back, and so needs the proof that it is the model's own. */
   keepsProof: boolean
   keepsLogprobs: boolean
-  /** Stands for the answer's id where the provider gives none. */
+  /** Replaces the response's id when the provider gives none. */
   requestId: string
 }
 

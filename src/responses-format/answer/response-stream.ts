@@ -1,4 +1,4 @@
-/** A chat answer as the events of a Responses stream, and as the whole response that ends it. */
+/** Converts a chat response to the events of a Responses stream, and to the complete response. */
 
 import type { ProxyError } from '../../errors.ts'
 import type { JsonObject } from '../../json/json-object.ts'
@@ -10,15 +10,15 @@ import type { ResponseContext } from './response-context.ts'
 import type { ResponseParts } from './write-response.ts'
 
 export interface ResponseStream {
-  /** The events of one chat chunk, parsed. Throws a ProxyError, for `fail`. */
+  /** Returns the events for one parsed chat chunk. Throws a ProxyError, to be passed to `fail`. */
   push(chunk: JsonObject): TypedEvent[]
-  /** Those that end the answer. */
+  /** Returns the events that end the response. */
   finish(): TypedEvent[]
-  /** Those that end it where it broke off. */
+  /** Returns the events that end a response that broke off. */
   fail(error: Pick<ProxyError, 'code' | 'message'>): TypedEvent[]
 }
 
-/** A plain chat answer as a `response`. Throws a ProxyError where it holds an error. */
+/** Converts a plain chat response to a `response`. Throws a ProxyError when the chat response holds an error. */
 export function fromChatAnswer(answer: JsonObject, context: ResponseContext): JsonObject {
   const stream = createResponseStream(context)
   stream.push(asChunk(answer))

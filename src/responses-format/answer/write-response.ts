@@ -1,4 +1,4 @@
-/** The `response` object around an answer's items. */
+/** Writes the `response` object around its output items. */
 
 import type { JsonObject } from '../../json/json-object.ts'
 import { isJsonObject } from '../../json/json-object.ts'
@@ -11,11 +11,11 @@ export interface ResponseParts {
   incompleteReason?: 'max_output_tokens' | 'content_filter'
   error?: { code: string; message: string }
   output: JsonObject[]
-  /** As the chat answer reports it; null where it does not. */
+  /** As the chat response reports it; null when it does not. */
   usage: JsonObject | null
 }
 
-/** Fields that an answer repeats from its request, with OpenAI's defaults. */
+/** Fields that a response repeats from its request, with OpenAI's defaults. */
 const TOLD: Record<string, unknown> = {
   instructions: null,
   max_output_tokens: null,
@@ -33,7 +33,7 @@ const TOLD: Record<string, unknown> = {
   user: null,
 }
 
-/** `body`: the request. */
+/** `body` is the request's. */
 export function writeResponse(parts: ResponseParts, body: JsonObject): JsonObject {
   const { id, createdSeconds, model, status, incompleteReason, error, output, usage } = parts
   const told = Object.entries(TOLD).map(([field, byDefault]) => [field, body[field] ?? byDefault])
@@ -45,7 +45,7 @@ export function writeResponse(parts: ResponseParts, body: JsonObject): JsonObjec
     created_at: createdSeconds,
     status,
     background: false,
-    // The same whenever it is told: a stored answer has no other time.
+    // Derived from `created`, because a replay of a stored response must be identical.
     completed_at: status === 'completed' ? createdSeconds : null,
     error: error ?? null,
     incomplete_details: incompleteReason ? { reason: incompleteReason } : null,
@@ -53,7 +53,7 @@ export function writeResponse(parts: ResponseParts, body: JsonObject): JsonObjec
     output,
     previous_response_id: null,
     reasoning: { effort: null, summary: null, ...reasoning },
-    // Nothing can be asked of the answer's id later.
+    // The response cannot be retrieved by its id later.
     store: false,
     text: { format: { type: 'text' }, verbosity: 'medium', ...text },
     truncation: 'disabled',
@@ -70,7 +70,7 @@ const COUNTS = new Set([
   'completion_tokens_details',
 ])
 
-/** Fields beyond OpenAI's, such as an aggregator's cost, stay as they are. */
+/** Fields that OpenAI does not have, such as an aggregator's cost, are kept. */
 function translateUsage(usage: JsonObject): JsonObject {
   const prompt = isJsonObject(usage.prompt_tokens_details) ? usage.prompt_tokens_details : {}
   const completion = isJsonObject(usage.completion_tokens_details) ? usage.completion_tokens_details : {}

@@ -1,4 +1,4 @@
-/** Holds a Responses request against the table of rules. */
+/** Checks a Responses request's fields against the table of rules. */
 
 import { invalidRequest, type ProxyError } from '../../errors.ts'
 import type { JsonObject } from '../../json/json-object.ts'
@@ -6,7 +6,7 @@ import { FIELD_RULES, type FieldRule } from '../field-rules.ts'
 
 const RULES: ReadonlyMap<string, FieldRule> = new Map(Object.entries(FIELD_RULES))
 
-/** The fields that no rule knows. Throws a 400 that names a refused one. */
+/** Returns the fields without a rule. Throws a 400 that names a refused field. */
 export function takeUnknownFields(body: JsonObject): JsonObject {
   const unknown: JsonObject = Object.create(null)
   for (const [field, value] of Object.entries(body)) {
@@ -19,7 +19,7 @@ export function takeUnknownFields(body: JsonObject): JsonObject {
   return unknown
 }
 
-/** 400 for what only a provider with a Responses API of its own could do. */
+/** A 400 for what only a provider with a Responses API can do. */
 export function notTranslated(param: string, reason: string): ProxyError {
   return invalidRequest(`${param} works only with models whose provider has a Responses API: ${reason}`, param)
 }

@@ -1,10 +1,10 @@
-/** Custom tools, which take any text, as functions of one text: every provider has those. */
+/** Translates custom tools, which take free text, to functions with one text argument, which every provider supports. */
 
 import type { JsonObject } from '../../json/json-object.ts'
 import { parseJsonObject } from '../../json/json-object.ts'
 import { readGiven, readObject, readText } from '../../json/read-fields.ts'
 
-/** A custom tool's function, as chat has it. A grammar is told in words: providers cannot enforce it. */
+/** Describes a custom tool as a chat function. Its grammar goes into the description: providers cannot enforce it. */
 export function describeCustomTool(tool: JsonObject, param: string) {
   const description = readGiven(tool, 'description')
   const told = [description === undefined ? '' : readText(description, `${param}.description`), tellFormat(tool, param)]
@@ -30,12 +30,12 @@ function tellFormat(tool: JsonObject, param: string): string {
   return `The input must match this ${syntax} grammar:\n${definition}`
 }
 
-/** A custom tool's input as its function's arguments. */
+/** Wraps a custom tool's input as the function's arguments. */
 export function wrapInput(input: string): string {
   return JSON.stringify({ input })
 }
 
-/** The other way; arguments of any other form are the input themselves. */
+/** Reverses `wrapInput`. Arguments in any other form are returned as they are. */
 export function unwrapInput(text: string): string {
   const input = parseJsonObject(text)?.input
   return typeof input === 'string' ? input : text

@@ -1,4 +1,4 @@
-/** A request of OpenAI's Responses API as a chat request. */
+/** Translates a Responses request to a chat request. */
 
 import type { JsonObject } from '../../json/json-object.ts'
 import { readChoice, readGiven, readList, readObject, readText } from '../../json/read-fields.ts'
@@ -6,7 +6,7 @@ import { takeUnknownFields } from './check-fields.ts'
 import { translateInput } from './translate-input.ts'
 import { translateTools } from './translate-tools.ts'
 
-/** Fields of the same name and meaning on both sides. */
+/** Fields with the same name and meaning in both APIs. */
 const SAME = [
   'temperature',
   'top_p',
@@ -18,7 +18,7 @@ const SAME = [
   'service_tier',
 ]
 
-/** Throws a 400 that names the field which chat completions have no counterpart of, or which is not what OpenAI takes. */
+/** Throws a 400 that names the field which is invalid, or which chat completions have no counterpart for. */
 export function toChatRequest(body: JsonObject): JsonObject {
   const unknown = takeUnknownFields(body)
   const limit = readGiven(body, 'max_output_tokens')
@@ -70,7 +70,7 @@ function translateLogprobs(body: JsonObject): JsonObject {
   return { logprobs: true, ...(top === undefined ? {} : { top_logprobs: top }) }
 }
 
-/** Whether the request asks for something that answers leave out else. Throws a 400 where `include` is no list. */
+/** Whether `include` lists `what`. Throws a 400 when `include` is not a list. */
 export function includes(body: JsonObject, what: string): boolean {
   return readList(readGiven(body, 'include') ?? [], 'include').includes(what)
 }

@@ -1,27 +1,27 @@
-/** What the tools of a Responses request are called in chat, which knows neither namespaces nor custom tools. */
+/** Names a Responses request's tools for chat, which has neither namespaces nor custom tools. */
 
 import { isJsonObject, type JsonObject } from '../../json/json-object.ts'
 
-/** A tool as the client knows it. */
+/** A tool as the client defined it. */
 export interface OwnTool {
   name: string
-  /** '' for a tool in none. */
+  /** '' for a tool without a namespace. */
   namespace: string
-  /** It takes any text, and is offered to the model as a function of one. */
+  /** True for a tool that takes free text. The model sees it as a function with one text argument. */
   isCustom: boolean
 }
 
-/** No provider takes longer ones. */
+/** Providers refuse longer names. */
 const LONGEST_NAME = 64
 
-/** The namespace in front, where there is one; a long name ends in a hash of itself. */
+/** Puts the namespace in front of the name. If the result is too long, a hash replaces its end. */
 export function chatNameOf({ name, namespace }: Pick<OwnTool, 'name' | 'namespace'>): string {
   const joined = namespace === '' ? name : `${namespace}__${name}`
   if (namespace === '' || joined.length <= LONGEST_NAME) return joined
   return `${joined.slice(0, LONGEST_NAME - 9)}_${Bun.SHA256.hash(joined, 'hex').slice(0, 8)}`
 }
 
-/** The tools by their names in chat. Whatever is no tool of the client's is left out. */
+/** The client's tools by their names in chat. Hosted tools are left out. */
 export function toolsByChatName({ tools }: JsonObject): ReadonlyMap<string, OwnTool> {
   const own = readTools(tools, '')
   return new Map(own.map(tool => [chatNameOf(tool), tool]))

@@ -1,4 +1,4 @@
-/** The content of input messages, and of what called functions came to, as chat content parts. */
+/** Translates the content of input messages and function results to chat content parts. */
 
 import { invalidRequest } from '../../errors.ts'
 import type { JsonObject } from '../../json/json-object.ts'
@@ -6,7 +6,7 @@ import { readGiven, readObject, readText } from '../../json/read-fields.ts'
 import type { Part } from '../../openai-format/conversation.ts'
 import { notTranslated } from './check-fields.ts'
 
-/** One text or a list of parts. Empty for content that is absent. */
+/** `content` is one text or a list of parts. Returns an empty list when it is absent. */
 export function translateContent(content: unknown, param: string): Part[] {
   if (content === undefined || content === null) return []
   if (typeof content === 'string') return [{ type: 'text', text: content }]
@@ -22,7 +22,7 @@ function translatePart(part: JsonObject, param: string): Part {
   switch (part.type) {
     case 'input_text':
     case 'output_text':
-    // Chat's own name: clients mix the two up, and OpenAI takes it too.
+    // Chat's name of the type. Clients mix the two up, and OpenAI accepts it.
     case 'text':
       return { type: 'text', text: readText(part.text, `${param}.text`) }
     case 'input_image':
@@ -51,7 +51,7 @@ function translateImage(part: JsonObject, param: string): Part {
   }
 }
 
-/** Chat has no `original`: the finest it has comes next to it. */
+/** Chat has no `original`: `high` is the nearest. */
 function translateDetail(detail: unknown, param: string): string {
   const asked = readText(detail, param)
   return asked === 'original' ? 'high' : asked
@@ -67,7 +67,7 @@ function translateFile(part: JsonObject, param: string): Part {
   return { type: 'file', file: { file_data: readText(part[field], `${param}.${field}`), ...titled } }
 }
 
-/** Marks that tell the vendor to cache the prompt up to here. */
+/** Marks that ask the vendor to cache the prompt up to this part. */
 function readMarks(part: JsonObject): JsonObject {
   const marks: JsonObject = {}
   for (const field of ['prompt_cache_breakpoint', 'cache_control']) {

@@ -1,4 +1,4 @@
-/** The items of a Responses request as the messages of a chat request. */
+/** Translates the items of a Responses request to chat messages. */
 
 import { invalidRequest } from '../../errors.ts'
 import type { JsonObject } from '../../json/json-object.ts'
@@ -11,7 +11,7 @@ import { chatNameOf } from './tool-names.ts'
 import { translateContent } from './translate-content.ts'
 import { readNamespace } from './translate-tools.ts'
 
-/** Throws a 400 that names the item at fault. */
+/** Throws a 400 that names the invalid item. */
 export function translateInput(body: JsonObject): JsonObject[] {
   const conversation = createConversation()
   const instructions = readGiven(body, 'instructions')
@@ -41,7 +41,7 @@ const TRANSLATIONS: Record<string, (item: JsonObject, param: string, conversatio
   },
   function_call_output: translateOutput,
   custom_tool_call_output: translateOutput,
-  // Another vendor's thoughts mean nothing to a model: without proof that they are its own they are left out.
+  // Reasoning without its proof is dropped: another vendor's model cannot use it.
   reasoning: (item, _param, conversation) => conversation.bear(unpackProof(item.encrypted_content) ?? {}),
 }
 
@@ -66,7 +66,7 @@ function translateMessage(item: JsonObject, param: string, conversation: Convers
   const role = readChoice(item.role, `${param}.role`, ['user', 'assistant', 'system', 'developer'])
   const at = `${param}.content`
   if (role === 'user') conversation.user(translateContent(item.content, at))
-  // Every provider knows this name; OpenAI takes the one for the other.
+  // `developer` becomes `system`, which every provider knows; OpenAI treats both alike.
   else if (role !== 'assistant') conversation.system(translateContent(item.content, at))
   else sayContent(item.content, at, conversation)
 }

@@ -1,4 +1,4 @@
-/** Tools and the choice among them as chat has them. */
+/** Translates tools and the tool choice to chat's. */
 
 import type { JsonObject } from '../../json/json-object.ts'
 import { readChoice, readGiven, readList, readObject, readText } from '../../json/read-fields.ts'
@@ -8,7 +8,7 @@ import { chatNameOf } from './tool-names.ts'
 
 const WORDS = ['none', 'auto', 'required'] as const
 
-/** Throws a 400 for tools that a provider would have to run itself. */
+/** Throws a 400 for tools that the provider would have to run itself. */
 export function translateTools(body: JsonObject): JsonObject {
   const given = readGiven(body, 'tools')
   const tools =
@@ -16,7 +16,7 @@ export function translateTools(body: JsonObject): JsonObject {
   const choice = readGiven(body, 'tool_choice')
   const parallel = readGiven(body, 'parallel_tool_calls')
   if (tools.length === 0) {
-    // Chat takes neither without tools; here both are common defaults.
+    // Chat refuses both fields without tools, and clients of Responses send them by default.
     return choice === undefined || choice === 'auto' || choice === 'none'
       ? {}
       : { tool_choice: translateChoice(choice) }
@@ -28,7 +28,7 @@ export function translateTools(body: JsonObject): JsonObject {
   }
 }
 
-/** None for a search that the model can do without. */
+/** Returns an empty list for a search that the model can do without. */
 function translateTool(value: unknown, param: string, namespace = ''): JsonObject[] {
   const tool = readObject(value, param)
   if (tool.type === 'custom') return [writeFunction(describeCustomTool(tool, param), namespace)]
@@ -39,7 +39,7 @@ function translateTool(value: unknown, param: string, namespace = ''): JsonObjec
       return translateTool(item, `${param}.tools[${index}]`, name)
     })
   }
-  // Of what OpenAI has stored alone: agents offer it by default, and do without it where there is none.
+  // A search in OpenAI's stored pages only. Agents offer it by default, and work without it.
   if (tool.type === 'web_search' && tool.external_web_access === false) return []
   throw notTranslated(`${param}.type`, 'only functions and custom tools can be translated.')
 }
@@ -77,7 +77,7 @@ function nameFunction(tool: JsonObject, param: string): JsonObject {
   return { type: 'function', function: { name: chatNameOf({ name, namespace: readNamespace(tool, param) }) } }
 }
 
-/** '' for a tool, or a call, in none. */
+/** Returns '' for a tool, or a call, without a namespace. */
 export function readNamespace(tool: JsonObject, param: string): string {
   const namespace = readGiven(tool, 'namespace')
   return namespace === undefined ? '' : readText(namespace, `${param}.namespace`)

@@ -1,7 +1,7 @@
-/** Verbs that change something in the world when their request is carried out. */
+/** Verbs whose requests change something in the world. */
 import { wordSet } from '../token.ts'
 
-/** Requests when they name something of the user's: "close my account", "transfer $500". */
+/** They ask for an action when they name something of the user's: "close my account", "transfer $500". */
 export const actionVerbs = wordSet(`
   cancel close shut stop open transfer move send wire pay buy sell order book reserve schedule reschedule postpone cancel delete remove
   erase block unblock freeze unfreeze lock unlock activate deactivate enable disable subscribe unsubscribe upgrade downgrade renew
@@ -12,7 +12,7 @@ export const actionVerbs = wordSet(`
   connect disconnect link unlink verify sign log
 `)
 
-/** Requests with one of `actionObjects`, whoever owns it: "set an alarm". */
+/** They ask for an action with one of `actionObjects`, whoever owns it: "set an alarm". */
 export const alwaysActed = wordSet('set turn switch play dim start stop snooze call order book remind')
 
 export const actionObjects = wordSet(

@@ -1,28 +1,28 @@
-/** English courtesy: what stands around a question or a request and asks for nothing itself. */
+/** English courtesy: words around a question or a request that ask for nothing. */
 import { courtesyTables } from '../edges.ts'
 import { lowerKey } from '../phrases.ts'
 import { phraseList, type Token, wordSet } from '../token.ts'
 import { openers, questionWords } from './openers.ts'
 
-/** What nobody asks whether someone is able to. */
+/** "Can you …" with these is never a question about ability. */
 const plainRequests = wordSet('explain outline discuss elaborate')
-/** Of these "would you" asks for the opinion of the one who is asked; "can you compare strings in C" asks what anyone can do. */
+/** With these, "would you" asks for an opinion, and "can you compare strings in C" asks about ability. */
 const judgedRequests = wordSet('describe define suggest recommend compare')
 const conditions = wordSet('as by without with in on from yourself inside')
-/** "Can you write a poem", but neither "can you write Chinese" nor "can you write a will". */
-const productRequests = wordSet('write create generate draft provide make')
+/** "Can you write a poem" is a request; "can you write Chinese" and "can you write a will" are not. */
+const productRequests = wordSet('write create generate draft provide')
 const products = wordSet(`
   poem haiku story essay email letter script function program query list table summary song paragraph plan outline report article joke tweet
   speech review recipe example examples description advertisement slogan
 `)
 const listRequests = wordSet('list name')
 const determiners = wordSet('a an the some my two three four five six seven eight nine ten')
-/** "Can you give me", but not "can you give blood". */
+/** "Can you give me" is a request; "can you give blood" is not. */
 const givingRequests = wordSet('give show tell teach help')
 
-/** "Can you write a poem as good as Keats", "… a query without a join": whether it can be done. */
+/** "Can you write a poem as good as Keats", "… a query without a join" ask whether it is possible. */
 function isBound(token: Token): boolean {
-  return /^(?:as|without|yourself)$/.test(token.key)
+  return /^(?:as|without|yourself|you|free)$/.test(token.key)
 }
 
 export const courtesy = courtesyTables({
@@ -83,15 +83,26 @@ export const courtesy = courtesyTables({
     const [verb, object] = [lowerKey(tokens[at]), tokens[at + 1]]
     if (!object || object.kind === 'mark') return false
     const isAbility = /^c(?:an|ould)$/.test(lowerKey(tokens[at - 2]))
-    if (plainRequests.has(verb)) return isAbility
+    if (plainRequests.has(verb))
+      return (
+        isAbility &&
+        lowerKey(object) !== 'away' &&
+        !(verb === 'discuss' && tokens.some(token => /^(?:at|with|in)$/.test(token.key)))
+      )
     if (judgedRequests.has(verb))
       return isAbility && !/^an?$/.test(lowerKey(object)) && !tokens.some(token => conditions.has(token.key))
     const asksForOne = object.kind === 'number' || determiners.has(lowerKey(object))
-    if (listRequests.has(verb)) return isAbility && asksForOne && !/^an?$/.test(lowerKey(object))
+    if (listRequests.has(verb))
+      return (
+        isAbility &&
+        asksForOne &&
+        !/^an?$/.test(lowerKey(object)) &&
+        !tokens.some(token => /^(?:as|by|without|alike|in|on)$/.test(token.key))
+      )
     const isProduct = asksForOne && tokens.slice(at + 2, at + 4).some(token => products.has(lowerKey(token)))
     return (
       (productRequests.has(verb) && isAbility && isProduct && !tokens.some(isBound)) ||
-      (givingRequests.has(verb) && /^(?:me|us)$/.test(lowerKey(object)))
+      (givingRequests.has(verb) && isAbility && /^(?:me|us)$/.test(lowerKey(object)))
     )
   },
   inquiries: phraseList(`
@@ -176,7 +187,7 @@ export const courtesy = courtesyTables({
     pls
     plz
   `),
-  /** "What rhymes with please": its object. */
+  /** In "what rhymes with please", the word is an object. */
   objectMakers: wordSet(`
     of with to for the a an and or is are was were be not as mean means meant called than like use uses using type types write about how
     i you we they he she it that who which please say says word from into by

@@ -1,4 +1,4 @@
-/** Fields of study and of work, and other phrases that people write with or without capitals and that name the same either way. */
+/** Fields of study and work, and other phrases with the same meaning with or without capitals. */
 import { indexPhrases, lowerKey, matchPhrase } from '../phrases.ts'
 import { phraseList, rewrite, type Token } from '../token.ts'
 
@@ -57,7 +57,9 @@ const fields = indexPhrases(
 )
 const written = /^(?:\p{Lu}?[\p{Ll}']+)$/u
 
-/** Each field in small letters, where its words begin with a capital or with none. "Who wrote Deep Learning" may ask for a book. */
+/**
+ * Writes each field in lower case, if each of its words has at most an initial capital. "Who wrote Deep Learning" may ask about a book.
+ */
 export function writeFields(tokens: readonly Token[]): readonly Token[] {
   if (/^who/.test(lowerKey(tokens[0]))) return tokens
   const smaller = new Set<Token>()

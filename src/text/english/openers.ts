@@ -1,4 +1,4 @@
-/** English words that open a question or a request, and those that show whether a text is English prose at all. */
+/** English words that open a question or a request, and words that tell English prose from other texts. */
 import { wordSet } from '../token.ts'
 
 export const questionWords = wordSet(
@@ -11,7 +11,7 @@ export const auxiliaries = wordSet(`
   what's who's where's when's why's how's what're who're
 `)
 
-/** Requests whose words ask for something; those that hand a text over to be worked on are not among them. */
+/** Verbs of requests that ask for something. Those that hand over a text to be worked on are left out. */
 export const requestVerbs = wordSet(`
   explain describe list give show tell name define suggest recommend provide compare write create generate calculate compute
   find discuss outline help teach solve make plan draft design state mention elaborate prove derive estimate
@@ -29,7 +29,7 @@ export const openers: ReadonlySet<string> = new Set([
   'if',
 ])
 
-/** Words that may open a sentence of prose and are the same there in small letters. */
+/** Words that may open a sentence of prose and mean the same in lower case. */
 export const functionWords = wordSet(`
   a an the this that these those my your his her its our their i you he she it we they there here
   if when while because although though since as so but and or also then however in on at for from to with by of about after before
@@ -37,7 +37,7 @@ export const functionWords = wordSet(`
   what which who whom whose where why how than me him us them some any each every all both many much more most
 `)
 
-/** Words that mean what those around them make of them: one instead of another says nothing of the next sentence. */
+/** Words whose meaning depends on their neighbours: that one replaces another in one sentence says nothing about other sentences. */
 export const structureWords: ReadonlySet<string> = new Set([
   ...functionWords,
   ...auxiliaries,

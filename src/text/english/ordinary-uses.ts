@@ -1,4 +1,4 @@
-/** Where a word that often is about wording is not: "fix a tap", "following me", "in order to". */
+/** Uses in which a word that can be about wording is not: "fix a tap", "following me", "in order to". */
 import { lowerKey } from '../phrases.ts'
 import { type Token, wordSet } from '../token.ts'
 import { auxiliaries } from './openers.ts'
@@ -6,7 +6,7 @@ import { auxiliaries } from './openers.ts'
 const determiners = wordSet('a an my your our his her their')
 const objects = wordSet('me him us them you')
 
-/** By word: whether it is ordinary at this place. A thing follows, and no sentence that might be meant itself. */
+/** By word: whether its use at this position is ordinary, because a thing follows and no sentence that could itself be meant. */
 const uses: Readonly<Record<string, (tokens: readonly Token[], at: number) => boolean>> = {
   fix: hasThing,
   following: (tokens, at) => objects.has(lowerKey(tokens[at + 1])),

@@ -36,4 +36,26 @@ describeBackends('requests that were refused', backend => {
     })
     expect([span.status, span.json.data]).toEqual([200, []])
   })
+
+  test('of the admin API too; and guesses at its keys and sessions are bounded, without harm to who has one', async () => {
+    await addUser(proxy, 'other@example.org', 'owner')
+    const key = await issueAdminKey(proxy, 'other@example.org')
+    const ask = async (headers: Record<string, string>) =>
+      (await send(proxy, 'GET', '/v1/organization/refusals', { headers })).status
+    const holder = { authorization: `Bearer ${key}` }
+    expect(await ask(holder)).toBe(200)
+    const guesses = Array.from({ length: 140 }, (_, i) =>
+      i % 2 === 0
+        ? { authorization: `Bearer lgw_admin_${'x'.repeat(29)}${100 + i}` }
+        : { cookie: `model_proxy_session=${'x'.repeat(40)}${100 + i}` },
+    )
+    const statuses = []
+    for (const guess of guesses) statuses.push(await ask(guess))
+    expect(statuses).toEqual(guesses.map((_, i) => (i < 120 ? 401 : 429)))
+    expect(await ask(holder)).toBe(200)
+    await proxy.settle()
+    const { data } = (await send(proxy, 'GET', '/v1/organization/refusals', { headers: holder })).json
+    expect(data).toContainEqual(expect.objectContaining({ reason: 'invalid_admin_key', requests: 120 }))
+    expect(data).toContainEqual(expect.objectContaining({ reason: 'rate_limit_exceeded', requests: 20 }))
+  })
 })

@@ -81,3 +81,22 @@ test('it does not wait for what does not come', async () => {
   batches[0]?.end()
   expect(await result).toBe(2)
 })
+
+test('what waited for a busy event loop is asked for all the same', async () => {
+  const asked: number[] = []
+  const add = createBatcher<number, number>({
+    run: async items => {
+      asked.push(...items)
+      return items
+    },
+    maxItems: 10,
+    timeLimitMs: 40,
+    timeLimitError: () => new Error('too late'),
+  })
+  const results = [add(1)]
+  const busyUntilMs = performance.now() + 60
+  while (performance.now() < busyUntilMs);
+  results.push(add(2))
+  expect(await Promise.all(results)).toEqual([1, 2])
+  expect(asked).toEqual([1, 2])
+})

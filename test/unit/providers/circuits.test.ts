@@ -69,7 +69,7 @@ describe('a circuit', () => {
       status: 503,
       code: 'service_unavailable',
       headers: { 'retry-after': '4' },
-      message: 'Upstream p has been failing and is not asked for now; try again in 4 s.',
+      message: 'Upstream p has been failing and gets no requests for now; try again in 4 s.',
     })
     expect(calls).toBe(3)
     expect(circuits.summarize()).toEqual({ p: { status: 'down', openCircuits: 1 } })

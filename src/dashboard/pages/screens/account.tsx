@@ -51,7 +51,7 @@ function Password() {
     <Card title="Password">
       <form onSubmit={submit} className="space-y-4 p-4">
         <TextField
-          label="Present password"
+          label="Current password"
           type="password"
           autoComplete="current-password"
           required

@@ -30,7 +30,7 @@ export function AdminKeys() {
         keyOf={key => key.id}
         empty={
           <Empty title="No admin keys">
-            With one, OpenAI’s own client library manages projects, keys and usage here.
+            With an admin key, OpenAI’s client libraries can manage projects, keys and usage here.
           </Empty>
         }
         columns={columnsOf(setGoing)}
@@ -44,7 +44,7 @@ export function AdminKeys() {
           onDone={refresh}
           onClose={() => setGoing(null)}
         >
-          Whatever uses it is refused from the next request on.
+          Its requests are refused from the next one on.
         </Confirm>
       )}
     </Card>
@@ -89,7 +89,7 @@ function MakeAdminKey({ onDone, onClose }: { onDone(): void; onClose(): void }) 
     return (
       <ShownOnce
         title="Your new admin key"
-        notice="Copy it now: it is shown this once, and kept nowhere."
+        notice="Copy it now: it is shown only once and not stored."
         value={value}
         copy="Copy key"
         onClose={onClose}
@@ -97,13 +97,13 @@ function MakeAdminKey({ onDone, onClose }: { onDone(): void; onClose(): void }) 
     )
   }
   return (
-    <FormDialog title="New admin key" action="Make key" sending={making} onClose={onClose}>
+    <FormDialog title="New admin key" action="Create key" sending={making} onClose={onClose}>
       <TextField
         label="Name"
         required
         maxLength={100}
         autoComplete="off"
-        hint="It may do all that you may, and expires in 90 days."
+        hint="It has all your permissions, and expires in 90 days."
         value={name}
         onChange={setName}
       />

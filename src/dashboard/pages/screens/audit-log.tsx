@@ -48,7 +48,7 @@ export function AuditLog() {
   return (
     <>
       <PageHeader title="Audit log">
-        Every change, whether it was made here, with an admin API key, or by an operator with psql.
+        Every change, made here, with an admin API key, or by an operator with psql.
       </PageHeader>
       <Card
         title={project === undefined ? 'Whole installation' : 'This project'}

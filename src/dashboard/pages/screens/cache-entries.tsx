@@ -31,7 +31,7 @@ export function CacheEntries({ projectId, mayChange, onChange }: CacheEntriesPro
           keyOf={entry => entry.id}
           empty={
             <Empty title="Nothing is stored yet">
-              The first whole answer of this project will be, unless the request forbids it.
+              The project’s first complete answer will be stored, unless the request forbids it.
             </Empty>
           }
           columns={[
@@ -89,7 +89,7 @@ export function CacheEntries({ projectId, mayChange, onChange }: CacheEntriesPro
           }}
           onClose={() => setGoing(null)}
         >
-          The next request for it goes to the provider, and its answer is stored anew.
+          The next request for it goes to the provider, and its answer is stored again.
         </Confirm>
       )}
     </>

@@ -90,14 +90,14 @@ function Answers({ field }: { field: FieldOf }) {
       <div className="grid gap-x-6 gap-y-4 sm:grid-cols-2">
         <AmountField
           label="Time to live"
-          hint="How long an answer stays, unless the request says otherwise. The plan has an upper limit."
+          hint="How long an answer is kept, unless the request says otherwise. The plan sets an upper limit."
           units={TIMES}
           max={315_360_000}
           {...field('cache_ttl_seconds')}
         />
         <AmountField
-          label="Most that is kept"
-          hint="Beyond it, what would expire first goes. Looked after once a minute."
+          label="Maximum size"
+          hint="Above it, the answers that would expire first are deleted. Checked once a minute."
           units={SIZES}
           max={Number.MAX_SAFE_INTEGER}
           {...field('cache_bytes')}
@@ -106,14 +106,14 @@ function Answers({ field }: { field: FieldOf }) {
       <TextField
         label="Fallback models"
         placeholder="openai/gpt-4o-mini, anthropic/claude-haiku-4.5"
-        hint="Up to five, with commas between: they stand in, in this order, for a model that cannot be reached."
+        hint="Up to five, separated by commas. They are asked in this order when a model cannot be reached."
         autoComplete="off"
         {...field('fallbacks')}
       />
       <TextField
-        label="Models that may be asked for"
+        label="Allowed models"
         placeholder="openai/*, gpt-4o*"
-        hint="Patterns of names, with commas between; empty: any."
+        hint="Patterns of model names, separated by commas. Empty allows every model."
         autoComplete="off"
         {...field('allowed_models')}
       />
@@ -129,19 +129,19 @@ function OtherWords({ field }: { field: FieldOf }) {
       <div className="grid gap-x-6 gap-y-4 sm:grid-cols-2">
         <NumberField
           label="Similarity threshold"
-          hint="Cosine similarity above which a stored question is looked at: 0 to 1. What a person confirmed needs none."
+          hint="Cosine similarity, 0 to 1, above which a stored question may be served. Pairs that a person has confirmed need not reach it."
           max={1}
           {...field('semantic_threshold')}
         />
       </div>
-      <ChoiceField label="Wordings of matches" choices={WORDINGS} {...field('log_content')} />
+      <ChoiceField label="Text of matches" choices={WORDINGS} {...field('log_content')} />
     </Section>
   )
 }
 
 function Judge({ field }: { field: FieldOf }) {
   return (
-    <Section title="What nobody has decided">
+    <Section title="Undecided pairs">
       <ChoiceField label="The judge" choices={JUDGE_MODES} {...field('semantic_judge')} />
       <div className="grid gap-x-6 gap-y-4 sm:grid-cols-2">
         {field('semantic_judge').value !== 'off' && (
@@ -149,19 +149,19 @@ function Judge({ field }: { field: FieldOf }) {
             <TextField
               label="Judge’s model"
               placeholder="openai/gpt-4.1-mini"
-              hint="Any model that the project can reach. It is given both questions as data, and answers by a strict schema."
+              hint="Any model that the project can use. It gets both questions as data, and answers in a strict schema."
               autoComplete="off"
               {...field('semantic_judge_model')}
             />
             <NumberField
-              label="Budget a day, in US dollars"
-              hint="By UTC days. Once it is spent, nobody is asked."
+              label="Daily budget, in US dollars"
+              hint="Per UTC day. When it is spent, the judge is not asked."
               max={1_000_000}
               {...field('semantic_judge_daily_usd')}
             />
             <NumberField
-              label="Wait at most, in milliseconds"
-              hint="A verdict that comes later serves the next request."
+              label="Time limit, in milliseconds"
+              hint="A verdict that arrives later applies to the next request."
               max={60_000}
               step={1}
               {...field('semantic_judge_timeout_ms')}
@@ -169,27 +169,27 @@ function Judge({ field }: { field: FieldOf }) {
           </>
         )}
         <NumberField
-          label="Least similarity that is looked at"
-          hint="What is less similar is neither put to the judge, nor served because somebody confirmed it."
+          label="Minimum similarity"
+          hint="Less similar pairs are never sent to the judge, and not served even if they were confirmed."
           max={1}
           {...field('semantic_judge_floor')}
         />
         <NumberField
-          label="Errors that are acceptable"
-          hint="0 to 0.5; 0: none. Where 200 verdicts or more show errors to be rarer, what nobody decided is served too."
+          label="Acceptable error rate"
+          hint="0 to 0.5. Undecided pairs are served too where at least 200 verdicts show that fewer are wrong. 0 never serves them."
           max={0.5}
           {...field('semantic_error_rate')}
         />
         <NumberField
-          label="Pairs that make an exchange harmless"
-          hint="In how many different pairs an exchange of words was called the same, and never different, before proof takes it for harmless."
+          label="Pairs needed to learn an exchange of words"
+          hint="How many different pairs must have been called the same because of an exchange of words, and none different, before it counts as harmless."
           max={100}
           step={1}
           {...field('semantic_learn_after')}
         />
         <NumberField
-          label="Part of the hits that is looked at"
-          hint="0 to 1: how many of the semantic hits the judge looks at afterwards. One that it calls different is not served again."
+          label="Share of hits to verify"
+          hint="0 to 1. The judge checks this share of the semantic hits afterwards. A pair that it calls different is not served again."
           max={1}
           {...field('semantic_verify_ratio')}
         />

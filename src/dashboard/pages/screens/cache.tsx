@@ -52,14 +52,14 @@ export function Cache() {
           )
         }
       >
-        Whole answers, shared with no other project. Similar is not same: a differently worded question is answered only
-        where nothing that matters differs.
+        Complete answers, never shared with other projects. A differently worded question is answered from the cache
+        only if nothing that matters differs.
       </PageHeader>
       <Problem error={stats.error} />
       <div className="space-y-5">
         <Stats stats={stats.data} />
         <Segments
-          label="Shown of the cache"
+          label="View"
           value={view}
           choices={VIEWS}
           onChange={chosen => change({ view: chosen === 'matches' ? '' : chosen })}
@@ -94,13 +94,13 @@ function Stats({ stats }: { stats: CacheStats | undefined }) {
       <Tile
         title="Answers"
         value={stats && formatCount(stats.entries)}
-        note={stats && `${formatCount(stats.expired)} expired, soon gone`}
+        note={stats && `${formatCount(stats.expired)} expired, deleted soon`}
       />
-      <Tile title="Stored size" value={stats && formatBytes(stats.bytes)} note="as PostgreSQL keeps it" />
+      <Tile title="Stored size" value={stats && formatBytes(stats.bytes)} note="in PostgreSQL" />
       <Tile
         title="Found by wording"
         value={stats && formatCount(stats.prompts)}
-        note={stats && `${formatCount(stats.with_vector)} by similar wording too`}
+        note={stats && `${formatCount(stats.with_vector)} also by similarity`}
       />
       <Tile title="Embedding vectors" value={stats && formatCount(stats.vectors)} note="each paid for once" />
     </dl>

@@ -13,11 +13,11 @@ const REASONS: Record<string, string> = {
   'no-candidate': 'Nothing that is stored is comparable.',
   'below-threshold': 'Nothing that is stored is similar enough.',
   'unproved:verdict': 'A person called it different from the nearest stored question.',
-  fresh: 'It asks about the present: an earlier answer may not hold any more.',
+  fresh: 'It asks about the present, so an earlier answer may be outdated.',
   action: 'It asks for something to be done.',
-  'no-store': 'The request wants no stored answer.',
+  'no-store': 'The request forbids a cached answer.',
   shadow: 'The project is in shadow mode: it would have been a hit.',
-  off: 'The project’s policy leaves it out.',
+  off: 'The project’s settings exclude it from the cache.',
   tools: 'Its answer may call tools.',
 }
 
@@ -29,7 +29,7 @@ function explain(reason: string): string {
 export function Explained({ explanation, asked }: { explanation: Explanation; asked: string }) {
   const { decision, nearest, semantic } = explanation
   return (
-    <Card title="What the cache makes of it">
+    <Card title="How the cache decides">
       <div className="space-y-2 p-4">
         <p className="flex flex-wrap items-center gap-2">
           <ResultBadge result={decision.cache} />
@@ -37,8 +37,8 @@ export function Explained({ explanation, asked }: { explanation: Explanation; as
         </p>
         {semantic && (
           <p className="text-xs text-muted">
-            Read as <q className="text-ink">{semantic.normalized}</q>, under the policy {semantic.policy}, from a
-            similarity of {semantic.threshold} on.
+            Normalized to <q className="text-ink">{semantic.normalized}</q>; policy {semantic.policy}, similarity
+            threshold {semantic.threshold}.
           </p>
         )}
       </div>

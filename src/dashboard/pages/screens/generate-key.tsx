@@ -50,7 +50,7 @@ export function GenerateKey({ projectId, onDone, onClose }: GenerateKeyProps) {
         maxLength={100}
         autoComplete="off"
         placeholder="production"
-        hint="What the key is for: one for each person or environment."
+        hint="What the key is for. Use one for each person or environment."
         value={name}
         onChange={setName}
       />
@@ -95,7 +95,7 @@ function NewKey({ value, onClose }: { value: string; onClose(): void }) {
   return (
     <ShownOnce
       title="Your new key"
-      notice="Copy it now: it is shown this once, and kept nowhere."
+      notice="Copy it now: it is shown only once and not stored."
       value={value}
       copy="Copy key"
       onClose={onClose}

@@ -13,7 +13,7 @@ export function Home() {
   if (project) return <Navigate to={`/${project.id}/overview` as never} replace />
   return isAdministrator(session.data) ? (
     <Empty title="No project yet" action={<NewProject />}>
-      A project has keys, limits and a cache of its own. Make one for each application that should share nothing with
+      A project has keys, limits and a cache of its own. Create one for each application that should share nothing with
       the others.
     </Empty>
   ) : (

@@ -22,8 +22,8 @@ export function LimitsPage() {
   return (
     <>
       <PageHeader title="Limits">
-        Limits belong to the plan. Whatever exceeds one is answered 429 and counts nowhere; no interval of 60 seconds
-        lets more than the limit pass.
+        Limits belong to the plan. A request over a limit is answered with 429 and is not counted; no interval of 60
+        seconds lets more requests pass than the limit.
       </PageHeader>
       <Problem error={limits.error} />
       {limits.isPending && <Loading />}

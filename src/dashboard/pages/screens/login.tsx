@@ -41,7 +41,7 @@ export function Mark() {
 const PROBLEMS: Record<string, string> = {
   unverified: 'Your provider has not verified your e-mail address. Have it verified there, then try again.',
   refused: 'Your provider did not confirm the login. Try again.',
-  expired: 'That login took too long, or was begun in another browser. Try again.',
+  expired: 'The login took too long, or was started in another browser. Try again.',
   throttled: 'There were too many logins from your address. Try again in a quarter of an hour.',
   unreachable: 'Your login provider cannot be reached. Try again, or log in with your password.',
 }

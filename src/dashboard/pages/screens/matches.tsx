@@ -13,16 +13,16 @@ const REFRESH_MS = 5_000
 
 const KINDS = {
   matches: {
-    title: 'Served for other words',
+    title: 'Served in other words',
     path: '/v1/cache/matches',
     empty: 'No semantic hits in the last week',
-    hint: 'Questions that were answered from the cache though worded differently appear here, the latest first.',
+    hint: 'Questions that were answered from the cache although they were worded differently, newest first.',
   },
   'near-misses': {
-    title: 'Nearly served',
+    title: 'Near misses',
     path: '/v1/cache/near_misses',
     empty: 'No near misses in the last week',
-    hint: 'Questions appear here that came near a stored one, without proof that both ask the same. Confirm a pair, and it is served from the next request on.',
+    hint: 'Questions that were similar to a stored one, but not proved to ask the same. A pair that you confirm is served from the next request on.',
   },
 }
 
@@ -66,8 +66,8 @@ function KeepWordings({ project }: { project: Project }) {
     <Card className="p-4">
       <div className="flex flex-wrap items-center justify-between gap-3">
         <p className="max-w-2xl min-w-0 text-muted">
-          <b className="font-medium text-ink">Wordings are not kept.</b> You see how similar two questions were, not
-          what they were. Kept, they are sealed, shown to members of this project, and gone after a week.
+          <b className="font-medium text-ink">Wordings are not kept.</b> You see how similar two questions were, but not
+          their text. If kept, it is encrypted, shown to members of this project, and deleted after a week.
         </p>
         {may(project, 'member') && (
           <Button disabled={keeping.isPending} onClick={() => keeping.mutate()}>

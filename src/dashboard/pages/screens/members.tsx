@@ -54,7 +54,7 @@ export function Members() {
           keyOf={member => member.id}
           empty={
             <Empty title="No members yet" action={add}>
-              Administrators alone see this project. Add people by their e-mail address.
+              Only administrators see this project. Add people by their e-mail address.
             </Empty>
           }
           columns={columnsOf(mayChange ? { setRole: change.mutate, remove: setGoing } : null)}
@@ -131,7 +131,7 @@ function AddMember({ path, onDone, onClose }: { path: string; onDone(): void; on
     return (
       <ShownOnce
         title={`Invitation for ${email}`}
-        notice="Send them this link. It is shown this once, sets their password once, and ends after seven days."
+        notice="Send them this link to set their password. It is shown only now, works once, and expires after seven days."
         value={`${window.location.origin}/dashboard/invitation#${invitation}`}
         copy="Copy link"
         onClose={onClose}

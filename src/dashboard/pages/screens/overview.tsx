@@ -48,7 +48,7 @@ export function Overview() {
         title="Overview"
         action={
           <Segments
-            label="Time shown"
+            label="Period"
             value={name}
             choices={Object.entries(SPANS).map(([value, { title }]) => [value, title])}
             onChange={value => change({ span: value === 'day' ? '' : value })}
@@ -100,11 +100,7 @@ function Figures({ answer, span: name, projectId }: { answer: Answer; span: Span
           note={`${formatCount(totals.exact_hits)} exact, ${formatCount(totals.semantic_hits)} semantic`}
         />
         <Tile title="Saved" value={formatUsd(totals.saved_usd)} note={`${formatUsd(totals.cost_usd)} spent`} />
-        <Tile
-          title="Waiting saved"
-          value={formatDuration(totals.saved_seconds)}
-          note={`over ${formatCount(hits)} hits`}
-        />
+        <Tile title="Time saved" value={formatDuration(totals.saved_seconds)} note={`over ${formatCount(hits)} hits`} />
       </dl>
       <Chart answer={answer} span={name} />
       <div className="grid gap-5 lg:grid-cols-2">
@@ -136,8 +132,8 @@ const KINDS: Record<Measure, { title: string; color: string; of(counts: Counts):
     { title: 'Completion', color: '--semantic', of: counts => counts.completion_tokens },
   ],
   errors: [
-    { title: 'Client’s (4xx)', color: '--warn', of: counts => counts.client_errors },
-    { title: 'Ours or upstream’s (5xx)', color: '--danger', of: counts => counts.server_errors },
+    { title: 'Client (4xx)', color: '--warn', of: counts => counts.client_errors },
+    { title: 'Server or upstream (5xx)', color: '--danger', of: counts => counts.server_errors },
   ],
 }
 
@@ -185,7 +181,7 @@ const RESULTS: Record<string, string> = { HIT: 'Exact hit', 'HIT-SEMANTIC': 'Sem
 
 function Latency({ rows }: { rows: Answer['latency'] }) {
   return (
-    <Card title="Time to the answer’s beginning">
+    <Card title="Time to first byte">
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard */}
       <section className="relative overflow-x-auto" tabIndex={0} aria-label="Latency percentiles">
         <table className="w-full text-left">

@@ -11,9 +11,9 @@ import { Explained } from './explained.tsx'
 
 const CACHE_CONTROLS = [
   ['', 'As the project’s policy says'],
-  ['no-cache', 'Ask anew, and store the answer (no-cache)'],
-  ['no-store', 'Neither look it up, nor store it (no-store)'],
-  ['only-if-cached', 'From the cache, or not at all (only-if-cached)'],
+  ['no-cache', 'Ask the provider and store the answer (no-cache)'],
+  ['no-store', 'Ask the provider and store nothing (no-store)'],
+  ['only-if-cached', 'Only from the cache (only-if-cached)'],
 ] as const
 
 const HOUR_SECONDS = 3600
@@ -136,7 +136,7 @@ function KeyField({ project, value, onChange }: { project: Project; value: strin
         />
         {may(project, 'member') && (
           <Button disabled={making.isPending} onClick={() => making.mutate()}>
-            Make one for an hour
+            Create one for an hour
           </Button>
         )}
       </div>
@@ -149,7 +149,7 @@ function AnswerCard({ outcome: { answered, text } }: { outcome: Outcome }) {
   if (answered === null) {
     return (
       <Card title="Answer">
-        <p className="p-4 text-muted">The answer appears here as it comes, with the headers that say what happened.</p>
+        <p className="p-4 text-muted">The answer appears here as it arrives, with the response headers.</p>
       </Card>
     )
   }

@@ -2,63 +2,63 @@
 import type { Choice, Units } from '../components/setting-fields.tsx'
 
 export const CACHE_MODES: readonly Choice[] = [
-  { value: 'all', title: 'Every request', hint: 'Unless the request itself forbids it.' },
+  { value: 'all', title: 'Every request', hint: 'Unless the request forbids it.' },
   {
     value: 'deterministic',
-    title: 'Deterministic ones',
-    hint: 'With temperature 0, or a seed. The rest is always asked.',
+    title: 'Deterministic requests',
+    hint: 'Those with temperature 0 or a seed. All others go to the provider.',
   },
-  { value: 'off', title: 'None', hint: 'Nothing is looked up, and nothing stored.' },
+  { value: 'off', title: 'None', hint: 'Nothing is looked up or stored.' },
 ]
 
 export const SEMANTIC_MODES: readonly Choice[] = [
-  { value: 'on', title: 'On', hint: 'May be answered from the cache, as the policy says.' },
+  { value: 'on', title: 'On', hint: 'A question in other words may be answered from the cache, as the policy allows.' },
   {
     value: 'shadow',
     title: 'Shadow',
-    hint: 'The provider is asked; what would have been served is shown under Matches.',
+    hint: 'The provider answers; Matches shows what the cache would have served.',
   },
-  { value: 'off', title: 'Off', hint: 'The very same request alone is answered from the cache.' },
+  { value: 'off', title: 'Off', hint: 'Only an identical request is answered from the cache.' },
 ]
 
 export const POLICIES: readonly Choice[] = [
   {
     value: 'proved',
     title: 'Proved',
-    hint: 'Every difference is of a kind that is known to be harmless, or a person confirmed the pair.',
+    hint: 'Only if every difference is of a kind known to be harmless, or a person has confirmed the pair.',
   },
   {
     value: 'judged',
     title: 'Judged',
-    hint: 'Also what a model confirmed, and what verdicts have shown to be right often enough.',
+    hint: 'Also pairs that the judge has confirmed, and matches that verdicts have shown to be right often enough.',
   },
   {
     value: 'threshold',
     title: 'Similar enough',
-    hint: 'Similarity alone. It serves wrong answers sooner or later: look at Similarity first.',
+    hint: 'By similarity alone. Sooner or later this serves wrong answers: look at Similarity first.',
   },
 ]
 
 export const JUDGE_MODES: readonly Choice[] = [
-  { value: 'off', title: 'Nobody is asked', hint: 'People’s verdicts count, given under Matches and Near misses.' },
+  { value: 'off', title: 'Off', hint: 'Only people give verdicts, under Matches and Near misses.' },
   {
     value: 'inline',
-    title: 'A model is asked',
-    hint: 'About the nearest question, before the provider is; the request waits for it.',
+    title: 'During the request',
+    hint: 'A model compares the two questions before the provider is asked. The request waits for its verdict.',
   },
   {
     value: 'learn',
-    title: 'A model is asked afterwards',
-    hint: 'No request waits: what it says serves later ones, and exchanges of words that it finds harmless are learned.',
+    title: 'After the request',
+    hint: 'No request waits. The model’s verdicts apply to later requests, and exchanges of words that it finds harmless are learned.',
   },
 ]
 
 export const WORDINGS: readonly Choice[] = [
-  { value: 'off', title: 'Not kept', hint: 'Matches show how similar, and what kind of difference: no wording.' },
+  { value: 'off', title: 'Not kept', hint: 'Matches show the similarity and the kinds of difference, but no text.' },
   {
     value: 'sealed',
     title: 'Kept for a week',
-    hint: 'Sealed with the encryption key, and shown to members of this project under Matches and Near misses.',
+    hint: 'Encrypted, and shown to this project’s members under Matches and Near misses.',
   },
 ]
 

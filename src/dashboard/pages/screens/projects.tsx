@@ -32,7 +32,7 @@ export function Projects() {
   return (
     <>
       <PageHeader title="Projects and plans" action={<NewProject />}>
-        Nothing cached or counted is ever shared between two projects. A project’s limits are those of its plan, from
+        Projects never share cached answers or counts. A project’s limits are those of its plan; a new plan applies from
         the next request on.
       </PageHeader>
       <div className="space-y-5">
@@ -44,7 +44,7 @@ export function Projects() {
             error={projects.error}
             more={projects.more}
             keyOf={project => project.id}
-            empty={<Empty title="No project yet">Make one for each application.</Empty>}
+            empty={<Empty title="No project yet">Create one for each application.</Empty>}
             columns={columnsOf({ plans: plans.data ?? [], move: move.mutate, archive: setGoing })}
           />
         </Card>
@@ -58,7 +58,7 @@ export function Projects() {
           onDone={refresh}
           onClose={() => setGoing(null)}
         >
-          All its keys are deactivated at once and for good. Its records stay.
+          All its keys are deactivated immediately and permanently. Its records are kept.
         </Confirm>
       )}
     </>
@@ -121,7 +121,7 @@ function Plans({ plans, error }: { plans: Plan[] | undefined; error: Error | nul
         rows={plans}
         error={error}
         keyOf={plan => plan.name}
-        empty={<Empty title="No plans">An operator makes them with SQL: they are rows of the table plans.</Empty>}
+        empty={<Empty title="No plans">Operators create plans with SQL, as rows of the table plans.</Empty>}
         columns={[
           { title: 'Plan', cell: plan => <span className="font-medium">{plan.name}</span> },
           { title: 'A minute per key', numeric: true, cell: plan => formatCount(plan.requests_per_minute_per_key) },

@@ -33,8 +33,8 @@ export function ProviderKeys() {
   return (
     <>
       <PageHeader title="Provider keys">
-        With a key of its own, a project’s requests for a provider’s native models go straight there. Keys are sealed
-        before they are stored and never shown again; a change counts from the next request on.
+        With its own key for a provider, a project’s requests for that provider’s native models go there directly. Keys
+        are encrypted before they are stored and never shown again; changes apply from the next request on.
       </PageHeader>
       <Problem error={stored.error} />
       {stored.isPending && <Loading />}
@@ -49,7 +49,7 @@ export function ProviderKeys() {
           </li>
         ))}
       </ul>
-      {!mayChange && <p className="mt-4 text-muted">Provider keys are changed by owners of the project.</p>}
+      {!mayChange && <p className="mt-4 text-muted">Only owners of the project can change provider keys.</p>}
       {storing && (
         <StoreKey
           title={PROVIDERS[storing]?.title ?? storing}
@@ -130,7 +130,7 @@ function StoreKey({ title, path, onDone, onClose }: { title: string; path: strin
         required
         autoComplete="off"
         spellCheck={false}
-        hint="It replaces the one that is stored. Only its last four characters are shown afterwards."
+        hint="Replaces the stored key. Only its last four characters are shown afterwards."
         value={value}
         onChange={setValue}
       />

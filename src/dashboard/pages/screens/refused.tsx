@@ -10,10 +10,10 @@ import type { Page, Refusal } from '../types.ts'
 const REASONS: Record<string, [title: string, hint: string]> = {
   missing_api_key: ['No API key', 'A client sends no Authorization header.'],
   invalid_api_key: ['Unknown API key', 'A key that was never issued, has expired, or is of another service.'],
-  api_key_disabled: ['Deactivated API key', 'Somebody still uses a key that was turned off.'],
+  api_key_disabled: ['Deactivated API key', 'A client still uses a deactivated key.'],
   rate_limit_exceeded: ['Too many a minute', 'A key or a client address is over its plan’s limit.'],
   monthly_quota_exceeded: ['Month used up', 'A project is over its plan’s quota.'],
-  concurrent_requests_exceeded: ['Too many at once', 'A key has as many requests under way as its plan allows.'],
+  concurrent_requests_exceeded: ['Too many at once', 'A key has as many requests in progress as its plan allows.'],
 }
 
 export function Refused() {
@@ -36,7 +36,7 @@ export function Refused() {
           rows={refused.data}
           keyOf={row => row.reason}
           empty={
-            <Empty title="Nobody was refused">Requests with no key, a bad one, or over a limit are counted here.</Empty>
+            <Empty title="No refused requests">Requests without a valid key or over a limit are counted here.</Empty>
           }
           columns={[
             {

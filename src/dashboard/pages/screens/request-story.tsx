@@ -9,9 +9,9 @@ import { ResultBadge } from './result-badge.tsx'
 function explain(request: ProxyRequest): string {
   const from = request.provider ?? 'nobody'
   if (request.status >= 400) {
-    if (request.status === 499) return 'The client went away before the answer was complete.'
+    if (request.status === 499) return 'The client disconnected before the answer was complete.'
     return request.cache_result === null
-      ? `It was refused with ${request.status} before the cache was asked.`
+      ? `It was refused with ${request.status} before the cache lookup.`
       : `It failed with ${request.status}; nothing was stored.`
   }
   if (request.cache_result === 'HIT')

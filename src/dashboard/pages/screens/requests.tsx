@@ -55,9 +55,7 @@ export function Requests() {
   const isFiltered = Object.values(filters).some(Boolean)
   return (
     <>
-      <PageHeader title="Requests">
-        The last seven days, newest first. What was asked and answered is not kept here.
-      </PageHeader>
+      <PageHeader title="Requests">The last seven days, newest first. Prompts and answers are not recorded.</PageHeader>
       <RequestFilters filters={filters} change={change} keys={keys.data?.data ?? []} />
       <Card>
         <Table
@@ -68,7 +66,7 @@ export function Requests() {
           keyOf={request => request.id}
           empty={
             isFiltered ? (
-              <Empty title="No request fits">Take a filter away to see more.</Empty>
+              <Empty title="No matching requests">Remove a filter to see more.</Empty>
             ) : (
               <Empty title="No requests yet">
                 Send one with a key of this project; it appears here within two seconds.

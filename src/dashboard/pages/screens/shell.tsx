@@ -86,7 +86,7 @@ function Frame({ session }: { session: Session }) {
         <div className="mx-auto max-w-6xl">
           {isUnknown ? (
             <Empty title="There is no such project">
-              It does not exist, or you are not a member of it. Choose another at the left.
+              It does not exist, or you are not a member of it. Choose another on the left.
             </Empty>
           ) : (
             <Outlet />
@@ -205,5 +205,5 @@ function Foot({ session }: { session: Session }) {
 }
 
 export function NotFound() {
-  return <Empty title="There is nothing at this address">The menu leads to every page there is.</Empty>
+  return <Empty title="This page does not exist">Choose one from the menu.</Empty>
 }

@@ -26,9 +26,9 @@ export function Similarity({ project }: { project: Project }) {
   return (
     <Card title="What a threshold would serve">
       {isEmpty ? (
-        <Empty title="Nothing came up in the last week">
-          Once questions come near stored ones, this shows how similar they were, and what each threshold would have
-          served, saved and risked.
+        <Empty title="No similar questions in the last week">
+          When questions are similar to stored ones, this shows how similar they were, and what each threshold would
+          have served, saved and risked.
         </Empty>
       ) : (
         <div className="space-y-5 p-4">
@@ -55,9 +55,9 @@ export function Similarity({ project }: { project: Project }) {
             />
           </div>
           <p className="text-xs text-muted">
-            This project’s threshold is {current}. What is less similar than it, or than the judge’s floor, was not
-            looked at and is not counted here. The risk is weighed by verdicts: mark matches and near misses, and it
-            gets sharper.
+            This project’s threshold is {current}. Questions less similar than that, or than the minimum similarity,
+            were not compared and are not counted here. The risk is estimated from verdicts: the more matches and near
+            misses have one, the better the estimate.
           </p>
         </div>
       )}
@@ -85,7 +85,7 @@ function Outcome({
       <Figure
         title="Would have been served"
         value={`${formatCount(served)} of ${formatCount(seen)}`}
-        note={`${formatCount(stopped)} of them were stopped for want of proof`}
+        note={`${formatCount(stopped)} of them were not served, as nothing proved them`}
       />
       <Figure
         title="Would have saved"
@@ -98,7 +98,7 @@ function Outcome({
         note={
           judged
             ? `${formatCount(judged.served)} verdicts; up to ${formatPercent(1 - judged.precision_low)} with 95% confidence`
-            : 'no verdict is above this threshold'
+            : 'no verdicts above this threshold'
         }
       />
     </dl>

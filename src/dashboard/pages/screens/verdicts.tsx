@@ -12,7 +12,7 @@ import { nameDifference } from './wording-pair.tsx'
 
 const SOURCES: Record<CacheVerdict['source'], string> = {
   person: 'A person',
-  review: 'The judge, of a hit that was served',
+  review: 'The judge, checking a served hit',
   judge: 'The judge',
 }
 
@@ -21,12 +21,12 @@ export function Verdicts({ project }: { project: Project }) {
   const [chosen, choose] = useState<CacheVerdict | null>(null)
   const list = usePaged<CacheVerdict>('/v1/cache/verdicts', { project_id: project.id, limit: 20 })
   return (
-    <Card title="What was said of pairs">
+    <Card title="Verdicts">
       {list.error && <Problem error={list.error} />}
       {list.rows === undefined && !list.error && <Loading />}
       {list.rows?.length === 0 && (
         <Empty title="No verdicts yet">
-          Say of a match or a near miss whether both ask the same, and it is kept here. A person outweighs the judge.
+          Verdicts on matches and near misses appear here. A person’s verdict overrides the judge’s.
         </Empty>
       )}
       <ul className="divide-y divide-line">
@@ -88,7 +88,7 @@ function Said({
         {model !== null && <span className="font-mono text-xs text-muted">{model}</span>}
       </div>
       {known.length === 0 ? (
-        <p className="text-xs text-muted">No wording of it is kept.</p>
+        <p className="text-xs text-muted">Its text is not kept.</p>
       ) : (
         known.map(wording => (
           <p key={wording} className="break-words whitespace-pre-wrap">

@@ -4,7 +4,7 @@ import type { WordingDifference, Wordings } from '../types.ts'
 
 const HARMLESS: Record<string, string> = {
   'white-space': 'white space',
-  typography: 'the same mark in another shape',
+  typography: 'typographic variant',
   'closing-mark': 'closing mark',
   courtesy: 'courtesy',
   contraction: 'contraction',
@@ -15,13 +15,13 @@ const HARMLESS: Record<string, string> = {
   spelling: 'British and American spelling',
   abbreviation: 'abbreviation',
   'question-frame': 'two ways to ask the same',
-  'frame-word': 'word that the frame can do without',
-  inflection: 'singular for plural',
+  'frame-word': 'optional word of a set phrase',
+  inflection: 'singular or plural',
   synonym: 'synonym',
 }
 
 const KINDS: Record<string, string> = {
-  verbatim: 'a text that counts as it stands',
+  verbatim: 'text compared literally',
   number: 'number',
   negation: 'negation',
   modality: 'can, may, must',
@@ -31,7 +31,7 @@ const KINDS: Record<string, string> = {
   code: 'code',
   sign: 'sign',
   'word-order': 'order of words',
-  'added-words': 'words that one has more',
+  'added-words': 'additional words',
   words: 'other words',
 }
 
@@ -69,7 +69,7 @@ export function WordingPair({ wordings }: { wordings: Wordings }) {
             </b>
           </li>
         ))}
-        {differences.length === 0 && <li className="text-muted">Word for word the same.</li>}
+        {differences.length === 0 && <li className="text-muted">The words are identical.</li>}
       </ul>
     </div>
   )

@@ -1,17 +1,17 @@
-/** What the translation of an answer has to know of its request. */
+/** What the translation of a response needs to know about its request. */
 import type { JsonObject } from '../../../json/json-object.ts'
 import { asksForJsonObject } from '../request/translate-format.ts'
 import { translateStop } from '../request/translate-sampling.ts'
 import { usesLegacyFunctions } from '../request/translate-tool-choice.ts'
 
 export interface AnswerContext {
-  /** OpenAI's `created`: Anthropic's answers bear no time. */
+  /** For OpenAI's `created`: Anthropic's responses have no time. */
   createdSeconds: number
-  /** The answer is JSON by instruction: a code fence around it is taken off. */
+  /** JSON was asked for by instruction: a code fence around it is removed. */
   isJsonObject: boolean
-  /** A call is told as `function_call`. */
+  /** A call is returned as `function_call`. */
   usesLegacyFunctions: boolean
-  /** Sequences that Anthropic was not told to stop at, and that end the answer here. */
+  /** Stop sequences that Anthropic does not accept; the response is cut at them here. */
   ownStops: readonly string[]
 }
 

@@ -1,4 +1,4 @@
-/** What a plain answer and each chunk of a stream have in common. */
+/** The fields that a plain response and each chunk of a stream share. */
 import type { Message, Usage } from '@anthropic-ai/sdk/resources/messages'
 import type { AnswerContext } from './answer-context.ts'
 

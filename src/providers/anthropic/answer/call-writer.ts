@@ -1,21 +1,21 @@
-/** Tool uses of a stream as the deltas of OpenAI's calls. */
+/** Translates a stream's tool uses into deltas of OpenAI's tool calls. */
 import type { ToolUseBlock } from '@anthropic-ai/sdk/resources/messages'
 import type { JsonObject } from '../../../json/json-object.ts'
 import type { AnswerContext } from './answer-context.ts'
 
 export interface CallWriter {
-  /** A block that calls a tool begins. Each returns the deltas it comes to. */
+  /** Starts a block that calls a tool. Like the others, returns the resulting deltas. */
   start(block: number, use: ToolUseBlock): JsonObject[]
-  /** A fragment of its input's JSON text. */
+  /** Adds a fragment of its input's JSON text. */
   continue(block: number, fragment: string): JsonObject[]
-  /** A block ends, of whatever kind. */
+  /** Ends a block of any kind. */
   stop(block: number): JsonObject[]
 }
 
 interface OpenCall {
-  /** Counted from 0 among the calls alone. */
+  /** Index among the calls only, from 0. */
   position: number
-  /** What its block began with: all of its input, where no fragments follow. */
+  /** The input in the block's start: complete if no fragments follow. */
   input: unknown
   hasFragments: boolean
 }
@@ -27,7 +27,7 @@ export function createCallWriter({ usesLegacyFunctions }: AnswerContext): CallWr
   function writeArguments({ position }: OpenCall, fragment: string): JsonObject[] {
     const called = { arguments: fragment }
     if (!usesLegacyFunctions) return [{ tool_calls: [{ index: position, function: called }] }]
-    // There is room for one.
+    // A `function_call` has room for one call only.
     return position === 0 ? [{ function_call: called }] : []
   }
 

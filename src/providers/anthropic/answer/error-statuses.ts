@@ -1,15 +1,14 @@
-/** Anthropic's kinds of errors: the status of each, and OpenAI's code for it. */
+/** Anthropic's error types, each with its status and OpenAI's code. */
 import type { ErrorType } from '@anthropic-ai/sdk/resources/shared'
 
 export interface ErrorKind {
-  /** For an error that comes without one, inside a stream. Where Anthropic sends a status, that is kept. */
+  /** For an error without a status, inside a stream. A status that Anthropic sends is kept. */
   status: number
   code: string
 }
 
 /**
- * Overload keeps Anthropic's own 529: clients of OpenAI's try again at any status from 500 on. Kinds with no row are
- * those of other endpoints.
+ * Overload keeps Anthropic's 529, because OpenAI's clients retry any status from 500 on. Types without a row belong to other endpoints.
  */
 const KINDS: Partial<Record<ErrorType | 'request_too_large', ErrorKind>> = {
   invalid_request_error: { status: 400, code: 'invalid_request_error' },
@@ -25,7 +24,7 @@ const KINDS: Partial<Record<ErrorType | 'request_too_large', ErrorKind>> = {
   overloaded_error: { status: 529, code: 'overloaded' },
 }
 
-/** A kind that is not known is told as a failure of the server's, under its own name. */
+/** An unknown type becomes a server error under its own name. */
 export function kindOf(type: string): ErrorKind {
   return Object.hasOwn(KINDS, type) ? (KINDS[type as ErrorType] ?? unknownKind(type)) : unknownKind(type)
 }

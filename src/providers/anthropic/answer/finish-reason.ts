@@ -1,11 +1,8 @@
-/** Why an answer ended, in OpenAI's words. */
+/** Translates why a response ended. */
 import type { RefusalStopDetails, StopReason } from '@anthropic-ai/sdk/resources/messages'
 import type { AnswerContext } from './answer-context.ts'
 
-/**
- * A paused turn is not at its end, and has no other word. A refusal is a classifier's, which OpenAI calls a filter's:
- * it is never stored.
- */
+/** OpenAI has no word for a paused turn. A refusal comes from a classifier, which OpenAI calls a content filter: it is never stored. */
 const FINISH_REASONS: Record<StopReason, string> = {
   end_turn: 'stop',
   stop_sequence: 'stop',
@@ -16,14 +13,14 @@ const FINISH_REASONS: Record<StopReason, string> = {
   refusal: 'content_filter',
 }
 
-/** A reason that is not known yet is told as it is; null where the answer has not ended. */
+/** Returns an unknown reason unchanged; null when the response has not ended. */
 export function translateStopReason(reason: string | null, context: AnswerContext): string | null {
   if (reason === null) return null
   if (reason === 'tool_use' && context.usesLegacyFunctions) return 'function_call'
   return Object.hasOwn(FINISH_REASONS, reason) ? FINISH_REASONS[reason as StopReason] : reason
 }
 
-/** OpenAI's `refusal`; null where the answer is none. */
+/** OpenAI's `refusal`; null when the response is none. */
 export function describeRefusal(reason: string | null, details: RefusalStopDetails | null | undefined): string | null {
   return reason === 'refusal' ? (details?.explanation ?? 'Anthropic’s safeguards ended this answer.') : null
 }

@@ -1,9 +1,9 @@
-/** Joins the texts of several blocks into OpenAI's one, the same for plain answers and streams. */
+/** Joins the texts of several blocks into OpenAI's single text, alike for plain responses and streams. */
 
 export interface TextJoiner {
-  /** Another block begins: what comes stands apart from what was said. */
+  /** Starts a new block: its text is separated from earlier text. */
   part(): void
-  /** The text as it continues the joined one. */
+  /** Returns the text to append to the joined one. */
   add(text: string): string
 }
 

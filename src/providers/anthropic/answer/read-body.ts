@@ -1,6 +1,6 @@
-/** Reads the whole of an answer's body. */
+/** Reads a response's whole body. */
 
-/** Throws what reading the body throws: it has its own bounds. */
+/** Throws what reading the body throws; the body enforces its own limits. */
 export async function readBody(body: ReadableStream<Uint8Array>): Promise<string> {
   const decoder = new TextDecoder()
   const parts: string[] = []

@@ -1,15 +1,15 @@
-/** Ends a text at sequences that Anthropic does not take as its own: those of white space alone. */
+/** Ends a text at stop sequences that Anthropic does not accept: those of white space only. */
 
 export interface TextStopper {
-  /** The text that is certain to stand before a stop; empty once there was one. */
+  /** Returns the text that is certainly before a stop; empty after a stop. */
   push(text: string): string
-  /** What was held back. */
+  /** Returns the text that was held back. */
   end(): string
-  /** Whether a sequence was met: nothing that comes after it belongs to the answer. */
+  /** Whether a stop sequence was found: later text is not part of the response. */
   readonly isStopped: boolean
 }
 
-/** Without sequences, text passes as it is. */
+/** Without sequences, text passes unchanged. */
 export function createTextStopper(sequences: readonly string[]): TextStopper {
   let held = ''
   let isStopped = false
@@ -34,7 +34,7 @@ export function createTextStopper(sequences: readonly string[]): TextStopper {
   }
 }
 
-/** Characters at the end of a text that may be the beginning of a sequence. */
+/** Number of characters at the text's end that may begin a sequence. */
 function countBegun(text: string, sequences: readonly string[]): number {
   const begun = sequences.map(sequence => {
     for (let length = Math.min(sequence.length - 1, text.length); length > 0; length--) {

@@ -1,4 +1,4 @@
-/** Anthropic's stream of events as OpenAI's stream of chunks. */
+/** Translates Anthropic's stream of events into OpenAI's stream of chunks. */
 import type { ContentBlock, RawContentBlockDelta, RawMessageStreamEvent } from '@anthropic-ai/sdk/resources/messages'
 import { isJsonObject, type JsonObject, parseJsonObject } from '../../../json/json-object.ts'
 import { broken } from '../../upstream-failure.ts'
@@ -22,7 +22,7 @@ export class StreamTranslator {
   readonly #unfencer: ReturnType<typeof createUnfencer> | null
   readonly #stopper: ReturnType<typeof createTextStopper>
   readonly #calls: CallWriter
-  /** Thoughts, by their blocks' numbers, while they grow. */
+  /** Unfinished thinking blocks, by block number. */
   readonly #thoughts = new Map<number, KeptThought>()
   #envelope: AnswerEnvelope | null = null
   #usage: ReportedUsage = {}
@@ -41,13 +41,13 @@ export class StreamTranslator {
   }
 
   /**
-   * One event's data to the payloads of the chunks it comes to: none for pings and for what is not known. The last
-   * are the usage chunk and `[DONE]`. Throws a ProxyError for an error event, and for data that is no event.
+   * Translates one event's data into the payloads of its chunks: none for pings and unknown events. The last ones are the usage chunk and
+   * `[DONE]`. Throws a ProxyError for an error event, and for data that is no event.
    */
   push(data: string): string[] {
     if (this.#isDone) return []
     const event = readEvent(data)
-    // What Anthropic went on to say is counted, and is no part of the answer.
+    // Output after the stop sequence is billed, but is not part of the response.
     if (this.#stopper.isStopped && event.type.startsWith('content_block')) return []
     switch (event.type) {
       case 'message_start':
@@ -67,7 +67,7 @@ export class StreamTranslator {
         return [JSON.stringify({ ...this.#envelope, choices: [], usage: translateUsage(this.#usage) }), '[DONE]']
       case 'error':
         throw translateError(event, null)
-      // Pings, and what Anthropic may add.
+      // Pings, and events that Anthropic may add.
       default:
         return []
     }
@@ -122,7 +122,7 @@ export class StreamTranslator {
     const last: JsonObject[] = []
     if (held !== '') last.push({ content: held })
     if (refusal !== null) last.push({ refusal })
-    // Once and whole: clients that do not know the field keep the last they see.
+    // Sent whole in one chunk: a client that does not know the field keeps only the last value.
     if (this.#thoughts.size > 0) last.push({ thinking_blocks: [...this.#thoughts.values()] })
     return [...this.#writeChunks(last), this.#writeChunk({}, this.#stopper.isStopped ? 'stop' : told)]
   }
@@ -143,7 +143,7 @@ function readEvent(data: string): Event {
   return event as unknown as Event
 }
 
-/** The parts that are read without another look. */
+/** Checks the fields that are then read without a check. */
 function isWellFormed(event: JsonObject): boolean {
   if (event.type === 'message_start') return isJsonObject(event.message)
   if (event.type === 'content_block_start') return isJsonObject(event.content_block)

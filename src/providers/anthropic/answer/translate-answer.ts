@@ -1,4 +1,4 @@
-/** Whatever Anthropic answers, plain, streamed or in error, in OpenAI's form. */
+/** Translates Anthropic's responses into OpenAI's format: plain, streamed, and errors. */
 import type { Message } from '@anthropic-ai/sdk/resources/messages'
 import { ProxyError } from '../../../errors.ts'
 import { parseExactly } from '../../../json/exact-json.ts'
@@ -11,7 +11,7 @@ import { translateError } from './translate-error.ts'
 import { translateResponse } from './translate-response.ts'
 import { translateStream } from './translate-stream.ts'
 
-/** Status and headers stay, `Retry-After` and rate limits among them. */
+/** Keeps status and headers, including `Retry-After` and rate limits. */
 export async function translateAnswer(answer: UpstreamAnswer, context: AnswerContext): Promise<UpstreamAnswer> {
   const { status } = answer
   const headers = new Headers(answer.headers)
@@ -23,7 +23,7 @@ export async function translateAnswer(answer: UpstreamAnswer, context: AnswerCon
   return writeAnswer(status, headers, translateResponse(body, context))
 }
 
-/** A stream that begins with an error is told as that error, with its status: whoever asked may try again. */
+/** A stream that begins with an error becomes an error response with its status, so that the client may retry. */
 async function translateStreamed(
   upstream: ReadableStream<Uint8Array>,
   headers: Headers,
@@ -37,7 +37,7 @@ async function translateStreamed(
   }
 }
 
-/** Undefined where it is not JSON: a gateway in front may answer in HTML. */
+/** Undefined when the body is not JSON: a gateway may respond with HTML. */
 function parseBody(text: string): unknown {
   try {
     return parseExactly(text)

@@ -1,12 +1,12 @@
-/** Anthropic's errors in OpenAI's envelope. */
+/** Translates Anthropic's errors into OpenAI's envelope. */
 
 import { type ProxyError, quoteError } from '../../../errors.ts'
 import { isJsonObject, type JsonObject } from '../../../json/json-object.ts'
 import { kindOf } from './error-statuses.ts'
 
 /**
- * `{"type":"error","error":{type,message,details?}}`, as a body or as an event, told as one error. `status` is the
- * answer's, which holds; null for an event, whose kind tells it.
+ * Reads `{"type":"error","error":{type,message,details?}}`, from a body or an event. `status` is the response's and is kept; null for an
+ * event, whose type decides the status.
  */
 export function translateError(body: unknown, status: number | null): ProxyError {
   const error = isJsonObject(body) && isJsonObject(body.error) ? body.error : {}
@@ -20,7 +20,7 @@ export function translateError(body: unknown, status: number | null): ProxyError
   })
 }
 
-/** Anthropic's own code, finer than the type, where it gives one. */
+/** Anthropic's own code, more specific than the type, if there is one. */
 function readDetailCode({ details }: JsonObject): string | null {
   return isJsonObject(details) && typeof details.error_code === 'string' ? details.error_code : null
 }

@@ -1,4 +1,4 @@
-/** Anthropic's plain answer as OpenAI's. */
+/** Translates Anthropic's plain response. */
 import type { ContentBlock, Message, ToolUseBlock } from '@anthropic-ai/sdk/resources/messages'
 import type { JsonObject } from '../../../json/json-object.ts'
 import type { AnswerContext } from './answer-context.ts'
@@ -10,7 +10,7 @@ import { keepThought } from './thinking-blocks.ts'
 import { translateUsage } from './translate-usage.ts'
 import { createUnfencer } from './unfence.ts'
 
-/** A `chat.completion`. Blocks of tools that Anthropic ran itself are left out: what they found is in the text. */
+/** Returns a `chat.completion`. Blocks of Anthropic's server tools are left out: the text contains their results. */
 export function translateResponse(message: Message, context: AnswerContext): JsonObject {
   const read = readBlocks(message.content, context)
   const finishReason = read.isStopped ? 'stop' : translateStopReason(message.stop_reason, context)
@@ -24,9 +24,9 @@ export function translateResponse(message: Message, context: AnswerContext): Jso
 interface ReadBlocks {
   said: string
   thought: string
-  /** Those that belong to the answer. */
+  /** The blocks that belong to the response. */
   blocks: readonly ContentBlock[]
-  /** One of our own stop sequences ended it. */
+  /** Whether a stop sequence handled here ended it. */
   isStopped: boolean
 }
 
@@ -57,7 +57,7 @@ function readBlocks(content: readonly ContentBlock[], { isJsonObject, ownStops }
   let said = ''
   let thought = ''
   for (const [index, block] of content.entries()) {
-    // Text is cut into blocks where a citation begins; a thought is whole by itself.
+    // Anthropic splits text into blocks where a citation begins; each thinking block stands alone.
     if (block.type === 'text') {
       const added = text.add(block.text)
       said += stopper.push(unfencer ? unfencer.push(added) : added)

@@ -1,4 +1,4 @@
-/** The bytes of Anthropic's event stream as those of OpenAI's. */
+/** Translates the bytes of Anthropic's event stream into OpenAI's. */
 import { createSseParser, type SseEvent } from '../../../openai-format/sse-parser.ts'
 import { broken } from '../../upstream-failure.ts'
 import type { AnswerContext } from './answer-context.ts'
@@ -9,8 +9,8 @@ type Reader = ReturnType<typeof openReader>
 const encoder = new TextEncoder()
 
 /**
- * Resolves once the first chunk is there, so that an answer that fails before it is told as an error with a status.
- * Rejects, and later reading throws, with a ProxyError: upstream's own error, or that it broke off.
+ * Resolves with the first chunk, so that an earlier failure becomes an error response with a status. Rejects, and later reading throws,
+ * with a ProxyError: the upstream's own error, or that it broke off.
  */
 export async function translateStream(
   upstream: ReadableStream<Uint8Array>,
@@ -59,7 +59,7 @@ async function* translateChunks(reader: Reader, context: AnswerContext): AsyncGe
   }
 }
 
-/** What came before an error is told before it. */
+/** Yields the events before an error first. */
 function* translateEvents(events: readonly SseEvent[], translator: StreamTranslator): Generator<Uint8Array> {
   for (const { data } of events) {
     const payloads = translator.push(data)
@@ -67,11 +67,11 @@ function* translateEvents(events: readonly SseEvent[], translator: StreamTransla
   }
 }
 
-/** Nothing more is expected; a connection that is read to its end can be used again. */
+/** Reads past the end, so that the connection can be reused. */
 async function readToEnd(reader: Reader): Promise<void> {
   try {
     while (!(await reader.read()).done);
   } catch {
-    // The answer is whole: how the connection ends matters to nobody.
+    // The response is already complete.
   }
 }

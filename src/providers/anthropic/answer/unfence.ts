@@ -1,14 +1,14 @@
-/** Takes a code fence off an answer that was to be JSON alone, however the text is cut. */
+/** Removes a code fence around a response that should be JSON only, however the text is split. */
 
 export interface Unfencer {
-  /** The text that is certain not to be part of a fence. */
+  /** Returns the text that is certainly not part of a fence. */
   push(text: string): string
-  /** What was held back. */
+  /** Returns the text that was held back. */
   end(): string
 }
 
 const OPENING = /^\s*```(?:json|JSON)?[ \t]*\r?\n/
-/** What may still become an opening fence. */
+/** Text that may still become an opening fence. */
 const OPENING_BEGUN = /^\s*(?:`{0,2}|```(?:|j|js|jso|json|J|JS|JSO|JSON)[ \t]*\r?)$/
 const CLOSING = /^\s*```\s*$/
 const SPACE = /\s/
@@ -45,7 +45,7 @@ export function unfence(text: string): string {
   return unfencer.push(text) + unfencer.end()
 }
 
-/** Where that begins which is, or may become, the closing fence. */
+/** Position where the closing fence begins, or may begin. */
 function findTail(text: string): number {
   let at = skipSpace(text, text.length)
   for (let ticks = 0; ticks < 3 && text[at - 1] === '`'; ticks++) at--

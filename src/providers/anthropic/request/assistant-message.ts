@@ -1,4 +1,4 @@
-/** An assistant's message, as it comes back in a conversation, as Anthropic's blocks. */
+/** Translates an assistant's message in a conversation into Anthropic's blocks. */
 import type {
   ContentBlockParam,
   RedactedThinkingBlockParam,
@@ -11,21 +11,21 @@ import { readGiven, readList, readObject, readText } from '../../../json/read-fi
 import { refusal } from './check-fields.ts'
 import { translateText } from './translate-parts.ts'
 
-/** A call as the client knows it. */
+/** A tool call as the client knows it. */
 export interface Call {
   clientId: string
   name: string
   input: unknown
 }
 
-/** A thought of the model's, and its place among all blocks. */
+/** A thinking block, and its index among all blocks. */
 interface Thought {
   at: number
   block: ThinkingBlockParam | RedactedThinkingBlockParam
 }
 
 export interface AssistantMessage {
-  /** Without calls and thoughts. */
+  /** Content without calls and thinking blocks. */
   said: ContentBlockParam[]
   calls: Call[]
   thoughts: Thought[]
@@ -36,7 +36,7 @@ export function readAssistantMessage(message: JsonObject, param: string): Assist
   return { said: readSaid(message, param), calls: readCalls(message, param), thoughts: readThoughts(message) }
 }
 
-/** A refusal is what was said, where nothing else was. */
+/** A refusal stands in for missing content. */
 function readSaid(message: JsonObject, param: string): ContentBlockParam[] {
   const said = translateText(message, param)
   const refused = readGiven(message, 'refusal')
@@ -56,7 +56,7 @@ function readCalls(message: JsonObject, param: string): Call[] {
   })
 }
 
-/** Legacy calls have no ids: their place is one. */
+/** Legacy calls have no ids: their position is used. */
 function readLegacyCall(value: unknown, param: string): Call {
   return { clientId: param, ...readFunction(value, param) }
 }
@@ -67,7 +67,7 @@ function readFunction(value: unknown, param: string): Omit<Call, 'clientId'> {
   return { name: readText(called.name, `${param}.name`), input: parseArguments(text) }
 }
 
-/** What a model once wrote and nobody can parse, cut off for example, is passed as its text: Anthropic takes objects alone. */
+/** Invalid JSON, for example cut off, is passed as text inside an object: Anthropic accepts only objects. */
 function parseArguments(text: string): JsonObject {
   try {
     // A function without parameters may be called without arguments.
@@ -78,7 +78,7 @@ function parseArguments(text: string): JsonObject {
   }
 }
 
-/** Blocks that are not Anthropic's own are left out: another vendor's thoughts have no signature. */
+/** Ignores blocks of other vendors: their thinking blocks have no signature. */
 function readThoughts(message: JsonObject): Thought[] {
   const blocks = readGiven(message, 'thinking_blocks')
   if (!Array.isArray(blocks)) return []
@@ -92,7 +92,7 @@ function readThoughts(message: JsonObject): Thought[] {
   })
 }
 
-/** All blocks in their order; `ids` are the calls', as they are sent. */
+/** All blocks in order; `ids` are the calls' ids as they are sent. */
 export function composeAssistantTurn(
   { said, calls, thoughts }: AssistantMessage,
   ids: readonly string[],
@@ -101,7 +101,7 @@ export function composeAssistantTurn(
     return { type: 'tool_use', id: ids[index] ?? '', name, input }
   })
   const blocks: ContentBlockParam[] = [...said, ...uses]
-  // Thoughts by themselves are no turn.
+  // Thinking blocks alone are no turn.
   if (blocks.length === 0) return []
   for (const { at, block } of thoughts.toSorted((a, b) => a.at - b.at)) blocks.splice(at, 0, block)
   return blocks

@@ -1,4 +1,4 @@
-/** Marks that tell the vendor to cache the prompt up to here: Anthropic's own, and OpenAI's. */
+/** Marks for prompt caching, in Anthropic's form and in OpenAI's. */
 import type { CacheControlEphemeral, ContentBlockParam } from '@anthropic-ai/sdk/resources/messages'
 import type { JsonObject } from '../../../json/json-object.ts'
 import { readChoice, readGiven, readObject } from '../../../json/read-fields.ts'
@@ -7,7 +7,7 @@ export interface CacheMark {
   cache_control?: CacheControlEphemeral
 }
 
-/** The mark of a message, part or tool, to be spread into its block; empty where it has none. */
+/** Returns the mark of a message, part or tool as fields for its block; empty when it has none. */
 export function readCacheMark(marked: JsonObject, param: string): CacheMark {
   const own = readGiven(marked, 'cache_control')
   if (own !== undefined) return { cache_control: readOwnMark(own, `${param}.cache_control`) }
@@ -18,7 +18,7 @@ export function readCacheMark(marked: JsonObject, param: string): CacheMark {
   return { cache_control: typeof ttl === 'string' ? { type: 'ephemeral', ttl: '1h' } : { type: 'ephemeral' } }
 }
 
-/** Puts a whole message's mark on the last of its blocks that can bear one. */
+/** Moves a whole message's mark to the last block that can have one. */
 export function markLast(blocks: ContentBlockParam[], message: JsonObject, param: string): ContentBlockParam[] {
   const mark = readCacheMark(message, param)
   const last = blocks.findLast(({ type }) => type !== 'thinking' && type !== 'redacted_thinking')

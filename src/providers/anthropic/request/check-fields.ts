@@ -1,4 +1,4 @@
-/** Holds a request's fields against the table of rules. */
+/** Checks a request's fields against the table of rules. */
 
 import { invalidRequest, type ProxyError } from '../../../errors.ts'
 import type { JsonObject } from '../../../json/json-object.ts'
@@ -6,7 +6,7 @@ import { FIELD_RULES, type FieldRule, type RuledField } from '../field-rules.ts'
 
 const RULES: ReadonlyMap<string, FieldRule> = new Map(Object.entries(FIELD_RULES))
 
-/** The fields that no rule knows. Throws a 400 that names a refused one. */
+/** Returns the fields without a rule. Throws a 400 that names a refused field. */
 export function takeUnknownFields(body: JsonObject): JsonObject {
   const unknown: JsonObject = Object.create(null)
   for (const [field, value] of Object.entries(body)) {
@@ -19,7 +19,7 @@ export function takeUnknownFields(body: JsonObject): JsonObject {
   return unknown
 }
 
-/** The 400 for a refused field; `param` is where this request has it. */
+/** The 400 for a refused field; `param` is its position in the request. */
 export function refusal(field: RuledField, param: string): ProxyError {
   return invalidRequest(`${param} cannot be sent to Anthropic. ${FIELD_RULES[field].reason}`, param)
 }

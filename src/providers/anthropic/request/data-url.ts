@@ -1,4 +1,4 @@
-/** Data URLs in base64, the only kind that OpenAI's clients send: RFC 2397. */
+/** Parses data URLs in base64, the only kind that OpenAI's clients send: RFC 2397. */
 
 export interface DataUrl {
   /** In lower case, without parameters. */
@@ -6,12 +6,12 @@ export interface DataUrl {
   base64: string
 }
 
-/** Longer headers than this are none. */
+/** No valid header is longer. */
 const MAX_HEADER_LENGTH = 256
 
-/** Null for anything else, data URLs that are not base64 included. */
+/** Returns null for anything else, including data URLs that are not base64. */
 export function parseDataUrl(url: string): DataUrl | null {
-  // Megabytes may follow: only the header is looked at closely.
+  // Only the header is searched, because megabytes may follow.
   const comma = url.slice(0, MAX_HEADER_LENGTH).indexOf(',')
   const header = /^data:([^;,]*)(?:;[^;,]+)*;base64$/i.exec(url.slice(0, Math.max(0, comma)))
   return header ? { mediaType: (header[1] ?? '').toLowerCase(), base64: url.slice(comma + 1) } : null

@@ -1,19 +1,19 @@
-/** Fits a JSON schema to what Anthropic can hold a model to. */
+/** Adapts a JSON schema to what Anthropic can enforce. */
 
 import { invalidRequest } from '../../../errors.ts'
 import { isJsonObject, type JsonObject, writeField } from '../../../json/json-object.ts'
 
-/** Enforced as they are. */
+/** Keywords that Anthropic enforces. */
 const ENFORCED = new Set(['type', 'enum', 'const', 'required', '$ref', 'title'])
-/** Say nothing about what is valid. */
+/** Keywords without an effect on validity. */
 const ANNOTATIONS = new Set(['$schema', '$id', '$comment', 'examples', 'deprecated', 'readOnly', 'writeOnly'])
-/** Maps of names to schemas. */
+/** Keywords with maps of names to schemas. */
 const NAMED = new Set(['properties', '$defs', 'definitions'])
 const FORMATS = new Set('date-time time date duration email hostname uri ipv4 ipv6 uuid'.split(' '))
 
 /**
- * The schema with every object closed, which Anthropic demands, and with keywords that it cannot enforce as words of
- * the description, where the model reads them. Throws a 400 where closing an object would shut out what it is for.
+ * Closes every object, as Anthropic demands. Keywords that Anthropic cannot enforce move into the description, where the model reads
+ * them. Throws a 400 when closing an object would break its purpose.
  */
 export function fitSchema(schema: JsonObject, param: string): JsonObject {
   const fitted: JsonObject = {}
@@ -41,7 +41,7 @@ function isEnforced(keyword: string, value: unknown): boolean {
   return keyword === 'minItems' && (value === 0 || value === 1)
 }
 
-/** `allOf` of one is a way to write beside a `$ref`. */
+/** `allOf` with one schema is a way to write keywords beside a `$ref`. */
 function unwrapSingle(schema: JsonObject): JsonObject {
   const { allOf, ...rest } = schema
   const only: unknown = Array.isArray(allOf) && allOf.length === 1 ? allOf[0] : undefined
@@ -62,7 +62,7 @@ function describesObject({ type, properties }: JsonObject): boolean {
   return type === 'object' || (Array.isArray(type) && type.includes('object')) || isJsonObject(properties)
 }
 
-/** An object of any keys would become one of none; parts that are to hold together would contradict each other. */
+/** Closing an object with free keys would leave it empty, and closing the parts of an `allOf` would make them contradict. */
 function checkClosable(
   { properties, additionalProperties, patternProperties, allOf, $ref }: JsonObject,
   param: string,

@@ -1,12 +1,12 @@
-/** Keeps what names a person out of `metadata.user_id`: Anthropic asks for an id that says nothing of who it is. */
+/** Hashes personal data in `metadata.user_id`: Anthropic asks for an id that does not identify a person. */
 import { createHash } from 'node:crypto'
 
 const EMAIL = /^[^@\s]+@[^@\s]+\.[^@\s]+$/
-/** Digits as phones are written: with a plus in front, or in groups. */
+/** Digits as phone numbers are written: with a leading plus, or in groups. */
 const PHONE = /^(?:\+[\d\s().\-/]+|\(?\d+\)?(?:[\s().\-/]+\d+)+|\d{7,15})$/
 const PHONE_DIGITS = { least: 7, most: 15 }
 
-/** An e-mail address or a phone number as its SHA-256, the same for the same one however it is spaced; any other id as it is. */
+/** Returns the SHA-256 of an e-mail address or phone number, independent of spacing; any other id unchanged. */
 export function hidePerson(id: string): string {
   const trimmed = id.trim()
   if (EMAIL.test(trimmed)) return digest(trimmed.toLowerCase())

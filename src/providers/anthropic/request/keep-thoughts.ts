@@ -1,11 +1,11 @@
-/** Which thoughts of a conversation go back to the model that thought them. */
+/** Decides which thinking blocks of a conversation are sent back to the model. */
 import type { ContentBlockParam } from '@anthropic-ai/sdk/resources/messages'
 import type { Conversation, Turn } from './translate-messages.ts'
 
 /**
- * The turns with the thoughts that led to the calls which are just being answered, and no others. Anthropic demands
- * those. Thoughts of finished turns are bound to their conversation word by word, and an answer from the cache may
- * stem from another one. So may any thought before a system message, which moves to the front of everything.
+ * Keeps only the thinking blocks that led to the calls now being answered, which Anthropic demands. Those of finished turns are bound to
+ * their exact conversation, and a cached response may come from another one. The same holds for blocks before a system message, which
+ * moves to the front.
  */
 export function keepCurrentThoughts({ turns, lastSystemAt }: Conversation, isThinking: boolean): Turn[] {
   const loop = findLoop(turns)
@@ -15,7 +15,7 @@ export function keepCurrentThoughts({ turns, lastSystemAt }: Conversation, isThi
   )
 }
 
-/** Whether the model's side of the current exchange of calls and results begins with a thought, or there is none. */
+/** Whether the model's side of the current exchange of calls and results begins with a thinking block, or there is no exchange. */
 export function beginsWithThought(turns: readonly Turn[]): boolean {
   const last = turns.at(-1)
   const before = turns.at(-2)
@@ -24,7 +24,7 @@ export function beginsWithThought(turns: readonly Turn[]): boolean {
   return first !== undefined && isThought(first)
 }
 
-/** Where the current exchange of calls and results begins; the end where there is none. */
+/** Where the current exchange of calls and results begins; the end when there is none. */
 function findLoop(turns: readonly Turn[]): number {
   const lastQuestion = turns.findLastIndex(turn => turn.role === 'user' && !hasResults(turn))
   return lastQuestion + 1

@@ -1,19 +1,19 @@
-/** The calls of a conversation that still wait for their results. */
+/** Tracks the calls of a conversation that still lack their results. */
 import { invalidRequest } from '../../../errors.ts'
 import { readText } from '../../../json/read-fields.ts'
 import type { Call } from './assistant-message.ts'
 import { createToolIds } from './tool-ids.ts'
 
 export interface OpenCalls {
-  /** Notes a call; returns the id under which it is sent. */
+  /** Adds a call; returns the id under which it is sent. */
   open(call: Call, param: string): string
-  /** The sent id of the call that a `tool` message answers; 400 where there is none. */
+  /** Returns the sent id of the call that a `tool` message answers; throws a 400 when there is none. */
   close(clientId: unknown, param: string): string
-  /** The same for a legacy `function` message, which knows the name alone. */
+  /** The same for a legacy `function` message, which has only a name. */
   closeByName(name: unknown, param: string): string
-  /** Throws OpenAI's own 400 where a result is missing. */
+  /** Throws OpenAI's own 400 when a result is missing. */
   checkAllClosed(): void
-  /** Of all that were called. */
+  /** Names of all called functions. */
   readonly names: ReadonlySet<string>
 }
 

@@ -1,13 +1,13 @@
-/** Ids of tool calls as Anthropic takes them: unique, of letters, digits, `_` and `-`. */
+/** Ids of tool calls in Anthropic's format: unique, of letters, digits, `_` and `-`. */
 
 const VALID_ID = /^[a-zA-Z0-9_-]{1,128}$/
 
 export interface ToolIds {
-  /** The id under which a call is sent. */
+  /** Returns the id under which a call is sent. */
   assign(clientId: string): string
 }
 
-/** Clients may bring calls of another vendor's, whose ids look otherwise or begin anew in each answer. */
+/** Clients may send calls from other vendors, whose ids look different or restart in each response. */
 export function createToolIds(): ToolIds {
   const used = new Set<string>()
   return {

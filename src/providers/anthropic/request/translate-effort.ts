@@ -1,4 +1,4 @@
-/** `reasoning_effort` as thinking. */
+/** Translates `reasoning_effort` into thinking. */
 import type { OutputConfig, ThinkingConfigParam } from '@anthropic-ai/sdk/resources/messages'
 import { invalidRequest } from '../../../errors.ts'
 import type { JsonObject } from '../../../json/json-object.ts'
@@ -12,7 +12,7 @@ export interface Thinking {
 
 const LEVELS = ['none', 'minimal', ...EFFORTS] as const
 
-/** Tokens to think with, on models that go by budget. Anthropic's least is 1,024. */
+/** Thinking tokens on models with a budget. Anthropic's minimum is 1,024. */
 const BUDGETS: Record<Effort | 'minimal', number> = {
   minimal: 1_024,
   low: 2_048,
@@ -23,7 +23,7 @@ const BUDGETS: Record<Effort | 'minimal', number> = {
 }
 const LEAST_BUDGET = BUDGETS.minimal
 
-/** Empty where the request does not say: the model's default holds. `maxTokens` bounds thoughts and answer together. */
+/** Empty when the request does not say: the model's default applies. `maxTokens` limits thinking and response together. */
 export function translateEffort(body: JsonObject, traits: ModelTraits, maxTokens: number): Thinking {
   const given = readGiven(body, 'reasoning_effort')
   if (given === undefined) return {}
@@ -39,7 +39,7 @@ function turnOff({ off }: ModelTraits): ThinkingConfigParam {
   throw invalidRequest('reasoning_effort: this model always thinks; its least is low.', 'reasoning_effort')
 }
 
-/** At most half of all, so that there is room for the answer. */
+/** At most half of all tokens, which leaves room for the response. */
 function setBudget(wanted: number, maxTokens: number): ThinkingConfigParam {
   const budget = Math.min(wanted, Math.floor(maxTokens / 2))
   if (budget >= LEAST_BUDGET) return { type: 'enabled', budget_tokens: budget }
@@ -49,7 +49,7 @@ function setBudget(wanted: number, maxTokens: number): ThinkingConfigParam {
   )
 }
 
-/** The level itself, or the highest below it. */
+/** Returns the level itself, or the highest one below it. */
 function nearestEffort(level: Effort, levels: readonly Effort[]): Effort {
   const reach = EFFORTS.slice(0, EFFORTS.indexOf(level) + 1)
   return reach.findLast(effort => levels.includes(effort)) ?? 'low'

@@ -1,4 +1,4 @@
-/** `response_format`: a schema that Anthropic enforces, or JSON by instruction. */
+/** Translates `response_format`: a schema that Anthropic enforces, or an instruction to write JSON. */
 import type { JSONOutputFormat, TextBlockParam } from '@anthropic-ai/sdk/resources/messages'
 import type { JsonObject } from '../../../json/json-object.ts'
 import { readChoice, readGiven, readObject, readText } from '../../../json/read-fields.ts'
@@ -6,11 +6,11 @@ import { fitSchema } from './fit-schema.ts'
 
 export interface AnswerFormat {
   format?: JSONOutputFormat
-  /** For the system prompt. */
+  /** Added to the system prompt. */
   instruction?: TextBlockParam
 }
 
-/** Anthropic enforces schemas alone, and none of them fits every object. */
+/** Anthropic enforces only schemas, and no schema fits every object. */
 const JSON_INSTRUCTION: TextBlockParam = {
   type: 'text',
   text: 'Answer with a single valid JSON object and nothing else: no text before or after it, and no code fence.',
@@ -25,7 +25,7 @@ export function translateFormat(body: JsonObject): AnswerFormat {
   return type === 'json_object' ? { instruction: JSON_INSTRUCTION } : { format: readSchema(format) }
 }
 
-/** Whether the answer is to be one JSON object by instruction. */
+/** Whether the response should be one JSON object by instruction. */
 export function asksForJsonObject(body: JsonObject): boolean {
   return translateFormat(body).instruction !== undefined
 }

@@ -1,4 +1,4 @@
-/** Images and files of a message as Anthropic's blocks. */
+/** Translates images and files of a message into Anthropic's blocks. */
 import type { Base64ImageSource, DocumentBlockParam, ImageBlockParam } from '@anthropic-ai/sdk/resources/messages'
 import { invalidRequest } from '../../../errors.ts'
 import type { JsonObject } from '../../../json/json-object.ts'
@@ -9,11 +9,11 @@ type ImageType = Base64ImageSource['media_type']
 type DocumentSource = DocumentBlockParam['source']
 
 const IMAGE_TYPES: readonly ImageType[] = ['image/jpeg', 'image/png', 'image/gif', 'image/webp']
-/** Text in all but name. */
+/** Types that are text. */
 const TEXT_TYPE = /^(?:text\/.+|application\/(?:json|xml|x-ndjson|yaml))$/
 const HTTPS = /^https:\/\//i
 const HTTP = /^http:\/\//i
-/** How the bytes of each begin, as Latin-1. */
+/** The first bytes of each type, as Latin-1. */
 const IMAGE_BYTES: readonly [RegExp, ImageType][] = [
   [/^\x89PNG\r\n/, 'image/png'],
   [/^\xff\xd8\xff/, 'image/jpeg'],
@@ -21,13 +21,13 @@ const IMAGE_BYTES: readonly [RegExp, ImageType][] = [
   [/^RIFF[\s\S]{4}WEBP/, 'image/webp'],
 ]
 const SNIFFED_CHARS = 24
-/** How `%PDF-` begins in base64. */
+/** `%PDF-` in base64. */
 const PDF_BASE64 = /^JVBERi0/
 
-/** An `image_url` part; its `detail` has no counterpart. */
+/** Translates an `image_url` part; its `detail` has no counterpart. */
 export function translateImage(part: JsonObject, param: string): ImageBlockParam {
   const at = `${param}.image_url`
-  // OpenAI's form is an object; some clients write the address alone.
+  // OpenAI's form is an object; some clients send only the address.
   const image = part.image_url
   const url = typeof image === 'string' ? image : readText(readObject(image, at).url, `${at}.url`)
   if (HTTPS.test(url)) return { type: 'image', source: { type: 'url', url } }
@@ -39,7 +39,7 @@ export function translateImage(part: JsonObject, param: string): ImageBlockParam
   return { type: 'image', source: { type: 'base64', media_type: mediaType, data: data.base64 } }
 }
 
-/** By its bytes: what clients write in front is a guess from a file's name more often than not. */
+/** By its bytes, because clients often guess the media type from a file's name. */
 function findImageType({ mediaType, base64 }: DataUrl): ImageType | undefined {
   const begin = Buffer.from(base64.slice(0, SNIFFED_CHARS), 'base64').toString('latin1')
   const found = IMAGE_BYTES.find(([pattern]) => pattern.test(begin))
@@ -47,7 +47,7 @@ function findImageType({ mediaType, base64 }: DataUrl): ImageType | undefined {
   return found?.[1] ?? IMAGE_TYPES.find(type => type === named)
 }
 
-/** Anthropic fetches by https alone, and nobody here fetches for it. */
+/** Anthropic fetches only https, and the proxy does not fetch for it. */
 function refuseHttp(url: string, param: string): void {
   if (!HTTP.test(url)) return
   throw invalidRequest(
@@ -56,7 +56,7 @@ function refuseHttp(url: string, param: string): void {
   )
 }
 
-/** A `file` part. */
+/** Translates a `file` part. */
 export function translateFile(part: JsonObject, param: string): DocumentBlockParam {
   const at = `${param}.file`
   const file = readObject(part.file, at)

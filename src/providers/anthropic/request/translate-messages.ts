@@ -1,4 +1,4 @@
-/** A conversation as Anthropic has it: system text apart, turns that alternate, results right behind their calls. */
+/** Translates a conversation into Anthropic's form: system text separate, alternating turns, results right after their calls. */
 import type { ContentBlockParam, TextBlockParam } from '@anthropic-ai/sdk/resources/messages'
 import { invalidRequest } from '../../../errors.ts'
 import type { JsonObject } from '../../../json/json-object.ts'
@@ -11,24 +11,24 @@ import { translateContent, translateText } from './translate-parts.ts'
 export interface Turn {
   role: 'user' | 'assistant'
   content: ContentBlockParam[]
-  /** Where in the request's messages it begins. */
+  /** Index of its first message in the request. */
   startsAt: number
 }
 
 export interface Conversation {
   system: TextBlockParam[]
-  /** Begins with the user's, and alternates. */
+  /** Alternate, beginning with the user's. */
   turns: Turn[]
-  /** Of the functions called in it. */
+  /** Names of the called functions. */
   calledNames: ReadonlySet<string>
-  /** Where the last system message stands; -1 where there is none. */
+  /** Index of the last system message; -1 when there is none. */
   lastSystemAt: number
 }
 
-/** Anthropic's conversations begin with the user; OpenAI's may begin with a greeting, or hold instructions alone. */
+/** Anthropic's conversations begin with the user; OpenAI's may begin with a greeting, or contain only instructions. */
 const OPENING: TextBlockParam = { type: 'text', text: '(The conversation begins.)' }
 
-/** Throws a 400 that names the message at fault. */
+/** Throws a 400 that names the bad message. */
 export function translateMessages(messages: readonly unknown[]): Conversation {
   const system: TextBlockParam[] = []
   const turns: Turn[] = []
@@ -63,7 +63,7 @@ const SIDES = {
   assistant: 'assistant',
 } as const
 
-/** Whose word it is to Anthropic: results come from the user's side. */
+/** The message's role at Anthropic, where tool results come from the user. */
 function readRole(message: JsonObject, param: string): (typeof SIDES)[keyof typeof SIDES] {
   const role = readText(message.role, `${param}.role`)
   if (Object.hasOwn(SIDES, role)) return SIDES[role as keyof typeof SIDES]

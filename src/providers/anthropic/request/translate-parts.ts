@@ -1,4 +1,4 @@
-/** A message's content, one text or a list of parts, as Anthropic's blocks. */
+/** Translates a message's content, a text or a list of parts, into Anthropic's blocks. */
 import type { DocumentBlockParam, ImageBlockParam, TextBlockParam } from '@anthropic-ai/sdk/resources/messages'
 import { invalidRequest } from '../../../errors.ts'
 import type { JsonObject } from '../../../json/json-object.ts'
@@ -9,12 +9,12 @@ import { translateFile, translateImage } from './translate-media.ts'
 
 export type ContentBlock = TextBlockParam | ImageBlockParam | DocumentBlockParam
 
-/** A user's or a tool's content. Text without a letter in it is left out: Anthropic refuses empty blocks. */
+/** Content of a user or a tool. Blank text is left out, because Anthropic refuses it. */
 export function translateContent(message: JsonObject, param: string): ContentBlock[] {
   return mapParts(message, param, translatePart)
 }
 
-/** Content that may be text alone: a system message's, and an assistant's with the refusals it gave. */
+/** Content that may only be text: a system message's, and an assistant's with its refusals. */
 export function translateText(message: JsonObject, param: string): TextBlockParam[] {
   return mapParts(message, param, translateTextPart)
 }

@@ -1,4 +1,4 @@
-/** A chat request of OpenAI's form as one of Anthropic's. */
+/** Translates an OpenAI chat request into an Anthropic request. */
 import type { Metadata, ThinkingConfigParam, Tool, ToolChoice } from '@anthropic-ai/sdk/resources/messages'
 import { invalidRequest } from '../../../errors.ts'
 import type { JsonObject } from '../../../json/json-object.ts'
@@ -16,11 +16,11 @@ import { translateToolChoice } from './translate-tool-choice.ts'
 import { describeCalledTools, translateTools } from './translate-tools.ts'
 
 export interface ModelLimits {
-  /** The most tokens the model can write; null where that is not known. */
+  /** Most tokens that the model can write; null when unknown. */
   maxOutputTokens: number | null
 }
 
-/** Throws a 400 that names the field for which Anthropic has no counterpart, or which is not what OpenAI takes. */
+/** Throws a 400 that names a field without a counterpart at Anthropic, or one that OpenAI would refuse. */
 export function translateRequest(body: JsonObject, limits: ModelLimits): MessagesRequest {
   const unknown = takeUnknownFields(body)
   const model = readText(body.model, 'model')
@@ -47,7 +47,7 @@ export function translateRequest(body: JsonObject, limits: ModelLimits): Message
   return forwardUnknown(request, unknown)
 }
 
-/** The fields no rule knows, untouched; none may say anew what others say already. */
+/** Adds the fields without a rule. Throws a 400 when the translation has set the same field. */
 function forwardUnknown(request: MessagesRequest, unknown: JsonObject): MessagesRequest {
   for (const field of Object.keys(unknown)) {
     if (!Object.hasOwn(request, field)) continue
@@ -65,7 +65,7 @@ function translateThinking(
 ): Thinking & { turns: Turn[] } {
   const asked = translateEffort(body, traits, maxTokens)
   const turns = keepCurrentThoughts(conversation, thinks(asked.thinking ?? unknown.thinking, traits))
-  // With a budget, Anthropic demands the thoughts behind the calls; a client that lost them goes on without new ones.
+  // With a budget, Anthropic demands the thinking blocks before the calls. For a client that lost them, thinking is left off.
   if (asked.thinking?.type !== 'enabled' || beginsWithThought(turns)) return { ...asked, turns }
   return { turns: keepCurrentThoughts(conversation, false) }
 }

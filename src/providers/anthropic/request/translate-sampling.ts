@@ -1,14 +1,14 @@
-/** Where an answer ends, and how its words are chosen. */
+/** Translates output limits, stop sequences and sampling parameters. */
 
 import { invalidRequest } from '../../../errors.ts'
 import type { JsonObject } from '../../../json/json-object.ts'
 import { readGiven, readNumber, readPositiveInteger, readText } from '../../../json/read-fields.ts'
 import type { MessagesRequest } from '../messages-request.ts'
 
-/** For a model whose output limit is not known. Every model that Anthropic serves has at least twice as much. */
+/** For a model with an unknown output limit. Every model that Anthropic serves allows at least twice as much. */
 const DEFAULT_MAX_TOKENS = 32_000
 
-/** `limit`: the most the model can write, where that is known. */
+/** `limit` is the most that the model can write; null when unknown. */
 export function readMaxTokens(body: JsonObject, limit: number | null): number {
   for (const field of ['max_completion_tokens', 'max_tokens']) {
     const given = readGiven(body, field)
@@ -18,9 +18,9 @@ export function readMaxTokens(body: JsonObject, limit: number | null): number {
 }
 
 export interface StopSequences {
-  /** Told to Anthropic, which takes none of white space alone. */
+  /** Sent to Anthropic, which accepts none of white space only. */
   sent: string[]
-  /** Ours to stop at. */
+  /** Handled by the proxy. */
   own: string[]
 }
 
@@ -34,7 +34,7 @@ export function translateStop(body: JsonObject): StopSequences {
 
 type Sampling = Pick<MessagesRequest, 'temperature' | 'top_p' | 'top_k'>
 
-/** What differs from Anthropic's default of 1. Beside thinking that is asked for, Anthropic takes no other. */
+/** Returns the values that differ from Anthropic's default of 1. With thinking, Anthropic accepts no other value. */
 export function translateSampling(body: JsonObject, asksForThinking: boolean): Sampling {
   const temperature = readShare(body, 'temperature', 'OpenAI’s range goes on to 2, Anthropic’s ends at 1.')
   const topP = readShare(body, 'top_p', '')

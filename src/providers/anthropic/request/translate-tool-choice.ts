@@ -1,4 +1,4 @@
-/** Which of its tools a model may or must use. */
+/** Translates which tools a model may or must use. */
 import type { Tool, ToolChoice } from '@anthropic-ai/sdk/resources/messages'
 import { invalidRequest } from '../../../errors.ts'
 import { isJsonObject, type JsonObject } from '../../../json/json-object.ts'
@@ -7,14 +7,14 @@ import { refusal } from './check-fields.ts'
 
 export interface ChosenTools {
   tools: Tool[]
-  /** Undefined where the model decides, and may call several at once. */
+  /** Undefined when the model decides, and may call several at once. */
   choice?: ToolChoice
 }
 
 const WORDS = { auto: 'auto', required: 'any', none: 'none' } as const
 type Word = keyof typeof WORDS
 
-/** Throws a 400 where a tool is chosen that is not offered. */
+/** Throws a 400 when the chosen tool is not offered. */
 export function translateToolChoice(body: JsonObject, tools: Tool[]): ChosenTools {
   const { field, value, isLegacy } = readChoiceField(body)
   if (tools.length === 0) {
@@ -22,14 +22,14 @@ export function translateToolChoice(body: JsonObject, tools: Tool[]): ChosenTool
     throw invalidRequest(`${field} is only allowed when tools are given.`, field)
   }
   const chosen = choose(value ?? 'auto', field, tools, isLegacy)
-  // A legacy function_call has room for one.
+  // A legacy function_call holds one call only.
   const isSingle = body.parallel_tool_calls === false || isLegacy
   if (chosen.choice.type === 'none') return chosen
   if (isSingle) return { ...chosen, choice: { ...chosen.choice, disable_parallel_tool_use: true } }
   return chosen.choice.type === 'auto' ? { tools: chosen.tools } : chosen
 }
 
-/** Whether the request speaks of functions the way it was done before tools. */
+/** Whether the request uses `functions`, the predecessor of `tools`. */
 export function usesLegacyFunctions(body: JsonObject): boolean {
   return readGiven(body, 'functions') !== undefined && readGiven(body, 'tools') === undefined
 }

@@ -1,4 +1,4 @@
-/** Functions a model may call, as Anthropic's tools. */
+/** Translates functions into Anthropic's tools. */
 import type { Tool } from '@anthropic-ai/sdk/resources/messages'
 import type { JsonObject } from '../../../json/json-object.ts'
 import { readGiven, readList, readObject, readText } from '../../../json/read-fields.ts'
@@ -8,7 +8,7 @@ import { fitSchema } from './fit-schema.ts'
 
 const NO_PARAMETERS = { type: 'object', properties: {} }
 
-/** Those of `tools`, and of the legacy `functions`. */
+/** From `tools` and the legacy `functions`. */
 export function translateTools(body: JsonObject): Tool[] {
   const tools = readList(readGiven(body, 'tools') ?? [], 'tools')
   const functions = readList(readGiven(body, 'functions') ?? [], 'functions')
@@ -18,7 +18,7 @@ export function translateTools(body: JsonObject): Tool[] {
   ]
 }
 
-/** For a conversation whose calls are of functions no longer offered: Anthropic wants every function called to be known. */
+/** Declares functions that the conversation calls but the request no longer offers, because Anthropic requires it. */
 export function describeCalledTools(names: ReadonlySet<string>): Tool[] {
   return Array.from(names, name => ({ name, input_schema: { type: 'object' } }))
 }
@@ -30,7 +30,7 @@ function translateTool(value: unknown, param: string): Tool {
   return { ...translateFunction(tool.function, `${param}.function`), ...readCacheMark(tool, param) }
 }
 
-/** A tool as Anthropic has it: one that it runs itself, by a type of its own, or one that brings its `input_schema`. */
+/** Whether the tool is in Anthropic's form: a server tool with its own type, or one with an `input_schema`. */
 function isNative({ type, input_schema }: JsonObject): boolean {
   return input_schema !== undefined || (typeof type === 'string' && type !== 'function' && type !== 'custom')
 }

@@ -1,4 +1,4 @@
-/** Owns the sandbox's answers to what other providers are passed on: pictures, speech, moderations, rankings. */
+/** The sandbox's responses to pass-through operations: images, speech, moderations, rankings. */
 import { unsupportedPath } from '../../unsupported-endpoint.ts'
 import type { PassedRequest, UpstreamAnswer } from '../../upstream.ts'
 import { moderate } from './moderations.ts'
@@ -27,10 +27,10 @@ const ANSWERS: Record<string, (fields: Fields) => SandboxAnswer> = {
   '/rerank': json(rank),
 }
 
-/** Paths that it answers. */
+/** The paths that it answers. */
 export const SANDBOX_PASSES: readonly string[] = Object.keys(ANSWERS)
 
-/** Throws a 400 for what OpenAI would refuse, and a 404 for what the sandbox does not do. */
+/** Throws a 400 for what OpenAI would refuse, and a 404 for an operation that the sandbox lacks. */
 export async function answerPassed({ path, body }: PassedRequest): Promise<UpstreamAnswer> {
   const answer = ANSWERS[path]
   if (!answer) throw unsupportedPath('The sandbox, which answers test keys,', path)

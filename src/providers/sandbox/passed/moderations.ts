@@ -1,4 +1,4 @@
-/** Owns the sandbox's moderations: nothing is ever flagged. */
+/** The sandbox's moderations: nothing is ever flagged. */
 import { invalidRequest } from '../../../errors.ts'
 import { isJsonObject } from '../../../json/json-object.ts'
 import { digestRequest } from '../request-digest.ts'
@@ -20,7 +20,7 @@ const CATEGORIES = [
 ]
 const ofAll = <T>(value: T) => Object.fromEntries(CATEGORIES.map(category => [category, value]))
 
-/** One result for each text; one for all parts of an input with pictures. */
+/** One result for each text; one for all parts of an input with images. */
 export function moderate(fields: Record<string, unknown>): Record<string, unknown> {
   const { input, model } = fields
   const inputs = Array.isArray(input) ? input : [input]

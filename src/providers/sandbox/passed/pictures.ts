@@ -1,4 +1,4 @@
-/** Owns the sandbox's pictures: a grey point in PNG, as many times as was asked for. */
+/** The sandbox's images: a grey pixel in PNG, as many times as asked for. */
 import { crc32, deflateSync } from 'node:zlib'
 import { invalidRequest } from '../../../errors.ts'
 import { encodeTypedEvents } from '../../../openai-format/typed-events.ts'
@@ -8,7 +8,7 @@ import type { SandboxAnswer } from './answer-passed.ts'
 const MOST_PICTURES = 10
 const POINT = writePng().toString('base64')
 
-/** `event`: how the events of a stream are called. A form's numbers and switches come as text. */
+/** `event` is the name of a stream's events. In a form, numbers and booleans are text. */
 export function makePictures(
   given: Record<string, unknown>,
   event: 'image_generation' | 'image_edit',
@@ -35,12 +35,12 @@ export function makePictures(
   return { contentType: 'application/json', body }
 }
 
-/** DALL·E gives addresses unless it is told otherwise; later models never do. */
+/** DALL·E returns addresses by default; later models never do. */
 function wantsUrl({ model, response_format }: Record<string, unknown>): boolean {
   return response_format === 'url' || (response_format !== 'b64_json' && !String(model ?? '').includes('gpt-image'))
 }
 
-/** One grey point of eight bits: the smallest picture that every reader takes. */
+/** One grey pixel of eight bits: the smallest image that every reader accepts. */
 function writePng(): Buffer {
   const header = Buffer.from([0, 0, 0, 1, 0, 0, 0, 1, 8, 0, 0, 0, 0])
   const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])

@@ -1,4 +1,4 @@
-/** Owns the sandbox's rankings: documents by how many of the query's words they hold. */
+/** The sandbox's rankings: documents by how many of the query's words they contain. */
 import { invalidRequest } from '../../../errors.ts'
 import { isJsonObject } from '../../../json/json-object.ts'
 import { readInteger, readModel } from '../fields.ts'

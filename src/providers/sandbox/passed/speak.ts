@@ -1,4 +1,4 @@
-/** Owns the sandbox's speech: a tenth of a second of silence, in the formats that need no encoder. */
+/** The sandbox's speech: a tenth of a second of silence, in the formats that need no encoder. */
 import { invalidRequest } from '../../../errors.ts'
 import { encodeTypedEvents } from '../../../openai-format/typed-events.ts'
 import { readModel, readOptional } from '../fields.ts'
@@ -35,7 +35,7 @@ export function speak(fields: Record<string, unknown>): SandboxAnswer {
   return { contentType: 'text/event-stream', body: encodeTypedEvents(events) }
 }
 
-/** PCM behind a RIFF head, mono. */
+/** PCM after a RIFF header, mono. */
 function writeWav(): Uint8Array {
   const size = SAMPLES * BYTES_PER_SAMPLE
   const wav = Buffer.alloc(44 + size)
@@ -54,7 +54,7 @@ function writeWav(): Uint8Array {
   return wav
 }
 
-/** Four frames of MPEG 1, layer III, 128 kbit/s, 44.1 kHz: a head each, and nothing but zeros, which is silence. */
+/** Four frames of MPEG 1, layer III, 128 kbit/s, 44.1 kHz: a header each, then zeros, which are silence. */
 function writeMp3(): Uint8Array {
   const frameBytes = Math.floor((144 * 128_000) / 44_100)
   const frame = Buffer.alloc(frameBytes)

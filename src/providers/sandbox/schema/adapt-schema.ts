@@ -1,16 +1,16 @@
-/** Owns reading a client's JSON Schema as draft 2020-12, whichever draft it was written for. */
+/** Converts a client's JSON Schema to draft 2020-12, whichever draft it was written for. */
 import { isJsonObject, type JsonObject, writeField } from '../../../json/json-object.ts'
 
-/** Maps of names to schemas: what stands in them by name is no keyword. */
+/** Keywords with maps of names to schemas: their keys are no keywords. */
 const NAMED = new Set(['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas'])
-/** Values of instances, whatever they look like. */
+/** Keywords whose values are instances, not schemas. */
 const DATA = new Set(['const', 'enum', 'default', 'examples', 'example'])
-/** `$schema` would ask for another draft's rules; `$async` makes validation a promise, which is true of everything. */
+/** `$schema` would select another draft's rules; `$async` would make validation return a promise, which is always truthy. */
 const DROPPED = new Set(['$schema', '$async'])
 
 /**
- * The same demands in 2020-12's words: tuples of draft 7 (`items` as a list) become `prefixItems`, and what names a
- * dialect goes. Anything that is no schema is kept for the validator to refuse.
+ * Tuples of draft 7 (`items` as a list) become `prefixItems`, and keywords that name a dialect are dropped. Anything that is no schema
+ * stays, for the validator to refuse.
  */
 export function adaptSchema(schema: unknown): unknown {
   if (!isJsonObject(schema)) return schema
@@ -32,7 +32,7 @@ function adaptKeyword(keyword: string, value: unknown): unknown {
   return named
 }
 
-/** The schema for a function's arguments, which are an object whatever else the schema allows. */
+/** The schema for a function's arguments, which must be an object whatever else the schema allows. */
 export function demandObject(schema: unknown): unknown {
   if (schema === true) return { type: 'object' }
   if (!isJsonObject(schema)) return schema

@@ -1,4 +1,4 @@
-/** Owns the making of JSON instances that satisfy a schema: proposed by one library, judged by another. */
+/** Generates JSON instances that satisfy a schema: one library proposes them, another one checks them. */
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import { type GenerateOptions, generateSync, type JsonSchema } from 'json-schema-faker'
 import { isJsonObject } from '../../../json/json-object.ts'
@@ -9,7 +9,7 @@ import { SchemaRefusal } from './schema-refusal.ts'
 import { roundMultiple, tidyValue } from './tidy-value.ts'
 
 const LONGEST_INSTANCE_CHARS = 131_072
-/** Proposals for one schema, and how long they may be made for; what holds the worker up longer ends with it. */
+/** Proposals for one schema, and the time for making them; a worker that takes longer is terminated. */
 const ATTEMPTS = 24
 const SEARCH_MS = 120
 
@@ -21,11 +21,11 @@ const COMMON: GenerateOptions = {
   formats: SAMPLE_FORMATS,
   outputTransform: tidyValue,
 }
-/** With all that is optional, with what must be, and something between: recursion ends in one of them. */
+/** With every optional part, with required parts only, and in between: recursion ends in one of them. */
 const FULL: GenerateOptions = { ...COMMON, alwaysFakeOptionals: true, maxDefaultItems: 1 }
 const LEAN: GenerateOptions = { ...COMMON, optionalsProbability: 0, maxDefaultItems: 0 }
 const MIXED: GenerateOptions = { ...COMMON, optionalsProbability: 0.5, maxDefaultItems: 3 }
-/** What the author shows, or what we write, may be what another keyword forbids. */
+/** Defaults, examples and the proxy's own samples may violate another keyword. */
 const RANDOM: GenerateOptions = {
   ...MIXED,
   useDefaultValue: false,
@@ -37,26 +37,26 @@ const LADDER = [FULL, FULL, LEAN, MIXED, RANDOM]
 const ajv = new Ajv2020({
   strict: false,
   logger: false,
-  // They say how a text is meant, and not every validator knows the same ones.
+  // Formats describe a text's meaning, and validators differ in which ones they know.
   validateFormats: false,
-  // Numbers as the decimals they are written as.
+  // Compares numbers as decimals.
   multipleOfPrecision: 9,
-  // Each schema is compiled for one instance: writing faster code would take longer than it saves.
+  // Each schema is compiled for one instance, so optimizing its code would take longer than it saves.
   code: { optimize: false },
   loopRequired: 16,
 })
 
 /**
- * The JSON text of an instance that satisfies the schema (JSON Schema 2020-12, and draft 7's tuples). The same schema
- * and seed always give the same text. With `mustBeObject`, an object.
+ * Returns the JSON text of an instance that satisfies the schema (JSON Schema 2020-12, and draft 7's tuples). The same schema and seed
+ * always give the same text. With `mustBeObject`, the instance is an object.
  *
- * Throws a SchemaRefusal where the schema is malformed, or no instance within the sandbox's bounds was found.
+ * Throws a SchemaRefusal when the schema is malformed, or no instance was found within the sandbox's limits.
  */
 export function findInstance(schema: unknown, seed: number, mustBeObject: boolean): string {
   try {
     return JSON.stringify(search(prepare(schema, mustBeObject), seed, mustBeObject))
   } catch (error) {
-    // A stack that overflows is one more way for a schema to be nested too deeply.
+    // A stack overflow means that the schema is nested too deeply.
     if (error instanceof RangeError) throw new SchemaRefusal('is nested too deeply')
     throw error
   }
@@ -91,12 +91,12 @@ function compile(schema: JsonSchema): ValidateFunction {
     if (error instanceof RangeError) throw error
     throw new SchemaRefusal('is not a JSON Schema that the sandbox understands')
   } finally {
-    // Nothing of one client's schema is left for the next, its `$id` least of all.
+    // Removes the schema and its `$id`, which would affect the next client's schema.
     ajv.removeSchema()
   }
 }
 
-/** Undefined where the library finds none; what it proposes need not be right. */
+/** Undefined when the library finds none. A proposal need not satisfy the schema. */
 function propose(schema: JsonSchema, seed: number, options: GenerateOptions): unknown {
   const refResolver = (reference: string) => resolvePointer(schema, reference)
   try {

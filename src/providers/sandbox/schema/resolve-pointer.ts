@@ -1,8 +1,8 @@
-/** Owns following a reference within a schema: RFC 6901 in its URI form, percent signs included. */
+/** Resolves a reference within a schema: RFC 6901 in its URI form, with percent encoding. */
 import type { JsonSchema } from 'json-schema-faker'
 import { isJsonObject, readField } from '../../../json/json-object.ts'
 
-/** The schema at a `#/…` reference; throws where there is none, and for references that lead elsewhere. */
+/** Returns the schema at a `#/…` reference; throws when there is none, and for references to other documents. */
 export function resolvePointer(root: JsonSchema, reference: string): JsonSchema {
   const steps = decodeURIComponent(reference).split('/')
   if (steps.shift() !== '#') throw new Error('The reference leads elsewhere')

@@ -1,4 +1,4 @@
-/** What passes between the server and the worker that satisfies schemas: texts of bounded length, both ways. */
+/** The messages between the server and the schema worker: texts of bounded length, both ways. */
 
 export interface SchemaJob {
   /** JSON. */
@@ -8,9 +8,9 @@ export interface SchemaJob {
 }
 
 export type WorkerMessage =
-  /** It can be given a schema, and will take no longer over the first than over others. */
+  /** Warmed up: the first schema takes no longer than later ones. */
   | { kind: 'ready' }
   /** JSON that satisfies the schema. */
   | { kind: 'instance'; text: string }
-  /** Why there is none, as SchemaRefusal says it. */
+  /** Why there is no instance, in a SchemaRefusal's words. */
   | { kind: 'refused'; message: string }

@@ -1,9 +1,9 @@
-/** The worker that satisfies schemas, and those that wait for it: made at first need, kept warm, replaced where one holds it up. */
+/** The schema worker and its queue: started at first use, kept warm, replaced when a schema blocks it. */
 import { refuse } from '../../../errors.ts'
 import type { SchemaJob, WorkerMessage } from './schema-job.ts'
 import { SchemaRefusal } from './schema-refusal.ts'
 
-/** Schemas that may wait for the worker; it is busy with one for as long as the limit allows. */
+/** Schemas that may be queued; each occupies the worker up to the time limit. */
 const MOST_WAITING = 64
 
 interface Waiting {
@@ -17,15 +17,17 @@ export class SchemaQueue {
   readonly #waiting: Waiting[] = []
   #worker: Worker | null = null
   #isReady = false
-  /** Null while the worker is starting or has nothing to do. */
+  /** Null while the worker is starting or idle. */
   #busy: { with: Waiting; timer: Timer } | null = null
 
-  /** `timeLimitMs`: for each schema. */
+  /** `timeLimitMs` applies to each schema. */
   constructor(timeLimitMs: number) {
     this.#timeLimitMs = timeLimitMs
   }
 
-  /** The JSON text of an instance. Rejects with a SchemaRefusal where none is found in time; throws a 503 where too many wait. */
+  /**
+   * Returns the JSON text of an instance. Rejects with a SchemaRefusal when none is found in time; throws a 503 when the queue is full.
+   */
   ask(job: SchemaJob): Promise<string> {
     if (this.#waiting.length >= MOST_WAITING) throw refuse('sandboxBusy')
     return new Promise((resolve, reject) => {
@@ -46,7 +48,7 @@ export class SchemaQueue {
 
   #start(): Worker {
     const started = new Worker(new URL('./schema-worker.ts', import.meta.url))
-    // It has no reason of its own to keep a process alive.
+    // The worker alone must not keep the process alive.
     started.unref()
     started.onmessage = ({ data }: MessageEvent<WorkerMessage>) => {
       if (this.#worker === started) this.#take(data)
@@ -65,7 +67,7 @@ export class SchemaQueue {
     this.#giveNext()
   }
 
-  /** Ends the worker, whatever it is at; where it was at nothing, it did not start, and those that wait are told. */
+  /** Terminates the worker. If it was not working on a schema, it failed to start, and the queued schemas are rejected. */
   #replace(error: Error): void {
     this.#worker?.terminate()
     this.#worker = null

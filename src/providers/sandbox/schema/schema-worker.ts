@@ -1,4 +1,4 @@
-/** The worker that satisfies schemas: whatever a schema does to it, the server goes on. */
+/** The schema worker: a schema that blocks or crashes it does not affect the server. */
 import { lowerPriority } from '../../../event-loop/low-priority.ts'
 import { findInstance } from './find-instance.ts'
 import type { SchemaJob, WorkerMessage } from './schema-job.ts'
@@ -10,7 +10,7 @@ lowerPriority()
 
 self.onmessage = ({ data }: MessageEvent<SchemaJob>) => post(answer(data))
 
-// The first schema takes many times as long as those after it: here nobody waits for it.
+// Warms up: the first schema takes many times as long as later ones.
 findInstance({ type: 'object', properties: { warm: { type: 'string' } } }, 1, true)
 post({ kind: 'ready' })
 

@@ -1,18 +1,18 @@
-/** Owns how proposed values are made presentable: texts name their field, and multiples are the decimals they should be. */
+/** Makes proposed values presentable: texts name their field, and multiples are exact decimals. */
 import type { JsonSchema } from 'json-schema-faker'
 
-/** Keywords that say more of a text than how long it is. */
+/** Keywords that restrict a text beyond its length. */
 const DEMANDING = ['enum', 'const', 'pattern', 'format', 'default', 'examples', 'example', '$ref', 'not']
 
-/** Three times 0.1 is 0.3, without the noise of binary fractions. */
+/** Three times 0.1 is 0.3, without binary rounding errors. */
 export function roundMultiple(value: unknown, schema: JsonSchema): unknown {
   if (typeof value !== 'number' || typeof schema === 'boolean' || schema.multipleOf === undefined) return value
   return Number(value.toPrecision(15))
 }
 
 /**
- * The value itself, its multiple rounded, or `sandbox <name>` for a text that no keyword but its length bounds. `path` is the place in the
- * instance; items of one list are numbered, so that they differ.
+ * Returns `sandbox <name>` for a text that only its length restricts, else the value, with a multiple rounded. `path` is the position in
+ * the instance; items of one list are numbered, so that they differ.
  */
 export function tidyValue(value: unknown, schema: JsonSchema, path: string): unknown {
   if (typeof value !== 'string' || typeof schema === 'boolean') return roundMultiple(value, schema)

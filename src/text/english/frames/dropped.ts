@@ -1,7 +1,7 @@
-/** Marks where words were left out, for people to see why two texts are equal. */
+/** Records that words were dropped, so that people can see why two texts are equal. */
 import type { HarmlessKind, Token } from '../../token.ts'
 
-/** The first token with one more reason; all as they are where there is none. */
+/** Adds the reason to the first token; unchanged when there is none. */
 export function markDropped(tokens: readonly Token[], kind: HarmlessKind | null): Token[] {
   return tokens.map((token, at) => (at === 0 && kind ? { ...token, rewritten: [...token.rewritten, kind] } : token))
 }

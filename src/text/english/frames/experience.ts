@@ -1,4 +1,4 @@
-/** Questions for what something is like. */
+/** Normalizes questions about what something is like. */
 import { indexPhrases, matchPhrase } from '../../phrases.ts'
 import { replaceWords, type Token } from '../../token.ts'
 
@@ -10,7 +10,7 @@ const feelFrames = indexPhrases([
   'how is it to',
   'how is it like to',
 ])
-/** Of these "how is it in …" asks what it is like there. */
+/** "how is it in …" and the like ask what life is like there. */
 const lifeFrames = indexPhrases(['how is life like in', 'how is life in', 'what is life like in'])
 
 /** "How does it feel to live …": "what is it like to live …". */

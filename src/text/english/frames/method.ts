@@ -1,10 +1,10 @@
-/** Questions for a method: "how do I", "how to", "what is the way to". */
+/** Normalizes questions for a method: "how do I", "how to", "what is the way to". */
 import { indexPhrases, lowerKey, matchPhrase } from '../../phrases.ts'
 import { phraseList, replaceWords, type Token, wordSet } from '../../token.ts'
 import { craftVerbs, doingVerbs, genericVerbs } from './frame-words.ts'
 import { type Asker, isOwnAttribute, isPersonal, writeTask } from './task.ts'
 
-/** Ways to ask for a method, by who is to follow it; a verb of doing must come next. */
+/** Forms of asking for a method, by who follows it; a verb of action must come next. */
 const askers: ReadonlyArray<readonly [Asker, string]> = [
   [
     'first',
@@ -36,8 +36,6 @@ const askers: ReadonlyArray<readonly [Asker, string]> = [
     `
     how does one
     how can one
-    how can someone
-    how can anyone
     how does someone
     what can one do to
   `,
@@ -64,11 +62,21 @@ const askers: ReadonlyArray<readonly [Asker, string]> = [
 ]
 const frames = askers.map(([asker, phrases]) => ({ asker, index: indexPhrases(phraseList(phrases)) }))
 
-/** What one comes to be without meaning to: "how do I get sick". */
+/** States that people get into without intention: "how do I get sick". */
 const states = wordSet(`
   sick ill hurt lost fired scammed caught fat old tired hacked robbed sued dizzy headaches acne bored angry scared nervous confused drunk
+  worse cancer covid aids diabetes flu spam rash rashes hives cramps nightmares hiccups migraines blisters infections bad no
   pregnant arrested banned blocked stuck dumped sunburned addicted anxious lonely depressed cold hot hungry sleepy
 `)
+/** Verbs of what also happens by itself, with what one does on purpose: "how do I lose weight", but not "how do I lose friends". */
+const unwilled: Readonly<Record<string, RegExp>> = {
+  lose: /^(?:my )?(?:\w+ )?(?:weight|fat|pounds|kgs?|kilos|inches)\b|^\d+|^an? (?:accent|tail)\b/,
+  fall: /^(?:asleep|in love|out of love|back asleep)\b/,
+  wake: /^(?:up )?(?:early|earlier|on time|without|a |an |someone|my )/,
+  forget: /^(?:my ex|the past|someone|about|him|her|my |a )/,
+  attract: /^(?:women|men|girls|guys|boys|customers|clients|investors|money|wealth|birds|more|new|a |my )/,
+  break: /^(?!out\b)/,
+}
 const bareVerbs = wordSet(
   'swim cook sew knit whistle draw paint drive study code dance sing hack teach read write speak',
 )
@@ -96,7 +104,7 @@ export function writeMethod(tokens: readonly Token[]): readonly Token[] {
   return [...replaceWords(tokens.slice(0, length), ['how', 'to'], 'question-frame'), ...task]
 }
 
-/** Whether the method is the same whoever asks for it. */
+/** Whether the method is the same for everyone. */
 function isAnyones(asker: Asker, task: readonly Token[]): boolean {
   const [verb = '', ...rest] = task.map(lowerKey)
   if (asker === 'first' || asker === 'anyone') return true
@@ -107,15 +115,18 @@ function isAnyones(asker: Asker, task: readonly Token[]): boolean {
   return true
 }
 
-/** "How do I grow", "how do I forget": something may be left out. */
+/** "How do I grow", "how do I forget": the object may be missing. */
 function isBare([verb = '', ...more]: readonly string[]): boolean {
   return more.filter(Boolean).length === 0 && !bareVerbs.has(verb)
 }
 
-/** "How do I compare to others", "how do I perform under pressure", "how do I get so tired": how the asker is, or comes to be. */
+/** "How do I compare to others", "how do I perform under pressure", "how do I get so tired" ask about a state of the user. */
 function isState([verb = '', next = '', ...more]: readonly string[]): boolean {
   if (next === 'so' || next === 'as' || more.includes('so')) return true
-  if (verb === 'get' && states.has(next)) return true
+  // "A rash" and "my period" come, too.
+  const gotten = /^(?:an?|my|the)$/.test(next) ? (more[0] ?? '') : next
+  if (verb === 'get' && (states.has(gotten) || gotten === 'period')) return true
+  if (unwilled[verb]?.test([next, ...more].join(' ')) === false) return true
   if (verb === 'end' || (verb === 'keep' && next.endsWith('ing'))) return true
   if (verb === 'compare' || verb === 'perform') return /^(?:to|with|against|under|at|in|on|)$/.test(next)
   return verb === 'measure' && next === 'up'
