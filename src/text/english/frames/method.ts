@@ -41,6 +41,13 @@ const askers: ReadonlyArray<readonly [Asker, string]> = [
   `,
   ],
   [
+    'somebody',
+    `
+    how can someone
+    how can anyone
+  `,
+  ],
+  [
     'anyone',
     `
     how to
@@ -110,6 +117,8 @@ function isAnyones(asker: Asker, task: readonly Token[]): boolean {
   if (asker === 'first' || asker === 'anyone') return true
   if (rest.some(word => anyPerson.has(word))) return false
   if (asker === 'group') return craftVerbs.has(verb) || isPersonal(task)
+  // "How can anyone eat snails" wonders at those who do.
+  if (asker === 'somebody') return /^(?:become|learn)$/.test(verb) || isOwnAttribute(task)
   if (asker === 'addressed')
     return genericVerbs.has(verb) || (verb === 'get' && rest[0] === 'rid') || isOwnAttribute(task)
   return true
