@@ -1,4 +1,4 @@
-/** The database that is configured, opened for whoever needs it: a serving process, a supervisor, an operator's command. */
+/** Opens the configured database for a serving process, a supervisor or an operator's command. */
 import { type Config, ConfigError } from '../config.ts'
 import { describeAddress, parseDatabaseUrl } from '../postgres/address.ts'
 import { shareConnections } from '../postgres/connection-budget.ts'
@@ -11,10 +11,10 @@ import type { Log } from '../telemetry/log.ts'
 import { keepPsqlPassword, lockDataDir } from './data-dir.ts'
 import { reasonOf } from './reason-of.ts'
 
-/** Throws ConfigError where no database answers at DATABASE_URL. */
+/** Throws ConfigError when no database answers at DATABASE_URL. */
 export async function openDatabase(config: Config): Promise<Database> {
   if (config.databaseUrl === null) {
-    // PGlite makes its files with whatever mode the process lets it.
+    // PGlite creates its files with any mode that the umask allows.
     process.umask(0o077)
     const directory = await lockDataDir(config.dataDir)
     const password = await keepPsqlPassword(config.dataDir)
@@ -36,7 +36,7 @@ export async function openDatabase(config: Config): Promise<Database> {
   }
 }
 
-/** A long migration of another proxy's, or a table in use, holds up this start. */
+/** Logs when another proxy's migration, or a table in use, delays this start. */
 export async function migrateAndTell(database: Database, log: Log): Promise<void> {
   const onWait = (seconds: number) =>
     log.info({ seconds }, 'waiting to migrate the database: another proxy is at it, or its tables are in use')
