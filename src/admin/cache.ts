@@ -74,13 +74,13 @@ export function createCacheController(options: AdminOptions) {
       async ({ caller, params, query }) => {
         const project = requireId('proj', query.project_id)
         const entry = requireId('entry', params.entry_id)
-        const [gone] = await invalidateCache(database, caller.actor, {
+        const [invalidated] = await invalidateCache(database, caller.actor, {
           ...NOTHING,
           project,
           entry_id: entry,
           dry_run: false,
         })
-        if (!gone?.result) throw notFound('There is no such entry in this project’s cache.')
+        if (!invalidated?.result) throw notFound('There is no such entry in this project’s cache.')
         return { object: 'cache.entry.deleted' as const, id: formatId('entry', entry), deleted: true }
       },
       { query: ofProject },

@@ -18,7 +18,7 @@ export interface Login {
   /** Returns the new session's token. Throws a 401 when the password is wrong, a 429 after too many attempts. */
   logIn(email: string, password: string, browser: Browser): Promise<string>
   /** Sets the password of the invited user, and logs in. */
-  takeUp(invitation: string, password: string, browser: Browser): Promise<string>
+  acceptInvitation(invitation: string, password: string, browser: Browser): Promise<string>
   /** Throws a 401 when it is not the account's password, and a 429 after too many attempts. */
   verify(email: string, password: string, address: string): Promise<void>
 }
@@ -69,7 +69,7 @@ export function createLogin(database: Database): Login {
       await verify(email, password, browser.address)
       return open(email, browser)
     },
-    async takeUp(invitation, password, browser) {
+    async acceptInvitation(invitation, password, browser) {
       const waitSeconds = await countLoginAttempt(database, 'invitation', addressPrefix(browser.address))
       const invited = waitSeconds > 0 ? null : await findInvitation(database, invitation)
       if (waitSeconds > 0 && invited === null) throw tooMany(waitSeconds)

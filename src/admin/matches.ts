@@ -105,7 +105,7 @@ async function describeMatch(row: MatchRow, project: number, wordings: Wordings)
     reason,
     ...rest,
     entry_id: entry_id === null ? null : formatId('entry', entry_id),
-    wordings: await layBeside(row, project, wordings),
+    wordings: await compareWordings(row, project, wordings),
   }
 }
 
@@ -122,7 +122,11 @@ function describeVerdict({ given_at, verdict_id, one_wording, other_wording, ...
 }
 
 /** Null when the project stores no wordings, or the entry no longer exists. */
-async function layBeside({ cached_wording: cached, sealed_wording }: MatchRow, project: number, wordings: Wordings) {
+async function compareWordings(
+  { cached_wording: cached, sealed_wording }: MatchRow,
+  project: number,
+  wordings: Wordings,
+) {
   if (sealed_wording === null || cached === null) return null
   const asked = await wordings.open(Buffer.from(sealed_wording.slice(2), 'hex'), project)
   if (asked === null) return null

@@ -77,9 +77,9 @@ export function createOidc(config: OidcConfig, log: Log): Oidc {
         const claims = tokens.claims()
         if (!claims) return { refused: 'refused' }
         // Some providers put the address into the user info only, not into the token.
-        const told = claims.email ? claims : await fetchUserInfo(configuration, tokens.access_token, claims.sub)
-        const isVerified = told.email_verified === true && typeof told.email === 'string'
-        return isVerified ? { email: String(told.email) } : { refused: 'unverified' }
+        const profile = claims.email ? claims : await fetchUserInfo(configuration, tokens.access_token, claims.sub)
+        const isVerified = profile.email_verified === true && typeof profile.email === 'string'
+        return isVerified ? { email: String(profile.email) } : { refused: 'unverified' }
       } catch (error) {
         log.warn({ cause: describeCause(error) }, 'a login by OpenID Connect failed')
         return { refused: 'refused' }

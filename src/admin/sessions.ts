@@ -39,7 +39,7 @@ export function createLoginController(options: AdminOptions) {
         checkOrigin(request)
         sessionCookie(request, null, trustedProxies)
         const userAgent = request.headers.get('user-agent') ?? ''
-        const token = await login.takeUp(invitation, password, { address, userAgent })
+        const token = await login.acceptInvitation(invitation, password, { address, userAgent })
         set.headers['set-cookie'] = sessionCookie(request, token, trustedProxies)
         return { object: 'session.opened' as const, csrf_token: csrfTokenOf(token) }
       },

@@ -50,10 +50,10 @@ export function createRateWindows(store: FastStore): RateWindows {
   const pass = createBatcher<PassRequest, PassReply>({
     run(requests) {
       const running = runBatch(store, requests)
-      const told = running.then(nothing, nothing).then(() => {
-        if (underWay === told) underWay = null
+      const settled = running.then(nothing, nothing).then(() => {
+        if (underWay === settled) underWay = null
       })
-      underWay = told
+      underWay = settled
       return running
     },
     maxItems: MAX_BATCH,

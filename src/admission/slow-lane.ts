@@ -1,6 +1,6 @@
 /** The queue for unproven keys under load. Everything queued is released together, a few times a second. */
 
-const LET_ON_EVERY_MS = 200
+const RELEASE_EVERY_MS = 200
 const MAX_WAITING = 1_000
 
 export interface SlowLane {
@@ -9,9 +9,9 @@ export interface SlowLane {
 }
 
 export function createSlowLane(): SlowLane {
-  let waiting: ((isLetOn: boolean) => void)[] = []
+  let waiting: ((isReleased: boolean) => void)[] = []
 
-  function letOn(): void {
+  function release(): void {
     const all = waiting
     waiting = []
     for (const resolve of all) resolve(true)
@@ -20,7 +20,7 @@ export function createSlowLane(): SlowLane {
   return {
     enter() {
       if (waiting.length >= MAX_WAITING) return Promise.resolve(false)
-      if (waiting.length === 0) setTimeout(letOn, LET_ON_EVERY_MS)
+      if (waiting.length === 0) setTimeout(release, RELEASE_EVERY_MS)
       return new Promise(resolve => waiting.push(resolve))
     },
   }

@@ -28,8 +28,8 @@ export function createLeads(bus: ProcessBus | null): Leads {
     const message = decodeMessage(bytes)
     if (!message) return
     const isForLeader = message.kind === KINDS.join || message.kind === KINDS.leave || message.kind === KINDS.taken
-    if (isForLeader) followers.hear(message)
-    else leaders.hear(message)
+    if (isForLeader) followers.receive(message)
+    else leaders.receive(message)
   })
 
   /** Renews the lease until the call settles. */

@@ -23,9 +23,9 @@ export const ENDS = {
   /** Some events were not delivered. */
   brokenOff: 0,
   /** All events were delivered. */
-  told: 1,
+  delivered: 1,
   /** All events were delivered, and they report a failure. */
-  toldToHaveFailed: 2,
+  failureDelivered: 2,
 } as const
 
 export type Kind = (typeof KINDS)[keyof typeof KINDS]

@@ -36,7 +36,7 @@ export class RemoteFollowers {
   }
 
   /** Handles a message from a follower. */
-  hear({ kind, followerId, number, payload }: Message): void {
+  receive({ kind, followerId, number, payload }: Message): void {
     if (kind === KINDS.join) {
       const [callId = '', processId = ''] = Buffer.from(payload).toString('latin1').split(' ')
       void this.#serve(callId, followerId, processId)
@@ -45,12 +45,12 @@ export class RemoteFollowers {
   }
 
   async #serve(callId: string, followerId: string, processId: string): Promise<void> {
-    const tell = (kind: Kind, payload?: Uint8Array, number = 0) =>
+    const send = (kind: Kind, payload?: Uint8Array, number = 0) =>
       this.#send(processId, encodeMessage({ kind, followerId, number, ...(payload && { payload }) }))
     const call = this.#ledCalls.get(callId)
     const subscriber = call?.subscribe(true)
     if (!call || !subscriber) {
-      await tell(KINDS.notShareable)
+      await send(KINDS.notShareable)
       return
     }
     const place: Place = { subscriber, untakenBytes: 0, resume: null }
@@ -60,15 +60,15 @@ export class RemoteFollowers {
       HEARTBEAT_EVERY_MS,
     )
     try {
-      await tell(KINDS.heartbeat)
+      await send(KINDS.heartbeat)
       if ((await call.started) === 'stream' && this.#places.has(followerId)) {
-        await tell(KINDS.streamStarted)
-        await this.#relay(followerId, place, (payload, number) => tell(KINDS.events, payload, number))
+        await send(KINDS.streamStarted)
+        await this.#relay(followerId, place, (payload, number) => send(KINDS.events, payload, number))
       }
       const settlement = await call.settled
-      if (this.#places.has(followerId)) await tell(...closing(settlement))
+      if (this.#places.has(followerId)) await send(...closing(settlement))
     } catch {
-      await tell(KINDS.notShareable)
+      await send(KINDS.notShareable)
     } finally {
       clearInterval(heartbeat)
       this.#leave(followerId)
@@ -78,13 +78,13 @@ export class RemoteFollowers {
   async #relay(
     followerId: string,
     place: Place,
-    tell: (payload: Uint8Array, number: number) => Promise<boolean>,
+    send: (payload: Uint8Array, number: number) => Promise<boolean>,
   ): Promise<void> {
     for (let number = 0; this.#places.has(followerId); number++) {
       const lump = await place.subscriber.read()
       if (!lump) return
       place.untakenBytes += lump.bytes.length
-      if (!(await tell(lump.bytes, number))) this.#leave(followerId)
+      if (!(await send(lump.bytes, number))) this.#leave(followerId)
       while (place.untakenBytes >= UNTAKEN_LIMIT_BYTES && this.#places.has(followerId)) {
         await new Promise<void>(resolve => {
           place.resume = resolve
@@ -125,5 +125,5 @@ export class RemoteFollowers {
 function closing(settlement: Settlement): [kind: Kind, payload?: Uint8Array, number?: number] {
   if (settlement.kind === 'complete') return [KINDS.complete, encodeEntry(settlement.entry)]
   const hasFailed = settlement.kind === 'notShareable' && settlement.failure !== null
-  return [KINDS.notShareable, NOTHING, hasFailed ? ENDS.toldToHaveFailed : ENDS.told]
+  return [KINDS.notShareable, NOTHING, hasFailed ? ENDS.failureDelivered : ENDS.delivered]
 }

@@ -55,13 +55,13 @@ export class RemoteLeaders {
     else call.signal.addEventListener('abort', giveUp, { once: true })
     // The call settled before its leader's last message: there are no subscribers here any more.
     void call.settled.then(() => {
-      if (this.#forget(followerId)) this.#tell(following, followerId, KINDS.leave)
+      if (this.#forget(followerId)) this.#send(following, followerId, KINDS.leave)
     })
     return true
   }
 
   /** Handles a message from a leader. */
-  hear({ kind, followerId, number, payload }: Message): void {
+  receive({ kind, followerId, number, payload }: Message): void {
     const following = this.#followings.get(followerId)
     if (!following) return
     following.heardAtMs = performance.now()
@@ -80,10 +80,10 @@ export class RemoteLeaders {
       return
     }
     const lump = new EventLump(createEventSplitter().push(payload))
-    void following.call.push(lump).then(() => this.#tell(following, followerId, KINDS.taken, payload.length))
+    void following.call.push(lump).then(() => this.#send(following, followerId, KINDS.taken, payload.length))
   }
 
-  #tell({ lease }: Following, followerId: string, kind: typeof KINDS.leave | typeof KINDS.taken, number = 0): void {
+  #send({ lease }: Following, followerId: string, kind: typeof KINDS.leave | typeof KINDS.taken, number = 0): void {
     void this.#bus.send(lease.processId, encodeMessage({ kind, followerId, number })).catch(() => {})
   }
 
@@ -106,8 +106,8 @@ export class RemoteLeaders {
     if (!following) return
     this.#forget(followerId)
     const { call } = following
-    if (settlement.kind === 'complete' || end === ENDS.told) call.settle(settlement)
-    else if (end === ENDS.toldToHaveFailed) call.settle({ kind: 'notShareable', failure: refuse('upstreamBrokeOff') })
+    if (settlement.kind === 'complete' || end === ENDS.delivered) call.settle(settlement)
+    else if (end === ENDS.failureDelivered) call.settle({ kind: 'notShareable', failure: refuse('upstreamBrokeOff') })
     else call.settle(settlement, refuse('upstreamBrokeOff'))
   }
 

@@ -2,6 +2,6 @@
 import { ProxyError, type ProxyErrorOptions } from './proxy-error.ts'
 
 /** Returns the error to throw, in the same format as the proxy's own errors. */
-export function quoteError(told: Pick<ProxyErrorOptions, 'status' | 'code' | 'message' | 'type'>): ProxyError {
-  return new ProxyError(told)
+export function quoteError(reported: Pick<ProxyErrorOptions, 'status' | 'code' | 'message' | 'type'>): ProxyError {
+  return new ProxyError(reported)
 }

@@ -46,8 +46,8 @@ export function createMessageAssembler(): MessageAssembler {
   /** The last event's counts cover the whole message. A null count does not replace an earlier one. */
   function endMessage({ delta, usage, ...rest }: JsonObject): void {
     if (!body) return
-    const told = isJsonObject(usage) ? Object.entries(usage).filter(([, count]) => count !== null) : []
-    body.usage = { ...(isJsonObject(body.usage) ? body.usage : {}), ...Object.fromEntries(told) }
+    const reported = isJsonObject(usage) ? Object.entries(usage).filter(([, count]) => count !== null) : []
+    body.usage = { ...(isJsonObject(body.usage) ? body.usage : {}), ...Object.fromEntries(reported) }
     const { type: _type, ...beside } = rest
     for (const fields of [beside, isJsonObject(delta) ? delta : {}]) Object.assign(body, fields)
   }

@@ -16,10 +16,10 @@ export function judgeMessage(body: unknown): Completeness {
   if (reason === 'refusal') return 'content_filter'
   if (reason === 'model_context_window_exceeded') return 'provider_length_limit'
   if (!REGULAR_ENDS.has(reason)) return 'unknown_finish_reason'
-  return body.content.filter(isJsonObject).some(saysSomething) ? 'whole' : 'nothing_said'
+  return body.content.filter(isJsonObject).some(hasContent) ? 'whole' : 'nothing_said'
 }
 
-function saysSomething({ type, text }: JsonObject): boolean {
+function hasContent({ type, text }: JsonObject): boolean {
   return type === 'text' ? text !== '' : type !== 'thinking' && type !== 'redacted_thinking'
 }
 

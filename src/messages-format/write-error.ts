@@ -33,7 +33,8 @@ export function writeError({ status, message }: { status: number; message: strin
 export function translateError(status: number, bodyText: string, requestId: string): MessagesError {
   const body = parseJsonObject(bodyText)
   const error = isJsonObject(body?.error) ? body.error : (body ?? {})
-  const told = typeof body?.error === 'string' ? body.error : error.message
-  const message = typeof told === 'string' && told !== '' ? told : `The provider answered with status ${status}.`
+  const reported = typeof body?.error === 'string' ? body.error : error.message
+  const message =
+    typeof reported === 'string' && reported !== '' ? reported : `The provider answered with status ${status}.`
   return writeError({ status, message }, requestId)
 }

@@ -59,7 +59,7 @@ export function finishChoice(choice: Choice): JsonObject {
   if (choice.message === null) return { index: choice.index, ...choice.fields }
   const finished: JsonObject = { index: choice.index, message: choice.message, ...choice.fields }
   finishToolCalls(choice.message, Object.hasOwn(choice.fields, 'native_finish_reason'))
-  if (isSpoken(choice.message)) finished.finish_reason ??= 'stop'
+  if (hasWholeAudio(choice.message)) finished.finish_reason ??= 'stop'
   return finished
 }
 
@@ -76,7 +76,7 @@ function finishToolCalls(message: JsonObject, keepsNumbers: boolean): void {
 }
 
 /** OpenAI ends streamed audio with its expiry time and no `finish_reason`. A plain response has `stop` there. */
-function isSpoken(message: JsonObject): boolean {
+function hasWholeAudio(message: JsonObject): boolean {
   const audio = readField(message, 'audio')
   return isJsonObject(audio) && ['id', 'data', 'transcript', 'expires_at'].every(key => readField(audio, key) != null)
 }

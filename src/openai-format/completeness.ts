@@ -87,18 +87,18 @@ function judgeChoice(choice: JsonObject, options: CompletenessOptions): Complete
   if (isFiltered(choice, finishReason)) return 'content_filter'
   if (LENGTH_ENDS.has(finishReason) && !options.clientSetOutputLimit) return 'provider_length_limit'
   if (!LENGTH_ENDS.has(finishReason) && !REGULAR_ENDS.has(finishReason)) return 'unknown_finish_reason'
-  return saysSomething(choice) ? 'whole' : 'nothing_said'
+  return hasContent(choice) ? 'whole' : 'nothing_said'
 }
 
 /** The fields of a message that count as content. Reasoning alone does not. */
-const SAYING_FIELDS = ['content', 'refusal', 'tool_calls', 'function_call', 'audio', 'images']
+const CONTENT_FIELDS = ['content', 'refusal', 'tool_calls', 'function_call', 'audio', 'images']
 
-function saysSomething(choice: JsonObject): boolean {
+function hasContent(choice: JsonObject): boolean {
   const message = readField(choice, 'message')
   if (!isJsonObject(message)) return readField(choice, 'text') !== ''
-  return SAYING_FIELDS.some(field => {
-    const said = readField(message, field)
-    return isSet(said) && said !== '' && !(Array.isArray(said) && said.length === 0)
+  return CONTENT_FIELDS.some(field => {
+    const value = readField(message, field)
+    return isSet(value) && value !== '' && !(Array.isArray(value) && value.length === 0)
   })
 }
 

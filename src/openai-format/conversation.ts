@@ -16,12 +16,12 @@ export interface Conversation {
   system(parts: Part[]): void
   user(parts: Part[]): void
   /** Adds text of the assistant. */
-  say(parts: Part[], refusal?: string): void
+  assistant(parts: Part[], refusal?: string): void
   call(called: CalledFunction): void
   /** Adds fields to the assistant's message that prove its reasoning to be the model's own. */
-  bear(fields: JsonObject): void
+  addProof(fields: JsonObject): void
   /** Adds a function's result. Its images and files follow in a user message, because a tool message holds only text. */
-  answer(callId: string, parts: Part[]): void
+  result(callId: string, parts: Part[]): void
   /** Returns all messages. Call once. */
   finish(): JsonObject[]
 }
@@ -30,7 +30,7 @@ interface AssistantMessage {
   parts: Part[]
   refusal: string | null
   calls: CalledFunction[]
-  borne: JsonObject
+  proof: JsonObject
 }
 
 export function createConversation(): Conversation {
@@ -38,11 +38,11 @@ export function createConversation(): Conversation {
   /** The assistant message being built. It ends at the next message of another role: chat puts text and calls into one. */
   let open: AssistantMessage | null = null
   /** Images and files of function results. They are added after the last result in a row. */
-  let shown: Part[] = []
+  let media: Part[] = []
 
-  function assistant(): AssistantMessage {
-    showParts()
-    open ??= { parts: [], refusal: null, calls: [], borne: {} }
+  function openAssistant(): AssistantMessage {
+    pushMedia()
+    open ??= { parts: [], refusal: null, calls: [], proof: {} }
     return open
   }
 
@@ -51,56 +51,56 @@ export function createConversation(): Conversation {
     open = null
   }
 
-  function showParts(): void {
-    if (shown.length > 0) messages.push({ role: 'user', content: shown })
-    shown = []
+  function pushMedia(): void {
+    if (media.length > 0) messages.push({ role: 'user', content: media })
+    media = []
   }
 
   function push(role: 'system' | 'user', parts: Part[]): void {
     closeAssistant()
-    showParts()
+    pushMedia()
     messages.push({ role, content: writeContent(parts) })
   }
 
   return {
     system: parts => push('system', parts),
     user: parts => push('user', parts),
-    say(parts, refusal) {
+    assistant(parts, refusal) {
       // Two messages in a row stay separate, unless a call awaits its result: no message may come between those.
       if (open && open.calls.length === 0 && (open.parts.length > 0 || open.refusal !== null)) closeAssistant()
-      const message = assistant()
+      const message = openAssistant()
       message.parts.push(...parts)
       if (refusal !== undefined) message.refusal = (message.refusal ?? '') + refusal
     },
     call(called) {
-      assistant().calls.push(called)
+      openAssistant().calls.push(called)
     },
-    bear(fields) {
-      Object.assign(assistant().borne, fields)
+    addProof(fields) {
+      Object.assign(openAssistant().proof, fields)
     },
-    answer(callId, parts) {
+    result(callId, parts) {
       closeAssistant()
       const texts = parts.filter(part => part.type === 'text')
       const others = parts.filter(part => part.type !== 'text')
       messages.push({ role: 'tool', tool_call_id: callId, content: writeContent(texts) })
-      if (others.length > 0) shown.push({ type: 'text', text: `Returned by call ${callId}:` }, ...others)
+      if (others.length > 0) media.push({ type: 'text', text: `Returned by call ${callId}:` }, ...others)
     },
     finish() {
       closeAssistant()
-      showParts()
+      pushMedia()
       return messages
     },
   }
 }
 
-function writeAssistant({ parts, refusal, calls, borne }: AssistantMessage): JsonObject[] {
+function writeAssistant({ parts, refusal, calls, proof }: AssistantMessage): JsonObject[] {
   // Reasoning alone is not a message.
   if (parts.length === 0 && refusal === null && calls.length === 0) return []
   const written = calls.map(({ id, ...called }) => ({ id, type: 'function', function: called }))
   const message: JsonObject = { role: 'assistant', content: parts.length === 0 ? null : writeContent(parts) }
   if (refusal !== null) message.refusal = refusal
   if (written.length > 0) message.tool_calls = written
-  return [{ ...message, ...borne }]
+  return [{ ...message, ...proof }]
 }
 
 /** A single plain text is written as a string, which every provider accepts. */

@@ -22,10 +22,10 @@ export function withoutUsage(event: Uint8Array): Uint8Array {
 function rewrite(event: Uint8Array): Uint8Array {
   const lines = decoder.decode(event).split(/\r\n|\n|\r/)
   const data = lines.filter(line => line.startsWith('data:')).map(line => line.slice(5).replace(/^ /, ''))
-  const told = data.join('\n')
-  const shown = hideUsage(told)
-  if (shown === null) return EMPTY
-  if (shown === told) return event
+  const original = data.join('\n')
+  const rewritten = hideUsage(original)
+  if (rewritten === null) return EMPTY
+  if (rewritten === original) return event
   const others = lines.filter(line => line !== '' && !line.startsWith('data:'))
-  return encoder.encode(`${[...others, `data: ${shown}`].join('\n')}\n\n`)
+  return encoder.encode(`${[...others, `data: ${rewritten}`].join('\n')}\n\n`)
 }

@@ -1,7 +1,7 @@
 /** Merges the deltas of a streamed message, unknown fields included. */
 
 import { isJsonObject, type JsonObject, readField, writeField } from '../json/json-object.ts'
-import { saysNothing } from './merge-state.ts'
+import { isBlank } from './merge-state.ts'
 
 /** Strings under these keys name or classify: they are sent once or repeated whole, never in fragments. */
 const CONSTANT_WORDS = new Set([
@@ -44,8 +44,8 @@ export function mergeDelta(target: JsonObject, delta: JsonObject): boolean {
 }
 
 function mergeValue(target: JsonObject, key: string, existing: unknown, incoming: unknown): boolean {
-  if (saysNothing(incoming) && existing !== undefined) return true
-  if (key === 'tool_calls' && Array.isArray(incoming) && (Array.isArray(existing) || saysNothing(existing))) {
+  if (isBlank(incoming) && existing !== undefined) return true
+  if (key === 'tool_calls' && Array.isArray(incoming) && (Array.isArray(existing) || isBlank(existing))) {
     const calls = Array.isArray(existing) ? existing : []
     writeField(target, key, calls)
     return mergeToolCalls(calls, incoming)
@@ -53,7 +53,7 @@ function mergeValue(target: JsonObject, key: string, existing: unknown, incoming
   if (Array.isArray(existing) && Array.isArray(incoming)) return mergeItems(existing, incoming)
   if (isJsonObject(existing) && isJsonObject(incoming)) return mergeDelta(existing, incoming)
   writeField(target, key, incoming)
-  return saysNothing(existing) || (typeof existing === typeof incoming && typeof incoming !== 'object')
+  return isBlank(existing) || (typeof existing === typeof incoming && typeof incoming !== 'object')
 }
 
 /** Each item continues the last item with the same `index`, or is appended. */
@@ -101,14 +101,14 @@ function isAnother(item: JsonObject, fragment: JsonObject): boolean {
 }
 
 function differs(item: JsonObject, fragment: JsonObject, key: string): boolean {
-  const said = readField(fragment, key)
+  const incoming = readField(fragment, key)
   const known = readField(item, key)
-  return !saysNothing(said) && !saysNothing(known) && said !== known
+  return !isBlank(incoming) && !isBlank(known) && incoming !== known
 }
 
 function namesFunction(call: JsonObject): boolean {
   for (const part of [readField(call, 'function'), readField(call, 'custom')]) {
-    if (isJsonObject(part) && !saysNothing(readField(part, 'name'))) return true
+    if (isJsonObject(part) && !isBlank(readField(part, 'name'))) return true
   }
   return false
 }

@@ -3,7 +3,7 @@
 import { isJsonObject, type JsonObject, readField, writeField } from '../json/json-object.ts'
 
 /** Whether a value leaves the earlier one in place. */
-export function saysNothing(value: unknown): boolean {
+export function isBlank(value: unknown): boolean {
   return value === null || value === undefined || value === ''
 }
 
@@ -11,7 +11,7 @@ export function saysNothing(value: unknown): boolean {
 export function mergeState(target: JsonObject, key: string, incoming: unknown): void {
   const existing = readField(target, key)
   if (existing === incoming) return
-  if (saysNothing(incoming) && existing !== undefined) return
+  if (isBlank(incoming) && existing !== undefined) return
   if (isJsonObject(existing) && isJsonObject(incoming)) {
     for (const inner in incoming) mergeState(existing, inner, incoming[inner])
   } else writeField(target, key, incoming)

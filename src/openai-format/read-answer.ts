@@ -15,10 +15,10 @@ export interface AnswerHead {
 /** Called in the order of the response. */
 export interface AnswerSteps {
   begin(head: AnswerHead): void
-  think(text: string): void
+  addReasoning(text: string): void
   /** `logprobs` belong to the tokens of this text; empty when they were not asked for. */
-  say(text: string, logprobs: unknown[]): void
-  refuse(text: string): void
+  addText(text: string, logprobs: unknown[]): void
+  addRefusal(text: string): void
   /** Calls come one after another. `id` is '' when the provider gave none. */
   startCall(id: string, name: string): void
   /** Takes a fragment of the last call's arguments. */
@@ -72,10 +72,10 @@ export function createAnswerReader(steps: AnswerSteps): AnswerReader {
   function readDelta(delta: JsonObject, logprobs: unknown): void {
     mergeDelta(proof, structuredClone(readProof(delta)))
     const thought = readThought(delta)
-    if (thought !== '') steps.think(thought)
+    if (thought !== '') steps.addReasoning(thought)
     const { content, refusal, annotations } = delta
-    if (typeof content === 'string' && content !== '') steps.say(content, readLogprobs(logprobs))
-    if (typeof refusal === 'string' && refusal !== '') steps.refuse(refusal)
+    if (typeof content === 'string' && content !== '') steps.addText(content, readLogprobs(logprobs))
+    if (typeof refusal === 'string' && refusal !== '') steps.addRefusal(refusal)
     readCalls(delta.tool_calls)
     if (Array.isArray(annotations) && annotations.length > 0) steps.annotate(annotations.filter(isJsonObject))
   }

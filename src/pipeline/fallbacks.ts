@@ -24,14 +24,14 @@ export async function answerWithFallbacks(context: RequestContext, stages: Stage
   if ('response' in wanted) return wanted.response
   if (isPassingFailure(wanted.failure)) {
     for (const model of fallbacksOf(context)) {
-      const substitute = standIn(context, model, stages)
+      const substitute = substituteFor(context, model, stages)
       const attempt = substitute && (await shareCall(substitute, STEPS, stages))
       if (attempt && 'response' in attempt) return attempt.response
       // The client left while this fallback was asked, so the request ends with the fallback's cost.
       if (attempt?.failure instanceof ClientGone) throw attempt.failure
     }
   }
-  return tellFailure(wanted.failure, context)
+  return reportFailure(wanted.failure, context)
 }
 
 /** Whether a fallback may help: only failures that may have passed a moment later. */
@@ -52,7 +52,7 @@ function fallbacksOf({ query, account }: RequestContext): string[] {
  * The project chose the fallback, so the models its clients may name do not restrict it. Route and cache names are the fallback's own:
  * its response is never stored as the wanted model's.
  */
-function standIn(context: RequestContext, model: string, { modelRouter }: Stages): RequestContext | null {
+function substituteFor(context: RequestContext, model: string, { modelRouter }: Stages): RequestContext | null {
   const query = withModel(context.query, model)
   const { route: provider, cacheQuery } = planRequest(query, { ...context.account, allowed_models: null }, modelRouter)
   if (provider instanceof ProxyError || !cacheQuery) return null
@@ -61,7 +61,7 @@ function standIn(context: RequestContext, model: string, { modelRouter }: Stages
 }
 
 /** An upstream's error keeps its status, body and Retry-After, and does not count; any other failure is thrown. */
-export function tellFailure(
+export function reportFailure(
   failure: CallFailure,
   { accounting, provider }: Pick<RequestContext, 'accounting' | 'provider'>,
 ): ProxyResponse {

@@ -16,7 +16,7 @@ export async function followCall(
   context: RequestContext,
   { call, subscriber }: Joined,
 ): Promise<{ response: ProxyResponse } | { failure: CallFailure | null }> {
-  const gone = whenGone(context.request.signal)
+  const gone = rejectWhenGone(context.request.signal)
   try {
     if (context.query.stream && (await Promise.race([call.started, gone])) === 'stream') {
       return { response: followStream(context, { call, subscriber }) }
@@ -43,19 +43,19 @@ function followStream(
 ): ProxyResponse {
   const { query, provider, accounting } = context
   async function account(end: StreamEnd): Promise<void> {
-    const heard = {
+    const outcome = {
       cacheResult: 'HIT' as const,
       provider: provider.name,
       pricedAs: provider.pricedAs,
       model: query.model,
     }
     if (end.kind === 'gone')
-      return accounting.finish({ ...heard, status: CLIENT_GONE_STATUS, counts: true, usage: NO_USAGE })
+      return accounting.finish({ ...outcome, status: CLIENT_GONE_STATUS, counts: true, usage: NO_USAGE })
     // A stream can report a failure in an event and still end normally.
     const failure = end.kind === 'failed' ? end.failure : failureOf(await call.settled)
     if (failure)
-      return accounting.finish({ ...heard, status: failure.status, counts: false, usage: NO_USAGE, cause: failure })
-    accounting.finish({ ...heard, status: 200, counts: true, usage: usageOf(await call.settled) })
+      return accounting.finish({ ...outcome, status: failure.status, counts: false, usage: NO_USAGE, cause: failure })
+    accounting.finish({ ...outcome, status: 200, counts: true, usage: usageOf(await call.settled) })
   }
   accounting.noteHeaders()
   const promptTokens = estimatePromptTokens(query.body, query.endpoint)
@@ -78,7 +78,7 @@ function usageOf(settlement: Settlement) {
 }
 
 /** Returns a promise that rejects when the client leaves. */
-export function whenGone(signal: AbortSignal): Promise<never> {
+export function rejectWhenGone(signal: AbortSignal): Promise<never> {
   const gone = new Promise<never>((_, reject) => {
     if (signal.aborted) reject(new ClientGone())
     else signal.addEventListener('abort', () => reject(new ClientGone()), { once: true })

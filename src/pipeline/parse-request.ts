@@ -103,7 +103,7 @@ function readFields(endpoint: Endpoint, body: JsonObject) {
     endpoint,
     model,
     stream: stream === true && endpoint !== 'embeddings',
-    includeUsage: tellsUsageAlways(endpoint) || asksForUsage(body),
+    includeUsage: alwaysReportsUsage(endpoint) || asksForUsage(body),
     isCacheable: isCacheable(endpoint, body),
     embeddings: endpoint === 'embeddings' ? readEmbeddingsQuery(body) : null,
   }
@@ -114,7 +114,7 @@ function asksForUsage({ stream_options: options }: JsonObject): boolean {
 }
 
 /** These operations report usage in their last events without being asked. */
-function tellsUsageAlways(endpoint: Endpoint): boolean {
+function alwaysReportsUsage(endpoint: Endpoint): boolean {
   return endpoint === 'responses' || endpoint === 'messages'
 }
 

@@ -62,7 +62,7 @@ async function relay(
   const callsTools = isComplete && formatOf(query.endpoint).callsTools(assembled.body)
   if (isComplete) await storeResponse(context, { bytes, callsTools }, usage, lookup, stages)
   if (held) void call.push(held)
-  const failure = isUpstreamFailure(assembled.completeness) ? broken(context.provider.name, 'told of a failure') : null
+  const failure = isUpstreamFailure(assembled.completeness) ? broken(context.provider.name, 'reported a failure') : null
   call.settle(
     isComplete ? { kind: 'complete', entry: entryOf(context, bytes, usage) } : { kind: 'notShareable', failure },
   )
@@ -120,19 +120,19 @@ async function endBroken(
   failure: unknown,
 ): Promise<void> {
   const { query, provider, accounting } = context
-  const told =
+  const reported =
     failure instanceof ProxyError ? failure : broken(provider.name, 'broke off its answer', undefined, failure)
-  call.settle({ kind: 'notShareable', failure: told }, told)
+  call.settle({ kind: 'notShareable', failure: reported }, reported)
   const isGone = failure instanceof ClientGone
   accounting.finish({
-    status: isGone ? CLIENT_GONE_STATUS : told.status,
+    status: isGone ? CLIENT_GONE_STATUS : reported.status,
     counts: isGone,
     cacheResult: 'MISS',
     provider: provider.name,
     pricedAs: provider.pricedAs,
     model: query.model,
     usage: await usageOfStream(query, assembled),
-    ...(isGone ? {} : { cause: told }),
+    ...(isGone ? {} : { cause: reported }),
   })
 }
 

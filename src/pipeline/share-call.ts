@@ -43,7 +43,7 @@ export async function shareCall<Context extends Shared>(
     const joined = stages.calls.join(cacheQuery.callName, query.stream)
     if (!joined) break
     if (joined.isFirst) {
-      const led = await leadUnlessLed(context, steps, joined, stages)
+      const led = await tryToLead(context, steps, joined, stages)
       if (led) return led
     }
     const followed = await steps.follow(context, joined)
@@ -51,12 +51,12 @@ export async function shareCall<Context extends Shared>(
     failure = followed.failure
   }
   if (failure) return { failure: failure instanceof ClientGone ? refuse('upstreamBrokeOff', null, failure) : failure }
-  const lookup = cacheQuery.control.lookup ? await stages.cache.find(cacheQuery) : notLookedUp(context)
+  const lookup = cacheQuery.control.lookup ? await stages.cache.find(cacheQuery) : lookupSkipped(context)
   return lead(context, steps, { joined: startAlone(query.stream), lookup }, stages)
 }
 
 /** Returns null when another process leads. The call then carries that leader's events. */
-async function leadUnlessLed<Context extends Shared>(
+async function tryToLead<Context extends Shared>(
   context: Context,
   steps: CallSteps<Context>,
   joined: Joined,
@@ -104,7 +104,7 @@ async function lead<Context extends Shared>(
   }
 }
 
-function notLookedUp({ query, account }: Shared): Lookup {
+function lookupSkipped({ query, account }: Shared): Lookup {
   const missReason = mayCache(query.body, account.cache_mode) ? 'no-store' : 'off'
   return { match: null, missReason, vector: null }
 }

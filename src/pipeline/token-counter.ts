@@ -24,7 +24,10 @@ export function createTokenCounter({ admission, modelRouter, largeBodies, checkR
     const answer = await provider.ask(
       typeof sent === 'string' ? { ...asked, body, bodyText: sent } : withLongBody(asked, body, sent),
     )
-    const told = { ...Object.fromEntries(answer.headers), 'x-proxy-provider': provider.name }
-    return { status: answer.status, headers: told, body: await readAll(answer.body, provider.name) }
+    return {
+      status: answer.status,
+      headers: { ...Object.fromEntries(answer.headers), 'x-proxy-provider': provider.name },
+      body: await readAll(answer.body, provider.name),
+    }
   }
 }

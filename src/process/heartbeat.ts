@@ -10,14 +10,14 @@ const SILENCE_LIMIT_MS = 10_000
 const CHECK_EVERY_MS = 500
 
 /** For a worker that serves: reports it, and sends heartbeats while its event loop runs. */
-export function tellSupervisor(): void {
+export function reportToSupervisor(): void {
   process.send?.(LISTENING)
   setInterval(() => process.send?.(BEAT), BEAT_EVERY_MS).unref()
 }
 
 export interface Pulse {
   /** Handles a worker's message; returns true when it reports that it serves. */
-  hear(message: unknown): boolean
+  receive(message: unknown): boolean
   stop(): void
 }
 
@@ -40,7 +40,7 @@ export function watchPulse(onSilent: () => void): Pulse {
   timer.unref()
 
   return {
-    hear(message) {
+    receive(message) {
       if (message !== LISTENING && message !== BEAT) return false
       heardAtMs = performance.now()
       return message === LISTENING

@@ -20,19 +20,19 @@ export interface Maintenance {
 /** Resolves when there is a partition for today's usage records. */
 export async function startMaintenance(database: Database, log: Log): Promise<Maintenance> {
   await maintainUsagePartitions(database)
-  const tell = (what: string) => (error: unknown) => log.warn({ cause: describeCause(error) }, what)
+  const logFailure = (what: string) => (error: unknown) => log.warn({ cause: describeCause(error) }, what)
   const timers = [
-    setInterval(() => sweep(database).catch(tell('the cache could not be swept')), SWEEP_EVERY_MS),
+    setInterval(() => sweep(database).catch(logFailure('the cache could not be swept')), SWEEP_EVERY_MS),
     setInterval(
-      () => rebuildCacheLists(database).catch(tell("the cache's lists could not be rebuilt")),
+      () => rebuildCacheLists(database).catch(logFailure("the cache's lists could not be rebuilt")),
       LISTS_EVERY_MS,
     ),
-    setInterval(() => rollUpUsage(database).catch(tell('usage could not be summed up')), ROLL_UP_EVERY_MS),
+    setInterval(() => rollUpUsage(database).catch(logFailure('usage could not be summed up')), ROLL_UP_EVERY_MS),
     setInterval(
-      () => maintainUsagePartitions(database).catch(tell('usage partitions could not be kept')),
+      () => maintainUsagePartitions(database).catch(logFailure('usage partitions could not be kept')),
       UPKEEP_EVERY_MS,
     ),
-    setInterval(() => forgetBatches(database).catch(tell('old batches could not be forgotten')), UPKEEP_EVERY_MS),
+    setInterval(() => forgetBatches(database).catch(logFailure('old batches could not be forgotten')), UPKEEP_EVERY_MS),
   ]
   for (const timer of timers) timer.unref()
   return {

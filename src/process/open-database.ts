@@ -37,7 +37,7 @@ export async function openDatabase(config: Config): Promise<Database> {
 }
 
 /** Logs when another proxy's migration, or a table in use, delays this start. */
-export async function migrateAndTell(database: Database, log: Log): Promise<void> {
+export async function migrateAndLog(database: Database, log: Log): Promise<void> {
   const onWait = (seconds: number) =>
     log.info({ seconds }, 'waiting to migrate the database: another proxy is at it, or its tables are in use')
   const { isBehind } = await migrate(database, { onWait })

@@ -20,7 +20,7 @@ import { warmTokenizer } from '../tokens/encodings.ts'
 import { baseUrlOf, portUnavailable } from './address.ts'
 import { tellSupervisor } from './heartbeat.ts'
 import { watchLoopDelay } from './loop-delay.ts'
-import { migrateAndTell, openDatabase } from './open-database.ts'
+import { migrateAndLog, openDatabase } from './open-database.ts'
 import { reasonOf } from './reason-of.ts'
 import { stopOnSignals } from './stop-server.ts'
 import { welcome } from './welcome.ts'
@@ -37,7 +37,7 @@ export interface RunOptions {
 export async function runServer(config: Config, { isWorker }: RunOptions): Promise<void> {
   const log = createLog(config.logLevel)
   const [database, embedder] = await Promise.all([openDatabase(config), createEmbedder(config.embedder, log)])
-  if (!isWorker) await migrateAndTell(database, log)
+  if (!isWorker) await migrateAndLog(database, log)
   const { store, bus } =
     config.redisUrl === null
       ? { store: createInProcessStore(), bus: null }

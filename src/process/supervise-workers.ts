@@ -2,7 +2,7 @@
 import { type Config, ConfigError } from '../config.ts'
 import { createLog, type Log } from '../telemetry/log.ts'
 import { baseUrlOf, portUnavailable } from './address.ts'
-import { migrateAndTell, openDatabase } from './open-database.ts'
+import { migrateAndLog, openDatabase } from './open-database.ts'
 import { welcome } from './welcome.ts'
 import { spawnWorker, type WorkerProcess } from './worker-process.ts'
 
@@ -17,7 +17,7 @@ export async function superviseWorkers(config: Config): Promise<void> {
   checkPort(config)
   const log = createLog(config.logLevel)
   const database = await openDatabase(config)
-  await migrateAndTell(database, log)
+  await migrateAndLog(database, log)
 
   const team = new Team(config, log)
   process.on('SIGTERM', () => team.stop())

@@ -23,7 +23,7 @@ export function spawnWorker(log: Log): WorkerProcess {
     stderr: 'inherit',
     // Through IPC, a worker also learns that its supervisor has gone.
     ipc: message => {
-      if (pulse.hear(message)) noteServing(true)
+      if (pulse.receive(message)) noteServing(true)
     },
   })
   const pulse = watchPulse(() => {

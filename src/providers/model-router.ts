@@ -7,7 +7,7 @@ import { ProxyError, refuse } from '../errors.ts'
 import type { Account } from '../postgres/admit.ts'
 import type { CatalogueModel } from '../postgres/list-models.ts'
 import { isAllowed, refuseUnallowed } from './allowed-models.ts'
-import { modelNotFound, noFileKeeper, noFilesInSandbox, noWayTo } from './no-route.ts'
+import { modelNotFound, noFileKeeper, noFilesInSandbox, noRouteTo } from './no-route.ts'
 import { renameModel } from './rename-model.ts'
 import type { Provider } from './upstream.ts'
 
@@ -58,10 +58,10 @@ const VENDOR_AND_MODEL = /^[^/\s]+\/\S+$/
 
 export function createModelRouter({ catalogue, sandbox, aggregatorFor, directFor }: ModelRouterOptions): ModelRouter {
   function isKnown(model: string): boolean {
-    return VENDOR_AND_MODEL.test(model) || catalogue.directProvidersOf(model).length > 0 || isOfSomebody(model)
+    return VENDOR_AND_MODEL.test(model) || catalogue.directProvidersOf(model).length > 0 || hasProvider(model)
   }
 
-  function isOfSomebody(model: string): boolean {
+  function hasProvider(model: string): boolean {
     return providerOfName(model) !== undefined || catalogue.aliasOf(model) !== undefined
   }
 
@@ -86,7 +86,7 @@ export function createModelRouter({ catalogue, sandbox, aggregatorFor, directFor
     if (aggregated) return aggregated
     if (!VENDOR_AND_MODEL.test(model)) return modelNotFound(model, catalogue, listModels(account))
     const native = catalogue.directProvidersOf(model)
-    return native.length > 0 ? noWayTo(model, native) : refuse('noAggregator')
+    return native.length > 0 ? noRouteTo(model, native) : refuse('noAggregator')
   }
 
   return {

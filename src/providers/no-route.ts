@@ -37,7 +37,7 @@ function needsKey(model: string, native: readonly string[], catalogue: Catalogue
 }
 
 /** 503 for a native name with a vendor in front, when there is neither key nor aggregator. */
-export function noWayTo(model: string, native: readonly string[]): ProxyError {
+export function noRouteTo(model: string, native: readonly string[]): ProxyError {
   return refuse('noUpstreamForVendor', { model: show(model), providers: native.join(' or ') })
 }
 

@@ -33,9 +33,9 @@ export function createResponseAssembler(options: CompletenessOptions): ResponseA
   let flaw: IncompleteReason | null = null
 
   function end(response: JsonObject): void {
-    const told = Array.isArray(response.output) ? response.output : []
+    const listed = Array.isArray(response.output) ? response.output : []
     const output = [...items].sort(([a], [b]) => a - b).map(([, item]) => item)
-    body = told.length === 0 ? { ...response, output } : response
+    body = listed.length === 0 ? { ...response, output } : response
   }
 
   function read(event: JsonObject): void {

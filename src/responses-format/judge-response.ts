@@ -13,7 +13,7 @@ export function judgeResponse(body: unknown, options: CompletenessOptions): Comp
   if (body.status !== 'completed') return 'unfinished_choice'
   const items = body.output.filter(isJsonObject)
   if (items.some(({ status }) => status === 'in_progress' || status === 'incomplete')) return 'unfinished_choice'
-  return saysSomething(items) ? 'whole' : 'nothing_said'
+  return hasContent(items) ? 'whole' : 'nothing_said'
 }
 
 function judgeIncomplete(
@@ -24,11 +24,11 @@ function judgeIncomplete(
   if (reason === 'content_filter') return 'content_filter'
   if (reason !== 'max_output_tokens') return 'unknown_finish_reason'
   if (!options.clientSetOutputLimit) return 'provider_length_limit'
-  return saysSomething((output as unknown[]).filter(isJsonObject)) ? 'whole' : 'nothing_said'
+  return hasContent((output as unknown[]).filter(isJsonObject)) ? 'whole' : 'nothing_said'
 }
 
 /** Whether an item other than reasoning has content. */
-function saysSomething(items: readonly JsonObject[]): boolean {
+function hasContent(items: readonly JsonObject[]): boolean {
   return items.some(item => {
     if (item.type === 'reasoning') return false
     if (item.type !== 'message' || !Array.isArray(item.content)) return true

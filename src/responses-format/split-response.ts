@@ -64,7 +64,7 @@ function splitContent(writer: EventWriter, { content }: JsonObject, item: ItemPl
     const place = { ...item, content_index: index }
     const kind = PART_KINDS[String(part.type)]
     writer.write('response.content_part.added', { ...place, part: kind ? { ...part, ...kind.empty } : part })
-    if (kind?.event === 'response.output_text.delta') splitSaid(writer, part, place)
+    if (kind?.event === 'response.output_text.delta') splitOutputText(writer, part, place)
     else if (kind) splitText(writer, kind.event, part[kind.field], place)
     writer.closePart(place, part)
   }
@@ -81,7 +81,7 @@ const PART_KINDS: Record<string, { event: string; field: string; empty: JsonObje
 }
 
 /** Log probabilities are sent with their tokens if the tokens spell the text, else with the last event. */
-function splitSaid(writer: EventWriter, part: JsonObject, place: ItemPlace): void {
+function splitOutputText(writer: EventWriter, part: JsonObject, place: ItemPlace): void {
   const tokens = Array.isArray(part.logprobs) ? part.logprobs.filter(isJsonObject) : []
   const spelled = tokens.map(({ token }) => token).join('')
   const pieces =

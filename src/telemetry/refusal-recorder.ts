@@ -24,8 +24,8 @@ export function createRefusalRecorder(
 
   async function write(): Promise<void> {
     const totals = refusals.totals()
-    const news = Object.entries(totals).map(([reason, total]) => [reason, total - (written[reason] ?? 0)] as const)
-    const counts = new Map(news.filter(([, count]) => count > 0))
+    const added = Object.entries(totals).map(([reason, total]) => [reason, total - (written[reason] ?? 0)] as const)
+    const counts = new Map(added.filter(([, count]) => count > 0))
     if (counts.size === 0) return
     await recordRefusals(database, counts)
     written = totals

@@ -1,9 +1,9 @@
 /** Counts refused requests by reason and address, and logs each reason at most once a second. */
 import type { Log } from './log.ts'
 
-const TELL_EVERY_MS = 1_000
+const LOG_EVERY_MS = 1_000
 /** Addresses in one log line, those with the most refusals first. */
-const TOLD_ADDRESSES = 5
+const LOGGED_ADDRESSES = 5
 /** Addresses counted separately between two lines; beyond that, they count as one. */
 const MAX_ADDRESSES = 10_000
 const OTHERS = 'others'
@@ -20,38 +20,38 @@ export function isCountedRefusal({ status }: { status: number }): boolean {
   return status === 401 || status === 403 || status === 429
 }
 
-interface Untold {
+interface Unlogged {
   count: number
   byAddress: Map<string, number>
 }
 
 export function createRefusals(log: Pick<Log, 'info'>): Refusals {
   const totals = new Map<string, number>()
-  const untold = new Map<string, Untold>()
+  const unlogged = new Map<string, Unlogged>()
   /** Reasons logged less than a second ago. */
-  const resting = new Set<string>()
+  const loggedLately = new Set<string>()
 
-  function tell(reason: string): void {
-    const news = untold.get(reason)
-    if (!news) return void resting.delete(reason)
-    untold.delete(reason)
-    resting.add(reason)
-    setTimeout(tell, TELL_EVERY_MS, reason).unref()
-    const most = [...news.byAddress].sort((a, b) => b[1] - a[1]).slice(0, TOLD_ADDRESSES)
+  function logReason(reason: string): void {
+    const pending = unlogged.get(reason)
+    if (!pending) return void loggedLately.delete(reason)
+    unlogged.delete(reason)
+    loggedLately.add(reason)
+    setTimeout(logReason, LOG_EVERY_MS, reason).unref()
+    const busiest = [...pending.byAddress].sort((a, b) => b[1] - a[1]).slice(0, LOGGED_ADDRESSES)
     const total = totals.get(reason)
-    log.info({ reason, count: news.count, total, addresses: Object.fromEntries(most) }, 'requests refused')
+    log.info({ reason, count: pending.count, total, addresses: Object.fromEntries(busiest) }, 'requests refused')
   }
 
   return {
     note(reason, addressPrefix) {
       totals.set(reason, (totals.get(reason) ?? 0) + 1)
-      const news = untold.get(reason) ?? { count: 0, byAddress: new Map<string, number>() }
-      untold.set(reason, news)
-      news.count++
-      const { byAddress } = news
+      const pending = unlogged.get(reason) ?? { count: 0, byAddress: new Map<string, number>() }
+      unlogged.set(reason, pending)
+      pending.count++
+      const { byAddress } = pending
       const name = byAddress.size < MAX_ADDRESSES || byAddress.has(addressPrefix) ? addressPrefix : OTHERS
       byAddress.set(name, (byAddress.get(name) ?? 0) + 1)
-      if (!resting.has(reason)) tell(reason)
+      if (!loggedLately.has(reason)) logReason(reason)
     },
     totals: () => Object.fromEntries(totals),
   }

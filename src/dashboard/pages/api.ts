@@ -34,11 +34,11 @@ export async function call<Answer>(method: string, path: string, body?: unknown)
   })
   const answer = await response.json().catch(() => null)
   if (response.ok) return answer
-  const told = answer?.error
+  const reported = answer?.error
   throw new ApiError(
     response.status,
-    told?.code ?? 'unknown',
-    told?.message ?? `The proxy answered with status ${response.status}.`,
+    reported?.code ?? 'unknown',
+    reported?.message ?? `The proxy answered with status ${response.status}.`,
   )
 }
 

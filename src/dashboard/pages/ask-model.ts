@@ -48,7 +48,7 @@ export async function sendChat(
   }: { onHeaders(answered: Answered): void; onText(text: string): void; signal: AbortSignal },
 ): Promise<void> {
   const response = await post('/v1/chat/completions', chat, { stream: chat.stream }, signal)
-  onHeaders({ status: response.status, headers: toldHeaders(response.headers) })
+  onHeaders({ status: response.status, headers: proxyHeaders(response.headers) })
   if (!chat.stream) return onText((await response.json()).choices?.[0]?.message?.content ?? '')
   let text = ''
   const parser = createParser({
@@ -93,15 +93,15 @@ async function post(path: string, chat: Chat, fields: object, signal: AbortSigna
     signal,
   })
   if (response.ok) return response
-  const told = (await response.json().catch(() => null))?.error
+  const reported = (await response.json().catch(() => null))?.error
   const otherPort = 'There is no proxy at this address: where the dashboard has a port of its own, send from elsewhere.'
-  throw new ApiError(response.status, told?.code ?? 'unknown', told?.message ?? otherPort)
+  throw new ApiError(response.status, reported?.code ?? 'unknown', reported?.message ?? otherPort)
 }
 
 /** Headers that tell how the request was answered, the proxy's own first. */
-function toldHeaders(headers: Headers): [string, string][] {
-  const isTold = (name: string) => /^(x-proxy-|x-request-id|x-ratelimit-|cache-status|age$|retry-after)/.test(name)
-  return [...headers].filter(([name]) => isTold(name)).sort(([a], [b]) => rank(a) - rank(b) || a.localeCompare(b))
+function proxyHeaders(headers: Headers): [string, string][] {
+  const isOfProxy = (name: string) => /^(x-proxy-|x-request-id|x-ratelimit-|cache-status|age$|retry-after)/.test(name)
+  return [...headers].filter(([name]) => isOfProxy(name)).sort(([a], [b]) => rank(a) - rank(b) || a.localeCompare(b))
 }
 
 function rank(name: string): number {

@@ -20,7 +20,7 @@ import type {
 } from '../../postgres/admin/rows.ts'
 
 /** A row as the API returns it: the fields `Without` are replaced by those of `As`. */
-type Told<Row, Without extends keyof Row, As> = Omit<Row, Without> & As
+type Serialized<Row, Without extends keyof Row, As> = Omit<Row, Without> & As
 
 export interface Page<Item> {
   data: Item[]
@@ -35,7 +35,7 @@ export interface Session {
   csrf_token: string
 }
 
-export type Project = Told<
+export type Project = Serialized<
   Pick<ProjectRow, 'id' | 'name' | 'plan' | 'created_at' | 'your_role'>,
   'id' | 'created_at',
   { id: string; status: 'active' | 'archived'; created_at: number }
@@ -67,32 +67,32 @@ export interface Overview {
   latency: LatencyRow[]
 }
 
-export type ProxyRequest = Told<
+export type ProxyRequest = Serialized<
   RequestRow,
   'key_id' | 'key_prefix',
   { id: string; api_key_id: string; api_key_redacted_value: string | null }
 >
 
-export type CacheStats = Told<
+export type CacheStats = Serialized<
   CacheStatsRow,
   'oldest_at' | 'newest_at',
   { oldest_at: number | null; newest_at: number | null }
 >
 
-export type CacheEntry = Told<
+export type CacheEntry = Serialized<
   EntryRow,
   'id' | 'created_at' | 'expires_at',
   { id: string; created_at: number; expires_at: number }
 >
 
 /** A semantic hit, or a near miss. */
-export type CacheMatch = Told<
+export type CacheMatch = Serialized<
   MatchRow,
   'served_at' | 'entry_id' | 'cached_wording' | 'sealed_wording',
   { id: string; created_at: number; entry_id: string | null; wordings: Wordings | null }
 >
 
-export type CacheVerdict = Told<
+export type CacheVerdict = Serialized<
   VerdictRow,
   'given_at' | 'one_wording' | 'other_wording',
   { id: string; created_at: number; wordings: [string | null, string | null] }
@@ -136,7 +136,7 @@ export interface Limits {
 
 export type Plan = PlanRow
 
-export type Refusal = Told<RefusalRow, 'latest_hour', { latest_hour: number }>
+export type Refusal = Serialized<RefusalRow, 'latest_hour', { latest_hour: number }>
 
 export interface Member {
   id: string

@@ -46,19 +46,19 @@ export class GrowingMessage implements AnswerSteps {
     this.#writer.write('message_start', { message: this.#writeOpening(head) })
   }
 
-  think(text: string): void {
+  addReasoning(text: string): void {
     if (this.#open !== 'thinking') this.#openBlock('thinking', { type: 'thinking', thinking: '', signature: '' })
     this.#writer.delta({ type: 'thinking_delta', thinking: text })
   }
 
-  say(text: string): void {
+  addText(text: string): void {
     if (this.#open !== 'text') this.#openBlock('text', { type: 'text', text: '', citations: null })
     this.#writer.delta({ type: 'text_delta', text })
   }
 
-  refuse(text: string): void {
+  addRefusal(text: string): void {
     this.#refusal = (this.#refusal ?? '') + text
-    this.say(text)
+    this.addText(text)
   }
 
   startCall(id: string, name: string): void {

@@ -50,8 +50,8 @@ export function createMessageStream(context: MessageContext): MessageStream {
       return writer.take()
     },
     fail(error) {
-      const { type, error: told } = writeError(error, context.requestId)
-      writer.write(type, { error: told })
+      const { type, error: body } = writeError(error, context.requestId)
+      writer.write(type, { error: body })
       return writer.take()
     },
   }

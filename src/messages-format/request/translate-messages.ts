@@ -29,24 +29,24 @@ export function translateMessages(body: JsonObject, options: BlockOptions): Json
 }
 
 function readUser(blocks: JsonObject[], param: string, conversation: Conversation, options: BlockOptions): void {
-  const said: Part[] = []
+  const parts: Part[] = []
   for (const [index, block] of blocks.entries()) {
     const at = `${param}[${index}]`
-    if (block.type === 'tool_result') answer(block, at, conversation, options)
-    else said.push(...translateBlock(block, at, options))
+    if (block.type === 'tool_result') readResult(block, at, conversation, options)
+    else parts.push(...translateBlock(block, at, options))
   }
-  if (said.length > 0) conversation.user(said)
+  if (parts.length > 0) conversation.user(parts)
 }
 
-function answer(block: JsonObject, param: string, conversation: Conversation, options: BlockOptions): void {
+function readResult(block: JsonObject, param: string, conversation: Conversation, options: BlockOptions): void {
   const parts = translateContent(block.content, `${param}.content`, options)
   // Chat has no field for a tool's failure.
   if (block.is_error === true) parts.unshift({ type: 'text', text: 'The tool failed.' })
-  conversation.answer(readText(block.tool_use_id, `${param}.tool_use_id`), parts)
+  conversation.result(readText(block.tool_use_id, `${param}.tool_use_id`), parts)
 }
 
 function readAssistant(blocks: JsonObject[], param: string, conversation: Conversation, options: BlockOptions): void {
-  const said: Part[] = []
+  const parts: Part[] = []
   const calls: Parameters<Conversation['call']>[0][] = []
   const proof: JsonObject = {}
   for (const [index, block] of blocks.entries()) {
@@ -55,11 +55,11 @@ function readAssistant(blocks: JsonObject[], param: string, conversation: Conver
     // Reasoning without its proof is dropped: another model cannot use it.
     else if (block.type === 'thinking') Object.assign(proof, unpackProof(block.signature))
     else if (block.type === 'redacted_thinking') Object.assign(proof, unpackProof(block.data))
-    else said.push(...translateBlock(block, at, options))
+    else parts.push(...translateBlock(block, at, options))
   }
-  if (said.length > 0) conversation.say(said)
+  if (parts.length > 0) conversation.assistant(parts)
   for (const call of calls) conversation.call(call)
-  if (said.length > 0 || calls.length > 0) conversation.bear(proof)
+  if (parts.length > 0 || calls.length > 0) conversation.addProof(proof)
 }
 
 function readCall(block: JsonObject, param: string): Parameters<Conversation['call']>[0] {

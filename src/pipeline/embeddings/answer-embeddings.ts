@@ -80,8 +80,8 @@ function endEarly(context: RequestContext, gathered: Gathered): ProxyResponse {
   const failure = context.request.signal.aborted ? new ClientGone() : end?.failure
   if (gathered.batches.length > 0) {
     const isGone = failure instanceof ClientGone
-    const told = failure instanceof ProxyError ? failure.status : 502
-    finish(context, gathered, { status: isGone ? CLIENT_GONE_STATUS : told, counts: isGone, cause: failure })
+    const status = failure instanceof ProxyError ? failure.status : 502
+    finish(context, gathered, { status: isGone ? CLIENT_GONE_STATUS : status, counts: isGone, cause: failure })
   }
   throw failure
 }

@@ -59,16 +59,16 @@ export function createInputCounter(model: string, yieldTurn: YieldTurn): InputCo
 
 /** Groups texts into lots of at most `CHARS_AT_A_TIME`; a longer text gets a lot of its own. */
 function* inLots(texts: readonly string[]): Generator<string[]> {
-  let lot: string[] = []
+  let batch: string[] = []
   let chars = 0
   for (const text of texts) {
-    if (lot.length > 0 && chars + text.length > CHARS_AT_A_TIME) {
-      yield lot
-      lot = []
+    if (batch.length > 0 && chars + text.length > CHARS_AT_A_TIME) {
+      yield batch
+      batch = []
       chars = 0
     }
-    lot.push(text)
+    batch.push(text)
     chars += text.length
   }
-  if (lot.length > 0) yield lot
+  if (batch.length > 0) yield batch
 }

@@ -86,12 +86,12 @@ export async function fetchBatch(
   return { vectors, usage: { ...usage, promptTokens }, headers, answer, bytes, isVerbatim }
 }
 
-async function readLong(told: AnswerBytes, inputs: number): Promise<ReadEmbeddings> {
-  if ('gathered' in told) {
-    const { parts, buffers } = told.gathered
+async function readLong(answer: AnswerBytes, inputs: number): Promise<ReadEmbeddings> {
+  if ('gathered' in answer) {
+    const { parts, buffers } = answer.gathered
     return offLoop.run(READ, { parts, inputs }, { transfer: buffers })
   }
-  const bytes = told.whole
+  const bytes = answer.whole
   return { bytes, answer: readEmbeddingsAnswer(new TextDecoder().decode(bytes), inputs) }
 }
 

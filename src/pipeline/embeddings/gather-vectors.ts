@@ -4,7 +4,7 @@ import { addUsage, NO_USAGE, type TokenUsage } from '../../catalogue/cost.ts'
 import { ClientGone, refuse } from '../../errors.ts'
 import { withinTimeLimit } from '../../event-loop/time-limit.ts'
 import type { StoredVector } from '../../vector-cache/stored-vector.ts'
-import { whenGone } from '../follow-call.ts'
+import { rejectWhenGone } from '../follow-call.ts'
 import type { RequestContext } from '../request-context.ts'
 import type { Stages } from '../stages.ts'
 import type { EmbeddingsJob, NamedInput } from './embeddings-job.ts'
@@ -96,7 +96,7 @@ async function fetchShared(
     const mine = wanted.filter(({ name }) => joined.mine.has(name))
     if (mine.length > 0) await fetchMine(job, mine, gathered, joined, stages)
     if (gathered.end) return
-    const gone = whenGone(request.signal)
+    const gone = rejectWhenGone(request.signal)
     for (const [name, settled] of joined.theirs) {
       const vector = await Promise.race([settled, gone])
       if (vector) gathered.known.set(name, { ...vector, createdAtMs: Date.now() })

@@ -25,8 +25,8 @@ export const messagesFormat: AnswerFormat = {
   },
   isLastEvent: event => namesEvent(event, ['message_stop']),
   writeFailure(error, requestId) {
-    const { type, error: told } = writeError(error, requestId)
-    return encodeTypedEvents([{ type, error: told }])
+    const { type, error: body } = writeError(error, requestId)
+    return encodeTypedEvents([{ type, error: body }])
   },
   replay: body => encodeTypedEvents(splitMessage(body)),
   judge: judgeMessage,

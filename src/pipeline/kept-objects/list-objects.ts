@@ -37,7 +37,7 @@ export async function listObjects(
     newestFirst: readOrder(search.get('order')) === 'desc',
     size: limit + 1,
   })
-  const texts = await bringUpToDate(rows.slice(0, limit), row =>
+  const texts = await refreshBatches(rows.slice(0, limit), row =>
     askObject(request, account, { method: 'GET', collection, id: row.id, part: '' }, room),
   )
   const data = texts.flatMap((text): JsonObject[] => (text === null ? [] : [parseJsonObject(text) ?? {}]))
@@ -53,7 +53,7 @@ export async function listObjects(
 }
 
 /** Returns the stored text if the object cannot have changed or its provider does not answer; null if the object is gone. */
-async function bringUpToDate(
+async function refreshBatches(
   rows: readonly KeptObject[],
   ask: (row: KeptObject) => Promise<ProxyResponse>,
 ): Promise<(string | null)[]> {
@@ -72,8 +72,8 @@ async function bringUpToDate(
 }
 
 function mayHaveChanged({ object }: KeptObject): boolean {
-  const told = object === null ? undefined : parseJsonObject(object)
-  return told === undefined || (told.object === 'batch' && !FINAL.has(told.status))
+  const known = object === null ? undefined : parseJsonObject(object)
+  return known === undefined || (known.object === 'batch' && !FINAL.has(known.status))
 }
 
 function readLimit(given: string | null, { usual, most }: { usual: number; most: number }): number {

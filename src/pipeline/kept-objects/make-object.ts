@@ -34,12 +34,12 @@ export async function makeObject(
   const bytes = await readAll(answer.body, provider.name)
   const isMade = answer.status < 400
   if (isMade) {
-    const told = new TextDecoder().decode(bytes)
-    const object = parseJsonObject(told)
+    const text = new TextDecoder().decode(bytes)
+    const object = parseJsonObject(text)
     if (typeof object?.id !== 'string') throw broken(provider.name, 'gave an answer without an id')
     const { id } = object
     const kept = { projectId: account.project_id, id, collection, provider: provider.pricedAs ?? '', requests, models }
-    await keepObject(database, { ...kept, ...describeObject(object, told) }).catch(async error => {
+    await keepObject(database, { ...kept, ...describeObject(object, text) }).catch(async error => {
       await undo(provider, collection, id, request.headers)
       throw refuse('databaseUnavailable', null, error)
     })

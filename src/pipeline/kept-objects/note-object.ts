@@ -9,7 +9,7 @@ import type { ProxyRequest } from '../exchange.ts'
 import { readPassedUsage } from '../pass-through/passed-usage.ts'
 import type { KeptRoom } from './kept-room.ts'
 
-export interface Told {
+export interface ObjectReply {
   request: Pick<ProxyRequest, 'id' | 'arrivedAtMs'>
   account: Account
   provider: Provider
@@ -20,15 +20,15 @@ export interface Told {
 }
 
 /** What lists show of the object. */
-export function describeObject(object: JsonObject, told: string) {
+export function describeObject(object: JsonObject, text: string) {
   const { purpose, expires_at } = object
   // A batch's `expires_at` limits its run, not how long its record is kept.
   const expiresAt = object.object === 'file' && typeof expires_at === 'number' ? new Date(expires_at * 1000) : null
-  return { object: told, purpose: typeof purpose === 'string' ? purpose : null, expiresAt }
+  return { object: text, purpose: typeof purpose === 'string' ? purpose : null, expiresAt }
 }
 
-export async function noteObject(told: Told, room: KeptRoom): Promise<void> {
-  const { account, provider, collection, id, status, text } = told
+export async function noteObject(reply: ObjectReply, room: KeptRoom): Promise<void> {
+  const { account, provider, collection, id, status, text } = reply
   const { database } = room
   const projectId = account.project_id
   const object = parseJsonObject(text)
@@ -43,7 +43,7 @@ export async function noteObject(told: Told, room: KeptRoom): Promise<void> {
     const file = { projectId, id: made, collection: 'files' as const, provider: keeper, purpose: 'batch_output' }
     await keepObject(database, { ...file, object: null })
   }
-  await recordBatch(object, told, room)
+  await recordBatch(object, reply, room)
 }
 
 /** States that a batch does not leave again. */
@@ -52,7 +52,11 @@ export const FINAL: ReadonlySet<unknown> = new Set(['completed', 'failed', 'expi
 const BATCH_DISCOUNT = 0.5
 
 /** Records a batch's usage once: the request that first sees it finished settles it. */
-async function recordBatch(batch: JsonObject, { request, account, provider, id }: Told, room: KeptRoom): Promise<void> {
+async function recordBatch(
+  batch: JsonObject,
+  { request, account, provider, id }: ObjectReply,
+  room: KeptRoom,
+): Promise<void> {
   const usage = readPassedUsage(batch.usage)
   if (!usage || !FINAL.has(batch.status) || provider.pricedAs === null) return
   const { stages, database } = room

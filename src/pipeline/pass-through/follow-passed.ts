@@ -3,7 +3,7 @@ import type { Catalogue } from '../../catalogue/catalogue.ts'
 import type { CallFailure } from '../../coalescing/shared-call.ts'
 import type { Joined } from '../../coalescing/shared-calls.ts'
 import type { ProxyResponse } from '../exchange.ts'
-import { matchOf, whenGone } from '../follow-call.ts'
+import { matchOf, rejectWhenGone } from '../follow-call.ts'
 import type { KeptContext } from './passed-context.ts'
 import { serveStored } from './serve-stored.ts'
 
@@ -14,7 +14,7 @@ export async function followPassed(
   catalogue: Catalogue,
 ): Promise<{ response: ProxyResponse } | { failure: CallFailure | null }> {
   try {
-    const settlement = await Promise.race([call.settled, whenGone(context.request.signal)])
+    const settlement = await Promise.race([call.settled, rejectWhenGone(context.request.signal)])
     if (settlement.kind === 'notShareable') return { failure: settlement.failure }
     const response = serveStored(context, matchOf(settlement, context.cacheQuery.requestHash), catalogue)
     return response ? { response } : { failure: null }

@@ -4,7 +4,7 @@ import { startAlone } from '../../coalescing/shared-calls.ts'
 import { ProxyError } from '../../errors.ts'
 import type { Operation } from '../../providers/operations.ts'
 import type { ProxyRequest, ProxyResponse } from '../exchange.ts'
-import { tellFailure } from '../fallbacks.ts'
+import { reportFailure } from '../fallbacks.ts'
 import { missHeaders } from '../response-headers.ts'
 import { type Attempt, type CallSteps, shareCall } from '../share-call.ts'
 import type { Stages } from '../stages.ts'
@@ -49,7 +49,7 @@ export function createPassThrough(stages: Stages): PassThrough {
       const hit = isKept(context) ? await findExact(context) : null
       if (hit) return hit
       const attempt = await (isKept(context) ? shareCall(context, steps, stages) : askAlone(context))
-      return 'response' in attempt ? attempt.response : tellFailure(attempt.failure, context)
+      return 'response' in attempt ? attempt.response : reportFailure(attempt.failure, context)
     } catch (error) {
       if (error instanceof ProxyError) Object.assign(error.headers, missHeaders(context.provider.name, 0))
       throw error

@@ -19,8 +19,8 @@ export function readPassedUsage(usage: unknown): PassedUsage | null {
   if (usage.type === 'duration' && typeof usage.seconds === 'number') return { ...NO_USAGE, seconds: usage.seconds }
   const prompt = usage.prompt_tokens ?? usage.input_tokens
   const completion = usage.completion_tokens ?? usage.output_tokens
-  const isTold = [prompt, completion, usage.total_tokens, usage.cost].some(told => typeof told === 'number')
-  if (!isTold) return null
+  const isReported = [prompt, completion, usage.total_tokens, usage.cost].some(amount => typeof amount === 'number')
+  if (!isReported) return null
   const details = usage.prompt_tokens_details ?? usage.input_tokens_details ?? usage.input_token_details
   const read = readUsage({
     ...usage,
@@ -41,13 +41,13 @@ function isMixed(details: unknown): boolean {
 
 /** Reads the usage in a stream's closing event. */
 export function readUsageOfEvent(event: Uint8Array): PassedUsage | null {
-  let told: JsonObject | undefined
+  let payload: JsonObject | undefined
   const parser = createSseParser(({ data }) => {
-    told = parseJsonObject(data)
+    payload = parseJsonObject(data)
   })
   parser.push(event)
   parser.end()
-  return readPassedUsage(told?.usage)
+  return readPassedUsage(payload?.usage)
 }
 
 /** In US dollars; null when the price is unknown. A free operation need not report usage. */

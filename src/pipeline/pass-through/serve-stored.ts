@@ -15,8 +15,8 @@ export function serveStored(context: PassedContext, match: Match, catalogue: Cat
   const sound = query.endpoint === 'audio/speech' ? readSound(entry.body) : { ...JSON_BODY, bytes: entry.body }
   if (!sound) return null
   const used = { ...NO_USAGE, promptTokens: entry.promptTokens, completionTokens: entry.completionTokens }
-  const told = entry.promptTokens + entry.completionTokens > 0 ? used : null
-  const { priced, usage } = asPriced(told, priceOfPassed(context, told, catalogue))
+  const reported = entry.promptTokens + entry.completionTokens > 0 ? used : null
+  const { priced, usage } = asPriced(reported, priceOfPassed(context, reported, catalogue))
   accounting.noteHeaders()
   accounting.finish({
     status: 200,

@@ -1,10 +1,10 @@
 /** Runs the worker that holds the embedded database, and replaces it when a psql statement blocks requests. */
-import type { EmbeddedReply, EmbeddedRequest, EmbeddedStart, PsqlNews, PsqlRequest } from './embedded-protocol.ts'
+import type { EmbeddedReply, EmbeddedRequest, EmbeddedStart, PsqlEvent, PsqlRequest } from './embedded-protocol.ts'
 
 export interface EmbeddedProcessOptions {
   start: EmbeddedStart
   /** Called with events of psql's sessions. */
-  onNews(news: PsqlNews): void
+  onEvent(event: PsqlEvent): void
   /** Called when the worker was replaced: every psql session has ended. */
   onReplaced(): void
 }
@@ -61,7 +61,7 @@ export class EmbeddedProcess {
     return this.#post(request, this.#isUp)
   }
 
-  tell(request: PsqlRequest): void {
+  send(request: PsqlRequest): void {
     this.#worker.postMessage(request)
   }
 
@@ -71,10 +71,10 @@ export class EmbeddedProcess {
 
   #spawn(): Worker {
     const spawned = new Worker(new URL('./embedded-worker.ts', import.meta.url))
-    spawned.onmessage = ({ data }: MessageEvent<EmbeddedReply | PsqlNews>) => {
+    spawned.onmessage = ({ data }: MessageEvent<EmbeddedReply | PsqlEvent>) => {
       if ('id' in data) this.#settle(data)
       else if (data.kind === 'psql-runs') this.#watchStatement(data.runs)
-      else this.#options.onNews(data)
+      else this.#options.onEvent(data)
     }
     spawned.onerror = event => {
       this.#failAll(new Error(`Embedded database failed: ${event.message}`))

@@ -35,7 +35,7 @@ export type PsqlRequest =
   | { kind: 'psql-message'; session: number; type: string; bytes: Uint8Array }
   | { kind: 'psql-end'; session: number }
 
-export type PsqlNews =
+export type PsqlEvent =
   | { kind: 'psql-bytes'; session: number; bytes: Uint8Array }
   | { kind: 'psql-ended'; session: number }
   /** Whether a session's statement is running; the worker handles nothing else meanwhile. */

@@ -1,6 +1,6 @@
 /** Shares the embedded database's single session: one owner at a time; urgent owners first, then in order of arrival. */
 
-export interface TurnWish {
+export interface TurnRequest {
   /** Longest wait (`Infinity` for no limit). */
   limitMs: number
   /** Runs before requests that are not urgent. */
@@ -9,7 +9,7 @@ export interface TurnWish {
 
 export interface Turns {
   /** Resolves to the function that ends the turn. Rejects when the turn has not come in time. */
-  take(wish: TurnWish): Promise<() => void>
+  take(request: TurnRequest): Promise<() => void>
   /** How long the first waiter has waited for the present owner; 0 when there is none. */
   awaitedMs(): number
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { PGlite } from '@electric-sql/pglite'
 import { vector } from '@electric-sql/pglite-pgvector'
 import { dataDir as readEmptyCluster } from '@electric-sql/pglite-prepopulatedfs'
-import type { EmbeddedReply, EmbeddedRequest, EmbeddedStart, PsqlNews, PsqlRequest } from './embedded-protocol.ts'
+import type { EmbeddedReply, EmbeddedRequest, EmbeddedStart, PsqlEvent, PsqlRequest } from './embedded-protocol.ts'
 import { createTurns } from './embedded-turns.ts'
 import { createPsqlSessions, type PsqlSessions } from './psql-sessions.ts'
 
@@ -104,11 +104,11 @@ async function start({ directory, template }: EmbeddedStart): Promise<Omit<Embed
     parsers: { 20: Number, 1082: text => text },
     relaxedDurability: false,
   })
-  if (directory !== null) await keepToOwner(directory)
+  if (directory !== null) await restrictToOwner(directory)
   // Disables COPY … PROGRAM: no statement may start a program on this machine, or read PGlite's buffer for one.
   database.handleExternalCmd = () => 0
-  const tell = (news: PsqlNews) => self.postMessage(news)
-  sessions = createPsqlSessions({ db: database, turns, tell, flush: () => flush(database) })
+  const emit = (event: PsqlEvent) => self.postMessage(event)
+  sessions = createPsqlSessions({ db: database, turns, emit, flush: () => flush(database) })
   if (directory !== null) setInterval(flushInTurn, FLUSH_EVERY_MS, database)
   db = database
   return {}
@@ -135,7 +135,7 @@ async function flushInTurn(database: PGlite): Promise<void> {
 }
 
 /** PGlite unpacks a new database's files writable for everyone; files that PostgreSQL creates later are the owner's only. */
-async function keepToOwner(directory: string): Promise<void> {
+async function restrictToOwner(directory: string): Promise<void> {
   for (const entry of await readdir(directory, { recursive: true, withFileTypes: true })) {
     if (entry.isFile()) await chmod(join(entry.parentPath, entry.name), 0o600)
   }

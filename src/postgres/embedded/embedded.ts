@@ -26,11 +26,11 @@ export async function openEmbeddedDatabase({ psql, ...start }: EmbeddedOptions):
   let door: PsqlDoor | null = null
   const embedded = await startEmbeddedProcess({
     start,
-    onNews: news => door?.hear(news),
+    onEvent: event => door?.receive(event),
     onReplaced: () => door?.endSessions('57014', TOO_LONG),
   })
   if (psql) {
-    door = await openPsqlDoor({ ...psql, tell: request => embedded.tell(request) }).catch(error => {
+    door = await openPsqlDoor({ ...psql, send: request => embedded.send(request) }).catch(error => {
       embedded.terminate()
       throw error
     })

@@ -1,6 +1,6 @@
 /** A loopback listener for psql on the embedded database: asks for the password and forwards the sessions' messages. */
 import { createServer, type Socket } from 'node:net'
-import type { PsqlNews, PsqlRequest } from './embedded-protocol.ts'
+import type { PsqlEvent, PsqlRequest } from './embedded-protocol.ts'
 import { createFrameReader, encodeFatal } from './psql-frames.ts'
 import { createPsqlLogin } from './psql-login.ts'
 import { createScramVerifier, type ScramVerifier } from './scram.ts'
@@ -8,7 +8,7 @@ import { createScramVerifier, type ScramVerifier } from './scram.ts'
 export interface PsqlDoor {
   port: number
   /** Handles a worker's event about a session. */
-  hear(news: PsqlNews): void
+  receive(event: PsqlEvent): void
   /** Ends every session, and tells each client why. */
   endSessions(sqlState: string, message: string): void
   /** Stops listening. */
@@ -19,7 +19,7 @@ export interface PsqlDoorOptions {
   /** Loopback port, 0 for any free one. */
   port: number
   password: string
-  tell(request: PsqlRequest): void
+  send(request: PsqlRequest): void
 }
 
 const MAX_SESSIONS = 10
@@ -27,7 +27,7 @@ const MAX_SESSIONS = 10
 const LOGIN_TIME_LIMIT_MS = 30_000
 
 /** Rejects with the setting to change when the port is taken. */
-export async function openPsqlDoor({ port, password, tell }: PsqlDoorOptions): Promise<PsqlDoor> {
+export async function openPsqlDoor({ port, password, send }: PsqlDoorOptions): Promise<PsqlDoor> {
   const verifier = createScramVerifier(password)
   const open = new Map<number, Socket>()
   let lastSession = 0
@@ -38,10 +38,10 @@ export async function openPsqlDoor({ port, password, tell }: PsqlDoorOptions): P
     if (open.size >= MAX_SESSIONS) return refuseSession(socket)
     const session = ++lastSession
     open.set(session, socket)
-    const hasOpened = serveSession({ session, socket, verifier, tell })
+    const hasOpened = serveSession({ session, socket, verifier, send })
     socket.on('close', () => {
       // The session stays listed until the worker reports that it has cleaned up.
-      if (hasOpened()) tell({ kind: 'psql-end', session })
+      if (hasOpened()) send({ kind: 'psql-end', session })
       else open.delete(session)
     })
   })
@@ -58,14 +58,14 @@ export async function openPsqlDoor({ port, password, tell }: PsqlDoorOptions): P
 
   return {
     port: typeof address === 'object' && address ? address.port : port,
-    hear(news) {
-      if (news.kind === 'psql-runs') return
-      const socket = open.get(news.session)
-      if (news.kind === 'psql-bytes') {
-        if (socket?.writable) socket.write(news.bytes)
+    receive(event) {
+      if (event.kind === 'psql-runs') return
+      const socket = open.get(event.session)
+      if (event.kind === 'psql-bytes') {
+        if (socket?.writable) socket.write(event.bytes)
         return
       }
-      open.delete(news.session)
+      open.delete(event.session)
       socket?.destroySoon()
     },
     endSessions(sqlState, message) {
@@ -83,11 +83,11 @@ interface SessionOptions {
   session: number
   socket: Socket
   verifier: ScramVerifier
-  tell(request: PsqlRequest): void
+  send(request: PsqlRequest): void
 }
 
 /** Forwards one connection's messages in order. The returned function tells whether the worker knows the session. */
-function serveSession({ session, socket, verifier, tell }: SessionOptions): () => boolean {
+function serveSession({ session, socket, verifier, send }: SessionOptions): () => boolean {
   const reader = createFrameReader()
   const login = createPsqlLogin(verifier, bytes => socket.write(bytes))
   const timer = setTimeout(() => socket.destroy(), LOGIN_TIME_LIMIT_MS)
@@ -107,7 +107,7 @@ function serveSession({ session, socket, verifier, tell }: SessionOptions): () =
     }
     clearTimeout(timer)
     isIn = true
-    tell({ kind: 'psql-open', session, bytes: outcome.startup })
+    send({ kind: 'psql-open', session, bytes: outcome.startup })
   }
 
   socket.on('close', () => clearTimeout(timer))
@@ -117,7 +117,7 @@ function serveSession({ session, socket, verifier, tell }: SessionOptions): () =
         if (!socket.writable) return
         if (!isIn) logIn(frame)
         else if (frame.kind === 'message') {
-          tell({ kind: 'psql-message', session, type: frame.type, bytes: Buffer.from(frame.bytes) })
+          send({ kind: 'psql-message', session, type: frame.type, bytes: Buffer.from(frame.bytes) })
         }
       }
     } catch (error) {

@@ -1,7 +1,7 @@
 /** The open psql sessions on the embedded database: passes each its messages, in order. */
 import type { PGlite } from '@electric-sql/pglite'
 import { sqlStateOf } from '../database.ts'
-import type { PsqlNews, PsqlRequest } from './embedded-protocol.ts'
+import type { PsqlEvent, PsqlRequest } from './embedded-protocol.ts'
 import type { Turns } from './embedded-turns.ts'
 import { encodeFatal } from './psql-frames.ts'
 import { PsqlSession } from './psql-session.ts'
@@ -15,7 +15,7 @@ export interface PsqlSessions {
 export interface PsqlSessionsOptions {
   db: PGlite
   turns: Turns
-  tell(news: PsqlNews): void
+  emit(event: PsqlEvent): void
   /** Writes everything to disk that is not written yet. */
   flush(): Promise<void>
 }
@@ -25,17 +25,17 @@ interface Open {
   work: Promise<void>
 }
 
-export function createPsqlSessions({ db, turns, tell, flush }: PsqlSessionsOptions): PsqlSessions {
+export function createPsqlSessions({ db, turns, emit, flush }: PsqlSessionsOptions): PsqlSessions {
   const open = new Map<number, Open>()
 
   function start(id: number): Open {
-    const send = (bytes: Uint8Array) => tell({ kind: 'psql-bytes', session: id, bytes })
+    const send = (bytes: Uint8Array) => emit({ kind: 'psql-bytes', session: id, bytes })
     const session = new PsqlSession({
       db,
       turns,
       send,
       flush,
-      onRuns: runs => tell({ kind: 'psql-runs', runs }),
+      onRuns: runs => emit({ kind: 'psql-runs', runs }),
       onOverstay: () => void end(id),
     })
     const started = { session, work: Promise.resolve() }
@@ -47,7 +47,7 @@ export function createPsqlSessions({ db, turns, tell, flush }: PsqlSessionsOptio
     const ending = open.get(id)
     if (!ending) return Promise.resolve()
     open.delete(id)
-    return ending.work.then(() => ending.session.end()).finally(() => tell({ kind: 'psql-ended', session: id }))
+    return ending.work.then(() => ending.session.end()).finally(() => emit({ kind: 'psql-ended', session: id }))
   }
 
   function run(id: number, { session, work }: Open, step: () => Promise<'open' | 'ended'>): Promise<void> {
@@ -57,7 +57,7 @@ export function createPsqlSessions({ db, turns, tell, flush }: PsqlSessionsOptio
       },
       error => {
         const message = error instanceof Error ? error.message : String(error)
-        tell({ kind: 'psql-bytes', session: id, bytes: encodeFatal(sqlStateOf(error) ?? '08P01', message) })
+        emit({ kind: 'psql-bytes', session: id, bytes: encodeFatal(sqlStateOf(error) ?? '08P01', message) })
         void session.end().finally(() => end(id))
       },
     )

@@ -22,8 +22,8 @@ export type WriteContent = (index: number, count: number) => string
 /** Throws a 400 for a malformed `response_format`, and for a schema without an instance. */
 export async function contentWriter(occasion: Occasion): Promise<WriteContent> {
   const json = await writeJsonContent(occasion)
-  const said = json ?? describeLast(occasion.messages)
-  return (index, count) => json ?? writeText(occasion, said, index, count)
+  const content = json ?? describeLast(occasion.messages)
+  return (index, count) => json ?? writeText(occasion, content, index, count)
 }
 
 async function writeJsonContent({ request, digest }: Occasion): Promise<string | undefined> {
@@ -49,16 +49,16 @@ async function writeSchemaContent(wanted: unknown): Promise<string> {
   return writeSchemaInstance(wanted.schema ?? {}, `${place}.schema`)
 }
 
-function writeText({ request, digest }: Occasion, said: string, index: number, count: number): string {
+function writeText({ request, digest }: Occasion, content: string, index: number, count: number): string {
   const which = count > 1 ? ` (choice ${index + 1} of ${count})` : ''
   const origin = `a built-in test answer${which}, no model was asked; request ${digest.slice(0, 8)}`
-  return `${SANDBOX_MARK} This is ${origin}, model ${quote(String(request.model))}. ${said}`
+  return `${SANDBOX_MARK} This is ${origin}, model ${quote(String(request.model))}. ${content}`
 }
 
 function describeLast(messages: JsonObject[]): string {
   const last = messages.at(-1)
-  const said = quote(textOfMessage(last))
-  if (last?.role !== 'tool' && last?.role !== 'function') return `The last message reads ${said}.`
+  const content = quote(textOfMessage(last))
+  if (last?.role !== 'tool' && last?.role !== 'function') return `The last message reads ${content}.`
   const results = messages.length - (messages.findLastIndex(({ role }) => role !== last.role) + 1)
-  return `Received ${results === 1 ? 'the result of the tool call' : `the results of ${results} tool calls`}: ${said}.`
+  return `Received ${results === 1 ? 'the result of the tool call' : `the results of ${results} tool calls`}: ${content}.`
 }

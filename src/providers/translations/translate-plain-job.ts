@@ -2,9 +2,9 @@
 
 import type { JobDone } from '../../event-loop/off-loop.ts'
 import { joinBytes } from '../../openai-format/join-bytes.ts'
-import { type PlainAnswer, type Told, tell } from './translate-plain.ts'
+import { type PlainAnswer, type PlainTranslation, translateBytes } from './translate-plain.ts'
 
-export function run({ parts, translated }: PlainAnswer): JobDone<Told> {
-  const output = tell(joinBytes(parts), translated)
+export function run({ parts, translated }: PlainAnswer): JobDone<PlainTranslation> {
+  const output = translateBytes(joinBytes(parts), translated)
   return { output, transfer: 'bytes' in output ? [output.bytes.buffer as ArrayBuffer] : [] }
 }

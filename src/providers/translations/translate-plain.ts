@@ -14,9 +14,9 @@ export interface PlainAnswer {
 }
 
 /** `fault` says what is wrong with an invalid response. */
-export type Told = { bytes: Uint8Array } | { fault: string }
+export type PlainTranslation = { bytes: Uint8Array } | { fault: string }
 
-const TRANSLATE = new Job<PlainAnswer, Told>(new URL('./translate-plain-job.ts', import.meta.url))
+const TRANSLATE = new Job<PlainAnswer, PlainTranslation>(new URL('./translate-plain-job.ts', import.meta.url))
 
 /** Throws a 502 for an invalid chat response, and the ProxyError that a response reports. */
 export async function translatePlain(
@@ -24,16 +24,16 @@ export async function translatePlain(
   provider: string,
   translated: TranslationContext,
 ): Promise<Uint8Array> {
-  const told =
+  const translation =
     'whole' in answer
-      ? tell(answer.whole, translated)
+      ? translateBytes(answer.whole, translated)
       : await offLoop.run(
           TRANSLATE,
           { parts: answer.gathered.parts, translated },
           { transfer: answer.gathered.buffers },
         )
-  if ('fault' in told) throw broken(provider, told.fault)
-  return told.bytes
+  if ('fault' in translation) throw broken(provider, translation.fault)
+  return translation.bytes
 }
 
 export function translationOf(translated: TranslationContext): Translation {
@@ -42,7 +42,7 @@ export function translationOf(translated: TranslationContext): Translation {
     : translationOfMessages(translated.context)
 }
 
-export function tell(bytes: Uint8Array, translated: TranslationContext): Told {
+export function translateBytes(bytes: Uint8Array, translated: TranslationContext): PlainTranslation {
   const answer = parseJsonObject(new TextDecoder().decode(bytes))
   if (!answer) return { fault: 'gave an answer that is not a JSON object' }
   if (!Array.isArray(answer.choices) && !isJsonObject(answer.error)) return { fault: 'gave an answer without choices' }

@@ -10,8 +10,8 @@ export function run({ endpoint, target, bytes }: ToTranslate): JobDone<LongTrans
   const { chatRequest, context } = translate(endpoint, body, target)
   const output = new TextEncoder().encode(JSON.stringify(chatRequest))
   const { messages: _messages, tools: _tools, response_format: _format, ...fields } = chatRequest
-  const told = { bytes: output, fields: plain(fields), context: withoutInput(context) }
-  return { output: told, transfer: [output.buffer as ArrayBuffer] }
+  const result = { bytes: output, fields: plain(fields), context: withoutInput(context) }
+  return { output: result, transfer: [output.buffer as ArrayBuffer] }
 }
 
 /** A response repeats its request's settings, not its input. */

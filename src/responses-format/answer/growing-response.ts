@@ -42,16 +42,16 @@ export class GrowingResponse implements AnswerSteps {
     this.#writer.write('response.in_progress', { response: this.#write({ status: 'in_progress' }) })
   }
 
-  think(text: string): void {
-    this.#reasoning().think(text)
+  addReasoning(text: string): void {
+    this.#reasoning().addReasoning(text)
   }
 
-  say(text: string, logprobs: unknown[]): void {
-    this.#message().say(text, this.#context.keepsLogprobs ? logprobs : [])
+  addText(text: string, logprobs: unknown[]): void {
+    this.#message().addText(text, this.#context.keepsLogprobs ? logprobs : [])
   }
 
-  refuse(text: string): void {
-    this.#message().refuse(text)
+  addRefusal(text: string): void {
+    this.#message().addRefusal(text)
   }
 
   startCall(id: string, name: string): void {
@@ -76,7 +76,7 @@ export class GrowingResponse implements AnswerSteps {
     const status = incompleteReason ? 'incomplete' : 'completed'
     const hasSpoken = this.#items.some(({ kind }) => kind !== 'reasoning')
     // A complete response without content still has one empty message.
-    if (!hasSpoken && incompleteReason === undefined) this.#message().say('', [])
+    if (!hasSpoken && incompleteReason === undefined) this.#message().addText('', [])
     this.#closeLast(status)
     const ended = { status, output: this.#output(), usage, ...(incompleteReason ? { incompleteReason } : {}) } as const
     this.#writer.write(`response.${status}`, { response: this.#write(ended) })

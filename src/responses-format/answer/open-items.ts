@@ -22,7 +22,7 @@ interface Place {
 }
 
 export interface ReasoningItem extends OpenItem {
-  think(text: string): void
+  addReasoning(text: string): void
   /** Sets `encrypted_content`. */
   prove(text: string): void
 }
@@ -35,7 +35,7 @@ export function openReasoning({ writer, index, id }: Place): ReasoningItem {
   return {
     kind: 'reasoning',
     item,
-    think(text) {
+    addReasoning(text) {
       if (part.text === '') writer.write('response.reasoning_summary_part.added', { ...at, part: { ...part } })
       part.text += text
       item.summary = [part]
@@ -52,8 +52,8 @@ export function openReasoning({ writer, index, id }: Place): ReasoningItem {
 }
 
 export interface MessageItem extends OpenItem {
-  say(text: string, logprobs: unknown[]): void
-  refuse(text: string): void
+  addText(text: string, logprobs: unknown[]): void
+  addRefusal(text: string): void
   /** May be called after `close`: providers send sources last. */
   annotate(annotations: JsonObject[]): void
 }
@@ -84,14 +84,14 @@ export function openMessage({ writer, index, id }: Place): MessageItem {
   return {
     kind: 'message',
     item,
-    say(text, logprobs) {
+    addText(text, logprobs) {
       const part = openPart({ type: 'output_text', text: '', annotations: [], logprobs: [] })
       part.text += text
       ;(part.logprobs as unknown[]).push(...logprobs)
       // An empty text is not sent as a delta.
       if (text !== '') writer.write('response.output_text.delta', { ...place(), delta: text, logprobs })
     },
-    refuse(text) {
+    addRefusal(text) {
       const part = openPart({ type: 'refusal', refusal: '' })
       part.refusal += text
       writer.write('response.refusal.delta', { ...place(), delta: text })

@@ -16,7 +16,7 @@ export interface ResponseParts {
 }
 
 /** Fields that a response repeats from its request, with OpenAI's defaults. */
-const TOLD: Record<string, unknown> = {
+const REPEATED: Record<string, unknown> = {
   instructions: null,
   max_output_tokens: null,
   max_tool_calls: null,
@@ -36,7 +36,7 @@ const TOLD: Record<string, unknown> = {
 /** `body` is the request's. */
 export function writeResponse(parts: ResponseParts, body: JsonObject): JsonObject {
   const { id, createdSeconds, model, status, incompleteReason, error, output, usage } = parts
-  const told = Object.entries(TOLD).map(([field, byDefault]) => [field, body[field] ?? byDefault])
+  const repeated = Object.entries(REPEATED).map(([field, byDefault]) => [field, body[field] ?? byDefault])
   const text = isJsonObject(body.text) ? body.text : {}
   const reasoning = isJsonObject(body.reasoning) ? body.reasoning : {}
   return {
@@ -57,7 +57,7 @@ export function writeResponse(parts: ResponseParts, body: JsonObject): JsonObjec
     store: false,
     text: { format: { type: 'text' }, verbosity: 'medium', ...text },
     truncation: 'disabled',
-    ...Object.fromEntries(told),
+    ...Object.fromEntries(repeated),
     usage: usage === null ? null : translateUsage(usage),
   }
 }

@@ -7,10 +7,13 @@ import { readGiven, readObject, readText } from '../../json/read-fields.ts'
 /** Describes a custom tool as a chat function. Its grammar goes into the description: providers cannot enforce it. */
 export function describeCustomTool(tool: JsonObject, param: string) {
   const description = readGiven(tool, 'description')
-  const told = [description === undefined ? '' : readText(description, `${param}.description`), tellFormat(tool, param)]
+  const paragraphs = [
+    description === undefined ? '' : readText(description, `${param}.description`),
+    describeFormat(tool, param),
+  ]
   return {
     name: readText(tool.name, `${param}.name`),
-    description: told.filter(text => text !== '').join('\n\n'),
+    description: paragraphs.filter(text => text !== '').join('\n\n'),
     parameters: {
       type: 'object',
       properties: { input: { type: 'string', description: 'The text that the tool takes.' } },
@@ -20,7 +23,7 @@ export function describeCustomTool(tool: JsonObject, param: string) {
   }
 }
 
-function tellFormat(tool: JsonObject, param: string): string {
+function describeFormat(tool: JsonObject, param: string): string {
   const given = readGiven(tool, 'format')
   if (given === undefined) return ''
   const format = readObject(given, `${param}.format`)

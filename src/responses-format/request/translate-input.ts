@@ -42,7 +42,7 @@ const TRANSLATIONS: Record<string, (item: JsonObject, param: string, conversatio
   function_call_output: translateOutput,
   custom_tool_call_output: translateOutput,
   // Reasoning without its proof is dropped: another vendor's model cannot use it.
-  reasoning: (item, _param, conversation) => conversation.bear(unpackProof(item.encrypted_content) ?? {}),
+  reasoning: (item, _param, conversation) => conversation.addProof(unpackProof(item.encrypted_content) ?? {}),
 }
 
 function translateItem(item: JsonObject, param: string, conversation: Conversation): void {
@@ -59,7 +59,7 @@ function readCall(item: JsonObject, param: string): { id: string; name: string }
 
 function translateOutput(item: JsonObject, param: string, conversation: Conversation): void {
   const parts = translateContent(item.output, `${param}.output`)
-  conversation.answer(readText(item.call_id, `${param}.call_id`), parts)
+  conversation.result(readText(item.call_id, `${param}.call_id`), parts)
 }
 
 function translateMessage(item: JsonObject, param: string, conversation: Conversation): void {
@@ -68,16 +68,16 @@ function translateMessage(item: JsonObject, param: string, conversation: Convers
   if (role === 'user') conversation.user(translateContent(item.content, at))
   // `developer` becomes `system`, which every provider knows; OpenAI treats both alike.
   else if (role !== 'assistant') conversation.system(translateContent(item.content, at))
-  else sayContent(item.content, at, conversation)
+  else addAssistant(item.content, at, conversation)
 }
 
-function sayContent(content: unknown, param: string, conversation: Conversation): void {
-  const parts = Array.isArray(content) ? content : [{ type: 'output_text', text: content }]
+function addAssistant(content: unknown, param: string, conversation: Conversation): void {
+  const given = Array.isArray(content) ? content : [{ type: 'output_text', text: content }]
   const isRefusal = (part: unknown) => typeof part === 'object' && part !== null && 'refusal' in part
-  const refusals = parts.filter(isRefusal).map(part => readText(part.refusal, param))
-  const said = translateContent(
-    parts.filter(part => !isRefusal(part)),
+  const refusals = given.filter(isRefusal).map(part => readText(part.refusal, param))
+  const parts = translateContent(
+    given.filter(part => !isRefusal(part)),
     param,
   )
-  conversation.say(said, refusals.length > 0 ? refusals.join('') : undefined)
+  conversation.assistant(parts, refusals.length > 0 ? refusals.join('') : undefined)
 }

@@ -11,7 +11,7 @@ test('over https the cookie is bound to the host', () => {
   )
   const behind = request('http://proxy.example.org/', { 'x-forwarded-proto': 'https' })
   expect(sessionCookie(behind, token, 1)).toContain('__Host-')
-  expect(() => sessionCookie(behind, token, 0)).toThrow('https')
+  expect(() => sessionCookie(behind, token, 0)).toThrow('HTTPS')
 })
 
 test('over plain http it is given on loopback alone', () => {
@@ -19,7 +19,7 @@ test('over plain http it is given on loopback alone', () => {
     expect(sessionCookie(request(`http://${host}/`), token, 0)).toMatch(/^model_proxy_session=/)
   }
   for (const host of ['localhost.example.org', '10.0.0.1', '127.0.0.1.example.org', 'proxy:3000']) {
-    expect(() => sessionCookie(request(`http://${host}/`), token, 0)).toThrow('https')
+    expect(() => sessionCookie(request(`http://${host}/`), token, 0)).toThrow('HTTPS')
   }
 })
 

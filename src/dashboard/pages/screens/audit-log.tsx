@@ -101,13 +101,13 @@ function Actor({ actor }: { actor: AuditEvent['actor'] }) {
 }
 
 function Details({ event }: { event: AuditEvent }) {
-  const told = (event as unknown as Record<string, { id: string; data: Record<string, unknown> } | undefined>)[
+  const subject = (event as unknown as Record<string, { id: string; data: Record<string, unknown> } | undefined>)[
     event.type
   ]
-  const given = Object.entries(told?.data ?? {})
+  const given = Object.entries(subject?.data ?? {})
   return (
     <span className="block min-w-64 font-mono text-xs">
-      <span className="text-muted">{told?.id}</span>
+      <span className="text-muted">{subject?.id}</span>
       {given.map(([name, value]) => (
         <span key={name} className="ml-2 inline-block break-all">
           <span className="text-muted">{name}=</span>

@@ -4,7 +4,7 @@ import { type FormEvent, useState } from 'react'
 import { call } from '../api.ts'
 import { Button, Problem } from '../components/basics.tsx'
 import { NewPasswordField, TextField } from '../components/fields.tsx'
-import { Doorway } from './login.tsx'
+import { LoginLayout } from './login.tsx'
 
 export function Invitation() {
   // The fragment after # is not sent to the server, so the token reaches no access log.
@@ -19,7 +19,7 @@ export function Invitation() {
     taking.mutate()
   }
   return (
-    <Doorway title="Choose a password">
+    <LoginLayout title="Choose a password">
       <form onSubmit={submit} className="space-y-4">
         <TextField
           label="Invitation"
@@ -41,6 +41,6 @@ export function Invitation() {
           Set password and log in
         </Button>
       </form>
-    </Doorway>
+    </LoginLayout>
   )
 }

@@ -5,7 +5,7 @@ import { call, get } from '../api.ts'
 import { Button, Problem } from '../components/basics.tsx'
 import { TextField } from '../components/fields.tsx'
 
-export function Doorway({ title, children }: { title: string; children: ReactNode }) {
+export function LoginLayout({ title, children }: { title: string; children: ReactNode }) {
   return (
     <main className="grid min-h-dvh place-items-center px-4 py-10">
       <div className="w-full max-w-sm">
@@ -52,8 +52,8 @@ function ProviderLogin() {
     queryFn: () => get<{ oidc: { issuer: string } | null }>('/dashboard/api/login-options'),
     staleTime: Number.POSITIVE_INFINITY,
   })
-  const told = new URLSearchParams(window.location.search).get('login')
-  const problem = told === null ? undefined : PROBLEMS[told]
+  const outcome = new URLSearchParams(window.location.search).get('login')
+  const problem = outcome === null ? undefined : PROBLEMS[outcome]
   const issuer = options.data?.oidc?.issuer
   if (!issuer) return null
   return (
@@ -82,7 +82,7 @@ export function Login() {
     login.mutate()
   }
   return (
-    <Doorway title="Log in">
+    <LoginLayout title="Log in">
       <form onSubmit={submit} className="space-y-4">
         <TextField
           label="E-mail address"
@@ -115,6 +115,6 @@ export function Login() {
         </a>
         .
       </p>
-    </Doorway>
+    </LoginLayout>
   )
 }

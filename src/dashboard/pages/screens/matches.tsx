@@ -127,7 +127,7 @@ function Match({ match, project }: { match: CacheMatch; project: Project }) {
 /** Shows the verdict on the pair, and the buttons to give one. */
 function Verdict({ match, project }: { match: CacheMatch; project: Project }) {
   const queries = useQueryClient()
-  const saying = useMutation({
+  const marking = useMutation({
     mutationFn: (verdict: 'wrong' | 'right') =>
       call('POST', '/v1/cache/verdicts', { project_id: project.id, request_id: match.request_id, verdict }),
     onSuccess: () =>
@@ -144,9 +144,9 @@ function Verdict({ match, project }: { match: CacheMatch; project: Project }) {
   const right = { title: isServed ? 'It was right' : 'These are the same', look: isServed ? 'quiet' : 'plain' } as const
   return (
     <div className="flex flex-wrap items-center gap-2">
-      {saying.error && (
+      {marking.error && (
         <span role="alert" className="text-xs text-danger">
-          {saying.error.message}
+          {marking.error.message}
         </span>
       )}
       {verdict === 'same' && <Badge look="good">{byPerson ? 'Confirmed: the same' : 'The judge: the same'}</Badge>}
@@ -156,23 +156,23 @@ function Verdict({ match, project }: { match: CacheMatch; project: Project }) {
         </Badge>
       )}
       {mayGive && !(byPerson && verdict === 'same') && (
-        <Say {...right} disabled={saying.isPending} onClick={() => saying.mutate('right')} />
+        <VerdictButton {...right} disabled={marking.isPending} onClick={() => marking.mutate('right')} />
       )}
       {mayGive && !(byPerson && verdict === 'different') && (
-        <Say {...wrong} disabled={saying.isPending} onClick={() => saying.mutate('wrong')} />
+        <VerdictButton {...wrong} disabled={marking.isPending} onClick={() => marking.mutate('wrong')} />
       )}
     </div>
   )
 }
 
-interface SayProps {
+interface VerdictButtonProps {
   title: string
   look: 'plain' | 'quiet' | 'danger'
   disabled: boolean
   onClick(): void
 }
 
-function Say({ title, ...rest }: SayProps) {
+function VerdictButton({ title, ...rest }: VerdictButtonProps) {
   return (
     <Button className="!min-h-8 !py-1 text-xs" {...rest}>
       {title}

@@ -47,7 +47,7 @@ function Trial({ project }: { project: Project }) {
   const [control, setControl] = useState('')
   const [outcome, setOutcome] = useState(NOTHING)
   const running = useRef<AbortController | null>(null)
-  const note = (news: Partial<Outcome>) => setOutcome(before => ({ ...before, ...news }))
+  const note = (change: Partial<Outcome>) => setOutcome(before => ({ ...before, ...change }))
 
   const asking = useMutation({
     mutationFn: async (isSent: boolean) => {

@@ -32,7 +32,7 @@ export function Verdicts({ project }: { project: Project }) {
       <ul className="divide-y divide-line">
         {list.rows?.map(verdict => (
           <li key={verdict.id} className="flex flex-wrap items-start justify-between gap-x-4 gap-y-2 px-4 py-3.5">
-            <Said verdict={verdict} />
+            <VerdictDetails verdict={verdict} />
             {may(project, 'member') && (
               <Button look="quiet" className="!min-h-8 !py-1 text-xs" onClick={() => choose(verdict)}>
                 Take back
@@ -66,7 +66,7 @@ export function Verdicts({ project }: { project: Project }) {
   )
 }
 
-function Said({
+function VerdictDetails({
   verdict: { verdict, source, similarity, difference, created_at, model, wordings },
 }: {
   verdict: CacheVerdict

@@ -78,7 +78,7 @@ export class StreamTranslator {
     this.#thinking.part()
     const thought = keepThought(block, index)
     if (thought) this.#thoughts.set(index, thought)
-    if (block.type === 'text') return this.#say(block.text)
+    if (block.type === 'text') return this.#writeText(block.text)
     if (block.type === 'thinking') return this.#think(block.thinking)
     return block.type === 'tool_use' ? this.#writeChunks(this.#calls.start(index, block)) : []
   }
@@ -87,7 +87,7 @@ export class StreamTranslator {
     const thought = this.#thoughts.get(index)
     switch (delta.type) {
       case 'text_delta':
-        return this.#say(delta.text)
+        return this.#writeText(delta.text)
       case 'thinking_delta':
         if (thought?.type === 'thinking') thought.thinking += delta.thinking
         return this.#think(delta.thinking)
@@ -102,7 +102,7 @@ export class StreamTranslator {
     }
   }
 
-  #say(piece: string): string[] {
+  #writeText(piece: string): string[] {
     const added = this.#text.add(piece)
     const passed = this.#stopper.push(this.#unfencer ? this.#unfencer.push(added) : added)
     return passed === '' ? [] : [this.#writeChunk({ content: passed })]
@@ -115,8 +115,8 @@ export class StreamTranslator {
 
   #endMessage({ delta, usage }: RawMessageStreamEvent & { type: 'message_delta' }): string[] {
     this.#usage = mergeUsage(this.#usage, usage)
-    const told = translateStopReason(delta.stop_reason, this.#context)
-    if (told === null) return []
+    const finishReason = translateStopReason(delta.stop_reason, this.#context)
+    if (finishReason === null) return []
     const refusal = describeRefusal(delta.stop_reason, delta.stop_details)
     const held = this.#stopper.push(this.#unfencer?.end() ?? '') + this.#stopper.end()
     const last: JsonObject[] = []
@@ -124,7 +124,7 @@ export class StreamTranslator {
     if (refusal !== null) last.push({ refusal })
     // Sent whole in one chunk: a client that does not know the field keeps only the last value.
     if (this.#thoughts.size > 0) last.push({ thinking_blocks: [...this.#thoughts.values()] })
-    return [...this.#writeChunks(last), this.#writeChunk({}, this.#stopper.isStopped ? 'stop' : told)]
+    return [...this.#writeChunks(last), this.#writeChunk({}, this.#stopper.isStopped ? 'stop' : finishReason)]
   }
 
   #writeChunks(deltas: readonly JsonObject[]): string[] {

@@ -22,7 +22,7 @@ export function translateResponse(message: Message, context: AnswerContext): Jso
 }
 
 interface ReadBlocks {
-  said: string
+  text: string
   thought: string
   /** The blocks that belong to the response. */
   blocks: readonly ContentBlock[]
@@ -32,13 +32,13 @@ interface ReadBlocks {
 
 function writeMessage(
   { stop_reason, stop_details }: Message,
-  { said, thought, blocks }: ReadBlocks,
+  { text, thought, blocks }: ReadBlocks,
   context: AnswerContext,
 ): JsonObject {
   const kept = blocks.flatMap((block, index) => keepThought(block, index) ?? [])
   return {
     role: 'assistant',
-    content: said === '' ? null : said,
+    content: text === '' ? null : text,
     refusal: describeRefusal(stop_reason, stop_details),
     ...(thought === '' ? {} : { reasoning_content: thought }),
     ...(kept.length === 0 ? {} : { thinking_blocks: kept }),
@@ -50,24 +50,24 @@ function writeMessage(
 }
 
 function readBlocks(content: readonly ContentBlock[], { isJsonObject, ownStops }: AnswerContext): ReadBlocks {
-  const text = createTextJoiner()
+  const texts = createTextJoiner()
   const thinking = createTextJoiner()
   const unfencer = isJsonObject ? createUnfencer() : null
   const stopper = createTextStopper(ownStops)
-  let said = ''
+  let text = ''
   let thought = ''
   for (const [index, block] of content.entries()) {
     // Anthropic splits text into blocks where a citation begins; each thinking block stands alone.
     if (block.type === 'text') {
-      const added = text.add(block.text)
-      said += stopper.push(unfencer ? unfencer.push(added) : added)
-    } else text.part()
-    if (stopper.isStopped) return { said, thought, blocks: content.slice(0, index + 1), isStopped: true }
+      const added = texts.add(block.text)
+      text += stopper.push(unfencer ? unfencer.push(added) : added)
+    } else texts.part()
+    if (stopper.isStopped) return { text, thought, blocks: content.slice(0, index + 1), isStopped: true }
     thinking.part()
     if (block.type === 'thinking') thought += thinking.add(block.thinking)
   }
-  said += stopper.push(unfencer?.end() ?? '') + stopper.end()
-  return { said, thought, blocks: content, isStopped: stopper.isStopped }
+  text += stopper.push(unfencer?.end() ?? '') + stopper.end()
+  return { text, thought, blocks: content, isStopped: stopper.isStopped }
 }
 
 function writeCalls(blocks: readonly ToolUseBlock[], { usesLegacyFunctions }: AnswerContext): JsonObject {

@@ -30,6 +30,6 @@ export function translateUsage(usage: ReportedUsage): ChatUsage {
 
 /** Later values replace earlier ones. */
 export function mergeUsage(known: ReportedUsage, later: ReportedUsage | null | undefined): ReportedUsage {
-  const told = Object.entries(later ?? {}).filter(([, count]) => count !== null && count !== undefined)
-  return { ...known, ...Object.fromEntries(told) }
+  const reported = Object.entries(later ?? {}).filter(([, count]) => count !== null && count !== undefined)
+  return { ...known, ...Object.fromEntries(reported) }
 }

@@ -26,21 +26,21 @@ interface Thought {
 
 export interface AssistantMessage {
   /** Content without calls and thinking blocks. */
-  said: ContentBlockParam[]
+  content: ContentBlockParam[]
   calls: Call[]
   thoughts: Thought[]
 }
 
 export function readAssistantMessage(message: JsonObject, param: string): AssistantMessage {
   if (readGiven(message, 'audio') !== undefined) throw refusal('messages[].audio', `${param}.audio`)
-  return { said: readSaid(message, param), calls: readCalls(message, param), thoughts: readThoughts(message) }
+  return { content: readContent(message, param), calls: readCalls(message, param), thoughts: readThoughts(message) }
 }
 
 /** A refusal stands in for missing content. */
-function readSaid(message: JsonObject, param: string): ContentBlockParam[] {
-  const said = translateText(message, param)
+function readContent(message: JsonObject, param: string): ContentBlockParam[] {
+  const content = translateText(message, param)
   const refused = readGiven(message, 'refusal')
-  return said.length > 0 || refused === undefined ? said : translateText({ content: refused }, param)
+  return content.length > 0 || refused === undefined ? content : translateText({ content: refused }, param)
 }
 
 function readCalls(message: JsonObject, param: string): Call[] {
@@ -94,13 +94,13 @@ function readThoughts(message: JsonObject): Thought[] {
 
 /** All blocks in order; `ids` are the calls' ids as they are sent. */
 export function composeAssistantTurn(
-  { said, calls, thoughts }: AssistantMessage,
+  { content, calls, thoughts }: AssistantMessage,
   ids: readonly string[],
 ): ContentBlockParam[] {
   const uses = calls.map(({ name, input }, index): ToolUseBlockParam => {
     return { type: 'tool_use', id: ids[index] ?? '', name, input }
   })
-  const blocks: ContentBlockParam[] = [...said, ...uses]
+  const blocks: ContentBlockParam[] = [...content, ...uses]
   // Thinking blocks alone are no turn.
   if (blocks.length === 0) return []
   for (const { at, block } of thoughts.toSorted((a, b) => a.at - b.at)) blocks.splice(at, 0, block)

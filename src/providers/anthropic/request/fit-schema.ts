@@ -17,7 +17,7 @@ const FORMATS = new Set('date-time time date duration email hostname uri ipv4 ip
  */
 export function fitSchema(schema: JsonObject, param: string): JsonObject {
   const fitted: JsonObject = {}
-  const told: string[] = []
+  const described: string[] = []
   for (const [keyword, value] of Object.entries(unwrapSingle(schema))) {
     if (ANNOTATIONS.has(keyword) || keyword === 'description' || keyword === 'additionalProperties') continue
     if (ENFORCED.has(keyword) || isEnforced(keyword, value)) fitted[keyword] = value
@@ -25,13 +25,13 @@ export function fitSchema(schema: JsonObject, param: string): JsonObject {
     else if (keyword === 'items' && isJsonObject(value)) fitted.items = fitSchema(value, `${param}.items`)
     else if ((keyword === 'anyOf' || keyword === 'oneOf') && Array.isArray(value)) {
       fitted.anyOf = value.map((option, index) => fitOption(option, `${param}.${keyword}[${index}]`))
-    } else told.push(`${keyword}: ${JSON.stringify(value)}`)
+    } else described.push(`${keyword}: ${JSON.stringify(value)}`)
   }
   if (describesObject(schema)) {
     checkClosable(schema, param)
     fitted.additionalProperties = false
   }
-  const description = [schema.description, told.join('; ')].filter(text => typeof text === 'string' && text !== '')
+  const description = [schema.description, described.join('; ')].filter(text => typeof text === 'string' && text !== '')
   if (description.length > 0) fitted.description = description.join('\n')
   return fitted
 }

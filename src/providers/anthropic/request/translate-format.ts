@@ -35,6 +35,6 @@ function readSchema(format: JsonObject): JSONOutputFormat {
   const named = readObject(format.json_schema, param)
   const schema = readObject(named.schema, `${param}.schema`)
   const description = readGiven(named, 'description')
-  const told = description === undefined ? {} : { description: readText(description, `${param}.description`) }
-  return { type: 'json_schema', schema: fitSchema({ ...told, ...schema }, `${param}.schema`) }
+  const described = description === undefined ? {} : { description: readText(description, `${param}.description`) }
+  return { type: 'json_schema', schema: fitSchema({ ...described, ...schema }, `${param}.schema`) }
 }

@@ -43,7 +43,7 @@ export function translateMessages(messages: readonly unknown[]): Conversation {
       lastSystemAt = index
     } else {
       const content = role === 'user' ? readUser(message, param, calls) : readAssistant(message, param, calls)
-      say(turns, { role, content: markLast(content, message, param), startsAt: index })
+      addTurn(turns, { role, content: markLast(content, message, param), startsAt: index })
     }
   }
   calls.checkAllClosed()
@@ -89,7 +89,7 @@ function readAssistant(message: JsonObject, param: string, calls: OpenCalls): Co
   )
 }
 
-function say(turns: Turn[], turn: Turn): void {
+function addTurn(turns: Turn[], turn: Turn): void {
   const last = turns.at(-1)
   if (last?.role === turn.role) last.content.push(...turn.content)
   else if (turn.content.length > 0) turns.push(turn)
