@@ -67,7 +67,7 @@ export function createCache(options: CacheOptions): Cache {
       const expiresAtMs = createdAtMs + ttlSeconds * 1000
       const copied = copies.keep(query.exactKey, { ...response, createdAtMs, expiresAtMs })
       const written = findVector(vectors, query, response, vector).then(async made => {
-        // The fast store's copy has just been written out.
+        // Yields first, because writing the fast store's copy has just blocked the event loop.
         if (response.body.length > LONGEST_ON_LOOP) await new Promise(setImmediate)
         await writer.write(query, response, made, ttlSeconds)
       })

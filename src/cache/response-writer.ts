@@ -40,7 +40,7 @@ export function createResponseWriter(database: Database, log: Log): ResponseWrit
       timeLimitError: () => new Error('A response was not stored in time'),
     })
   const store = createStore(MAX_BATCH)
-  // Many of them would be written out at one go.
+  // One at a time, because writing several long ones would block the event loop.
   const storeLong = createStore(1)
 
   return {

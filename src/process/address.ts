@@ -1,4 +1,4 @@
-/** Where a process listens: what clients are told of it, and why it cannot be had. */
+/** Where a process listens: the address for clients, and the error when it is not available. */
 import { ConfigError } from '../config.ts'
 import { reasonOf } from './reason-of.ts'
 

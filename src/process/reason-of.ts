@@ -1,4 +1,4 @@
-/** What an error of the system or a driver says, in one line. */
+/** Describes an error of the system or a driver in one line. */
 
 /** An error of several attempts, as for a name with two addresses, has a code and no message. */
 export function reasonOf(error: unknown): string {

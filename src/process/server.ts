@@ -4,7 +4,7 @@ import { ConfigError, readConfig } from '../config.ts'
 try {
   const isWorker = readArguments(process.argv.slice(2))
   const config = readConfig()
-  // Each loads what it needs: a supervisor has no use for the application, and a wrong setting is told at once.
+  // Imported dynamically, so that a supervisor does not load the application, and a wrong setting is reported at once.
   if (config.workers > 1 && !isWorker) await (await import('./supervise-workers.ts')).superviseWorkers(config)
   else await (await import('./run-server.ts')).runServer(config, { isWorker })
 } catch (error) {

@@ -55,8 +55,8 @@ function heed(connection: RedisConnection): RedisConnection {
 }
 
 /**
- * Bun's tracing channels do not say whether anybody listens, as Node's do; ioredis then writes every command with all of its
- * arguments down for nobody, which is a seventh of what commands cost.
+ * Unlike Node's, Bun's tracing channels do not report that they have no subscribers. ioredis then copies every command with all its
+ * arguments for them, a seventh of a command's cost.
  */
 function tellOfSubscribers(): void {
   const channels = Object.getPrototypeOf(tracingChannel('model-proxy'))

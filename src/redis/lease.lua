@@ -1,6 +1,6 @@
--- Takes a lease, unless somebody has it, and reads the exact entry that an earlier call may have left: in one step.
--- KEYS: the lease, the entry. Both share one hash tag. ARGV: who asks, for how many milliseconds.
--- Returns: who has had it since before, or false where it is taken now; then the entry.
+-- Takes a lease unless another process has it, and reads the exact entry that an earlier call may have stored, in one step.
+-- KEYS: the lease, the entry. Both share one hash tag. ARGV: the holder, and the lease's lifetime in milliseconds.
+-- Returns: the present holder, or false when the lease was taken now; then the entry.
 local holder = redis.call('GET', KEYS[1])
 if holder then
     return { holder }

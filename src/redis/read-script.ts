@@ -1,4 +1,4 @@
-/** The Lua scripts beside this file, which Redis runs. */
+/** Reads the Lua scripts in this folder. */
 import { readFileSync } from 'node:fs'
 
 export function readScript(file: `${string}.lua`): string {

@@ -1,4 +1,4 @@
--- Gives a lease up, if it still is that one. KEYS: the lease. ARGV: who had it.
+-- Releases a lease, if it still has this holder. KEYS: the lease. ARGV: the holder.
 if redis.call('GET', KEYS[1]) == ARGV[1] then
     return redis.call('DEL', KEYS[1])
 end

@@ -1,4 +1,4 @@
-/** Reads one long request of a batch. */
+/** The worker's job that reads one long request of a batch. */
 import type { JobDone } from '../../event-loop/off-loop.ts'
 import { type BatchLine, type BatchLineInput, readBatchLine } from './read-batch-line.ts'
 

@@ -1,26 +1,26 @@
-/** Reads one request of a batch: the models that it names, and what of it a provider keeps. */
+/** Reads one request of a batch: its models, and references to objects that a provider keeps. */
 import { invalidRequest } from '../../errors.ts'
 import { isJsonObject, type JsonObject, parseJsonObject } from '../../json/json-object.ts'
 import { findKeptReferences, type KeptReference, MAY_REFER } from '../../openai-format/kept-references.ts'
 
 export interface BatchLineInput {
   bytes: Uint8Array
-  /** From one on. */
+  /** Counted from 1. */
   number: number
   looksForModels: boolean
 }
 
 export interface BatchLine {
-  /** Empty where they are not looked for. */
+  /** Empty when they are not looked for. */
   models: string[]
   references: KeptReference[]
 }
 
 const decoder = new TextDecoder()
-/** Letters that need not be escaped, behind which a name may stand; or ids of items that need not say what they are. */
+/** Escaped letters that could hide a field's name, or ids of items whose type is optional. Such lines are parsed. */
 const LOOKED_INTO = /\\u00[2-7]|"id"\s*:/
 
-/** Null for a blank one. Throws a 400 where models are looked for, and it names none. */
+/** Null for a blank line. Throws a 400 when models are looked for and the line names none. */
 export function readBatchLine({ bytes, number, looksForModels }: BatchLineInput): BatchLine | null {
   if (bytes.every(byte => byte <= 32)) return null
   const text = decoder.decode(bytes)
@@ -36,11 +36,11 @@ function modelsOf(line: string, number: number): string[] {
   return [model, ...(Array.isArray(models) ? models.filter(other => typeof other === 'string') : [])]
 }
 
-/** A line that is no JSON is the provider's to refuse. */
+/** A line that is not JSON is left for the provider to refuse. */
 function referencesOf(line: string): KeptReference[] {
   if (!MAY_REFER.test(line) && !LOOKED_INTO.test(line)) return []
   const body = parseJsonObject(line)?.body
   if (!isJsonObject(body)) return []
-  // The provider reads them as they are.
+  // The provider receives the lines unchanged, so items count as references, too.
   return findKeptReferences(body, null).map(found => ({ ...found, kind: found.kind === 'file' ? 'file' : 'other' }))
 }

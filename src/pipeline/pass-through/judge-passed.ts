@@ -16,7 +16,7 @@ export function judgePassed(bytes: Uint8Array): PassedAnswer {
   return { bytes, isJson: told !== undefined, usage, hasResults: Array.isArray(results) && results.length > 0 }
 }
 
-/** Not every answer is an object: some tell a transcription as nothing but its text. Undefined for broken text. */
+/** Not every response is an object: a transcription may be just its text. Undefined for invalid JSON. */
 function parse(text: string): unknown {
   try {
     return JSON.parse(text)
