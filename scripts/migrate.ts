@@ -1,7 +1,7 @@
 /** `bun run migrate`: brings the configured database to this version's schema. `start` does the same by itself. */
 import { readConfig } from '../src/config.ts'
 import { migrate } from '../src/postgres/migrate.ts'
-import { openDatabase } from '../src/process/run-server.ts'
+import { openDatabase } from '../src/process/open-database.ts'
 
 try {
   const database = await openDatabase(readConfig())

@@ -4,7 +4,7 @@
  * A bare `fetch` forwarder gets it beside them where the scenario is a miss: `of floor` is what a request costs in forwarders.
  *
  * Run: bun scripts/bench/compare.ts --checkouts base=/path/to/one,now=. --scenarios exact,semantic,miss,miss-off --connections 32
- * Options: --rounds N (default 10) --seconds N (of each turn, default 1) --warm-up N (seconds, default 5). Each checkout needs its
+ * Options: --rounds N (default 10) --seconds N (of each turn, default 1) --warm-up N (seconds, default 30: compilers are busy with a miss for some ten thousand of them). Each checkout needs its
  * own node_modules. DATABASE_URL and REDIS_URL must lead to servers on this machine: processor time is read from /proc.
  */
 import { resolve } from 'node:path'
@@ -23,7 +23,7 @@ const { values: options } = parseArgs({
     connections: { type: 'string', default: '32' },
     rounds: { type: 'string', default: '10' },
     seconds: { type: 'string', default: '1' },
-    'warm-up': { type: 'string', default: '5' },
+    'warm-up': { type: 'string', default: '30' },
   },
 })
 

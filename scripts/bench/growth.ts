@@ -30,6 +30,8 @@ const { values: options } = parseArgs({
 /** Throughput that a way may lose. */
 const MAX_LOSS = 0.1
 const KEPT_ANSWERS = 500
+/** Each is filled in by one statement a table. */
+const PARTS = 10
 
 const chat = (content: string) => JSON.stringify({ model: 'openai/gpt-4o-mini', messages: [{ role: 'user', content }] })
 const questions = Array.from({ length: KEPT_ANSWERS }, (_, i) => {
@@ -140,23 +142,29 @@ async function fill(into: Database): Promise<void> {
     from projects p, generate_series(1, ${Math.ceil(keys / projects)}) n
     where p.name like 'grown-%';
   `)
-  for (let part = 0; part < 10; part++) {
+  const startedAtMs = performance.now()
+  const records = Math.ceil(Number(options.records) / PARTS)
+  for (let part = 0; part < PARTS; part++) {
     await into.runScript(`
       set local statement_timeout = 0;
       set local synchronous_commit = off;
+      -- In the order of their times, as they come: out of it, most of the work would be the indexes'.
       insert into usage_records
-      select now() - random() * (now() - date_trunc('month', now(), 'UTC')), gen_random_uuid()::text, p.ids[1 + n % ${projects}], 1, 'chat',
-        'openai/gpt-4o-mini', 'openrouter', 'MISS', 200, false, 100, 0, 200, 0, 0.0001, 0, 12.5, 13.5
+      select m.start + (now() - m.start) * ((${part * records} + n) / ${PARTS * records}::float8), gen_random_uuid()::text,
+        p.ids[1 + n % ${projects}], 1, 'chat', 'openai/gpt-4o-mini', 'openrouter', 'MISS', 200, false, 100, 0, 200, 0, 0.0001, 0, 12.5, 13.5
       from (select array_agg(id) as ids from projects where name like 'grown-%') p,
-        generate_series(1, ${Math.ceil(Number(options.records) / 10)}) n;
+        (select date_trunc('month', now(), 'UTC') as start) m,
+        generate_series(1, ${records}) n;
       insert into cache_entries (project_id, request_hash, endpoint, model, provider, response, expires_at, bytes)
       select p.ids[1 + n % ${projects}], sha256(convert_to('${part}/' || n, 'UTF8')), e.endpoint, e.model, e.provider, e.response,
         now() + interval '1 day', e.bytes
       from (select array_agg(id) as ids from projects where name like 'grown-%') p,
-        generate_series(1, ${Math.ceil(Number(options.entries) / 10)}) n,
+        generate_series(1, ${Math.ceil(Number(options.entries) / PARTS)}) n,
         (select * from cache_entries order by id limit 1) e;
     `)
-    process.stderr.write(`filled ${part + 1} of 10\n`)
+    process.stderr.write(
+      `filled ${part + 1} of ${PARTS} after ${Math.round((performance.now() - startedAtMs) / 1000)} s\n`,
+    )
   }
   await into.runScript(`
     set local statement_timeout = 0;

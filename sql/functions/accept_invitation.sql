@@ -15,11 +15,11 @@ begin
             using errcode = 'no_data_found';
     end if;
     update users u set password_hash = accept_invitation.password_hash where u.id = invited;
-    -- Whoever knew the old password is out.
+    -- Sessions opened with the old password end.
     delete from sessions s where s.user_id = invited;
     perform audit('invite.accepted', null, 'user_' || invited);
     return invited;
 end;
 $$;
 
-comment on function accept_invitation(text, text) is 'Uses an invitation up: sets the user''s password hash, ends earlier sessions, and returns the user''s id. Raises no_data_found where there is no such invitation.';
+comment on function accept_invitation(text, text) is 'Uses up an invitation: sets the user''s password hash, ends earlier sessions, and returns the user''s id. Raises no_data_found when there is no such invitation.';

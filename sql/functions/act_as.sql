@@ -4,7 +4,7 @@ volatile
 set search_path = public, pg_temp
 as $$
 begin
-    -- All of it ends with the transaction, which is this one statement.
+    -- These settings end with the transaction, which is this one statement.
     perform set_config('model_proxy.actor', coalesce(actor ->> 'name', ''), true);
     perform set_config('model_proxy.user_id', coalesce(actor ->> 'user_id', ''), true);
     perform set_config('model_proxy.admin_key_id', coalesce(actor ->> 'admin_key_id', ''), true);
@@ -24,4 +24,4 @@ end;
 $$;
 
 comment on function act_as(json, boolean, text, json) is
-    'Runs one statement on behalf of a user: actor {name, user_id, admin_key_id, address}. What reads runs as role model_proxy_dashboard, under row-level security and read-only; what changes relies on the checks of the functions it calls. The statement finds its values in $1; its rows come back as JSON.';
+    'Runs one statement on behalf of a user: actor {name, user_id, admin_key_id, address}. A statement that reads runs as role model_proxy_dashboard, under row-level security and read-only; a change relies on the checks of the functions it calls. The statement finds its values in $1; its rows come back as JSON.';

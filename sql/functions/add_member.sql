@@ -26,4 +26,4 @@ begin
 end;
 $$;
 
-comment on function add_member(text, text, text) is 'Makes whoever has that e-mail address owner, member or viewer of a project. Somebody unknown is added as a user, and the invitation returned: the only time it is seen. Adding users takes an administrator, the rest an owner of the project.';
+comment on function add_member(text, text, text) is 'Makes the user with that e-mail address owner, member or viewer of a project. An unknown address is added as a user, and the invitation returned; it is not shown again. Adding users takes an administrator, everything else an owner of the project.';

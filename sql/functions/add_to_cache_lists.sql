@@ -27,11 +27,11 @@ begin
             using large.entries;
         exception
             when undefined_table then
-                -- Rebuilt and dropped in this moment. The answer is still found word for word.
+                -- The lists were rebuilt or dropped at the same time. The entry is still found by an exact match.
                 null;
         end;
     end loop;
 end;
 $$;
 
-comment on function add_to_cache_lists(bigint[]) is 'Puts the codes of stored prompts into the lists of their groups, which are begun if need be.';
+comment on function add_to_cache_lists(bigint[]) is 'Adds the codes of stored prompts to the lists of their groups, and creates the lists if necessary.';

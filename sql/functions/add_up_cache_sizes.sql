@@ -4,7 +4,7 @@ volatile
 set search_path = public, pg_temp
 as $$
 begin
-    -- One at a time; who comes second has nothing left to do.
+    -- One call at a time; a concurrent one has nothing left to do.
     if not pg_try_advisory_xact_lock(hashtext('add_up_cache_sizes')) then
         return;
     end if;
@@ -15,7 +15,7 @@ begin
     insert into cache_sizes as s (project_id, kind, test, entries, bytes)
     select t.project_id, t.kind, t.test, sum(t.entries), sum(t.bytes)
     from taken t
-    -- What a project took with it when it was deleted concerns nobody.
+    -- Changes of deleted projects are dropped.
     join projects p on p.id = t.project_id
     group by t.project_id, t.kind, t.test
     order by t.project_id, t.kind, t.test
@@ -25,4 +25,4 @@ begin
 end;
 $$;
 
-comment on function add_up_cache_sizes() is 'Brings cache_sizes up to date with what came and went.';
+comment on function add_up_cache_sizes() is 'Brings cache_sizes up to date with added and deleted entries.';

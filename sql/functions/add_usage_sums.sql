@@ -4,7 +4,7 @@ volatile
 set search_path = public, pg_temp
 as $$
 begin
-    -- The tables differ in nothing but how long a stretch of time each of their rows stands for. Planned at each call: a few seconds apart.
+    -- The tables differ only in the length of time that a row covers. Planned at each call: calls are a few seconds apart.
     execute format(
         $query$
             insert into %s as h
@@ -62,4 +62,4 @@ begin
 end;
 $$;
 
-comment on function add_usage_sums(usage_pending[], text, regclass, regclass) is 'Adds pending rows to the sums and to the counts of latencies of each project that are kept by that grain: hour, day or month.';
+comment on function add_usage_sums(usage_pending[], text, regclass, regclass) is 'Adds pending rows to each project''s sums and latency counts of this grain: hour, day or month.';

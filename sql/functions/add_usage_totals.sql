@@ -33,4 +33,4 @@ as $$
         duration_ms = h.duration_ms + excluded.duration_ms
 $$;
 
-comment on function add_usage_totals(usage_pending[], text) is 'Adds pending rows to the sums of all projects together that are kept by that grain: hour or day.';
+comment on function add_usage_totals(usage_pending[], text) is 'Adds pending rows to the sums over all projects of this grain: hour or day.';

@@ -9,7 +9,7 @@ returns table (
 language plpgsql
 volatile
 set search_path = public, pg_temp
--- Custom plans would be made anew for every batch and cost three times what running them does.
+-- Custom plans would be made for every batch, and cost three times as much as running them.
 set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
@@ -17,14 +17,15 @@ declare
     this_month date := current_month();
     missing boolean;
 begin
-    -- A crash may forget the last fraction of a second of counting; waiting for the disk on every batch would cost far more.
+    -- A crash may lose the last fraction of a second of counting; waiting for the disk on every batch would cost far more.
     perform set_config('synchronous_commit', 'off', true);
 
-    -- A counter that somebody holds for longer, as an operator's transaction may, must not stop the other projects of the batch: whoever
-    -- asked is told at once, and asks for that one apart.
+    -- If another transaction, such as an operator's, holds a counter for longer, the batch fails, so that other projects need not
+    -- wait. The proxy then asks for that counter separately.
     perform set_config('lock_timeout', '40ms', true);
 
-    -- Whoever asks again, because no answer came, is told what was granted then. A batch that others have overtaken was settled.
+    -- A batch sent again, because its reply was lost, gets what was granted then. If a later batch of the slot has been counted,
+    -- it was settled.
     if in_slot is not null then
         insert into admission_slots as s (slot, batch, month, granted)
         values (in_slot, this_batch, this_month, wanted)
@@ -45,7 +46,7 @@ begin
         end if;
     end if;
 
-    -- Nearly every batch: one key, active, in a month that has room. Whoever waited for the counter weighs it anew.
+    -- The usual batch: one key, active, in a month with room. After waiting for the counter, the condition is checked again.
     if cardinality(key_hashes) = 1 and wanted[1] > 0 then
         return query
         update monthly_counters c
@@ -104,7 +105,7 @@ begin
         for update;
     end if;
 
-    -- A statement of its own, so that it sees what was committed while it waited for the locks.
+    -- A separate statement, so that it sees what was committed while it waited for the locks.
     return query
     with asked as (
         select
@@ -141,7 +142,7 @@ begin
         select
             a.ordinal,
             a.verdict,
-            -- What the project may still have goes to its keys in the order they were asked for.
+            -- The project's remaining quota goes to its keys in the order they were asked for.
             case
                 when a.verdict = 'active' then greatest(0, least(a.wanted, coalesce(b.granted, 0) - (
                     sum(a.wanted) over (partition by (a.k).project_id, (a.k).key_type, a.verdict order by a.ordinal) - a.wanted
@@ -164,4 +165,4 @@ end;
 $$;
 
 comment on function admit(text[], integer[], uuid, bigint) is
-    'Validates a batch of distinct keys (hex SHA-256) and reserves up to wanted requests for each against its month. wanted 0 validates alone. verdict: active, expired, disabled, unknown (no account); granted < wanted: the quota is used up. The same batch of the same slot, sent again, reserves nothing and is granted what it was; a null slot is not remembered. A counter that is held locked fails the batch within 40 ms (55P03).';
+    'Validates a batch of distinct keys (hex SHA-256) and reserves up to wanted requests for each against its month. wanted 0 only validates. verdict: active, expired, disabled, unknown (no account); granted < wanted: the quota is used up. Idempotent: the same batch of the same slot, sent again, reserves nothing and returns the same grants; a null slot is not remembered. A locked counter fails the batch within 40 ms (55P03).';

@@ -23,4 +23,4 @@ begin
 end;
 $$;
 
-comment on function admit_admin_key(text) is 'For whom an admin API key (hex SHA-256) acts; no row where it is unknown or has expired.';
+comment on function admit_admin_key(text) is 'The administrator for whom an admin API key (hex SHA-256) acts; no row when the key is unknown or has expired.';

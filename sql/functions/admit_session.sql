@@ -10,7 +10,7 @@ set search_path = public, pg_temp
 as $$
 #variable_conflict use_column
 begin
-    -- Once a minute is enough: a row that every request wrote would be a hot spot.
+    -- Updated at most once a minute: a row that every request wrote would be a hot spot.
     update sessions s
     set last_seen_at = now()
     where s.token_hash = decode(admit_session.token_hash, 'hex')
@@ -27,4 +27,4 @@ begin
 end;
 $$;
 
-comment on function admit_session(text) is 'Who a session cookie (hex SHA-256) belongs to; no row where it is unknown, has expired, or was not used for seven days.';
+comment on function admit_session(text) is 'The user of a session cookie (hex SHA-256); no row when it is unknown, has expired, or was not used for seven days.';

@@ -20,4 +20,4 @@ as $$
         jsonb_strip_nulls(details);
 $$;
 
-comment on function audit(text, bigint, text, jsonb) is 'Notes in the audit log what the current actor just did: settings model_proxy.actor, user_id, admin_key_id and address say who; without them it was the database user.';
+comment on function audit(text, bigint, text, jsonb) is 'Records in the audit log what the current actor just did. The settings model_proxy.actor, user_id, admin_key_id and address identify the actor; without them it was the database user.';

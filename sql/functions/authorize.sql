@@ -14,7 +14,7 @@ begin
     from memberships m
     where m.project_id = of_project and m.user_id = current_user_id();
     if held is null then
-        -- No word on whether there is one that others see.
+        -- The message does not reveal whether the project exists.
         raise exception 'this project does not exist, or you are not a member of it' using errcode = 'no_data_found';
     end if;
     if array_position(ranks, held) < array_position(ranks, needed) then
@@ -23,4 +23,4 @@ begin
 end;
 $$;
 
-comment on function authorize(bigint, text) is 'Raises where the current user may not do in a project what takes the role viewer, member or owner: no_data_found for who is no member, else insufficient_privilege. Administrators and operators with psql pass.';
+comment on function authorize(bigint, text) is 'Raises when the current user lacks the role viewer, member or owner in a project: no_data_found for a user who is no member, else insufficient_privilege. Administrators and operators with psql pass.';

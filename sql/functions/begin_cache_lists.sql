@@ -6,13 +6,13 @@ as $$
 declare
     begun bigint;
 begin
-    -- Two that find none take turns, and the second finds the first's.
+    -- Concurrent calls queue here, and the second finds the first one's lists.
     select g.lists into begun from cache_groups g where g.group_key = of_group and g.space_id = in_space for update;
     if not found or begun is not null then
         return begun;
     end if;
     begun := create_cache_lists();
-    -- Those that were compared until now go along: a large group is found through its lists alone.
+    -- Includes the prompts that were compared directly until now, because a group with lists is searched through them only.
     execute format(
         $query$
         with moved as (
@@ -34,4 +34,4 @@ begin
 end;
 $$;
 
-comment on function begin_cache_lists(bigint, integer) is 'Makes the lists of a group out of the prompts that were compared until now, unless it has some, and returns their number; null where the group is gone.';
+comment on function begin_cache_lists(bigint, integer) is 'Creates the lists of a group from the prompts stored so far, unless it has lists, and returns their number; null when the group is gone.';

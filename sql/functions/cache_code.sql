@@ -6,4 +6,4 @@ as $$
     select binary_quantize(vector)::bit(512);
 $$;
 
-comment on function cache_code(halfvec) is 'Signs of the first 512 numbers of a vector: what lists are made of. Those of similar vectors differ in few places.';
+comment on function cache_code(halfvec) is 'Signs of the first 512 numbers of a vector: the codes in lists. The codes of similar vectors differ in few bits.';

@@ -3,7 +3,7 @@ language sql
 stable
 set search_path = public, pg_temp
 as $$
-    -- A row takes 108 bytes of its page. An index that has no lists is of an earlier release, and is replaced.
+    -- A row takes 108 bytes of its page. An index without lists is from an earlier release, and is replaced.
     select count_cache_lists(pg_relation_size(i.indrelid) / 110) >= 2 * coalesce(
         (select option_value::integer from pg_options_to_table(c.reloptions) where option_name = 'lists'),
         0

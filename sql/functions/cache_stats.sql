@@ -27,7 +27,7 @@ as $$
     from (
         select
             count(*) as entries,
-            -- As stored, without unpacking it.
+            -- The stored size, without decompressing.
             coalesce(sum(pg_column_size(c.response)), 0) as bytes,
             count(*) filter (where c.expires_at <= now()) as expired,
             min(c.created_at) as oldest_at,
@@ -43,4 +43,4 @@ as $$
     ) p;
 $$;
 
-comment on function cache_stats(bigint) is 'How much a project has in its cache: answers and their stored bytes, prompts and vectors.';
+comment on function cache_stats(bigint) is 'What a project has in its cache: entries and their stored bytes, prompts and vectors.';

@@ -13,4 +13,4 @@ begin
 end;
 $$;
 
-comment on function close_sessions() is 'Logs the current user out everywhere, and returns how many sessions there were.';
+comment on function close_sessions() is 'Ends all sessions of the current user, and returns how many there were.';

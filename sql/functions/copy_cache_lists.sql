@@ -22,4 +22,4 @@ begin
 end;
 $$;
 
-comment on function copy_cache_lists(bigint, bigint, bigint, integer) is 'Puts into one table of a group''s lists what another has, still is cached, and is not in it yet.';
+comment on function copy_cache_lists(bigint, bigint, bigint, integer) is 'Copies codes from one table of a group''s lists to another: those of stored entries that it does not have yet.';

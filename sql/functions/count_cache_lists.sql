@@ -3,9 +3,9 @@ language sql
 immutable
 set search_path = public, pg_temp
 as $$
-    -- Few for many prompts: a lookup compares the codes of four lists, and the centre of each. More than a thousand would take
-    -- gigabytes to build.
+    -- Few lists for many prompts: a lookup compares the centre of each list, and the codes of four lists. More than a thousand
+    -- would take gigabytes to build.
     select least(1000, greatest(128, ceil(2 * sqrt(prompts))))::integer;
 $$;
 
-comment on function count_cache_lists(bigint) is 'Into how many lists of codes near each other so many prompts are parted.';
+comment on function count_cache_lists(bigint) is 'Number of lists for this many prompts.';

@@ -8,7 +8,7 @@ declare
     window_length constant interval := interval '15 minutes';
     wait_seconds integer;
 begin
-    -- In one order, so that two attempts wait for each other rather than deadlock.
+    -- In a fixed order, so that two attempts wait for each other rather than deadlock.
     with counted as (
         insert into login_attempts as l (subject, attempts, first_at)
         select s.subject, 1, now()
@@ -27,4 +27,4 @@ begin
 end;
 $$;
 
-comment on function count_login_attempt(text, text) is 'Counts an attempt to log in and returns how many seconds to wait before it may be made: 0 for the first 10 of an account and the first 30 of a client address in 15 minutes.';
+comment on function count_login_attempt(text, text) is 'Counts a login attempt and returns how many seconds to wait before it may be made: 0 for the first 10 of an account and the first 30 of a client address in 15 minutes.';

@@ -16,4 +16,4 @@ begin
 end;
 $$;
 
-comment on function create_administrator(text) is 'Adds an administrator, or makes one of a user, and returns a token to set a password with. For operators who have none, or have lost the password.';
+comment on function create_administrator(text) is 'Adds an administrator, or makes a user one, and returns a token to set a password with. For operators without an administrator, or who lost the password.';

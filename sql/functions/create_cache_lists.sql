@@ -6,11 +6,11 @@ as $$
 declare
     lists bigint := nextval('cache_lists_numbers');
 begin
-    -- Nothing is deleted from lists, so that there is nothing to vacuum. They are rebuilt or dropped as a whole.
+    -- Nothing is deleted from lists, so there is nothing to vacuum. They are rebuilt or dropped as a whole.
     execute format('create table cache_lists_%s (entry_id bigint not null, code bit(512) not null) with (autovacuum_enabled = false)', lists);
     execute format('comment on table cache_lists_%s is %L', lists, 'Codes of the prompts of one group that is too large to compare them all; see cache_groups.lists.');
     return lists;
 end;
 $$;
 
-comment on function create_cache_lists() is 'Makes the table of a group''s lists, to be filled before index_cache_lists, and returns its number.';
+comment on function create_cache_lists() is 'Creates the table of a group''s lists, to be filled before index_cache_lists, and returns its number.';

@@ -2,7 +2,7 @@ create or replace function current_user_id() returns bigint
 language sql
 stable
 parallel safe
--- No search path of its own: with one, it could not be inlined.
+-- No search path of its own, because PostgreSQL could not inline the function then.
 as $$
     select nullif(current_setting('model_proxy.user_id', true), '')::bigint;
 $$;

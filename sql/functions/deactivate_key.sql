@@ -4,7 +4,7 @@ volatile
 set search_path = public, pg_temp
 as $$
 declare
-    -- Shown prefixes end in an ellipsis; either form of it may come along when one is copied.
+    -- Shown prefixes end in an ellipsis, which may be copied in either form.
     wanted text := regexp_replace(coalesce(key_or_prefix, ''), '(…|\.{3})$', '');
     matching bigint[];
 begin
@@ -12,7 +12,7 @@ begin
     from api_keys
     where key_hash = sha256(convert_to(wanted, 'UTF8')) or prefix = wanted;
 
-    -- No more of a mistyped key than its prefix belongs in a log.
+    -- Only the prefix of a mistyped key may reach a log.
     if matching is null then
         raise exception 'no such key: %; give a whole key, or the prefix that list-keys.sql shows', quote_for_message(left(wanted, 17))
             using errcode = 'no_data_found';
@@ -25,4 +25,4 @@ begin
 end;
 $$;
 
-comment on function deactivate_key(text) is 'Deactivates the one key that is given whole or by its displayed prefix, and returns the prefix; it is refused from the next request on. Deactivating twice changes nothing. Raises when no key or several match.';
+comment on function deactivate_key(text) is 'Deactivates the one key that is given whole or by its displayed prefix, and returns the prefix; it is refused from the next request on. Idempotent. Raises when no key or several match.';

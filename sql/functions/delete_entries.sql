@@ -32,4 +32,4 @@ begin
 end;
 $$;
 
-comment on function delete_entries(bigint[]) is 'Deletes these cache entries with their prompts, and notes it for their groups.';
+comment on function delete_entries(bigint[]) is 'Deletes these cache entries with their prompts, and counts the deletions of their groups.';

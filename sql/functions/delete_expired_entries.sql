@@ -7,7 +7,7 @@ declare
     expired bigint[];
     deleted_vectors integer;
 begin
-    -- Small bites, skipping what another proxy is deleting: no long locks, and vacuum keeps up.
+    -- In small batches, skipping rows that another proxy is deleting: no long locks, and vacuum keeps up.
     expired := array(
         select x.id
         from projects p
@@ -50,4 +50,4 @@ begin
 end;
 $$;
 
-comment on function delete_expired_entries(integer) is 'Deletes up to that many expired cache entries, and as many expired vectors; returns the greater number: less than asked for means that none are left.';
+comment on function delete_expired_entries(integer) is 'Deletes up to that many expired cache entries, and as many expired vectors; returns the greater number. Fewer than asked for means that none are left.';

@@ -20,4 +20,4 @@ begin
 end;
 $$;
 
-comment on function delete_user(bigint) is 'Removes a user, with memberships, sessions and admin keys. Takes an administrator; one always stays.';
+comment on function delete_user(bigint) is 'Deletes a user, with memberships, sessions and admin keys. Takes an administrator; the last administrator cannot be deleted.';

@@ -24,4 +24,4 @@ begin
 end;
 $$;
 
-comment on function drop_unused_cache_lists() is 'Drops the tables of lists whose groups are gone, or have others by now.';
+comment on function drop_unused_cache_lists() is 'Drops list tables whose groups are gone or have newer lists.';

@@ -21,4 +21,4 @@ begin
 end;
 $$;
 
-comment on function encode_base62(bytea, integer) is 'The lowest digits of the bytes read as one big-endian number, in base 62.';
+comment on function encode_base62(bytea, integer) is 'The lowest digits of the bytes, read as one big-endian number, in base 62.';

@@ -4,7 +4,7 @@ volatile
 set search_path = public, pg_temp
 as $$
 begin
-    -- Roles belong to the whole server: another database of it may be doing the same.
+    -- Roles belong to the whole server: another database on it may be creating this one.
     perform pg_advisory_xact_lock(hashtext('model_proxy_dashboard'));
     if not exists (select 1 from pg_roles where rolname = 'model_proxy_dashboard') then
         begin
@@ -43,7 +43,7 @@ begin
         latency_sums,
         calibration
         to model_proxy_dashboard;
-    -- Neither sealed keys nor hashes of passwords and admin keys.
+    -- No encrypted keys, and no hashes of passwords and admin keys.
     grant select (project_id, provider, last_four, created_at, updated_at) on provider_keys to model_proxy_dashboard;
     grant select (id, email, role, created_at) on users to model_proxy_dashboard;
     grant select (id, user_id, prefix, name, created_at, expires_at, last_used_at) on admin_keys to model_proxy_dashboard;
@@ -53,4 +53,4 @@ exception
 end;
 $$;
 
-comment on function ensure_dashboard_role() is 'Makes the role that dashboard queries run as, and grants it what they read. Only warns where the database user may not: the proxy works without, the dashboard says what is missing.';
+comment on function ensure_dashboard_role() is 'Creates the role that dashboard queries run as, and grants it what they read. Only warns when the database user lacks the privileges: the proxy works without it, and the dashboard says what is missing.';

@@ -4,7 +4,7 @@ volatile
 set search_path = public, pg_temp
 as $$
 declare
-    -- Test keys answer from the sandbox: enough to try the cache with.
+    -- The sandbox answers test keys: this many are enough to try the cache.
     test_entries constant integer := 1000;
     crowded record;
     surplus bigint[];
@@ -18,7 +18,7 @@ begin
             s.kind,
             s.test,
             case when s.test then greatest(0, s.entries - test_entries) else 0 end as entries_over,
-            -- Answers and vectors make room in proportion to what they take.
+            -- Entries and vectors are evicted in proportion to their bytes.
             greatest(0, ceil((t.bytes - t.cache_bytes) * s.bytes::numeric / nullif(t.bytes, 0))) as bytes_over
         from (
             select z.project_id, p.cache_bytes, sum(z.bytes) as bytes
@@ -41,7 +41,7 @@ begin
                         from cache_entries e
                         where e.project_id = crowded.project_id
                             and e.test = crowded.test
-                            -- Of all: it leads to the index by expiry, here as below.
+                            -- True for every row: it selects the index by expiry, here as below.
                             and e.expires_at > '-infinity'
                         order by e.expires_at
                         limit at_most - evicted
@@ -81,4 +81,4 @@ begin
 end;
 $$;
 
-comment on function evict_entries(integer) is 'Deletes up to that many entries and vectors of projects that keep more than their cache_bytes, or more than 1,000 of test keys: those first that would expire first. Less than asked for means that nobody is over.';
+comment on function evict_entries(integer) is 'Deletes up to that many entries and vectors of projects that exceed their cache_bytes, or 1,000 for test keys: those that expire first. Fewer than asked for means that no project exceeds its limit.';

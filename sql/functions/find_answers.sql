@@ -29,7 +29,7 @@ stable
 set search_path = public, pg_temp
 -- Settings of the function rather than the session: they hold behind PgBouncer and on every pooled connection.
 set plan_cache_mode = force_generic_plan
--- A plan that was made while a table was empty would read all of it once it is not.
+-- A plan made while a table was empty would scan all of it later.
 set enable_seqscan = off
 set jit = off
 as $$
@@ -37,8 +37,9 @@ as $$
 declare
     found integer;
 begin
-    -- Subqueries that end in a limit, or offset 0, ask for no more than one index can tell, and nothing of expiry: a plan that was made
-    -- while the table was empty would else walk all of a project through the index by expiry. The rest is asked of what they found.
+    -- Subqueries with a limit, or offset 0, ask only for what one index can tell, and nothing about expiry. Otherwise a plan made
+    -- while the table was empty would walk a whole project through the index by expiry. The other conditions apply to their
+    -- result.
     return query
     select
         g.at::integer - 1, e.id, encode(e.request_hash, 'hex'), 'exact', null::double precision, e.response, e.provider, e.prompt_tokens,
@@ -74,7 +75,7 @@ begin
             project_id, space_id, vector, threshold, max_age_seconds, at
         )
     ),
-    -- Those that may be answered in other words, and have to be.
+    -- Requests without an exact match that may be matched semantically.
     open as materialized (
         select g.*, g.vector::halfvec as asked, hashtextextended(encode(g.context_hash, 'hex'), g.project_id) as group_key
         from given g
@@ -92,7 +93,7 @@ begin
                     and e.created_at >= g.oldest
             )
     ),
-    -- The newest few: one of them may be vetoed where the next is not.
+    -- The newest few, because one of them may be vetoed and the next not.
     named as (
         select o.place, p.entry_id, 'normalized' as match, 1::double precision as similarity
         from open o
@@ -109,8 +110,8 @@ begin
             limit 5
         ) p
     ),
-    -- The nearest few first, the threshold outside: inside, it would be weighed for every row. Codes come out nearly in the
-    -- vectors' order: of the nearest twenty, vectors choose.
+    -- The nearest few first, with the threshold outside: inside, it would be computed for every row. Codes give nearly the same
+    -- order as vectors, so vectors choose among the nearest twenty.
     alike as (
         select o.place, n.entry_id, 'similar' as match, 1 - n.distance as similarity
         from open o
@@ -168,7 +169,7 @@ begin
             and x.context_hash = o.context_hash
             and x.one_hash = least(o.normalized_hash, p.normalized_hash)
             and x.other_hash = greatest(o.normalized_hash, p.normalized_hash)
-        -- A person's before a review's, and that before the judge's.
+        -- A person's verdict before a review's, and that before the judge's.
         order by array_position(array['person', 'review', 'judge'], x.source)
         limit 1
     ) v on true;
@@ -176,4 +177,4 @@ end;
 $$;
 
 comment on function find_answers(bigint[], bytea, bytea, bytea, integer[], text[], double precision[], integer[]) is
-    'What is stored for each request, one item of each list a request, hashes 32 bytes each: the answer to exactly this request; else, of equal context, up to five of equal normalized prompt, and up to five whose prompt vectors are more similar than the threshold, each with its prompt to be proved by and with what a person, or else a review, or else the judge, said of the two. Places count from 0. A null threshold looks for the exact one alone, a null vector for no similar ones; a null age takes any.';
+    'Finds cache entries for each request. The lists have one item per request; hashes have 32 bytes each. Returns the entry of exactly this request; else, in equal context, up to five with equal normalized prompt, and up to five whose prompt vectors are more similar than the threshold. Each comes with its prompt for the proof, and with the verdict of a person, else of a review, else of the judge. Places count from 0. A null threshold looks for the exact entry only, a null vector for no similar ones; a null age accepts any.';

@@ -18,7 +18,7 @@ as $$
                 and mine.provider = of_provider
                 and mine.collection = 'files'
         )
-        -- Under a key of its own a project may name what it made without the proxy.
+        -- With a provider key of its own, a project may also name files that it created without the proxy.
         and (
             under_shared_key
             or exists (
@@ -29,4 +29,4 @@ as $$
         );
 $$;
 
-comment on function find_foreign_files(bigint, text, boolean, text[]) is 'Those of the files that the project may not name to the provider: another''s; under a key that projects share, all that it did not make through the proxy.';
+comment on function find_foreign_files(bigint, text, boolean, text[]) is 'Returns those files that the project may not name to the provider: another project''s; under a shared key, also every file that the project did not create through the proxy.';

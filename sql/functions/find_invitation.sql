@@ -13,4 +13,4 @@ as $$
         and i.expires_at > now();
 $$;
 
-comment on function find_invitation(text) is 'Whom an invitation is for; no row where there is none, or it has expired.';
+comment on function find_invitation(text) is 'The user of an invitation; no row when it does not exist or has expired.';

@@ -11,4 +11,4 @@ as $$
         and k.collection = of_collection;
 $$;
 
-comment on function find_kept_object(bigint, text, text) is 'A file or a batch of the project; no row for that of another project, or for one that nobody made here.';
+comment on function find_kept_object(bigint, text, text) is 'A file or a batch of the project; no row when it belongs to another project, or was not created through the proxy.';

@@ -3,7 +3,7 @@ returns table (ordinal integer)
 language sql
 volatile
 set search_path = public, pg_temp
--- Whoever holds a whole table, as a deploy does, is not waited for either.
+-- Applies to locks on whole tables, too, as a deploy takes them.
 set lock_timeout = '40ms'
 as $$
     with asked as materialized (
@@ -14,7 +14,7 @@ as $$
         from unnest(key_hashes) with ordinality as a (key_hash, ordinal)
         join api_keys k on k.key_hash = decode(a.key_hash, 'hex')
     ),
-    -- Locked for no longer than this statement takes; nobody is waited for.
+    -- Takes locks only for the duration of this statement, and waits for none.
     free as materialized (
         select c.project_id, c.key_type
         from monthly_counters c
@@ -35,4 +35,4 @@ as $$
 $$;
 
 comment on function find_locked_counters(text[]) is
-    'Which of these keys (hex SHA-256), by their places counted from 1, have a counter that somebody holds locked just now.';
+    'Which of these keys (hex SHA-256), by their places counted from 1, have a counter that another transaction has locked.';

@@ -14,4 +14,4 @@ begin
 end;
 $$;
 
-comment on function find_project(text) is 'Id of the project of that name; raises no_data_found where there is none.';
+comment on function find_project(text) is 'Id of the project of that name; raises no_data_found when there is none.';

@@ -12,8 +12,8 @@ stable
 rows 128
 set search_path = public, pg_temp
 as $$
-    -- A limit keeps this a walk through the index, name by name, whatever the planner believes of the table's size; nothing of expiry
-    -- is asked before, or a plan made over an empty table would walk all of a project through the index by expiry.
+    -- The limit makes this an index scan per name, whatever the planner's estimate of the table's size. Expiry is checked later,
+    -- because a plan made while the table was empty would walk a whole project through the index by expiry.
     select asked.place, found.vector, found.prompt_tokens, found.answered_as, found.created_at, found.expires_at
     from generate_series(0, octet_length(by_names) / 32 - 1) as asked (place)
     cross join lateral (
@@ -28,4 +28,4 @@ as $$
 $$;
 
 comment on function find_vectors(bigint, bytea, integer) is
-    'The vectors of these names (32 bytes each, one behind the other) that the project has, each with the place of its name, counted from 0; a null age takes any.';
+    'The project''s vectors of these names (32 bytes each, concatenated), each with the place of its name, counted from 0; a null age accepts any.';

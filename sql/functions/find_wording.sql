@@ -20,4 +20,4 @@ as $$
     limit 1;
 $$;
 
-comment on function find_wording(bigint, bytea, bytea) is 'A stored question by its normalized hash, and its model; without its wording where the project''s log_content is off.';
+comment on function find_wording(bigint, bytea, bytea) is 'A stored question by its normalized hash, and its model; without its wording when the project''s log_content is off.';

@@ -7,4 +7,4 @@ as $$
     delete from admission_slots where used_at < now() - interval '1 day';
 $$;
 
-comment on function forget_batches() is 'Deletes what was remembered of batches for a day: nobody sends them again.';
+comment on function forget_batches() is 'Deletes the ids of batches after a day: no proxy sends them again.';

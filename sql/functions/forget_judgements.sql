@@ -18,7 +18,7 @@ begin
     ));
     get diagnostics forgotten = row_count;
 
-    -- A person's word is kept.
+    -- A person's verdict is kept.
     delete from learned_equivalences q
     where q.ctid = any (array(
         select x.ctid
@@ -36,4 +36,4 @@ end;
 $$;
 
 comment on function forget_judgements(integer) is
-    'Deletes up to that many pairs that have waited for the judge for a day, and as many exchanges of words that no verdict has spoken of for a month (a year, where it was against them); returns the greater number.';
+    'Deletes up to that many pairs that have been queued for the judge for a day, and as many exchanges of words without a new verdict for a month (a year, if a verdict was against them); returns the greater number.';

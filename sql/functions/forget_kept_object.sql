@@ -8,4 +8,4 @@ as $$
         and k.id = object_id;
 $$;
 
-comment on function forget_kept_object(bigint, text) is 'Forgets what its provider has no more.';
+comment on function forget_kept_object(bigint, text) is 'Deletes the record of an object that its provider no longer has.';

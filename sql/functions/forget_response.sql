@@ -6,7 +6,7 @@ as $$
 declare
     known bigint[];
 begin
-    -- The text is looked at first: most answers do not even hold the id.
+    -- A text search first: most responses do not contain the id at all.
     known := array(
         select e.id
         from cache_entries e
@@ -23,4 +23,4 @@ begin
 end;
 $$;
 
-comment on function forget_response(bigint, text) is 'Deletes the cached answers that bear the id of a response, which is gone at its provider, and returns the hex hashes of the requests that they answered.';
+comment on function forget_response(bigint, text) is 'Deletes the cache entries with the id of a response that is gone at its provider, and returns the hex hashes of their requests.';

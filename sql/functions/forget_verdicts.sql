@@ -15,7 +15,7 @@ begin
         limit at_most
         for update skip locked
     ),
-    -- As long as an entry is kept that one of the two questions leads to.
+    -- Verdicts are kept as long as an entry of one of the two questions.
     weighed as materialized (
         select d.*, kept.expires_at as kept_until
         from due d
@@ -57,4 +57,4 @@ end;
 $$;
 
 comment on function forget_verdicts(integer) is
-    'Deletes up to that many verdicts of which no entry is kept any more, as many semantic hits older than a week, and what forget_judgements() deletes; returns the greatest number: less than asked for means that none are left.';
+    'Deletes up to that many verdicts without an entry, as many semantic hits older than a week, and what forget_judgements() deletes; returns the greatest number. Fewer than asked for means that none are left.';

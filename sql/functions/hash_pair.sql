@@ -7,4 +7,4 @@ as $$
     select sha256(least(one_hash, other_hash) || greatest(one_hash, other_hash));
 $$;
 
-comment on function hash_pair(bytea, bytea) is 'Names a pair of normalized questions, whichever of them comes first.';
+comment on function hash_pair(bytea, bytea) is 'A name for a pair of normalized questions, independent of their order.';

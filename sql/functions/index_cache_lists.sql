@@ -7,8 +7,8 @@ declare
     prompts bigint;
 begin
     execute format('select count(*) from cache_lists_%s', lists) into prompts;
-    -- Lists rather than HNSW: a lookup costs half as much, an insert a fiftieth, and near neighbours are found as surely; more
-    -- surely where all prompts were made after one pattern, so that many codes are alike.
+    -- IVFFlat rather than HNSW: a lookup costs half as much and an insert a fiftieth, and recall is as good. It is better where
+    -- all prompts follow one pattern, so that many codes are alike.
     execute format(
         'create index cache_lists_%s_idx on cache_lists_%1$s using ivfflat (code bit_hamming_ops) with (lists = %s)',
         lists, count_cache_lists(prompts)
@@ -16,4 +16,4 @@ begin
 end;
 $$;
 
-comment on function index_cache_lists(bigint) is 'Parts the codes in a table into lists of such as are near each other.';
+comment on function index_cache_lists(bigint) is 'Indexes a table of codes as lists of similar ones.';

@@ -6,7 +6,7 @@ as $$
 declare
     server text := '';
 begin
-    -- A dump that is restored, and a clone, keep the row; they are other databases all the same.
+    -- A restored dump and a clone keep the row, although they are other databases.
     if has_function_privilege('pg_control_system()', 'execute') then
         select c.system_identifier::text into server from pg_control_system() c;
     end if;
@@ -18,4 +18,4 @@ begin
 end;
 $$;
 
-comment on function installation_id() is 'Tells this database from every other that may share a Redis with it: the same after a restart or a failover, another for a restored dump or a clone.';
+comment on function installation_id() is 'Identifies this database among all that may share a Redis with it: the same after a restart or a failover, another for a restored dump or a clone.';

@@ -26,7 +26,7 @@ begin
     if dry_run or cardinality(chosen) = 0 then
         return cardinality(chosen);
     end if;
-    -- Redis is out of reach from here: a new generation makes every copy there unfindable. What stays is read from here again.
+    -- Redis cannot be reached from here: a new generation hides every copy there. Entries that stay are read from here again.
     update projects p set cache_generation = p.cache_generation + 1 where p.id = owner_id;
     delete from cache_entries e where e.id = any (chosen);
     perform audit(
@@ -41,4 +41,4 @@ end;
 $$;
 
 comment on function invalidate_cache(text, bigint, text, text, bigint, boolean) is
-    'Forgets the stored answers of a project that fit all that is given, and returns how many they are; dry_run only counts. Takes a member of the project. purge_cache() forgets vectors as well.';
+    'Deletes the cache entries of a project that match every given filter, and returns how many; dry_run only counts. Takes a member of the project. purge_cache() deletes vectors as well.';

@@ -6,7 +6,7 @@ as $$
 declare
     token constant text := make_secret('lgw_invite_');
 begin
-    -- Whoever has the token becomes the user: for administrators alone.
+    -- With the token one can become the user: for administrators only.
     perform require_administrator();
     insert into invitations as i (token_hash, user_id, expires_at)
     select sha256(convert_to(token, 'UTF8')), u.id, now() + interval '7 days'
@@ -24,4 +24,4 @@ begin
 end;
 $$;
 
-comment on function invite_user(bigint) is 'Makes a token, good for seven days and one use, with which a user sets a new password, and returns it: the only time it is seen. Takes an administrator.';
+comment on function invite_user(bigint) is 'Creates and returns a token, valid for seven days and one use, with which a user sets a new password. It is not shown again. Takes an administrator.';

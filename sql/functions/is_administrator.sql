@@ -1,7 +1,7 @@
 create or replace function is_administrator() returns boolean
 language sql
 stable
--- It decides what may be seen, so it must see all.
+-- It decides what may be seen, so it must see everything itself.
 security definer
 set search_path = public, pg_temp
 as $$

@@ -4,7 +4,7 @@ language sql
 volatile
 set search_path = public, pg_temp
 as $$
-    -- An advisory lock's number, as pg_locks has it: its lower half, unsigned.
+    -- pg_locks shows an advisory lock's number as its lower half, unsigned.
     select exists (
         select
         from pg_locks l
@@ -21,4 +21,4 @@ as $$
 $$;
 
 comment on function is_deploying() is
-    'Whether a proxy is migrating this database, or has been until a moment ago: what takes long just now will soon not.';
+    'Whether a proxy migrates this database, or did so a moment ago: delays are then temporary.';

@@ -20,7 +20,7 @@ begin
         raise exception 'expiry % is in the past', to_char(expires at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')
             using errcode = 'invalid_parameter_value';
     end if;
-    -- An archived project would have a key that opens it again.
+    -- A key would open the archived project again.
     if exists (select 1 from projects p where p.id = owner_id and p.archived_at is not null) then
         raise exception 'project % is archived', quote_for_message(project) using errcode = 'object_not_in_prerequisite_state';
     end if;
@@ -41,4 +41,4 @@ begin
 end;
 $$;
 
-comment on function issue_key(text, text, text, timestamptz) is 'Makes a key (type project or test) and returns it: the only time it is seen. Raises on an unknown project or type and on a name that an active key of the project has.';
+comment on function issue_key(text, text, text, timestamptz) is 'Creates and returns a key (type project or test). It is not shown again. Raises on an unknown project or type, and on a name that an active key of the project has.';

@@ -21,4 +21,4 @@ as $$
         expires_at = coalesce(excluded.expires_at, k.expires_at);
 $$;
 
-comment on function keep_object(bigint, text, text, text, text, integer, text, timestamptz, text[]) is 'Binds a file or a batch to the project that made it, or notes what its provider tells of it now; null is nothing new.';
+comment on function keep_object(bigint, text, text, text, text, integer, text, timestamptz, text[]) is 'Binds a file or a batch to the project that created it, or updates what its provider reports about it; a null changes nothing.';

@@ -29,4 +29,4 @@ as $$
     order by 5 desc, k.id;
 $$;
 
-comment on function key_activity(bigint) is 'Answered requests of each active key in the last minute, beside what its plan allows.';
+comment on function key_activity(bigint) is 'Answered requests of each active key in the last minute, with its plan''s limit.';

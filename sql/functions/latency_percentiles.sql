@@ -9,7 +9,7 @@ returns table (
 language sql
 stable
 set search_path = public, pg_temp
--- Compiling would take ten times as long as running.
+-- JIT compilation would take ten times as long as the query.
 set jit = off
 as $$
     with pieces as materialized (
@@ -34,7 +34,7 @@ as $$
         select h.cache_result, h.bucket, h.requests
         from seen s
         join pieces w on w.grain = 'hour'
-        -- One stretch of the index after the other: joined as a whole, it would be read as a whole.
+        -- One index range after the other: a plain join would read the whole table.
         cross join lateral (
             select x.* from latency_hourly x where x.project_id = s.id and x.hour >= w.begins and x.hour < w.ends offset 0
         ) h
@@ -54,7 +54,7 @@ as $$
     ranked as (
         select
             c.cache_result,
-            -- The middle of the bucket, on its own scale.
+            -- The middle of the bucket, on its logarithmic scale.
             power(2, (c.bucket + 0.5) / 4)::double precision as latency_ms,
             sum(c.requests) over (partition by c.cache_result) as total,
             sum(c.requests) over (partition by c.cache_result order by c.bucket) as up_to_here
@@ -71,4 +71,4 @@ as $$
     order by 1;
 $$;
 
-comment on function latency_percentiles(bigint[], timestamptz, timestamptz) is 'Median, 95th and 99th percentile of how long answers took to begin, by how they were answered, to within a tenth.';
+comment on function latency_percentiles(bigint[], timestamptz, timestamptz) is 'Median, 95th and 99th percentile of the time until responses began, by how they were answered, accurate to a tenth.';

@@ -16,7 +16,7 @@ as $$
                 from calibration c
                 where c.project_id = w.id
                     and c.difference = 'all'
-                    -- Fewer show nothing.
+                    -- Fewer are no evidence.
                     and c.served >= 100
                     and c.served / c.hit_ratio >= 200
                     and 1 - c.precision_low <= w.semantic_error_rate
@@ -31,4 +31,4 @@ as $$
 $$;
 
 comment on function learn_thresholds() is
-    'Sets learned_threshold of each project that has a semantic_error_rate: the lowest threshold at which, by 100 of 200 verdicts or more, errors stay below that rate with 97.5 % confidence; 2 where there is none.';
+    'Sets learned_threshold of each project with a semantic_error_rate: the lowest threshold at which, by 100 of 200 verdicts or more, errors stay below that rate with 97.5 % confidence; 2 when there is none.';

@@ -36,4 +36,4 @@ begin
 end;
 $$;
 
-comment on function list_keys(text) is 'Keys of a project, oldest first, by prefix: type, state (active, expired, deactivated), times in UTC, and the name last, so that lines are easily cut. Raises on an unknown project.';
+comment on function list_keys(text) is 'Keys of a project, oldest first, by prefix: type, state (active, expired, deactivated), times in UTC. The name comes last, so that lines are easy to cut. Raises on an unknown project.';

@@ -6,4 +6,4 @@ as $$
     select p.* from plans p order by p.requests_per_month, p.name;
 $$;
 
-comment on function list_plans() is 'The plans there are, smallest first.';
+comment on function list_plans() is 'All plans, smallest first.';

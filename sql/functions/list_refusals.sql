@@ -20,4 +20,4 @@ begin
 end;
 $$;
 
-comment on function list_refusals(timestamptz, timestamptz) is 'How many requests of whomever were refused in a time, by reason, the most frequent first. Takes an administrator.';
+comment on function list_refusals(timestamptz, timestamptz) is 'Refused requests of all projects in a time, by reason, the most frequent first. Takes an administrator.';

@@ -10,7 +10,7 @@ begin
             perform set_config('model_proxy.address', client_address, true);
             perform create_user(of_email, 'reader');
         exception
-            -- Somebody was faster: the same user, in another tab.
+            -- Another request, for example in another tab, has just created the user.
             when unique_violation then null;
         end;
     end if;
@@ -19,4 +19,4 @@ end;
 $$;
 
 comment on function log_in_by_email(text, text, text, text) is
-    'open_session() for whom an identity provider vouched for: it has verified that the address is theirs. Somebody unknown becomes a reader, who sees nothing until a project or an administrator lets them. Returns the user''s id.';
+    'open_session() for a user authenticated by an identity provider, which has verified that the address is theirs. An unknown user becomes a reader, who sees nothing until a project or an administrator permits it. Returns the user''s id.';

@@ -16,4 +16,4 @@ as $$
     delete from login_attempts l where l.first_at < now() - interval '1 hour';
 $$;
 
-comment on function maintain_dashboard() is 'Drops what has served its time: sums after 13 months, expired sessions and invitations, old login attempts.';
+comment on function maintain_dashboard() is 'Deletes outdated rows: sums after 13 months, expired sessions and invitations, old login attempts.';

@@ -8,7 +8,7 @@ declare
     month date;
     partition record;
 begin
-    -- Two proxies that start at once take turns.
+    -- Two proxies that start at once run this one after the other.
     perform pg_advisory_xact_lock(hashtext('maintain_usage_partitions'));
 
     for ahead in 0..2 loop
@@ -42,4 +42,4 @@ begin
 end;
 $$;
 
-comment on function maintain_usage_partitions() is 'Makes the partitions of this month and the next two, and drops those older than service setting usage_retention_months; then maintain_dashboard().';
+comment on function maintain_usage_partitions() is 'Creates the partitions of this month and the next two, and drops those older than service setting usage_retention_months; then calls maintain_dashboard().';

@@ -3,7 +3,7 @@ language sql
 volatile
 set search_path = public, pg_temp
 as $$
-    -- Two random UUIDs carry 244 bits from the system's own source; hashed, so that their fixed bits do not show. 32 digits hold 190 bits.
+    -- Two random UUIDs have 244 bits from the system's random source; hashing hides their fixed bits. 32 digits hold 190 bits.
     select prefix || encode_base62(sha256(uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid())), 32);
 $$;
 

@@ -17,4 +17,4 @@ begin
 end;
 $$;
 
-comment on function name_project(bigint) is 'Name of a project that the current user may see; raises no_data_found where there is none.';
+comment on function name_project(bigint) is 'Name of a project that the current user may see; raises no_data_found when there is none.';

@@ -6,4 +6,4 @@ as $$
     select v.source || '_' || encode(substr(sha256(v.context_hash || v.one_hash || v.other_hash), 1, 12), 'hex');
 $$;
 
-comment on function name_verdict(cache_verdicts) is 'A short name for a verdict, of one project''s.';
+comment on function name_verdict(cache_verdicts) is 'A short name for a verdict, unique within a project.';

@@ -19,7 +19,7 @@ begin
             noted_at = now()
         where q.withdrawn_at is null
         returning * into known;
-        -- What Redis knows of wordings that it made equal is void as well.
+        -- Aliases in Redis that rest on this exchange become invalid, too.
         if known.learned_at is not null then
             update projects p
             set equivalences_version = p.equivalences_version + 1,
@@ -36,7 +36,7 @@ begin
         pairs = case when pair = any (q.pairs) or cardinality(q.pairs) >= 100 then q.pairs else q.pairs || pair end,
         noted_at = now()
     where q.withdrawn_at is null
-        -- Of one that is learned, news is only that it holds among fewer words.
+        -- For a learned exchange, the only news is that it holds among fewer words.
         and (q.learned_at is null or not q.around <@ excluded.around)
     returning * into known;
     if known.project_id is null then
@@ -66,4 +66,4 @@ end;
 $$;
 
 comment on function note_exchange(bigint, jsonb, bytea, text, text) is
-    'What a verdict (same or different) of that source on a pair of questions says of the one exchange of words between them. The first different withdraws it for good; semantic_learn_after different pairs make it harmless, among the words that stood around it in all of them.';
+    'Records what a verdict (same or different) of that source on a pair of questions says about the one exchange of words between them. The first different withdraws it permanently. After same for semantic_learn_after different pairs, it is harmless among the words around it in all of them.';

@@ -10,4 +10,4 @@ begin
 end;
 $$;
 
-comment on function note_failed_login(text, text) is 'Notes a refused login in the audit log.';
+comment on function note_failed_login(text, text) is 'Records a refused login in the audit log.';

@@ -33,7 +33,7 @@ begin
         perform note_exchange(of_project, hit.exchange, hash_pair(hit.asked_hash, cached_hash), said, 'person');
     end if;
 
-    -- Redis is out of reach from here: what it knows of other wordings was found under another generation, and is void.
+    -- Redis cannot be reached from here: aliases there were made under an earlier generation, and become invalid.
     if given = 'wrong' then
         update projects p set verdict_generation = p.verdict_generation + 1 where p.id = of_project;
     end if;
@@ -42,4 +42,4 @@ end;
 $$;
 
 comment on function note_feedback(bigint, text, text) is
-    'Keeps a person''s verdict (wrong or right) about the semantic hit or near miss of this request: wrong keeps the pair apart from the next request on, and takes the one exchange of words between them for harmful; right serves the one for the other. Returns noted; unknown where no such hit is known; gone where its entry is no longer kept, and will not be served any more.';
+    'Stores a person''s verdict (wrong or right) about the semantic hit or near miss of this request. wrong keeps the pair apart from the next request on, and marks the one exchange of words between them as harmful; right serves one for the other. Returns noted; unknown when no such hit is known; gone when its entry is no longer stored, and so is not served any more.';

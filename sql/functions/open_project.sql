@@ -11,4 +11,4 @@ begin
 end;
 $$;
 
-comment on function open_project(text, text) is 'Id of the project of that name, for somebody who has the role viewer, member or owner there. Raises as find_project() and authorize() do.';
+comment on function open_project(text, text) is 'Id of the project of that name, for a user with the role viewer, member or owner there. Raises as find_project() and authorize() do.';

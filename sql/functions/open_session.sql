@@ -22,4 +22,4 @@ begin
 end;
 $$;
 
-comment on function open_session(text, text, text, text) is 'Opens a session for a user whose password was right, under the hex SHA-256 of its cookie, for 30 days at most, and forgets failed attempts.';
+comment on function open_session(text, text, text, text) is 'Opens a session for a user whose password was right, under the hex SHA-256 of its cookie, for 30 days at most, and deletes failed attempts.';

@@ -23,4 +23,4 @@ as $$
     limit page_size;
 $$;
 
-comment on function page_of_admin_keys(bigint, boolean, bigint, integer) is 'Admin API keys that may be seen, with whom they act for, after a given one.';
+comment on function page_of_admin_keys(bigint, boolean, bigint, integer) is 'Admin API keys that the current user may see, with the user each acts for, after a given one.';

@@ -43,7 +43,7 @@ as $$
             and (until_time is null or l.recorded_at < until_time)
             and (after_id is null or l.id < after_id)
             and (before_id is null or l.id > before_id)
-        -- Whoever pages back wants those that stand next to the given one.
+        -- A previous page has the entries next to the given one.
         order by case when before_id is null then -l.id else l.id end
         limit page_size
     ) a
@@ -51,4 +51,4 @@ as $$
 $$;
 
 comment on function page_of_audit_log(bigint[], text[], text[], bigint[], text[], timestamptz, timestamptz, bigint, bigint, integer) is
-    'The audit log, newest first: what stands after (older than) or before (newer than) a given entry.';
+    'The audit log, newest first: entries after (older than) or before (newer than) a given one.';

@@ -49,4 +49,4 @@ as $$
 $$;
 
 comment on function page_of_cache_entries(bigint, bigint, text, text, bigint, bigint, integer) is
-    'Stored answers of a project, newest first, after a given one, without content; found_by: exact request alone, normalized prompt, or similar ones too.';
+    'Cache entries of a project, newest first, after a given one, without content; found_by: exact request only, normalized prompt, or similar ones too.';

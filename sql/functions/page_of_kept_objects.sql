@@ -25,4 +25,4 @@ as $$
     limit page_size;
 $$;
 
-comment on function page_of_kept_objects(bigint, text, text, text, boolean, integer) is 'The project''s own files or batches, after a given one of them; nothing after one that is not there.';
+comment on function page_of_kept_objects(bigint, text, text, text, boolean, integer) is 'The project''s own files or batches, after a given one; empty when the given one does not exist.';

@@ -62,7 +62,7 @@ as $$
             and x.context_hash = c.context_hash
             and x.one_hash = least(h.asked_hash, c.normalized_hash)
             and x.other_hash = greatest(h.asked_hash, c.normalized_hash)
-        -- A person's before a judge's.
+        -- A person's verdict before a judge's.
         order by x.source desc
         limit 1
     ) v on true
@@ -70,4 +70,4 @@ as $$
 $$;
 
 comment on function page_of_matches(bigint, boolean, text, timestamptz, text, integer) is
-    'Semantic hits of a project (served), or near misses, latest first, after a given one, with what was said of each pair. Wordings only where the question''s was kept; entry_id is null where the entry is gone.';
+    'Semantic hits of a project (served), or near misses, latest first, after a given one, with the verdict on each pair. Wordings only if the question''s was stored; entry_id is null when the entry is gone.';

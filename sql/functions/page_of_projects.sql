@@ -29,4 +29,4 @@ as $$
     limit page_size;
 $$;
 
-comment on function page_of_projects(bigint, boolean, bigint, integer) is 'Projects that may be seen, oldest first, after a given one; your_role: what the current user is there.';
+comment on function page_of_projects(bigint, boolean, bigint, integer) is 'Projects that the current user may see, oldest first, after a given one; your_role: the current user''s role there.';

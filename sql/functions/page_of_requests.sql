@@ -72,4 +72,4 @@ as $$
 $$;
 
 comment on function page_of_requests(bigint, timestamptz, timestamptz, bigint, text, text, text, text, timestamptz, text, integer) is
-    'Single requests of a project within a time, newest first, after a given one; of_outcome: ok or failed. No content: there is none.';
+    'Single requests of a project within a time, newest first, after a given one; of_outcome: ok or failed. Without content, which is not stored.';

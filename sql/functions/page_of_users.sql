@@ -18,4 +18,4 @@ as $$
     limit page_size;
 $$;
 
-comment on function page_of_users(bigint, text[], bigint, integer) is 'Users that may be seen, by id, after a given one.';
+comment on function page_of_users(bigint, text[], bigint, integer) is 'Users that the current user may see, by id, after a given one.';

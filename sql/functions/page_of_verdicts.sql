@@ -32,10 +32,10 @@ as $$
         order by v.given_at desc, name_verdict(v) desc
         limit page_size
     ) p
-    -- Wordings as far as the project keeps any, and an entry has them.
+    -- Wordings, if the project stores them and an entry has them.
     left join lateral find_wording(p.project_id, p.context_hash, p.one_hash) one on true
     left join lateral find_wording(p.project_id, p.context_hash, p.other_hash) other on p.other_hash <> p.one_hash
     order by p.given_at desc, p.verdict_id desc;
 $$;
 
-comment on function page_of_verdicts(bigint, timestamptz, text, integer) is 'What people and the judge have said of pairs of questions in a project, latest first, after a given one.';
+comment on function page_of_verdicts(bigint, timestamptz, text, integer) is 'Verdicts of people and the judge on pairs of questions in a project, latest first, after a given one.';

@@ -2,7 +2,7 @@ create or replace function parse_expiry(value text) returns timestamptz
 language plpgsql
 stable
 set search_path = public, pg_temp
--- A date without a zone means the same wherever the operator sits.
+-- A date without a zone has the same meaning for every operator.
 set timezone = 'UTC'
 set datestyle = 'ISO, YMD'
 as $$
@@ -15,4 +15,4 @@ exception
 end;
 $$;
 
-comment on function parse_expiry(text) is 'A date or time that an operator typed, UTC unless it says otherwise; null where it is empty.';
+comment on function parse_expiry(text) is 'A date or time that an operator typed, UTC unless it says otherwise; null when it is empty.';

@@ -21,4 +21,4 @@ begin
 end;
 $$;
 
-comment on function parse_model_names(text) is 'Different model names with commas between them, in order. Raises invalid_text_representation on anything else; empty text is no model.';
+comment on function parse_model_names(text) is 'Distinct model names separated by commas, in order. Raises invalid_text_representation on anything else; empty text is no model.';

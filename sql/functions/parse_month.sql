@@ -14,4 +14,4 @@ begin
 end;
 $$;
 
-comment on function parse_month(text) is 'First day of a month that an operator typed as YYYY-MM; the current month where it is empty.';
+comment on function parse_month(text) is 'First day of a month that an operator typed as YYYY-MM; the current month when it is empty.';

@@ -11,7 +11,7 @@ begin
         attempts = case when was_tried then q.attempts else q.attempts - 1 end
     where q.id = taken;
 
-    -- Of the others, those that nobody holds just now.
+    -- Of the project's other pairs, those that are not locked.
     update judge_queue q
     set not_before = until
     where q.id = any (array(
@@ -26,4 +26,4 @@ end;
 $$;
 
 comment on function postpone_judgements(bigint, bigint, boolean, integer) is
-    'Puts back a pair that take_judgements() gave, and leaves the judge of its project alone for so many seconds: no pair of its is taken before. One that was not tried is as if it had not been taken.';
+    'Puts back a pair from take_judgements(), and delays all pairs of its project by that many seconds. A pair that was not tried counts as not taken.';

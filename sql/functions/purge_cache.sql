@@ -7,8 +7,8 @@ declare
     owner_id bigint := open_project(project, 'member');
     purged bigint;
 begin
-    -- Redis is out of reach from here: a new generation makes every copy there unfindable, and they expire by themselves. It also
-    -- keeps out what is still on its way here.
+    -- Redis cannot be reached from here: a new generation hides every copy there, and they expire by themselves. It also keeps
+    -- out responses that are still being stored.
     update projects p set cache_generation = p.cache_generation + 1 where p.id = owner_id;
     delete from cached_vectors v where v.project_id = owner_id;
     delete from cache_verdicts v where v.project_id = owner_id;
@@ -21,4 +21,4 @@ begin
 end;
 $$;
 
-comment on function purge_cache(text) is 'Forgets every cached answer and vector of a project, with the verdicts about them, and returns how many answers there were. Raises on an unknown project.';
+comment on function purge_cache(text) is 'Deletes every cache entry and vector of a project, with the verdicts about them, and returns how many entries there were. Raises on an unknown project.';

@@ -42,7 +42,7 @@ begin
         join cache_prompts c on c.entry_id = e.id
         where c.context_hash = decode(g.context_hash, 'hex')
             and c.prompt <> g.question
-            -- A review looks again at what the judge alone has decided.
+            -- A review checks again what only the judge has decided.
             and not exists (
                 select
                 from cache_verdicts v
@@ -60,4 +60,4 @@ end;
 $$;
 
 comment on function queue_judgements(bigint[], text[], text[], text[], boolean[], text[], text[], double precision[]) is
-    'Has pairs of questions wait for the judge, one item of each list a pair: its context, the question that was asked, and the request hash of the entry that it was compared with. Hashes in hex. A pair that waits already, has its verdict or whose entry is gone is passed over, and so is what is too much for its project.';
+    'Queues pairs of questions for the judge. Each list has one item per pair: its context, the asked question, and the request hash of the entry that it was compared with. Hashes in hex. Skips pairs that are queued already, have a verdict or lost their entry, and pairs beyond the project''s limit.';

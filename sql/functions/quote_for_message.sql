@@ -4,7 +4,7 @@ stable
 parallel safe
 set search_path = public, pg_temp
 as $$
-    -- JSON escapes control characters: what an operator typed cannot break the message's one line.
+    -- JSON escapes control characters, so that an operator's input cannot break the one-line message.
     select coalesce(to_json(left(value, 100))::text, 'null');
 $$;
 

@@ -4,14 +4,14 @@ volatile
 set search_path = public, pg_temp
 as $$
 declare
-    -- Deleted prompts that a rebuild is worth: it costs tens of microseconds for each that stays.
+    -- Deleted prompts that justify a rebuild, which costs tens of microseconds for each remaining one.
     worth_it constant integer := 256;
     crowded record;
     live bigint;
     rebuilt integer := 0;
     successor bigint;
 begin
-    -- One at a time: a second proxy has nothing to do.
+    -- One call at a time; a second proxy has nothing to do.
     if not pg_try_advisory_xact_lock(hashtext('rebuild_cache_lists')) then
         return 0;
     end if;
@@ -33,7 +33,7 @@ begin
             successor := null;
             if live > 0 then
                 successor := create_cache_lists();
-                -- Built of what is there; what is stored meanwhile still goes into the old one, and is fetched after.
+                -- Built from the current prompts. Those stored meanwhile still go into the old lists, and are copied afterwards.
                 perform copy_cache_lists(crowded.lists, successor, crowded.group_key, crowded.space_id);
                 perform index_cache_lists(successor);
                 execute format('lock table cache_lists_%s in share mode', crowded.lists);
@@ -47,11 +47,11 @@ begin
             when lock_not_available then
                 raise warning 'lists % are in use and will be rebuilt later', crowded.lists;
         end;
-        -- The rest in a transaction of its own: a lock held for one group must not be held while others are built.
+        -- Other groups wait for the next transaction: the lock on one group must not be held while another is built.
         exit;
     end loop;
     return rebuilt;
 end;
 $$;
 
-comment on function rebuild_cache_lists() is 'Drops the lists that no group has any more, and rebuilds those of at most one group, of which most is deleted or which has outgrown them; returns of how many groups. It may take longer than the time limit of ordinary statements.';
+comment on function rebuild_cache_lists() is 'Drops lists without a group, and rebuilds the lists of at most one group: the one with most deletions, or one that has outgrown its lists. Returns the number of groups rebuilt. May exceed the usual statement timeout.';

@@ -6,10 +6,10 @@ as $$
     insert into refusals_hourly as h (hour, reason, requests)
     select date_trunc('hour', now(), 'UTC'), r.reason, r.requests
     from unnest(reasons, counts) as r (reason, requests)
-    -- In one order, so that two proxies wait for each other rather than deadlock.
+    -- In a fixed order, so that two proxies wait for each other rather than deadlock.
     order by r.reason
     on conflict (hour, reason) do update
     set requests = h.requests + excluded.requests;
 $$;
 
-comment on function record_refusals(text[], bigint[]) is 'Adds what a proxy refused since it last said so to the sums of this hour; reasons are different from each other.';
+comment on function record_refusals(text[], bigint[]) is 'Adds the requests that a proxy refused since its last call to the sums of this hour; reasons must be distinct.';

@@ -30,7 +30,7 @@ begin
     select distinct on (g.project_id, g.request_id)
         g.project_id, g.request_id, decode(g.asked_hash, 'hex'), decode(g.entry_hash, 'hex'), g.reason, g.similarity, g.is_shadow,
         g.prompt_tokens, g.completion_tokens, g.saved_usd, g.exchange::jsonb, g.difference,
-        -- What was sealed before somebody turned it off is not kept.
+        -- Wordings sealed before the setting was turned off are dropped.
         case when p.log_content = 'sealed' then decode(g.sealed_wording, 'hex') end
     from unnest(
         project_ids, request_ids, asked_hashes, entry_hashes, reasons, similarities, are_shadows, prompt_tokens, completion_tokens, saved_usd,
@@ -39,7 +39,7 @@ begin
         project_id, request_id, asked_hash, entry_hash, reason, similarity, is_shadow, prompt_tokens, completion_tokens, saved_usd,
         exchange, difference, sealed_wording, at
     )
-    -- A project may be gone by now.
+    -- The project may have been deleted.
     join projects p on p.id = g.project_id
     order by g.project_id, g.request_id, g.at desc
     on conflict (project_id, request_id) do update
@@ -60,4 +60,4 @@ $$;
 
 comment on function record_semantic_hits(
     bigint[], text[], text[], text[], text[], double precision[], boolean[], integer[], integer[], numeric[], text[], text[], text[]
-) is 'Notes semantic hits and near misses, one item of each list a request, so that people can say whether the answer was, or would have been, right. Hashes and sealed wordings in hex, the one exchange of words between the two questions as JSON.';
+) is 'Records semantic hits and near misses, with one item per request in each list, so that people can say whether the response was, or would have been, right. Hashes and sealed wordings in hex, the one exchange of words between the two questions as JSON.';

@@ -33,7 +33,7 @@ begin
         return;
     end if;
 
-    -- Columns in the order of the table, up to its id. Arrays rather than JSON: half the work for the same rows.
+    -- Columns in the order of the table, up to its id. Arrays take half the work of JSON.
     insert into usage_records
     select *
     from unnest(
@@ -57,12 +57,12 @@ begin
         durations_ms
     );
 
-    -- Added up by the proxy: a busy key's thousand records become a few rows, which roll_up_usage() adds to the sums by the hour.
+    -- Summed by the proxy: a busy key's thousand records become a few rows, which roll_up_usage() adds to the hourly sums.
     insert into usage_pending
     select *
     from json_populate_recordset(null::usage_pending, sums);
 
-    -- Once a minute a key is enough; a row that every batch wrote would be a hot spot.
+    -- At most once a minute per key: a row that every batch wrote would be a hot spot.
     update api_keys k
     set last_used_at = used.at
     from (
@@ -78,4 +78,4 @@ $$;
 comment on function record_usage(
     timestamptz[], text[], bigint[], bigint[], text[], text[], text[], text[], smallint[], boolean[], integer[], integer[], integer[], integer[],
     numeric[], numeric[], real[], real[], json, uuid
-) is 'Appends a batch of usage records, one array a column of usage_records, and what they add up to, rows of usage_pending; notes when each key was last used. A batch that comes again appends nothing.';
+) is 'Appends a batch of usage records, one array per column of usage_records, and their sums, rows of usage_pending; updates when each key was last used. Idempotent by batch.';

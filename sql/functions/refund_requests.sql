@@ -9,7 +9,7 @@ as $$
 begin
     perform set_config('synchronous_commit', 'off', true);
 
-    -- As in admit: the counters of others must not stay locked behind one that is.
+    -- As in admit: one locked counter must not keep the others locked.
     perform set_config('lock_timeout', '40ms', true);
 
     insert into batch_ledger (id) values (batch) on conflict do nothing;
@@ -38,4 +38,4 @@ end;
 $$;
 
 comment on function refund_requests(bigint[], text[], date[], integer[], uuid) is
-    'Gives back reserved requests that were refused after admission or failed, to the month they were reserved in. A batch that comes again gives nothing back. A counter that is held locked fails the batch within 40 ms (55P03).';
+    'Gives back reserved requests that were refused after admission or failed, to the month they were reserved in. Idempotent by batch. A locked counter fails the batch within 40 ms (55P03).';

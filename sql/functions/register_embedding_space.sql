@@ -7,7 +7,7 @@ as $$
 declare
     registered_id integer;
 begin
-    -- Two proxies that start at once take turns.
+    -- Two proxies that start at once run this one after the other.
     perform pg_advisory_xact_lock(hashtext('register_embedding_space'));
     select s.id into registered_id
     from embedding_spaces s
@@ -22,4 +22,4 @@ begin
 end;
 $$;
 
-comment on function register_embedding_space(text, integer, boolean) is 'Id of the space of an embedding model at a number of dimensions, made at first use; where asked, its large groups get lists.';
+comment on function register_embedding_space(text, integer, boolean) is 'Id of the space of an embedding model with a number of dimensions, created at first use; if asked for, its large groups get lists.';

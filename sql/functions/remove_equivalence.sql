@@ -14,4 +14,4 @@ begin
 end;
 $$;
 
-comment on function remove_equivalence(text, text, text) is 'withdraw_exchange() for operators. Raises on an unknown project, and where there is no such exchange.';
+comment on function remove_equivalence(text, text, text) is 'withdraw_exchange() for operators. Raises on an unknown project, and when there is no such exchange.';

@@ -14,4 +14,4 @@ begin
 end;
 $$;
 
-comment on function remove_member(text, bigint) is 'Takes a user out of a project. Takes an owner of it.';
+comment on function remove_member(text, bigint) is 'Removes a user from a project. Takes an owner of it.';

@@ -20,4 +20,4 @@ begin
 end;
 $$;
 
-comment on function remove_provider_key(text, text) is 'Forgets a project''s key for a direct provider and returns its last four characters; not used from the next request on. Raises on an unknown project and where there is no such key.';
+comment on function remove_provider_key(text, text) is 'Deletes a project''s key for a direct provider and returns its last four characters; not used from the next request on. Raises on an unknown project and when there is no such key.';

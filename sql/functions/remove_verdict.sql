@@ -15,7 +15,7 @@ begin
     if not found then
         raise exception 'there is no verdict %', quote_for_message(verdict_id) using errcode = 'no_data_found';
     end if;
-    -- As in note_feedback(): what Redis knows of other wordings may have rested on it.
+    -- As in note_feedback(): aliases in Redis may rest on it.
     if removed.verdict = 'same' then
         update projects p set verdict_generation = p.verdict_generation + 1 where p.id = owner_id;
     end if;
@@ -23,4 +23,4 @@ begin
 end;
 $$;
 
-comment on function remove_verdict(text, text) is 'Takes back what was said of a pair of questions: from the next request on, the policy decides anew. What was learned of words stays, see remove_equivalence(). Raises on an unknown project or verdict.';
+comment on function remove_verdict(text, text) is 'Withdraws the verdict on a pair of questions: from the next request on, the policy decides again. Learned exchanges stay, see remove_equivalence(). Raises on an unknown project or verdict.';

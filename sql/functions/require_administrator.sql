@@ -10,4 +10,4 @@ begin
 end;
 $$;
 
-comment on function require_administrator() is 'Raises insufficient_privilege where the current user is not an administrator; operators with psql pass.';
+comment on function require_administrator() is 'Raises insufficient_privilege when the current user is not an administrator; operators with psql pass.';

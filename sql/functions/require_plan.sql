@@ -12,4 +12,4 @@ begin
 end;
 $$;
 
-comment on function require_plan(text) is 'Raises no_data_found, naming the plans there are, where there is no plan of that name.';
+comment on function require_plan(text) is 'Raises no_data_found, naming all plans, when there is no plan of that name.';

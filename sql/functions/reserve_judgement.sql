@@ -12,10 +12,10 @@ as $$
     on conflict (project_id, day) do update
     set asks = s.asks + 1,
         usd = s.usd + excluded.usd
-    -- Whoever waited for the row weighs it anew.
+    -- Checked again after waiting for the row.
     where s.usd + excluded.usd <= (select p.semantic_judge_daily_usd from projects p where p.id = of_project)
     returning s.day;
 $$;
 
 comment on function reserve_judgement(bigint, numeric) is
-    'Takes what asking the judge may cost from the project''s budget of the day (UTC), which it returns; null, and nothing taken, where too little is left. settle_judgement() gives back what was too much.';
+    'Reserves what a call to the judge may cost from the project''s budget of the day (UTC), and returns that day; null, with nothing reserved, when too little is left. settle_judgement() gives back the excess.';

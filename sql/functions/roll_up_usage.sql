@@ -4,11 +4,11 @@ volatile
 set search_path = public, pg_temp
 as $$
 declare
-    -- What has piled up beyond that, as while this was stopped, waits for the next calls: so many fit into memory.
+    -- Rows beyond this, for example after a downtime, are left for the next calls: this many fit into memory.
     most constant integer := 50000;
     taken usage_pending[];
 begin
-    -- One proxy at a time; the others find nothing to do.
+    -- One proxy at a time; the others have nothing to do.
     if not pg_try_advisory_xact_lock(hashtext('roll_up_usage')) then
         return 0;
     end if;
@@ -33,4 +33,4 @@ begin
 end;
 $$;
 
-comment on function roll_up_usage() is 'Adds what is pending, up to 50,000 rows, to the sums and the counts of latencies, by the hour, the day and the month, and returns how many rows that was. Called every few seconds.';
+comment on function roll_up_usage() is 'Adds up to 50,000 pending rows to the sums and latency counts, by hour, day and month, and returns how many rows it added. Called every few seconds.';

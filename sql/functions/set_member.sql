@@ -25,4 +25,4 @@ begin
 end;
 $$;
 
-comment on function set_member(text, bigint, text) is 'Makes a user owner, member or viewer of a project, also one who has another role there. Takes an owner of it.';
+comment on function set_member(text, bigint, text) is 'Makes a user owner, member or viewer of a project, and replaces an earlier role. Takes an owner of it.';

@@ -21,4 +21,4 @@ exception
 end;
 $$;
 
-comment on function set_plan_limits(text, jsonb) is 'Changes those limits of a plan that are given, for all projects on it, from the next request on. Takes an administrator.';
+comment on function set_plan_limits(text, jsonb) is 'Changes the given limits of a plan, for all projects on it, from the next request on. Takes an administrator.';

@@ -14,7 +14,7 @@ begin
         when 'semantic_policy' then
             update projects p set semantic_policy = value where p.id = owner_id;
         when 'semantic_guards' then
-            -- On: proof, unless the project asks for proof already and takes more besides.
+            -- On means proof, unless the project's policy requires proof already and accepts more besides.
             update projects p
             set semantic_policy = case value::boolean
                 when true then case p.semantic_policy when 'judged' then 'judged' else 'proved' end

@@ -21,4 +21,4 @@ begin
 end;
 $$;
 
-comment on function set_settings(text, jsonb) is 'Sets several settings of a project, or none where one is not valid; a list of names may be given as an array. Raises as set_setting() does.';
+comment on function set_settings(text, jsonb) is 'Sets several settings of a project, or none when one is invalid; a list of names may be an array. Raises as set_setting() does.';

@@ -22,4 +22,4 @@ begin
 end;
 $$;
 
-comment on function set_user_role(bigint, text) is 'Makes a user an administrator (owner) or an ordinary one (reader). Takes an administrator; one always stays.';
+comment on function set_user_role(bigint, text) is 'Makes a user an administrator (owner) or an ordinary user (reader). Takes an administrator; the last administrator cannot be demoted.';

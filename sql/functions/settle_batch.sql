@@ -14,4 +14,4 @@ as $$
     select exists (select from settling);
 $$;
 
-comment on function settle_batch(bigint, text) is 'True once for each batch, however many ask at once: for whoever is to record what it used.';
+comment on function settle_batch(bigint, text) is 'True for one caller per batch, however many ask at once: that caller records its usage.';

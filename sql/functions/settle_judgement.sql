@@ -34,7 +34,7 @@ begin
     if exchange is not null then
         perform note_exchange(of_project, exchange, hash_pair(asked_hash, entry_hash), given, by_source);
     end if;
-    -- As when a person says so: what Redis knows of other wordings is void.
+    -- As with a person's verdict: aliases in Redis become invalid.
     if by_source = 'review' and given = 'different' then
         update projects p set verdict_generation = p.verdict_generation + 1 where p.id = of_project;
     end if;
@@ -44,4 +44,4 @@ $$;
 comment on function settle_judgement(
     bigint, date, numeric, bytea, bytea, bytea, text, timestamptz, double precision, text, text, jsonb, bigint
 ) is
-    'Puts right what reserve_judgement() took. Where the judge gave a verdict, keeps it under its source (judge or review), notes what it says of the one exchange of words between the two questions, and takes the pair out of the queue.';
+    'Corrects what reserve_judgement() reserved. If the judge gave a verdict, stores it under its source (judge or review), records what it says about the one exchange of words between the two questions, and removes the pair from the queue.';

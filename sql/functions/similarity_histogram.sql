@@ -28,7 +28,7 @@ as $$
         from cache_verdicts v
         where v.project_id = of_project
             and v.similarity is not null
-        -- A person's before a judge's.
+        -- A person's verdict before a judge's.
         order by v.context_hash, v.one_hash, v.other_hash, v.source desc
     ),
     said as (
@@ -51,4 +51,4 @@ as $$
 $$;
 
 comment on function similarity_histogram(bigint) is
-    'What came up of a project in the last week, by similarity in hundredths from 0.50 on: semantic hits, near misses, what they saved or would have, and pairs that a person, or else the judge, gave a verdict on.';
+    'A project''s last week by similarity, in hundredths from 0.50 on: semantic hits, near misses, what they saved or would have saved, and pairs with a verdict of a person, or else of the judge.';

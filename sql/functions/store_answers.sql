@@ -28,13 +28,13 @@ set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
 declare
-    -- Groups up to about this size are compared exactly, through a btree, for no more than lists of theirs would cost. It counts
-    -- every sixteenth prompt: most stores count nothing, and small groups have no counter.
+    -- Groups up to about this size are compared exactly, through a btree, at no more cost than with lists. Every sixteenth prompt
+    -- is counted: most stores count nothing, and small groups have no counter.
     sampled_group_size constant integer := 512 / 16;
     kept record;
     to_lists bigint[] := '{}';
 begin
-    -- A crash may forget the last moment's answers, which are then asked for again.
+    -- A crash may lose the last moment's entries, which are then misses.
     perform set_config('synchronous_commit', 'off', true);
 
     for kept in
@@ -51,7 +51,8 @@ begin
                 completion_tokens, ttl_seconds, prompt, space_id, vector, at
             )
         ),
-        -- Locked, so that a purge comes wholly before or wholly after; who locked it longer than that stops nobody else.
+        -- Locked, so that a purge runs entirely before or after. A project that another transaction has locked is skipped, so
+        -- that it delays no other.
         open_projects as materialized (
             select p.*
             from (select g.project_id from given g group by g.project_id order by g.project_id) wanted
@@ -78,7 +79,7 @@ begin
             where g.generation is null or g.generation = p.cache_generation
             order by g.project_id, g.request_hash, g.at desc
         ),
-        -- Seen before it is replaced, for the project's count of bytes.
+        -- Read before they are replaced, to correct the project's count of bytes.
         replaced as materialized (
             select l.project_id, l.request_hash, e.bytes
             from latest l
@@ -98,7 +99,7 @@ begin
             select
                 l.project_id, l.request_hash, l.namespace, l.endpoint, l.model, l.provider, l.response, l.prompt_tokens, l.completion_tokens,
                 l.expires_at, l.test,
-                -- Row heads, hashes and index entries; the prompt and its vector of two bytes a number.
+                -- Row headers, hashes and index entries; the prompt, and its vector at two bytes a number.
                 300 + l.response_length + coalesce(octet_length(l.prompt) + 200, 0) + coalesce(1024 + octet_length(l.vector) / 4, 0)
             from latest l
             order by l.project_id, l.request_hash
@@ -120,13 +121,13 @@ begin
                 'answers',
                 s.test,
                 count(*) filter (where s.is_new),
-                -- One that somebody else stored in this moment is theirs to count.
+                -- An entry that another transaction has just stored is counted there.
                 sum(case when s.is_new then s.bytes else s.bytes - coalesce(r.bytes, s.bytes) end)
             from stored s
             left join replaced r on r.project_id = s.project_id and r.request_hash = s.request_hash
             group by s.project_id, s.test
         ),
-        -- How each prompt was kept before, and whether its group is large by now.
+        -- How each prompt was stored before, and whether its group is large by now.
         placed as materialized (
             select
                 s.id,
@@ -142,7 +143,7 @@ begin
                 b.in_lists and b.space_id = l.space_id and b.normalized_hash = l.normalized_hash as is_in_place
             from stored s
             join latest l on l.project_id = s.project_id and l.request_hash = s.request_hash
-            -- Limits keep these walks through an index, whatever the planner believes of a table's size.
+            -- Limits make these index scans, whatever the planner's estimate of the table's size.
             left join lateral (
                 select x.entry_id, x.space_id, x.in_lists, x.normalized_hash
                 from cache_prompts x
@@ -222,4 +223,4 @@ comment on function store_answers(
     bigint[], integer[], boolean[], bytea, text[], text[], text[], text[], bytea, integer[], integer[], integer[], integer[], bytea, bytea, text[],
     integer[], text[]
 ) is
-    'Stores or replaces answers to requests: one item of each list an answer, hashes (32 bytes each) and responses (UTF-8) one behind the other. With a prompt an answer can also be found by its normalized text (of equal context hash), with a space and a vector by similar ones. Returns the entry id of each place, counted from 0. None for an answer whose project is gone, locked, or was purged since (its cache generation is another than given; null: any).';
+    'Stores or replaces the responses to requests. The lists have one item per response; hashes (32 bytes each) and responses (UTF-8) are concatenated. With a prompt, an entry can also be found by its normalized text (in equal context), and with a space and a vector by similar prompts. Returns the entry id of each place, counted from 0. Nothing is stored for a project that is gone, locked, or was purged since (its cache generation differs from the given one; null skips this check).';

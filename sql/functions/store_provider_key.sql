@@ -6,7 +6,7 @@ as $$
 #variable_conflict use_variable
 begin
     perform authorize(owner_id, 'owner');
-    -- One at a time for each project: versions become visible in the order they are given, and none goes unnoticed.
+    -- One at a time per project: versions become visible in order, so that no change is missed.
     perform 1 from projects p where p.id = owner_id for no key update;
     if not found then
         raise exception 'there is no project with id %', owner_id using errcode = 'no_data_found';
@@ -26,4 +26,4 @@ exception
 end;
 $$;
 
-comment on function store_provider_key(bigint, text, bytea, text) is 'Stores a project''s key for a direct provider, sealed elsewhere, in place of an earlier one; used from the next request on. Raises on an unknown project or provider.';
+comment on function store_provider_key(bigint, text, bytea, text) is 'Stores a project''s key for a direct provider, encrypted by the proxy, in place of an earlier one; used from the next request on. Raises on an unknown project or provider.';

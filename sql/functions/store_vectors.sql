@@ -20,7 +20,7 @@ as $$
         join plans pl on pl.name = p.plan
         where p.id = of_project
             and (for_generation is null or p.cache_generation = for_generation)
-        -- Locked, so that a purge comes wholly before or wholly after; who locked it longer than that stops nobody.
+        -- Locked, so that a purge runs entirely before or after. A project that another transaction has locked is skipped.
         for share of p skip locked
     ),
     replaced as materialized (
@@ -49,7 +49,7 @@ as $$
             from unnest(lengths, token_counts, model_names) with ordinality as g (length, prompt_tokens, answered_as, place)
         ) given
         cross join limits
-        -- One order for all, so that two batches with inputs in common wait for each other rather than deadlock.
+        -- In a fixed order, so that two batches with common inputs wait for each other rather than deadlock.
         order by name
         on conflict (project_id, name) do update
         set vector = excluded.vector,
@@ -73,4 +73,4 @@ as $$
 $$;
 
 comment on function store_vectors(bigint, bytea, bytea, integer[], integer[], text[], integer, boolean, integer) is
-    'Stores or replaces vectors of a project. Names (32 bytes each) and vectors stand one behind the other, with the length, prompt tokens and answering model of each in lists; no name may come twice. Those of test keys live at most a day. None are stored for a project that is gone, locked, or was purged since (its cache generation is another than given; null: any).';
+    'Stores or replaces vectors of a project. Names (32 bytes each) and vectors are concatenated, with each one''s length, prompt tokens and answering model in lists; names must be distinct. Those of test keys live at most a day. Nothing is stored for a project that is gone, locked, or was purged since (its cache generation differs from the given one; null skips this check).';

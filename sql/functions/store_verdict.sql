@@ -31,4 +31,4 @@ as $$
 $$;
 
 comment on function store_verdict(bigint, bytea, bytea, bytea, text, text, timestamptz, double precision, text) is
-    'Keeps a verdict about two normalized questions of equal context, in place of an earlier one of the same source; false where the project is gone.';
+    'Stores a verdict about two normalized questions of equal context, in place of an earlier one of the same source; false when the project is gone.';

@@ -13,7 +13,7 @@ begin
     create temporary table offered_models on commit drop as
     select
         o.model,
-        -- A list does not tell models for completions from those for chats.
+        -- The aggregator's list does not distinguish completion models from chat models.
         case when k.kind = 'completion' and o.kind = 'chat' then k.kind else o.kind end as kind,
         coalesce(o.context_tokens, k.context_tokens) as context_tokens,
         coalesce(o.max_output_tokens, k.max_output_tokens) as max_output_tokens,
@@ -59,7 +59,7 @@ begin
             format('input %s, output %s', trim_scale(o.input_usd_per_million), trim_scale(o.output_usd_per_million)) as prices
         from offered_models o
         full join (select * from models where provider = 'aggregator') k on k.model = o.model
-        -- A list that has none of a kind says nothing about that kind.
+        -- A list without any model of a kind says nothing about that kind.
         where o.model is not null or k.kind in (select kind from offered_models)
     )
     select
@@ -108,4 +108,4 @@ end;
 $$;
 
 comment on function sync_aggregator_models(json, text, boolean) is
-    'Brings the aggregator''s rows of the catalogue to what it offers now, and returns the differences: added, changed, back, gone (kept, but not listed any more), left alone (an operator''s row that differs). dry_run: changes nothing. Raises where a model is offered twice or a value makes no sense.';
+    'Brings the aggregator''s rows of the catalogue up to date with its list, and returns the differences: added, changed, back, gone (kept, but not listed any more), left alone (an operator''s row that differs). dry_run: changes nothing. Raises when a model is offered twice or a value makes no sense.';

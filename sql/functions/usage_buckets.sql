@@ -39,7 +39,7 @@ as $$
         ) h
         where width <> '1m'
         union all
-        -- Minutes are asked for over a day at most; nothing sums them up.
+        -- Minutes are read for a day at most, and are not summed in advance.
         select
             date_trunc('minute', r.recorded_at, 'UTC'),
             r.project_id,
@@ -80,4 +80,4 @@ as $$
 $$;
 
 comment on function usage_buckets(timestamptz, timestamptz, text, text[], bigint[], bigint[], text[], text[]) is
-    'Usage by minute (1m), hour (1h) or UTC day (1d), in groups by any of project_id, api_key_id and model; null filters take everything that may be seen. Buckets without usage are left out.';
+    'Usage by minute (1m), hour (1h) or UTC day (1d), in groups by any of project_id, api_key_id and model; a null filter selects everything that the current user may see. Buckets without usage are left out.';

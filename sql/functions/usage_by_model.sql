@@ -52,4 +52,4 @@ begin
 end;
 $$;
 
-comment on function usage_by_model(text, date) is 'What a project used in a calendar month (UTC), by model and provider, most used first; the last row, whose model is null, is the total. hit_rate: hits among the requests that reached the cache, 0 to 1. Raises on an unknown project.';
+comment on function usage_by_model(text, date) is 'A project''s usage in a calendar month (UTC), by model and provider, most used first; the last row, whose model is null, is the total. hit_rate: hits among the requests that reached the cache, 0 to 1. Raises on an unknown project.';

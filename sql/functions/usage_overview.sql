@@ -57,4 +57,4 @@ as $$
 $$;
 
 comment on function usage_overview(bigint[], timestamptz, timestamptz, text, text, text, bigint) is
-    'What the dashboard''s overview draws: requests by how they were answered, tokens, money and time, by hour, day or month of a time zone; of all projects that may be seen, or some. Buckets without usage are left out.';
+    'The data of the dashboard''s overview: requests by how they were answered, tokens, money and time, by hour, day or month of a time zone; of some or all projects that the current user may see. Buckets without usage are left out.';

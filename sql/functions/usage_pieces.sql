@@ -36,4 +36,4 @@ as $$
 $$;
 
 comment on function usage_pieces(timestamptz, timestamptz, text, text) is
-    'A time in the pieces that sums are read by: whole UTC months and days where all of one lies in one bucket (width: hour, day or month of a zone; all: there is one bucket), hours (grain: month, day or hour) for the rest.';
+    'Divides a time into the pieces that sums are read by: whole UTC months and days that lie in one bucket (width: hour, day or month of a zone; all: there is one bucket), hours (grain: month, day or hour) for the rest.';

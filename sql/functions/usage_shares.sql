@@ -36,4 +36,4 @@ as $$
     limit 20;
 $$;
 
-comment on function usage_shares(bigint[], timestamptz, timestamptz, text) is 'The twenty models, providers or API keys (share_by: model, provider, api_key) that were used most in a time.';
+comment on function usage_shares(bigint[], timestamptz, timestamptz, text) is 'The twenty most used models, providers or API keys (share_by: model, provider, api_key) in a time.';

@@ -27,9 +27,9 @@ returns table (
 language sql
 stable
 set search_path = public, pg_temp
--- Compiling would take ten times as long as running.
+-- JIT compilation would take ten times as long as the query.
 set jit = off
--- All projects' days of a year are added up in memory, rather than sorted on disk.
+-- All projects' days of a year are summed in memory, rather than sorted on disk.
 set work_mem = '64MB'
 as $$
     with pieces as materialized (
@@ -62,7 +62,7 @@ as $$
             and d.day < until_time
             and d.day in (select w.begins from pieces w where w.grain = 'day')
         union all
-        -- Hours: one stretch of the index after the other. Joined as a whole, it would be read as a whole.
+        -- Hours: one index range after the other. A plain join would read the whole table.
         select
             h.hour, h.project_id, h.key_id, h.endpoint, h.model, h.provider, h.cache_result, h.status_class, h.requests,
             h.prompt_tokens, h.cached_prompt_tokens, h.completion_tokens, h.tokens_saved, h.cost_usd, h.saved_usd, h.duration_ms
@@ -100,7 +100,7 @@ as $$
             and p.hour >= from_time
             and p.hour < until_time
     )
-    -- Added up here: handing every row on would cost more.
+    -- Summed here, because returning every row would cost more.
     select
         case width when 'all' then from_time else date_trunc(width, c.at, zone) end,
         case when in_detail then c.project_id end,
@@ -123,4 +123,4 @@ as $$
 $$;
 
 comment on function usage_within(bigint[], timestamptz, timestamptz, text, text, boolean) is
-    'Usage of the projects that may be seen, or of some of them, with the bucket it belongs to (width: hour, day or month of a zone; all: one), up to the last record. From sums over a month or a day where all of one lies in one bucket, else by the hour. in_detail: false gives all projects together, without project, key, model and provider, to administrators alone.';
+    'Usage of some or all projects that the current user may see, with the bucket of each row (width: hour, day or month of a zone; all: one), up to the last record. Read from the sums of a month or a day that lies in one bucket, else of hours. in_detail: false gives all projects together, without project, key, model and provider, to administrators only.';

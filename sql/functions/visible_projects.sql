@@ -1,7 +1,7 @@
 create or replace function visible_projects() returns setof bigint
 language sql
 stable
--- It decides what may be seen, so it must see all.
+-- It decides what may be seen, so it must see everything itself.
 security definer
 set search_path = public, pg_temp
 as $$
@@ -14,4 +14,4 @@ as $$
     where m.user_id = current_user_id();
 $$;
 
-comment on function visible_projects() is 'Projects that the current user may see: an administrator all, others those they are members of. What row-level security goes by.';
+comment on function visible_projects() is 'Projects that the current user may see: all for an administrator, else the user''s memberships. Row-level security relies on it.';

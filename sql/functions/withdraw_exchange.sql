@@ -19,4 +19,4 @@ end;
 $$;
 
 comment on function withdraw_exchange(bigint, text, text) is
-    'Takes an exchange of words for harmful from the next request on, for good, whatever verdicts said of it; false where there is none, learned or about to be.';
+    'Marks an exchange of words as harmful from the next request on, permanently, whatever verdicts say; false when there is none, learned or candidate.';

@@ -1,4 +1,4 @@
--- What verdicts teach about similarity: for whoever sets a threshold, or weighs a policy.
+-- What verdicts teach about similarity, for choosing a threshold or a policy.
 
 create or replace view calibration with (security_invoker = true) as
 with judged as (
@@ -9,7 +9,7 @@ with judged as (
         (v.verdict = 'same')::integer as is_same
     from cache_verdicts v
     where v.similarity is not null
-    -- A person's before a review's, and that before the judge's.
+    -- A person's verdict before a review's, and that before the judge's.
     order by v.project_id, v.context_hash, v.one_hash, v.other_hash, array_position(array['person', 'review', 'judge'], v.source)
 ),
 totals as (
@@ -28,7 +28,7 @@ counted as (
     join (select n / 100.0::double precision as threshold from generate_series(50, 99) n) t on j.similarity > t.threshold
     group by grouping sets ((j.project_id, j.difference, t.threshold), (j.project_id, t.threshold))
 ),
--- Wilson's interval, which holds for few pairs and for none wrong.
+-- Wilson's interval, which is valid for few pairs, and when none is wrong.
 scored as (
     select
         c.*,
@@ -52,13 +52,13 @@ from scored s
 join totals t on t.project_id = s.project_id and t.difference = s.difference
 join projects p on p.id = s.project_id;
 
-comment on view calibration is 'Of the pairs of questions that a person or the judge gave a verdict on, how many would be served at each threshold, and how many of them rightly.';
+comment on view calibration is 'For pairs of questions with a verdict of a person or the judge: how many each threshold would serve, and how many of those are right.';
 comment on column calibration.project_id is 'The project.';
 comment on column calibration.project is 'Its name.';
-comment on column calibration.difference is 'The kind of difference that stood in the way of proof; unknown: none that was noted; all: of every kind.';
-comment on column calibration.threshold is 'Similarity that pairs exceed.';
-comment on column calibration.served is 'How many do.';
-comment on column calibration.hit_ratio is 'The same as a part of all that have a verdict.';
-comment on column calibration.precision is 'Which part of them asks the same.';
+comment on column calibration.difference is 'The kind of difference that prevented proof; unknown: none was recorded; all: every kind.';
+comment on column calibration.threshold is 'Similarity that must be exceeded.';
+comment on column calibration.served is 'Pairs above the threshold.';
+comment on column calibration.hit_ratio is 'Their share of all pairs with a verdict.';
+comment on column calibration.precision is 'Share of them that ask the same.';
 comment on column calibration.precision_low is 'Lower end of its 95 % confidence interval.';
 comment on column calibration.precision_high is 'Upper end of its 95 % confidence interval.';

@@ -1,4 +1,4 @@
--- Counts of latencies by the hour, with what is not added up yet: several rows may speak of the same.
+-- Hourly counts of latencies, including rows not summed yet: several rows may be about the same.
 
 create or replace view latency_sums with (security_invoker = true) as
 select project_id, hour, cache_result, bucket, requests
@@ -7,7 +7,7 @@ union all
 select project_id, hour, cache_result, bucket, requests
 from usage_pending;
 
-comment on view latency_sums is 'All latencies by the hour, up to the last record; whoever reads adds rows up.';
+comment on view latency_sums is 'All latencies by hour, up to the last record; readers must add rows up.';
 comment on column latency_sums.project_id is 'As in latency_hourly.';
 comment on column latency_sums.hour is 'As in latency_hourly.';
 comment on column latency_sums.cache_result is 'As in latency_hourly.';

@@ -1,4 +1,4 @@
--- What shadow mode would have served and saved: for whoever weighs whether to turn it on.
+-- What shadow mode would have served and saved, for deciding whether to turn it on.
 
 create or replace view semantic_shadow as
 select
@@ -18,7 +18,7 @@ comment on view semantic_shadow is 'What projects in shadow mode would have been
 comment on column semantic_shadow.project is 'The project.';
 comment on column semantic_shadow.day is 'The day (UTC).';
 comment on column semantic_shadow.reason is 'normalized, proved, judged or threshold.';
-comment on column semantic_shadow.hits is 'How many requests.';
+comment on column semantic_shadow.hits is 'Number of requests.';
 comment on column semantic_shadow.prompt_tokens is 'Prompt tokens that would have been saved.';
 comment on column semantic_shadow.completion_tokens is 'Completion tokens that would have been saved.';
-comment on column semantic_shadow.saved_usd is 'What that would have saved.';
+comment on column semantic_shadow.saved_usd is 'Cost that would have been saved, in US dollars.';

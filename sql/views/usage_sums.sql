@@ -1,4 +1,4 @@
--- Sums by the hour, with what is not added up yet: several rows may speak of the same.
+-- Hourly sums, including rows not summed yet: several rows may be about the same.
 
 create or replace view usage_sums with (security_invoker = true) as
 select
@@ -11,7 +11,7 @@ select
     cached_prompt_tokens, completion_tokens, tokens_saved, cost_usd, saved_usd, latency_ms, duration_ms
 from usage_pending;
 
-comment on view usage_sums is 'All usage by the hour, up to the last record; whoever reads adds rows up.';
+comment on view usage_sums is 'All usage by hour, up to the last record; readers must add rows up.';
 comment on column usage_sums.project_id is 'As in usage_hourly.';
 comment on column usage_sums.hour is 'As in usage_hourly.';
 comment on column usage_sums.key_id is 'As in usage_hourly.';

@@ -3,7 +3,7 @@
 import { Elysia } from 'elysia'
 import { invalidRequest, ProxyError, refuse } from '../errors.ts'
 import { addressPrefix, readClientAddress } from '../http/client-address.ts'
-import { createBodyReader } from '../http/read-body.ts'
+import { createBodyReader, leaveBody } from '../http/read-body.ts'
 import { readRequestId } from '../http/request-id.ts'
 import { type Arrival, respond, respondWithError } from '../http/respond.ts'
 import { decodeUtf8 } from '../json/decode-utf8.ts'
@@ -99,13 +99,14 @@ export function openController(
         if (responseValue instanceof Response) return responseValue
         const headers = { 'content-type': 'application/json', 'cache-control': 'no-store' }
         // Elysia adds what a handler set, such as a cookie.
-        return respond({ status: 200, headers, body: JSON.stringify(responseValue) }, arrivalOf(request))
+        const response = respond({ status: 200, headers, body: JSON.stringify(responseValue) }, arrivalOf(request))
+        return leaveBody(request, response)
       })
       .onError(({ code, error, request, server }) => {
         const told = asProxyError(code, error, log)
         if (isCountedRefusal(told)) refusals.note(told.code, addressPrefix(addressOf(request, server, trustedProxies)))
         told.headers['cache-control'] = 'no-store'
-        return respondWithError(told, arrivalOf(request))
+        return leaveBody(request, respondWithError(told, arrivalOf(request)))
       })
   )
 }

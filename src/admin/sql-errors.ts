@@ -1,8 +1,6 @@
 /** Maps an error that a SQL function raised to an HTTP error, by its SQLSTATE. */
 import { invalidRequest, type ProxyError, refuse } from '../errors.ts'
-import { sqlStateOf } from '../postgres/database.ts'
-
-const UNHELD = 'Text must not hold the character U+0000.'
+import { isUnheldText, sqlStateOf } from '../postgres/database.ts'
 
 /** By SQLSTATE. The SQL functions write these messages for people, so they are safe to show. */
 const REFUSALS: Record<string, (problem: string) => ProxyError> = {
@@ -12,9 +10,6 @@ const REFUSALS: Record<string, (problem: string) => ProxyError> = {
   '42501': problem => refuse('notPermitted', { problem }),
   // invalid_parameter_value
   '22023': problem => invalidRequest(problem),
-  // character_not_in_repertoire, untranslatable_character: PostgreSQL's text cannot hold U+0000.
-  '22021': () => invalidRequest(UNHELD),
-  '22P05': () => invalidRequest(UNHELD),
   // unique_violation
   '23505': problem => refuse('alreadyExists', { problem }),
   // object_not_in_prerequisite_state
@@ -28,6 +23,7 @@ const PASSING = /^(08|53|57|55P)/
 export function refusalOf(error: unknown): ProxyError | null {
   const state = sqlStateOf(error)
   if (state === null || !(error instanceof Error)) return null
+  if (isUnheldText(error)) return refuse('unheldText')
   const refusal = REFUSALS[state]
   if (refusal) return refusal(sentence(error.message))
   return PASSING.test(state) ? refuse('databaseUnavailable', null, error) : null

@@ -5,7 +5,7 @@ import { readBeside } from '../text/read-prompt.ts'
 import type { SemanticQuery } from './cache-query.ts'
 import type { MissReason, SemanticReason } from './match.ts'
 import { type LearnedExchanges, NOTHING_LEARNED } from './proof/exchange.ts'
-import { isProved, type Proof, prove } from './proof/prove.ts'
+import { prove } from './proof/prove.ts'
 
 /** `proved`: only with proof. `judged`: also when the judge or a person confirmed it. `threshold`: similarity alone. */
 export type SemanticPolicy = Account['semantic_policy']
@@ -47,8 +47,7 @@ export function pickCandidate(
   let apart: MissReason | null = null
   let nearest: NonePicked['nearest']
   for (const row of candidates) {
-    const isTold = apart === null || nearest === undefined
-    const weighed = weigh(query, row, { policy, learned, isTold })
+    const weighed = weigh(query, row, policy, learned)
     if ('reason' in weighed) return { row, similarity: Math.min(1, row.similarity), ...weighed }
     if (weighed.isUndecided) undecided.push(row)
     if (row.verdict === null) nearest ??= { row, difference: weighed.difference ?? null }
@@ -58,13 +57,6 @@ export function pickCandidate(
   return { missReason, undecided, ...(nearest && { nearest }) }
 }
 
-interface Weighing {
-  policy: SemanticPolicy
-  learned: LearnedExchanges
-  /** Whether what keeps the row apart is told: that costs far more than to see that something does. */
-  isTold: boolean
-}
-
 /**
  * In order of weight: a person's verdict or a negative review, proof, the judge's verdict, the learned threshold. Without a verdict, a
  * candidate must exceed the threshold.
@@ -72,28 +64,24 @@ interface Weighing {
 function weigh(
   { reading, threshold, judgeFloor, learnedThreshold }: SemanticQuery,
   row: SimilarAnswer,
-  { policy, learned, isTold }: Weighing,
+  policy: SemanticPolicy,
+  learned: LearnedExchanges,
 ): { reason: SemanticReason } | { missReason: MissReason; isUndecided?: boolean; difference?: string | null } {
   const byPerson = row.verdict_source === 'person'
   if (row.verdict === 'different' && row.verdict_source !== 'judge') return { missReason: 'unproved:verdict' }
   const isSimilar = row.similarity > threshold
   const ground = row.match === 'normalized' ? 'normalized' : null
   if (policy === 'threshold' && isSimilar) return { reason: ground ?? 'threshold' }
-  const cached = readBeside(reading, row.prompt)
-  const proved = isProved(reading, cached, row.verdict === 'different' ? NOTHING_LEARNED : learned)
-  if (isSimilar && proved && policy !== 'threshold') return { reason: ground ?? 'proved' }
+  const proof = prove(reading, readBeside(reading, row.prompt), row.verdict === 'different' ? NOTHING_LEARNED : learned)
+  if (isSimilar && proof.proved && policy !== 'threshold') return { reason: ground ?? 'proved' }
   if (row.verdict === 'same' && (byPerson || policy === 'judged')) return { reason: 'judged' }
   const isLearned = learnedThreshold !== null && row.similarity > Math.max(learnedThreshold, threshold)
   if (isLearned && row.verdict === null) return { reason: 'threshold' }
   const isUndecided = row.verdict === null && judgeFloor !== null && row.similarity >= judgeFloor
-  const difference = proved || !isTold ? null : differenceOf(prove(reading, cached))
+  const difference = proof.proved ? null : proof.kind
   return {
     missReason: isSimilar && difference !== null ? `unproved:${difference}` : 'below-threshold',
     isUndecided,
     difference,
   }
-}
-
-function differenceOf(proof: Proof): string | null {
-  return proof.proved ? null : proof.kind
 }

@@ -1,6 +1,8 @@
 /** Writes complete responses to PostgreSQL in batches: those that arrive while a call is in flight share the next. */
+
 import { BackgroundWork } from '../event-loop/background-work.ts'
 import { createBatcher } from '../event-loop/batcher.ts'
+import { LONGEST_ON_LOOP } from '../event-loop/off-loop.ts'
 import type { Database } from '../postgres/database.ts'
 import { type AnswerToStore, storeAnswers } from '../postgres/store-answers.ts'
 import { describeCause } from '../telemetry/describe-cause.ts'
@@ -30,16 +32,21 @@ const TIME_LIMIT_MS = 10_000
 
 export function createResponseWriter(database: Database, log: Log): ResponseWriter {
   const underWay = new BackgroundWork()
-  const store = createBatcher<AnswerToStore, number | null>({
-    run: answers => storeAnswers(database, answers),
-    maxItems: MAX_BATCH,
-    timeLimitMs: TIME_LIMIT_MS,
-    timeLimitError: () => new Error('A response was not stored in time'),
-  })
+  const createStore = (maxItems: number) =>
+    createBatcher<AnswerToStore, number | null>({
+      run: answers => storeAnswers(database, answers),
+      maxItems,
+      timeLimitMs: TIME_LIMIT_MS,
+      timeLimitError: () => new Error('A response was not stored in time'),
+    })
+  const store = createStore(MAX_BATCH)
+  // Many of them would be written out at one go.
+  const storeLong = createStore(1)
 
   return {
     write(query, response, vector, ttlSeconds) {
-      const writing = store(toRow(query, response, vector, ttlSeconds)).then(
+      const row = toRow(query, response, vector, ttlSeconds)
+      const writing = (response.body.length > LONGEST_ON_LOOP ? storeLong(row) : store(row)).then(
         () => {},
         error => log.warn({ cause: describeCause(error) }, 'a response could not be stored'),
       )

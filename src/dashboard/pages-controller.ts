@@ -1,5 +1,7 @@
 /** Serves the pages: one document for every path under /dashboard, and the files it loads. */
+
 import { Elysia } from 'elysia'
+import { leaveBody } from '../http/read-body.ts'
 import type { FindAsset, ServedAsset } from './assets.ts'
 
 const PREFIX = '/dashboard'
@@ -32,8 +34,8 @@ export function createPagesController(findAsset: FindAsset) {
     return respondWithAsset(request, asset)
   }
   return new Elysia({ normalize: false })
-    .get(PREFIX, ({ request }) => answer(request), { detail: { hide: true } })
-    .get(`${PREFIX}/*`, ({ request }) => answer(request), { detail: { hide: true } })
+    .get(PREFIX, async ({ request }) => leaveBody(request, await answer(request)), { detail: { hide: true } })
+    .get(`${PREFIX}/*`, async ({ request }) => leaveBody(request, await answer(request)), { detail: { hide: true } })
 }
 
 function respondWithAsset(request: Request, { name, type, bytes, gzipped }: ServedAsset): Response {

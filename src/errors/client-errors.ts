@@ -16,6 +16,12 @@ export const CLIENT_ERRORS = {
     message: '{problem}',
     param: '{param}',
   },
+  unheldText: {
+    status: 400,
+    code: 'invalid_request_error',
+    when: 'A text that is looked for, or is to be kept, holds U+0000.',
+    message: 'Text must not hold the character U+0000.',
+  },
   tooManyInputs: {
     status: 400,
     code: 'array_above_max_length',

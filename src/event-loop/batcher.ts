@@ -46,24 +46,26 @@ function afterComing(coming: Promise<unknown> | null, onCome: () => void): void 
   coming.then(() => setImmediate(end))
 }
 
+/**
+ * Rejects the items that waited for half their time behind a call that hung: a call of their own would time out too and only add
+ * load. Returns the others. Not called otherwise: items that waited for a busy event loop have time left.
+ */
+function rejectHopeless<Item, Result>(
+  queue: Waiting<Item, Result>[],
+  { timeLimitMs, timeLimitError }: Pick<BatcherOptions<Item, Result>, 'timeLimitMs' | 'timeLimitError'>,
+): Waiting<Item, Result>[] {
+  const hopelessBeforeMs = performance.now() - timeLimitMs / 2
+  const left = queue.filter(waiting => waiting.queuedAtMs >= hopelessBeforeMs)
+  for (const waiting of queue.slice(0, queue.length - left.length)) waiting.reject(timeLimitError())
+  return left
+}
+
 /** Returns a function that adds an item to the next batch and resolves to its result. */
 export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result>): (item: Item) => Promise<Result> {
   const { run, maxItems, maxBatches = 1, comesNext, timeLimitMs, timeLimitError, onLateResult } = options
   let queue: Waiting<Item, Result>[] = []
   let inFlight = 0
   let isGathering = false
-
-  /**
-   * Items that waited for half their time behind a call that hung are rejected: a call of their own would time out too and only add load.
-   */
-  function rejectHopeless(): void {
-    const hopelessBeforeMs = performance.now() - timeLimitMs / 2
-    let hopeless = 0
-    while ((queue[hopeless]?.queuedAtMs ?? Number.POSITIVE_INFINITY) < hopelessBeforeMs) hopeless++
-    if (hopeless === 0) return
-    for (const waiting of queue.slice(0, hopeless)) waiting.reject(timeLimitError())
-    queue = queue.slice(hopeless)
-  }
 
   /** Items that arrived together start their time limits now: until here the event loop was busy reading them. */
   function startFirst(): void {
@@ -97,7 +99,7 @@ export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result
     const endLimit = startTimeLimit(Math.max(1, timeLimitMs - (performance.now() - oldest.queuedAtMs)), () => {
       overdue = true
       for (const waiting of batch) waiting.reject(timeLimitError())
-      rejectHopeless()
+      queue = rejectHopeless(queue, options)
       proceed()
     })
     run(batch.map(waiting => waiting.item)).then(

@@ -13,6 +13,7 @@ import { createCors } from './cors.ts'
 import { createFreeAnswers, type FreeAnswersOptions } from './free-answers.ts'
 import { createEntrance, type Incoming } from './incoming.ts'
 import { type CacheQuestion, type KeptTarget, type Method, methodOf, methodsOf, type Target } from './paths.ts'
+import { leaveBody } from './read-body.ts'
 import { respond } from './respond.ts'
 
 export interface DispatchOptions extends AnswerOptions, FreeAnswersOptions {
@@ -68,7 +69,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
   }
 
   function answerError(error: unknown, incoming: Incoming): Response {
-    return entrance.fail(error, incoming, entrance.arrive(incoming.request))
+    return leaveBody(incoming.request, entrance.fail(error, incoming, entrance.arrive(incoming.request)))
   }
 
   return {

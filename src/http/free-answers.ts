@@ -6,6 +6,7 @@ import type { EdgeWindows } from './edge-windows.ts'
 import type { Health } from './health.ts'
 import type { Entrance, Incoming } from './incoming.ts'
 import { readAuthorization } from './key-carrier.ts'
+import { leaveBody } from './read-body.ts'
 import { respondWithJson } from './respond.ts'
 
 export interface FreeAnswersOptions {
@@ -29,9 +30,9 @@ export function createFreeAnswers(
     const arrival = entrance.arrive(incoming.request)
     try {
       const { value, status = 200 } = await make(entrance.addressOf(incoming))
-      return respondWithJson(value, arrival, status)
+      return leaveBody(incoming.request, respondWithJson(value, arrival, status))
     } catch (error) {
-      return entrance.fail(error, incoming, arrival)
+      return leaveBody(incoming.request, entrance.fail(error, incoming, arrival))
     }
   }
 

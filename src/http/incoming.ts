@@ -1,6 +1,7 @@
 /** A request as it comes in: what is known before it is read, and how its errors are answered. */
 import type { Config } from '../config.ts'
 import { ClientGone, ProxyError, refuse } from '../errors.ts'
+import { isUnheldText } from '../postgres/database.ts'
 import { describeCause } from '../telemetry/describe-cause.ts'
 import type { Log } from '../telemetry/log.ts'
 import { isCountedRefusal, type Refusals } from '../telemetry/refusals.ts'
@@ -68,6 +69,7 @@ function asProxyError(error: unknown, { requestId }: Arrival, log: Log): ProxyEr
       log.warn({ id: requestId, code: error.code, cause: describeCause(error.cause) }, 'request failed')
     return error
   }
+  if (isUnheldText(error)) return refuse('unheldText')
   if (error instanceof ClientGone) return refuse('internal', null, error)
   const where = error instanceof Error ? error.stack?.split('\n').slice(1, 4).join('\n') : undefined
   log.error({ id: requestId, cause: describeCause(error), where }, 'unexpected error')

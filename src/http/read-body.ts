@@ -98,6 +98,13 @@ async function readInParts(request: Request, announcedBytes: number): Promise<Ui
   return bytes
 }
 
+/** For a response to a request whose body is not read. Closes the connection if a large body may still arrive on it. */
+export function leaveBody({ headers }: Request, response: Response): Response {
+  const announcedBytes = readLength(headers)
+  if (announcedBytes === null || announcedBytes > SMALL_BODY_BYTES) response.headers.set('connection', 'close')
+  return response
+}
+
 /** The length that the headers announce, 0 without one; null when the body is chunked, or its length is announced twice. */
 function readLength(headers: Headers): number | null {
   if (headers.has('transfer-encoding')) return null

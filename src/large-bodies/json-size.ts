@@ -7,8 +7,8 @@ export interface JsonSize {
   items: number
 }
 
-/** Far beyond real requests: 50,000 messages, or a third more tokens than any embeddings request may have. */
-export const MOST: JsonSize = { fields: 100_000, items: 400_000 }
+/** Far beyond real requests: 20,000 messages, or a third more tokens than any embeddings request may have. */
+export const MOST: JsonSize = { fields: 40_000, items: 400_000 }
 /** Distinct field names; each costs several times what a repeated one does. */
 export const MOST_NAMES = 8_000
 

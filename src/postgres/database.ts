@@ -60,6 +60,14 @@ export function sqlStateOf(error: unknown): string | null {
   return typeof error.code === 'string' && /^[0-9A-Z]{5}$/.test(error.code) ? error.code : null
 }
 
+/** SQLSTATE: character_not_in_repertoire, untranslatable_character. */
+const UNHELD = ['22021', '22P05']
+
+/** Whether a statement was given U+0000, which PostgreSQL's text cannot hold. */
+export function isUnheldText(error: unknown): boolean {
+  return UNHELD.includes(sqlStateOf(error) ?? '')
+}
+
 /** SQLSTATE: lock_not_available. */
 const LOCK_NOT_AVAILABLE = '55P03'
 

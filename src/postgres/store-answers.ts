@@ -55,7 +55,7 @@ const STORE_ANSWERS = `select place, entry_id from store_answers(
  */
 export async function storeAnswers(database: Database, answers: readonly AnswerToStore[]): Promise<(number | null)[]> {
   // One byte string instead of a list of texts: bodies need no escaping.
-  const responses = answers.map(answer => Buffer.from(answer.response))
+  const responses = answers.map(({ response }) => (typeof response === 'string' ? Buffer.from(response) : response))
   const rows = await database.call<{ place: number; entry_id: number }>(STORE_ANSWERS, [
     answers.map(answer => answer.projectId),
     answers.map(answer => answer.cacheGeneration ?? null),

@@ -459,15 +459,15 @@ export interface CacheVerdicts {
 
 export interface Calibration {
   /**
-   * The kind of difference that stood in the way of proof; unknown: none that was noted; all: of every kind.
+   * The kind of difference that prevented proof; unknown: none was recorded; all: every kind.
    */
   difference: string | null;
   /**
-   * The same as a part of all that have a verdict.
+   * Their share of all pairs with a verdict.
    */
   hit_ratio: number | null;
   /**
-   * Which part of them asks the same.
+   * Share of them that ask the same.
    */
   precision: number | null;
   /**
@@ -487,11 +487,11 @@ export interface Calibration {
    */
   project_id: number | null;
   /**
-   * How many do.
+   * Pairs above the threshold.
    */
   served: number | null;
   /**
-   * Similarity that pairs exceed.
+   * Similarity that must be exceeded.
    */
   threshold: number | null;
 }
@@ -529,11 +529,11 @@ export interface Equivalences {
    */
   around: string[] | null;
   /**
-   * Since when it has been harmless.
+   * When it became harmless.
    */
   learned_at: Timestamp | null;
   /**
-   * The one stretch of words; empty where the other question has more words.
+   * One stretch of words; empty when the other question has more words.
    */
   one_words: string | null;
   /**
@@ -541,7 +541,7 @@ export interface Equivalences {
    */
   other_words: string | null;
   /**
-   * In how many different pairs of questions it was called harmless.
+   * In how many different pairs of questions it was judged harmless.
    */
   pairs: number | null;
   /**
@@ -549,15 +549,15 @@ export interface Equivalences {
    */
   project: string | null;
   /**
-   * learned: harmless; candidate: called so in too few pairs; withdrawn: a verdict was against it.
+   * learned: harmless; candidate: judged the same in too few pairs; withdrawn: a verdict was against it.
    */
   state: string | null;
   /**
-   * Since when it is harmful.
+   * When it was marked as harmful.
    */
   withdrawn_at: Timestamp | null;
   /**
-   * Whose word that was: person, review or judge.
+   * Source of that verdict: person, review or judge.
    */
   withdrawn_by: string | null;
 }
@@ -719,11 +719,11 @@ export interface KeptObjects {
 
 export interface KeyAccounts {
   /**
-   * Patterns of the model names that clients may ask for; null: any.
+   * Patterns of model names that clients may ask for; null for any.
    */
   allowed_models: string[] | null;
   /**
-   * Raised by every purge.
+   * Incremented by every purge.
    */
   cache_generation: number | null;
   /**
@@ -731,23 +731,23 @@ export interface KeyAccounts {
    */
   cache_mode: string | null;
   /**
-   * How long an answer stays in the cache unless the request says otherwise.
+   * Lifetime of a stored response, unless the request sets another.
    */
   cache_ttl_seconds: number | null;
   /**
-   * Most requests of the key that are under way at the same time in one process of the proxy.
+   * Most concurrent requests of the key in one process of the proxy.
    */
   concurrent_requests: number | null;
   /**
-   * Providers that the project has stored a key of its own for.
+   * Direct providers for which the project has stored a key.
    */
   direct_providers: string[] | null;
   /**
-   * Raised by every change of the exchanges of words that are harmless in the project; 0: there never was one.
+   * Incremented by every change of the project's harmless exchanges of words; 0 before the first.
    */
   equivalences_version: number | null;
   /**
-   * Models that stand in, in this order, for one that cannot be reached.
+   * Models used, in this order, in place of one that cannot be reached.
    */
   fallbacks: string[] | null;
   /**
@@ -767,15 +767,15 @@ export interface KeyAccounts {
    */
   key_type: string | null;
   /**
-   * Similarity above which undecided questions are wrong no oftener than semantic_error_rate; above 1: none.
+   * Similarity above which undecided candidates are wrong no more often than semantic_error_rate; above 1 when there is none.
    */
   learned_threshold: number | null;
   /**
-   * off or sealed: whether wordings are kept for people to look at.
+   * off or sealed: whether wordings are stored, encrypted, for people to look at.
    */
   log_content: string | null;
   /**
-   * Longest that an answer to this key may stay in the cache, whatever the request says.
+   * Longest lifetime of a stored response, whatever the request says.
    */
   max_cache_ttl_seconds: number | null;
   /**
@@ -787,47 +787,47 @@ export interface KeyAccounts {
    */
   project_name: string | null;
   /**
-   * Higher after every such key that was stored; 0: none is.
+   * Grows with every stored provider key; 0 when there is none.
    */
   provider_keys_version: number | null;
   /**
-   * The plan's limit for this one key.
+   * The plan's limit per key.
    */
   requests_per_minute: number | null;
   /**
-   * The plan's limit for one client address in the project.
+   * The plan's limit per client address in the project.
    */
   requests_per_minute_per_address: number | null;
   /**
-   * The plan's quota for keys of this type together.
+   * The plan's quota for all keys of this type together.
    */
   requests_per_month: number | null;
   /**
-   * Whether semantic_mode is on; for the release before.
+   * Whether semantic_mode is on; read by the previous release.
    */
   semantic_enabled: boolean | null;
   /**
-   * Whether semantic_policy asks for more than similarity; for the release before.
+   * Whether semantic_policy requires more than similarity; read by the previous release.
    */
   semantic_guards: boolean | null;
   /**
-   * inline, learn or off: whether a judge is asked what proof cannot decide, while the request waits or afterwards.
+   * inline, learn or off: whether a judge is asked about candidates that proof cannot decide, during the request or later.
    */
   semantic_judge: string | null;
   /**
-   * What it may cost in a day.
+   * The judge's daily budget.
    */
   semantic_judge_daily_usd: number | null;
   /**
-   * Least similarity that is worth asking it about.
+   * Lowest similarity at which the judge is asked.
    */
   semantic_judge_floor: number | null;
   /**
-   * The judge; empty: none.
+   * The judge's model; empty for none.
    */
   semantic_judge_model: string | null;
   /**
-   * How long a request waits for it, in milliseconds.
+   * How long a request waits for the judge, in milliseconds.
    */
   semantic_judge_timeout_ms: number | null;
   /**
@@ -835,7 +835,7 @@ export interface KeyAccounts {
    */
   semantic_mode: string | null;
   /**
-   * proved, judged or threshold: which of them.
+   * proved, judged or threshold: which semantic matches are served.
    */
   semantic_policy: string | null;
   /**
@@ -843,7 +843,7 @@ export interface KeyAccounts {
    */
   semantic_threshold: number | null;
   /**
-   * Which part of the semantic hits the judge looks at afterwards.
+   * Share of the semantic hits that the judge reviews afterwards.
    */
   semantic_verify_ratio: number | null;
   /**
@@ -851,7 +851,7 @@ export interface KeyAccounts {
    */
   verdict: string | null;
   /**
-   * Raised by every pair that a person called wrong.
+   * Incremented by every pair that a person called wrong.
    */
   verdict_generation: number | null;
 }
@@ -1375,7 +1375,7 @@ export interface SemanticShadow {
    */
   day: string | null;
   /**
-   * How many requests.
+   * Number of requests.
    */
   hits: number | null;
   /**
@@ -1391,7 +1391,7 @@ export interface SemanticShadow {
    */
   reason: string | null;
   /**
-   * What that would have saved.
+   * Cost that would have been saved, in US dollars.
    */
   saved_usd: Numeric | null;
 }

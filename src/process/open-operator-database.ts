@@ -3,7 +3,7 @@ import type { Config } from '../config.ts'
 import { type Database, sqlStateOf } from '../postgres/database.ts'
 import { openRealDatabase } from '../postgres/real.ts'
 import { findHolder, readPsqlPassword } from './data-dir.ts'
-import { openDatabase } from './run-server.ts'
+import { openDatabase } from './open-database.ts'
 
 /** Runs the command and disconnects. Throws a one-line error when there is no database, or it is not migrated. */
 export async function withOperatorDatabase<T>(config: Config, run: (database: Database) => Promise<T>): Promise<T> {

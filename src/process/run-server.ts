@@ -1,17 +1,10 @@
 /** Starts one serving process, from its stores to its open port. */
 import { type App, createApp } from '../app.ts'
-import { type Config, ConfigError } from '../config.ts'
+import type { Config } from '../config.ts'
 import { createEmbedder } from '../embedders/create-embedder.ts'
 import { withinTimeLimit } from '../event-loop/time-limit.ts'
 import { IDLE_TIMEOUT_SECONDS } from '../http/answer.ts'
-import { describeAddress, parseDatabaseUrl } from '../postgres/address.ts'
-import { shareConnections } from '../postgres/connection-budget.ts'
-import type { Database } from '../postgres/database.ts'
-import { openEmbeddedDatabase } from '../postgres/embedded/embedded.ts'
 import { readInstallationId } from '../postgres/installation-id.ts'
-import { migrate } from '../postgres/migrate.ts'
-import { pingDatabase } from '../postgres/ping.ts'
-import { openRealDatabase } from '../postgres/real.ts'
 import { readEncryptionKeys } from '../providers/keys/encryption-key.ts'
 import { connectRedis } from '../redis/connect-redis.ts'
 import { openProcessBus, type ProcessBus } from '../redis/process-bus.ts'
@@ -24,9 +17,11 @@ import { tagEntries } from '../stores/tagged-store.ts'
 import { createLog, type Log } from '../telemetry/log.ts'
 import { createWrongTags } from '../telemetry/wrong-tags.ts'
 import { warmTokenizer } from '../tokens/encodings.ts'
-import { keepPsqlPassword, lockDataDir } from './data-dir.ts'
+import { baseUrlOf, portUnavailable } from './address.ts'
 import { reportToSupervisor } from './heartbeat.ts'
 import { watchLoopDelay } from './loop-delay.ts'
+import { migrateAndLog, openDatabase } from './open-database.ts'
+import { reasonOf } from './reason-of.ts'
 import { stopOnSignals } from './stop-server.ts'
 import { welcome } from './welcome.ts'
 
@@ -70,39 +65,6 @@ export async function runServer(config: Config, { isWorker }: RunOptions): Promi
   watchLoopDelay(log)
   if (isWorker) reportToSupervisor()
   else await welcome(config, database, baseUrlOf(config.host, server.port ?? config.port))
-}
-
-/** Throws ConfigError when no database answers at DATABASE_URL. */
-export async function openDatabase(config: Config): Promise<Database> {
-  if (config.databaseUrl === null) {
-    // PGlite creates its files with any mode that the umask allows.
-    process.umask(0o077)
-    const directory = await lockDataDir(config.dataDir)
-    const password = await keepPsqlPassword(config.dataDir)
-    return openEmbeddedDatabase({ directory, psql: { port: config.embeddedPgPort, password } })
-  }
-  const url = config.databaseUrl
-  const first = openRealDatabase({ url, maxConnections: 1 })
-  try {
-    await pingDatabase(first)
-    const maxConnections = await shareConnections(first, config.databaseMaxConnections, config.workers)
-    return openRealDatabase({ url, maxConnections })
-  } catch (error) {
-    const address = parseDatabaseUrl(url)
-    throw new ConfigError([
-      `DATABASE_URL must lead to a PostgreSQL that answers; ${address && describeAddress(address)} does not: ${reasonOf(error)}. Example: DATABASE_URL=postgres://user:password@127.0.0.1:5432/model_proxy`,
-    ])
-  } finally {
-    await first.close()
-  }
-}
-
-/** Logs when another proxy's migration, or a table in use, delays this start. */
-export async function migrateAndLog(database: Database, log: Log): Promise<void> {
-  const onWait = (seconds: number) =>
-    log.info({ seconds }, 'waiting to migrate the database: another proxy is at it, or its tables are in use')
-  const { isBehind } = await migrate(database, { onWait })
-  if (isBehind) log.warn({}, 'a newer release has migrated the database; its functions stay')
 }
 
 /** The proxy starts without Redis, too, and reconnects later. */
@@ -156,24 +118,4 @@ function listen(http: App['http'] | NonNullable<App['dashboard']>, { port, host,
   }
   if (!http.server) throw new Error('The server did not start')
   return http.server
-}
-
-export function portUnavailable(host: string, port: number, error: unknown): ConfigError {
-  const isTaken = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE'
-  return new ConfigError([
-    isTaken
-      ? `PORT must be free on ${host}, and ${port} is in use by another process. Example: PORT=${port === 3000 ? 3001 : 3000}`
-      : `HOST and PORT must be an address of this machine; ${host}:${port} is not: ${reasonOf(error)}. Example: HOST=127.0.0.1`,
-  ])
-}
-
-export function baseUrlOf(host: string, port: number): string {
-  const reachable = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host
-  return `http://${reachable}:${port}/v1`
-}
-
-/** An error of several attempts, as for a name with two addresses, has a code and no message. */
-function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error)
-  return error.message || ('code' in error ? String(error.code) : error.name)
 }

@@ -1,13 +1,12 @@
 /** Entry point: reads the configuration, and starts a server or a supervisor of workers. */
 import { ConfigError, readConfig } from '../config.ts'
-import { runServer } from './run-server.ts'
-import { superviseWorkers } from './supervise-workers.ts'
 
 try {
   const isWorker = readArguments(process.argv.slice(2))
   const config = readConfig()
-  if (config.workers > 1 && !isWorker) await superviseWorkers(config)
-  else await runServer(config, { isWorker })
+  // Each loads what it needs: a supervisor has no use for the application, and a wrong setting is told at once.
+  if (config.workers > 1 && !isWorker) await (await import('./supervise-workers.ts')).superviseWorkers(config)
+  else await (await import('./run-server.ts')).runServer(config, { isWorker })
 } catch (error) {
   process.stderr.write(`${error instanceof ConfigError ? error.message : explainStart(error)}\n`)
   process.exit(1)

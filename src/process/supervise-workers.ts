@@ -1,7 +1,8 @@
 /** Runs several serving processes on one port: starts them, replaces those that end, passes signals on. */
 import { type Config, ConfigError } from '../config.ts'
 import { createLog, type Log } from '../telemetry/log.ts'
-import { baseUrlOf, migrateAndLog, openDatabase, portUnavailable } from './run-server.ts'
+import { baseUrlOf, portUnavailable } from './address.ts'
+import { migrateAndLog, openDatabase } from './open-database.ts'
 import { welcome } from './welcome.ts'
 import { spawnWorker, type WorkerProcess } from './worker-process.ts'
 

@@ -117,7 +117,7 @@ const CLOSING_BRACE = 0x7d
 async function askForLongUsage({ body, bodyBytes }: LongRequest): Promise<Uint8Array> {
   if ('stream_options' in body) return bodyBytes
   const beforeEnd = bodyBytes.subarray(0, bodyBytes.lastIndexOf(CLOSING_BRACE))
-  return copyInTurns(beforeEnd, new TextEncoder().encode(USAGE_WANTED))
+  return copyInTurns(beforeEnd, { behind: new TextEncoder().encode(USAGE_WANTED) })
 }
 
 /** Turns `stream_options.include_usage` on: only then does the upstream report a stream's usage. */

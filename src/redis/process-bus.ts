@@ -3,6 +3,7 @@ import { createTimeLimit } from '../event-loop/time-limit.ts'
 import type { TaggedEntries } from '../stores/tagged-store.ts'
 import { connectRedis, type RedisConnection } from './connect-redis.ts'
 import { installationPrefix } from './installation-names.ts'
+import { readScript } from './read-script.ts'
 
 /** The leader of a call. */
 export interface Lease {
@@ -38,10 +39,14 @@ export interface ProcessBus {
 /** A dead leader's lease expires after this long; a living leader renews it. */
 const LEASE_LIFETIME_MS = 10_000
 
-const RELEASE = `if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0`
-
 /** Without a reply by then, the process goes on by itself. */
 const TIME_LIMIT_MS = 300
+
+/** ioredis adds the scripts as methods at run time. */
+interface Scripted {
+  leaseBuffer(keyCount: 2, lease: string, entry: string, asker: string, ms: number): Promise<(Buffer | null)[]>
+  release(keyCount: 1, lease: string, asker: string): Promise<number>
+}
 
 export interface ProcessBusOptions {
   /** Not closed here: leases share the store's connection. */
@@ -53,7 +58,10 @@ export interface ProcessBusOptions {
   entries: TaggedEntries
 }
 
-export function openProcessBus({ redis, url, installationId, entries }: ProcessBusOptions): ProcessBus {
+export function openProcessBus({ redis: connection, url, installationId, entries }: ProcessBusOptions): ProcessBus {
+  const redis = connection as RedisConnection & Scripted
+  redis.defineCommand('lease', { lua: readScript('lease.lua') })
+  redis.defineCommand('release', { lua: readScript('release.lua') })
   const processId = crypto.randomUUID()
   const prefix = installationPrefix(installationId)
   const named = (name: string) => prefix + name
@@ -74,18 +82,19 @@ export function openProcessBus({ redis, url, installationId, entries }: ProcessB
   return {
     processId,
     async takeLease(name, callId, exactKey) {
-      // One pipeline, in this order: both names have the project's hash tag.
-      const taking = redis.set(named(name), `${processId} ${callId}`, 'PX', LEASE_LIFETIME_MS, 'NX')
-      const [taken, entry] = await inTime(Promise.all([taking, redis.getBuffer(named(exactKey))]))
-      if (taken === 'OK') return { holder: null, entry: entries.open(exactKey, entry) }
-      const [holder = '', holderCall = ''] = ((await inTime(redis.get(named(name)))) ?? '').split(' ')
+      const asker = `${processId} ${callId}`
+      const [held, entry = null] = await inTime(
+        redis.leaseBuffer(2, named(name), named(exactKey), asker, LEASE_LIFETIME_MS),
+      )
+      if (!held) return { holder: null, entry: entries.open(exactKey, entry) }
+      const [holder = '', holderCall = ''] = held.toString('latin1').split(' ')
       return { holder: { processId: holder, callId: holderCall } }
     },
     async renewLease(name) {
       await inTime(redis.pexpire(named(name), LEASE_LIFETIME_MS))
     },
     async releaseLease(name, lease) {
-      await inTime(redis.eval(RELEASE, 1, named(name), `${lease.processId} ${lease.callId}`))
+      await inTime(redis.release(1, named(name), `${lease.processId} ${lease.callId}`))
     },
     async send(to, message) {
       const channel = channelOf(to)

@@ -1,9 +1,9 @@
 /** The fast store on a Redis server or cluster. */
-import { readFileSync } from 'node:fs'
 import type { FastStore, PassBatch, PassVerdict, Window } from '../stores/fast-store.ts'
 import { birthOf, totalOf } from '../stores/sliding-window.ts'
 import type { RedisConnection } from './connect-redis.ts'
 import { installationPrefix } from './installation-names.ts'
+import { readScript } from './read-script.ts'
 
 /** ioredis adds the scripts as methods at run time. */
 interface Scripted {
@@ -91,10 +91,6 @@ const HAS_LOST = -1
 function writeWindow({ limit, remembered, missed = 0 }: Window, hasLost: boolean): (number | Buffer | string)[] {
   const known = remembered ? birthOf(remembered) : 0
   return [limit, known, missed, hasLost && remembered ? toBuffer(remembered) : '']
-}
-
-function readScript(file: string): string {
-  return readFileSync(new URL(file, import.meta.url), 'utf8')
 }
 
 function asBytes(value: number | Buffer | null | undefined): Uint8Array | null {

@@ -1,7 +1,7 @@
-/** Tells whether a context has the user's message worked on, rather than answered: "translate what the user writes". */
+/** Recognizes contexts in which the user's message is to be worked on rather than answered: "translate what the user writes". */
 import { phraseList } from './token.ts'
 
-/** Where a system prompt, an earlier turn or a schema holds one of these, the message's very wording may make the answer. */
+/** If a system prompt, an earlier turn or a schema contains one of these, the message's exact wording may matter. */
 const workStems = phraseList(`
   translat
   transliterat
@@ -142,9 +142,9 @@ const workVerbs = phraseList(`
 const material =
   /^.{3,60}\b(?:text|messages?|sentences?|input|prompts?|words?|writing|wording|tone|style|language|letters|characters|english)\b/s
 const LONGEST = 70
-/** So many are no prompt. */
+/** A context with more of these verbs is no ordinary prompt, and counts as handing the message over. */
 const MAX_VERBS = 200
-/** Longer texts are not searched: nothing shows that they hand nothing over. */
+/** Longer texts are not searched, and count as handing the message over. */
 const MAX_CHARS = 64_000
 
 export function handsOver(context: unknown): boolean {
@@ -159,7 +159,7 @@ function speaksOfWork(lower: string): boolean {
   return workStems.some(stem => lower.includes(stem)) || workVerbs.some(verb => isDoneToText(lower, `${verb} `))
 }
 
-/** "Fix the user's sentence", but not "generate text". */
+/** True for "Fix the user's sentence", but not for "generate text". */
 function isDoneToText(lower: string, verb: string): boolean {
   let seen = 0
   for (let at = lower.indexOf(verb); at >= 0; at = lower.indexOf(verb, at + verb.length)) {
@@ -170,7 +170,7 @@ function isDoneToText(lower: string, verb: string): boolean {
   return false
 }
 
-/** Fields that say how to answer, and to whom: no text for the model. */
+/** Fields about how to answer and to whom: the model does not read them. */
 const settings: ReadonlySet<string> = new Set([
   'model',
   'models',

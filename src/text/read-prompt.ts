@@ -1,4 +1,4 @@
-/** Reads a prompt once: its tokens, and the one way in which proof writes all wordings that ask the same. */
+/** Reads a prompt once: its tokens, and its normalized form. */
 import { LRUCache } from 'lru-cache'
 import { english } from './english/english.ts'
 import { german } from './german/german.ts'
@@ -7,38 +7,38 @@ import { mindsQuoteShapes } from './quotations.ts'
 import type { Token } from './token.ts'
 import { tokenize } from './tokenize.ts'
 
-/** Longer texts are never matched by meaning; reading them costs nothing. */
+/** Longer texts are never matched semantically, so they are not read. */
 export const MAX_SEMANTIC_CHARS = 4_000
-/** Prose that is a question is short; whatever is longer stands as it is. */
+/** Questions in prose are short; a longer text stays unchanged. */
 const MAX_PROSE_CHARS = 600
 
-/** All languages with tables. To add one, write its folder and list it. */
+/** All languages with tables. To add one, write its folder and list it here. */
 const languages: readonly Language[] = [english, german]
 
 export interface PromptReading {
-  /** As it was sent. */
+  /** The text as it was sent. */
   readonly text: string
-  /** Equal for two texts only where proof holds between them: the prose written one way, or the text less outer white space. */
+  /** The normalized prose, or the text without outer white space. Two texts with the same one are proved to ask the same. */
   readonly normalized: string
-  /** What proof compares; null where the text is compared as it stands. */
+  /** The tokens that proof compares; null when the text is compared unchanged. */
   readonly tokens: readonly Token[] | null
-  /** The language whose tables the tokens were written with. */
+  /** The language whose tables were used; null when none was. */
   readonly language: string | null
-  /** Whether the text is short enough to be matched by more than its hash. */
+  /** Whether the text is short enough for a semantic match. */
   readonly isSemantic: boolean
-  /** Whether it was handed over to be worked on: to the letter, whatever it is. */
+  /** Whether the context has the text worked on. It then stays unchanged. */
   readonly isHandedOver: boolean
 }
 
-/** Read lately: what was asked a moment ago is compared with what is asked now, again and again. Tokens take some fifty bytes a character. */
+/** Recent prompts are compared again and again with new ones. Tokens take some fifty bytes per character. */
 const readings = new LRUCache<string, PromptReading>({
   maxSize: 262_144,
   sizeCalculation: (_, text) => Math.max(1, text.length),
 })
 
-/** Takes any string, lone surrogates included, in linear time. */
+/** Takes any string, including lone surrogates, in linear time. */
 export function readPrompt(text: string): PromptReading {
-  // Not even trimmed: nothing looks at it.
+  // Not even trimmed, because it is not used.
   if (text.length > MAX_SEMANTIC_CHARS)
     return { text, normalized: text, tokens: null, language: null, isSemantic: false, isHandedOver: false }
   if (text.length > MAX_PROSE_CHARS) return readAnew(text)
@@ -50,13 +50,13 @@ export function readPrompt(text: string): PromptReading {
   return reading
 }
 
-/** Reads what a context hands over: "translate what the user writes" makes of every question a text. */
+/** Reads a message that its context has worked on: under "translate what the user writes", every question is a text. */
 export function readHandedOver(text: string): PromptReading {
   const isSemantic = text.length <= MAX_SEMANTIC_CHARS
   return { text, normalized: text, tokens: null, language: null, isSemantic, isHandedOver: true }
 }
 
-/** Reads a text of the same context as that of `other`. */
+/** Reads a text in the same context as `other`. */
 export function readBeside(other: PromptReading, text: string): PromptReading {
   return other.isHandedOver ? readHandedOver(text) : readPrompt(text)
 }
@@ -79,13 +79,13 @@ function writeProse(read: readonly Token[]): { tokens: readonly Token[]; languag
   return null
 }
 
-/** Where a mark, or the text itself, is what is quoted, handed over or asked about. */
+/** Texts in which a mark, or the text itself, may be quoted, worked on or asked about. */
 const aboutMarks =
   /[\n:："'“”「」『』`号號符角字節节译譯写寫句这這本末尾点點码碼鍵键]|结尾|最后|最後|重复|重複|输出|輸出|多长|マーク|記号|これ|この|バイト|번역|바이트|글자|전각|말|출력|이 |[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]\s/u
-/** What questions end in: "…吗？", "…什么？", "…ですか？", "…니까？". Without it the mark may be what makes it one. */
+/** Endings of questions: "…吗？", "…什么？", "…ですか？", "…니까？". Without one, the mark itself may make it a question. */
 const endsLikeQuestion = /(?:[吗嗎呢么麼谁誰里裡儿兒少几幾かは]|[까요니나는은])？$/u
 
-/** A question in characters of full width ends in a mark of either width; nothing else of a text that stands as it is may change. */
+/** A question in full-width characters ends in a mark of either width; nothing else of an unchanged text is normalized. */
 function writeVerbatim(trimmed: string): string {
   const isQuestion = endsLikeQuestion.test(trimmed.slice(-3)) && !aboutMarks.test(trimmed)
   return isQuestion ? `${trimmed.slice(0, -1)}?` : trimmed

@@ -1,24 +1,13 @@
 /** A page of another origin that calls the proxy, in a real browser. */
-import { existsSync } from 'node:fs'
-import { type Browser, chromium, type Page } from 'playwright-core'
+import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { describeBackends } from '../harness/backends.ts'
+import { describeOnce } from '../harness/backends.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { chromiumPath, NO_CHROMIUM, openBrowser } from './open-browser.ts'
 
-const CHROMIUM = '/usr/bin/chromium'
-const ARGUMENTS = [
-  '--headless',
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-  '--no-first-run',
-]
-const isInstalled = existsSync(CHROMIUM)
-const title = isInstalled ? 'pages of another origin' : `skipped: there is no ${CHROMIUM} (apt-get install chromium)`
+const title = chromiumPath ? 'pages of another origin' : NO_CHROMIUM
 
-describe.skipIf(!isInstalled)(title, () => {
+describe.skipIf(!chromiumPath)(title, () => {
   let browser: Browser
   const site = Bun.serve({
     port: 0,
@@ -27,14 +16,14 @@ describe.skipIf(!isInstalled)(title, () => {
   })
 
   beforeAll(async () => {
-    browser = await chromium.launch({ executablePath: CHROMIUM, args: ARGUMENTS, timeout: 60_000 })
-  }, 90_000)
+    browser = await openBrowser()
+  })
   afterAll(async () => {
     await browser?.close()
     await site.stop(true)
   })
 
-  describeBackends('call the proxy', backend => {
+  describeOnce('call the proxy', backend => {
     let proxy: TestProxy
     let strict: TestProxy
     let key: string

@@ -8,7 +8,7 @@ import { question } from '../harness/chat.ts'
 import { ask } from '../harness/client.ts'
 import { startUpstreams, type Upstreams } from '../harness/direct-upstreams.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
-import { chromiumPath, logIn, openBrowser, pagesOf, waitForPage } from './open-browser.ts'
+import { chromiumPath, logIn, NO_CHROMIUM, openBrowser, pagesOf, waitForPage } from './open-browser.ts'
 import { addAdministrator, OLDER_PARTITION, seedMatches, seedUsage } from './seed.ts'
 
 const axeSource = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8')
@@ -52,7 +52,7 @@ async function lookAt(page: Page, name: string): Promise<void> {
   await page.setViewportSize(WIDE)
 }
 
-const title = chromiumPath ? 'in chromium' : 'skipped: chromium is not installed (apt-get install chromium)'
+const title = chromiumPath ? 'in chromium' : NO_CHROMIUM
 
 describe.skipIf(!chromiumPath)(title, () => {
   let browser: Browser

@@ -5,6 +5,8 @@ import { EMAIL, PASSWORD } from './seed.ts'
 /** Null where none is installed; browser tests say so and are skipped. */
 export const chromiumPath = Bun.which('chromium') ?? Bun.which('chromium-browser') ?? Bun.which('google-chrome')
 
+export const NO_CHROMIUM = 'skipped: chromium is not installed (apt-get install chromium)'
+
 /** Loopback only: whatever a browser likes to fetch for itself is turned off. */
 const FLAGS = [
   '--headless',
@@ -17,8 +19,11 @@ const FLAGS = [
   '--disable-quic',
 ]
 
+/** Far longer than it takes on a busy machine. */
+const LAUNCHED_WITHIN_MS = 60_000
+
 export function openBrowser(): Promise<Browser> {
-  return chromium.launch({ executablePath: chromiumPath ?? 'chromium', args: FLAGS })
+  return chromium.launch({ executablePath: chromiumPath ?? 'chromium', args: FLAGS, timeout: LAUNCHED_WITHIN_MS })
 }
 
 export async function logIn(page: Page, root: string, email = EMAIL, password = PASSWORD): Promise<void> {

@@ -279,6 +279,19 @@ describeBackends('files and batches', backend => {
     expect(await counted()).toBe(10)
   })
 
+  test('text that PostgreSQL cannot hold is told of, wherever it stands', async () => {
+    const file_id = 'file-\u0000'
+    const messages = [{ role: 'user' as const, content: [{ type: 'file' as const, file: { file_id } }] }]
+    const asked = [
+      () => client.files.list({ after: file_id }),
+      () => client.files.list({ purpose: '\u0000' }),
+      () => start(file_id),
+      () => client.chat.completions.create({ model: 'openai/gpt-4o-mini', messages }),
+      () => client.post('/cache/feedback', { body: { request_id: '\u0000', verdict: 'right' } }),
+    ]
+    for (const ask of asked) await expect(ask()).rejects.toMatchObject({ status: 400 })
+  })
+
   test('what is wrong is told', async () => {
     const post = (body: string, type: string) =>
       fetch(`${proxy.baseUrl}/files`, {

@@ -209,6 +209,14 @@ describeBackends('what is passed on', backend => {
       await cut
     })
 
+    test('what says it is JSON and is not is no answer: it is told as such, and does not count', async () => {
+      const headers = { 'content-type': 'application/json' }
+      upstreams.openai.scriptOnce({ kind: 'raw', headers, parts: ['{"created":1,"data":[{"b64_json":"iVBOR'] })
+      await expect(client.images.generate({ model: 'gpt-image-1', prompt: 'A cat.' })).rejects.toMatchObject({
+        status: 502,
+      })
+    })
+
     test('speech that is too long to be kept is passed on all the same', async () => {
       upstreams.openai.script({ kind: 'answer', contentChars: 5_000_000 })
       const asked = { model: 'tts-1', voice: 'alloy', input: 'a novel' } as const

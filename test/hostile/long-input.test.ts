@@ -124,6 +124,22 @@ describeEmbedded('long input', backend => {
     expect(given.toSorted()).toEqual(jobs.toSorted())
   })
 
+  test('a long request of a batch is the worker’s', async () => {
+    const form = new FormData()
+    form.set('purpose', 'batch')
+    const body = say(text(LONG), { user: 'file_id' })
+    const lines = [{ body: say('Short.') }, { body }].map(line => JSON.stringify(line)).join('\n')
+    form.set('file', new Blob([lines]), 'in.jsonl')
+    const before = offLoop.given.get('read-batch-line') ?? 0
+    const response = await fetch(`${proxy.baseUrl}/files`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${keys.project}` },
+      body: form,
+    })
+    expect(response.status, await response.text()).toBe(200)
+    expect(offLoop.given.get('read-batch-line')).toBe(before + 1)
+  })
+
   test('short input is nobody’s but the event loop’s', async () => {
     upstream.script({ kind: 'answer' })
     const before = new Map(offLoop.given)

@@ -33,8 +33,8 @@ const large = (name: string, path: string, body: () => string, more: Partial<Cas
 const BODIES: Case[] = [
   large('small', CHAT, () => say('Hello.')),
   large('31 MB of small keys', CHAT, () => saying(`"x":{${many(2_000_000, i => `"k${i}":1`).join(',')}}`)),
-  large('100,000 fields, 20,000 names', CHAT, () =>
-    saying(`"x":[${many(99_000, i => `{"k${i % 20_000}":1}`).join(',')}]`),
+  large('38,000 fields, 7,500 names', CHAT, () =>
+    saying(`"x":[${many(37_990, i => `{"k${i % 7_500}":1}`).join(',')}]`),
   ),
   large('1,000,000 items', CHAT, () => saying(`"x":[${'1,'.repeat(990_000)}1]`)),
   large('31 MB of nesting', CHAT, () => saying(`"x":${'['.repeat(15 * MIB)}${']'.repeat(15 * MIB)}`)),
@@ -44,8 +44,8 @@ const BODIES: Case[] = [
   large('escapes of 31 MB', CHAT, () => saying(`"x":"${'\\u00fc'.repeat(5 * MIB)}"`)),
   large('a prompt of 31 MB', CHAT, () => say('word '.repeat(6 * MIB))),
   large('a prompt of 250 kB', CHAT, () => say('word '.repeat(50_000))),
-  large('45,000 messages', CHAT, () =>
-    JSON.stringify({ model: MODEL, messages: many(45_000, i => ({ role: 'user', content: `Message ${i}` })) }),
+  large('19,000 messages', CHAT, () =>
+    JSON.stringify({ model: MODEL, messages: many(19_000, i => ({ role: 'user', content: `Message ${i}` })) }),
   ),
   large('an image of 30 MB', CHAT, () =>
     say([
@@ -56,8 +56,8 @@ const BODIES: Case[] = [
   large('255 kB of small keys', CHAT, () => saying(`"x":{${many(22_000, i => `"k${i}":1`).join(',')}}`)),
   large('60 kB of small keys', CHAT, () => saying(`"x":{${many(6_000, i => `"k${i}":1`).join(',')}}`)),
   large('60 kB of nesting', CHAT, () => saying(`"x":${'['.repeat(30_000)}${']'.repeat(30_000)}`)),
-  large('responses: 40,000 items', RESPONSES, () =>
-    JSON.stringify({ model: MODEL, input: many(40_000, i => ({ role: 'user', content: `Message ${i}` })) }),
+  large('responses: 19,000 items', RESPONSES, () =>
+    JSON.stringify({ model: MODEL, input: many(19_000, i => ({ role: 'user', content: `Message ${i}` })) }),
   ),
   large('responses: an image of 30 MB', RESPONSES, () =>
     JSON.stringify({
@@ -79,11 +79,11 @@ const BODIES: Case[] = [
       })),
     }),
   ),
-  large('messages: 40,000 turns', MESSAGES, () =>
+  large('messages: 19,000 turns', MESSAGES, () =>
     JSON.stringify({
       model: MODEL,
       max_tokens: 9,
-      messages: many(40_000, i => ({ role: i % 2 ? 'assistant' : 'user', content: `Message ${i}` })),
+      messages: many(19_000, i => ({ role: i % 2 ? 'assistant' : 'user', content: `Message ${i}` })),
     }),
   ),
   large('messages: an image of 30 MB', MESSAGES, () =>

@@ -1,6 +1,10 @@
 #!/bin/sh
 # LiteLLM's proxy from PyPI, in FOLDER/litellm: python3 -m venv FOLDER/litellm && FOLDER/litellm/bin/pip install 'litellm[proxy]'
 set -eu
+# Else it waits for a list of prices that it fetches when it starts.
+export LITELLM_LOCAL_MODEL_COST_MAP=True
+# It would take our database for its own.
+unset DATABASE_URL
 cat > "$FOLDER/litellm.yaml" <<YAML
 model_list:
   - model_name: "*"

@@ -48,7 +48,8 @@ export function spreadFeatures(vector: Float32Array): Float32Array {
   for (let half = 1; half < vector.length; half *= 2) {
     for (let from = 0; from < vector.length; from += 2 * half) {
       for (let at = from; at < from + half; at += 1) {
-        const [one, other] = [vector[at] ?? 0, vector[at + half] ?? 0]
+        const one = vector[at] as number
+        const other = vector[at + half] as number
         vector[at] = one + other
         vector[at + half] = one - other
       }

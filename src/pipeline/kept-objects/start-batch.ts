@@ -1,5 +1,5 @@
 /** Starts a batch over one of the project's files. It counts as many requests as the file holds. */
-import { invalidRequest, ProxyError } from '../../errors.ts'
+import { invalidRequest, ProxyError, refuse } from '../../errors.ts'
 import type { Account } from '../../postgres/admit.ts'
 import { findKeptObject } from '../../postgres/kept-objects.ts'
 import { refuseUnallowed } from '../../providers/allowed-models.ts'
@@ -16,6 +16,7 @@ export async function startBatch(context: MakingContext, room: KeptRoom): Promis
   if (account.key_type === 'test' && anybody instanceof ProxyError) throw anybody
   const { input_file_id: input } = passed.fields
   if (typeof input !== 'string') throw invalidRequest("Missing required parameter: 'input_file_id'.", 'input_file_id')
+  if (input.includes('\0')) throw refuse('unheldText')
   const file = await findKeptObject(database, account.project_id, 'files', input)
   if (!file) throw noSuchObject('files', input)
   // The requests of a file with another purpose were neither counted nor checked for references.

@@ -17,7 +17,9 @@ export async function uploadFile(context: MakingContext, room: KeptRoom): Promis
   const provider = room.stages.modelRouter.keeperOfFiles(account)
   if (provider instanceof ProxyError) throw provider
   const isInput = fields.purpose === 'batch'
-  const { references, ...input } = isInput ? await readBatchInput(form, account.allowed_models !== null) : NO_INPUT
+  const { references, ...input } = isInput
+    ? await readBatchInput(form, { looksForModels: account.allowed_models !== null, owner: account.project_id })
+    : NO_INPUT
   const refusal = refuseUnallowed(input.models ?? [], account)
   if (refusal) throw refusal
   await room.stages.checkReferences(references, account, provider)

@@ -66,6 +66,8 @@ async function answerWhole(
       ? judgePassed(told.whole)
       : await offLoop.run(JUDGE, told.gathered.parts, { transfer: told.gathered.buffers })
   const { bytes, hasResults } = read
+  // Cut short, as far as anybody can tell.
+  if (!read.isJson) throw broken(provider.name, 'gave an answer that says it is JSON and is not')
   const usage = readPassedUsage(read.usage)
   await keep(context, joined, { contentType: typeOf(answer), bytes, hasResults }, usage, stages)
   const cost = priceOfPassed(context, usage, stages.catalogue)

@@ -7,7 +7,7 @@ export interface Sound {
 }
 
 /** Longer audio is relayed and not stored: some four minutes of mp3. */
-export const MAX_SOUND_BYTES = 4 * 1024 * 1024
+export const MAX_SOUND_BYTES = 1_500_000
 
 export function writeSound({ contentType, bytes }: Sound): Uint8Array {
   const sound = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('base64')

@@ -1,9 +1,9 @@
-/** English abbreviations that stand for one thing alone. */
+/** English abbreviations with one meaning only. */
 import { lowerKey } from '../phrases.ts'
 import { replaceWords, rewrite, type Token, wordSet } from '../token.ts'
 import { functionWords } from './openers.ts'
 
-/** Before these letters in capitals, "US" is a country and never emphasis. */
+/** After these words, "US" in capitals is the country, not emphasis. */
 const beforeCountry = wordSet('the in of from to across within throughout')
 const beforeTelevision = wordSet('is on a an the my your watch watching of for than indian american best favorite')
 const afterTelevision = wordSet(
@@ -26,7 +26,7 @@ export function expandAbbreviations(tokens: readonly Token[]): Token[] {
   })
 }
 
-/** "On TV", "a TV set"; what has a name is not called otherwise: "Apple TV", "TV Tropes". */
+/** "On TV", "a TV set". A name is not expanded: "Apple TV", "TV Tropes". */
 function isTelevision(tokens: readonly Token[], at: number): boolean {
   if (!/^(?:TV|tv)$/.test(tokens[at]?.key ?? '')) return false
   const next = tokens[at + 1]
@@ -34,7 +34,7 @@ function isTelevision(tokens: readonly Token[], at: number): boolean {
   return beforeTelevision.has(lowerKey(tokens[at - 1])) && (isWhole || afterTelevision.has(lowerKey(next)))
 }
 
-/** "In the US", "in US": the country has its article. */
+/** "In the US", "in US": the country gets its article. */
 function withArticle(before: string, tokens: Token[]): Token[] {
   const [first] = tokens
   if (!first || before !== 'in') return tokens

@@ -1,4 +1,7 @@
-/** English contractions, each with what it stands for; those that may stand for two things, or are a word without the apostrophe, are left out. */
+/**
+ * English contractions with their full forms. Contractions with two meanings, and those that are other words without the apostrophe, are
+ * left out.
+ */
 import { lowerKey } from '../phrases.ts'
 import { replaceWords, type Token, wordSet } from '../token.ts'
 import { auxiliaries } from './openers.ts'
@@ -66,20 +69,20 @@ const table: ReadonlyMap<string, string> = new Map(
   }),
 )
 
-/** What `'s` may also be before a participle: "what's been done". Regular ones end in -ed. */
+/** Before a participle, `'s` may also mean "has": "what's been done". Regular participles end in -ed. */
 const participles = wordSet(`
   been got had done gone become eaten bitten written given taken seen known left said made found lost won come run begun broken chosen
   driven fallen forgotten grown hidden thrown worn sold told bought brought caught taught thought kept slept spent sent built paid met
   read put set cut hit shut hurt drunk sung swum risen flown drawn shown proven stolen spoken woken beaten
 `)
 const pronouns = wordSet('he she it he they we you i')
-/** After one of these a contraction is mentioned, not used: "when do I use it's", "its or it's". */
+/** After one of these, a contraction is mentioned, not used: "when do I use it's", "its or it's". */
 const beforeMention = wordSet(`
   not or versus vs between use used using uses than write writing type typing put of with for from in into by about like on
 `)
 const afterMention = wordSet('or versus vs and')
 
-/** Expands those before `end`. */
+/** Expands contractions before position `end`. */
 export function expandContractions(tokens: readonly Token[], end = tokens.length): Token[] {
   return tokens.flatMap((token, at) => {
     if (token.kind !== 'word' || at >= end) return [token]
@@ -95,7 +98,7 @@ function isHas(tokens: readonly Token[], at: number): boolean {
   return participles.has(verb) || verb.endsWith('ed')
 }
 
-/** No auxiliary stands before a contraction that is used, and none but a negation ends a sentence. */
+/** A contraction in use follows no auxiliary, and ends a sentence only if it is a negation. */
 function isMentioned(tokens: readonly Token[], at: number): boolean {
   const [before, next] = [lowerKey(tokens[at - 1]), tokens[at + 1]]
   const ends = (next === undefined || next.kind === 'mark') && !/n'?t$/.test(lowerKey(tokens[at]))

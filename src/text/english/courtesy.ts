@@ -1,15 +1,15 @@
-/** English courtesy: what stands around a question or a request and asks for nothing itself. */
+/** English courtesy: words around a question or a request that ask for nothing. */
 import { courtesyTables } from '../edges.ts'
 import { lowerKey } from '../phrases.ts'
 import { phraseList, type Token, wordSet } from '../token.ts'
 import { openers, questionWords } from './openers.ts'
 
-/** What nobody asks whether someone is able to. */
+/** "Can you …" with these is never a question about ability. */
 const plainRequests = wordSet('explain outline discuss elaborate')
-/** Of these "would you" asks for the opinion of the one who is asked; "can you compare strings in C" asks what anyone can do. */
+/** With these, "would you" asks for an opinion, and "can you compare strings in C" asks about ability. */
 const judgedRequests = wordSet('describe define suggest recommend compare')
 const conditions = wordSet('as by without with in on from yourself inside')
-/** "Can you write a poem", but neither "can you write Chinese" nor "can you write a will". */
+/** "Can you write a poem" is a request; "can you write Chinese" and "can you write a will" are not. */
 const productRequests = wordSet('write create generate draft provide make')
 const products = wordSet(`
   poem haiku story essay email letter script function program query list table summary song paragraph plan outline report article joke tweet
@@ -17,10 +17,10 @@ const products = wordSet(`
 `)
 const listRequests = wordSet('list name')
 const determiners = wordSet('a an the some my two three four five six seven eight nine ten')
-/** "Can you give me", but not "can you give blood". */
+/** "Can you give me" is a request; "can you give blood" is not. */
 const givingRequests = wordSet('give show tell teach help')
 
-/** "Can you write a poem as good as Keats", "… a query without a join": whether it can be done. */
+/** "Can you write a poem as good as Keats", "… a query without a join" ask whether it is possible. */
 function isBound(token: Token): boolean {
   return /^(?:as|without|yourself)$/.test(token.key)
 }
@@ -176,7 +176,7 @@ export const courtesy = courtesyTables({
     pls
     plz
   `),
-  /** "What rhymes with please": its object. */
+  /** In "what rhymes with please", the word is an object. */
   objectMakers: wordSet(`
     of with to for the a an and or is are was were be not as mean means meant called than like use uses using type types write about how
     i you we they he she it that who which please say says word from into by

@@ -1,4 +1,4 @@
-/** English prose as proof writes it: short questions and requests, with what is harmless between two wordings written one way. */
+/** Normalizes English prose: short questions and requests, with their harmless variants. */
 import { trimCourtesy } from '../edges.ts'
 import type { Language } from '../language.ts'
 import { indexPhrases, lowerKey, matchPhrase } from '../phrases.ts'
@@ -23,7 +23,7 @@ import { writeSmallWords } from './small-words.ts'
 import { writeSpelling } from './spelling.ts'
 import { bytesWords, formPhrases, formWords, spacingWords, wordingWords } from './wording.ts'
 
-/** Longer texts are documents: what they say counts to the letter. */
+/** Longer texts are documents, which are compared exactly. */
 const MAX_WORDS = 60
 const firstPersons = wordSet("i i'm i've i'll my we we're we've our")
 
@@ -37,7 +37,7 @@ export const english: Language = {
     const sentences = splitSentences(core.tokens)
     const [first] = sentences
     if (!first || !(asks(first) || sentences.some(asks))) return null
-    // One word asks of something that is not said: "isn't?"
+    // A single word refers to something unsaid: "isn't?"
     if (core.tokens.filter(({ kind }) => kind !== 'mark').length < 2) return null
     const isTechnical =
       !words.isDisjointFrom(formWords) || (words.has('go') && core.tokens.some(({ key }) => key === 'Go'))
@@ -58,7 +58,7 @@ function isEnglish(tokens: readonly Token[]): boolean {
   return words.length <= MAX_WORDS && 5 * known.length >= words.length
 }
 
-/** Not about wording, nothing handed over after a colon, no line structure. */
+/** Whether the text is not about wording, presents nothing after a colon, and has no line structure. */
 function isPlain(tokens: readonly Token[], words: ReadonlySet<string>): boolean {
   const isWording = !words.isDisjointFrom(wordingWords)
   return !tokens.some(
@@ -69,13 +69,13 @@ function isPlain(tokens: readonly Token[], words: ReadonlySet<string>): boolean 
   )
 }
 
-/** "How many spaces are there in a  b": wherever spacing is spoken of, more than one space counts. */
+/** In a text about spacing, several spaces matter: "How many spaces are there in a  b". */
 function mindsSpacing(tokens: readonly Token[], words: ReadonlySet<string>): boolean {
   if (words.isDisjointFrom(spacingWords)) return false
   return tokens.some((token, at) => at > 0 && token.start > (tokens[at - 1]?.end ?? 0) + 1)
 }
 
-/** A program knows ’ from ', and a search "these words" from 'these words'; who asks what words mean, or who said them, does not. */
+/** In programs and searches the kind of quotation marks matters, but not in questions about what words mean or who said them. */
 function mindsMarkShapes(tokens: readonly Token[], words: ReadonlySet<string>, isTechnical: boolean): boolean {
   const reshaped = tokens.filter(token => token.rewritten.includes('typography'))
   const isMention = !words.isDisjointFrom(meaningWords) || mayHoldTitle(words)
@@ -86,7 +86,7 @@ function mindsMarkShapes(tokens: readonly Token[], words: ReadonlySet<string>, i
 
 const formal: ReadonlySet<HarmlessKind> = new Set(['spelling', 'known-name', 'number-word', 'abbreviation', 'synonym'])
 
-/** Whether the text itself holds two forms apart: "is color older than colour". */
+/** Whether the text itself distinguishes two forms: "is color older than colour". */
 function holdsApart(tokens: readonly Token[]): boolean {
   if (!tokens.some(token => token.rewritten.some(kind => formal.has(kind)))) return false
   const kindsOf = (token: Token) => token.rewritten.filter(kind => formal.has(kind)).join()
@@ -94,14 +94,14 @@ function holdsApart(tokens: readonly Token[]): boolean {
   return tokens.some(token => {
     const [known, kinds] = [forms.get(token.key), kindsOf(token)]
     forms.set(token.key, kinds)
-    // "How many states are in the United States": half of a name is another word.
+    // "How many states are in the United States": the word inside a name is another word.
     return known !== undefined && known !== kinds && token.key !== 'states'
   })
 }
 
 /**
- * Of several sentences some may be what the others speak of ("Write a reply. It's late."): questions and what the asker says of
- * himself before them are written one way, the rest stays.
+ * Of several sentences, some may be material for the others ("Write a reply. It's late."). Only questions, and the user's statements
+ * about himself before them, are normalized.
  */
 function writeOneOf(sentence: readonly Token[], all: readonly (readonly Token[])[], at: number): readonly Token[] {
   if (all.some(each => requestVerbs.has(lowerKey(each[0])))) return at === 0 ? openInSmall(sentence) : sentence
@@ -109,18 +109,18 @@ function writeOneOf(sentence: readonly Token[], all: readonly (readonly Token[])
   return asks(sentence) || isOwn ? expandContractions(openInSmall(sentence)) : sentence
 }
 
-/** Where no word is rewritten, as it may be a name in a program or part of a title, frames are still written one way. */
+/** Question frames are normalized even if words must not be, because they may be names in a program or parts of a title. */
 function writeOnly(sentence: readonly Token[], isLexical: boolean): readonly Token[] {
   const opened = openInSmall(trimClosingMark(sentence))
   if (opened.some(token => meaningWords.has(lowerKey(token)))) return writeMeaningOf(opened)
-  // "Who sang what's up": within a title nothing is short for anything.
+  // "Who sang what's up": in a title, nothing is expanded.
   const spoken = expandContractions(
     opened,
     isLexical || !mayHoldTitle(new Set(opened.map(lowerKey))) ? opened.length : 1,
   )
   const calculation = calculate(spoken)
   if (calculation) return calculation
-  // What letters stand for is asked of those letters.
+  // A question about what letters stand for is about those letters.
   if (spoken.some((_, at) => matchPhrase(formIndex, spoken, at) > 0)) return spoken
   const named = writeFields(expandAbbreviations(spoken.map(writeName)))
   const worded = !isLexical ? named : writeSmallWords(writeNumbers(named.map(writeSpelling)))
@@ -132,7 +132,7 @@ function writeOnly(sentence: readonly Token[], isLexical: boolean): readonly Tok
 const formIndex = indexPhrases(formPhrases)
 const meaningWords = wordSet('mean means meaning meant define definition')
 
-/** What is asked about stays as it was written. */
+/** The words asked about stay unchanged. */
 function writeMeaningOf(opened: readonly Token[]): readonly Token[] {
   const spoken = expandContractions(opened, 1)
   return writeMeaning(spoken) ?? spoken
@@ -140,7 +140,7 @@ function writeMeaningOf(opened: readonly Token[]): readonly Token[] {
 
 const calculations = indexPhrases(['what is', 'how much is', 'calculate', 'compute', 'solve'])
 
-/** "What is 12 × 9", and nothing else. */
+/** Handles "What is 12 × 9" with nothing else. */
 function calculate(sentence: readonly Token[]): readonly Token[] | null {
   const length = matchPhrase(calculations, sentence, 0)
   const written = length > 0 ? writeCalculation(sentence, length) : null

@@ -1,8 +1,8 @@
-/** Tells English prose that speaks of itself, of works that have titles, or of words from prose that uses them. */
+/** Recognizes English prose that is about itself, about works with titles, or about words. */
 import { lowerKey } from '../phrases.ts'
 import { type Token, wordSet } from '../token.ts'
 
-/** What the prompt itself is like: a greeting or a mark more is then another answer. */
+/** About the prompt itself: a greeting or a punctuation mark then changes the answer. */
 const aboutItself = [
   /\b(?:did|was|were|have|had) i\b/,
   /\b(?:do|am) i (?:sound|seem|come across|appear|being|rude|polite|shouting|yelling|nice|formal)\b/,
@@ -14,7 +14,7 @@ const aboutItself = [
   /\b(?:ask|asks|asked|asking) for (?:the |some |a |an )?\w+$/,
   /\bi (?:just )?(?:said|wrote|typed|asked|used)\b/,
   /\b(?:periods?|dots?|marks?) at the end\b|\bends? (?:with|in|this)\b|\bquestion marks?\b|\bfull stops?\b/,
-  // "How do I end an email? Cheers": courtesy may be the answer, or a part of it.
+  // "How do I end an email? Cheers": courtesy may be the answer, or part of it.
   /\b(?:end|close|finish|sign|start|open|begin)\w* (?:an?|my|the|your) (?:\w+ )?(?:letter|email|e-mail|mail|message|note|conversation|speech)\b/,
 ]
 
@@ -23,7 +23,7 @@ export function speaksOfItself(tokens: readonly Token[]): boolean {
   return aboutItself.some(pattern => pattern.test(prose))
 }
 
-/** Who makes, sings or says something: what follows may be a title or a saying in small letters, and is then to the letter. */
+/** Someone makes, sings or says something: what follows may be a title or a saying in lower case, and stays unchanged. */
 const makers = wordSet(`
   sang sings sing sung sung singer lyrics recorded recordings released soundtrack wrote author directed directs
   director starred stars starring star acted actor actors actress cast plays played voiced narrated produced painted composed composer

@@ -1,6 +1,7 @@
 /**
- * English names that are no other word in small letters. Polish, Turkey, China, March, May, Reading, Nice, Apple, Java, Go, Swift, Rust,
- * Ruby, Amazon, Meta, Oracle, Morocco, Panama, Ubuntu, Einstein and their like are missing on purpose: in small letters they mean something else.
+ * English names without another meaning in lower case. Polish, Turkey, China, March, May, Reading, Nice, Apple, Java, Go, Swift, Rust,
+ * Ruby, Amazon, Meta, Oracle, Morocco, Panama, Ubuntu, Einstein and the like are left out on purpose: in lower case they mean something
+ * else.
  */
 import { lowerKey } from '../phrases.ts'
 import { rewrite, type Token, wordSet } from '../token.ts'
@@ -34,14 +35,14 @@ const makers = `
   Google Microsoft Facebook Instagram Netflix Spotify Samsung Toyota Nokia Sony Nvidia Airbnb Reddit Quora Tumblr Pinterest
   Wikipedia Debian Kubernetes Gmail Skype Dropbox Obama Shakespeare
 `
-/** Names with a capital within: all ways to write them are one. */
+/** Names with a capital inside: all spellings count as one. */
 const inner = `
   jQuery JavaScript TypeScript PostgreSQL MySQL SQLite MongoDB GitHub GitLab YouTube LinkedIn WhatsApp PayPal eBay iPhone iPhones iPad
   iPads iOS macOS MacBook WordPress OpenAI ChatGPT PowerPoint GraphQL FastAPI NumPy PyTorch TensorFlow AutoCAD
   TikTok IntelliJ DevOps WiFi PlayStation
 `
 
-/** Acronyms that are no word in small letters: "html", "HTML". With a capital alone they may be a name: Mr Seo. */
+/** Acronyms that are no word in lower case: "html", "HTML". With only an initial capital they may be a name: Mr Seo. */
 const acronyms = `
   NASA FBI CIA NATO NBA NFL NHL FIFA HTML CSS SQL PHP XML JSON URL USB CPU GPU DNA RNA HIV GDP MBA GMAT GRE UPSC IELTS TOEFL JEE NEET
   IIT IIM IBM BMW UFO ADHD OCD PTSD HTTP HTTPS FTP DNS VPN SEO CEO CFO GPS DVD IQ SSC IAS CGL IBPS RBI CBSE NCERT KVPY ISRO
@@ -65,12 +66,12 @@ const innerForms: ReadonlySet<string> = new Set(
   ]),
 )
 
-/** After one of these stands what a program calls it: "import html", "import HTML". */
+/** An identifier follows these words: "import html" and "import HTML" differ. */
 const beforeIdentifiers = wordSet(
   'import imports require include includes from new class def function const let var module namespace struct enum extends package keyword',
 )
 
-/** The name in small letters, where it is known and written in one of its ways; in capitals throughout it may be an acronym. */
+/** Returns a known name in lower case, if it has one of its spellings; in capitals throughout it may be an acronym. */
 export function writeName(token: Token, at: number, all: readonly Token[]): Token {
   if (token.kind !== 'word' || isIdentifier(all, at)) return token
   const lower = small.get(token.key)
@@ -79,7 +80,7 @@ export function writeName(token: Token, at: number, all: readonly Token[]): Toke
   return isKnown ? rewrite(token, token.key.toLowerCase(), 'known-name') : token
 }
 
-/** "Learn from Google": from is that of a program beside "import" alone. */
+/** "from" precedes an identifier only beside "import", unlike in "learn from Google". */
 function isIdentifier(all: readonly Token[], at: number): boolean {
   const before = lowerKey(all[at - 1])
   return beforeIdentifiers.has(before) && (before !== 'from' || all.some(token => lowerKey(token) === 'import'))

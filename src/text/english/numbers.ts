@@ -1,4 +1,4 @@
-/** English number words, and calculations spelled out. */
+/** English number words, and calculations in words. */
 import { lowerKey } from '../phrases.ts'
 import { replaceWords, rewrite, type Token } from '../token.ts'
 
@@ -13,7 +13,7 @@ const multiples: ReadonlyMap<string, number> = new Map([
   ['hundred', 100],
   ['thousand', 1000],
 ])
-/** "How do I write five": as a word or as a figure. */
+/** After these, the question is about the form: "How do I write five", as a word or as a figure. */
 const beforeForms = new Set([
   'write',
   'writing',
@@ -28,7 +28,7 @@ const beforeForms = new Set([
   'every',
 ])
 
-/** Number words from two on as figures; "one" is a pronoun as often as a number and stays. */
+/** Writes number words from two on as figures; "one" is often a pronoun, and stays. */
 export function writeNumbers(tokens: readonly Token[]): Token[] {
   const written: Token[] = []
   for (let at = 0; at < tokens.length; ) {
@@ -46,7 +46,7 @@ function asNumber(replaced: readonly Token[], value: number): Token[] {
   return replaceWords(replaced, [String(value)], 'number-word').map(token => ({ ...token, kind: 'number' }))
 }
 
-/** Either part of "three hundred and five": one number, not two. */
+/** Either part of "three hundred and five", which is one number. */
 function isOfSum(tokens: readonly Token[], at: number): boolean {
   const isMultiple = (place: number) => multiples.has(wordAt(tokens, place))
   const ends = [at + 1, at + 2].find(isMultiple)
@@ -56,7 +56,7 @@ function isOfSum(tokens: readonly Token[], at: number): boolean {
   )
 }
 
-/** "Twenty five dollar bills" may be twenty of them. */
+/** "Twenty five dollar bills" may mean twenty bills of five dollars. */
 function numberAt(tokens: readonly Token[], at: number): { value: number; length: number } | null {
   const first = smallAt(tokens, at)
   if (!first || first.length > 1 || (smallAt(tokens, at - 1)?.length ?? 1) > 1) return null
@@ -80,7 +80,7 @@ function joined(ten: number, unit: number | undefined, length: number): { value:
   return ten >= 20 && unit !== undefined && unit > 0 && unit < 10 ? { value: ten + unit, length } : null
 }
 
-/** In small letters: "Seven" within a sentence is part of a name. */
+/** Only in lower case: "Seven" within a sentence is part of a name. */
 function wordAt(tokens: readonly Token[], at: number): string {
   return tokens[at]?.kind === 'word' ? tokens[at].key : ''
 }
@@ -110,8 +110,8 @@ const operators: ReadonlyArray<readonly [words: readonly string[], symbol: strin
 const plainNumber = /^-?\d+(?:\.\d+)?$/
 
 /**
- * A calculation from `at` to the end, written one way; null where the tokens are none. Nothing but numbers and operators in turn
- * is one: "3 times 2 days ago" is not.
+ * Normalizes a calculation from `at` to the end; null when the tokens are none. Only alternating numbers and operators are one: "3 times
+ * 2 days ago" is not.
  */
 export function writeCalculation(tokens: readonly Token[], at: number): Token[] | null {
   const written: Token[] = []

@@ -1,4 +1,4 @@
-/** Cuts English prose into sentences, and writes what opens and ends one in one way. */
+/** Splits English prose into sentences, and normalizes their beginning and end. */
 import { lowerKey } from '../phrases.ts'
 import { rewrite, type Token, wordSet } from '../token.ts'
 import { auxiliaries, functionWords, openers, questionWords } from './openers.ts'
@@ -18,18 +18,18 @@ export function splitSentences(tokens: readonly Token[]): Token[][] {
   return start < tokens.length ? [...sentences, tokens.slice(start)] : sentences
 }
 
-/** Whether it opens like a question or a request. */
+/** Whether it begins like a question or a request. */
 export function asks(sentence: readonly Token[]): boolean {
   return openers.has(lowerKey(sentence[0]))
 }
 
-/** After one of these, or in front of nothing, "I" is a symbol: the current, or the first. */
+/** After one of these, or at the end, "I" is a symbol: the electric current, or a number. */
 const beforeSymbol = wordSet(`
   is are does has the a an of for in to with by on like equals = between find calculate compute solve measure derive define type part
   class phase war grade vitamin group number
 `)
 
-/** A text with one of these is one of formulas or programs: "can i be negative". */
+/** A text with one of these is about formulas or programs: "can i be negative". */
 const besideSymbol = wordSet(`
   loop loops array arrays index indices integer matrix complex imaginary negative positive zero squared equal equals exponent vector sum
 `)
@@ -42,7 +42,7 @@ function isSymbol(sentence: readonly Token[], at: number): boolean {
   return beforeSymbol.has(before) || (ends && !auxiliaries.has(before))
 }
 
-/** The first word in small letters, where that makes no other word of it, and "I". */
+/** Writes the first word in lower case, unless that changes its meaning, and "I". */
 export function openInSmall(sentence: readonly Token[]): Token[] {
   return sentence.map((token, at) => {
     if (token.kind !== 'word') return token
@@ -60,30 +60,33 @@ export function openInSmall(sentence: readonly Token[]): Token[] {
 const exclaimed = wordSet('explain describe list give show help')
 const markable = wordSet('of is the a an mean means called does do use using with and or to in for')
 
-/** With a full stop after them they are others: 3 in., Co., Sun. */
+/** With a full stop these are other words: 3 in., Co., Sun. */
 const abbreviated = wordSet(
   'co in no st dr mr mrs ms jr sr inc ltd corp etc vs jan mar apr jun jul aug sep sept oct nov dec mon tue wed thu fri sat sun a p m',
 )
 
-/** Takes the last marks off a sentence that shows by itself that it asks; a mark that may be an operand or the subject stays. */
+/**
+ * Removes the final marks of a sentence that is recognizable as a question or request without them. A mark that may be an operand or the
+ * subject stays.
+ */
 export function trimClosingMark(sentence: readonly Token[]): readonly Token[] {
   if (!asks(sentence)) return sentence
   let end = sentence.length
   while (end > 1 && sentence[end - 1]?.kind === 'mark' && sentenceEnds.has(sentence[end - 1]?.key ?? '')) end -= 1
   const last = sentence[end - 1]
-  // "What!" is not "What?".
+  // "What!" differs from "What?".
   if (!last || end === sentence.length || end === 1) return sentence
   const marks = sentence.slice(end)
   const stops = marks.filter(mark => mark.key === '.').length
-  // Dots may stand for what was left out, or for a folder; only a question mark may stand apart.
-  // "What is Co.?": the stop belongs to the word.
+  // Dots may mean an omission or a folder, and only a question mark may stand apart. In "What is Co.?", the full stop belongs to the
+  // word.
   if (
     stops > 1 ||
     (stops > 0 && (marks.length > 1 || abbreviated.has(lowerKey(last)))) ||
     (marks[0]?.key !== '?' && marks[0]?.start !== last.end)
   )
     return sentence
-  // It may be part of a name: "who wrote Oliver!", "explain Yahoo!", "write a review of mother!".
+  // An exclamation mark may be part of a name: "who wrote Oliver!", "explain Yahoo!", "write a review of mother!".
   if (marks[0]?.key === '!' && !(exclaimed.has(lowerKey(sentence[0])) && /^[a-z]+$/.test(last.key))) return sentence
   const isLoose = last.kind === 'word' && !markable.has(lowerKey(last)) && last.key.length > 1
   const isQuestion = marks.length === 1 && (last.kind !== 'operator' || last.key === 'x')
@@ -94,7 +97,7 @@ export function trimClosingMark(sentence: readonly Token[]): readonly Token[] {
 
 const subjects = wordSet('i you he she it we they who that')
 
-/** "Tell me what the capital is": "what is the capital". */
+/** "Tell me what the capital is" becomes "what is the capital". */
 export function writeReported(sentence: readonly Token[]): readonly Token[] {
   const marks = sentence.findLastIndex(token => token.kind !== 'mark') + 1
   const verb = sentence[marks - 1]

@@ -1,4 +1,4 @@
-/** Small words that have two shapes and one meaning: "somebody" and "someone", "a" and "an", "in" and "on" a site. */
+/** Function words with two forms and one meaning: "somebody" and "someone", "a" and "an", "in" and "on" a site. */
 import { lowerKey, startsWith } from '../phrases.ts'
 import { rewrite, type Token, wordSet } from '../token.ts'
 import { auxiliaries } from './openers.ts'
@@ -7,7 +7,7 @@ const shapes: ReadonlyMap<string, string> = new Map(
   Object.entries({ somebody: 'someone', anybody: 'anyone', everybody: 'everyone' }),
 )
 const beforeNoun = wordSet('a the be become becoming being')
-/** Where one asks, answers and shows oneself; what is there is on it. */
+/** Sites where people ask and post: "in" and "on" mean the same. */
 export const sites = wordSet(
   'quora youtube facebook instagram whatsapp snapchat linkedin tumblr reddit pinterest tiktok',
 )
@@ -15,11 +15,11 @@ const onSites = wordSet(`
   question questions answer answers account profile picture post posts photo photos video videos message messages language followers friends
   topic topics password name username
 `)
-/** With whom one works; where their names are countries of their own, no preposition is like another. */
+/** Employers. Where their names are also places, prepositions differ. */
 const employers = wordSet('google microsoft facebook netflix nvidia samsung nokia sony toyota airbnb spotify')
 const engagements = wordSet('internship internships job jobs')
 
-/** Examinations, with their article or without. */
+/** Examinations, with or without their article. */
 const exams = wordSet(
   'GATE ACT SAT GRE GMAT LSAT MCAT CAT JEE NEET UPSC IELTS TOEFL gre gmat jee neet upsc ielts toefl',
 )
@@ -33,7 +33,7 @@ export function writeSmallWords(tokens: readonly Token[]): readonly Token[] {
 function writeSmallWord(token: Token, at: number, all: readonly Token[]): Token {
   const [before, next] = [all[at - 1], all[at + 1]]
   const shape = shapes.get(token.key)
-  // "Is he a somebody", "how do I become somebody": one who counts.
+  // In "Is he a somebody", "how do I become somebody", the word means an important person.
   if (shape !== undefined && !beforeNoun.has(lowerKey(before))) return rewrite(token, shape, 'synonym')
   if (token.key === 'an' && next?.kind === 'word' && !/^(?:an?|the|or|and)$/.test(next.key))
     return rewrite(token, 'a', 'frame-word')
@@ -52,14 +52,14 @@ function isExamArticle(token: Token, before: Token | undefined, next: Token | un
   return token.key === 'the' && beforeExam.has(lowerKey(before)) && exams.has(next?.key ?? '')
 }
 
-/** Names and nothing else, to the end: of two words, or in capitals; one alone may be a place ("Jordan"), and IT is a trade. */
+/** Whether only names follow: two words, or one in capitals. A single word may be a place ("Jordan"), and IT is a trade. */
 function isName(tokens: readonly Token[]): boolean {
   const [only, ...more] = tokens
   const isOneName = tokens.length > 0 && tokens.every(({ kind, key }) => kind === 'word' && /^\p{Lu}/u.test(key))
   return isOneName && (more.length > 0 || /^\p{Lu}{3,}$/u.test(only?.key ?? ''))
 }
 
-/** Jobs run in programs too. */
+/** Distinguishes these jobs from jobs that a program runs. */
 function isSought(tokens: readonly Token[]): boolean {
   return tokens.some(token => /^(?:get|find|apply)$/.test(lowerKey(token)))
 }
@@ -69,7 +69,7 @@ function isLong(token: Token | undefined): boolean {
   return token?.kind === 'word' && token.key.length > 2
 }
 
-/** "Should I use and or not": "or" joins words. */
+/** After these, "or not" is no alternative: "Should I use and or not". */
 const beforeAlternative = wordSet('and or not the a an to be is of with in')
 
 /** "Is it safe or not" asks whether it is safe. */

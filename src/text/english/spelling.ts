@@ -1,6 +1,6 @@
 /**
- * British spellings with their American ones; those that tell two words apart there (practise, tyre, storey, cheque, grey) are left out,
- * and those that tell of which country one asks (labour, defence, offence).
+ * British spellings with their American ones. Left out are spellings that distinguish two words in British English (practise, tyre,
+ * storey, cheque, grey), and those that reveal which country is meant (labour, defence, offence).
  */
 import { lowerKey } from '../phrases.ts'
 import { rewrite, type Token, wordSet } from '../token.ts'
@@ -19,7 +19,7 @@ const pairs = `
   encyclopaedia encyclopedia|anaemia anemia|diarrhoea diarrhea|oestrogen estrogen|paediatric pediatric|paediatrician pediatrician
   manoeuvre maneuver|catalogue catalog|analyse analyze|analysed analyzed|analysing analyzing|paralyse paralyze|pyjamas pajamas
 `
-/** Misspellings that are no words themselves, and of one word alone; variants on both sides of the ocean. */
+/** Misspellings that are no words themselves and have one correction; variants in both kinds of English. */
 const variants = `
   weird wierd|receive recieve|received recieved|receiving recieving|definitely definately|definitely definitly|separate seperate|separately seperately
   occurred occured|beginning begining|believe beleive|achieve acheive|address adress|argument arguement|colleague collegue|committed commited
@@ -61,14 +61,14 @@ const american: ReadonlyMap<string, string> = new Map([
     ),
 ])
 
-/** Before a word that is spoken of: "do Canadians write colour". "is recieve right". */
+/** Before a word that is mentioned: "do Canadians write colour". "is recieve right". */
 const mentions = wordSet(
   'write writes wrote written writing type types typed typing google autocorrect domain add play accept changing',
 )
 
 const judged = wordSet('right valid correct british american')
 
-/** The American spelling of a British one in small letters, where the word is used: "is it colour" speaks of the word. */
+/** Returns the American spelling of a British one in lower case, if the word is used and not mentioned as in "is it colour". */
 export function writeSpelling(token: Token, at: number, all: readonly Token[]): Token {
   const other = token.kind === 'word' ? american.get(token.key) : undefined
   const next = all[at + 1]
@@ -78,7 +78,7 @@ export function writeSpelling(token: Token, at: number, all: readonly Token[]): 
   return other === undefined || isNamed || all.some(isLetter) ? token : rewrite(token, other, 'spelling')
 }
 
-/** "Why is there a u in colour." */
+/** Recognizes single letters: "Why is there a u in colour." */
 function isLetter({ kind, key }: Token): boolean {
   return kind === 'word' && /^[b-hj-z]$/i.test(key)
 }

@@ -1,7 +1,7 @@
-/** English words that make a prompt one about words: its own wording, or that of a text that goes with it, is then what is asked about. */
+/** English words that make a prompt about words: its own wording, or that of an attached text, then matters. */
 import { wordSet } from '../token.ts'
 
-/** A prompt with one of these is compared as it stands. */
+/** A prompt with one of these is compared unchanged. */
 export const wordingWords = wordSet(`
   translate translates translated translating translation translations rewrite rewrites rewritten rewriting rephrase rephrased reword
   reworded paraphrase paraphrased paraphrasing summarize summarise summarized summarised summarizing summarising summary summaries
@@ -24,12 +24,12 @@ export const wordingWords = wordSet(`
   exactly transcribe transcript caption captions continue completes
 `)
 
-/** Beside one of these, how much white space stands between words may be what is asked about. */
+/** With one of these, the amount of white space may matter. */
 export const spacingWords = wordSet(`
   space spaces spaced spacing blank blanks gap gaps whitespace tab tabs indent indents indented indentation
 `)
 
-/** Before the full form of an abbreviation is asked for, or after it. */
+/** Phrases in questions about an abbreviation's full form. */
 export const formPhrases = [
   'stand for',
   'stands for',
@@ -42,14 +42,14 @@ export const formPhrases = [
   'got its name',
 ]
 
-/** Beside one of these, a mark is what a program makes of it. */
+/** With one of these, punctuation marks may be input of a program. */
 export const bytesWords = wordSet(
   'escape escaping escaped type typed typing store stored storing search searching google find filter select query',
 )
 
 /**
- * A prompt that speaks of programs, of a kind of English, or of what another country knows by the same word
- * ("how many litres are in a gallon"): spelling and number words may be what it is about.
+ * A prompt about programs, a variety of English, or something that differs by country ("how many litres are in a gallon"): its spelling
+ * and number words may matter.
  */
 export const formWords = wordSet(`
   british american americans canadian australian uk us usa english england britain london america canada australia

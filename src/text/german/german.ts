@@ -1,4 +1,4 @@
-/** German prose as proof writes it: courtesy at the edges and the closing mark are harmless, and nothing else yet. */
+/** Normalizes German prose: only courtesy at both ends and the closing mark are harmless. */
 import { courtesyTables, trimCourtesy } from '../edges.ts'
 import type { Language } from '../language.ts'
 import { lowerKey } from '../phrases.ts'
@@ -9,7 +9,7 @@ const MAX_WORDS = 60
 const questionWords = wordSet(
   'was wer wen wem wie wo wann warum wieso weshalb welche welcher welches wohin woher wieviel',
 )
-/** First words of questions and requests that are no words of another language with tables. */
+/** First words of questions and requests that are not words of another language with tables. */
 const openers: ReadonlySet<string> = new Set([
   ...questionWords,
   ...wordSet('ist sind kann darf muss soll gibt hat haben wird werden erkläre erklär nenne beschreibe'),
@@ -63,7 +63,7 @@ export const german: Language = {
     const [first, second] = core
     if (!first || !openers.has(lowerKey(first)) || !core.some(token => germanWords.has(token.key))) return null
     if (core.some((token, at) => isStructure(token, at) || wordingWords.has(lowerKey(token)))) return null
-    // "Was" and "was" are one word where a sentence begins; within it, "Sie" and "sie" are two.
+    // At the beginning of a sentence, "Was" and "was" are the same; within it, "Sie" and "sie" differ.
     const lower = first.key.toLowerCase()
     const opened = second && first.key.slice(1) === lower.slice(1) ? rewrite(first, lower, 'sentence-capital') : first
     return trimQuestionMark([opened, ...core.slice(1)])

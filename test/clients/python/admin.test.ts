@@ -35,7 +35,7 @@ const prepared = await preparePython()
 describe.skipIf('missing' in prepared)(
   'missing' in prepared ? `from Python: ${prepared.missing}` : 'from Python',
   () => {
-    const python = 'python' in prepared ? prepared.python : ''
+    const { python, environment } = 'python' in prepared ? prepared : { python: '', environment: {} }
 
     describeBackends('the admin API', backend => {
       let proxy: TestProxy
@@ -57,7 +57,7 @@ describe.skipIf('missing' in prepared)(
         }
         await proxy.settle()
         const walked = Bun.spawn([python, '-c', WALK], {
-          env: { ...process.env, ADMIN_KEY, BASE_URL: proxy.baseUrl },
+          env: { ...process.env, ...environment, ADMIN_KEY, BASE_URL: proxy.baseUrl },
           stdout: 'pipe',
           stderr: 'pipe',
         })

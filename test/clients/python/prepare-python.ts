@@ -9,8 +9,15 @@ const HERE = fileURLToPath(new URL('.', import.meta.url))
 const LEAST_VERSION = [3, 11]
 const TIME_LIMIT_MS = 240_000
 
-/** Path of the interpreter; else why there is none. Packages stay for the next run, until they are pinned anew. */
-export async function preparePython(): Promise<{ python: string } | { missing: string }> {
+export interface Python {
+  /** Path of the interpreter. */
+  python: string
+  /** For whoever runs it: what is compiled once stays beside the packages, and out of this folder. */
+  environment: { PYTHONPYCACHEPREFIX: string }
+}
+
+/** Else why there is none. Packages stay for the next run, until they are pinned anew. */
+export async function preparePython(): Promise<Python | { missing: string }> {
   const version = await run(['python3', '-c', 'import sys; print(*sys.version_info[:2])']).catch(() => null)
   if (version === null) return { missing: 'there is no python3' }
   const [major = 0, minor = 0] = version.trim().split(' ').map(Number)
@@ -25,7 +32,7 @@ export async function preparePython(): Promise<{ python: string } | { missing: s
   const python = join(folder, 'bin', 'python')
   try {
     await installOnce(folder, python)
-    return { python }
+    return { python, environment: { PYTHONPYCACHEPREFIX: join(folder, 'compiled') } }
   } catch (error) {
     return { missing: `its packages do not install (${String(error).split('\n')[0]})` }
   }

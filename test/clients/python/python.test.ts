@@ -5,14 +5,13 @@ import type { Stores } from '../../harness/backends.ts'
 import { startUpstreams, storeKey, type Upstreams } from '../../harness/direct-upstreams.ts'
 import { startProxy, type TestProxy } from '../../harness/proxy.ts'
 import { takeEmbedded } from '../../harness/take-embedded.ts'
-import { preparePython, run } from './prepare-python.ts'
+import { type Python, preparePython, run } from './prepare-python.ts'
 
 const prepared = await preparePython()
 if ('missing' in prepared) process.stdout.write(`Python's clients are skipped: ${prepared.missing}.\n`)
 
 /** No package reports home, and none looks for a vendor. */
 const QUIET = {
-  PYTHONDONTWRITEBYTECODE: '1',
   AGNO_TELEMETRY: 'false',
   LANGSMITH_TRACING: 'false',
   LITELLM_LOCAL_MODEL_COST_MAP: 'True',
@@ -51,12 +50,13 @@ async function openStores(): Promise<Stores> {
 }
 
 /** Pytest's line for each case. */
-async function runAll(proxy: TestProxy, python: string): Promise<string[]> {
+async function runAll(proxy: TestProxy, { python, environment: compiled }: Python): Promise<string[]> {
   const direct = await proxy.createKey({ project: 'direct', type: 'project' })
   await storeKey(proxy.stores, 'direct', 'openai', 'sk-own')
   await storeKey(proxy.stores, 'direct', 'anthropic', 'sk-ant-own')
   const environment = {
     ...QUIET,
+    ...compiled,
     PROXY_BASE_URL: proxy.baseUrl,
     PROXY_KEY_DIRECT: direct,
     PROXY_KEY_AGGREGATOR: await proxy.createKey({ type: 'project' }),
@@ -81,7 +81,7 @@ describe.skipIf('missing' in prepared)('Python’s clients', () => {
     callTools(upstreams)
     stores = await openStores()
     proxy = await startProxy({ stores, environment: upstreams.environment })
-    lines = await runAll(proxy, prepared.python)
+    lines = await runAll(proxy, prepared)
   }, 300_000)
   afterAll(async () => {
     await proxy?.stop()

@@ -11,7 +11,11 @@ describeBackends('request bodies on the wire', backend => {
   let key: string
 
   beforeAll(async () => {
-    proxy = await startProxy({ stores: await backend.open(), environment: { MAX_BODY_BYTES: String(MIB) } })
+    proxy = await startProxy({
+      dashboard: true,
+      stores: await backend.open(),
+      environment: { MAX_BODY_BYTES: String(MIB) },
+    })
     key = await proxy.createKey()
   })
   afterAll(() => proxy.stop())
@@ -41,6 +45,27 @@ describeBackends('request bodies on the wire', backend => {
     const { responses, hungUp } = await send([head([`Content-Length: ${MIB}`, 'Content-Type: text/plain'])])
     expect(responses.map(({ status, headers }) => [status, headers.get('connection')])).toEqual([[415, 'close']])
     expect(hungUp).toBe(true)
+  })
+
+  test.each([
+    ['GET', '/v1/health', 200],
+    ['POST', '/v1/health', 405],
+    ['GET', '/v1/models', 200],
+    ['DELETE', '/v1/chat/completions', 405],
+    ['POST', '/nowhere', 404],
+    ['GET', '/dashboard/nothing.js', 404],
+    ['GET', '/v1/organization/projects', 401],
+    ['POST', '/dashboard/api/login', 415],
+  ])('a large one where none is read ends its connection: %s %s', async (method, path, status) => {
+    for (const framing of [`Content-Length: ${MIB}`, 'Transfer-Encoding: chunked']) {
+      const started = head([framing, 'Content-Type: text/plain']).replace(
+        'POST /v1/chat/completions',
+        `${method} ${path}`,
+      )
+      const { responses, hungUp } = await send([started])
+      expect(responses.map(answer => [answer.status, answer.headers.get('connection')])).toEqual([[status, 'close']])
+      expect(hungUp).toBe(true)
+    }
   })
 
   test('a small one that is refused leaves its connection to the next request', async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { nameModel } from '../../../src/http/name-model.ts'
+import { namedBody, nameModel } from '../../../src/http/name-model.ts'
 
 test.each([
   ['a body that names none', '{"seed": 12345678901234567890}', '{"model":"m","seed": 12345678901234567890}'],
@@ -10,4 +10,14 @@ test.each([
   ['what is no object', '[1]', '[1]'],
 ])('%s', (_, given, expected) => {
   expect(nameModel(given, 'm')).toBe(expected)
+})
+
+test.each([
+  ['a long body that names none', '{"a":"', '{"model":"m","a":"'],
+  ['one that names its own', '{"model":"own","a":"', '{"model":"own","a":"'],
+])('%s', async (_, given, expected) => {
+  const long = `${'x'.repeat(300_000)}"}`
+  const bytes = Buffer.from(given + long)
+  const body = namedBody({ announcedBytes: bytes.length, isSmall: false, readBytes: async () => bytes }, null, 'm')
+  expect(Buffer.from(await body.readBytes()).toString()).toBe(expected + long)
 })

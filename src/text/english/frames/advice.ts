@@ -1,4 +1,6 @@
-/** Questions for an opinion on what is the best of its kind: "which is the best book", "what was the funniest joke you have ever heard". */
+/**
+ * Normalizes questions for an opinion on the best of a kind: "which is the best book", "what was the funniest joke you have ever heard".
+ */
 import { lowerKey, startsWith } from '../../phrases.ts'
 import { rewrite, type Token, wordSet } from '../../token.ts'
 import { auxiliaries } from '../openers.ts'
@@ -8,7 +10,7 @@ import { advisedNouns } from './frame-words.ts'
 const beforeComplement = wordSet(
   'for to in of on at by with from that which you i we they he she to ever under about near around and or when while if',
 )
-/** Superlatives that nobody measures: one answer does for "the funniest joke" and "the funniest jokes". "The oldest bank" is one bank. */
+/** Superlatives of opinion: "the funniest joke" and "the funniest jokes" have the same answer. "The oldest bank" is one bank. */
 const opinions = wordSet(`
   best worst funniest creepiest scariest weirdest saddest coolest cutest craziest strangest silliest dumbest stupidest nicest toughest hardest
 `)
@@ -17,17 +19,17 @@ const opinionAdjectives = wordSet(`
   exciting heartbreaking hilarious underrated overrated creative awesome horrible terrible boring motivational fascinating
 `)
 const speakers = wordSet('you i we they he she')
-/** Participles that are the past tense as well: "you ever heard" is "you have heard". */
+/** Participles that are also past tense: "you ever heard" means "you have heard". */
 const participles = wordSet(
   'heard read had made received met bought got watched visited used tried learned eaten played told said found tasted experienced',
 )
 
-/** "Which is the best book", "what are some of the best books", "which book is the best": a recommendation either way. */
+/** "Which is the best book", "what are some of the best books", "which book is the best" all ask for a recommendation. */
 export function writeAdvice(tokens: readonly Token[]): readonly Token[] {
   const [asked, verb] = tokens
   if (!asked || !verb || !/^(?:what|which)$/.test(lowerKey(asked))) return tokens
   const isConditional = startsWith(tokens, 1, ['would', 'be'])
-  // "What was the best book you have ever read" is asked of today as well.
+  // "What was the best book you have ever read" includes the present.
   const isPerfect = /^(?:was|were)$/.test(lowerKey(verb)) && tokens.some((_, at) => isSpeakerOfPerfect(tokens, at))
   if (!isConditional && !isPerfect && !/^(?:is|are)$/.test(lowerKey(verb))) return writeChoice(writeAdviceOf(tokens))
   const start = isConditional ? 3 : 2
@@ -64,12 +66,12 @@ export function writeAdvice(tokens: readonly Token[]): readonly Token[] {
   ]
 }
 
-/** "The best Olympic games" are no games. */
+/** "The best Olympic games" is not about games. */
 function isOfName({ key }: Token): boolean {
   return /^\p{Lu}\p{Ll}/u.test(key) || /^(?:olympic|hunger|mind|head|war|ball|asian|commonwealth)$/.test(key)
 }
 
-/** How many tokens from `at` on are a superlative of opinion; 0 where none is. */
+/** Number of tokens from `at` on that form a superlative of opinion; 0 when there is none. */
 function superlativeAt(tokens: readonly Token[], at: number): number {
   if (opinions.has(lowerKey(tokens[at]))) return 1
   return lowerKey(tokens[at]) === 'most' && opinionAdjectives.has(lowerKey(tokens[at + 1])) ? 2 : 0

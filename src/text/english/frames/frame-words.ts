@@ -1,7 +1,7 @@
-/** The words English question frames ask for. */
+/** Words that English question frames refer to. */
 import { wordSet } from '../../token.ts'
 
-/** Verbs of which "how do I" asks for a method. "Look", "feel", "differ", "sound" are none: they ask for a state. */
+/** Verbs with which "how do I" asks for a method. "Look", "feel", "differ" and "sound" ask about a state. */
 export const doingVerbs = wordSet(`
   access achieve activate add adjust apply approach archive arrange ask assemble assign attach attract avoid backup bake balance ban become
   begin block boil boost book borrow break build buy calculate call cancel care change charge check choose clean clear clone close code
@@ -20,14 +20,14 @@ export const doingVerbs = wordSet(`
   uninstall unlock unsubscribe enhance strengthen regain hack root jailbreak quit whistle fall update upgrade upload use validate verify view visit wake wash water whiten win withdraw write
 `)
 
-/** Of these it makes no difference who does it, or how many do: "how do we bake bread". But "how can we reduce waste" asks for a policy. */
+/** Verbs of tasks that are the same for anyone: "how do we bake bread". But "how can we reduce waste" asks for a policy. */
 export const craftVerbs = wordSet(`
   bake boil brew calculate clone compile compute configure connect convert debug delete deploy disable divide download enable export extract
   format freeze fry import install measure merge mount parse poach print rename reset roast sharpen sort subtract thaw tie uninstall unlock
   wash
 `)
 
-/** Of these, "how do you" asks anyone, not the one who is asked. */
+/** With these, "how do you" means people in general, not the addressee. */
 export const genericVerbs = wordSet(`
   assemble bake boil brew calculate clean clone compile compute configure connect construct convert cook create cure cut
   debug delete deploy determine disable divide download draw dry dye enable export extract file fix format freeze fry grill grow hack implement
@@ -36,7 +36,7 @@ export const genericVerbs = wordSet(`
   roast sharpen solve sort split start subtract swim thaw tie train turn uninstall unlock wash whiten win
 `)
 
-/** What a recommendation may be of: nouns of which one answer does for "the best …" and "the best …s". */
+/** Nouns of recommendations: "the best …" and "the best …s" have the same answer. */
 const advised = `
   book books|novel novels|movie movies|film films|song songs|website websites|site sites|app apps|blog blogs|course courses|college colleges
   school schools|university universities|institute institutes|place places|hotel hotels|restaurant restaurants|gift gifts|way ways
@@ -64,7 +64,7 @@ export const advisedNouns: ReadonlyMap<string, string> = new Map(
     ),
 )
 
-/** Nouns whose article says nothing before "of" or "between". */
+/** Nouns whose article does not matter before "of" or "between". */
 export const relationNouns = wordSet(`
   advantage advantages application applications benefit benefits capital cause causes characteristic characteristics component components
   consequence consequences cost definition difference differences disadvantage disadvantages effect effects example examples feature features
@@ -74,13 +74,13 @@ export const relationNouns = wordSet(`
   relationship relationships relation similarity similarities drawbacks impacts structure successes symptom symptoms theory types use uses value weaknesses strengths
 `)
 
-/** Of these there are always more than anyone lists: "some", "the" and nothing say the same. */
+/** Nouns without a complete list: "some", "the" and no article mean the same. */
 export const openNouns = wordSet(`
   advantages applications benefits causes challenges characteristics consequences disadvantages drawbacks effects examples features impacts
   limitations problems reasons signs side-effects strengths symptoms uses weaknesses
 `)
 
-/** "What is the meaning of life" asks for more than what a word means. */
+/** "What is the meaning of life" asks for more than the meaning of a word. */
 export const unmeant = wordSet(`
   life existence living love it this that these those they he she you your my our his her their all everything being the a an of for to in
   when by if what i we us me not as yourself myself himself herself itself ourselves themselves

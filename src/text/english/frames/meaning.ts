@@ -1,4 +1,4 @@
-/** Questions for what a word means. */
+/** Normalizes questions about the meaning of a word. */
 import { indexPhrases, lowerKey, matchPhrase, startsWith } from '../../phrases.ts'
 import { phraseList, replaceWords, type Token, wordSet } from '../../token.ts'
 import { unmeant } from './frame-words.ts'
@@ -36,8 +36,8 @@ const MAX_SUBJECT = 3
 const quotedWords = /^"(\p{L}+(?: \p{L}+){0,2})"$/u
 
 /**
- * "What is the meaning of X" becomes "what does X mean", "give the definition of X" becomes "define X"; X stays as it was written, but
- * for quotation marks around it. Null where this is no such question.
+ * "What is the meaning of X" becomes "what does X mean", "give the definition of X" becomes "define X". X stays unchanged, except for
+ * quotation marks around it. Null when it is no such question.
  */
 export function writeMeaning(tokens: readonly Token[]): readonly Token[] | null {
   const definition = matchPhrase(definitionFrames, tokens, 0)
@@ -56,13 +56,13 @@ export function writeMeaning(tokens: readonly Token[]): readonly Token[] | null 
   return [...frame, ...subject, ...replaceWords(last, ['mean'], 'question-frame')]
 }
 
-/** The few words that are asked about; null where they are more, or may be meant otherwise. */
+/** The few words that are asked about; null when there are more, or they may have another meaning. */
 function unquote(subject: readonly Token[]): readonly Token[] | null {
   const [only] = subject
   const quoted = only?.kind === 'quotation' && subject.length === 1 ? quotedWords.exec(only.key)?.[1] : undefined
   if (quoted !== undefined) {
     const words = quoted.split(' ')
-    // "What does this mean" does not ask for the word.
+    // "What does this mean" is not about a word.
     return words.some(word => unmeant.has(word.toLowerCase())) ? subject : replaceWords(subject, words, 'typography')
   }
   return subject.length === 0 || subject.length > MAX_SUBJECT || subject.some(isUnmeant) ? null : subject
@@ -72,7 +72,7 @@ function isUnmeant(token: Token): boolean {
   return token.kind === 'mark' || unmeant.has(lowerKey(token))
 }
 
-/** "What does Marx mean", "what does mom mean": what somebody has in mind. An acronym is nobody. */
+/** In "What does Marx mean", "what does mom mean", the question is what a person means. An acronym is no person. */
 function mayBeSomebody(token: Token): boolean {
   return persons.has(lowerKey(token)) || /^\p{Lu}.*\p{Ll}/u.test(token.key)
 }

@@ -1,10 +1,10 @@
-/** Questions for a method: "how do I", "how to", "what is the way to". */
+/** Normalizes questions for a method: "how do I", "how to", "what is the way to". */
 import { indexPhrases, lowerKey, matchPhrase } from '../../phrases.ts'
 import { phraseList, replaceWords, type Token, wordSet } from '../../token.ts'
 import { craftVerbs, doingVerbs, genericVerbs } from './frame-words.ts'
 import { type Asker, isOwnAttribute, isPersonal, writeTask } from './task.ts'
 
-/** Ways to ask for a method, by who is to follow it; a verb of doing must come next. */
+/** Forms of asking for a method, by who follows it; a verb of action must come next. */
 const askers: ReadonlyArray<readonly [Asker, string]> = [
   [
     'first',
@@ -64,7 +64,7 @@ const askers: ReadonlyArray<readonly [Asker, string]> = [
 ]
 const frames = askers.map(([asker, phrases]) => ({ asker, index: indexPhrases(phraseList(phrases)) }))
 
-/** What one comes to be without meaning to: "how do I get sick". */
+/** States that people get into without intention: "how do I get sick". */
 const states = wordSet(`
   sick ill hurt lost fired scammed caught fat old tired hacked robbed sued dizzy headaches acne bored angry scared nervous confused drunk
   pregnant arrested banned blocked stuck dumped sunburned addicted anxious lonely depressed cold hot hungry sleepy
@@ -96,7 +96,7 @@ export function writeMethod(tokens: readonly Token[]): readonly Token[] {
   return [...replaceWords(tokens.slice(0, length), ['how', 'to'], 'question-frame'), ...task]
 }
 
-/** Whether the method is the same whoever asks for it. */
+/** Whether the method is the same for everyone. */
 function isAnyones(asker: Asker, task: readonly Token[]): boolean {
   const [verb = '', ...rest] = task.map(lowerKey)
   if (asker === 'first' || asker === 'anyone') return true
@@ -107,12 +107,12 @@ function isAnyones(asker: Asker, task: readonly Token[]): boolean {
   return true
 }
 
-/** "How do I grow", "how do I forget": something may be left out. */
+/** "How do I grow", "how do I forget": the object may be missing. */
 function isBare([verb = '', ...more]: readonly string[]): boolean {
   return more.filter(Boolean).length === 0 && !bareVerbs.has(verb)
 }
 
-/** "How do I compare to others", "how do I perform under pressure", "how do I get so tired": how the asker is, or comes to be. */
+/** "How do I compare to others", "how do I perform under pressure", "how do I get so tired" ask about a state of the user. */
 function isState([verb = '', next = '', ...more]: readonly string[]): boolean {
   if (next === 'so' || next === 'as' || more.includes('so')) return true
   if (verb === 'get' && states.has(next)) return true

@@ -1,10 +1,10 @@
-/** Questions for what is between things, or belongs to one: "the difference between", "the advantages of". */
+/** Normalizes questions about relations and attributes: "the difference between", "the advantages of". */
 import { indexPhrases, lowerKey, matchPhrase } from '../../phrases.ts'
 import { phraseList, replaceWords, rewrite, type Token, wordSet } from '../../token.ts'
 import { markDropped } from './dropped.ts'
 import { openNouns, relationNouns } from './frame-words.ts'
 
-/** What holds between two things whichever comes first. */
+/** Relations that do not depend on the order. */
 const symmetric = wordSet('difference differences relationship relationships relation similarity similarities')
 const definite = wordSet('this that these those each above given listed')
 const exampleFrames = indexPhrases(
@@ -22,7 +22,7 @@ const exampleFrames = indexPhrases(
 `),
 )
 
-/** "What is (the) difference between …", "what are (some of the) advantages of …", "give me some examples of …". */
+/** Handles "What is (the) difference between …", "what are (some of the) advantages of …", "give me some examples of …". */
 export function writeRelation(tokens: readonly Token[]): readonly Token[] {
   const examples = matchPhrase(exampleFrames, tokens, 0)
   if (examples > 0) {
@@ -34,12 +34,12 @@ export function writeRelation(tokens: readonly Token[]): readonly Token[] {
   const at = tokens.findIndex((token, place) => place >= from && relationNouns.has(lowerKey(token)))
   const noun = tokens[at]
   if (!noun || at > from + 1 || !/^(?:of|between|in|for)$/.test(lowerKey(tokens[at + 1]))) return tokens
-  // "What is cause for concern" asks what that is.
+  // "What is cause for concern" asks for something else.
   if (lowerKey(tokens[1]) === 'is' && /^(?:in|for)$/.test(lowerKey(tokens[at + 1])) && noun.key !== 'reason')
     return tokens
-  // "What are some planets" asks for fewer than "what are the planets"; nobody knows all advantages.
+  // "What are some planets" asks for fewer than "what are the planets". Of advantages there is no complete list.
   if (lowerKey(tokens[2]) === 'some' && !(openNouns.has(noun.key) && lowerKey(tokens[1]) === 'are')) return tokens
-  // "The three causes", "the examples in chapter 2", "the effects of this": those, and no others.
+  // "The three causes", "the examples in chapter 2", "the effects of this" mean particular ones.
   if (from > 2 && tokens.slice(from).some(({ kind, key }) => kind === 'number' || definite.has(key.toLowerCase())))
     return tokens
   const kept = markDropped(tokens.slice(from), from > 2 ? 'frame-word' : null)
@@ -55,20 +55,22 @@ export function writeRelation(tokens: readonly Token[]): readonly Token[] {
   ]
 }
 
-/** After "the", "some", "some of the". */
+/** Index after "the", "some", "some of the". */
 function startOfRelation(tokens: readonly Token[]): number {
   const opening = [2, 3, 4].map(at => lowerKey(tokens[at])).join(' ')
   if (opening === 'some of the') return 5
   return /^(?:the|some)$/.test(lowerKey(tokens[2])) ? 3 : 2
 }
 
-/** "Between a CV and a resume", "between resume and CV": which comes first says nothing, but between numbers, or where more follows. */
+/**
+ * Sorts the sides of "between a CV and a resume", because their order does not matter. It does between numbers, or if more words follow.
+ */
 function writeSides(tokens: readonly Token[]): readonly Token[] {
   const sides = writeGeneric(splitSides(tokens)?.map(dropIndefinite))
   const and = tokens.find(token => token.key === 'and')
   if (!sides || !and || !sides.every(isNamedSide)) return tokens
   const texts = sides.map(side => side.map(token => token.key).join(' '))
-  // "A cold and cold": the article is what is asked about.
+  // "A cold and cold": the question is about the article.
   if (new Set(texts.map(text => text.toLowerCase())).size < texts.length) return tokens
   const sorted = texts
     .map((text, at) => ({ text, side: sides[at] ?? [] }))
@@ -80,7 +82,7 @@ function writeSides(tokens: readonly Token[]): readonly Token[] {
   ])
 }
 
-/** "A and B", "A, B and C"; null where it is no such list. */
+/** Splits "A and B", "A, B and C"; null when it is no such list. */
 function splitSides(tokens: readonly Token[]): (readonly Token[])[] | null {
   const last = tokens.findLastIndex(token => token.key === 'and')
   if (last === -1 || tokens.findIndex(token => token.key === 'and') !== last) return null
@@ -92,7 +94,7 @@ function splitSides(tokens: readonly Token[]): (readonly Token[])[] | null {
   return [...sides.filter((side, at) => side.length > 0 || at < sides.length - 1), tokens.slice(last + 1)]
 }
 
-/** Plurals that mean something else than several of their singular. */
+/** Plurals with another meaning than their singular. */
 const pluralsApart = wordSet(`
   customs duties arms goods spirits forces glasses scales means terms manners looks contents damages securities futures odds interests
   minutes lights letters numbers waters woods sands brains wages remains works premises quarters talks shorts trousers jeans pants clothes
@@ -100,7 +102,7 @@ const pluralsApart = wordSet(`
 `)
 const plural = /^[a-z]{3,}[^aius]s$/
 
-/** "Cats and dogs", each of a kind: "a cat and a dog". */
+/** "Cats and dogs", in general, becomes "a cat and a dog". */
 function writeGeneric(sides: (readonly Token[])[] | undefined): (readonly Token[])[] | undefined {
   const isPlural = ({ key }: Token) =>
     plural.test(key) && !/(?:ss|ies|[cs]hes|[sxz]es)$/.test(key) && !pluralsApart.has(key)

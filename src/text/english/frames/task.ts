@@ -1,14 +1,14 @@
-/** What a method is asked for: "improve (my) English", "get (an) internship", "earn money" and "make money". */
+/** Normalizes the task in a question for a method: "improve (my) English", "get (an) internship", "earn money" and "make money". */
 import { indexPhrases, lowerKey, matchPhrase, startsWith } from '../../phrases.ts'
 import { phraseList, replaceWords, rewrite, type Token, wordSet } from '../../token.ts'
 import { functionWords } from '../openers.ts'
 import { sites } from '../small-words.ts'
 import { markDropped } from './dropped.ts'
 
-/** Whose method it is: mine, ours, that of the one who is asked, someone's, or whoever follows it. */
+/** Who follows the method: I, we, the addressee, someone, or anyone. */
 export type Asker = 'first' | 'group' | 'addressed' | 'someone' | 'anyone'
 
-/** What a possessive may be that means the one who follows the method. */
+/** Possessives that refer to the person who follows the method. */
 const owners: Readonly<Record<Asker, ReadonlySet<string>>> = {
   first: wordSet('my'),
   group: wordSet('our'),
@@ -16,7 +16,7 @@ const owners: Readonly<Record<Asker, ReadonlySet<string>>> = {
   someone: wordSet("their one's"),
   anyone: wordSet("my your one's"),
 }
-/** What everyone has of his own, and asks about as his own: whose it is need not be said. */
+/** Things that every person has and asks about for himself: the possessive does not matter. */
 const attributes = indexPhrases(
   phraseList(`
   english
@@ -69,7 +69,7 @@ const accountParts = indexPhrases(
 `),
 )
 const accountVerbs = wordSet('change reset recover update')
-/** Things one gets or starts one of; a singular that cannot stand without its article says the same without it. */
+/** Things that one gets or starts. A singular that needs an article means the same without it. */
 const obtained = indexPhrases(
   phraseList(`
   internship
@@ -93,18 +93,18 @@ const obtained = indexPhrases(
 const obtainingVerbs = wordSet('get find obtain start write create open make build')
 const afterEarnings = wordSet('online from on through using via in with by at fast quickly without while')
 
-/** The task as everyone would put it who asks for the same method. Its first token is the verb. */
+/** Normalizes the task. Its first token is the verb. */
 export function writeTask(tokens: readonly Token[], asker: Asker): readonly Token[] {
   return writeFast(writeOnline(writeSource(writeEarnings(dropArticle(dropOwner(tokens, asker))))))
 }
 
-/** Whether it is about what everyone has of his own. */
+/** Whether it is about something that every person has. */
 export function isOwnAttribute(task: readonly Token[]): boolean {
   const length = attributeVerbs.has(lowerKey(task[0])) ? matchPhrase(attributes, task, 1) : 0
   return length > 0 && endsPhrase(task[1 + length])
 }
 
-/** Whether each does it for himself: "how can we learn French", but not "how can we reduce waste". */
+/** Whether each person does it for himself: "how can we learn French", but not "how can we reduce waste". */
 export function isPersonal(task: readonly Token[]): boolean {
   return /^(?:learn|speak|memorize)$/.test(lowerKey(task[0]))
 }
@@ -127,7 +127,7 @@ function dropArticle(tokens: readonly Token[]): readonly Token[] {
   const at = verb === 'apply' && lowerKey(tokens[1]) === 'for' ? 2 : 1
   if ((at === 1 && !obtainingVerbs.has(verb)) || !/^an?$/.test(lowerKey(tokens[at]))) return tokens
   const length = matchPhrase(obtained, tokens, at + 1)
-  // A visa is no card: "get Visa".
+  // "Get Visa" means the card, "get a visa" does not.
   if (
     length === 0 ||
     tokens.slice(at + 1, at + 1 + length).some(({ key }) => /^\p{Lu}\p{Ll}/u.test(key)) ||
@@ -137,7 +137,7 @@ function dropArticle(tokens: readonly Token[]): readonly Token[] {
   return [...tokens.slice(0, at), ...markDropped(tokens.slice(at + 1), 'frame-word')]
 }
 
-/** Whoever earns makes money; but a mint makes it otherwise. */
+/** "Earn money" becomes "make money", except where a mint could make it. */
 function writeEarnings(tokens: readonly Token[]): readonly Token[] {
   const [verb, money, next] = tokens
   if (!verb || !money || !startsWith(tokens, 0, ['earn', 'money'])) return tokens
@@ -148,7 +148,7 @@ function writeEarnings(tokens: readonly Token[]): readonly Token[] {
 const sourceWords = wordSet('from through with using via on')
 const earningThings = wordSet('website blog youtube')
 
-/** "Make money with a website", "through YouTube": from it. "With friends" is not from them. */
+/** "Make money with a website", "through YouTube" become "from". "With friends" does not. */
 function writeSource(tokens: readonly Token[]): readonly Token[] {
   const way = tokens[2]
   if (!way || !startsWith(tokens, 0, ['make', 'money']) || !sourceWords.has(lowerKey(way))) return tokens

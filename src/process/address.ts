@@ -1,0 +1,17 @@
+/** Where a process listens: what clients are told of it, and why it cannot be had. */
+import { ConfigError } from '../config.ts'
+import { reasonOf } from './reason-of.ts'
+
+export function portUnavailable(host: string, port: number, error: unknown): ConfigError {
+  const isTaken = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE'
+  return new ConfigError([
+    isTaken
+      ? `PORT must be free on ${host}, and ${port} is in use by another process. Example: PORT=${port === 3000 ? 3001 : 3000}`
+      : `HOST and PORT must be an address of this machine; ${host}:${port} is not: ${reasonOf(error)}. Example: HOST=127.0.0.1`,
+  ])
+}
+
+export function baseUrlOf(host: string, port: number): string {
+  const reachable = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host
+  return `http://${reachable}:${port}/v1`
+}
