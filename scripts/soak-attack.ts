@@ -1,5 +1,5 @@
 /**
- * `bun scripts/soak-attack.ts [--seconds N] [--rounds N]`: how long a paying client waits while nobody else is there, while others do
+ * `bun scripts/soak-attack.ts [--seconds N] [--rounds N]`: how long a paying client waits while it is alone, while others do
  * the proxy harm, and while the same harm is done to a server that throws everything away, which is what the machine costs. In turn.
  */
 import { parseArgs } from 'node:util'

@@ -78,7 +78,7 @@ export async function stop(child: Subprocess): Promise<void> {
 const PORTS = { first: 20_000, count: 12_000 }
 const MAX_PORTS_TRIED = 100
 
-/** A port that was free a moment ago, below those that systems give to whoever asks for any: it stays free for a while. */
+/** A port that was free a moment ago, below those that systems hand out for port 0: it stays free for a while. */
 export function findFreePort(): number {
   for (let tried = 0; tried < MAX_PORTS_TRIED; tried++) {
     const port = PORTS.first + Math.floor(Math.random() * PORTS.count)

@@ -17,7 +17,7 @@ const WITH_JUDGE = {
   semantic_policy: 'judged',
   semantic_judge_model: JUDGE_MODEL,
   semantic_judge_daily_usd: '1000',
-  // The proxy shares the machine with whoever asks it.
+  // The proxy shares the machine with its clients.
   semantic_judge_timeout_ms: '30000',
 }
 /** The queue holds so many of a project, and more. */

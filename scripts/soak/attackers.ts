@@ -10,7 +10,7 @@ interface Orders {
 
 const { origin, key, kinds }: Orders = JSON.parse(process.argv[2] ?? '{}')
 const { hostname, port } = new URL(origin)
-/** Another address than that of whoever pays; the proxy trusts one reverse proxy in front. */
+/** Not the paying client's address; the proxy trusts one reverse proxy in front. */
 const ADDRESS = { 'x-forwarded-for': '203.0.113.66' }
 const MIB = 1024 * 1024
 const LARGE_BYTES = 31 * MIB
@@ -38,7 +38,7 @@ async function repeat(count: number, pauseMs: number, act: (n: number) => Promis
   )
 }
 
-/** Sent whole, whatever is answered meanwhile, with a key that nobody has. */
+/** Sent to the end, whatever is answered meanwhile, with a key that was never issued. */
 function sendLargeBody(n: number): Promise<void> {
   const socket = open()
   const head = [

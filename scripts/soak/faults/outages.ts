@@ -24,7 +24,7 @@ export interface OutageTargets {
   upstreamPid: number
 }
 
-/** Connections that an operator's tools hold, so that nobody else gets one. */
+/** Connections that an operator's tools hold, so that the proxy gets none. */
 const CROWD = 120
 
 export function listOutages({ postgres, redis, script, upstreamPid }: OutageTargets): Outage[] {
@@ -88,7 +88,7 @@ function listRedisSettings(url: string): Outage[] {
   ]
 }
 
-/** A PostgreSQL that answers, but not everybody or not everything. */
+/** A PostgreSQL that answers, but not every client or not every statement. */
 function listPostgresTroubles(url: string): Outage[] {
   const tell = (text: string) => withDatabase(url, database => database.runScript(text))
   let crowd: Socket[] = []
