@@ -1,5 +1,5 @@
 /**
- * `bun run bench --peers`: other gateways beside this one, under the same load: a chat request that nobody has asked before, passed on
+ * `bun run bench --peers`: other gateways beside this one, under the same load: a chat request that was never asked before, passed on
  * to the same upstream. One table, processor time a request beside throughput: on a machine that is shared, only that is steady.
  *
  * Options: --folder FOLDER (where the peers are installed: see scripts/bench/peers; default peers) --only forwarder,litellm,… --rounds N

@@ -121,7 +121,7 @@ describe.skipIf(!chromiumPath)(title, () => {
       await page.getByRole('link', { name: 'Requests' }).click()
       await page.getByText('No requests yet').waitFor()
       expect(await askFor(QUESTION)).toBe('MISS')
-      // Nobody reloads the page: it comes by itself.
+      // The page is not reloaded: it shows the request by itself.
       await page.getByRole('row').filter({ hasText: 'MISS' }).waitFor()
       expect([await askFor(QUESTION), await askFor(POLITE)]).toEqual(['HIT', 'HIT-SEMANTIC'])
       await page.getByRole('row').filter({ hasText: 'HIT-SEMANTIC' }).waitFor()
@@ -222,7 +222,7 @@ describe.skipIf(!chromiumPath)(title, () => {
 
     // Pages are the same on any database: looked at once, on the one that is quicker.
     test.runIf(backend.name === (inject('real') ? 'real' : 'embedded'))(
-      'nothing keeps anybody out, light, dark and on a phone; and nothing is fetched from elsewhere',
+      'every page is accessible, light, dark and on a phone, and fetches nothing from other hosts',
       // It seeds the database, once.
       { timeout: 240_000, retry: 0 },
       async () => {

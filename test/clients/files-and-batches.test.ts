@@ -1,4 +1,4 @@
-/** OpenAI's package keeps files and starts batches: of one project, whoever shares its account at the provider. */
+/** OpenAI's package keeps files and starts batches: seen by one project only, although others share its account at the provider. */
 import Anthropic from '@anthropic-ai/sdk'
 import OpenAI, { toFile } from 'openai'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
@@ -198,13 +198,13 @@ describeBackends('files and batches', backend => {
     const [chat, large, , response] = naming(id, client)
     await Promise.all([chat?.(), large?.(), response?.()])
     expect(await counted(name)).toBe(0)
-    // Made beside the proxy: under a key of its own it is the project's, under a shared one nobody knows whose.
+    // Made beside the proxy: under a key of its own it is the project's; under a shared one its owner is unknown.
     const elsewhere = naming('file-elsewhere', client)[0]?.()
     if (keeper === 'openai') await elsewhere
     else await expect(elsewhere).rejects.toMatchObject({ status: 404 })
   })
 
-  test('what is kept of answers under a key that projects share is nobody’s', async () => {
+  test('responses stored under a key that projects share can be referred to by none of them', async () => {
     const model = 'openai/gpt-4o-mini'
     const ask = (given: object) => client.post('/responses', { body: { model, input: 'Hi', ...given } })
     const tools = [{ type: 'file_search', vector_store_ids: ['vs_1'] }]
@@ -230,7 +230,7 @@ describeBackends('files and batches', backend => {
   test.each([
     ['chat', 200],
     ['responses', 400],
-  ])('what was left out of a reasoning is nobody’s, where it is asked for by %s', async (speaks, status) => {
+  ])('reasoning without its content under a shared key, where the provider is asked for %s', async (speaks, status) => {
     const speaker = await startProxy({ stores, environment: { ...upstreams.environment, AGGREGATOR_SPEAKS: speaks } })
     const key = await speaker.createKey({ type: 'project' })
     const input = [
@@ -308,7 +308,7 @@ describeBackends('files and batches', backend => {
     expect(await counted()).toBe(0)
   })
 
-  test('where nobody keeps files, or the one who did is gone', async () => {
+  test('without a provider that stores files, or after its key was removed', async () => {
     const tester = await connect({ project, type: 'test' })
     await expect(upload(tester)).rejects.toThrow('404 The sandbox, which answers test keys, has no /v1/files')
     await expect(tester.files.list()).rejects.toThrow('404')

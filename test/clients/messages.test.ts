@@ -216,7 +216,7 @@ describeBackends('Anthropic’s package asks for messages', backend => {
     expect((await create(body)).cache).toBe('MISS')
   })
 
-  test('a model that nobody has is Anthropic’s 404', async () => {
+  test('an unknown model is Anthropic’s 404', async () => {
     await expect(client.messages.create(ask('no-such-model'))).rejects.toBeInstanceOf(Anthropic.NotFoundError)
   })
 

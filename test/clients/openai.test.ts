@@ -408,7 +408,7 @@ describeBackends('the official openai client', backend => {
       expect(countAttempts()).toBe(2)
     })
 
-    test('NotFoundError for a model that nobody has', async () => {
+    test('NotFoundError for an unknown model', async () => {
       const client = connect(await proxy.createKey())
       const error = await fail(client.chat.completions.create({ ...ask('Hello?'), model: 'no-such-model' }))
       expect(error).toBeInstanceOf(OpenAI.NotFoundError)

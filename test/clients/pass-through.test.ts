@@ -323,7 +323,7 @@ describeBackends('what is passed on', backend => {
       await expect.poll(async () => (await records()).map(({ status }) => status)).toEqual([499])
     })
 
-    test('what is wrong is told before anybody is asked', async () => {
+    test('invalid requests are refused before a provider is asked', async () => {
       const post = (path: string, body: string, type = 'application/json') =>
         fetch(`${proxy.baseUrl}${path}`, {
           method: 'POST',
@@ -392,7 +392,7 @@ describeBackends('what is passed on', backend => {
     expect(upstreams.anthropic.requests).toEqual([])
   })
 
-  test('test keys are answered by the sandbox, and never by anybody else', async () => {
+  test('test keys are answered by the sandbox, and never by a provider', async () => {
     await storeKey(stores, project, 'openai', 'sk-own')
     client = await connect('test')
     const { data: image, response } = await client.images

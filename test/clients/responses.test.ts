@@ -193,7 +193,7 @@ describeBackends('the openai package asks for responses', backend => {
     expect((await create(body)).cache).toBe('MISS')
   })
 
-  test('what nobody keeps is not found', async () => {
+  test('a response that no provider stores is not found', async () => {
     const { answer } = await create(ask('openai/gpt-5-mini'))
     client = await connect('test')
     await expect(client.responses.retrieve(answer.id)).rejects.toMatchObject({ status: 404, code: 'not_found' })

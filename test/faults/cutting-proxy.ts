@@ -1,4 +1,4 @@
-/** A TCP proxy before a database that swallows answers: the server has done its work, and nobody hears of it. */
+/** A TCP proxy before a database that swallows answers: the server has done its work, and its client never learns of it. */
 import { connect, createServer, type Socket } from 'node:net'
 
 export interface CuttingProxy {

@@ -65,7 +65,7 @@ test.skipIf(!psqlPath)('the line for psql that it prints works as printed', asyn
   expect(await runPsql(url, [...bareFlags, '-w', '-c', 'select 1'])).toEqual({ exitCode: 0, stdout: '1\n', stderr: '' })
 })
 
-test('its files are nobody else’s to read', async () => {
+test('its files can be read by their owner alone', async () => {
   const modes = await Promise.all(
     ['', 'lock', 'psql.pgpass', 'postgres', 'postgres/PG_VERSION'].map(async file => [
       file,
@@ -97,11 +97,11 @@ test('killed, it loses a second of what it counted and recorded at most', async 
   const [counted, recorded] = [await count(COUNTED), await count(RECORDED)]
   for (let n = 0; n < 5; n++) expect((await ask(proxy, key, `Once more, number ${n}?`)).status).toBe(200)
   await waitUntil('they are recorded', 30_000, async () => (await count(RECORDED)) === recorded + 5)
-  // Flushed within half a second; nobody tells when.
+  // Flushed within half a second; no event says when.
   await Bun.sleep(1_600)
   proxy.signal('SIGKILL')
   await proxy.ended()
-  // Its lock file is still there, and holds nobody up.
+  // Its lock file is still there, but does not stop the next start.
   proxy = await startProxyProcess(settings)
   expect(await count(COUNTED)).toBe(counted + 5)
   expect(await count(RECORDED)).toBe(recorded + 5)

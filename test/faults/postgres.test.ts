@@ -59,7 +59,7 @@ describeFaults('PostgreSQL goes away under load', () => {
     return load.results.filter(result => result.status === 200).length
   }
 
-  test.each(OUTAGES)('$name: 503 within a second, nobody let in, and full service within 5 s', async outage => {
+  test.each(OUTAGES)('$name: 503 within a second, no request admitted, and full service within 5 s', async outage => {
     const account = await accounts.create()
     const load = startLoad({ baseUrl: proxy.baseUrl, key: account.key, clients: CLIENTS })
     await waitUntil('the load runs', 30_000, () => answeredOf(load) > CLIENTS)

@@ -14,7 +14,7 @@ import { type ProxyProcess, startProxyProcess } from './proxy-process.ts'
 import { type PrivateServer, startPostgres, startRedis } from './servers.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
-/** Each takes its table from whoever uses it, until the deploy is through. */
+/** Each locks its table against all others until the deploy is complete. */
 const NEXT_MIGRATION = `
 alter table projects add column next_of_project text not null default '';
 alter table api_keys add column next_of_key text not null default '';
@@ -57,7 +57,7 @@ describeFaults('two releases side by side', () => {
     return { open, ours, next }
   }
 
-  /** Both under load from the second one's start on: nobody is turned away, and everything is counted and recorded once. */
+  /** Both under load from the second one's start on: no request is refused, and each is counted and recorded once. */
   async function expectBothServe(
     database: Database,
     first: ProxyProcess,

@@ -53,7 +53,7 @@ describeReal('shutdown', backend => {
     return socket
   }
 
-  /** Whether nobody takes a connection any more. */
+  /** Whether connections are refused by now. */
   function isRefused(port: number): Promise<boolean> {
     const socket = connect(port, '127.0.0.1')
     return new Promise<boolean>(resolve => {

@@ -40,7 +40,7 @@ test('several workers need stores that can be shared', async () => {
 })
 
 test.each(['1', '2'])(
-  'a DATABASE_URL where nobody answers is named, without its password (WORKERS=%s)',
+  'a DATABASE_URL that does not answer is named, without its password (WORKERS=%s)',
   async workers => {
     const said = await failToStart({
       PORT: String(findFreePort()),
@@ -69,7 +69,7 @@ describeReal('a start that cannot be', backend => {
   }
 
   let realStores: Record<string, string>
-  // Not the template: as long as somebody is connected to it, nobody gets a copy.
+  // Not the template: while it has a connection, it cannot be copied.
   beforeAll(async () => {
     const { databaseUrl, redisUrl } = await backend.open()
     realStores = { DATABASE_URL: databaseUrl ?? '', REDIS_URL: redisUrl ?? '' }

@@ -37,7 +37,7 @@ async function digestSources(): Promise<string> {
   return hasher.digest('hex').slice(0, 16)
 }
 
-/** Of schemas that nobody has tested for a while. */
+/** Templates of schemas that no test has used for a while. */
 async function forgetOld(): Promise<void> {
   for (const name of await readdir(FOLDER)) {
     const path = join(FOLDER, name)

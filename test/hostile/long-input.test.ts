@@ -1,5 +1,5 @@
 /**
- * Input that would hold up the event loop is worked on by the worker, whoever chose its length. Told by the jobs it was given: how long
+ * Input that would hold up the event loop is worked on by the worker, no matter who chose its length. Told by the jobs it was given: how long
  * the event loop was held up would depend on the machine. `scripts/bench/event-loop.ts` measures that.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -82,7 +82,7 @@ const INPUTS: Record<string, LongInput> = {
     body: { model: MODEL, prompt: text(4_000) },
     jobs: ['sandbox'],
   },
-  'more names than anybody has': {
+  'an absurd number of names': {
     path: '/chat/completions',
     body: say('Hello.', { x: fields(30_000) }),
     status: 400,
@@ -140,7 +140,7 @@ describeEmbedded('long input', backend => {
     expect(offLoop.given.get('read-batch-line')).toBe(before + 1)
   })
 
-  test('short input is nobody’s but the event loop’s', async () => {
+  test('short input stays on the event loop', async () => {
     upstream.script({ kind: 'answer' })
     const before = new Map(offLoop.given)
     for (const [path, body] of [

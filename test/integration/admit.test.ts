@@ -25,7 +25,7 @@ async function admitRows(database: Database, asks: readonly AdmitAsk[], batch?: 
   return replies.map(({ account, granted }) => ({ ...account, granted }) as Row)
 }
 
-/** Asks again where the counter was held, as whoever calls it does: on a slow machine 200 at once hold it for longer than a statement waits. */
+/** Asks again where the counter was held, as its callers do: on a slow machine 200 at once hold it for longer than a statement waits. */
 async function admitInTurn(database: Database, asks: readonly AdmitAsk[]) {
   for (;;) {
     try {

@@ -58,7 +58,7 @@ async function scansOf(
   const place = await makePlace(database)
   const plans = await explain(databaseUrl ?? '', async (one, forget) => {
     if (planned === 'over empty ones') {
-      // A table that nobody has looked at is taken for one of some pages.
+      // A table without statistics is planned for as if it had a few pages.
       await database.runScript('analyze')
       // From here on this connection has its plans: nothing that is stored makes it plan anew.
       await call(one, place)

@@ -155,7 +155,7 @@ describeReal('identical requests in flight over several proxies', backend => {
     expect(upstream.requests).toHaveLength(1)
   })
 
-  test('an answer that another proxy stored is found where nobody expects it, and later ones too', async () => {
+  test('an answer that another proxy stored meanwhile is found, and later ones too', async () => {
     upstream.reset()
     upstream.script({ kind: 'answer', content: 'stored' })
     await ask(proxyAt(0), key, question('Stored elsewhere?'))
@@ -194,7 +194,7 @@ describeReal('identical requests in flight over several proxies', backend => {
     await late.stop()
   })
 
-  test('however listeners come and go, whoever stays hears exactly the answer', async () => {
+  test('however clients come and go, those that stay get exactly the answer', async () => {
     for (let round = 0; round < 25; round++) {
       const random = createRandom(round)
       const content = Array.from({ length: 12 }, (_, word) => `r${round}w${word}`).join(' ')

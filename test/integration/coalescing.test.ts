@@ -92,7 +92,7 @@ describeOnce('identical requests in flight', backend => {
     expect(await countedRequests()).toBe(19)
   })
 
-  test('an upstream that goes on failing is called twice, and everybody is told', async () => {
+  test('an upstream that keeps failing is called twice, and every client gets its error', async () => {
     upstream.script({ kind: 'error', status: 503, firstByteDelayMs: 400 })
     const answers = await Promise.all(Array.from({ length: 20 }, () => ask(proxy, key, question('Down?'))))
     expect(new Set(answers.map(answer => answer.status))).toEqual(new Set([503]))
@@ -155,7 +155,7 @@ describeOnce('identical requests in flight', backend => {
     expect(upstream.requests).toHaveLength(3)
   })
 
-  test('an answer that is not whole is shared with nobody who waits for all of it', async () => {
+  test('an incomplete answer is shared with no client that waits for the whole', async () => {
     upstream.script({ kind: 'answer', content: 'cut off', finishReason: 'length', firstByteDelayMs: 60 })
     const answers = await Promise.all(Array.from({ length: 4 }, () => ask(proxy, key, question('Long?'))))
     expect(new Set(answers.map(answer => answer.status))).toEqual(new Set([200]))
@@ -163,7 +163,7 @@ describeOnce('identical requests in flight', backend => {
     expect((await ask(proxy, key, question('Long?'))).cache).toBe('MISS')
   })
 
-  test('what a refused request had begun is given up: nothing is asked, and whoever may ask finds the way free', async () => {
+  test('a refused request leaves no shared call behind: nothing is asked, and the next one leads', async () => {
     const project = `spent-${crypto.randomUUID().slice(0, 8)}`
     await proxy.query(`insert into plans values ('two', 1000000, 1000000, 2) on conflict do nothing`)
     const short = await proxy.createKey({ project, plan: 'two', type: 'project' })

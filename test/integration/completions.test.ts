@@ -148,7 +148,7 @@ describeOnce('legacy completions', backend => {
     ['temperature', { temperature: 0.5 }],
     ['seed', { seed: 1 }],
     ['model', { model: 'openai/davinci-002' }],
-    ['field nobody knows', { whatever: 1 }],
+    ['unknown field', { whatever: 1 }],
   ])('another %s is another answer', async (_, change) => {
     await complete({ prompt: 'Once' })
     expect((await complete({ prompt: 'Once', ...change })).cache).toBe('MISS')
@@ -165,7 +165,7 @@ describeOnce('legacy completions', backend => {
     expect((await complete({ prompt: 'Filtered' })).cache).toBe('MISS')
   })
 
-  test('usage comes at the end of a stream for who asks for it, and for nobody else', async () => {
+  test('usage comes at the end of a stream only for clients that ask for it', async () => {
     const asked = { prompt: 'Once', stream: true, stream_options: { include_usage: true } }
     for (const cache of ['MISS', 'HIT']) {
       const answer = await complete(asked)

@@ -202,7 +202,7 @@ describe.skipIf(!psqlPath)(title, () => {
     expect(await psql('select 1')).toMatchObject({ exitCode: 0 })
   })
 
-  test('nobody is let in without the password', async () => {
+  test('there is no login without the password', async () => {
     const wrong = url.replace(PASSWORD, 'wrong-horse')
     expect(await runPsql(wrong, [...bareFlags, '-c', 'select 1'])).toMatchObject({ exitCode: 2, stdout: '' })
     expect((await runPsql(wrong, [...bareFlags, '-c', 'select 1'])).stderr).toContain('password authentication failed')

@@ -193,7 +193,7 @@ describeBackends('embeddings', backend => {
     test.each([
       ['model', { model: 'openai/text-embedding-3-large' }, {}],
       ['number of dimensions', { dimensions: 16 }, {}],
-      ['field nobody knows', { input_type: 'query' }, {}],
+      ['unknown field', { input_type: 'query' }, {}],
       ['namespace', {}, { 'x-proxy-cache-namespace': 'other' }],
     ])('is that of another %s', async (_, fields, headers) => {
       await embed({ input: 'same' })

@@ -74,7 +74,7 @@ describeBackends('POST /v1/cache/explain', backend => {
     }
   })
 
-  test('asks nobody, and counts nothing', async () => {
+  test('asks no provider or judge, and counts nothing', async () => {
     const counted = () =>
       proxy.query(
         `select sum(requests)::integer as requests from monthly_counters where project_id = find_project('${project}')`,

@@ -16,7 +16,7 @@ import { type Standin, startStandin } from '../standin/server.ts'
 const JOIN_AT = TAG_BYTES
 const ID_LENGTH = 36
 
-describeReal('messages that somebody else publishes', backend => {
+describeReal('messages that another program publishes', backend => {
   let upstream: Standin
   let key: string
   let prefix: string

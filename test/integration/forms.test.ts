@@ -1,4 +1,4 @@
-/** Forms that an upstream could read otherwise than the proxy: refused before anybody is asked. */
+/** Forms that an upstream could read otherwise than the proxy: refused before a provider is asked. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { describeEmbedded } from '../harness/backends.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'

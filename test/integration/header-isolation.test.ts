@@ -57,16 +57,19 @@ describeBackends('headers that are forwarded', backend => {
     return answer.cache
   }
 
-  test.each(COUNTING)('%s: what was answered with %j is for whoever sends the same', async (model, headers) => {
-    const others = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, `${value}-other`]))
-    expect(await cacheOf(model, QUESTION, headers)).toBe('MISS')
-    expect(await cacheOf(model, QUESTION)).toBe('MISS')
-    expect(await cacheOf(model, QUESTION, others)).toBe('MISS')
-    for (const same of [headers, {}, others]) {
-      expect(await cacheOf(model, QUESTION, same)).toBe('HIT')
-      expect(await cacheOf(model, SAME_WORDS, same)).toBe('HIT-SEMANTIC')
-    }
-  })
+  test.each(COUNTING)(
+    '%s: what was answered with %j is served to requests with the same headers',
+    async (model, headers) => {
+      const others = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, `${value}-other`]))
+      expect(await cacheOf(model, QUESTION, headers)).toBe('MISS')
+      expect(await cacheOf(model, QUESTION)).toBe('MISS')
+      expect(await cacheOf(model, QUESTION, others)).toBe('MISS')
+      for (const same of [headers, {}, others]) {
+        expect(await cacheOf(model, QUESTION, same)).toBe('HIT')
+        expect(await cacheOf(model, SAME_WORDS, same)).toBe('HIT-SEMANTIC')
+      }
+    },
+  )
 
   test('an answer by meaning is not taken from a request with other headers', async () => {
     expect(await cacheOf('someone/brand-new', QUESTION, { 'x-anthropic-beta': 'context-1m' })).toBe('MISS')
@@ -85,7 +88,7 @@ describeBackends('headers that are forwarded', backend => {
     expect(await embed({ 'openai-beta': 'a', 'idempotency-key': 'one' })).toBe('HIT')
   })
 
-  test('what changes no answer keeps nobody apart', async () => {
+  test('headers that change no answer share an entry', async () => {
     expect(await cacheOf('someone/brand-new', QUESTION)).toBe('MISS')
     for (const headers of WITHOUT_EFFECT) expect(await cacheOf('someone/brand-new', QUESTION, headers)).toBe('HIT')
   })

@@ -5,7 +5,7 @@ import { ask, post, readAnswer } from '../harness/client.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 import { type Standin, startStandin } from '../standin/server.ts'
 
-/** One database with its proxy and its provider; the Redis is everybody's. */
+/** One database with its proxy and its provider; all of them share the Redis. */
 interface Installation {
   proxy: TestProxy
   upstream: Standin

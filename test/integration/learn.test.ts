@@ -104,7 +104,7 @@ describeBackends('a project that learns', backend => {
     await eventually(async () => (await rowsOf('select from judge_queue where project_id = $project')).length === 0)
   }
 
-  test('asks nobody on the way, and takes a verdict for the next request', async () => {
+  test('asks no model during a request, and uses the verdict for the next one', async () => {
     judgedAs(() => verdict('same'))
     await store(QUESTION)
     expect(told(await ask(proxy, key, UNPROVED, UNSTORED))).toEqual(['MISS', 'unproved:words'])
@@ -159,7 +159,7 @@ describeBackends('a project that learns', backend => {
     expect(await verdicts()).toEqual([{ source: 'judge', verdict: 'same' }])
   })
 
-  test('asks nobody without a budget, and waits for one', async () => {
+  test('asks no model without a budget, and waits for one', async () => {
     await set('semantic_judge_daily_usd', '0.0000001')
     await store(QUESTION)
     await ask(proxy, key, UNPROVED, UNSTORED)
@@ -436,7 +436,7 @@ describeBackends('the queue for the judge', backend => {
     expect(await waiting()).toBe(0)
   })
 
-  test('drops what nobody wants judged any more, and keeps what was not tried', async () => {
+  test('drops pairs that need no judging any more, and keeps those that were not tried', async () => {
     const { database, waiting } = await fill(3)
     const [one] = await takeJudgements(database, 1)
     await postponeJudgements(database, one as QueuedPair, { forSeconds: 60, wasTried: false })

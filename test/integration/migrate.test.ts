@@ -112,7 +112,7 @@ describeReal('a deploy', backend => {
     async function keepAsking(call: () => Promise<{ granted: number; key_id: number }[]>): Promise<void> {
       while (running) {
         const rows = await call().catch(error => {
-          // Whoever waits for a lock is told so, and asks again.
+          // A statement that would wait for a lock fails, and is tried again.
           if (!isLockedOut(error)) failures.push(error)
           return null
         })

@@ -241,7 +241,7 @@ describeOnce('routing', backend => {
       expect(await refused('ft:gpt-4o:acme::a')).toContain('native name of openai')
     })
 
-    test('a name that nobody knows says how names are written', async () => {
+    test('an unknown name is answered with how names are written', async () => {
       const message = await refused('no-such-model')
       expect(message).toMatch(/^Model "no-such-model" is not known\. GET \/v1\/models lists/)
       expect(message).toContain('<vendor>/<model>')

@@ -144,7 +144,7 @@ describeOnce('answers as the stand-in upstream streams them', backend => {
         )
         await response.text()
       })
-      // The first go before anybody has called upstream.
+      // The first ones leave before any call upstream was made.
       setTimeout(() => leaving.abort(), batch * 12)
       const outcomes = await Promise.allSettled(streams)
       expect(outcomes.every(outcome => outcome.status === 'rejected')).toBe(true)

@@ -11,7 +11,7 @@ import { waitUntil } from '../harness/wait-until.ts'
 const QUESTION = 'What is the capital of France?'
 const REWORDED = 'what is the capital of France'
 
-describeReal('entries that somebody else has written into Redis', backend => {
+describeReal('entries that another program has written into Redis', backend => {
   let proxy: TestProxy
   let redis: Redis
   let prefix: string

@@ -67,7 +67,7 @@ describeBackends('calls under way', backend => {
       expect((await ask(proxy, key, 'What is slow?')).cache).toBe('HIT')
     })
 
-    test('leave nothing behind where nobody asks again', async () => {
+    test('leave nothing behind when no further request comes', async () => {
       upstream.script({ kind: 'answer', content: 'slow', firstByteDelayMs: SLOW_MS })
       const before = ask(proxy, key, 'What is slow?')
       await waitUntilAsked(1)

@@ -1,4 +1,4 @@
-/** What the stand-in keeps under its one account: files and batches, whoever asks. */
+/** What the stand-in keeps under its one account: files and batches, for all its callers. */
 
 import type { JsonObject } from './scenario.ts'
 

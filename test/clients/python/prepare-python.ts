@@ -12,7 +12,7 @@ const TIME_LIMIT_MS = 240_000
 export interface Python {
   /** Path of the interpreter. */
   python: string
-  /** For whoever runs it: what is compiled once stays beside the packages, and out of this folder. */
+  /** For running it: compiled files stay beside the packages, and out of this folder. */
   environment: { PYTHONPYCACHEPREFIX: string }
 }
 

@@ -19,7 +19,7 @@ const QUIET = {
 }
 const FILES = [...new Bun.Glob('test_*.py').scanSync(new URL('.', import.meta.url).pathname)].sort()
 
-/** Whether a request offers the weather, and nobody has told it yet. */
+/** Whether a request offers the weather tool, and has no result of it yet. */
 function wantsWeather(body: unknown): boolean {
   const text = JSON.stringify(body) ?? ''
   const isAnswered = /"role":"tool"|"function_call_output"|"tool_result"/.test(text)

@@ -14,7 +14,7 @@ export interface FormTests {
   unknown?: Record<string, string>
   /** Answers whose stream this client reads otherwise than their plain form, even straight from upstream, by name, and why. */
   misread?: Record<string, string>
-  /** On every backend, where one will do for the others: what is stored is the same whoever reads it. */
+  /** On every backend, where one will do for the others: what is stored does not depend on the client that reads it. */
   everywhere?: boolean
   /** Further tests of this client, on the same proxy. */
   define?(running: () => Running): void

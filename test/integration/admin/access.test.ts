@@ -37,7 +37,7 @@ function routesOf({ project, key, entry, request, user, verdict }: World): Route
     { method: 'GET', path: `${own}/users`, need: 'viewer' },
     { method: 'GET', path: `${own}/users/${user}`, need: 'viewer' },
     { method: 'GET', path: `/v1/organization/users/${user}`, need: 'viewer' },
-    // Nobody's but its maker's: to all others there is none.
+    // Only its creator's: for all others it does not exist.
     { method: 'GET', path: '/v1/organization/admin_api_keys/admin_key_1', need: 'viewer' },
     { method: 'GET', path: `${own}/rate_limits`, need: 'viewer' },
     { method: 'GET', path: `${own}/limits`, need: 'viewer' },
@@ -94,7 +94,7 @@ function routesOf({ project, key, entry, request, user, verdict }: World): Route
   ]
 }
 
-/** About nobody but the caller, of what all may see, or on the way in. */
+/** Routes about the caller alone, about what everyone may see, or for logging in. */
 const OF_ONESELF = [
   'GET /dashboard/api/login-options',
   'GET /dashboard/api/oidc',
@@ -192,7 +192,7 @@ describeBackends('who may do what', backend => {
     return seen.join('\n')
   }
 
-  test('nobody, a stranger and another site get nothing by any route, and change nothing', async () => {
+  test('without a login, with an unknown key, or from another site, no route shows or changes anything', async () => {
     const stranger = await logIn(proxy, 'stranger@example.org')
     const owner = await logIn(proxy, 'root@example.org')
     const before = await snapshot()
@@ -256,7 +256,7 @@ describeBackends('who may do what', backend => {
       for (const { method, path, body, need } of all.filter(route => ranks.indexOf(route.need) > ranks.indexOf(role))) {
         const name = `${role}: ${method} ${path}`
         const { status } = await browser.send(method, path, body)
-        // That limits belong to plans is told to whoever sees the project.
+        // Every caller who sees the project learns that limits belong to plans.
         const refused = path.includes('/rate_limits/')
           ? [400]
           : path.includes('/users/') && need === 'administrator'

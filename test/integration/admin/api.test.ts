@@ -186,7 +186,7 @@ describeBackends('the admin API through the openai package', backend => {
     await expect(adminClient(proxy, short.value).projects.list()).rejects.toMatchObject({ status: 401 })
   })
 
-  test('every change is in the audit log, whoever made it', async () => {
+  test('every change is in the audit log, with its actor', async () => {
     const { id } = await organization.projects.create({ name: 'acme' })
     await proxy.query(`select set_setting('acme', 'semantic_threshold', '0.9')`)
     const [latest] = await toArray(organization.auditLogs.list({ project_ids: [id], limit: 1 }))

@@ -8,7 +8,7 @@ import { addUser, rootOf, send } from './people.ts'
 
 const CLIENT = { id: 'model-proxy', secret: 'a-secret-of-the-client' }
 
-/** A real provider: whoever logs in as `name` is name@example.org; who begins with `new-` has not verified it. */
+/** A real provider: a login as `name` is name@example.org; names that begin with `new-` have an unverified address. */
 function startProvider(server: Server, callback: string): string {
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   const provider = new Provider(issuer, {
@@ -111,7 +111,7 @@ describeBackends('a login by OpenID Connect', backend => {
     })
   })
 
-  test('lets somebody new in, to see nothing until a project lets them', async () => {
+  test('logs in a new person, who sees nothing until added to a project', async () => {
     await proxy.query(`select create_project('secret', 'free')`)
     const { visit } = await logInAs('grace')
     expect(await sessionOf(visit)).toMatchObject({ user: { email: 'grace@example.org', role: 'reader' } })

@@ -57,7 +57,7 @@ describeBackends('usage by the hour', backend => {
   const sums = (table: string) =>
     proxy.query(`select cache_result, sum(requests)::integer as requests from ${table} group by 1 order by 1`)
 
-  /** All projects together are read from sums of their own: the same as of each, added up. Nobody else reads those. */
+  /** All projects together are read from sums of their own: the same as the sum over each. Nothing else reads those. */
   async function administratorSeesTheSame(): Promise<void> {
     const [user] = await proxy.query<{ id: string }>(`select create_user('all@example.com', 'owner')::text as id`)
     const [other] = await proxy.query<{ id: string }>(`select create_user('none@example.com', 'reader')::text as id`)

@@ -58,7 +58,7 @@ const UNKNOWN_MODELS: Record<string, string> = {
   '100 emoji': '🦊'.repeat(100),
 }
 
-/** Odd, and nobody's to refuse. */
+/** Unusual but valid: not to be refused. */
 const ANSWERED: Record<string, string | object> = {
   'a NUL in the prompt': text(`${MARKER}\0${MARKER}`),
   'NULs alone in the prompt': text('\0\0\0'),

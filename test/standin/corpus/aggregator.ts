@@ -254,7 +254,7 @@ export const AGGREGATOR: CorpusEntry[] = [
     completeness: 'whole',
   },
   {
-    name: 'Aggregator: a native end nobody documents',
+    name: 'Aggregator: an undocumented native finish reason',
     stream: stream(head, [says({ content: 'x' }), ends('abort', 'abort')]),
     body: { ...plain, choices: [answered({ content: 'x' }, 'abort', 'abort')] },
     completeness: 'unknown_finish_reason',

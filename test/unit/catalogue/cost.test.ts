@@ -48,7 +48,7 @@ test('so do those that it wrote to its cache', () => {
   expect(costUsd(model, usage ?? NO_USAGE)).toBeCloseTo(0.5 * 2 + 0.5 * 2.5, 12)
 })
 
-test("the provider's own figure wins; of a model without prices nobody knows", () => {
+test("the provider's own figure wins; without prices the cost of a model is unknown", () => {
   expect(costUsd(model, { ...NO_USAGE, promptTokens: 5, reportedCostUsd: 0.25 })).toBe(0.25)
   expect(costUsd(undefined, { ...NO_USAGE, promptTokens: 5 })).toBeNull()
 })

@@ -34,7 +34,7 @@ describe('providerOfName', () => {
     'constructor',
     '__proto__',
     '',
-  ])('%j is of nobody', model => {
+  ])('%j is no provider’s name', model => {
     expect(providerOfName(model)).toBeUndefined()
   })
 })

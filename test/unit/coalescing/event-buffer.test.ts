@@ -25,7 +25,7 @@ describe('an event buffer', () => {
     expect((await pushUntilFull(buffer)) * lump.bytes.length).toBe(lump.bytes.length)
   })
 
-  test('waits for nobody where nobody reads, and goes on when the last reader closes', async () => {
+  test('does not wait without readers, and goes on when the last reader closes', async () => {
     const buffer = new EventBuffer()
     for (let pushed = 0; pushed < 32; pushed++) await buffer.push(lump)
     const read = new EventBuffer()

@@ -4,7 +4,7 @@ import { SharedCalls, startAlone } from '../../../src/coalescing/shared-calls.ts
 import { ClientGone } from '../../../src/errors.ts'
 
 describe('a shared call', () => {
-  test('is aborted when the last subscriber has left, and takes nobody after that', () => {
+  test('is aborted when the last subscriber has left, and accepts none after that', () => {
     const call = new SharedCall()
     const [one, other] = [call.subscribe(true), call.subscribe(false)]
     one?.leave()
@@ -15,7 +15,7 @@ describe('a shared call', () => {
     expect(call.subscribe(true)).toBeNull()
   })
 
-  test('settles once: whoever leaves later aborts nothing', async () => {
+  test('settles once: a subscriber that leaves later aborts nothing', async () => {
     const call = new SharedCall()
     const subscriber = call.subscribe(false)
     call.settle({ kind: 'notShareable', failure: null })

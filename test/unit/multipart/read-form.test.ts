@@ -53,7 +53,7 @@ test('any form reads as fetch reads it', async () => {
     fc.asyncProperty(fc.array(fc.tuple(fc.stringMatching(/^[\w[\]-]{1,8}$/), value)), async entries => {
       const given = new FormData()
       for (const [name, text] of entries) given.append(name, text)
-      // A form without parts is nothing that anybody sends.
+      // No client sends a form without parts.
       given.append('last', 'x')
       const { bytes, type } = await write(given)
       const found = readForm(bytes, type)

@@ -16,7 +16,7 @@ test('a body is found as it was parsed, by the same text at the same endpoint al
   expect(bodies.find('chat', `${TEXT} `)).toBe(undefined)
 })
 
-test('nothing of the request that brought it stays, and nobody can change it', () => {
+test('it keeps nothing of the request that it came with, and cannot be changed', () => {
   const bodies = createParsedBodies()
   bodies.keep(parse(TEXT, new Headers({ 'cache-control': 'no-store' })))
   const found = bodies.find('chat', TEXT)

@@ -44,7 +44,7 @@ describe('what may be kept', () => {
     expect(told).toEqual([])
   })
 
-  test('is read to its end though nobody takes it', async () => {
+  test('is read to its end although the client has left', async () => {
     const { client, ended } = relay(parts(50))
     expect(await ended).toEqual(whole(parts(50)))
     expect(await new Response(client).bytes()).toEqual(whole(parts(50)))

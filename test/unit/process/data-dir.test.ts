@@ -29,7 +29,7 @@ test.each([
   ['of a process that has ended', async () => `${Bun.spawnSync(['true']).pid} 1`],
   ['whose number has gone to another process', async () => `${process.ppid} 1`],
   ['that was never written', async () => ''],
-])('a lock file %s holds nobody up', async (_, content) => {
+])('a lock file %s stops no start', async (_, content) => {
   await writeFile(lock(), await content())
   await chmod(dataDir, 0o777)
   await lockDataDir(dataDir)

@@ -108,6 +108,6 @@ test('an error that shows the key that was sent shows it no more', async () => {
   expect(await new Response(answer.body).text()).toBe('{"error":{"message":"Incorrect API key provided: [redacted]."}}')
 })
 
-test('whoever waited for nothing is told not to ask again: upstream may be at work', async () => {
+test('after waiting for a first byte in vain, clients are told not to retry: upstream may be at work', async () => {
   await expect(callRaw('')).rejects.toMatchObject({ status: 504, headers: { 'x-should-retry': 'false' } })
 })

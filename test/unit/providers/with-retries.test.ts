@@ -62,7 +62,7 @@ describe('what is asked again', () => {
 
   test.each([
     ['an upstream that is silent, and may be at work', silentInTime('p', 'first byte', 5)],
-    ['an answer that nobody can use', broken('p', 'answered with a redirect')],
+    ['an unusable answer', broken('p', 'answered with a redirect')],
     ['an open circuit', openCircuit('p', 5)],
     ['a request that the provider module refused', new ProxyError({ status: 400, code: 'x', message: 'x' })],
   ])('not %s', async (_, failure) => {

@@ -87,7 +87,7 @@ test('an alias comes with its entry, each by its own tag', async () => {
   expect(wrong.at(-1)).toBe(OTHER)
 })
 
-test('an alias without its entry is a miss, and none of anybody’s doing', async () => {
+test('an alias without its entry is a miss, and not counted as tampering', async () => {
   const { tagged, read, wrong } = open(createInProcessStore())
   await tagged.writeEntry(OTHER, ALIAS, 60_000)
   expect(await read(OTHER)).toBe(null)

@@ -282,7 +282,7 @@ describe('VectorCalls', () => {
     expect([...calls.join('a', ['y']).mine]).toEqual(['y'])
   })
 
-  test('tells of a failure, and nobody can settle what is not theirs', async () => {
+  test('reports a failure, and only the owner of a call can settle it', async () => {
     const calls = new VectorCalls()
     const first = calls.join('a', ['x'])
     const second = calls.join('a', ['x'])

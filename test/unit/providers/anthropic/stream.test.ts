@@ -247,7 +247,7 @@ describe('StreamTranslator', () => {
     })
   })
 
-  test('passes over pings, citations and what nobody knows yet', () => {
+  test('skips pings, citations and unknown events', () => {
     const known = eventsOf(message([text('a')]))
     const citation = { type: 'content_block_delta', index: 0, delta: { type: 'citations_delta', citation: {} } }
     const strange = [
@@ -327,7 +327,7 @@ describe('translateStream', () => {
     expect(new TextDecoder().decode(await readAll(await translateStream(upstream, CONTEXT)))).toContain('[DONE]')
   })
 
-  test('cancels upstream when nobody reads any more, also while it is silent', async () => {
+  test('cancels upstream when the reader leaves, also while upstream is silent', async () => {
     let cancelled: unknown = null
     const upstream = new ReadableStream<Uint8Array>({
       start(controller) {
