@@ -1,4 +1,4 @@
-/** Opens the configured database for a serving process, a supervisor or an operator's command. */
+/** Opens the configured database, for a serving process, a supervisor or an operator's command. */
 import { type Config, ConfigError } from '../config.ts'
 import { describeAddress, parseDatabaseUrl } from '../postgres/address.ts'
 import { shareConnections } from '../postgres/connection-budget.ts'

@@ -18,7 +18,7 @@ import { createLog, type Log } from '../telemetry/log.ts'
 import { createWrongTags } from '../telemetry/wrong-tags.ts'
 import { warmTokenizer } from '../tokens/encodings.ts'
 import { baseUrlOf, portUnavailable } from './address.ts'
-import { tellSupervisor } from './heartbeat.ts'
+import { reportToSupervisor } from './heartbeat.ts'
 import { watchLoopDelay } from './loop-delay.ts'
 import { migrateAndLog, openDatabase } from './open-database.ts'
 import { reasonOf } from './reason-of.ts'
@@ -63,7 +63,7 @@ export async function runServer(config: Config, { isWorker }: RunOptions): Promi
     'listening',
   )
   watchLoopDelay(log)
-  if (isWorker) tellSupervisor()
+  if (isWorker) reportToSupervisor()
   else await welcome(config, database, baseUrlOf(config.host, server.port ?? config.port))
 }
 

@@ -61,7 +61,8 @@ describeFaults('WORKERS=2', () => {
     const [victim, other] = workersOf(team)
     if (victim === undefined || other === undefined) throw new Error('There are no two workers')
     process.kill(victim, 'SIGKILL')
-    await Bun.sleep(50)
+    // Until the system has ended it, it may still be given a connection.
+    await waitUntil('it has ended', 30_000, () => countLines(team, 'another takes its place') === 1)
     expect((await ask(team, key, 'Anybody there?')).status).toBe(200)
     await waitUntil('the place is filled', 30_000, async () => countLines(team, '"msg":"listening"') === 3)
     const now = workersOf(team)

@@ -10,7 +10,7 @@ const plainRequests = wordSet('explain outline discuss elaborate')
 const judgedRequests = wordSet('describe define suggest recommend compare')
 const conditions = wordSet('as by without with in on from yourself inside')
 /** "Can you write a poem" is a request; "can you write Chinese" and "can you write a will" are not. */
-const productRequests = wordSet('write create generate draft provide make')
+const productRequests = wordSet('write create generate draft provide')
 const products = wordSet(`
   poem haiku story essay email letter script function program query list table summary song paragraph plan outline report article joke tweet
   speech review recipe example examples description advertisement slogan
@@ -22,7 +22,7 @@ const givingRequests = wordSet('give show tell teach help')
 
 /** "Can you write a poem as good as Keats", "… a query without a join" ask whether it is possible. */
 function isBound(token: Token): boolean {
-  return /^(?:as|without|yourself)$/.test(token.key)
+  return /^(?:as|without|yourself|you|free)$/.test(token.key)
 }
 
 export const courtesy = courtesyTables({
@@ -83,15 +83,26 @@ export const courtesy = courtesyTables({
     const [verb, object] = [lowerKey(tokens[at]), tokens[at + 1]]
     if (!object || object.kind === 'mark') return false
     const isAbility = /^c(?:an|ould)$/.test(lowerKey(tokens[at - 2]))
-    if (plainRequests.has(verb)) return isAbility
+    if (plainRequests.has(verb))
+      return (
+        isAbility &&
+        lowerKey(object) !== 'away' &&
+        !(verb === 'discuss' && tokens.some(token => /^(?:at|with|in)$/.test(token.key)))
+      )
     if (judgedRequests.has(verb))
       return isAbility && !/^an?$/.test(lowerKey(object)) && !tokens.some(token => conditions.has(token.key))
     const asksForOne = object.kind === 'number' || determiners.has(lowerKey(object))
-    if (listRequests.has(verb)) return isAbility && asksForOne && !/^an?$/.test(lowerKey(object))
+    if (listRequests.has(verb))
+      return (
+        isAbility &&
+        asksForOne &&
+        !/^an?$/.test(lowerKey(object)) &&
+        !tokens.some(token => /^(?:as|by|without|alike|in|on)$/.test(token.key))
+      )
     const isProduct = asksForOne && tokens.slice(at + 2, at + 4).some(token => products.has(lowerKey(token)))
     return (
       (productRequests.has(verb) && isAbility && isProduct && !tokens.some(isBound)) ||
-      (givingRequests.has(verb) && /^(?:me|us)$/.test(lowerKey(object)))
+      (givingRequests.has(verb) && isAbility && /^(?:me|us)$/.test(lowerKey(object)))
     )
   },
   inquiries: phraseList(`

@@ -30,9 +30,9 @@ export const craftVerbs = wordSet(`
 /** With these, "how do you" means people in general, not the addressee. */
 export const genericVerbs = wordSet(`
   assemble bake boil brew calculate clean clone compile compute configure connect construct convert cook create cure cut
-  debug delete deploy determine disable divide download draw dry dye enable export extract file fix format freeze fry grill grow hack implement
+  debug delete deploy disable divide download draw dry dye enable export extract file fix format freeze fry grill grow hack implement
   import install measure merge mount open paint parse plant plot poach prepare print prove raise remove rename repair replace reset
-  wake lose quit hire adopt root jailbreak hack buy rent crack unclog whistle knit sew iron
+  wake lose quit root jailbreak hack buy rent crack unclog whistle knit sew iron
   roast sharpen solve sort split start subtract swim thaw tie train turn uninstall unlock wash whiten win
 `)
 
@@ -77,7 +77,7 @@ export const relationNouns = wordSet(`
 /** Nouns without a complete list: "some", "the" and no article mean the same. */
 export const openNouns = wordSet(`
   advantages applications benefits causes challenges characteristics consequences disadvantages drawbacks effects examples features impacts
-  limitations problems reasons signs side-effects strengths symptoms uses weaknesses
+  limitations problems reasons side-effects strengths symptoms uses weaknesses
 `)
 
 /** "What is the meaning of life" asks for more than the meaning of a word. */

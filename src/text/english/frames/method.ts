@@ -36,10 +36,15 @@ const askers: ReadonlyArray<readonly [Asker, string]> = [
     `
     how does one
     how can one
-    how can someone
-    how can anyone
     how does someone
     what can one do to
+  `,
+  ],
+  [
+    'somebody',
+    `
+    how can someone
+    how can anyone
   `,
   ],
   [
@@ -67,8 +72,18 @@ const frames = askers.map(([asker, phrases]) => ({ asker, index: indexPhrases(ph
 /** States that people get into without intention: "how do I get sick". */
 const states = wordSet(`
   sick ill hurt lost fired scammed caught fat old tired hacked robbed sued dizzy headaches acne bored angry scared nervous confused drunk
+  worse cancer covid aids diabetes flu spam rash rashes hives cramps nightmares hiccups migraines blisters infections bad no
   pregnant arrested banned blocked stuck dumped sunburned addicted anxious lonely depressed cold hot hungry sleepy
 `)
+/** Verbs of what also happens by itself, with what one does on purpose: "how do I lose weight", but not "how do I lose friends". */
+const unwilled: Readonly<Record<string, RegExp>> = {
+  lose: /^(?:my )?(?:\w+ )?(?:weight|fat|pounds|kgs?|kilos|inches)\b|^\d+|^an? (?:accent|tail)\b/,
+  fall: /^(?:asleep|in love|out of love|back asleep)\b/,
+  wake: /^(?:up )?(?:early|earlier|on time|without|a |an |someone|my )/,
+  forget: /^(?:my ex|the past|someone|about|him|her|my |a )/,
+  attract: /^(?:women|men|girls|guys|boys|customers|clients|investors|money|wealth|birds|more|new|a |my )/,
+  break: /^(?!out\b)/,
+}
 const bareVerbs = wordSet(
   'swim cook sew knit whistle draw paint drive study code dance sing hack teach read write speak',
 )
@@ -102,6 +117,8 @@ function isAnyones(asker: Asker, task: readonly Token[]): boolean {
   if (asker === 'first' || asker === 'anyone') return true
   if (rest.some(word => anyPerson.has(word))) return false
   if (asker === 'group') return craftVerbs.has(verb) || isPersonal(task)
+  // "How can anyone eat snails" wonders at those who do.
+  if (asker === 'somebody') return /^(?:become|learn)$/.test(verb) || isOwnAttribute(task)
   if (asker === 'addressed')
     return genericVerbs.has(verb) || (verb === 'get' && rest[0] === 'rid') || isOwnAttribute(task)
   return true
@@ -115,7 +132,10 @@ function isBare([verb = '', ...more]: readonly string[]): boolean {
 /** "How do I compare to others", "how do I perform under pressure", "how do I get so tired" ask about a state of the user. */
 function isState([verb = '', next = '', ...more]: readonly string[]): boolean {
   if (next === 'so' || next === 'as' || more.includes('so')) return true
-  if (verb === 'get' && states.has(next)) return true
+  // "A rash" and "my period" come, too.
+  const gotten = /^(?:an?|my|the)$/.test(next) ? (more[0] ?? '') : next
+  if (verb === 'get' && (states.has(gotten) || gotten === 'period')) return true
+  if (unwilled[verb]?.test([next, ...more].join(' ')) === false) return true
   if (verb === 'end' || (verb === 'keep' && next.endsWith('ing'))) return true
   if (verb === 'compare' || verb === 'perform') return /^(?:to|with|against|under|at|in|on|)$/.test(next)
   return verb === 'measure' && next === 'up'

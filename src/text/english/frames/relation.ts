@@ -6,7 +6,7 @@ import { openNouns, relationNouns } from './frame-words.ts'
 
 /** Relations that do not depend on the order. */
 const symmetric = wordSet('difference differences relationship relationships relation similarity similarities')
-const definite = wordSet('this that these those each above given listed')
+const definite = wordSet('my this that these those each above given listed')
 const exampleFrames = indexPhrases(
   phraseList(`
   give examples of
@@ -98,7 +98,7 @@ function splitSides(tokens: readonly Token[]): (readonly Token[])[] | null {
 const pluralsApart = wordSet(`
   customs duties arms goods spirits forces glasses scales means terms manners looks contents damages securities futures odds interests
   minutes lights letters numbers waters woods sands brains wages remains works premises quarters talks shorts trousers jeans pants clothes
-  news physics mathematics economics statistics politics ethics gymnastics mechanics electronics
+  savings earnings returns yields greens blues darts falls rapids dominos checkers chips crisps pools news physics mathematics economics statistics politics ethics gymnastics mechanics electronics
 `)
 const plural = /^[a-z]{3,}[^aius]s$/
 
@@ -113,9 +113,16 @@ function writeGeneric(sides: (readonly Token[])[] | undefined): (readonly Token[
   )
 }
 
+/** One of which is something else than the stuff: a lamb, an iron, a paper. */
+const massNouns = wordSet(`
+  iron glass paper chicken turkey lamb duck fish salmon light sound work coffee tea time space change company art language beer water wine
+  cake will stone rock hair egg onion business law love life death room experience country cloth wood oak copper tin nickel
+`)
+
 function dropIndefinite(side: readonly Token[]): readonly Token[] {
+  const isApart = side.length === 2 && massNouns.has(side[1]?.key ?? '')
   const hasArticle =
-    side.length > 1 && /^an?$/.test(side[0]?.key ?? '') && !/^(?:few|little|lot)$/.test(side[1]?.key ?? '')
+    !isApart && side.length > 1 && /^an?$/.test(side[0]?.key ?? '') && !/^(?:few|little|lot)$/.test(side[1]?.key ?? '')
   return hasArticle ? markDropped(side.slice(1), 'frame-word') : side
 }
 

@@ -6,7 +6,7 @@ import { sites } from '../small-words.ts'
 import { markDropped } from './dropped.ts'
 
 /** Who follows the method: I, we, the addressee, someone, or anyone. */
-export type Asker = 'first' | 'group' | 'addressed' | 'someone' | 'anyone'
+export type Asker = 'first' | 'group' | 'addressed' | 'someone' | 'somebody' | 'anyone'
 
 /** Possessives that refer to the person who follows the method. */
 const owners: Readonly<Record<Asker, ReadonlySet<string>>> = {
@@ -14,6 +14,7 @@ const owners: Readonly<Record<Asker, ReadonlySet<string>>> = {
   group: wordSet('our'),
   addressed: wordSet('your'),
   someone: wordSet("their one's"),
+  somebody: wordSet("their one's"),
   anyone: wordSet("my your one's"),
 }
 /** Things that every person has and asks about for himself: the possessive does not matter. */
