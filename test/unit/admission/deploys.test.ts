@@ -1,0 +1,38 @@
+import { expect, test } from 'vitest'
+import { createDeployWatch } from '../../../src/admission/deploys.ts'
+import type { Database } from '../../../src/postgres/database.ts'
+
+/** One that answers when it is told to, each question in its turn. */
+function createBusyDatabase() {
+  const asked: ((isOn: boolean) => void)[] = []
+  const call = () => new Promise(resolve => asked.push(isOn => resolve([{ deploying: isOn }])))
+  return { database: { call } as unknown as Database, asked }
+}
+
+test('what was asked ahead is heard where the database takes long to say it', async () => {
+  const { database, asked } = createBusyDatabase()
+  const deploys = createDeployWatch(database)
+  const startedAtMs = performance.now()
+  deploys.askAhead()
+  asked[0]?.(true)
+  await Bun.sleep(60)
+  expect(await deploys.isOn(startedAtMs)).toBe(true)
+  // Nobody had to be asked again.
+  expect(asked).toHaveLength(1)
+})
+
+test('what was heard before a request came says nothing of it', async () => {
+  const { database, asked } = createBusyDatabase()
+  const deploys = createDeployWatch(database)
+  deploys.askAhead()
+  asked[0]?.(true)
+  await Bun.sleep(60)
+  const later = deploys.isOn(performance.now())
+  asked[1]?.(false)
+  expect(await later).toBe(false)
+})
+
+test('a database that does not answer is not being deployed to', async () => {
+  const { database } = createBusyDatabase()
+  expect(await createDeployWatch(database).isOn(performance.now())).toBe(false)
+})
