@@ -3,7 +3,7 @@
  * Redis. Each has a database of its own and gets the load in turn, the order reversed every round, so that a noisy minute hits all.
  * A bare `fetch` forwarder gets it beside them where the scenario is a miss: `of floor` is what a request costs in forwarders.
  *
- * Run: bun scripts/bench/compare.ts --checkouts base=/path/to/one,now=. --scenarios exact,semantic,miss,miss-off --connections 32
+ * Run: bun scripts/bench/compare.ts --checkouts base=/path/to/one,now=. --scenarios exact,semantic,miss,miss-varied,miss-off --connections 32
  * Options: --rounds N (default 10) --seconds N (of each turn, default 1) --warm-up N (seconds, default 30: compilers are busy with a
  * miss for some ten thousand of them). Each checkout needs its own node_modules. DATABASE_URL and REDIS_URL must lead to servers on this machine: processor time is read from /proc.
  */
@@ -14,6 +14,7 @@ import { openRealDatabase } from '../../src/postgres/real.ts'
 import type { LoadOrder, LoadResult } from './load.ts'
 import { findFreePort, runLoadProcess, startAndRead, type startProxyProcess, stop } from './processes.ts'
 import { findStoreProcesses, readProcessorTime, sumProcessorTime } from './processor-time.ts'
+import { listQuestions } from './questions.ts'
 import type { BenchStores } from './stores.ts'
 
 const { values: options } = parseArgs({
@@ -36,7 +37,8 @@ interface Version {
 }
 
 interface Scenario {
-  bodies: string[]
+  /** Sent in turn; of a function, anew for each turn of the load. */
+  bodies: string[] | (() => string[])
   headers?: Record<string, string>
   /** What X-Proxy-Cache must say. */
   expects: string
@@ -51,6 +53,10 @@ const questions = Array.from({ length: 200 }, (_, i) => {
   const series = String.fromCharCode(65 + Math.floor(i / 26), 65 + (i % 26)).repeat(2)
   return `How do I replace the water filter of a coffee machine of series ${series}?`
 })
+/** More than are asked in a turn. */
+const VARIED_A_TURN = 6_000
+const varied = listQuestions(200_000)
+const takeVaried = () => varied.splice(0, VARIED_A_TURN).map(chat)
 const SCENARIOS: Record<string, Scenario> = {
   exact: { bodies: questions.map(chat), expects: 'HIT', isSemantic: true },
   semantic: {
@@ -64,6 +70,8 @@ const SCENARIOS: Record<string, Scenario> = {
     isSemantic: true,
     hasFloor: true,
   },
+  // As people ask: the group is as large, its prompts differ in more than a number.
+  'miss-varied': { bodies: takeVaried, expects: 'MISS', isSemantic: true, hasFloor: true },
   'miss-off': {
     bodies: [chat('Tell me something about number {{n}}.')],
     expects: 'MISS',
@@ -120,7 +128,7 @@ async function load(version: Version, scenario: Scenario, connections: number, s
     port: version.port,
     path: '/v1/chat/completions',
     headers: { ...headersOf(version), ...scenario.headers },
-    bodies: scenario.bodies,
+    bodies: typeof scenario.bodies === 'function' ? scenario.bodies() : scenario.bodies,
     connections,
     warmupMs: 0,
     measureMs: seconds * 1000,
