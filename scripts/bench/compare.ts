@@ -18,6 +18,7 @@ import { openRealDatabase } from '../../src/postgres/real.ts'
 import type { LoadOrder, LoadResult } from './load.ts'
 import { findFreePort, runLoadProcess, startAndRead, type startProxyProcess, stop } from './processes.ts'
 import { findStoreProcesses, readProcessorTime, sumProcessorTime } from './processor-time.ts'
+import { listQuestions } from './questions.ts'
 import type { BenchStores } from './stores.ts'
 
 const { values: options } = parseArgs({
@@ -40,7 +41,8 @@ interface Version {
 }
 
 interface Scenario {
-  bodies: string[]
+  /** Sent in turn; of a function, anew for each turn of the load. */
+  bodies: string[] | (() => string[])
   headers?: Record<string, string>
   /** The expected X-Proxy-Cache. */
   expects: string
@@ -55,6 +57,10 @@ const questions = Array.from({ length: 200 }, (_, i) => {
   const series = String.fromCharCode(65 + Math.floor(i / 26), 65 + (i % 26)).repeat(2)
   return `How do I replace the water filter of a coffee machine of series ${series}?`
 })
+/** More than are asked in a turn. */
+const VARIED_A_TURN = 6_000
+const varied = listQuestions(200_000)
+const takeVaried = () => varied.splice(0, VARIED_A_TURN).map(chat)
 const SCENARIOS: Record<string, Scenario> = {
   exact: { bodies: questions.map(chat), expects: 'HIT', isSemantic: true },
   semantic: {
@@ -68,6 +74,8 @@ const SCENARIOS: Record<string, Scenario> = {
     isSemantic: true,
     hasFloor: true,
   },
+  // As people ask: the group is as large, its prompts differ in more than a number.
+  'miss-varied': { bodies: takeVaried, expects: 'MISS', isSemantic: true, hasFloor: true },
   'miss-off': {
     bodies: [chat('Tell me something about number {{n}}.')],
     expects: 'MISS',
@@ -124,7 +132,7 @@ async function load(version: Version, scenario: Scenario, connections: number, s
     port: version.port,
     path: '/v1/chat/completions',
     headers: { ...headersOf(version), ...scenario.headers },
-    bodies: scenario.bodies,
+    bodies: typeof scenario.bodies === 'function' ? scenario.bodies() : scenario.bodies,
     connections,
     warmupMs: 0,
     measureMs: seconds * 1000,
