@@ -70,7 +70,11 @@ function swapCase(character: string): string {
 }
 
 /** What may be said one way: how much white space stands between words of prose, and marks at the end of all. */
-const gist = (text: string) => text.replace(/\s+/g, ' ').trim().replace(/[\s?!.,]+$/, '')
+const gist = (text: string) =>
+  text
+    .replace(/\s+/g, ' ')
+    .trim()
+    .replace(/[\s?!.,]+$/, '')
 
 describe('one character more, less or other breaks the proof', () => {
   test.each(Object.entries(payloads))('in %s', (_, payload) => {
