@@ -6,11 +6,11 @@ COPY package.json bun.lock ./
 # The npm package `bun` is for machines without one; this image has it.
 RUN bun install --frozen-lockfile --production --ignore-scripts \
     && rm -rf node_modules/bun node_modules/@oven
-# What is for other platforms than this image: 240 MB.
+# Files for other platforms: 240 MB.
 RUN find node_modules/onnxruntime-node/bin -type f ! -path "*/linux/$(bun -p process.arch)/*" -delete
 
 FROM oven/bun:1.4.5-slim
-# A container's own loopback is reachable by nobody: what is published to the outside is decided where it is run.
+# The container's loopback cannot be reached from outside. The command that runs it decides which ports are published.
 ENV NODE_ENV=production \
     HOST=0.0.0.0 \
     PORT=3000 \
@@ -22,13 +22,13 @@ WORKDIR /app
 COPY --from=dependencies /app/node_modules node_modules
 COPY package.json LICENSE ./
 COPY sql sql
-# What operators run inside.
+# Scripts for operators.
 COPY scripts/migrate.ts scripts/reseal.ts scripts/run-operator-command.ts scripts/set-provider-key.sh \
     scripts/set-provider-key.ts scripts/sync-catalogue.ts scripts/
 COPY src src
 # The model of the local embedder.
 COPY vendor vendor
-# Pages are built once, here.
+# The dashboard's pages are built once, here.
 COPY tsconfig.json ./
 COPY scripts/build-dashboard.ts scripts/
 RUN bun scripts/build-dashboard.ts

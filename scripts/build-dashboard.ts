@@ -1,4 +1,6 @@
-/** `bun run build-dashboard`: makes the dashboard's files ahead of time, as the image does; else the first who looks waits for them. */
+/**
+ * `bun run build-dashboard`: builds the dashboard's files in advance, as the image does. Otherwise the first visitor waits for the build.
+ */
 import { mkdir, rm } from 'node:fs/promises'
 import { BUILT_FOLDER } from '../src/dashboard/assets.ts'
 import { bundlePages } from '../src/dashboard/bundle.ts'

@@ -1,4 +1,4 @@
--- Prints what verdicts of people and the judge say of a project's thresholds: of the pairs above each, how many ask the same.
+-- Prints, for each threshold of a project, how many pairs with a verdict exceed it, and how many of those ask the same.
 --
 --   psql "$DATABASE_URL" -v ON_ERROR_STOP=1 -v project=acme -f scripts/calibration.sql
 \set ON_ERROR_STOP 1

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Has schemathesis (PyPI) try the admin API against its own description, on an embedded proxy of its own: about a minute, and 30 s of
-# processor time. Needs python3 with venv. Further arguments are schemathesis'. Usage: scripts/check-admin-api.sh [-n EXAMPLES] [--seed N]
+# Tests the admin API against its own description with schemathesis (PyPI), on a separate embedded proxy: about a minute, and 30 s of
+# processor time. Needs python3 with venv. Further arguments go to schemathesis. Usage: scripts/check-admin-api.sh [-n EXAMPLES] [--seed N]
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -13,13 +13,13 @@ trap cleanup EXIT
 python3 -m venv "$folder/venv"
 "$folder/venv/bin/pip" install --quiet schemathesis==4.32.5
 
-# Not through npx, which would not pass the signal on that ends it.
+# Not through npx, which does not pass the terminating signal on.
 "$(npx --no-install which bun)" scripts/serve-admin-api.ts >"$log" 2>&1 &
 proxy=$!
 for _ in $(seq 120); do { grep -q '^http' "$log" || ! kill -0 "$proxy" 2>/dev/null; } && break; sleep 1; done
 read -r address key < <(grep '^http' "$log") || { cat "$log"; exit 1; }
 
-# It leaves a folder of its own where it runs.
+# schemathesis leaves a folder in its working directory.
 cd "$folder"
 "$folder/venv/bin/schemathesis" run "$address/openapi.json" -H "Authorization: Bearer $key" --phases coverage,fuzzing -n 5 \
     --continue-on-failure --warnings off "$@"

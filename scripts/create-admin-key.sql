@@ -1,8 +1,8 @@
--- Makes a key of the admin API, which acts for an administrator, and prints it: the only time it is seen.
+-- Creates an admin API key, which acts for an administrator, and prints it. It is not shown again.
 --
 --   psql "$DATABASE_URL" -qAt -v ON_ERROR_STOP=1 -v email=ada@example.org -v name=deploys -f scripts/create-admin-key.sql
 --
--- Optional: -v expires=2027-01-01 (UTC unless it says otherwise), from when on the key is refused.
+-- Optional: -v expires=2027-01-01 (UTC by default): when the key expires.
 \set ON_ERROR_STOP 1
 \set VERBOSITY terse
 \set SHOW_CONTEXT never

@@ -1,5 +1,5 @@
--- Adds an administrator, or makes one of a user, and prints a token to set a password with: open DASHBOARD/invitation, and give it
--- there. Good for seven days and one use; run again for another, also where a password was lost.
+-- Adds an administrator, or makes a user one, and prints a token to set a password with: enter it at DASHBOARD/invitation. It is valid for
+-- seven days and one use; run the script again for another token, also when a password was lost.
 --
 --   psql "$DATABASE_URL" -qAt -v ON_ERROR_STOP=1 -v email=ada@example.org -f scripts/create-admin.sql
 \set ON_ERROR_STOP 1

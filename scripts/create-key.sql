@@ -1,8 +1,8 @@
--- Makes an API key and prints it: the only time it is seen. type: project (paid providers) or test (sandbox, free).
+-- Creates an API key and prints it. It is not shown again. type: project (paid providers) or test (sandbox, free).
 --
 --   psql "$DATABASE_URL" -qAt -v ON_ERROR_STOP=1 -v project=acme -v type=project -v name=ci -f scripts/create-key.sql
 --
--- Optional: -v expires=2027-01-01 (UTC unless it says otherwise), from when on the key is refused.
+-- Optional: -v expires=2027-01-01 (UTC by default): when the key expires.
 \set ON_ERROR_STOP 1
 \set VERBOSITY terse
 \set SHOW_CONTEXT never

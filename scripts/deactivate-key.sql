@@ -1,5 +1,5 @@
--- Deactivates a key, refused from the very next request on, and prints its prefix. Give the whole key, or the prefix that
--- list-keys.sql shows where no other key has the same.
+-- Deactivates a key and prints its prefix; the key is refused from the next request on. Give the whole key, or the prefix in
+-- list-keys.sql, if no other key has the same.
 --
 --   psql "$DATABASE_URL" -qAt -v ON_ERROR_STOP=1 -v key=lgw_proj_AbCd1234 -f scripts/deactivate-key.sql
 \set ON_ERROR_STOP 1

@@ -1,5 +1,5 @@
--- Prints the exchanges of words that a project's verdicts have shown to be harmless: the two texts, in how many pairs of questions,
--- since when, and the words that must stand around them.
+-- Prints the exchanges of words that a project's verdicts have shown to be harmless: the two texts, the number of pairs of questions, since
+-- when, and the words that must be around them.
 --
 --   psql "$DATABASE_URL" -v ON_ERROR_STOP=1 -v project=acme -f scripts/equivalences.sql
 \set ON_ERROR_STOP 1

@@ -1,5 +1,5 @@
--- Says of a request that was answered from the cache, though it was worded differently, whether that answer was wrong or right.
--- Wrong: the two wordings are kept apart from the next request on. Prints nothing.
+-- Stores feedback on a semantic hit: whether the answer was wrong or right. wrong keeps the two wordings apart from the next request on.
+-- Prints nothing.
 --
 --   psql "$DATABASE_URL" -qAt -v ON_ERROR_STOP=1 -v project=acme -v request_id=req_… -v verdict=wrong -f scripts/feedback.sql
 \set ON_ERROR_STOP 1

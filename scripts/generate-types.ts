@@ -11,7 +11,7 @@ await generate({
   db: database.queries,
   dialect: getDialect('postgres'),
   outFile,
-  // As both drivers read them.
+  // The types that both drivers return.
   typeMapping: { int8: 'number', date: 'string' },
   verify: process.argv.includes('--check'),
   excludePattern: 'usage_records_*',

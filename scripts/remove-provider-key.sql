@@ -1,4 +1,4 @@
--- Forgets a project's key for a direct provider (openai, anthropic, groq), from the next request on. Prints its last four characters.
+-- Deletes a project's key for a direct provider (openai, anthropic, groq), from the next request on. Prints its last four characters.
 --
 --   psql "$DATABASE_URL" -qAt -v ON_ERROR_STOP=1 -v project=acme -v provider=openai -f scripts/remove-provider-key.sql
 \set ON_ERROR_STOP 1

@@ -1,4 +1,4 @@
-/** `bun run reseal`: after ENCRYPTION_KEY was replaced, seals all provider keys with it that the previous one still opens. */
+/** `bun run reseal`: after ENCRYPTION_KEY was replaced, encrypts all provider keys with it that the previous key can decrypt. */
 import { listSealedKeys, replaceSealedForm } from '../src/postgres/provider-keys.ts'
 import { readEncryptionKeys } from '../src/providers/keys/encryption-key.ts'
 import { createVault } from '../src/providers/keys/vault.ts'

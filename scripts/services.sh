@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# A real PostgreSQL with pgvector and a real Redis for tests and benchmarks, on ports and in a folder of their own.
+# A PostgreSQL with pgvector and a Redis for tests and benchmarks, on separate ports and in a separate folder.
 #
-#   scripts/services.sh up      starts them (installing what is missing) and prints DATABASE_URL=… and REDIS_URL=…, one a line
+#   scripts/services.sh up      starts them (installing what is missing) and prints DATABASE_URL=… and REDIS_URL=…, one per line
 #   scripts/services.sh down    stops them and removes their data
 #
-# Uses `docker compose` where an engine answers, else Debian's packages (as root). Progress goes to standard error.
-# SERVICES_DIR, SERVICES_PG_PORT and SERVICES_REDIS_PORT move them elsewhere.
+# Uses `docker compose` if a Docker engine runs, else Debian's packages (as root). Progress goes to standard error.
+# SERVICES_DIR, SERVICES_PG_PORT and SERVICES_REDIS_PORT change folder and ports.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -23,7 +23,7 @@ compose() {
 pg_bin() { find /usr/lib/postgresql -maxdepth 2 -name bin 2>/dev/null | sort -V | tail -n 1; }
 as_postgres() { (cd "$dir" && setpriv --reuid=postgres --regid=postgres --init-groups "$@"); }
 
-# The mirror this machine already takes Debian's packages from.
+# The mirror from which this machine already gets Debian's packages.
 debian_mirror() { apt-get indextargets --format '$(REPO_URI)' 'Origin: Debian' | grep -v security | head -n 1; }
 
 install_packages() {
@@ -35,13 +35,13 @@ install_packages() {
   say "installing ${wanted[*]}"
   export DEBIAN_FRONTEND=noninteractive
   apt-get update -qq >&2
-  # Debian's own cluster on the usual port is not wanted.
+  # Prevents Debian's default cluster on the usual port.
   mkdir -p /etc/postgresql-common/createcluster.d
   echo 'create_main_cluster = false' >/etc/postgresql-common/createcluster.d/model-proxy.conf
   apt-get install -y -qq --no-install-recommends "${wanted[@]}" >&2
 }
 
-# Debian 12 carries no pgvector: the next release's source package builds against the installed server in seconds.
+# Debian 12 has no pgvector: the next release's source package builds against the installed server in seconds.
 install_pgvector() {
   local major sharedir work
   major=$(basename "$(dirname "$(pg_bin)")")

@@ -1,4 +1,4 @@
--- Moves a project to another plan, whose limits hold from the next request on. Prints nothing.
+-- Moves a project to another plan, whose limits apply from the next request on. Prints nothing.
 --
 --   psql "$DATABASE_URL" -qAt -v ON_ERROR_STOP=1 -v project=acme -v plan=free -f scripts/set-plan.sql
 \set ON_ERROR_STOP 1

@@ -1,12 +1,11 @@
 #!/bin/sh
-# Stores a project's own key for a direct provider (openai, anthropic, groq), used from the next request on. The key comes on
-# standard input, or is asked for where that is a terminal: never in an argument, which others can read. Prints its last four
-# characters.
+# Stores a project's own key for a direct provider (openai, anthropic, groq), used from the next request on. The key is read from standard
+# input, or asked for on a terminal; never pass it as an argument, which other users can read. Prints its last four characters.
 #
 #   printf %s "$SECRET" | scripts/set-provider-key.sh acme openai
 #
-# It is sealed with ENCRYPTION_KEY before it reaches the database at DATABASE_URL; with neither set, in the embedded database of
-# DATA_DIR, whether or not the proxy runs.
+# The key is encrypted with ENCRYPTION_KEY before it reaches the database at DATABASE_URL. With neither set, it is stored in the embedded
+# database of DATA_DIR, whether or not the proxy runs.
 set -eu
 cd "$(dirname "$0")/.."
 PATH="$PWD/node_modules/.bin:$PATH"

@@ -1,4 +1,4 @@
-/** Behind set-provider-key.sh: seals the key on standard input and stores it. Usage: set-provider-key.ts PROJECT PROVIDER */
+/** Called by set-provider-key.sh: encrypts the key on standard input and stores it. Usage: set-provider-key.ts PROJECT PROVIDER */
 import { findProjectId, storeProviderKey } from '../src/postgres/provider-keys.ts'
 import { readEncryptionKeys } from '../src/providers/keys/encryption-key.ts'
 import { createVault } from '../src/providers/keys/vault.ts'
@@ -7,7 +7,7 @@ import { fail, runOperatorCommand } from './run-operator-command.ts'
 
 /** No vendor's key is longer. */
 const MAX_LENGTH = 1_024
-/** Of a shorter one, four characters would tell too much. */
+/** For a shorter key, four characters would reveal too much. */
 const MIN_LENGTH_TO_SHOW = 12
 
 const [project, provider, ...rest] = process.argv.slice(2)

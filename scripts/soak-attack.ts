@@ -1,6 +1,6 @@
 /**
- * `bun scripts/soak-attack.ts [--seconds N] [--rounds N]`: how long a paying client waits while it is alone, while others do
- * the proxy harm, and while the same harm is done to a server that throws everything away, which is what the machine costs. In turn.
+ * `bun scripts/soak-attack.ts [--seconds N] [--rounds N]`: how long a paying client waits alone, during an attack on the proxy, and
+ * during the same attack on a server that discards everything, which shows the effect of the machine. In turn.
  */
 import { parseArgs } from 'node:util'
 import { createProject, issueKey } from '../src/postgres/projects.ts'
@@ -20,7 +20,7 @@ const SECONDS = Number(options.seconds)
 const ROUNDS = Number(options.rounds)
 const EVERY_MS = 40
 const KINDS = ['large bodies', 'prompts', 'schemas', 'own large bodies', 'idle connections', 'streams never read']
-/** What a paying project does to itself stands apart from what strangers and test keys do. */
+/** What a paying project does to itself is reported apart from attacks by strangers and test keys. */
 const FROM_OTHERS = KINDS.filter(kind => kind !== 'own large bodies')
 const TURNS = [...KINDS.map(kind => [kind]), FROM_OTHERS, KINDS].filter(kinds =>
   kinds.join(' + ').includes(options.only),
@@ -91,7 +91,7 @@ async function under(kinds: readonly string[], target: string): Promise<Sample[]
   return samples
 }
 
-/** At a steady pace, whether the one before has been answered or not: who waits is not left out. */
+/** At a steady rate, without waiting for earlier responses: slow responses are not left out. */
 async function measure(seconds: number): Promise<Sample[]> {
   const asked: Promise<Sample>[] = []
   const endAtMs = performance.now() + seconds * 1000

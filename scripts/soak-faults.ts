@@ -1,7 +1,7 @@
 /**
- * `bun scripts/soak-faults.ts --minutes N [--seed S] [--log DIR]`: two proxies on stores of their own, a stand-in upstream, clients of
- * every temper, and one outage after another, drawn by lot. Ends non-zero where an error is not a named outage's, where what was
- * answered is not what was counted and recorded, and where memory or sockets grew.
+ * `bun scripts/soak-faults.ts --minutes N [--seed S] [--log DIR]`: two proxies on stores of their own, a simulated upstream, clients of
+ * all kinds, and one random outage after another. Exits non-zero for an error that no outage explains, for responses that differ from
+ * what was counted and recorded, and for growing memory or sockets.
  */
 import { parseArgs } from 'node:util'
 import { createRandom } from '../test/harness/random.ts'
@@ -17,9 +17,9 @@ const { values: options } = parseArgs({
   options: {
     minutes: { type: 'string', default: '5' },
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
-    /** Folder for the proxies' logs; none are kept without it. */
+    /** Folder for the proxies' logs; without it none are kept. */
     log: { type: 'string' },
-    /** Clients pause so many times as long. */
+    /** Factor for the clients' pauses. */
     pace: { type: 'string', default: '2' },
     /** Only outages whose name contains this. */
     only: { type: 'string', default: '' },
@@ -30,10 +30,10 @@ if (!(minutes > 0)) throw new Error('--minutes must be a number greater than 0. 
 
 const OUTAGE_MS = { least: 1_500, most: 7_000 }
 const CALM_MS = { least: 5_000, most: 15_000 }
-/** What garbage and pools may add to the memory of a proxy that has been warmed. */
+/** Memory that garbage and pools may add to a warm proxy. */
 const LEVEL_MIB = 160
 const MAX_POOLED = 256
-/** For records that wait, and for what is still under way. */
+/** Time for pending records and requests in flight. */
 const SETTLE_MS = 15_000
 const WARM_MS = 5_000
 
@@ -101,7 +101,7 @@ async function script(scenario: unknown): Promise<void> {
   })
 }
 
-/** Each comes about as often as the others: a round of all, then another order. */
+/** All outages occur about equally often: each round has all of them, in another order. */
 async function injectFor(durationMs: number, outages: readonly Outage[]): Promise<void> {
   const endAtMs = Date.now() + durationMs
   let round: Outage[] = []
@@ -149,7 +149,7 @@ function describeUnexplained(): string[] {
   })
 }
 
-/** How many of each status. */
+/** Number of responses by status. */
 function describeAnswers(): string {
   const counts = new Map<string, number>()
   for (const { status, hasLeft, isWhole } of ledger.answered) {

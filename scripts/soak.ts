@@ -1,8 +1,8 @@
 /**
- * `bun scripts/soak.ts --minutes N`: a real proxy process and a stand-in upstream process under mixed load, watched.
+ * `bun scripts/soak.ts --minutes N`: monitors a proxy process and a simulated upstream process under mixed load.
  *
- * Streams read to their end, streams broken off, slow readers, bursts of identical requests, bodies of 8 MiB, plain hits, all at
- * once. Prints a line a minute; ends non-zero on any error, on memory that grew, and on anything that is still open upstream.
+ * Complete streams, aborted streams, slow readers, bursts of identical requests, bodies of 8 MiB and plain hits, all at once. Prints a
+ * line per minute; exits non-zero on any error, on growing memory, and on anything still open upstream.
  */
 import { parseArgs } from 'node:util'
 import { findFreePort, startAndRead, startProxyProcess, stop } from './bench/processes.ts'
@@ -15,9 +15,9 @@ const { values: options } = parseArgs({ options: { minutes: { type: 'string', de
 const minutes = Number(options.minutes)
 if (!(minutes > 0)) throw new Error('--minutes must be a number greater than 0. Example: --minutes 10')
 
-/** Idle connections that are kept for the next request; each busy one beyond would be a leak. */
+/** Idle pooled connections; any more would be a leak. */
 const MAX_POOLED = 256
-/** What garbage and pools may add to the memory of a proxy that has just started. */
+/** Memory that garbage and pools may add to a new proxy. */
 const LEVEL_MIB = 160
 const SETTLE_LIMIT_MS = 60_000
 
@@ -60,7 +60,7 @@ function report(when: string, { rssMib, active, openConnections }: Sample): void
   process.stdout.write(`${when}: ${tally.describe()}; ${tally.errors} errors; ${proxyState}\n`)
 }
 
-/** Waits until nothing is under way and memory is at its level, or the limit is reached. */
+/** Waits until nothing is in flight and memory is at its level, or the limit is reached. */
 async function settle(): Promise<Sample> {
   const startedAtMs = performance.now()
   for (;;) {

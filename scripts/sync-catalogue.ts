@@ -1,6 +1,6 @@
 /**
- * `bun run catalogue:sync`: brings the aggregator's models and prices in the catalogue to what {AGGREGATOR_BASE_URL}/models says
- * now, and prints the differences. With --dry-run it prints them and changes nothing.
+ * `bun run catalogue:sync`: brings the aggregator's models and prices in the catalogue up to date with {AGGREGATOR_BASE_URL}/models, and
+ * prints the differences. With --dry-run it only prints them.
  */
 import { parseArgs } from 'node:util'
 import { fetchAggregatorModels } from '../src/catalogue/fetch-aggregator-models.ts'

@@ -1,4 +1,7 @@
-/** Pictures of the dashboard's pages for docs/dashboard: light, dark and on a phone. Needs chromium. Usage: take-screenshots.ts [FOLDER] [PAGE…] */
+/**
+ * Screenshots of the dashboard's pages for docs/dashboard: light, dark and on a phone. Needs chromium. Usage: take-screenshots.ts
+ * [FOLDER] [PAGE…]
+ */
 import { mkdir } from 'node:fs/promises'
 import type { Page } from 'playwright-core'
 import { openEmbeddedDatabase } from '../src/postgres/embedded/embedded.ts'

@@ -1,4 +1,4 @@
--- A readable report of what a project used in a calendar month (UTC): against its quotas, and by model.
+-- Prints a project's usage in a calendar month (UTC): against its quotas, and by model.
 --
 --   psql "$DATABASE_URL" -v ON_ERROR_STOP=1 -v project=acme -f scripts/usage.sql
 --

@@ -1,4 +1,4 @@
-/** Writes the pages of docs/ that are made from tables in the code. A test fails where a page is stale. */
+/** Writes the pages of docs/ that are generated from tables in the code. A test fails when a page is stale. */
 import { ADMIN_ERRORS } from '../src/errors/admin-errors.ts'
 import type { CatalogueEntry } from '../src/errors/catalogue-entry.ts'
 import { CLIENT_ERRORS } from '../src/errors/client-errors.ts'
@@ -90,7 +90,7 @@ export function writeFieldTable(): string {
   ].join('\n')
 }
 
-/** The endpoints that are passed on; part of docs/pass-through.md. */
+/** The pass-through endpoints; part of docs/pass-through.md. */
 export function writeOperationTable(): string {
   const rows = Object.entries(OPERATIONS).map(([operation, { takesForms, defaultModel, isCached }]) => {
     const path = `/${operation}`

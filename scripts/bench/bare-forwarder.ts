@@ -1,6 +1,6 @@
 /**
- * The floor of a stream's first event: forwards to the upstream at the address given, after the round trips that a miss takes to
- * Redis and to PostgreSQL, with nothing asked there and nothing done in between. Prints its port.
+ * The baseline of a stream's first event: forwards to the upstream at the given address, after as many empty round trips to Redis and
+ * PostgreSQL as a miss takes. Prints its port.
  */
 import { Redis } from 'ioredis'
 import postgres from 'postgres'
@@ -17,7 +17,7 @@ const server = Bun.serve({
   hostname: '127.0.0.1',
   async fetch(request) {
     const body = await request.text()
-    // Windows, claim, admission and lookup, all at once.
+    // Windows, lease, admission and lookup, all at once.
     await Promise.all([askRedis(), askRedis(), askPostgres(), askPostgres()])
     const answer = await fetch(`${upstreamOrigin}${new URL(request.url).pathname}`, {
       method: 'POST',
@@ -28,7 +28,7 @@ const server = Bun.serve({
   },
 })
 
-/** Bun never ends some of the bodies that it is left to pass on by itself. */
+/** Bun does not end some bodies that it forwards by itself. */
 async function* passOn({ body }: Response) {
   if (body) yield* body
 }

@@ -1,9 +1,9 @@
 /**
- * `bun run bench`: requests/s and latency of each way through the proxy, on real stores, beside the floor of the same run.
+ * `bun run bench`: requests/s and latency of each path through the proxy, on real stores, beside a baseline of the same run.
  *
- * Everything runs on this machine: proxy, stores, upstream and load generator share its cores. So compare ratios, not figures.
- * Options: --rounds N (default 3; medians are shown), --seconds N (per measurement, default 3), --only NAME (of a scenario, or
- * `embeddings`, or `streams`), --out FILE (default bench.json).
+ * Proxy, stores, upstream and load generator share this machine's cores. So compare ratios, not figures. Options: --rounds N (default 3;
+ * medians are shown), --seconds N (per measurement, default 3), --only NAME (of a scenario, or `embeddings`, or `streams`), --out FILE
+ * (default bench.json).
  */
 import { parseArgs } from 'node:util'
 import { benchEmbeddings, printEmbeddings } from './embeddings.ts'
@@ -28,7 +28,7 @@ interface Scenario {
   port: number
   bodies: string[]
   headers?: Record<string, string>
-  /** What X-Proxy-Cache must say; a benchmark of the wrong thing is worse than none. */
+  /** The expected X-Proxy-Cache, because measuring the wrong path is worse than not measuring. */
   expects: string
 }
 
@@ -103,7 +103,7 @@ async function benchStreams(): Promise<StreamResult> {
   }
 }
 
-/** Letters: a number would make each question one of its own for the guards. */
+/** Letters, because proof treats different numbers as different questions. */
 function nameOf(i: number): string {
   return String.fromCharCode(65 + Math.floor(i / 26), 65 + (i % 26)).repeat(2)
 }
@@ -129,7 +129,7 @@ function headersOf(extra: Record<string, string>): Record<string, string> {
 
 type Row = LoadResult & { scenario: string; connections: number; ofFloor: number }
 
-/** Rounds go through all scenarios in turn, so that a noisy minute does not hit one alone. */
+/** Each round runs all scenarios, so that a noisy minute does not affect only one of them. */
 async function measureAll(): Promise<Row[]> {
   const rounds: Row[][] = []
   for (let round = 0; round < Number(options.rounds); round++) {

@@ -1,11 +1,15 @@
 /**
- * Versions of the proxy beside each other: what a request costs in processor time, of the proxy, of its PostgreSQL connections and of
- * Redis. Each has a database of its own and gets the load in turn, the order reversed every round, so that a noisy minute hits all.
- * A bare `fetch` forwarder gets it beside them where the scenario is a miss: `of floor` is what a request costs in forwarders.
+ * Compares versions of the proxy side by side: the processor time of a request, in the proxy, its PostgreSQL connections and Redis. Each
+ * version has its own database and gets the load in turn, in reversed order every round, so that a noisy minute affects all. When the
+ * scenario is a miss, a bare `fetch` forwarder gets the load, too: `of floor` is a request's cost in forwarders.
  *
  * Run: bun scripts/bench/compare.ts --checkouts base=/path/to/one,now=. --scenarios exact,semantic,miss,miss-off --connections 32
- * Options: --rounds N (default 10) --seconds N (of each turn, default 1) --warm-up N (seconds, default 30: compilers are busy with a miss for some ten thousand of them). Each checkout needs its
- * own node_modules. DATABASE_URL and REDIS_URL must lead to servers on this machine: processor time is read from /proc.
+ * - --rounds N (default 10)
+ * - --seconds N (of each turn, default 1)
+ * - --warm-up N (seconds, default 30: JIT compilers need some ten thousand misses)
+ *
+ * Each checkout needs its own node_modules. DATABASE_URL and REDIS_URL must lead to servers on this machine: processor time is read from
+ * /proc.
  */
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -38,11 +42,11 @@ interface Version {
 interface Scenario {
   bodies: string[]
   headers?: Record<string, string>
-  /** What X-Proxy-Cache must say. */
+  /** The expected X-Proxy-Cache. */
   expects: string
   /** Whether the project's semantic cache is on. */
   isSemantic: boolean
-  /** Whether the upstream is asked, so that a bare forwarder's price is the floor. */
+  /** Whether the upstream is asked, so that a bare forwarder is the baseline. */
   hasFloor?: boolean
 }
 
@@ -144,7 +148,7 @@ async function compare(versions: readonly Version[], name: string, scenario: Sce
     for (const [version, total] of round % 2 ? turns.toReversed() : turns) {
       const before = readAll(version)
       const result = await load(version, scenario, connections, Number(options.seconds))
-      // Records are written behind, twice a second: they are part of the price.
+      // Records are written twice a second, after their requests, and belong to the cost.
       await Bun.sleep(700)
       const after = readAll(version)
       total.proxy += after.proxy - before.proxy
@@ -159,7 +163,7 @@ async function compare(versions: readonly Version[], name: string, scenario: Sce
   for (const [i, version] of versions.entries()) print(name, connections, version.name, totals[i] as Total, floor)
 }
 
-/** Of the stores, that of this version's connections alone; Redis' is everybody's, and so nobody else may use it. */
+/** For PostgreSQL, only this version's connections; Redis has no such split, so nothing else may use it. */
 function readAll({ proxy, stores }: Version): Pick<Total, 'proxy' | 'postgres' | 'redis'> {
   const { postgres, redis } = stores ? findStoreProcesses(stores.environment) : { postgres: [], redis: [] }
   return {

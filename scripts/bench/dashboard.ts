@@ -1,9 +1,8 @@
 /**
- * How long the dashboard's pages wait for the admin API on a database with millions of usage records.
+ * Measures how long the dashboard's pages wait for the admin API on a database with millions of usage records.
  *
- * Makes a database of its own on the server of DATABASE_URL, fills it with psql, asks every route that a page asks, and drops it again;
- * BENCH_DATABASE_URL names one that was filled before, and stays.
- * Usage: bun scripts/bench/dashboard.ts [RECORDS] [DAYS]
+ * Creates a database on the server of DATABASE_URL, fills it with psql, requests every route that a page uses, and drops it again.
+ * BENCH_DATABASE_URL names a filled database, which is kept. Usage: bun scripts/bench/dashboard.ts [RECORDS] [DAYS]
  */
 
 import { migrate } from '../../src/postgres/migrate.ts'
@@ -44,7 +43,7 @@ async function fill(): Promise<void> {
   if (psql.exitCode !== 0) throw new Error('The database could not be filled')
 }
 
-/** Whether every route was within the limit. */
+/** Returns whether every route was within the limit. */
 async function measure(): Promise<boolean> {
   const database = openRealDatabase({ url })
   const stores = { database, store: createInProcessStore(), databaseUrl: url, redisUrl: null }
@@ -79,7 +78,7 @@ async function measure(): Promise<boolean> {
   return isWithin
 }
 
-/** What pages ask, in the largest project; and what an administrator may ask of all. */
+/** What pages request for the largest project, and what an administrator may request for all projects. */
 function routesOf(project: string, key: string): [title: string, path: string][] {
   const now = Math.floor(Date.now() / 1000)
   const day = 86_400

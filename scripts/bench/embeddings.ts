@@ -1,6 +1,6 @@
 /**
- * The embeddings part of the benchmark: batches of which all, half or none is known, beside an upstream that answers in 50 ms; what
- * a vector takes of Redis; and what the largest batch there can be does to others.
+ * The embeddings part of the benchmark: batches of which all, half or no inputs are cached, beside an upstream that takes 50 ms; the
+ * memory of a vector in Redis; and the effect of the largest possible batch on other requests.
  */
 
 import { Redis } from 'ioredis'
@@ -30,7 +30,7 @@ interface BatchResult {
   form: string
   p50Ms: number
   p99Ms: number
-  /** How many times as fast as asking upstream directly. */
+  /** Speed relative to asking the upstream directly. */
   ofDirect: number
 }
 
@@ -38,7 +38,7 @@ interface LargeResult {
   form: string
   p50Ms: number
   mostMs: number
-  /** Of other requests, on one connection and on eight: while nothing else happens, and meanwhile. */
+  /** Other requests on one connection and on eight: alone, and during the batch. */
   others: { connections: number; aloneP99Ms: number; meanwhileP99Ms: number }[]
 }
 
@@ -63,7 +63,7 @@ export async function benchEmbeddings(bench: EmbeddingsBench): Promise<Embedding
   return { batches, redisBytesAVector, large }
 }
 
-/** A text never embedded before, as long as a short paragraph. */
+/** A new text, as long as a short paragraph. */
 function newText(): string {
   return `Paragraph ${++texts} of ${crypto.randomUUID()}, about nothing in particular, as long as those that are put into indexes.`
 }
@@ -75,7 +75,7 @@ interface Timed {
   cache: string | null
 }
 
-/** Until the last byte is there; reading the vectors is the client's own affair. */
+/** Until the last byte has arrived; the client parses the vectors itself. */
 async function embed(baseUrl: string, key: string, input: string[], form: string): Promise<Timed> {
   const body = JSON.stringify({ model: MODEL, input, encoding_format: form })
   const startedAt = performance.now()
@@ -124,7 +124,7 @@ async function measureBatches(bench: EmbeddingsBench, form: string): Promise<Bat
   })
 }
 
-/** All that Redis holds of the project's vectors, keys included, shared out among them. */
+/** Redis's memory for the project's vectors, including keys, per vector. */
 async function measureMemory({ environment }: EmbeddingsBench): Promise<number> {
   const database = openRealDatabase({ url: environment.DATABASE_URL, maxConnections: 1 })
   const projects = await database.queries.selectFrom('projects').select('id').execute()

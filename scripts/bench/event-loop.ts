@@ -1,6 +1,6 @@
 /**
- * `bun scripts/bench/event-loop.ts [--only TEXT]`: what the worst requests take of the event loop at one go, in processor time of its
- * thread, which a busy machine does not stretch. The application runs here, its clients and its upstream elsewhere.
+ * `bun scripts/bench/event-loop.ts [--only TEXT]`: how long the worst requests block the event loop at a time, in processor time of its
+ * thread, which does not depend on how busy the machine is. The application runs in this process, its clients and its upstream in others.
  */
 import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
@@ -48,7 +48,7 @@ const client = await startAndRead('scripts/bench/event-loop/client.ts', [
 ])
 const clientUrl = client.firstLine
 
-/** The longest go since it was last asked, in milliseconds. */
+/** The longest block since the last call, in milliseconds. */
 let longestMs = 0
 let spentMs = readProcessorMs()
 setInterval(() => {
@@ -82,7 +82,7 @@ try {
 }
 process.exit()
 
-/** Of the thread of the event loop alone. */
+/** Only the event loop's thread. */
 function readProcessorMs(): number {
   return Number(readFileSync(`/proc/${process.pid}/task/${process.pid}/schedstat`, 'latin1').split(' ')[0]) / 1e6
 }

@@ -27,10 +27,10 @@ const { values: options } = parseArgs({
     connections: { type: 'string', default: '32' },
   },
 })
-/** Throughput that a way may lose. */
+/** Share of throughput that a path may lose. */
 const MAX_LOSS = 0.1
 const KEPT_ANSWERS = 500
-/** Each is filled in by one statement a table. */
+/** Each is filled by one statement per table. */
 const PARTS = 10
 
 const chat = (content: string) => JSON.stringify({ model: 'openai/gpt-4o-mini', messages: [{ role: 'user', content }] })
@@ -73,7 +73,7 @@ try {
   await stores.drop()
 }
 
-/** Asks each question once, and tells what its copy takes in Redis. */
+/** Asks each question once, and reports the memory of its copy in Redis. */
 async function tellKeptAnswer(): Promise<string> {
   let chars = 0
   for (const body of questions.map(chat)) {
@@ -91,7 +91,7 @@ async function tellKeptAnswer(): Promise<string> {
 
 interface Figures {
   requestsPerSecond: number
-  /** Microseconds a request, of proxy and stores. */
+  /** Microseconds per request, of proxy and stores. */
   processorTime: number
 }
 
@@ -121,7 +121,7 @@ async function measure({ name, expects, bodies }: (typeof WAYS)[number]): Promis
     measureMs: Number(options.seconds) * 1000,
   })
   await Bun.sleep(700)
-  // The first of each rewording is compared, the others are found by name; of misses a few meet themselves.
+  // The first request of each rewording is compared, later ones are found by name; a few misses repeat.
   if ((result.cacheResults[expects] ?? 0) < result.requests * 0.9)
     throw new Error(
       `${name}: expected ${expects}, got ${JSON.stringify({ ...result.cacheResults, ...result.statuses })}`,
@@ -129,7 +129,7 @@ async function measure({ name, expects, bodies }: (typeof WAYS)[number]): Promis
   return { requestsPerSecond: result.requestsPerSecond, processorTime: (readTime() - before) / result.requests }
 }
 
-/** In the server: a tenth of all that at a time, so that no statement runs for minutes. */
+/** Runs in the server, a tenth at a time, so that no statement takes minutes. */
 async function fill(into: Database): Promise<void> {
   const keys = Number(options.keys)
   const projects = Number(options.projects)

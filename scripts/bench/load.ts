@@ -1,8 +1,8 @@
 /**
- * A load generator of its own process: keeps N connections busy with prepared requests and measures each answer.
+ * A load generator in a process of its own: keeps N connections busy with prepared requests and measures each response.
  *
- * Reads one JSON object from standard input (LoadOrder), prints one to standard output (LoadResult). Raw sockets: fetch would cost
- * more than what is measured.
+ * Reads one JSON object from standard input (LoadOrder), prints one to standard output (LoadResult). Uses raw sockets, because fetch
+ * would cost more than what is measured.
  */
 import type { Socket } from 'bun'
 
@@ -11,7 +11,7 @@ export interface LoadOrder {
   port: number
   path: string
   headers: Record<string, string>
-  /** Sent in turn; `{{n}}` in one is replaced by a number never used before. */
+  /** Sent in turn; `{{n}}` in a body is replaced by a new number each time. */
   bodies: string[]
   connections: number
   warmupMs: number
@@ -23,9 +23,9 @@ export interface LoadResult {
   requestsPerSecond: number
   p50Ms: number
   p99Ms: number
-  /** Answers by status. */
+  /** Responses by status. */
   statuses: Record<string, number>
-  /** Answers by X-Proxy-Cache. */
+  /** Responses by X-Proxy-Cache. */
   cacheResults: Record<string, number>
 }
 
@@ -121,7 +121,7 @@ function prepareRequests({ host, port, path, headers, bodies }: LoadOrder) {
   }))
 }
 
-/** Null while the answer is not complete. */
+/** Null while the response is incomplete. */
 function readAnswer(bytes: Buffer): { status: string; cache: string } | null {
   const headEnd = bytes.indexOf('\r\n\r\n')
   if (headEnd < 0) return null

@@ -35,7 +35,7 @@ const READY_TIME_LIMIT_MS = 300_000
 interface Peer {
   name: string
   command: string[]
-  /** Under the folder; there when it is installed. */
+  /** A path in the folder that exists when it is installed. */
   installed: string | null
   headers(upstreamBaseUrl: string): Record<string, string>
 }
@@ -61,16 +61,16 @@ const PEERS: Peer[] = [
   },
 ]
 
-/** One way through one gateway. */
+/** One path through one gateway. */
 interface Candidate {
   name: string
   url: URL
   headers: Record<string, string>
-  /** Whose processor time is the gateway's. */
+  /** The gateway's processes, for their processor time. */
   processes(): number[]
-  /** Of stores that it keeps. */
+  /** Processes of the stores that it uses. */
   storeProcesses(): number[]
-  /** Called before it is measured. */
+  /** Called before the measurement. */
   prepare?(): Promise<void>
 }
 
@@ -187,7 +187,7 @@ interface Figures {
   requestsPerSecond: number
   p50Ms: number
   p99Ms: number
-  /** Microseconds a request. */
+  /** Microseconds per request. */
   gateway: number
   stores: number
 }
@@ -205,7 +205,7 @@ async function measure({ name, url, headers, processes, storeProcesses, prepare 
     warmupMs: 0,
     measureMs: Number(options.seconds) * 1000,
   })
-  // What is written behind is part of the price.
+  // Writes after the requests belong to the cost.
   await Bun.sleep(700)
   if (Object.keys(result.statuses).some(status => status !== '200'))
     throw new Error(`${name}: expected 200, got ${JSON.stringify(result.statuses)}`)

@@ -1,4 +1,4 @@
-/** Starts and ends the processes that a benchmark needs, each waiting until it is ready. */
+/** Starts and stops the processes of a benchmark, and waits until each is ready. */
 import type { Subprocess } from 'bun'
 import type { LoadOrder, LoadResult } from './load.ts'
 
@@ -33,7 +33,7 @@ export async function startAndRead(
   return { process: process_, firstLine: text.split('\n')[0] ?? '' }
 }
 
-/** Runs the proxy with its log thrown away, though written, or kept in a file, and waits until it is healthy. */
+/** Runs the proxy and waits until it is healthy. Its log is written, but discarded or kept in a file. */
 export async function startProxyProcess(
   environment: Record<string, string>,
   port: number,
@@ -57,7 +57,7 @@ export async function startProxyProcess(
   throw new Error('The proxy did not become healthy')
 }
 
-/** The load generator in a process of its own. */
+/** Runs the load generator in a process of its own. */
 export async function runLoadProcess(order: LoadOrder): Promise<LoadResult> {
   const child = Bun.spawn([process.execPath, 'scripts/bench/load.ts'], {
     stdin: 'pipe',
@@ -78,7 +78,7 @@ export async function stop(child: Subprocess): Promise<void> {
 const PORTS = { first: 20_000, count: 12_000 }
 const MAX_PORTS_TRIED = 100
 
-/** A port that was free a moment ago, below those that systems hand out for port 0: it stays free for a while. */
+/** Returns a free port below the ephemeral range, so that it stays free for a while. */
 export function findFreePort(): number {
   for (let tried = 0; tried < MAX_PORTS_TRIED; tried++) {
     const port = PORTS.first + Math.floor(Math.random() * PORTS.count)
@@ -86,7 +86,7 @@ export function findFreePort(): number {
       Bun.serve({ port, hostname: '127.0.0.1', fetch: () => new Response() }).stop(true)
       return port
     } catch {
-      // Taken: another may be free.
+      // The port is in use: try another one.
     }
   }
   throw new Error('There is no free port')

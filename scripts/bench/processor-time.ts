@@ -1,9 +1,9 @@
-/** Processor time of processes on this machine, as the kernel tells it under /proc. */
+/** Processor time of processes on this machine, from /proc. */
 import { readdirSync, readFileSync } from 'node:fs'
 
 const TICKS_PER_SECOND = 100
 
-/** The fields of a process behind its name; null where it is gone. */
+/** The fields after a process's name; null when the process is gone. */
 function readStat(pid: number): string[] | null {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8')
@@ -13,7 +13,7 @@ function readStat(pid: number): string[] | null {
   }
 }
 
-/** Microseconds that a process has run; 0 where it is gone. */
+/** A process's processor time in microseconds; 0 when it is gone. */
 export function readProcessorTime(pid: number): number {
   const fields = readStat(pid)
   return fields ? ((Number(fields[11]) + Number(fields[12])) * 1e6) / TICKS_PER_SECOND : 0
@@ -27,7 +27,7 @@ function listProcesses(): number[] {
   return readdirSync('/proc').flatMap(entry => (/^\d+$/.test(entry) ? [Number(entry)] : []))
 }
 
-/** Processes whose command line holds all of these. */
+/** Processes whose command line contains all of these. */
 export function findProcesses(...parts: string[]): number[] {
   return listProcesses().filter(pid => {
     try {
@@ -39,7 +39,7 @@ export function findProcesses(...parts: string[]): number[] {
   })
 }
 
-/** A process and all that it has started, and they in turn. */
+/** A process and all its descendants. */
 export function findFamily(pid: number): number[] {
   const children = Map.groupBy(listProcesses(), each => Number(readStat(each)?.[1]))
   const family = [pid]
@@ -47,7 +47,7 @@ export function findFamily(pid: number): number[] {
   return family
 }
 
-/** The connections of clients to a database, those of upkeep not among them, and the Redis server. */
+/** Client connections to a database, without those of maintenance, and the Redis server. */
 export function findStoreProcesses({ DATABASE_URL, REDIS_URL }: { DATABASE_URL: string; REDIS_URL: string }) {
   return {
     postgres: findProcesses('postgres:', new URL(DATABASE_URL).pathname.slice(1), '('),

@@ -1,4 +1,4 @@
-/** Questions as people ask them, many of them near each other, and small rewordings: what similar prompts look like to the cache. */
+/** Realistic questions, many of them similar, and small rewordings: similar prompts for the cache. */
 
 const STARTS = [
   'How do I',
@@ -24,7 +24,7 @@ const ENDS =
     ',',
   )
 
-/** Numbers from a seed, each between 0 and 1. */
+/** A seeded generator of numbers between 0 and 1. */
 function createNumbers(seed: number): () => number {
   let state = seed
   return () => {
@@ -33,7 +33,7 @@ function createNumbers(seed: number): () => number {
   }
 }
 
-/** So many different ones, the same at every run. */
+/** Returns `count` different questions, the same in every run. */
 export function listQuestions(count: number): string[] {
   const next = createNumbers(7)
   const pick = (from: readonly string[]) => from[Math.floor(next() * from.length)] ?? ''
@@ -46,7 +46,7 @@ export function listQuestions(count: number): string[] {
   return [...questions]
 }
 
-/** The same question with a small difference, another kind for each `turn`. */
+/** Returns the question with a small difference, of another kind for each `turn`. */
 export function reword(question: string, turn: number): string {
   const ways = [
     question.replace('?', ', please?'),

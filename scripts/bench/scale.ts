@@ -63,7 +63,7 @@ function answerTo(question: string, { projectId, spaceId }: Group): AnswerToStor
   }
 }
 
-/** Other projects with small groups in contexts of the same names, copied in the server. */
+/** Fills other projects with small groups in contexts of the same names, copied in the server. */
 async function fillBeside(database: Database, group: Group): Promise<void> {
   await storeAnswers(database, [answerTo('How do I begin?', group)])
   await database.runScript(`
@@ -87,7 +87,7 @@ async function readPid(database: Database): Promise<number> {
   return row.pid
 }
 
-/** Milliseconds that the server process of this connection has run. */
+/** Processor time of this connection's server process, in milliseconds. */
 async function readProcessorMs(pid: number): Promise<number> {
   return Number((await Bun.file(`/proc/${pid}/schedstat`).text()).split(' ')[0]) / 1e6
 }
@@ -118,7 +118,7 @@ async function measure(database: Database, group: Group, stored: readonly string
 
   let [above, right] = [0, 0]
   for (const [i, { text }] of asks.entries()) {
-    // The truth: every prompt of the group compared.
+    // The correct result: every prompt of the group is compared.
     const [nearest] = await database.call<{ similarity: number }>(
       `select 1 - min(p.embedding <=> $1::halfvec) as similarity from cache_prompts p
        where p.project_id = $2 and p.context_hash = decode($3, 'hex')`,

@@ -1,4 +1,4 @@
-/** Real stores for a benchmark: a database of its own on the server at hand, dropped afterwards. */
+/** Real stores for a benchmark: a new database on the given server, dropped afterwards. */
 import { randomBytes } from 'node:crypto'
 import { migrate } from '../../src/postgres/migrate.ts'
 import { createProject, issueKey } from '../../src/postgres/projects.ts'
@@ -6,12 +6,12 @@ import { openRealDatabase } from '../../src/postgres/real.ts'
 
 export interface BenchStores {
   environment: { DATABASE_URL: string; REDIS_URL: string }
-  /** A key of a project without limits that matter. */
+  /** A key of a project with limits too high to matter. */
   key: string
   drop(): Promise<void>
 }
 
-/** Uses DATABASE_URL and REDIS_URL, else asks scripts/services.sh for some. */
+/** Uses DATABASE_URL and REDIS_URL, else starts stores with scripts/services.sh. */
 export async function prepareStores(): Promise<BenchStores> {
   const { databaseUrl, redisUrl } = await findStores()
   const name = `mp_bench_${randomBytes(6).toString('hex')}`

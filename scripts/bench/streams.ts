@@ -12,7 +12,7 @@ export interface StreamBench {
   proxyPort: number
   /** The proxy's process. */
   proxyPid: number
-  /** Of `bare-forwarder.ts`. */
+  /** The port of `bare-forwarder.ts`. */
   barePort: number
   upstreamPort: number
   key: string
@@ -31,32 +31,32 @@ interface FirstEventResult {
   directP50Ms: number
   bareP50Ms: number
   proxiedP50Ms: number
-  /** The proxy's median minus upstream's own. */
+  /** The proxy's median minus the upstream's. */
   addedP50Ms: number
   addedP99Ms: number
-  /** The same of the bare forwarder. */
+  /** The bare forwarder's median minus the upstream's. */
   bareAddedP50Ms: number
 }
 
 interface ChunkResult {
   chunks: number
-  /** Of the proxy's process, user and system, requests included: their share of a long stream is small. */
+  /** User and system time of the proxy's process, including the requests, whose share of a long stream is small. */
   cpuMicrosecondsPerChunk: number
 }
 
-/** Streams at once, all of them slow: each turn of the same again must take no more memory than the one before. */
+/** Many slow streams at once, in several turns: a later turn must take no more memory than an earlier one. */
 interface CrowdResult {
   streams: number
-  /** Of the proxy's process, in MiB, after each turn. */
+  /** Memory of the proxy's process in MiB, after each turn. */
   residentMiB: number[]
 }
 
 const CROWD = 2_000
 const CROWD_TURNS = 4
-/** They come one after the other, and the last before the first is done. */
+/** Streams start one after the other, and the last before the first has ended. */
 const CROWD_PAUSE_MS = 3
 const CONCURRENT = [1, 100]
-/** Small ones: servers close a connection that is idle for ten seconds. */
+/** Small, because servers close a connection that is idle for ten seconds. */
 const STREAMS_PER_BLOCK = 50
 const BLOCKS_PER_ROUND = 4
 const WARM_UP_STREAMS = 4_000
@@ -65,7 +65,7 @@ const LONG_STREAMS = 20
 /** Characters of the long answers: about 1,000 chunks each. */
 const LONG_CHARS = 9_000
 const PAGE_BYTES = 4_096
-/** The kernel counts processor time in these. */
+/** The kernel's unit of processor time. */
 const TICKS_PER_SECOND = 100
 
 export async function measureStreams(bench: StreamBench): Promise<StreamResult> {
@@ -95,7 +95,7 @@ export function printStreams({ firstEvents, chunks, crowd }: StreamResult): void
   process.stdout.write(`${crowd.streams} streams at once, again and again: ${memory} MiB resident\n`)
 }
 
-/** Compilers need some thousand requests before they do their best. */
+/** JIT compilers need some thousand requests to reach full speed. */
 async function warmUp(port: number, key: string): Promise<void> {
   const clients = await openClients(port, WARM_UP_CONCURRENT)
   for (let turn = 0; turn < WARM_UP_STREAMS / WARM_UP_CONCURRENT; turn++) await streamAll(clients, key)
@@ -167,7 +167,7 @@ async function measureChunks(bench: StreamBench): Promise<ChunkResult> {
 
 function readCpuSeconds(pid: number): number {
   const text = readFileSync(`/proc/${pid}/stat`, 'utf8')
-  // What comes before the closing parenthesis is the process's name, which may hold anything.
+  // The process's name before the closing parenthesis may contain any character.
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
   return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND
 }
@@ -182,7 +182,7 @@ async function script({ upstreamPort }: StreamBench, scenario: object | null): P
 const LAST_CHUNK = '\r\n0\r\n\r\n'
 
 interface StreamTiming {
-  /** From the request to the first event of its answer. */
+  /** From the request to the first event of its response. */
   firstEventMs: number
   events: number
 }
@@ -210,7 +210,7 @@ function openClients(port: number, count: number): Promise<Client[]> {
   return Promise.all(Array.from({ length: count }, () => openClient(port)))
 }
 
-/** A connection of its own, over a raw socket: fetch would cost more than what is measured. */
+/** A separate connection over a raw socket, because fetch would cost more than what is measured. */
 async function openClient(port: number): Promise<Client> {
   let onData: (bytes: Buffer) => void = () => {}
   let onLost: (error: Error) => void = () => {}

@@ -1,4 +1,4 @@
-/** What each kind of harmless difference earns and costs: the pairs that would no longer be served without it. */
+/** What each kind of harmless difference gains and costs: the pairs that would not be served without it. */
 import { bypassReason } from '../../src/cache/proof/bypass.ts'
 import { prove } from '../../src/cache/proof/prove.ts'
 import { readPrompt } from '../../src/text/read-prompt.ts'

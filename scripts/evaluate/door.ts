@@ -1,4 +1,4 @@
-/** Asks a proxy of its own, over HTTP: each pair in a namespace of its own, its first text to be stored, its second to be looked up. */
+/** Sends pairs over HTTP to a separate proxy. Each pair has its own namespace: the first text is stored, the second is looked up. */
 import { openRealDatabase } from '../../src/postgres/real.ts'
 import { type Script, startStandin } from '../../test/standin/server.ts'
 import { findFreePort, startProxyProcess, stop } from '../bench/processes.ts'
@@ -6,15 +6,15 @@ import { prepareStores } from '../bench/stores.ts'
 import type { LabelledPair } from './pairs.ts'
 
 export interface Door {
-  /** Whether the second text was served the first one's answer. */
+  /** Whether the second text got the first one's response. */
   isServed(pair: LabelledPair, threshold: number): Promise<boolean>
-  /** Settings of the one project, by name. */
+  /** Sets settings of the project by name. */
   set(settings: Readonly<Record<string, string>>): Promise<void>
   query<Row>(text: string): Promise<Row[]>
   close(): Promise<void>
 }
 
-/** Starts a stand-in upstream, which follows the script, and a proxy on a database of its own, with limits that do not matter. */
+/** Starts a simulated upstream, which follows the script, and a proxy on its own database, with limits too high to matter. */
 export async function openDoor(script: Script): Promise<Door> {
   const stores = await prepareStores()
   const upstream = await startStandin({ flavour: 'aggregator', keepsRequests: false })

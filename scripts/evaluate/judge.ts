@@ -1,4 +1,4 @@
-/** A stand-in for a judge: it knows the labels, and is wrong as often as it is told to, in the same places each time. */
+/** A simulated judge: it knows the labels, and is wrong as often as configured, for the same pairs each time. */
 import { createHash } from 'node:crypto'
 import type { Script } from '../../test/standin/server.ts'
 import type { LabelledPair } from './pairs.ts'
@@ -6,14 +6,14 @@ import type { LabelledPair } from './pairs.ts'
 export const JUDGE_MODEL = 'stand-in/judge'
 
 export interface StandInJudge {
-  /** For the upstream that it answers in place of. */
+  /** The upstream's script, through which it answers. */
   script: Script
-  /** Of the pairs that it called the same, how many are. */
+  /** How many pairs it called the same, and how many of those are. */
   tally(): { same: number; right: number }
   reset(): void
 }
 
-/** `accuracy`: which part of its answers is right, 0 to 1. Either order of a pair is a question of its own. */
+/** `accuracy` is the share of right answers, 0 to 1. Each order of a pair is a question of its own. */
 export function createStandInJudge(pairs: readonly LabelledPair[], accuracy: number): StandInJudge {
   const labels = new Map(pairs.map(({ a, b, label }) => [nameOf(a, b), label]))
   let counted = { same: 0, right: 0 }
@@ -44,7 +44,7 @@ function nameOf(a: string, b: string): string {
   return a < b ? `${a}\n${b}` : `${b}\n${a}`
 }
 
-/** From 0 to 1, spread evenly, always the same for a text. */
+/** A number from 0 to 1, evenly distributed, always the same for a text. */
 export function fractionOf(text: string): number {
   return createHash('sha256').update(text).digest().readUInt32BE() / 2 ** 32
 }

@@ -1,4 +1,4 @@
-/** What a judge is worth: asked while requests wait, and of what it has taught when it is asked no more. */
+/** The value of a judge: asked during requests, and of what it has taught once it is not asked any more. */
 import type { Door } from './door.ts'
 import { fractionOf, JUDGE_MODEL, type StandInJudge } from './judge.ts'
 import type { LabelledPair } from './pairs.ts'
@@ -17,15 +17,15 @@ const WITH_JUDGE = {
   semantic_policy: 'judged',
   semantic_judge_model: JUDGE_MODEL,
   semantic_judge_daily_usd: '1000',
-  // The proxy shares the machine with its clients.
+  // Generous, because the proxy shares the machine with its clients.
   semantic_judge_timeout_ms: '30000',
 }
-/** The queue holds so many of a project, and more. */
+/** Below the queue's limit per project. */
 const PAIRS_A_ROUND = 500
 
 const servedOf = (outcomes: readonly Outcome[]) => outcomes.filter(({ isServed }) => isServed).length
 
-/** Every wording is asked once; the first of each pair was stored before. `proved`: what proof alone served of the same pairs. */
+/** Each wording is asked once; the first of each pair was stored before. `proved` is what proof alone served of the same pairs. */
 export async function inlineLines({ door, judge, pairs, ask }: LearningOptions, proved: readonly Outcome[]) {
   judge.reset()
   await door.set({ ...WITH_JUDGE, semantic_judge: 'inline', semantic_error_rate: '0' })
@@ -38,7 +38,7 @@ export async function inlineLines({ door, judge, pairs, ask }: LearningOptions, 
   ]
 }
 
-/** One half is learned from; what that taught is tried on the other, of whose texts the first half has none. */
+/** Learns from one half and tests on the other, which shares no text with it. */
 export async function learnLines({ door, pairs, errorRates, ask }: LearningOptions): Promise<string[]> {
   const [learned, tried] = halve(pairs)
   await door.set({ semantic_policy: 'proved', semantic_judge: 'off' })
@@ -83,7 +83,7 @@ export function halve(pairs: readonly LabelledPair[]): [LabelledPair[], Labelled
 }
 
 async function untilJudged(door: Door): Promise<void> {
-  // What was queued a moment ago may still be on its way.
+  // Recently queued pairs may not be written yet.
   await Bun.sleep(500)
   for (;;) {
     const [row] = await door.query<{ waiting: number }>(

@@ -11,7 +11,7 @@ export interface LabelledPair {
 
 const OWN_PAIRS = join(import.meta.dirname, '../../test/unit/text/pairs')
 
-/** Those of the files; the project's own where none is named. A line that is no pair is an error with its place. */
+/** Reads the files, or the project's own pairs without any. An invalid line throws an error with its position. */
 export function readPairs(files: readonly string[]): LabelledPair[] {
   const sources = files.length > 0 ? files : readdirSync(OWN_PAIRS).map(file => join(OWN_PAIRS, file))
   return sources.flatMap(file =>

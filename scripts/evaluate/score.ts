@@ -1,4 +1,4 @@
-/** Figures over served pairs, with 95 % intervals. */
+/** Statistics of served pairs, with 95 % intervals. */
 import type { LabelledPair } from './pairs.ts'
 
 export interface Outcome extends LabelledPair {

@@ -1,14 +1,14 @@
-/** Puts a recorded request directly and through the proxy, as a miss, as a hit and as its counterpart, and tells the differences. */
+/** Sends a recorded request directly and through the proxy, as a miss, as a hit and as its counterpart, and reports the differences. */
 import type { Endpoint } from '../../src/providers/upstream.ts'
 import { type Answer, compareAnswers, compareContents, withoutUnaskedUsage } from './compare.ts'
 import type { Exchange } from './exchange.ts'
 
 export interface CheckedThrough {
-  /** Of the upstream that replays, without /v1. */
+  /** Address of the replaying upstream, without /v1. */
   direct: string
-  /** Of the proxy, without /v1. */
+  /** Address of the proxy, without /v1. */
   through: string
-  /** Of a project that has stored keys for the providers. */
+  /** Key of a project with stored keys for the providers. */
   key: string
 }
 
@@ -19,7 +19,7 @@ const ENDPOINTS: Record<string, Endpoint> = {
   '/v1/messages': 'messages',
 }
 
-/** One line a difference, none where a client cannot tell the proxy from its upstream. */
+/** One line per difference; none when a client cannot tell the proxy from its upstream. */
 export async function checkExchange(
   { request }: Exchange,
   { direct, through, key }: CheckedThrough,
@@ -27,7 +27,7 @@ export async function checkExchange(
   const { path, body } = request
   const endpoint = ENDPOINTS[path]
   if (!endpoint) return [`There is nothing to compare ${path} by.`]
-  // Not to be found by what was asked before.
+  // Separates this run from earlier ones.
   const namespace = { 'x-proxy-cache-namespace': crypto.randomUUID() }
   const ask = (base: string, asked: Exchange['request']['body']) =>
     send(base, request, asked, { ...namespace, authorization: `Bearer ${key}` })
@@ -41,7 +41,7 @@ export async function checkExchange(
   note('miss', compareAnswers(expected, await ask(through, body)))
   const again = await ask(through, body)
   if (again.headers.get('x-proxy-cache') !== 'HIT') {
-    // What is not kept is asked for anew.
+    // A request that is not cached goes to the upstream again.
     note('repeat', compareAnswers(expected, again))
     return found
   }
@@ -49,12 +49,12 @@ export async function checkExchange(
   note('hit', isStream ? compareContents(endpoint, body, expected, again) : compareAnswers(expected, again))
   const counterpart = await ask(through, counterpartOf(endpoint, body))
   if (counterpart.headers.get('x-proxy-cache') !== 'HIT') found.push('counterpart: not served from the cache')
-  // A plain answer always tells what was used.
+  // A plain response always reports its usage.
   note('counterpart', compareContents(endpoint, body, told, counterpart))
   return found
 }
 
-/** The same request for a plain answer, or for a stream that tells what it used as the plain one does. */
+/** The same request for a plain response, or for a stream that reports usage as the plain one does. */
 function counterpartOf(endpoint: Endpoint, body: Exchange['request']['body']): Exchange['request']['body'] {
   const { stream, stream_options: _, ...asked } = body
   if (stream === true) return { ...asked, stream: false }

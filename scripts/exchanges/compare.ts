@@ -1,4 +1,4 @@
-/** Tells in what two answers to one request differ, but for headers that are the proxy's own. */
+/** Compares two responses to one request, except for headers of the proxy's own. */
 import { isDeepStrictEqual } from 'node:util'
 import { isJsonObject, type JsonObject, parseJsonObject } from '../../src/json/json-object.ts'
 import { createSseParser } from '../../src/openai-format/sse-parser.ts'
@@ -11,23 +11,23 @@ export interface Answer {
   text: string
 }
 
-/** Ours, and those of the connection. */
+/** The proxy's headers, and those of the connection. */
 const NOT_COMPARED =
   /^(x-proxy-.*|x-request-id|request-id|x-upstream-request-id|x-accel-buffering|cache-status|cache-control|age|date|connection|content-length|transfer-encoding|keep-alive)$/
 
-/** One line a difference; none for answers that a client cannot tell apart. */
+/** One line per difference; none when a client cannot tell the responses apart. */
 export function compareAnswers(direct: Answer, through: Answer): string[] {
   return [...compareHeads(direct, through), ...compareBodies(direct, through)]
 }
 
-/** The same of a stream that was cut anew, and of a stream and a plain answer: what they come to. */
+/** The same for a stream that was split anew, and for a stream and a plain response: compares their assembled content. */
 export function compareContents(endpoint: Endpoint, request: JsonObject, direct: Answer, through: Answer): string[] {
   const [expected, got] = [direct, through].map(answer => contentOf(endpoint, request, answer))
   if (direct.status !== through.status) return [`status ${through.status} for ${direct.status}`]
   return isDeepStrictEqual(expected, got) ? [] : [`content ${JSON.stringify(got)} for ${JSON.stringify(expected)}`]
 }
 
-/** Aggregators tell every stream of chat what it used; the proxy tells those that asked, as OpenAI does. */
+/** Aggregators report usage in every chat stream; the proxy only in those that asked for it, as OpenAI does. */
 export function withoutUnaskedUsage(answer: Answer, { stream_options: options }: JsonObject): Answer {
   if (!isStream(answer) || (isJsonObject(options) && options.include_usage === true)) return answer
   const told = eventsOf(answer).flatMap(({ data }) => {
@@ -54,7 +54,7 @@ function compareBodies(direct: Answer, through: Answer): string[] {
   return isDeepStrictEqual(expected, got) ? [] : [`body ${JSON.stringify(got)} for ${JSON.stringify(expected)}`]
 }
 
-/** A stream by its events: comments and how they were cut do not count. */
+/** Reads a stream as events: comments and how the bytes were split do not count. */
 function read(answer: Answer): unknown {
   if (!isStream(answer)) return parse(answer.text)
   return eventsOf(answer).map(({ event, data }) => ({ event, data: parse(data) }))

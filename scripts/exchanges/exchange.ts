@@ -1,21 +1,21 @@
-/** A recorded exchange with an upstream: one request, its answer, and no secret; one JSON file each. */
+/** A recorded exchange with an upstream, without secrets: one request and its response, in one JSON file. */
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 
 export interface Exchange {
-  /** Whose it is: by which key the proxy reaches it. */
+  /** The provider, whose key the proxy uses. */
   provider: 'openai' | 'anthropic' | 'groq' | 'aggregator'
   request: {
-    method: string /** With /v1. */
+    method: string /** The path includes /v1. */
     path: string
     headers: Record<string, string>
     body: Record<string, unknown>
   }
-  /** A stream's body by its events, each with the empty line that ends it. */
+  /** A stream's body is a list of events, each with its final empty line. */
   response: { status: number; headers: Record<string, string>; body: string | string[] }
 }
 
-/** Those that the repository has. */
+/** The repository's own exchanges. */
 export const OWN_FOLDER = new URL('../../test/fixtures/exchanges', import.meta.url).pathname
 
 export async function readExchanges(folder = OWN_FOLDER): Promise<{ name: string; exchange: Exchange }[]> {
@@ -44,7 +44,7 @@ export function bodyText({ body }: Exchange['response']): string {
   return typeof body === 'string' ? body : body.join('')
 }
 
-/** Equal for requests that upstream answers alike: the proxy asks every stream for its usage. */
+/** Equal for requests with the same response: the proxy asks for usage in every stream. */
 export function matchKey({ method, path, body }: Pick<Exchange['request'], 'method' | 'path' | 'body'>): string {
   const { stream_options: _, stream, ...asked } = body
   return `${method} ${path} ${stream === true} ${sortedJson(asked)}`

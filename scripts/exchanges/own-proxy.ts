@@ -1,4 +1,4 @@
-/** A proxy of one's own in front of a replaying upstream: on embedded stores that are gone afterwards, with a project that reaches every provider. */
+/** Starts a proxy in front of a replaying upstream, on temporary embedded stores, with a project that can use every provider. */
 import { createApp } from '../../src/app.ts'
 import { readConfig } from '../../src/config.ts'
 import { createEmbedder } from '../../src/embedders/create-embedder.ts'
@@ -10,7 +10,7 @@ import { createVault } from '../../src/providers/keys/vault.ts'
 import { createInProcessStore } from '../../src/stores/in-process-store.ts'
 import { createLog } from '../../src/telemetry/log.ts'
 
-/** `upstream`: without /v1. */
+/** `upstream` is an address without /v1. */
 export async function startOwnProxy(upstream: string) {
   const encryptionKey = Buffer.from(crypto.getRandomValues(new Uint8Array(32)))
   const config = readConfig({

@@ -1,14 +1,14 @@
-/** A small proxy that writes down what passes between a client and an upstream. */
+/** A small proxy that records the exchanges between a client and an upstream. */
 import { type Exchange, writeExchange } from './exchange.ts'
 import { secretsOf, stripRequestHeaders, stripResponseHeaders, stripText } from './strip-secrets.ts'
 
 export interface RecorderOptions {
-  /** Where requests go, without /v1. */
+  /** The upstream's address, without /v1. */
   upstream: string
   provider: Exchange['provider']
-  /** Where exchanges are written. */
+  /** The folder for the exchanges. */
   folder: string
-  /** By default any free one. */
+  /** Any free port by default. */
   port?: number
   onWritten?(file: string): void
 }
@@ -18,7 +18,7 @@ export function startRecorder({ upstream, provider, folder, port = 0, onWritten 
   const server = Bun.serve({
     port,
     hostname: '127.0.0.1',
-    // An upstream may think for minutes.
+    // An upstream may take minutes.
     idleTimeout: 0,
     async fetch(request) {
       const { pathname, search } = new URL(request.url)
@@ -67,7 +67,7 @@ interface Passed {
   body: string
 }
 
-/** Null for what has no JSON to match it by. */
+/** Null for a request without JSON, which a replay could not match. */
 function writeDown({ provider, method, path, asked, answered, text, status, body }: Passed): Exchange | null {
   const parsed = parse(text)
   if (parsed === null) return null

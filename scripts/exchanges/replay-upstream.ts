@@ -1,15 +1,15 @@
-/** An upstream that answers as was recorded, and nothing else. */
+/** An upstream that returns recorded responses only. */
 import { bodyText, type Exchange, matchKey } from './exchange.ts'
 
 export interface ReplayUpstream {
   /** Without /v1. */
   baseUrl: string
-  /** Requests that it was asked, by `matchKey`. */
+  /** The requests that it received, by `matchKey`. */
   asked: string[]
   stop(): Promise<void>
 }
 
-/** Starts it on 127.0.0.1. What was not recorded is a 404 that says so. */
+/** Starts it on 127.0.0.1. A request that was not recorded gets a 404 that says so. */
 export function startReplayUpstream(exchanges: readonly Exchange[], port = 0): ReplayUpstream {
   const known = new Map(exchanges.map(exchange => [matchKey(exchange.request), exchange.response]))
   const asked: string[] = []

@@ -1,18 +1,18 @@
-/** Takes out of a recording what tells whose it was: keys, accounts, and every header that is not known to tell nothing. */
+/** Removes from a recording what identifies its owner: keys, accounts, and every header that is not known to be harmless. */
 
-/** Of requests, what changes an answer. */
+/** Request headers that change a response. */
 const REQUEST_HEADERS = ['accept', 'anthropic-beta', 'anthropic-version', 'content-type', 'openai-beta']
-/** Of answers, what clients read. */
+/** Response headers that clients read. */
 const RESPONSE_HEADERS = ['content-type', 'openai-version', 'retry-after', 'retry-after-ms', 'x-should-retry']
 
 const STRIPPED = 'stripped'
-/** Vendors' ids of organizations, projects and users, and keys that stand in a body; words have no digits. */
+/** Vendors' ids of organizations, projects and users, and keys in a body; ordinary words have no digits. */
 const TELLING: readonly [RegExp, string][] = [
   [/\b(org|proj|user|acct)[-_](?=[A-Za-z]*\d)[A-Za-z0-9]{8,}\b/g, `$1-${STRIPPED}`],
   [/\b(sk|gsk|pk|rk)[-_](?=[A-Za-z_-]*\d)[A-Za-z0-9_-]{8,}/g, `$1-${STRIPPED}`],
 ]
 
-/** `secrets`: what the request was authorized with. */
+/** `secrets` are the request's credentials. */
 export function stripText(text: string, secrets: readonly string[]): string {
   let stripped = text
   for (const secret of secrets) if (secret !== '') stripped = stripped.replaceAll(secret, STRIPPED)
@@ -23,7 +23,7 @@ export function stripText(text: string, secrets: readonly string[]): string {
 export const stripRequestHeaders = (headers: Headers) => pick(headers, REQUEST_HEADERS)
 export const stripResponseHeaders = (headers: Headers) => pick(headers, RESPONSE_HEADERS)
 
-/** The keys that a request carries, wherever clients put them. */
+/** The keys in a request, wherever clients put them. */
 export function secretsOf(headers: Headers): string[] {
   const bearer = headers.get('authorization')?.replace(/^bearer\s+/i, '') ?? ''
   return [bearer, headers.get('x-api-key') ?? '', headers.get('api-key') ?? ''].filter(secret => secret !== '')

@@ -1,4 +1,4 @@
-/** Clients of every temper, each doing its one thing over and over until told to stop. */
+/** Clients of all kinds; each repeats one behaviour until it is stopped. */
 import { readSlowly } from './slow-reader.ts'
 import type { Tally } from './tally.ts'
 
@@ -9,7 +9,7 @@ export interface ActorOptions {
 }
 
 export interface Actors {
-  /** Resolves when each has finished what it was doing. */
+  /** Resolves when each has finished its current request. */
   stop(): Promise<void>
 }
 
@@ -17,12 +17,12 @@ type Body = Record<string, unknown>
 type Act = (serial: number) => Promise<void>
 
 const MIB = 1024 * 1024
-/** Choices of a long answer: about 25 chunks each. */
+/** Number of choices in a long response: about 25 chunks each. */
 const LONG = 60
-/** Someone who leaves does so within this. */
+/** A client that leaves does so within this time. */
 const PATIENCE_MS = 150
 
-/** Resolves once popular questions have been answered and all actors are at it. */
+/** Resolves when popular questions have been answered and all actors have started. */
 export async function startActors({ port, key, tally }: ActorOptions): Promise<Actors> {
   const url = `http://127.0.0.1:${port}/v1/chat/completions`
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
@@ -122,7 +122,7 @@ export async function startActors({ port, key, tally }: ActorOptions): Promise<A
         tally.count(kind)
       } catch (error) {
         tally.fail(kind, error)
-        // Whatever is wrong, it is not to fill the log.
+        // An error that repeats must not fill the log.
         await Bun.sleep(100)
       }
       await Bun.sleep(pauseMs)
@@ -142,10 +142,10 @@ export async function startActors({ port, key, tally }: ActorOptions): Promise<A
 }
 
 const STREAM = { stream: true }
-/** Letters: numbers would be compared, and each question be one of its own. */
+/** Letters, because proof treats different numbers as different questions. */
 const LETTERS = Array.from({ length: 50 }, (_, i) => String.fromCharCode(97 + (i % 26)).repeat(3 + i))
 
-/** A system message of its own for each question: similar ones are none of this. */
+/** Each question has its own system message, so that no similar question is in its context. */
 function ask(content: string, fields: Body = {}): Body {
   const messages = [
     { role: 'system', content: `You know all about this: ${content}` },

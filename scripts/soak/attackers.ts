@@ -1,4 +1,4 @@
-/** `bun scripts/soak/attackers.ts '{"origin","key","kinds"}'`: does harm from another address until it is ended. */
+/** `bun scripts/soak/attackers.ts '{"origin","key","kinds"}'`: attacks from another address until it is stopped. */
 import { connect, type Socket } from 'node:net'
 
 interface Orders {
@@ -38,7 +38,7 @@ async function repeat(count: number, pauseMs: number, act: (n: number) => Promis
   )
 }
 
-/** Sent to the end, whatever is answered meanwhile, with a key that was never issued. */
+/** Sent whole, whatever the response, with an unknown key. */
 function sendLargeBody(n: number): Promise<void> {
   const socket = open()
   const head = [

@@ -1,11 +1,11 @@
-/** A client on a bad line: it reads a little, waits, reads a little, and now and then gives up. */
+/** A client on a slow connection: it reads a little, waits, reads again, and sometimes gives up. */
 import { connect } from 'node:net'
 
 const PAUSE_MS = 25
 const LAST_CHUNK = '\r\n0\r\n\r\n'
 const GIVES_UP = 0.2
 
-/** Throws where the answer is no 200, or ends before its end. */
+/** Throws when the response is no 200, or is cut. */
 export async function readSlowly(port: number, key: string, body: Record<string, unknown>): Promise<void> {
   const socket = connect(port, '127.0.0.1')
   const readsAtMost = Math.random() < GIVES_UP ? 1 + Math.floor(Math.random() * 20) : Number.POSITIVE_INFINITY

@@ -1,8 +1,8 @@
-/** Counts what the actors did, and keeps a few words on what went wrong. */
+/** Counts what the actors did, and keeps short descriptions of errors. */
 
 export interface Tally {
   readonly errors: number
-  /** One request of this kind has ended as it should. */
+  /** Counts a request of this kind that ended as expected. */
   count(kind: string): void
   fail(kind: string, error: unknown): void
   /** Requests so far, by kind. */

@@ -1,12 +1,12 @@
-/** What a proxy process holds: its memory, and its connections as the stand-in upstream sees them. */
+/** What a proxy process holds: its memory, and its connections as the simulated upstream sees them. */
 import { readFileSync } from 'node:fs'
 import type { Subprocess } from 'bun'
 
 export interface Sample {
   rssMib: number
-  /** Upstream calls under way. */
+  /** Upstream calls in flight. */
   active: number
-  /** Idle ones included. */
+  /** Including idle ones. */
   openConnections: number
   /** Of the proxy's process; null while it runs. */
   exitCode: number | null
@@ -16,7 +16,7 @@ export interface Watch {
   /** Resident memory when watching began. */
   startMib: number
   sample(): Promise<Sample>
-  /** The least resident memory seen in the next while: what is held, without the garbage on top. */
+  /** The lowest resident memory during `durationMs`: what is held, without garbage. */
   floorMib(durationMs: number): Promise<number>
 }
 
@@ -32,7 +32,7 @@ export function watchProxy(proxy: Subprocess, upstreamOrigin: string): Watch {
     async sample() {
       const counts = (await (await fetch(`${upstreamOrigin}/__counts`)).json()) as Record<string, number>
       const { active = 0, openConnections = 0 } = counts
-      // One of them asks for the counts.
+      // One connection is the one that asks for the counts.
       return { rssMib: readRssMib(), active, openConnections: openConnections - 1, exitCode: proxy.exitCode }
     },
     async floorMib(durationMs) {

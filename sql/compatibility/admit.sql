@@ -47,4 +47,4 @@ as $$
     from admit(key_hashes, wanted, null, null) a;
 $$;
 
-comment on function admit(text[], integer[]) is 'As the release before calls it.';
+comment on function admit(text[], integer[]) is 'As the previous release calls it.';

@@ -1,4 +1,4 @@
--- For the release before, which asks for one request at a time.
+-- For the previous release, which asks for one request at a time.
 create or replace function find_answer(
     of_project bigint,
     by_request_hash bytea,

@@ -1,4 +1,4 @@
--- For the release before, which calls it upkeep of graphs.
+-- For the previous release, which calls lists graphs.
 create or replace function rebuild_cache_graphs() returns integer
 language sql
 volatile

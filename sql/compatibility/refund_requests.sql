@@ -7,4 +7,4 @@ as $$
     select refund_requests(project_ids, key_types, months, counts, gen_random_uuid());
 $$;
 
-comment on function refund_requests(bigint[], text[], date[], integer[]) is 'As the release before calls it.';
+comment on function refund_requests(bigint[], text[], date[], integer[]) is 'As the previous release calls it.';

@@ -20,4 +20,4 @@ as $$
     );
 $$;
 
-comment on function settle_judgement(bigint, date, numeric, bytea, bytea, bytea, text, timestamptz, double precision, text) is 'As the release before calls it.';
+comment on function settle_judgement(bigint, date, numeric, bytea, bytea, bytea, text, timestamptz, double precision, text) is 'As the previous release calls it.';

@@ -112,8 +112,8 @@ begin
     ),
     -- The nearest few first, with the threshold outside: inside, it would be computed for every row. Codes give nearly the same
     -- order as vectors, so vectors choose among the nearest twenty.
-    alike as (
-        select o.place, n.entry_id, 'similar' as match, 1 - n.distance as similarity
+    near as (
+        select o.place, n.entry_id, 'similar' as match, 1 - n.distance as similarity, 1 - n.distance > o.threshold as is_alike
         from open o
         left join lateral (
             select x.lists, x.space_id
@@ -153,12 +153,11 @@ begin
             limit 5
         ) n
         where o.asked is not null
-            and 1 - n.distance > o.threshold
     )
     select
         o.place, e.id, encode(e.request_hash, 'hex'), c.match, c.similarity, e.response, e.provider, e.prompt_tokens, e.completion_tokens,
         e.created_at, e.expires_at, p.prompt, v.verdict, v.source
-    from (select * from named union all select * from alike) c
+    from (select * from named union all select n.place, n.entry_id, n.match, n.similarity from near n where n.is_alike) c
     join open o on o.place = c.place
     cross join lateral (select x.* from cache_entries x where x.id = c.entry_id limit 1) e
     cross join lateral (select x.* from cache_prompts x where x.entry_id = c.entry_id limit 1) p
@@ -172,9 +171,15 @@ begin
         -- A person's verdict before a review's, and that before the judge's.
         order by array_position(array['person', 'review', 'judge'], x.source)
         limit 1
-    ) v on true;
+    ) v on true
+    union all
+    select
+        n.place, 0, '', 'below', max(n.similarity), '', '', 0, 0, now(), now(), null, null, null
+    from near n
+    group by n.place
+    having not bool_or(n.is_alike);
 end;
 $$;
 
 comment on function find_answers(bigint[], bytea, bytea, bytea, integer[], text[], double precision[], integer[]) is
-    'Finds cache entries for each request. The lists have one item per request; hashes have 32 bytes each. Returns the entry of exactly this request; else, in equal context, up to five with equal normalized prompt, and up to five whose prompt vectors are more similar than the threshold. Each comes with its prompt for the proof, and with the verdict of a person, else of a review, else of the judge. Places count from 0. A null threshold looks for the exact entry only, a null vector for no similar ones; a null age accepts any.';
+    'Finds cache entries for each request. The lists have one item per request; hashes have 32 bytes each. Returns the entry of exactly this request; else, in equal context, up to five with equal normalized prompt, and up to five whose prompt vectors are more similar than the threshold. Each comes with its prompt for the proof, and with the verdict of a person, else of a review, else of the judge. If nothing exceeds the threshold, one row (match: below) gives the similarity of the nearest, without its contents. Places count from 0. A null threshold looks for the exact entry only, a null vector for no similar ones; a null age accepts any.';

@@ -35,7 +35,7 @@ export interface AdminSetup {
   config: Pick<Config, 'trustedProxies' | 'oidc'> & EncryptionConfig
   /** Already migrated. */
   database: Database
-  /** Of this process: counts guesses at keys. */
+  /** This process's own: it counts attempts with unknown keys. */
   store: Pick<FastStore, 'pass' | 'uncount'>
   refusals: Refusals
   log: Log

@@ -1,19 +1,19 @@
-/** How many admin keys and sessions that nobody has an address may try: each costs a call of the database. */
+/** Limits an address's attempts with unknown admin keys and sessions, because each costs a database call. */
 import { LRUCache } from 'lru-cache'
 import { refuse } from '../errors.ts'
 import { addressPrefix } from '../http/client-address.ts'
 import type { FastStore } from '../stores/fast-store.ts'
 
 const PER_MINUTE = 120
-/** Hashes of keys and sessions that were good: these may be looked up whatever else comes from their address. */
+/** Hashes of keys and sessions that were valid: they are looked up even if their address has exceeded the limit. */
 const REMEMBERED = 10_000
 
 export interface Guesses {
-  /** What `find` finds of the hash; null for what nobody has. Throws a 429 where its address has tried too many of those. */
+  /** Returns what `find` returns; null for an unknown hash. Throws a 429 after too many unknown ones from its address. */
   look<Holder>(hash: string, address: string, find: (hash: string) => Promise<Holder | null>): Promise<Holder | null>
 }
 
-/** `store`: this process's own. */
+/** `store` is this process's own. */
 export function createGuesses(store: Pick<FastStore, 'pass' | 'uncount'>): Guesses {
   const good = new LRUCache<string, true>({ max: REMEMBERED })
 

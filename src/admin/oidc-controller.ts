@@ -11,7 +11,10 @@ import { hashToken, isHttps, makeSessionToken, sessionCookie } from './session-c
 
 const PREFIX = '/dashboard/api'
 const CALLBACK = `${PREFIX}/oidc/callback`
-/** As that of a session: another host of the same domain could set a plain one, and so have its visitor log in as somebody else. */
+/**
+ * The `__Host-` prefix, as for the session: another host of the same domain could set a plain cookie, and log its visitor in as another
+ * user.
+ */
 const SECURE_COOKIE = '__Host-model_proxy_oidc'
 const LOOPBACK_COOKIE = 'model_proxy_oidc'
 const ATTEMPT_SECONDS = 600

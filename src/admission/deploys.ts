@@ -9,7 +9,7 @@ const ANSWER_LIMIT_MS = 100
 const ASK_EVERY_MS = 50
 
 export interface DeployWatch {
-  /** Asks ahead, while requests still have time: a busy database may need longer to answer than they have left in the end. */
+  /** Starts a check early, because a busy database may need longer to answer than the requests can still wait. */
   askAhead(): void
   /** Never throws: a database that does not answer is not in a deploy. A deploy seen since `sinceMs` still counts. */
   isOn(sinceMs: number): Promise<boolean>
@@ -40,7 +40,7 @@ export function createDeployWatch(database: Database): DeployWatch {
     async isOn(sinceMs) {
       if (heardAtMs > sinceMs) return true
       const isOn = await withinTimeLimit(ANSWER_LIMIT_MS, ask()).catch(() => false)
-      // One that was asked before may have answered meanwhile.
+      // A check that started earlier may have succeeded meanwhile.
       return isOn || heardAtMs > sinceMs
     },
   }

@@ -20,10 +20,10 @@ export function takeAskedText(endpoint: string, body: JsonObject): AskedText | n
   return asked && isStorable(asked.text) ? asked : null
 }
 
-/** What each context was found to do, by its hash: conversations and system prompts come again and again. */
+/** Whether each context works on texts, by its hash: conversations and system prompts repeat. */
 const handedOver = new LRUCache<string, boolean>({ max: 4_096 })
 
-/** To the letter where the context has the text worked on; else as proof writes it. */
+/** Returns the text unchanged if the context has it worked on, else normalized. */
 export function readAsked({ text, contextBody }: AskedText, contextHash: string): PromptReading {
   let isHandedOver = handedOver.get(contextHash)
   if (isHandedOver === undefined) {

@@ -2,7 +2,7 @@
 import { createBatcher } from '../event-loop/batcher.ts'
 import { createTimeLimit, TimeLimitExceeded } from '../event-loop/time-limit.ts'
 import type { Database } from '../postgres/database.ts'
-import { type AnswerAsk, type FoundAnswer, findAnswers, type SimilarAnswer } from '../postgres/find-answer.ts'
+import { type AnswerAsk, type FoundAnswers, findAnswers, type SimilarAnswer } from '../postgres/find-answer.ts'
 import type { CacheQuery, SemanticQuery } from './cache-query.ts'
 import type { ExactCopies } from './exact-copies.ts'
 import type { Judge } from './judge/judge.ts'
@@ -53,7 +53,7 @@ export type LookUp = (query: CacheQuery) => Promise<Lookup>
 export function createLookUp({ database, copies, vectors, judge, judgeQueue, equivalences }: LookupOptions): LookUp {
   const withinLookupTime = createTimeLimit(TIME_LIMIT_MS)
   const takeNearMiss = createNearMissBudget()
-  const findStored = createBatcher<AnswerAsk, FoundAnswer[]>({
+  const findStored = createBatcher<AnswerAsk, FoundAnswers>({
     run: asks => findAnswers(database, asks),
     maxItems: MAX_BATCH,
     maxBatches: MAX_BATCHES,
@@ -119,7 +119,7 @@ export function createLookUp({ database, copies, vectors, judge, judgeQueue, equ
 function readFound(
   { account, requestHash }: CacheQuery,
   semantic: SemanticQuery | null,
-  found: readonly FoundAnswer[],
+  { answers: found, hasBelow }: FoundAnswers,
   { learned, takeNearMiss }: { learned: LearnedExchanges; takeNearMiss: TakeNearMiss },
 ): Omit<Lookup, 'vector'> {
   const exact = found.find(row => row.match === 'exact')
@@ -128,6 +128,7 @@ function readFound(
   const picked = pickCandidate(semantic, found, account.semantic_policy, learned)
   if ('missReason' in picked) {
     const { nearest, ...none } = picked
+    if (hasBelow && none.missReason === 'no-candidate') none.missReason = 'below-threshold'
     const isNoted = nearest && takeNearMiss(account.project_id, semantic.contextHash)
     return { match: null, ...none, ...(isNoted && { nearMiss: toNearMiss(semantic, nearest) }) }
   }

@@ -1,12 +1,12 @@
-/** How many near misses are written down: people look at a few, and of a thousand prompts made after one pattern each is near another. */
+/** Limits how many near misses are recorded. People look at a few, and among a thousand prompts of one pattern each is near another. */
 import { LRUCache } from 'lru-cache'
 
-/** Of one group of comparable prompts, in a minute, in this process. */
+/** Per group of comparable prompts and minute, in this process. */
 const MOST_A_MINUTE = 20
 const MINUTE_MS = 60_000
 const MAX_GROUPS = 10_000
 
-/** Whether one more of the group may be written down; counts it where it may. */
+/** Whether another near miss of the group may be recorded; if so, it is counted. */
 export type TakeNearMiss = (projectId: number, contextHash: string) => boolean
 
 export function createNearMissBudget(): TakeNearMiss {

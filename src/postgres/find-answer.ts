@@ -54,10 +54,19 @@ export type SimilarAnswer = StoredAnswer & {
 } & Judged
 export type FoundAnswer = (StoredAnswer & { match: 'exact' }) | SimilarAnswer
 
+export interface FoundAnswers {
+  answers: FoundAnswer[]
+  /** Whether something comparable is stored that does not exceed the threshold. */
+  hasBelow: boolean
+}
+
 interface Found {
   /** Index of the ask that it was found for. */
   place: number
 }
+
+/** Only says that it exists: its other columns are empty. */
+type Below = { match: 'below' }
 
 const FIND_ANSWERS = defineStatement(
   `select * from find_answers(
@@ -86,10 +95,10 @@ const FIND_ANSWERS = defineStatement(
     verdict: nullable(text()),
     verdict_source: nullable(text()),
   },
-) as Statement<FoundAnswer & Found>
+) as Statement<(FoundAnswer | Below) & Found>
 
 /** For each ask: the exact entry alone, or entries of equal context with the same normalized or a similar prompt; in no order. */
-export async function findAnswers(database: Database, asks: readonly AnswerAsk[]): Promise<FoundAnswer[][]> {
+export async function findAnswers(database: Database, asks: readonly AnswerAsk[]): Promise<FoundAnswers[]> {
   const rows = await runStatement(database, FIND_ANSWERS, [
     asks.map(ask => ask.projectId),
     joinHashes(asks.map(ask => ask.requestHash)),
@@ -100,12 +109,17 @@ export async function findAnswers(database: Database, asks: readonly AnswerAsk[]
     asks.map(ask => ask.semantic?.threshold ?? null),
     asks.map(ask => ask.maxAgeSeconds),
   ])
-  const found: FoundAnswer[][] = asks.map(() => [])
-  for (const { place, ...answer } of rows) found[place]?.push(answer)
+  const found: FoundAnswers[] = asks.map(() => ({ answers: [], hasBelow: false }))
+  for (const { place, ...row } of rows) {
+    const at = found[place]
+    if (!at) continue
+    if (row.match === 'below') at.hasBelow = true
+    else at.answers.push(row)
+  }
   return found
 }
 
 export async function findAnswer(database: Database, ask: AnswerAsk): Promise<FoundAnswer[]> {
-  const [found = []] = await findAnswers(database, [ask])
-  return found
+  const [found] = await findAnswers(database, [ask])
+  return found?.answers ?? []
 }

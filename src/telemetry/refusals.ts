@@ -15,7 +15,7 @@ export interface Refusals {
   totals(): Record<string, number>
 }
 
-/** Whether somebody may not ask, or not so often: what is wrong with a request is its client's business. */
+/** Only refusals that concern the caller or its limits count, not bad requests. */
 export function isCountedRefusal({ status }: { status: number }): boolean {
   return status === 401 || status === 403 || status === 429
 }

@@ -20,7 +20,7 @@ async function findAll(database: Database, place: Place, numbers: readonly numbe
     database,
     numbers.map(number => rewordingOf(`prompt ${number}`, place)),
   )
-  return found.map(rows => rows.map(row => (row.match === 'similar' ? row.prompt : row.match)).join())
+  return found.map(({ answers }) => answers.map(row => (row.match === 'similar' ? row.prompt : row.match)).join())
 }
 
 const everyTenth = Array.from({ length: PROMPTS / 10 }, (_, i) => i * 10)

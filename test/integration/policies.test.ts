@@ -58,6 +58,16 @@ describeBackends('a project', backend => {
       expect(told(await ask(proxy, key, OTHER_WORDS, NEAR))).toEqual(['HIT-SEMANTIC', 'proved'])
     })
 
+    test('and says what stood in the way', async () => {
+      expect(told(await ask(proxy, key, UNPROVED, { 'cache-control': 'no-store' }))).toEqual(['MISS', 'no-store'])
+      expect(told(await ask(proxy, key, UNPROVED.replace('green', 'red')))).toEqual(['MISS', 'no-candidate'])
+      await learn(QUESTION)
+      expect(told(await ask(proxy, key, UNPROVED, { 'x-proxy-cache-threshold': '0.999' }))).toEqual([
+        'MISS',
+        'below-threshold',
+      ])
+    })
+
     test('to the letter, where the context has them worked on', async () => {
       const inContext = (system: string, content: string) => ({
         model: 'openai/gpt-4o-mini',

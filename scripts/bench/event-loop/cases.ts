@@ -1,13 +1,13 @@
-/** The worst requests that are known, each with the answer that upstream gives. */
+/** The worst known requests, each with the upstream's response. */
 
 export interface Case {
   name: string
   path: string
-  /** By default the project's key. */
+  /** The project's key by default. */
   key?: 'test'
-  /** Made in the client's process. */
+  /** Created in the client's process. */
   body(): string | FormData
-  /** Of the stand-in upstream; whole answers by default. */
+  /** Of the simulated upstream; complete responses by default. */
   scenario?: Record<string, unknown>
 }
 

@@ -1,4 +1,7 @@
-/** `bun scripts/bench/event-loop/client.ts '{"baseUrl","keys","upstreamUrl"}'`: sends a case when asked for it by name, and tells its status. */
+/**
+ * `bun scripts/bench/event-loop/client.ts '{"baseUrl","keys","upstreamUrl"}'`: sends the case that it is asked for by name, and reports
+ * its status.
+ */
 import { CASES } from './cases.ts'
 
 interface Orders {

@@ -1,4 +1,7 @@
-/** The least that a proxy can do: asks the upstream at UPSTREAM_BASE_URL the same, and hands its answer over. Listens on PORT, and prints it. */
+/**
+ * The least that a proxy can do: sends each request to the upstream at UPSTREAM_BASE_URL, and returns its response. Listens on PORT, and
+ * prints it.
+ */
 const { UPSTREAM_BASE_URL = '', PORT } = process.env
 
 const server = Bun.serve({

@@ -1,8 +1,8 @@
-/** Holds what clients got against what the proxies counted and recorded. */
+/** Compares what clients got with what the proxies counted and recorded. */
 import type { Ledger } from './ledger.ts'
 import { LIMITED_PER_MINUTE, type ProjectName, readBooks } from './stores.ts'
 
-/** Faults found, in words; none is well. */
+/** Returns descriptions of the mismatches; empty when all is well. */
 export async function checkBooks(url: string, project: ProjectName, ledger: Ledger): Promise<string[]> {
   const asked = ledger.answered.filter(one => one.project === project)
   const booked = await readBooks(url, project)
@@ -30,7 +30,7 @@ export async function checkBooks(url: string, project: ProjectName, ledger: Ledg
   tell(made.length, 'are recorded as answered and were not', made[0])
   const brokenOff = asked.filter(one => one.status === 200 && !one.isWhole && !one.hasLeft && recorded.has(one.id))
   tell(brokenOff.length, 'broke off and are recorded as answered', JSON.stringify(brokenOff[0]))
-  // Of who left, some count and some do not: whether upstream was asked for them, clients cannot know.
+  // Of requests whose client left, only those that reached the upstream count, which clients cannot know.
   if (booked.counted < answers - forgettable || booked.counted > answers + left + forgettable) {
     faults.push(
       `${project}: ${booked.counted} counted, ${answers} recorded as answered, ${left} as left (${forgettable} may be forgotten)`,
@@ -50,8 +50,8 @@ export async function checkBooks(url: string, project: ProjectName, ledger: Ledg
 }
 
 /**
- * A minute with more answers than the limit; where Redis was away in it, each process lets through what it still knew to be left. An
- * answer's second is the proxy's: clients see it somewhat earlier or later.
+ * Finds a minute with more responses than the limit. While Redis was away, each process may admit what it last saw to be left. A response
+ * counts in the proxy's second, which may be slightly different from the client's.
  */
 function checkWindow(startedAtMs: number[], { hadOutage, processes }: Ledger): string[] {
   const sorted = startedAtMs.toSorted((a, b) => a - b)

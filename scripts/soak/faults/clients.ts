@@ -1,18 +1,18 @@
-/** Clients of a soak with faults: each asks in its own way at its own pace, and notes what it got, by request id. */
+/** Clients of a soak with faults: each sends its own kind of request at its own pace, and records the responses by request id. */
 import type { Answered, Ledger } from './ledger.ts'
 import type { ProjectName, SoakProject } from './stores.ts'
 
 export interface ClientOptions {
-  /** The same installation, in several processes. */
+  /** Processes of the same installation. */
   ports: readonly number[]
   projects: Record<ProjectName, SoakProject>
   ledger: Ledger
-  /** Pauses last so many times as long. */
+  /** Factor for the pauses. */
   pace: number
 }
 
 export interface Clients {
-  /** Resolves when each has its last answer. */
+  /** Resolves when each has its last response. */
   stop(): Promise<void>
 }
 
@@ -21,9 +21,9 @@ interface Ask {
   kind: string
   path: string
   body: Record<string, unknown>
-  /** When the client goes, if it has not been answered before. */
+  /** When the client leaves, if it has no response before. */
   leavesAfterMs?: number
-  /** Between two reads of the answer. */
+  /** Between two reads of the response. */
   readPauseMs?: number
 }
 
@@ -33,7 +33,7 @@ interface Habit {
   ask(n: number): Ask | Ask[]
 }
 
-/** Nothing takes longer than this, whatever is out of order; a hanging upstream has limits of its own. */
+/** Upper bound in every outage; a hanging upstream has limits of its own. */
 const ANSWERED_WITHIN_MS = 60_000
 const MIB = 1024 * 1024
 
@@ -140,7 +140,7 @@ async function readText(response: Response, pauseMs: number): Promise<string> {
 }
 
 const ENDS: Record<string, RegExp> = {
-  // A provider that forgets its `[DONE]` has said all the same what it had to say.
+  // A provider that omits `[DONE]` may still have sent everything.
   '/v1/chat/completions': /data: \[DONE\]\n\n$|"finish_reason":"stop"(?![\s\S]*"error")/,
   '/v1/responses': /event: response\.completed\n/,
   '/v1/messages': /event: message_stop\n/,
@@ -149,7 +149,7 @@ const ENDS: Record<string, RegExp> = {
 function isComplete(text: string, { path, body }: Ask): boolean {
   if (body.stream === true) return ENDS[path]?.test(text) ?? false
   try {
-    // Aggregators tell of a provider's failure inside a 200.
+    // Aggregators report a provider's failure inside a 200.
     return !('error' in JSON.parse(text)) || path === '/v1/responses'
   } catch {
     return false
@@ -168,7 +168,7 @@ function codeOf(text: string): string | null {
 const STREAM = { stream: true }
 const run = crypto.randomUUID().slice(0, 8)
 
-/** No number: those would be compared, and each question be one of its own. */
+/** Not a number, because proof treats different numbers as different questions. */
 function word(n: number): string {
   return n.toString(36).replace(/\d/g, digit => 'ghijklmnop'[Number(digit)] ?? '') + run.replace(/[^a-z]/g, '')
 }
@@ -181,7 +181,7 @@ function chat(project: ProjectName, kind: string, content: string, fields: Recor
   return { project, kind, path: '/v1/chat/completions', body: { model: 'openai/gpt-4o-mini', messages, ...fields } }
 }
 
-/** The same question many times at once: one call upstream answers all. */
+/** The same question many times at once: one upstream call answers all. */
 function together(project: ProjectName, n: number): Ask[] {
   const ask = chat(project, 'together', `Describe wind ${word(n)}.`)
   return Array.from({ length: 6 }, (_, i) => (i % 2 ? { ...ask, body: { ...ask.body, ...STREAM } } : ask))

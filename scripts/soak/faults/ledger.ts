@@ -1,49 +1,49 @@
-/** What each client of a soak got for each request, and which of it no outage explains. */
+/** Records what each client of a soak got for each request, and finds responses that no outage explains. */
 import { mayCause, type Outage, type OutageKind } from './outages.ts'
 import type { ProjectName } from './stores.ts'
 
 export interface Answered {
   id: string
   project: ProjectName
-  /** What the client does. */
+  /** The client's behaviour. */
   kind: string
   startedAtMs: number
   endedAtMs: number
-  /** 0: the connection ended before a status came. */
+  /** 0: the connection ended before a status. */
   status: number
   code: string | null
-  /** Read to its end, and complete. */
+  /** Whether it was read to its end, and complete. */
   isWhole: boolean
-  /** The client went before the end, by its own choice. */
+  /** Whether the client left before the end, by its own choice. */
   hasLeft: boolean
-  /** What it got, where that is wrong. */
+  /** The response, if it is wrong. */
   detail?: string
 }
 
-/** An outage and when it was; its end is unknown while it lasts. */
+/** An outage and its time; the end is unknown while it lasts. */
 interface Spell {
   outage: Outage
   beganAtMs: number
   endedAtMs: number
 }
 
-/** Circuits stay open for 5 s, and a server that was gone is found again within 5 s. */
+/** Circuits stay open for 5 s, and a recovered server is found again within 5 s. */
 const GRACE_MS = 8_000
-/** What a crash of the database may forget of counters and records. */
+/** How much of the counters and records a crash of the database may lose. */
 const FORGOTTEN_MS = 1_500
 
 export interface Ledger {
   readonly answered: readonly Answered[]
-  /** How many proxies were asked. */
+  /** Number of proxies. */
   readonly processes: number
-  /** Whether such an outage fell in that time. */
+  /** Whether an outage of this kind overlaps that time. */
   hadOutage(kind: OutageKind, fromMs: number, toMs: number): boolean
   note(answered: Answered): void
   begin(outage: Outage): void
   end(outage: Outage): void
-  /** Whether the database may have forgotten what it was told at that time. */
+  /** Whether the database may have lost writes of that time. */
   mayBeForgotten(atMs: number): boolean
-  /** Every answer that is wrong and that no outage accounts for. */
+  /** Every wrong response that no outage explains. */
   findUnexplained(): Answered[]
 }
 
@@ -77,7 +77,7 @@ export function createLedger(processes: number): Ledger {
     findUnexplained: () =>
       answered.filter(one => {
         if (one.hasLeft || (one.status === 200 && one.isWhole)) return false
-        // A limit that works.
+        // The expected limit.
         if (one.project === 'limited' && one.status === 429) return false
         return !isExplained(one)
       }),

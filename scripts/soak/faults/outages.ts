@@ -1,4 +1,4 @@
-/** What goes wrong in a soak, how it begins and ends, and which errors clients may get of it: all others are defects. */
+/** The outages of a soak, how each begins and ends, and which errors clients may get during it; any other error is a defect. */
 import { connect, type Socket } from 'node:net'
 import type { PrivateServer } from '../../../test/faults/servers.ts'
 import type { Scenario } from '../../../test/standin/scenario.ts'
@@ -11,20 +11,20 @@ export interface Outage {
   kind: OutageKind
   begin(): Promise<void> | void
   end(): Promise<void> | void
-  /** The database forgets what it took in the last second: counters and records do not wait for its disk. */
+  /** The database loses the last second's writes, because counters and records do not wait for its disk. */
   forgets?: boolean
 }
 
 export interface OutageTargets {
   postgres: PrivateServer
   redis: PrivateServer
-  /** For all that is asked upstream from now on; null: whole answers again. */
+  /** Sets the upstream's behaviour from now on; null for complete responses. */
   script(scenario: Scenario | null): Promise<void>
-  /** Of the stand-in upstream. */
+  /** Process id of the simulated upstream. */
   upstreamPid: number
 }
 
-/** Connections that an operator's tools hold, so that the proxy gets none. */
+/** Connections held by an operator's tools, so that no other client gets one. */
 const CROWD = 120
 
 export function listOutages({ postgres, redis, script, upstreamPid }: OutageTargets): Outage[] {
@@ -65,7 +65,7 @@ export function listOutages({ postgres, redis, script, upstreamPid }: OutageTarg
   ]
 }
 
-/** A Redis that answers, and takes no writes. */
+/** A Redis that answers, but takes no writes. */
 function listRedisSettings(url: string): Outage[] {
   const tell = async (...command: string[]) => {
     const { port } = new URL(url)
@@ -88,12 +88,12 @@ function listRedisSettings(url: string): Outage[] {
   ]
 }
 
-/** A PostgreSQL that answers, but not every client or not every statement. */
+/** A PostgreSQL that answers only some clients or statements. */
 function listPostgresTroubles(url: string): Outage[] {
   const tell = (text: string) => withDatabase(url, database => database.runScript(text))
   let crowd: Socket[] = []
   let holding = { isOver: true }
-  // One statement at a time, each by itself: the system's settings do not change within a transaction.
+  // Each statement separately, because system settings cannot change within a transaction.
   const setReadOnly = async (on: boolean) => {
     const statements = [`alter system set default_transaction_read_only = ${on}`, 'select pg_reload_conf()']
     const commands = statements.flatMap(statement => ['-c', statement])
@@ -139,13 +139,13 @@ function listPostgresTroubles(url: string): Outage[] {
   ]
 }
 
-/** A connection that never says who it is: the server keeps a place for it. */
+/** A connection without a startup message, for which the server reserves a slot. */
 function hang(url: string): Socket {
   const { hostname, port } = new URL(url)
   return connect(Number(port), hostname).on('error', () => {})
 }
 
-/** Whether clients may get this error of such an outage. */
+/** Whether clients may get this error during such an outage. */
 export function mayCause(kind: OutageKind, { status, code }: { status: number; code: string | null }): boolean {
   // Without Redis, requests go on.
   if (kind === 'redis') return false

@@ -1,4 +1,4 @@
-/** A PostgreSQL and a Redis that belong to one soak alone, so that it may stop, freeze, kill and fill them. */
+/** A PostgreSQL and a Redis for one soak, which it may stop, freeze, kill and fill. */
 import { sql } from 'kysely'
 import type { Database } from '../../../src/postgres/database.ts'
 import { migrate } from '../../../src/postgres/migrate.ts'
@@ -18,7 +18,9 @@ export interface SoakStores {
   remove(): Promise<void>
 }
 
-/** `steady`: its clients read to the end. `fickle`: some of its clients leave. `limited`: so many a minute. `test`: a test key's. */
+/**
+ * `steady`: its clients read to the end. `fickle`: some of its clients leave. `limited`: with a low rate limit. `test`: with a test key.
+ */
 export type ProjectName = 'steady' | 'fickle' | 'limited' | 'test'
 
 export const LIMITED_PER_MINUTE = 30
@@ -53,12 +55,12 @@ export async function startSoakStores(): Promise<SoakStores> {
 }
 
 export interface Booked {
-  /** Requests counted against the months of the project. */
+  /** Requests counted against the project's months. */
   counted: number
   records: { id: string; status: number }[]
 }
 
-/** What the proxies wrote about a project. */
+/** What the proxies recorded about a project. */
 export function readBooks(url: string, project: string): Promise<Booked> {
   return withDatabase(url, async database => {
     const counters = await sql<{ counted: number }>`

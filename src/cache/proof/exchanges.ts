@@ -4,7 +4,7 @@ import { lowerKey } from '../../text/phrases.ts'
 import { type Token, wordSet } from '../../text/token.ts'
 
 interface Condition {
-  /** One of these words must stand before it: elsewhere it may be a verb, or part of a title ("spy kids", "the lego movie"). */
+  /** One of these words must precede it. Otherwise it may be a verb, or part of a title ("spy kids", "the lego movie"). */
   readonly after?: ReadonlySet<string>
   /** One of these words must be in the text: it shows which meaning applies. */
   readonly beside?: ReadonlySet<string>
@@ -12,7 +12,7 @@ interface Condition {
   readonly without?: ReadonlySet<string>
   /** Before these words the two are not synonyms. */
   readonly notBefore?: ReadonlySet<string>
-  /** Whether its phrase must end with it: "a photo" is no "photo finish". */
+  /** Whether it must end its phrase: "a photo" is no "photo finish". */
   readonly isLast?: boolean
 }
 
