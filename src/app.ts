@@ -25,9 +25,9 @@ import { createHttp } from './http/routes.ts'
 import { largeBodies } from './large-bodies/read-large-body.ts'
 import { createAccounting } from './pipeline/accounting.ts'
 import { VectorCalls } from './pipeline/embeddings/vector-calls.ts'
-import { createEquivalenceDesk } from './pipeline/equivalences.ts'
+import { createEquivalencesHandler } from './pipeline/equivalences.ts'
 import { createRequestExplainer } from './pipeline/explain.ts'
-import { createFeedbackTaker } from './pipeline/feedback.ts'
+import { createFeedbackHandler } from './pipeline/feedback.ts'
 import { createModelCaller } from './pipeline/judge-model.ts'
 import { createReferenceCheck } from './pipeline/kept-objects/check-references.ts'
 import { createKeptObjects } from './pipeline/kept-objects/kept-objects.ts'
@@ -183,9 +183,9 @@ function createEndpoints(
     countTokens: createTokenCounter(stages),
     storedResponses: createStoredResponses({ admission, modelRouter, cache, database, store }),
     cacheQuestions: {
-      feedback: createFeedbackTaker(admission, database, stages.largeBodies),
+      feedback: createFeedbackHandler(admission, database, stages.largeBodies),
       explain: createRequestExplainer(admission, modelRouter, explainer, stages.largeBodies),
-      equivalences: createEquivalenceDesk(admission, database, stages.largeBodies),
+      equivalences: createEquivalencesHandler(admission, database, stages.largeBodies),
     },
     models: createModelDirectory(admission, modelRouter),
   }

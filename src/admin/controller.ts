@@ -103,10 +103,11 @@ export function openController(
         return leaveBody(request, response)
       })
       .onError(({ code, error, request, server }) => {
-        const told = asProxyError(code, error, log)
-        if (isCountedRefusal(told)) refusals.note(told.code, addressPrefix(addressOf(request, server, trustedProxies)))
-        told.headers['cache-control'] = 'no-store'
-        return leaveBody(request, respondWithError(told, arrivalOf(request)))
+        const refused = asProxyError(code, error, log)
+        if (isCountedRefusal(refused))
+          refusals.note(refused.code, addressPrefix(addressOf(request, server, trustedProxies)))
+        refused.headers['cache-control'] = 'no-store'
+        return leaveBody(request, respondWithError(refused, arrivalOf(request)))
       })
   )
 }

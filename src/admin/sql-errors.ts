@@ -1,6 +1,6 @@
 /** Maps an error that a SQL function raised to an HTTP error, by its SQLSTATE. */
 import { invalidRequest, type ProxyError, refuse } from '../errors.ts'
-import { isUnheldText, sqlStateOf } from '../postgres/database.ts'
+import { isUnstorableText, sqlStateOf } from '../postgres/database.ts'
 
 /** By SQLSTATE. The SQL functions write these messages for people, so they are safe to show. */
 const REFUSALS: Record<string, (problem: string) => ProxyError> = {
@@ -23,7 +23,7 @@ const PASSING = /^(08|53|57|55P)/
 export function refusalOf(error: unknown): ProxyError | null {
   const state = sqlStateOf(error)
   if (state === null || !(error instanceof Error)) return null
-  if (isUnheldText(error)) return refuse('unheldText')
+  if (isUnstorableText(error)) return refuse('unstorableText')
   const refusal = REFUSALS[state]
   if (refusal) return refusal(sentence(error.message))
   return PASSING.test(state) ? refuse('databaseUnavailable', null, error) : null

@@ -16,7 +16,7 @@ export const CLIENT_ERRORS = {
     message: '{problem}',
     param: '{param}',
   },
-  unheldText: {
+  unstorableText: {
     status: 400,
     code: 'invalid_request_error',
     when: 'A text that is looked for, or is to be kept, holds U+0000.',

@@ -1,7 +1,7 @@
 /** A request as it comes in: what is known before it is read, and how its errors are answered. */
 import type { Config } from '../config.ts'
 import { ClientGone, ProxyError, refuse } from '../errors.ts'
-import { isUnheldText } from '../postgres/database.ts'
+import { isUnstorableText } from '../postgres/database.ts'
 import { describeCause } from '../telemetry/describe-cause.ts'
 import type { Log } from '../telemetry/log.ts'
 import { isCountedRefusal, type Refusals } from '../telemetry/refusals.ts'
@@ -56,9 +56,9 @@ export function createEntrance({ config, cors, refusals, log }: EntranceOptions)
       isAnthropic: isAnthropicPath(request.url.split('?')[0] ?? ''),
     }),
     fail(error, incoming, arrival) {
-      const told = asProxyError(error, arrival, log)
-      if (isCountedRefusal(told)) refusals.note(told.code, addressOf(incoming))
-      return respondWithError(told, arrival)
+      const refused = asProxyError(error, arrival, log)
+      if (isCountedRefusal(refused)) refusals.note(refused.code, addressOf(incoming))
+      return respondWithError(refused, arrival)
     },
   }
 }
@@ -69,7 +69,7 @@ function asProxyError(error: unknown, { requestId }: Arrival, log: Log): ProxyEr
       log.warn({ id: requestId, code: error.code, cause: describeCause(error.cause) }, 'request failed')
     return error
   }
-  if (isUnheldText(error)) return refuse('unheldText')
+  if (isUnstorableText(error)) return refuse('unstorableText')
   if (error instanceof ClientGone) return refuse('internal', null, error)
   const where = error instanceof Error ? error.stack?.split('\n').slice(1, 4).join('\n') : undefined
   log.error({ id: requestId, cause: describeCause(error), where }, 'unexpected error')

@@ -9,14 +9,14 @@ import type { ProxyRequest, ProxyResponse } from './exchange.ts'
 import { readOptionalObject } from './read-object.ts'
 import { JSON_TYPE } from './response-headers.ts'
 
-export type EquivalenceDesk = (request: ProxyRequest) => Promise<ProxyResponse>
+export type EquivalencesHandler = (request: ProxyRequest) => Promise<ProxyResponse>
 
 /** Takes `{"remove": [one, other]}` or an empty body, and returns the list that is left. Throws 400, 401, 403, 404 or 503. */
-export function createEquivalenceDesk(
+export function createEquivalencesHandler(
   admission: Pick<Admission, 'authenticate'>,
   database: Database,
   largeBodies: LargeBodyReader,
-): EquivalenceDesk {
+): EquivalencesHandler {
   return async request => {
     const { project_id } = await admission.authenticate(hashBearerKey(request.authorization), request)
     const { remove } = await readOptionalObject(request, largeBodies)

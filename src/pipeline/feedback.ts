@@ -9,18 +9,18 @@ import type { ProxyRequest, ProxyResponse } from './exchange.ts'
 import { readObject } from './read-object.ts'
 import { JSON_TYPE } from './response-headers.ts'
 
-export type FeedbackTaker = (request: ProxyRequest) => Promise<ProxyResponse>
+export type FeedbackHandler = (request: ProxyRequest) => Promise<ProxyResponse>
 
 const MAX_ID_LENGTH = 256
 /** Another process may not have written the match yet. */
 const ASK_AGAIN_AFTER_MS = 300
 
 /** Throws 400, 401, 403, 404 or 503. */
-export function createFeedbackTaker(
+export function createFeedbackHandler(
   admission: Pick<Admission, 'authenticate'>,
   database: Database,
   largeBodies: LargeBodyReader,
-): FeedbackTaker {
+): FeedbackHandler {
   return async request => {
     const { project_id } = await admission.authenticate(hashBearerKey(request.authorization), request)
     const { request_id, verdict } = (await readObject(request, largeBodies)).body

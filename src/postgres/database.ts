@@ -61,11 +61,11 @@ export function sqlStateOf(error: unknown): string | null {
 }
 
 /** SQLSTATE: character_not_in_repertoire, untranslatable_character. */
-const UNHELD = ['22021', '22P05']
+const UNSTORABLE = ['22021', '22P05']
 
 /** Whether a statement was given U+0000, which PostgreSQL's text cannot hold. */
-export function isUnheldText(error: unknown): boolean {
-  return UNHELD.includes(sqlStateOf(error) ?? '')
+export function isUnstorableText(error: unknown): boolean {
+  return UNSTORABLE.includes(sqlStateOf(error) ?? '')
 }
 
 /** SQLSTATE: lock_not_available. */

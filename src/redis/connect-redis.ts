@@ -5,7 +5,7 @@ import { Cluster, Redis } from 'ioredis'
 /** After this long without a reply, the server counts as gone or hanging. */
 const SILENCE_LIMIT_MS = 2_000
 
-tellOfSubscribers()
+reportSubscribers()
 
 export type RedisConnection = Redis | Cluster
 
@@ -31,7 +31,7 @@ export function connectRedis(url: string, { listens = false }: ConnectOptions = 
   const nodes = url.split(',').map(node => node.trim())
   const [only] = nodes
   if (nodes.length === 1 && only !== undefined) {
-    return heed(new Redis(only, { ...shared, retryStrategy: reconnectMs }))
+    return ignoreErrors(new Redis(only, { ...shared, retryStrategy: reconnectMs }))
   }
   const { username, password, protocol } = new URL(only ?? '')
   const cluster = new Cluster(nodes, {
@@ -45,11 +45,11 @@ export function connectRedis(url: string, { listens = false }: ConnectOptions = 
       ...(protocol === 'rediss:' ? { tls: {} } : {}),
     },
   })
-  return heed(cluster)
+  return ignoreErrors(cluster)
 }
 
 /** Without a listener, a lost connection would end the process. Callers see each command fail. */
-function heed(connection: RedisConnection): RedisConnection {
+function ignoreErrors(connection: RedisConnection): RedisConnection {
   connection.on('error', () => {})
   return connection
 }
@@ -58,7 +58,7 @@ function heed(connection: RedisConnection): RedisConnection {
  * Unlike Node's, Bun's tracing channels do not report that they have no subscribers. ioredis then copies every command with all its
  * arguments for them, a seventh of a command's cost.
  */
-function tellOfSubscribers(): void {
+function reportSubscribers(): void {
   const channels = Object.getPrototypeOf(tracingChannel('model-proxy'))
   if ('hasSubscribers' in channels) return
   Object.defineProperty(channels, 'hasSubscribers', {

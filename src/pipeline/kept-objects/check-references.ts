@@ -3,7 +3,7 @@ import { AGGREGATOR } from '../../catalogue/catalogue.ts'
 import { refuse } from '../../errors.ts'
 import type { KeptReference } from '../../openai-format/kept-references.ts'
 import type { Account } from '../../postgres/admit.ts'
-import { type Database, isUnheldText } from '../../postgres/database.ts'
+import { type Database, isUnstorableText } from '../../postgres/database.ts'
 import { findForeignFiles } from '../../postgres/kept-objects.ts'
 import type { Provider } from '../../providers/upstream.ts'
 
@@ -28,7 +28,7 @@ export function createReferenceCheck(database: Database): ReferenceCheck {
     if (ids.length === 0) return
     const foreign = await findForeignFiles(database, { projectId, provider: provider.pricedAs, isShared, ids }).catch(
       error => {
-        throw isUnheldText(error) ? refuse('unheldText') : refuse('databaseUnavailable', null, error)
+        throw isUnstorableText(error) ? refuse('unstorableText') : refuse('databaseUnavailable', null, error)
       },
     )
     const first = files.find(({ id }) => foreign.includes(id))

@@ -16,7 +16,7 @@ export async function startBatch(context: MakingContext, room: KeptRoom): Promis
   if (account.key_type === 'test' && anybody instanceof ProxyError) throw anybody
   const { input_file_id: input } = passed.fields
   if (typeof input !== 'string') throw invalidRequest("Missing required parameter: 'input_file_id'.", 'input_file_id')
-  if (input.includes('\0')) throw refuse('unheldText')
+  if (input.includes('\0')) throw refuse('unstorableText')
   const file = await findKeptObject(database, account.project_id, 'files', input)
   if (!file) throw noSuchObject('files', input)
   // The requests of a file with another purpose were neither counted nor checked for references.

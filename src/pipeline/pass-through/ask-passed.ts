@@ -60,11 +60,11 @@ async function answerWhole(
   stages: Stages,
 ): Promise<ProxyResponse> {
   const { provider } = context
-  const told = await readBytes(answer.body, provider.name, MAX_PLAIN_BYTES)
+  const received = await readBytes(answer.body, provider.name, MAX_PLAIN_BYTES)
   const read =
-    'whole' in told
-      ? judgePassed(told.whole)
-      : await offLoop.run(JUDGE, told.gathered.parts, { transfer: told.gathered.buffers })
+    'whole' in received
+      ? judgePassed(received.whole)
+      : await offLoop.run(JUDGE, received.gathered.parts, { transfer: received.gathered.buffers })
   const { bytes, hasResults } = read
   // Invalid JSON was probably cut.
   if (!read.isJson) throw broken(provider.name, 'gave an answer that says it is JSON and is not')
@@ -169,9 +169,13 @@ function missOf({ provider, cacheQuery }: PassedContext, cost: number | null): R
   return missHeaders(provider.name, cost, reason ?? undefined)
 }
 
-function finish({ request, provider, accounting }: PassedContext, told: PassedUsage | null, cost: number | null): void {
+function finish(
+  { request, provider, accounting }: PassedContext,
+  reported: PassedUsage | null,
+  cost: number | null,
+): void {
   accounting.noteHeaders()
-  const { priced, usage } = asPriced(told, cost)
+  const { priced, usage } = asPriced(reported, cost)
   accounting.finish({
     status: request.signal.aborted ? CLIENT_GONE_STATUS : 200,
     counts: true,
