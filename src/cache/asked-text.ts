@@ -2,8 +2,8 @@
 import { LRUCache } from 'lru-cache'
 import { isJsonObject, type JsonObject } from '../json/json-object.ts'
 import { takeResponsesText } from '../responses-format/plan-responses.ts'
-import { handsOver } from '../text/handed-over.ts'
-import { type PromptReading, readHandedOver, readPrompt } from '../text/read-prompt.ts'
+import { type ContextKind, contextKindOf } from '../text/context-kind.ts'
+import { type PromptReading, readPrompt } from '../text/read-prompt.ts'
 
 /** Longer texts are documents rather than questions. They get exact matches only. */
 const MAX_TEXT_LENGTH = 16_000
@@ -20,17 +20,17 @@ export function takeAskedText(endpoint: string, body: JsonObject): AskedText | n
   return asked && isStorable(asked.text) ? asked : null
 }
 
-/** Whether each context works on texts, by its hash: conversations and system prompts repeat. */
-const handedOver = new LRUCache<string, boolean>({ max: 4_096 })
+/** By the context's hash: conversations and system prompts repeat. */
+const contextKinds = new LRUCache<string, ContextKind>({ max: 4_096 })
 
-/** Returns the text unchanged if the context has it worked on, else normalized. */
+/** Reads the text as its context allows: unchanged if the context has it worked on, else normalized. */
 export function readAsked({ text, contextBody }: AskedText, contextHash: string): PromptReading {
-  let isHandedOver = handedOver.get(contextHash)
-  if (isHandedOver === undefined) {
-    isHandedOver = handsOver(contextBody)
-    handedOver.set(contextHash, isHandedOver)
+  let context = contextKinds.get(contextHash)
+  if (context === undefined) {
+    context = contextKindOf(contextBody)
+    contextKinds.set(contextHash, context)
   }
-  return isHandedOver ? readHandedOver(text) : readPrompt(text)
+  return readPrompt(text, context)
 }
 
 /** By operation. A legacy completion continues its text rather than answering it, so a trailing space counts. */

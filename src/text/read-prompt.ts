@@ -1,5 +1,6 @@
 /** Reads a prompt once: its tokens, and its normalized form. */
 import { LRUCache } from 'lru-cache'
+import type { ContextKind } from './context-kind.ts'
 import { english } from './english/english.ts'
 import { german } from './german/german.ts'
 import type { Language } from './language.ts'
@@ -26,8 +27,8 @@ export interface PromptReading {
   readonly language: string | null
   /** Whether the text is short enough for a semantic match. */
   readonly isSemantic: boolean
-  /** Whether the context has the text worked on. It then stays unchanged. */
-  readonly isHandedOver: boolean
+  /** What surrounds the text: it decides how freely the text may be reworded. */
+  readonly context: ContextKind
 }
 
 /** Recent prompts are compared again and again with new ones. Tokens take some fifty bytes per character. */
@@ -36,36 +37,35 @@ const readings = new LRUCache<string, PromptReading>({
   sizeCalculation: (_, text) => Math.max(1, text.length),
 })
 
+/** "How do you ship orders" asks anyone for a method, but asks the shop whose assistant has been told who it is. */
+const asksAddressee = /\bhow\s+(?:do|can)\s+you\b/i
+
 /** Takes any string, including lone surrogates, in linear time. */
-export function readPrompt(text: string): PromptReading {
-  // Not even trimmed, because it is not used.
-  if (text.length > MAX_SEMANTIC_CHARS)
-    return { text, normalized: text, tokens: null, language: null, isSemantic: false, isHandedOver: false }
-  if (text.length > MAX_PROSE_CHARS) return readAnew(text)
-  let reading = readings.get(text)
+export function readPrompt(text: string, context: ContextKind = 'none'): PromptReading {
+  const isSemantic = text.length <= MAX_SEMANTIC_CHARS
+  const isUnchanged = !isSemantic || context === 'work' || (context === 'instructions' && asksAddressee.test(text))
+  // Not even trimmed: for a text to be translated, an outer space may count.
+  if (isUnchanged) return { text, normalized: text, tokens: null, language: null, isSemantic, context }
+  if (text.length > MAX_PROSE_CHARS) return readAnew(text, context)
+  const name = `${context} ${text}`
+  let reading = readings.get(name)
   if (!reading) {
-    reading = readAnew(text)
-    readings.set(text, reading)
+    reading = readAnew(text, context)
+    readings.set(name, reading)
   }
   return reading
 }
 
-/** Reads a message that its context has worked on: under "translate what the user writes", every question is a text. */
-export function readHandedOver(text: string): PromptReading {
-  const isSemantic = text.length <= MAX_SEMANTIC_CHARS
-  return { text, normalized: text, tokens: null, language: null, isSemantic, isHandedOver: true }
-}
-
 /** Reads a text in the same context as `other`. */
 export function readBeside(other: PromptReading, text: string): PromptReading {
-  return other.isHandedOver ? readHandedOver(text) : readPrompt(text)
+  return readPrompt(text, other.context)
 }
 
-function readAnew(text: string): PromptReading {
+function readAnew(text: string, context: ContextKind): PromptReading {
   const trimmed = text.trim()
   const tokens = trimmed.length > MAX_PROSE_CHARS ? null : tokenize(text)
   const prose = tokens && tokens.length > 0 && !mindsQuoteShapes(tokens) ? writeProse(tokens) : null
-  const matched = { text, isSemantic: true, isHandedOver: false }
+  const matched = { text, isSemantic: true, context }
   if (!prose) return { ...matched, normalized: writeVerbatim(trimmed), tokens: null, language: null }
   const normalized = prose.tokens.map(token => token.key).join(' ')
   return { ...matched, normalized, tokens: prose.tokens, language: prose.language }

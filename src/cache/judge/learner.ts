@@ -5,8 +5,8 @@ import { postponeJudgements, type QueuedPair, takeJudgements } from '../../postg
 import { reserveJudgement, settleJudgement } from '../../postgres/judgements.ts'
 import { describeCause } from '../../telemetry/describe-cause.ts'
 import type { Log } from '../../telemetry/log.ts'
-import { handsOver } from '../../text/handed-over.ts'
-import { readHandedOver, readPrompt } from '../../text/read-prompt.ts'
+import { contextKindOf } from '../../text/context-kind.ts'
+import { readPrompt } from '../../text/read-prompt.ts'
 import { JUDGE_SCHEMA, type Verdict, writeJudgeMessages } from './judge-prompt.ts'
 import { findDifference } from './judged-pair.ts'
 import { askForVerdict, type ModelCall, type PrepareModelCall } from './model-call.ts'
@@ -131,8 +131,8 @@ async function askInTurn(calls: readonly ModelCall[], signal: AbortSignal): Prom
 
 /** The verdict's subject, as it is stored. */
 function describe(pair: QueuedPair, isSure: boolean) {
-  const read = handsOver(JSON.parse(pair.context)) ? readHandedOver : readPrompt
-  const { difference, exchange } = findDifference(read(pair.asked), read(pair.cached))
+  const context = contextKindOf(JSON.parse(pair.context))
+  const { difference, exchange } = findDifference(readPrompt(pair.asked, context), readPrompt(pair.cached, context))
   return {
     projectId: pair.project_id,
     contextHash: pair.context_hash,

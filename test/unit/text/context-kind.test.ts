@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { readAsked } from '../../../src/cache/asked-text.ts'
 import { prove } from '../../../src/cache/proof/prove.ts'
-import { handsOver } from '../../../src/text/handed-over.ts'
+import { contextKindOf } from '../../../src/text/context-kind.ts'
 import { readBeside } from '../../../src/text/read-prompt.ts'
 import { processorMs } from '../../harness/processor-time.ts'
 
@@ -24,13 +24,13 @@ describe('a context that has the message worked on', () => {
     'Traduis en anglais',
     'You are an English tutor: improve my sentence',
   ])('%j', system => {
-    expect(handsOver(under(system))).toBe(true)
+    expect(contextKindOf(under(system))).toBe('work')
   })
 
   test('is known by earlier turns and by schemas too', () => {
-    expect(handsOver({ messages: [{ role: 'user', content: 'Translate what I say.' }] })).toBe(true)
-    expect(handsOver({ response_format: { json_schema: { name: 'translation' } } })).toBe(true)
-    expect(handsOver({ instructions: 'Paraphrase.' })).toBe(true)
+    expect(contextKindOf({ messages: [{ role: 'user', content: 'Translate what I say.' }] })).toBe('work')
+    expect(contextKindOf({ response_format: { json_schema: { name: 'translation' } } })).toBe('work')
+    expect(contextKindOf({ instructions: 'Paraphrase.' })).toBe('work')
   })
 })
 
@@ -44,7 +44,7 @@ test.each([
   'Always respond in JSON with the field answer.',
   'Generate text about the country that the account counts in.',
 ])('%j has it answered', system => {
-  expect(handsOver(under(system))).toBe(false)
+  expect(contextKindOf(under(system))).toBe('instructions')
 })
 
 test('what is handed over is the same only to the letter, also beside what was written one way before', () => {
@@ -56,9 +56,37 @@ test('what is handed over is the same only to the letter, also beside what was w
   expect(prove(asked, readBeside(asked, asked.text)).proved).toBe(true)
 })
 
+describe('a question to "you"', () => {
+  const shop = under('You are the assistant of Acme, a shop.')
+  const read = (text: string, contextBody: object) =>
+    readAsked({ text, contextBody: { ...contextBody } }, JSON.stringify(contextBody))
+  const isSame = (one: string, other: string, context: object) => {
+    const asked = read(one, context)
+    return prove(asked, readBeside(asked, other)).proved
+  }
+
+  test.each([
+    ['How do you delete user data?', 'How do I delete user data?'],
+    ['How do you calculate interest?', 'How to calculate interest'],
+    ['How do you increase your confidence?', 'How do I increase my confidence?'],
+  ])('%j is not %j for an assistant that has been told who it is', (one, other) => {
+    expect([isSame(one, other, shop), isSame(other, one, shop)]).toEqual([false, false])
+  })
+
+  test('is a question for a method where nothing surrounds it', () => {
+    const alone = { model: 'm', messages: [{ role: 'user' }], temperature: 0 }
+    expect(contextKindOf(alone)).toBe('none')
+    expect(isSame('How do you calculate interest?', 'How do I calculate interest?', alone)).toBe(true)
+  })
+
+  test('does not keep other wordings apart', () => {
+    expect(isSame('How do I reset a password?', 'How to reset a password', shop)).toBe(true)
+  })
+})
+
 test.each(['fix ', 'match ', 'same t', 'user’s ', 'a', 'é', '{"a":'])('%j over and over is read in no time', unit => {
   const context = under(unit.repeat(Math.ceil(256_000 / unit.length)))
-  expect(Math.min(...Array.from({ length: 3 }, () => processorMs(() => handsOver(context))))).toBeLessThan(20)
+  expect(Math.min(...Array.from({ length: 3 }, () => processorMs(() => contextKindOf(context))))).toBeLessThan(20)
   const longest = under(unit.repeat(Math.floor(64_000 / unit.length)))
-  expect(Math.min(...Array.from({ length: 3 }, () => processorMs(() => handsOver(longest))))).toBeLessThan(20)
+  expect(Math.min(...Array.from({ length: 3 }, () => processorMs(() => contextKindOf(longest))))).toBeLessThan(20)
 })

@@ -1,5 +1,14 @@
-/** Recognizes contexts in which the user's message is to be worked on rather than answered: "translate what the user writes". */
+/** Tells what surrounds the user's message: nothing, instructions, or instructions to work on it ("translate what the user writes"). */
 import { phraseList } from './token.ts'
+
+/** `work`: the message is material. `instructions`: it is a question to an assistant that has been told something. */
+export type ContextKind = 'none' | 'instructions' | 'work'
+
+/** `context` is the request's body without the message's text. */
+export function contextKindOf(context: unknown): ContextKind {
+  if (hasText(context, handsOver)) return 'work'
+  return hasText(context, text => text.trim() !== '') ? 'instructions' : 'none'
+}
 
 /** If a system prompt, an earlier turn or a schema contains one of these, the message's exact wording may matter. */
 const workStems = phraseList(`
@@ -147,11 +156,15 @@ const MAX_VERBS = 200
 /** Longer texts are not searched, and count as handing the message over. */
 const MAX_CHARS = 64_000
 
-export function handsOver(context: unknown): boolean {
-  if (typeof context === 'string' && context.startsWith('data:')) return false
-  if (typeof context === 'string') return context.length > MAX_CHARS || speaksOfWork(context.toLowerCase())
+function hasText(context: unknown, isWanted: (text: string) => boolean): boolean {
+  if (typeof context === 'string') return isWanted(context)
   if (typeof context !== 'object' || context === null) return false
-  return Object.entries(context).some(([name, value]) => !settings.has(name) && handsOver(value))
+  return Object.entries(context).some(([name, value]) => !settings.has(name) && hasText(value, isWanted))
+}
+
+function handsOver(text: string): boolean {
+  if (text.startsWith('data:')) return false
+  return text.length > MAX_CHARS || speaksOfWork(text.toLowerCase())
 }
 
 /** Plain searches: a context may be long, and a pattern of so many words would take a hundred times as long. */
