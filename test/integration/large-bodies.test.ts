@@ -104,8 +104,8 @@ describeBackends('requests that hold more than text', backend => {
   test('a similar question about the same picture is a semantic hit; about another it is none', async () => {
     const small = base64Of(LONGEST_ON_LOOP / 2, 1)
     const [one, another] = [image(small), image(changeOne(small))]
-    const question = 'Explain what the kids in this picture are doing there'
-    const reworded = 'Explain what the children in this picture are doing there'
+    const question = 'Explain what my kids are doing on this picture'
+    const reworded = 'Explain what my children are doing on this picture'
     const first = await ask(proxy, key, showing(question, one))
     expect(first.cache).toBe('MISS')
     expect((await ask(proxy, key, showing(reworded, another))).cache).toBe('MISS')
