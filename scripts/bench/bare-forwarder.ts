@@ -17,8 +17,10 @@ const server = Bun.serve({
   hostname: '127.0.0.1',
   async fetch(request) {
     const body = await request.text()
-    // Windows, lease, admission and lookup, all at once.
-    await Promise.all([askRedis(), askRedis(), askPostgres(), askPostgres()])
+    // In the pipeline's order: windows, month, then lease and lookup at once.
+    await askRedis()
+    await askPostgres()
+    await Promise.all([askRedis(), askPostgres()])
     const answer = await fetch(`${upstreamOrigin}${new URL(request.url).pathname}`, {
       method: 'POST',
       headers: { authorization: request.headers.get('authorization') ?? '', 'content-type': 'application/json' },
