@@ -2,14 +2,16 @@
  * Fallbacks: if the wanted model gave no part of a response, the same request goes to another model, as if the client had asked for it.
  */
 
+import { irrelevantTo } from '../cache/exact-key.ts'
 import { NO_USAGE } from '../catalogue/cost.ts'
 import type { CallFailure } from '../coalescing/shared-call.ts'
 import { ClientGone, ProxyError } from '../errors.ts'
+import { renameInLong } from '../providers/rename-model.ts'
 import { isPassing, UpstreamFailure } from '../providers/upstream-failure.ts'
 import { askUpstream } from './ask-upstream.ts'
 import type { ProxyResponse } from './exchange.ts'
 import { followCall } from './follow-call.ts'
-import { withModel } from './parse-request.ts'
+import { parseLargeRequest, type RequestQuery, withModel } from './parse-request.ts'
 import { planRequest } from './plan-request.ts'
 import type { RequestContext } from './request-context.ts'
 import { serveHit } from './serve-hit.ts'
@@ -24,7 +26,7 @@ export async function answerWithFallbacks(context: RequestContext, stages: Stage
   if ('response' in wanted) return wanted.response
   if (isPassingFailure(wanted.failure)) {
     for (const model of fallbacksOf(context)) {
-      const substitute = substituteFor(context, model, stages)
+      const substitute = await substituteFor(context, model, stages)
       const attempt = substitute && (await shareCall(substitute, STEPS, stages))
       if (attempt && 'response' in attempt) return attempt.response
       // The client left while this fallback was asked, so the request ends with the fallback's cost.
@@ -52,12 +54,25 @@ function fallbacksOf({ query, account }: RequestContext): string[] {
  * The project chose the fallback, so the models its clients may name do not restrict it. Route and cache names are the fallback's own:
  * its response is never stored as the wanted model's.
  */
-function substituteFor(context: RequestContext, model: string, { modelRouter }: Stages): RequestContext | null {
-  const query = withModel(context.query, model)
-  const { route: provider, cacheQuery } = planRequest(query, { ...context.account, allowed_models: null }, modelRouter)
+async function substituteFor(context: RequestContext, model: string, stages: Stages): Promise<RequestContext | null> {
+  const query = await queryFor(context, model, stages)
+  const account = { ...context.account, allowed_models: null }
+  const { route: provider, cacheQuery } = planRequest(query, account, stages.modelRouter)
   if (provider instanceof ProxyError || !cacheQuery) return null
   context.accounting.noteProvider(provider)
   return { ...context, query, provider, cacheQuery }
+}
+
+/** Returns the same request for another model. A large body is rewritten and read by a worker. */
+async function queryFor(
+  { query, request, account }: RequestContext,
+  model: string,
+  { largeBodies }: Stages,
+): Promise<RequestQuery> {
+  if (!query.bytes) return withModel(query, model)
+  const owner = account.project_id
+  const bytes = await renameInLong({ bodyBytes: query.bytes }, model, String(owner))
+  return parseLargeRequest(request, await largeBodies.read(bytes, { irrelevant: irrelevantTo(query.endpoint), owner }))
 }
 
 /** An upstream's error keeps its status, body and Retry-After, and does not count; any other failure is thrown. */

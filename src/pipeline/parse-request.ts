@@ -123,12 +123,11 @@ function isCacheable(endpoint: Endpoint, body: JsonObject): boolean {
   return endpoint !== 'messages' || planMessages(body).isCacheable
 }
 
-/** Returns the same request for another model. */
+/** Returns the same request, which must not be large, for another model. */
 export function withModel(query: RequestQuery, model: string): RequestQuery {
   const body = { ...query.body, model }
-  const { bytes: _, ...rest } = query
   return {
-    ...rest,
+    ...query,
     body,
     model,
     text: JSON.stringify(body),

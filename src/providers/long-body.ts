@@ -33,7 +33,7 @@ export function withLongBody(
 /** Runs a job on a copy of a request's body: the request may have to be sent again. */
 export async function runOnBody<Options extends object, Output>(
   job: Job<Options & { bytes: Uint8Array }, Output>,
-  { bodyBytes }: LongRequest,
+  { bodyBytes }: Pick<LongRequest, 'bodyBytes'>,
   options: Options,
   owner = '',
 ): Promise<Output> {

@@ -24,7 +24,7 @@ export function renameModel(provider: Provider, name: string): Provider {
     }),
     ask: async request => {
       if (isLong(request)) {
-        const renamed = await runOnBody(RENAME, request, { name })
+        const renamed = await renameInLong(request, name)
         return provider.ask(withLongBody(request, { ...request.body, model: name }, renamed))
       }
       // Written from the text, in which no number is rounded.
@@ -33,6 +33,11 @@ export function renameModel(provider: Provider, name: string): Provider {
       return provider.ask({ ...request, bodyText, body: { ...request.body, model: name } })
     },
   }
+}
+
+/** Returns a copy of a long body with another model, written by a worker. */
+export function renameInLong(request: { bodyBytes: Uint8Array }, name: string, owner = ''): Promise<Uint8Array> {
+  return runOnBody(RENAME, request, { name }, owner)
 }
 
 /** Changes only the model, in JSON or in a form. */

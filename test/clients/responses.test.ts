@@ -63,6 +63,13 @@ describeBackends('the openai package asks for responses', backend => {
   ] as const)('of %s', (model, provider, path) => {
     const standin = () => upstreams[provider === 'openrouter' ? 'aggregator' : provider]
 
+    test('with an input that a worker has to read', async () => {
+      const input = `Sum up: ${'all work and no play. '.repeat(15_000)}`
+      const { answer } = await create(ask(model, input))
+      expect(answer).toMatchObject({ status: 'completed', model })
+      expect(JSON.stringify(standin().requests.at(-1)?.body)).toContain(input)
+    })
+
     test('plain, and again from the cache, plain and streamed', async () => {
       const body = ask(model)
       const first = await create(body)

@@ -243,6 +243,17 @@ describeOnce('the upstream layer', backend => {
     const wanted = (fields: Record<string, unknown> = {}) => hello({ model: 'gpt-4o-mini', ...fields })
     const whoAnswered = ({ headers, json, cache }: Answer) => [cache, headers.get('x-proxy-provider'), json?.model]
 
+    test('answer a body that a worker has to read', async () => {
+      await fallBackTo('llama-3.1-8b-instant')
+      upstreams.openai.script({ kind: 'error', status: 503 })
+      const messages = [{ role: 'user', content: 'all work and no play. '.repeat(15_000) }]
+      const answer = await ask(proxy, key, wanted({ temperature: 0.5, messages }))
+      expect(whoAnswered(answer)).toEqual(['MISS', 'groq', 'llama-3.1-8b-instant'])
+      const sent = { model: 'llama-3.1-8b-instant', temperature: 0.5, messages }
+      expect(upstreams.groq.requests[0]?.body).toMatchObject(sent)
+      expect((await ask(proxy, key, wanted(sent))).cache).toBe('HIT')
+    })
+
     test.each([
       ['errors of the server', { kind: 'error', status: 503 }],
       ['being asked too often', { kind: 'error', status: 429 }],

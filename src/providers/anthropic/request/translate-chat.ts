@@ -1,0 +1,50 @@
+/** Translates chat requests into Anthropic requests, a long one in a worker. */
+import { Job } from '../../../event-loop/off-loop.ts'
+import { parseExactly } from '../../../json/exact-json.ts'
+import { hasInexactNumber } from '../../../json/inexact-number.ts'
+import type { JsonObject } from '../../../json/json-object.ts'
+import { isLong, runOnBody } from '../../long-body.ts'
+import type { UpstreamRequest } from '../../upstream.ts'
+import { type AnswerContext, readAnswerContext } from '../answer/answer-context.ts'
+import { chooseApiVersion } from '../messages-request.ts'
+import { type ModelLimits, translateRequest } from './translate-request.ts'
+
+export interface LongChat {
+  bytes: Uint8Array
+  limits: ModelLimits
+}
+
+export interface TranslatedChat<Body = string> {
+  body: Body
+  /** The API version that the translation produces, whatever the client asks for. */
+  apiVersion: string
+  /** For the response's translation. */
+  context: AnswerContext
+}
+export type LongTranslatedChat = TranslatedChat<Uint8Array>
+
+const TRANSLATE = new Job<LongChat, LongTranslatedChat>(new URL('./translate-chat-job.ts', import.meta.url))
+
+/** Throws a 400 as `translateRequest` does. `owner` is the project. */
+export async function translateChat(
+  request: UpstreamRequest,
+  limits: ModelLimits,
+  owner: number,
+): Promise<TranslatedChat<string | Uint8Array>> {
+  if (isLong(request)) return runOnBody(TRANSLATE, request, { limits }, String(owner))
+  return translateBody(readBody(request), limits)
+}
+
+export function translateBody(body: JsonObject, limits: ModelLimits): TranslatedChat {
+  const translated = translateRequest(body, limits)
+  return {
+    body: JSON.stringify(translated),
+    apiVersion: chooseApiVersion(translated),
+    context: readAnswerContext(body, Date.now()),
+  }
+}
+
+/** Parsed again when numbers would be rounded, for example a bound in a tool's schema. */
+function readBody({ body, bodyText }: UpstreamRequest): JsonObject {
+  return hasInexactNumber(bodyText) ? (parseExactly(bodyText) as JsonObject) : body
+}
