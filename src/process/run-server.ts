@@ -64,7 +64,7 @@ export async function runServer(config: Config, { isWorker }: RunOptions): Promi
   )
   watchLoopDelay(log)
   if (isWorker) reportToSupervisor()
-  else await welcome(config, database, baseUrlOf(config.host, server.port ?? config.port))
+  else await welcome(config, database, baseUrlOf(config.host, server.port ?? config.port), log)
 }
 
 /** The proxy starts without Redis, too, and reconnects later. */

@@ -23,7 +23,7 @@ export async function superviseWorkers(config: Config): Promise<void> {
   process.on('SIGTERM', () => team.stop())
   process.on('SIGINT', () => team.stop())
   await team.start()
-  await welcome(config, database, baseUrlOf(config.host, config.port))
+  await welcome(config, database, baseUrlOf(config.host, config.port), log)
   await database.close()
 }
 

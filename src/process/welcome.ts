@@ -5,23 +5,26 @@ import type { Config } from '../config.ts'
 import { createFirstAdministrator } from '../postgres/admin/callers.ts'
 import type { Database } from '../postgres/database.ts'
 import { createProject, issueKey, listProjectNames } from '../postgres/projects.ts'
+import { describeCause } from '../telemetry/describe-cause.ts'
+import type { Log } from '../telemetry/log.ts'
 import { psqlPasswordFile } from './data-dir.ts'
 
 const DEMO_PROJECT = 'demo'
 const FIRST_ADMINISTRATOR = 'admin@localhost'
+const RETRY_AFTER_MS = 1_000
 
 /** Prints to standard output. With a PostgreSQL server it only prints the address. */
-export async function welcome(config: Config, database: Database, baseUrl: string): Promise<void> {
+export async function welcome(config: Config, database: Database, baseUrl: string, log: Log): Promise<void> {
   const lines = [`Model Proxy listens at ${baseUrl}`]
-  if (database.backend === 'embedded') lines.push(...(await introduceEmbedded(config, database, baseUrl)))
+  if (database.backend === 'embedded') lines.push(...(await introduceEmbedded(config, database, baseUrl, log)))
   process.stdout.write(`${lines.join('\n')}\n`)
 }
 
-async function introduceEmbedded(config: Config, database: Database, baseUrl: string): Promise<string[]> {
+async function introduceEmbedded(config: Config, database: Database, baseUrl: string, log: Log): Promise<string[]> {
   const passwordFile = encodeURI(psqlPasswordFile(config.dataDir))
   const psql = `psql postgres://postgres@127.0.0.1:${database.psqlPort}/postgres?passfile=${passwordFile}`
-  const projects = await listProjectNames(database)
-  const administrator = await introduceAdministrator(config, database, baseUrl)
+  const projects = await retried(() => listProjectNames(database), log)
+  const administrator = await retried(() => introduceAdministrator(config, database, baseUrl), log)
   if (projects.length > 0) {
     return [
       ...administrator,
@@ -29,8 +32,8 @@ async function introduceEmbedded(config: Config, database: Database, baseUrl: st
       `Another key for a project: ${psql} -qAt -v ON_ERROR_STOP=1 -v project=${projects[0]} -v type=test -v name=second -f scripts/create-key.sql`,
     ]
   }
-  await createProject(database, DEMO_PROJECT, 'free')
-  const key = await issueKey(database, DEMO_PROJECT, 'test', 'first start')
+  await retried(() => createProject(database, DEMO_PROJECT, 'free'), log)
+  const key = await retried(() => issueKey(database, DEMO_PROJECT, 'test', 'first start'), log)
   return [
     `Embedded database in ${config.dataDir}, with a project "${DEMO_PROJECT}"; reach it with: ${psql}`,
     `Its test key, shown this once: ${key}`,
@@ -40,6 +43,18 @@ async function introduceEmbedded(config: Config, database: Database, baseUrl: st
     '',
     ...administrator,
   ]
+}
+
+/** The proxy serves already: a moment without free descriptors must not end it. Each step is atomic, so it is repeated by itself. */
+async function retried<Result>(step: () => Promise<Result>, log: Log): Promise<Result> {
+  for (;;) {
+    try {
+      return await step()
+    } catch (error) {
+      log.warn({ cause: describeCause(error) }, 'the welcome waits for the database')
+      await Bun.sleep(RETRY_AFTER_MS)
+    }
+  }
 }
 
 /** Empty when there is an administrator, or no dashboard to log in to. */
