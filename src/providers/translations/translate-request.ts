@@ -1,13 +1,12 @@
 /** Translates requests to chat completions, a long one in a worker. */
 
 import { Job, offLoop } from '../../event-loop/off-loop.ts'
-import { parseExactly } from '../../json/exact-json.ts'
-import { hasInexactNumber } from '../../json/inexact-number.ts'
 import type { JsonObject } from '../../json/json-object.ts'
 import { countInputTokens } from '../../messages-format/count-tokens.ts'
 import type { ChatTarget } from '../../messages-format/request/to-chat-request.ts'
 import { countResponseInput } from '../../responses-format/count-tokens.ts'
 import { isLong, runOnBody, withLongBody } from '../long-body.ts'
+import { readExactBody } from '../read-exact-body.ts'
 import type { UpstreamRequest } from '../upstream.ts'
 import type { Translated, TranslationContext } from './answer-translation.ts'
 import { translateMessages } from './translate-messages.ts'
@@ -48,7 +47,7 @@ export async function translateRequest(
     const { bytes, fields, context } = await runOnBody(TRANSLATE, request, { endpoint, target })
     return { chat: withLongBody({ ...headOf(request), endpoint: 'chat' }, fields, bytes), context }
   }
-  const { chatRequest, context } = translate(endpoint, readBody(request), target)
+  const { chatRequest, context } = translate(endpoint, readExactBody(request), target)
   const bodyText = JSON.stringify(chatRequest)
   return { chat: { ...headOf(request), endpoint: 'chat', body: chatRequest, bodyText }, context }
 }
@@ -57,7 +56,7 @@ export async function translateRequest(
 export async function countRequest(request: UpstreamRequest, endpoint: TranslatedEndpoint): Promise<JsonObject> {
   if (isLong(request)) return runOnBody(COUNT, request, { endpoint })
   const { bodyText } = request
-  if (bodyText.length <= LONGEST_COUNTED_CHARS) return count(endpoint, readBody(request))
+  if (bodyText.length <= LONGEST_COUNTED_CHARS) return count(endpoint, readExactBody(request))
   return offLoop.run(COUNT, { endpoint, bytes: new TextEncoder().encode(bodyText) })
 }
 
@@ -67,11 +66,6 @@ export function translate(endpoint: TranslatedEndpoint, body: JsonObject, target
 
 export function count(endpoint: TranslatedEndpoint, body: JsonObject): JsonObject {
   return { ...(endpoint === 'responses' ? countResponseInput(body) : countInputTokens(body)) }
-}
-
-/** Parsed again when numbers would be rounded, for example a bound in a tool's schema. */
-function readBody({ body, bodyText }: UpstreamRequest): JsonObject {
-  return hasInexactNumber(bodyText) ? (parseExactly(bodyText) as JsonObject) : body
 }
 
 function headOf({ headers, stream, signal }: UpstreamRequest) {

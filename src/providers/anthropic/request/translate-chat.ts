@@ -1,9 +1,8 @@
 /** Translates chat requests into Anthropic requests, a long one in a worker. */
 import { Job } from '../../../event-loop/off-loop.ts'
-import { parseExactly } from '../../../json/exact-json.ts'
-import { hasInexactNumber } from '../../../json/inexact-number.ts'
 import type { JsonObject } from '../../../json/json-object.ts'
 import { isLong, runOnBody } from '../../long-body.ts'
+import { readExactBody } from '../../read-exact-body.ts'
 import type { UpstreamRequest } from '../../upstream.ts'
 import { type AnswerContext, readAnswerContext } from '../answer/answer-context.ts'
 import { chooseApiVersion } from '../messages-request.ts'
@@ -32,7 +31,7 @@ export async function translateChat(
   owner: number,
 ): Promise<TranslatedChat<string | Uint8Array>> {
   if (isLong(request)) return runOnBody(TRANSLATE, request, { limits }, String(owner))
-  return translateBody(readBody(request), limits)
+  return translateBody(readExactBody(request), limits)
 }
 
 export function translateBody(body: JsonObject, limits: ModelLimits): TranslatedChat {
@@ -42,9 +41,4 @@ export function translateBody(body: JsonObject, limits: ModelLimits): Translated
     apiVersion: chooseApiVersion(translated),
     context: readAnswerContext(body, Date.now()),
   }
-}
-
-/** Parsed again when numbers would be rounded, for example a bound in a tool's schema. */
-function readBody({ body, bodyText }: UpstreamRequest): JsonObject {
-  return hasInexactNumber(bodyText) ? (parseExactly(bodyText) as JsonObject) : body
 }
