@@ -1,5 +1,4 @@
 /** Stored responses: looked up exactly, by equal normalized text, then by meaning; stored when complete. */
-import { LONGEST_ON_LOOP } from '../event-loop/off-loop.ts'
 import { withinTimeLimit } from '../event-loop/time-limit.ts'
 import type { FastStore } from '../stores/fast-store.ts'
 import { describeCause } from '../telemetry/describe-cause.ts'
@@ -66,11 +65,9 @@ export function createCache(options: CacheOptions): Cache {
       const createdAtMs = Date.now()
       const expiresAtMs = createdAtMs + ttlSeconds * 1000
       const copied = copies.keep(query.exactKey, { ...response, createdAtMs, expiresAtMs })
-      const written = findVector(vectors, query, response, vector).then(async made => {
-        // Yields first, because writing the fast store's copy has just blocked the event loop.
-        if (response.body.length > LONGEST_ON_LOOP) await new Promise(setImmediate)
-        await writer.write(query, response, made, ttlSeconds)
-      })
+      const written = findVector(vectors, query, response, vector).then(made =>
+        writer.write(query, response, made, ttlSeconds),
+      )
       await withinTimeLimit(STORE_TIME_LIMIT_MS, Promise.all([copied, written])).catch(() => {})
     },
 
