@@ -15,13 +15,14 @@ export interface KeptReference {
 
 /** OpenAI's `file_id`, `input_file_id`, `file_ids`; Anthropic's sources and containers have `file_id`, too. */
 const FILE = /(?:^|_)file_ids?$/
-const OTHER =
-  /^(?:vector_store_ids?|container|container_id|previous_response_id|conversation|thread|thread_id|skill_ids?)$/
+const OTHER_NAMES =
+  'vector_store_ids?|container|container_id|previous_response_id|conversation|thread|thread_id|skill_ids?'
+const OTHER = new RegExp(`^(?:${OTHER_NAMES})$`)
 /** An earlier audio response, a stored prompt, a custom voice: named by an object's `id`. As text, these fields mean something else. */
-const OTHER_OBJECT = /^(?:audio|prompt|voice)$/
+const OBJECT_NAMES = 'audio|prompt|voice'
+const OTHER_OBJECT = new RegExp(`^(?:${OBJECT_NAMES})$`)
 /** Matches JSON with any reference, unless letters are escaped; canonical JSON escapes none. */
-export const MAY_REFER =
-  /file_ids?"|"(?:vector_store_ids?|container|container_id|previous_response_id|conversation|thread|thread_id|skill_ids?)"|"(?:audio|prompt|voice)"\s*:\s*\{/
+export const MAY_REFER = new RegExp(`file_ids?"|"(?:${OTHER_NAMES})"|"(?:${OBJECT_NAMES})"\\s*:\\s*\\{`)
 
 /** Fields with the client's own names, or with earlier output: providers read no ids in them. */
 const OPAQUE = new Set([

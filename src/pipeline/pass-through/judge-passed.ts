@@ -11,9 +11,9 @@ export interface PassedAnswer {
 }
 
 export function judgePassed(bytes: Uint8Array): PassedAnswer {
-  const told = parse(new TextDecoder().decode(bytes))
-  const { usage, results } = isJsonObject(told) ? told : {}
-  return { bytes, isJson: told !== undefined, usage, hasResults: Array.isArray(results) && results.length > 0 }
+  const body = parse(new TextDecoder().decode(bytes))
+  const { usage, results } = isJsonObject(body) ? body : {}
+  return { bytes, isJson: body !== undefined, usage, hasResults: Array.isArray(results) && results.length > 0 }
 }
 
 /** Not every response is an object: a transcription may be just its text. Undefined for invalid JSON. */
