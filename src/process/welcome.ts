@@ -11,7 +11,7 @@ import { psqlPasswordFile } from './data-dir.ts'
 
 const DEMO_PROJECT = 'demo'
 const FIRST_ADMINISTRATOR = 'admin@localhost'
-const RETRY_AFTER_MS = 1_000
+const RETRY_AFTER_MS = 250
 
 /** Prints to standard output. With a PostgreSQL server it only prints the address. */
 export async function welcome(config: Config, database: Database, baseUrl: string, log: Log): Promise<void> {

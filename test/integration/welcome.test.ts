@@ -1,0 +1,47 @@
+import { afterEach, expect, test, vi } from 'vitest'
+import { readConfig } from '../../src/config.ts'
+import type { Database } from '../../src/postgres/database.ts'
+import { welcome } from '../../src/process/welcome.ts'
+import { describeEmbedded } from '../harness/backends.ts'
+import { ask } from '../harness/client.ts'
+import { startProxy } from '../harness/proxy.ts'
+
+afterEach(() => vi.restoreAllMocks())
+
+/** Fails each statement once, as when a file of the embedded database cannot be opened. */
+function failOnce(database: Database): { database: Database; failed: Set<string> } {
+  const failed = new Set<string>()
+  return {
+    failed,
+    database: {
+      ...database,
+      async call(text, values, options) {
+        if (failed.has(text)) return database.call(text, values, options)
+        failed.add(text)
+        throw new Error('could not open file "base/5/16797": No file descriptors available')
+      },
+    },
+  }
+}
+
+describeEmbedded('the welcome of a proxy that serves', backend => {
+  test('waits for its database, and shows its key and its login once they are made', async () => {
+    const stores = await backend.open()
+    const { database, failed } = failOnce(stores.database)
+    const print = vi.spyOn(process.stdout, 'write').mockReturnValue(true)
+    const warn = vi.fn()
+    const log = { debug: vi.fn(), info: vi.fn(), warn, error: vi.fn(), request: vi.fn(), flush: vi.fn() }
+    await welcome(readConfig({}), database, 'http://127.0.0.1:3000/v1', log)
+    const printed = print.mock.calls.map(([text]) => String(text)).join('')
+    vi.restoreAllMocks()
+    expect(failed.size).toBeGreaterThanOrEqual(3)
+    expect(warn).toHaveBeenCalledTimes(failed.size)
+    expect(JSON.stringify(warn.mock.calls)).not.toContain('base/5')
+    expect(printed).toMatch(/log in as admin@localhost with \S{20}/)
+    const [key = ''] = /lgw_test_\w+/.exec(printed) ?? []
+    const proxy = await startProxy({ stores })
+    const body = { model: 'openai/gpt-4o-mini', messages: [{ role: 'user', content: 'Hello' }] }
+    expect((await ask(proxy, key, body)).status).toBe(200)
+    await proxy.stop()
+  })
+})
