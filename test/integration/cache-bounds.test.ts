@@ -39,6 +39,19 @@ async function measureSizes(database: Database) {
 }
 
 describeBackends('store_answers()', backend => {
+  test('stores for a project that exists, and what is stored goes with the project', async () => {
+    const { database } = await backend.open()
+    const place = await prepare(database)
+    expect(
+      await storeAnswers(database, [answerTo('one', place), { ...answerTo('two', place), semantic: null }]),
+    ).not.toContain(null)
+    await database.runScript(`delete from projects where id = ${place.projectId}`)
+    expect(await listEntries(database)).toEqual([])
+    expect(await findAnswer(database, rewordingOf('one', place))).toEqual([])
+    expect(await storeAnswers(database, [answerTo('one', place)])).toEqual([null])
+    expect(await listEntries(database)).toEqual([])
+  })
+
   test('stores a batch in one call and names each entry', async () => {
     const { database } = await backend.open()
     const place = await prepare(database)
