@@ -1,5 +1,5 @@
 /** Looks a request up in PostgreSQL: exactly, by equal normalized text, by meaning. An undecided candidate goes to the judge. */
-import { createBatcher } from '../event-loop/batcher.ts'
+import { type BatcherOptions, createBatcher } from '../event-loop/batcher.ts'
 import { createTimeLimit, TimeLimitExceeded } from '../event-loop/time-limit.ts'
 import type { Database } from '../postgres/database.ts'
 import { type AnswerAsk, type FoundAnswers, findAnswers, type SimilarAnswer } from '../postgres/find-answer.ts'
@@ -21,6 +21,8 @@ const TIME_LIMIT_MS = 400
 const MAX_BATCH = 8
 /** Calls in flight: how many of PostgreSQL's processors work on lookups of one process. */
 const MAX_BATCHES = 4
+/** The same of lookups by the exact request alone, which take a few microseconds each: most of a call is its start. */
+const MAX_EXACT_BATCH = 50
 
 export interface Lookup {
   match: Match | null
@@ -53,13 +55,15 @@ export type LookUp = (query: CacheQuery) => Promise<Lookup>
 export function createLookUp({ database, copies, vectors, judge, judgeQueue, equivalences }: LookupOptions): LookUp {
   const withinLookupTime = createTimeLimit(TIME_LIMIT_MS)
   const takeNearMiss = createNearMissBudget()
-  const findStored = createBatcher<AnswerAsk, FoundAnswers>({
-    run: asks => findAnswers(database, asks),
-    maxItems: MAX_BATCH,
-    maxBatches: MAX_BATCHES,
-    timeLimitMs: TIME_LIMIT_MS,
-    timeLimitError: () => new TimeLimitExceeded(TIME_LIMIT_MS),
-  })
+  const createFinder = (most: Pick<BatcherOptions<AnswerAsk, FoundAnswers>, 'maxItems' | 'maxBatches'>) =>
+    createBatcher<AnswerAsk, FoundAnswers>({
+      run: asks => findAnswers(database, asks),
+      ...most,
+      timeLimitMs: TIME_LIMIT_MS,
+      timeLimitError: () => new TimeLimitExceeded(TIME_LIMIT_MS),
+    })
+  const findStored = createFinder({ maxItems: MAX_BATCH, maxBatches: MAX_BATCHES })
+  const findExact = createFinder({ maxItems: MAX_EXACT_BATCH, maxBatches: 1 })
 
   /** A free embedder's vector is sent with the first call. A paid one is requested only after that found nothing. */
   async function lookUp(query: CacheQuery): Promise<Lookup> {
@@ -77,7 +81,8 @@ export function createLookUp({ database, copies, vectors, judge, judgeQueue, equ
     semantic: SemanticQuery | null,
     vector: PromptVector | null,
   ): Promise<Lookup> {
-    const asked = findStored({
+    const find = semantic ? findStored : findExact
+    const asked = find({
       projectId: query.account.project_id,
       requestHash: query.requestHash,
       semantic: semantic && { ...semantic, threshold: lookupThreshold(semantic), vector },
