@@ -68,13 +68,24 @@ export function createCache(options: CacheOptions): Cache {
       const written = findVector(vectors, query, response, vector).then(made =>
         writer.write(query, response, made, ttlSeconds),
       )
-      await withinTimeLimit(STORE_TIME_LIMIT_MS, Promise.all([copied, written])).catch(() => {})
+      const findable = copied.then(isCopied => {
+        if (!isCopied || writer.isBehind() || !mayBeWrittenLater(query, response)) return written
+      })
+      await withinTimeLimit(STORE_TIME_LIMIT_MS, findable).catch(() => {})
     },
 
     async flush() {
       await Promise.all([writer.flush(), judge.flush(), judgeQueue.flush()])
     },
   }
+}
+
+/**
+ * Whether a repeat finds the response by its copy alone: no other words find it, and no client can have it deleted, for which PostgreSQL
+ * would have to know it.
+ */
+function mayBeWrittenLater(query: CacheQuery, { isSemantic }: NewResponse): boolean {
+  return query.identity.endpoint !== 'responses' && (!isSemantic || typeof query.semantic() === 'string')
 }
 
 /** The vector to store the response under; computed now if the lookup did not need one. */

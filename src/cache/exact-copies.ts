@@ -10,16 +10,16 @@ import { readStored } from './to-match.ts'
 export interface ExactCopies {
   /** Returns the bytes under an exact key; null when there are none or the fast store is out of reach. */
   find(exactKey: string | null): Promise<Uint8Array | null>
-  /** Stores an entry until it expires. Never rejects: a failure costs one more lookup in PostgreSQL. */
-  keep(exactKey: string, entry: CacheEntry): Promise<void>
+  /** Stores an entry until it expires, and resolves to whether it did. Never rejects: a failure costs one more lookup in PostgreSQL. */
+  keep(exactKey: string, entry: CacheEntry): Promise<boolean>
   /** Writes an alias: from now on, a request in these words is answered like an exact request. */
   nameWording(query: CacheQuery, match: SemanticMatch): void
 }
 
 export function createExactCopies(store: FastStore): ExactCopies {
-  async function write(exactKey: string, bytes: Uint8Array, expiresAtMs: number): Promise<void> {
+  async function write(exactKey: string, bytes: Uint8Array, expiresAtMs: number): Promise<boolean> {
     const ttlMs = expiresAtMs - Date.now()
-    if (ttlMs > 0) await store.writeEntry(exactKey, bytes, ttlMs).catch(() => {})
+    return ttlMs > 0 && store.writeEntry(exactKey, bytes, ttlMs).catch(() => false)
   }
 
   return {

@@ -21,37 +21,56 @@ export interface NewResponse {
 }
 
 export interface ResponseWriter {
-  /** Resolves when PostgreSQL has it. Never rejects: a response that was not stored is a miss next time. */
+  /**
+   * Resolves when PostgreSQL has it. Never rejects: a response that was not stored is a miss next time. One without a prompt is written a
+   * moment later, with others.
+   */
   write(query: CacheQuery, response: NewResponse, vector: PromptVector | null, ttlSeconds: number): Promise<void>
+  /** Whether so much waits to be written that further responses should wait, too. */
+  isBehind(): boolean
   /** Resolves when no write is pending. */
   flush(): Promise<void>
 }
 
 const MAX_BATCH = 50
 const TIME_LIMIT_MS = 10_000
+/** A batch costs as much as ten answers, so one that nobody waits for collects more. */
+const LINGER_MS = 25
+const MOST_WAITING_BYTES = 32 * 1024 * 1024
 
 export function createResponseWriter(database: Database, log: Log): ResponseWriter {
   const underWay = new BackgroundWork()
-  const createStore = (maxItems: number) =>
+  let waitingBytes = 0
+  const createStore = (maxItems: number, lingerMs = 0) =>
     createBatcher<AnswerToStore, number | null>({
       run: answers => storeAnswers(database, answers),
       maxItems,
+      lingerMs,
       timeLimitMs: TIME_LIMIT_MS,
       timeLimitError: () => new Error('A response was not stored in time'),
     })
   const store = createStore(MAX_BATCH)
+  const storeLater = createStore(MAX_BATCH, LINGER_MS)
   // One at a time, because writing several long ones would block the event loop.
   const storeLong = createStore(1)
 
   return {
     write(query, response, vector, ttlSeconds) {
       const row = toRow(query, response, vector, ttlSeconds)
-      const writing = (response.body.length > LONGEST_ON_LOOP ? storeLong(row) : store(row)).then(
-        () => {},
-        error => log.warn({ cause: describeCause(error) }, 'a response could not be stored'),
-      )
+      const bytes = response.body.length
+      const add = bytes > LONGEST_ON_LOOP ? storeLong : row.semantic ? store : storeLater
+      waitingBytes += bytes
+      const writing = add(row)
+        .then(
+          () => {},
+          error => log.warn({ cause: describeCause(error) }, 'a response could not be stored'),
+        )
+        .finally(() => {
+          waitingBytes -= bytes
+        })
       return underWay.add(writing)
     },
+    isBehind: () => waitingBytes > MOST_WAITING_BYTES,
     flush: () => underWay.settled(),
   }
 }

@@ -59,6 +59,7 @@ export function openRedisStore(connection: RedisConnection, installationId: stri
     },
     async writeEntry(name, bytes, ttlMs) {
       await redis.set(named(name), toBuffer(bytes), 'PX', Math.max(1, Math.round(ttlMs)))
+      return true
     },
     async deleteEntry(name) {
       await redis.del(named(name))

@@ -49,7 +49,8 @@ export interface FastStore {
   pass(batch: PassBatch): Promise<PassVerdict>
   /** Takes back requests that `pass` counted and that were refused later. */
   uncount(windowNames: readonly string[], requests: number, countedAtSecond: number): Promise<void>
-  writeEntry(name: string, bytes: Uint8Array, ttlMs: number): Promise<void>
+  /** Resolves to whether it was written. */
+  writeEntry(name: string, bytes: Uint8Array, ttlMs: number): Promise<boolean>
   deleteEntry(name: string): Promise<void>
   /** Reads entries that `writeEntries` wrote: bytes or null, in the order asked for. All names belong to one project. */
   readEntries(names: readonly string[]): Promise<(Uint8Array | null)[]>

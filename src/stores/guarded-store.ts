@@ -62,7 +62,11 @@ export function guardStore(store: FastStore, { processes = 1, onChange }: GuardO
       isLocal(second)
         ? memory.uncountAlone(names, requests, -second)
         : guard.try(() => store.uncount(names, requests, second), nothing),
-    writeEntry: (name, bytes, ttlMs) => guard.try(() => store.writeEntry(name, bytes, ttlMs), nothing),
+    writeEntry: (name, bytes, ttlMs) =>
+      guard.try(
+        () => store.writeEntry(name, bytes, ttlMs),
+        () => false,
+      ),
     deleteEntry: name => guard.try(() => store.deleteEntry(name), nothing),
     readEntries: names =>
       guard.try(

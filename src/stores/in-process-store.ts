@@ -54,7 +54,10 @@ export function createInProcessStore({
     async uncount(windowNames, requests, countedAtSecond) {
       for (const name of windowNames) takeFromWindow(windows.get(name), requests, countedAtSecond)
     },
-    writeEntry: async (name, bytes, ttlMs) => entries.write(name, bytes, now() + ttlMs),
+    async writeEntry(name, bytes, ttlMs) {
+      entries.write(name, bytes, now() + ttlMs)
+      return true
+    },
     deleteEntry: async name => entries.delete(name),
     async readEntries(names) {
       const nowMs = now()

@@ -38,7 +38,7 @@ describeBackends('how long answers are kept', backend => {
     let ttl: number | null = null
     store.writeEntry = async (name, bytes, ttlMs) => {
       ttl = ttlMs
-      await write(name, bytes, ttlMs)
+      return write(name, bytes, ttlMs)
     }
     try {
       expect((await ask(proxy, key, `How long? ${crypto.randomUUID()}`, headers)).status).toBe(200)

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { afterEach, expect, test, vi } from 'vitest'
 import { createBatcher } from '../../../src/event-loop/batcher.ts'
 
 /** A batcher whose batches end when they are told to. */
@@ -14,6 +14,8 @@ function open(maxBatches: number | undefined, comesNext?: () => Promise<unknown>
   })
   return { add, batches, items: () => batches.map(batch => batch.items) }
 }
+
+afterEach(() => void vi.useRealTimers())
 
 const turn = () => new Promise(resolve => setImmediate(resolve))
 
@@ -99,4 +101,28 @@ test('what waited for a busy event loop is asked for all the same', async () => 
   results.push(add(2))
   expect(await Promise.all(results)).toEqual([1, 2])
   expect(asked).toEqual([1, 2])
+})
+
+test('what nobody waits for lingers for more, unless a batch is full', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  const batches: (readonly number[])[] = []
+  const add = createBatcher<number, number>({
+    run: async items => {
+      batches.push(items)
+      return items
+    },
+    maxItems: 3,
+    lingerMs: 25,
+    timeLimitMs: 60_000,
+    timeLimitError: () => new Error('too late'),
+  })
+  const first = add(1)
+  await turn()
+  const second = add(2)
+  vi.advanceTimersByTime(24)
+  expect(batches).toEqual([])
+  vi.advanceTimersByTime(1)
+  expect(await Promise.all([first, second])).toEqual([1, 2])
+  expect(batches).toEqual([[1, 2]])
+  expect(await Promise.all([3, 4, 5].map(add))).toEqual([3, 4, 5])
 })
