@@ -16,6 +16,7 @@ import { SharedCalls } from './coalescing/shared-calls.ts'
 import type { Config } from './config.ts'
 import { createDashboard, createDashboardServer } from './dashboard/dashboard.ts'
 import type { Embedder } from './embedders/embedder.ts'
+import { offLoop } from './event-loop/off-loop.ts'
 import { withinTimeLimit } from './event-loop/time-limit.ts'
 import { IDLE_TIMEOUT_SECONDS } from './http/answer.ts'
 import { type ConnectionRoom, createConnectionRoom } from './http/connection-room.ts'
@@ -132,6 +133,8 @@ export async function createApp(options: AppOptions): Promise<App> {
     noteCut: accounting.noteCut,
     dashboard: typeof config.dashboard === 'number' ? createDashboardServer(adminSetup) : null,
     async flush(timeLimitMs) {
+      // A request whose tokens are being counted is accounted for afterwards.
+      await withinTimeLimit(timeLimitMs, offLoop.idle()).catch(() => {})
       const flushed = withinTimeLimit(timeLimitMs, caching.cache.flush()).catch(() => {})
       await Promise.all([flushed, ...waiting.map(each => each.drain(timeLimitMs))])
     },
