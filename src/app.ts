@@ -133,10 +133,10 @@ export async function createApp(options: AppOptions): Promise<App> {
     noteCut: accounting.noteCut,
     dashboard: typeof config.dashboard === 'number' ? createDashboardServer(adminSetup) : null,
     async flush(timeLimitMs) {
-      // A request whose tokens are being counted is accounted for afterwards.
-      await withinTimeLimit(timeLimitMs, offLoop.idle()).catch(() => {})
-      const flushed = withinTimeLimit(timeLimitMs, caching.cache.flush()).catch(() => {})
-      await Promise.all([flushed, ...waiting.map(each => each.drain(timeLimitMs))])
+      // A request whose tokens are being counted is accounted for afterwards. Half the time is kept for writing.
+      await withinTimeLimit(timeLimitMs / 2, offLoop.idle()).catch(() => {})
+      const flushed = withinTimeLimit(timeLimitMs / 2, caching.cache.flush()).catch(() => {})
+      await Promise.all([flushed, ...waiting.map(each => each.drain(timeLimitMs / 2))])
     },
     async close() {
       maintenance.stop()
