@@ -1,5 +1,6 @@
 /** Relays audio as it arrives, and reads it to its end for all subscribers, even if its own client leaves. */
 import { ClientGone } from '../../errors.ts'
+import { whenAborted } from '../../event-loop/when-aborted.ts'
 import { joinBytes } from '../../openai-format/join-bytes.ts'
 import type { UpstreamAnswer } from '../../providers/upstream.ts'
 import { MAX_SOUND_BYTES } from './stored-sound.ts'
@@ -66,8 +67,7 @@ export function relayKept(answer: UpstreamAnswer, relay: KeptRelay): ReadableStr
     }
   }
 
-  if (relay.signal.aborted) leave()
-  else relay.signal.addEventListener('abort', leave, { once: true })
+  whenAborted(relay.signal, leave)
   return new ReadableStream<Uint8Array>(
     {
       start(controller) {
