@@ -125,7 +125,6 @@ export async function createApp(options: AppOptions): Promise<App> {
     controllers: config.dashboard === 'on' ? [createDashboard(adminSetup)] : [],
     log,
   })
-  const waiting = [recorder, semanticHits, reservations, caching.vectors, refusalRecorder]
   return {
     http,
     connections,
@@ -133,7 +132,8 @@ export async function createApp(options: AppOptions): Promise<App> {
     dashboard: typeof config.dashboard === 'number' ? createDashboardServer(adminSetup) : null,
     async flush(timeLimitMs) {
       const flushed = withinTimeLimit(timeLimitMs, caching.cache.flush()).catch(() => {})
-      await Promise.all([flushed, ...waiting.map(each => each.drain(timeLimitMs))])
+      const recorders = [recorder, semanticHits, reservations, caching.vectors, refusalRecorder]
+      await Promise.all([flushed, ...recorders.map(each => each.drain(timeLimitMs))])
     },
     async close() {
       maintenance.stop()
