@@ -16,6 +16,7 @@ import { SharedCalls } from './coalescing/shared-calls.ts'
 import type { Config } from './config.ts'
 import { createDashboard, createDashboardServer } from './dashboard/dashboard.ts'
 import type { Embedder } from './embedders/embedder.ts'
+import { offLoop } from './event-loop/off-loop.ts'
 import { withinTimeLimit } from './event-loop/time-limit.ts'
 import { IDLE_TIMEOUT_SECONDS } from './http/answer.ts'
 import { type ConnectionRoom, createConnectionRoom } from './http/connection-room.ts'
@@ -131,9 +132,11 @@ export async function createApp(options: AppOptions): Promise<App> {
     noteCut: accounting.noteCut,
     dashboard: typeof config.dashboard === 'number' ? createDashboardServer(adminSetup) : null,
     async flush(timeLimitMs) {
-      const flushed = withinTimeLimit(timeLimitMs, caching.cache.flush()).catch(() => {})
+      // A request whose tokens are being counted is accounted for afterwards. Half the time is kept for writing.
+      await withinTimeLimit(timeLimitMs / 2, offLoop.idle()).catch(() => {})
+      const flushed = withinTimeLimit(timeLimitMs / 2, caching.cache.flush()).catch(() => {})
       const recorders = [recorder, semanticHits, reservations, caching.vectors, refusalRecorder]
-      await Promise.all([flushed, ...recorders.map(each => each.drain(timeLimitMs))])
+      await Promise.all([flushed, ...recorders.map(each => each.drain(timeLimitMs / 2))])
     },
     async close() {
       maintenance.stop()
