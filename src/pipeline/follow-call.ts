@@ -1,7 +1,7 @@
 /** Follows another request's shared call: the same response, live or whole, at no cost. */
 import { cacheIdOf, type Match } from '../cache/match.ts'
 import { NO_USAGE } from '../catalogue/cost.ts'
-import type { CallFailure, Settlement } from '../coalescing/shared-call.ts'
+import type { CallFailure, Settlement, SharedCall } from '../coalescing/shared-call.ts'
 import type { Joined } from '../coalescing/shared-calls.ts'
 import { ClientGone, ProxyError } from '../errors.ts'
 import { whenAborted } from '../event-loop/when-aborted.ts'
@@ -46,28 +46,32 @@ function followStream(
   { call, subscriber }: Pick<Joined, 'call' | 'subscriber'>,
 ): ProxyResponse {
   const { query, provider, accounting } = context
-  async function account(end: StreamEnd): Promise<void> {
-    const outcome = {
-      cacheResult: 'HIT' as const,
-      provider: provider.name,
-      pricedAs: provider.pricedAs,
-      model: query.model,
-    }
-    if (end.kind === 'gone')
-      return accounting.finish({ ...outcome, status: CLIENT_GONE_STATUS, counts: true, usage: NO_USAGE })
-    // A stream can report a failure in an event and still end normally.
-    const failure = end.kind === 'failed' ? end.failure : failureOf(await call.settled)
-    if (failure)
-      return accounting.finish({ ...outcome, status: failure.status, counts: false, usage: NO_USAGE, cause: failure })
-    accounting.finish({ ...outcome, status: 200, counts: true, usage: usageOf(await call.settled) })
-  }
+  const { body, ended } = streamEvents(subscriber, streamOptions(context))
+  void ended.then(end => finishFollowed(context, call, end))
   accounting.noteHeaders()
   const promptTokens = estimatePromptTokens(query.body, query.endpoint)
-  return {
-    status: 200,
-    headers: { ...SSE_TYPE, ...followHeaders(provider.name, promptTokens) },
-    body: streamEvents(subscriber, { ...streamOptions(context), onEnd: end => void account(end) }),
+  return { status: 200, headers: { ...SSE_TYPE, ...followHeaders(provider.name, promptTokens) }, body }
+}
+
+/** Accounts for a followed stream that has ended for its client. */
+async function finishFollowed(
+  { query, provider, accounting }: RequestContext,
+  call: SharedCall,
+  end: StreamEnd,
+): Promise<void> {
+  const outcome = {
+    cacheResult: 'HIT' as const,
+    provider: provider.name,
+    pricedAs: provider.pricedAs,
+    model: query.model,
   }
+  if (end.kind === 'gone')
+    return accounting.finish({ ...outcome, status: CLIENT_GONE_STATUS, counts: true, usage: NO_USAGE })
+  // A stream can report a failure in an event and still end normally.
+  const failure = end.kind === 'failed' ? end.failure : failureOf(await call.settled)
+  if (failure)
+    return accounting.finish({ ...outcome, status: failure.status, counts: false, usage: NO_USAGE, cause: failure })
+  accounting.finish({ ...outcome, status: 200, counts: true, usage: usageOf(await call.settled) })
 }
 
 function failureOf(settlement: Settlement): ProxyError | null {

@@ -32,7 +32,7 @@ export function relayStream(context: LeadingContext, answer: UpstreamAnswer, sta
   return {
     status: 200,
     headers: { ...passedOn(answer), ...SSE_TYPE, ...missHeaders(provider.name, cost, lookup.missReason) },
-    body: streamEvents(subscriber, { ...streamOptions(context), onEnd: () => {} }),
+    body: streamEvents(subscriber, streamOptions(context)).body,
   }
 }
 

@@ -41,24 +41,20 @@ export function relayKept(answer: UpstreamAnswer, relay: KeptRelay): ReadableStr
     held?.push(bytes.slice())
   }
 
-  async function read(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
-    for (;;) {
-      const { done, value } = await reader.read()
-      if (hasLeft && held === null) throw new ClientGone()
-      if (done) return
-      hold(value)
-      if (!hasLeft) controller.enqueue(value)
-      while (held === null && !hasLeft && (controller.desiredSize ?? 0) < 0) {
-        await new Promise<void>(resolve => {
-          wake = resolve
-        })
-      }
-    }
-  }
-
   async function run(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
     try {
-      await read(controller)
+      for (;;) {
+        const { done, value } = await reader.read()
+        if (hasLeft && held === null) throw new ClientGone()
+        if (done) break
+        hold(value)
+        if (!hasLeft) controller.enqueue(value)
+        while (held === null && !hasLeft && (controller.desiredSize ?? 0) < 0) {
+          await new Promise<void>(resolve => {
+            wake = resolve
+          })
+        }
+      }
       await relay.onWhole(held && joinBytes(held))
       if (!hasLeft) controller.close()
     } catch (error) {
