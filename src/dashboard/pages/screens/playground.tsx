@@ -74,15 +74,7 @@ function Trial({ project }: { project: Project }) {
           <TextField label="Model" required autoComplete="off" value={model} onChange={setModel} />
           <MessageField value={message} onChange={setMessage} />
           <SelectField label="Cache" value={control} choices={CACHE_CONTROLS} onChange={setControl} />
-          <label className="flex items-center gap-2">
-            <input
-              type="checkbox"
-              checked={isStreamed}
-              onChange={event => setStreamed(event.target.checked)}
-              className="size-4 accent-(--accent)"
-            />
-            Stream the answer
-          </label>
+          <StreamField checked={isStreamed} onChange={setStreamed} />
           <Problem error={asking.error} />
           <div className="flex flex-wrap justify-end gap-2">
             <Button disabled={asking.isPending || apiKey === ''} onClick={() => asking.mutate(false)}>
@@ -113,6 +105,20 @@ function MessageField({ value, onChange }: { value: string; onChange(message: st
         onChange={event => onChange(event.target.value)}
         className="w-full rounded-lg border border-line bg-surface px-3 py-2 text-ink"
       />
+    </label>
+  )
+}
+
+function StreamField({ checked, onChange }: { checked: boolean; onChange(isStreamed: boolean): void }) {
+  return (
+    <label className="flex items-center gap-2">
+      <input
+        type="checkbox"
+        checked={checked}
+        onChange={event => onChange(event.target.checked)}
+        className="size-4 accent-(--accent)"
+      />
+      Stream the answer
     </label>
   )
 }
