@@ -3,7 +3,7 @@ import { createAdmission } from './admission/admission.ts'
 import { createRateWindows } from './admission/rate-windows.ts'
 import { createReservations, type Reservations } from './admission/reservations.ts'
 import { createRequestReserver } from './admission/reserve-requests.ts'
-import { createCache } from './cache/cache.ts'
+import { type Cache, createCache } from './cache/cache.ts'
 import { createExplainer, type Explainer } from './cache/explain.ts'
 import { createJudge } from './cache/judge/judge.ts'
 import { createJudgeQueue } from './cache/judge/judge-queue.ts'
@@ -131,12 +131,9 @@ export async function createApp(options: AppOptions): Promise<App> {
     connections,
     noteCut: accounting.noteCut,
     dashboard: typeof config.dashboard === 'number' ? createDashboardServer(adminSetup) : null,
-    async flush(timeLimitMs) {
-      // A request whose tokens are being counted is accounted for afterwards. Half the time is kept for writing.
-      await withinTimeLimit(timeLimitMs / 2, offLoop.idle()).catch(() => {})
-      const flushed = withinTimeLimit(timeLimitMs / 2, caching.cache.flush()).catch(() => {})
+    flush(timeLimitMs) {
       const recorders = [recorder, semanticHits, reservations, caching.vectors, refusalRecorder]
-      await Promise.all([flushed, ...recorders.map(each => each.drain(timeLimitMs / 2))])
+      return flushAll(caching.cache, recorders, timeLimitMs)
     },
     async close() {
       maintenance.stop()
@@ -146,6 +143,17 @@ export async function createApp(options: AppOptions): Promise<App> {
       await ownWindows.close()
     },
   }
+}
+
+interface Recorder {
+  drain(timeLimitMs: number): Promise<void>
+}
+
+/** A request whose tokens are being counted is accounted for afterwards, so half of the time is kept for writing. */
+async function flushAll(cache: Cache, recorders: readonly Recorder[], timeLimitMs: number): Promise<void> {
+  await withinTimeLimit(timeLimitMs / 2, offLoop.idle()).catch(() => {})
+  const flushed = withinTimeLimit(timeLimitMs / 2, cache.flush()).catch(() => {})
+  await Promise.all([flushed, ...recorders.map(each => each.drain(timeLimitMs / 2))])
 }
 
 /** Creates the cache, and what learns in the background which entries may be served. */
