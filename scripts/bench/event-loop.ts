@@ -15,7 +15,7 @@ import { createEntryTags } from '../../src/stores/entry-tags.ts'
 import { guardStore } from '../../src/stores/guarded-store.ts'
 import { tagEntries } from '../../src/stores/tagged-store.ts'
 import { createLog } from '../../src/telemetry/log.ts'
-import { warmTokenizer } from '../../src/tokens/encodings.ts'
+import { countTextsAside } from '../../src/tokens/count-aside.ts'
 import { CASES } from './event-loop/cases.ts'
 import { startAndRead, stop } from './processes.ts'
 import { prepareStores } from './stores.ts'
@@ -40,7 +40,8 @@ const app = await createApp({
   embedder: await createEmbedder(config.embedder, log),
   log,
 })
-warmTokenizer()
+// Not what is measured: the worker loads the vocabulary at first need.
+await countTextsAside({ texts: ['warm'], model: 'gpt-4o' })
 app.http.listen({ port: 0, hostname: '127.0.0.1' })
 const baseUrl = `http://127.0.0.1:${app.http.server?.port}/v1`
 const client = await startAndRead('scripts/bench/event-loop/client.ts', [

@@ -81,19 +81,17 @@ async function fillBeside(database: Database, group: Group): Promise<void> {
   `)
 }
 
-async function readPid(database: Database): Promise<number> {
+/** Processor time of the connection's server process during `work`, in milliseconds. The driver renews idle connections: asked each time. */
+async function countProcessorMs(database: Database, work: () => Promise<unknown>): Promise<number> {
   const [row] = await database.call<{ pid: number }>('select pg_backend_pid() as pid', [])
   if (!row) throw new Error('pg_backend_pid() returned nothing')
-  return row.pid
-}
-
-/** Processor time of this connection's server process, in milliseconds. */
-async function readProcessorMs(pid: number): Promise<number> {
-  return Number((await Bun.file(`/proc/${pid}/schedstat`).text()).split(' ')[0]) / 1e6
+  const read = async () => Number((await Bun.file(`/proc/${row.pid}/schedstat`).text()).split(' ')[0]) / 1e6
+  const before = await read()
+  await work()
+  return (await read()) - before
 }
 
 async function measure(database: Database, group: Group, stored: readonly string[]) {
-  const pid = await readPid(database)
   const asks = Array.from({ length: Number(options.asks) }, (_, i) => {
     const question = stored[Math.floor(((i + 0.5) * stored.length) / Number(options.asks))] ?? ''
     return { question, text: vectorOf(reword(question, i)) }
@@ -111,10 +109,11 @@ async function measure(database: Database, group: Group, stored: readonly string
       maxAgeSeconds: null,
     })
   for (const { text } of asks.slice(0, 20)) await ask(text, THRESHOLD)
-  const before = await readProcessorMs(pid)
-  const found = []
-  for (const { text } of asks) found.push(await ask(text, THRESHOLD))
-  const findMs = ((await readProcessorMs(pid)) - before) / asks.length
+  const found: Awaited<ReturnType<typeof ask>>[] = []
+  const spentMs = await countProcessorMs(database, async () => {
+    for (const { text } of asks) found.push(await ask(text, THRESHOLD))
+  })
+  const findMs = spentMs / asks.length
 
   let [above, right] = [0, 0]
   for (const [i, { text }] of asks.entries()) {
@@ -141,16 +140,13 @@ try {
   await fillBeside(database, group)
   const sizes = options.sizes.split(',').map(Number)
   const questions = listQuestions(Math.max(...sizes))
-  const pid = await readPid(database)
   const rows = []
   let stored = 0
   for (const size of sizes) {
     let [count, storeMs] = [0, 0]
     while (stored < size) {
       const batch = questions.slice(stored, Math.min(size, stored + BATCH)).map(question => answerTo(question, group))
-      const before = await readProcessorMs(pid)
-      await storeAnswers(database, batch)
-      storeMs += (await readProcessorMs(pid)) - before
+      storeMs += await countProcessorMs(database, () => storeAnswers(database, batch))
       count += batch.length
       stored += batch.length
     }

@@ -1,5 +1,6 @@
 /** Runs work that would block the event loop in a worker thread: one job at a time, owners in turn. */
 import { basename } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
 import { type CarriedError, restoreError } from '../errors.ts'
 import { FairQueue } from './fair-queue.ts'
 
@@ -43,6 +44,7 @@ export interface JobOptions {
 interface Asked {
   request: JobRequest
   transfer: ArrayBuffer[]
+  done: Promise<unknown>
   resolve(output: unknown): void
   reject(error: Error): void
 }
@@ -62,11 +64,19 @@ export class OffLoop {
   /** Rejects with what the job threw. */
   run<Input, Output>(job: Job<Input, Output>, input: Input, options: JobOptions = {}): Promise<Output> {
     this.#given.set(job.name, (this.#given.get(job.name) ?? 0) + 1)
-    const { promise, resolve, reject } = Promise.withResolvers<unknown>()
+    const { promise: done, resolve, reject } = Promise.withResolvers<unknown>()
     const request = { module: job.module, input }
-    this.#waiting.add(options.owner ?? '', { request, transfer: options.transfer ?? [], resolve, reject })
+    this.#waiting.add(options.owner ?? '', { request, transfer: options.transfer ?? [], done, resolve, reject })
     this.#giveNext()
-    return promise as Promise<Output>
+    return done as Promise<Output>
+  }
+
+  /** Resolves when no job waits or runs, and whoever asked for the last one has gone on from there. */
+  async idle(): Promise<void> {
+    do {
+      await this.#busy?.done.catch(() => {})
+      await setImmediate()
+    } while (this.#busy)
   }
 
   #giveNext(): void {

@@ -16,7 +16,6 @@ import { createInProcessStore } from '../stores/in-process-store.ts'
 import { tagEntries } from '../stores/tagged-store.ts'
 import { createLog, type Log } from '../telemetry/log.ts'
 import { createWrongTags } from '../telemetry/wrong-tags.ts'
-import { warmTokenizer } from '../tokens/encodings.ts'
 import { baseUrlOf, portUnavailable } from './address.ts'
 import { reportToSupervisor } from './heartbeat.ts'
 import { watchLoopDelay } from './loop-delay.ts'
@@ -43,9 +42,6 @@ export async function runServer(config: Config, { isWorker }: RunOptions): Promi
       ? { store: createInProcessStore(), bus: null }
       : await openRedis(config.redisUrl, await readInstallationId(database), config, log)
   const app = await createApp({ config, database, store, embedder, bus, log })
-
-  // Loading the vocabulary blocks for a third of a second: now, rather than during a request.
-  warmTokenizer()
 
   const server = listen(app.http, config)
   if (app.dashboard && typeof config.dashboard === 'number')

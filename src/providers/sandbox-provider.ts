@@ -11,13 +11,6 @@ import type { Provider, UpstreamRequest } from './upstream.ts'
 
 const ANSWER = new Job<SandboxInput, Uint8Array>(new URL('./sandbox/sandbox-job.ts', import.meta.url))
 
-/** Work grows with each character, so longer requests go to a worker. Chat counts its tokens in a worker anyway. */
-const LONGEST_ON_LOOP_CHARS: Record<SandboxEndpoint, number> = {
-  chat: Number.POSITIVE_INFINITY,
-  completions: 2_048,
-  embeddings: 2_048,
-}
-
 export function createSandboxProvider(): Provider {
   const sandbox: Provider = {
     name: 'sandbox',
@@ -38,6 +31,7 @@ export function createSandboxProvider(): Provider {
 async function write(request: UpstreamRequest, endpoint: SandboxEndpoint): Promise<Uint8Array> {
   if (isLong(request)) return runOnBody(ANSWER, request, { endpoint, stream: request.stream }, TEST_KEYS)
   const { body, bodyText, stream } = request
-  if (bodyText.length <= LONGEST_ON_LOOP_CHARS[endpoint]) return writeAnswer(endpoint, body, stream)
+  // A worker has chat's tokens counted anyway, and must not be kept while a schema is tried.
+  if (endpoint === 'chat') return writeAnswer(endpoint, body, stream)
   return offLoop.run(ANSWER, { endpoint, stream, bytes: new TextEncoder().encode(bodyText) }, { owner: TEST_KEYS })
 }

@@ -10,7 +10,7 @@ export type Endpoint = 'chat' | 'completions' | 'embeddings' | 'responses' | 'me
 /**
  * Tokens of a text in a model's vocabulary (`o200k_base` without a model). Exact up to 131,072 characters, a calibrated estimate beyond.
  * Words of more than 128 letters may count one token too many per 128. The first call loads the vocabulary, which blocks for about half a
- * second: see `warmTokenizer`.
+ * second: the event loop calls `countAside` instead.
  */
 export function countTextTokens(text: string, model?: string): number {
   return createTextCounter(model)(text)

@@ -22,7 +22,10 @@ export function encodingOfModel(model?: string): EncodingName {
   return model !== undefined && CL100K_MODELS.test(model) ? 'cl100k_base' : 'o200k_base'
 }
 
-/** Returns the encoding. The first call for a name blocks for about half a second and keeps 50 to 75 MB, so it is not done at import. */
+/**
+ * Returns the encoding. The first call for a name blocks for about half a second and keeps 50 to 75 MB: a proxy that never counts is spared
+ * both, and one that does leaves all that needs a vocabulary to the worker.
+ */
 export function loadEncoding(name: EncodingName): Encoding {
   const known = loaded.get(name)
   if (known) return known
@@ -38,14 +41,4 @@ export function flushDecoder(): void {
   const { decoder } =
     require('gpt-tokenizer/BytePairEncodingCore') as typeof import('gpt-tokenizer/BytePairEncodingCore')
   decoder.decode()
-}
-
-/** Whether the model's vocabulary is loaded. */
-export function isLoaded(model?: string): boolean {
-  return loaded.has(encodingOfModel(model))
-}
-
-/** Loads the vocabulary of modern models before the first request needs it. */
-export function warmTokenizer(): void {
-  loadEncoding('o200k_base').countTokens('warm')
 }

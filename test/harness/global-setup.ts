@@ -2,6 +2,7 @@
 import type { TestProject } from 'vitest/node'
 import { migrate } from '../../src/postgres/migrate.ts'
 import { openRealDatabase } from '../../src/postgres/real.ts'
+import { maintainUsagePartitions } from '../../src/postgres/record-usage.ts'
 import { prepareEmbeddedTemplate } from './embedded-template.ts'
 
 declare module 'vitest' {
@@ -37,6 +38,7 @@ async function makeRealTemplate(adminUrl: string, name: string): Promise<void> {
   await runAsAdmin(adminUrl, `create database ${name}`)
   const database = openRealDatabase({ url: databaseUrl(adminUrl, name) })
   await migrate(database)
+  await maintainUsagePartitions(database)
   await database.close()
 }
 

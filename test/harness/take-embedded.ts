@@ -2,6 +2,7 @@
 import { inject } from 'vitest'
 import type { Database } from '../../src/postgres/database.ts'
 import { openEmbeddedDatabase } from '../../src/postgres/embedded/embedded.ts'
+import { maintainUsagePartitions } from '../../src/postgres/record-usage.ts'
 import { EMPTIED_TABLES, emptyDatabase } from './empty-database.ts'
 
 let taken: { database: Database; fingerprint: string } | null = null
@@ -19,6 +20,8 @@ export async function takeEmbedded(): Promise<Database> {
   }
   const template = new Blob([await Bun.file(inject('embeddedTemplate')).bytes()])
   const database = await openEmbeddedDatabase({ directory: null, psql: null, template })
+  // As each proxy does at its start: else every test of a proxy would change the schema, and cost the next file a database.
+  await maintainUsagePartitions(database)
   taken = { database, fingerprint: await readFingerprint(database) }
   return database
 }

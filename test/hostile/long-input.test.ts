@@ -69,7 +69,12 @@ const INPUTS: Record<string, LongInput> = {
     }),
     jobs: ['read-vectors', 'count-texts'],
   },
-  'a long prompt of a test key': { path: '/chat/completions', key: 'test', body: say(text(8_000)), jobs: ['count'] },
+  'a long prompt of a test key': {
+    path: '/chat/completions',
+    key: 'test',
+    body: say(text(8_000)),
+    jobs: ['limit-texts', 'count'],
+  },
   'a long body of a test key': {
     path: '/chat/completions',
     key: 'test',
@@ -81,6 +86,38 @@ const INPUTS: Record<string, LongInput> = {
     key: 'test',
     body: { model: MODEL, prompt: text(4_000) },
     jobs: ['sandbox'],
+  },
+  // Loading a vocabulary takes far longer than most requests.
+  'tokens of any prompt': { path: '/messages/count_tokens', body: say('Hi.'), jobs: ['count-request'] },
+  'tokens of any question of a test key': {
+    path: '/chat/completions',
+    key: 'test',
+    body: say('Hi.'),
+    jobs: ['limit-texts', 'count'],
+  },
+  'tokens of any call for a test key': {
+    path: '/chat/completions',
+    key: 'test',
+    body: say('Hi.', { tools: [{ type: 'function', function: { name: 'greet' } }], tool_choice: 'required' }),
+    jobs: ['count-texts', 'limit-texts', 'count'],
+  },
+  'tokens of any text of a test key': {
+    path: '/completions',
+    key: 'test',
+    body: { model: MODEL, prompt: 'Hi.' },
+    jobs: ['sandbox'],
+  },
+  'tokens of any vector of a test key': {
+    path: '/embeddings',
+    key: 'test',
+    body: write('Hi.', { model: 'openai/text-embedding-3-small' }),
+    jobs: ['sandbox'],
+  },
+  'tokens that upstream did not count': {
+    path: '/chat/completions',
+    body: say('C.'),
+    scenario: { usage: null },
+    jobs: ['count'],
   },
   'an absurd number of names': {
     path: '/chat/completions',

@@ -1,5 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { warmTokenizer } from '../../src/tokens/encodings.ts'
+import { afterAll, beforeEach, expect, test } from 'vitest'
 import { describeOnce } from '../harness/backends.ts'
 import { question, textOf } from '../harness/chat.ts'
 import { ask, post } from '../harness/client.ts'
@@ -12,8 +11,6 @@ describeOnce('identical requests in flight', backend => {
   let proxy: TestProxy
   let key: string
 
-  // As a serving process does: loading it for an answer that was cut would block the thread that all share here.
-  beforeAll(warmTokenizer)
   beforeEach(async () => {
     if (proxy) await Promise.all([proxy.stop(), upstream.stop()])
     upstream = await startStandin()
@@ -33,7 +30,7 @@ describeOnce('identical requests in flight', backend => {
   }
 
   test('200 at once, half of them streamed, are one upstream call and 200 whole answers', async () => {
-    upstream.script({ kind: 'answer', content: 'one two three four five six', firstByteDelayMs: 50, chunkPauseMs: 5 })
+    upstream.script({ kind: 'answer', content: 'one two three four five six', firstByteDelayMs: 500, chunkPauseMs: 5 })
     const answers = await Promise.all(
       Array.from({ length: 200 }, (_, i) => ask(proxy, key, question('Which?', { stream: i % 2 === 0 }))),
     )

@@ -11,6 +11,7 @@ import { type ProxyProcess, startProxyProcess } from '../faults/proxy-process.ts
 import { ask } from '../harness/client.ts'
 import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
 import { embeddedUrl } from '../harness/embedded-url.ts'
+import { fillDataDir } from '../harness/fill-data-dir.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 
 const WAITING = 500
@@ -28,6 +29,7 @@ describe('requests that wait for a dead upstream', () => {
 
   beforeAll(async () => {
     dataDir = await mkdtemp(join(tmpdir(), 'model-proxy-dead-'))
+    await fillDataDir(dataDir)
     upstreams = await startUpstreams()
     const port = String(findFreePort())
     // A process of its own: client and upstream must not share its thread, nor its limit on connections.

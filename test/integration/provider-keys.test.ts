@@ -13,6 +13,7 @@ import { bareEnvironment } from '../harness/bare-environment.ts'
 import { ask } from '../harness/client.ts'
 import { startUpstreams, storeKey, TEST_ENCRYPTION_KEY, type Upstreams } from '../harness/direct-upstreams.ts'
 import { embeddedUrl } from '../harness/embedded-url.ts'
+import { fillDataDir } from '../harness/fill-data-dir.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 import { createMemoryLog } from './hostile/memory-log.ts'
 import { bareFlags, psqlPath, runPsql } from './run-psql.ts'
@@ -319,6 +320,7 @@ describeReal('operators’ commands for provider keys', backend => {
 describe('provider keys with nothing configured (embedded)', () => {
   test('stored while the proxy runs and while it does not, with a key file of the proxy’s own', async () => {
     const dataDir = await mkdtemp(join(tmpdir(), 'model-proxy-byok-'))
+    await fillDataDir(dataDir)
     const port = String(findFreePort())
     const settings = { DATA_DIR: dataDir, EMBEDDED_PG_PORT: port }
     const { ENCRYPTION_KEY: _, ...reached } = upstreams.environment

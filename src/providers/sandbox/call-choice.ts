@@ -1,11 +1,12 @@
 /** Writes a chat choice that calls functions: ids, arguments that satisfy their schemas, and the token limit. */
-import { countTextTokens } from '../../tokens/count-tokens.ts'
+import { countTextsAside } from '../../tokens/count-aside.ts'
 import { checkAnswerSize } from './answer-size.ts'
 import type { Choice } from './choice.ts'
-import { limitText, type TextLimits } from './limit-text.ts'
+import { type LimitedText, limitTextsAside, type TextLimits } from './limit-text.ts'
 import type { OfferedFunction } from './offered-functions.ts'
 import { digestText } from './request-digest.ts'
 import { writeSchemaInstance } from './schema/schema-instances.ts'
+import { TEST_KEYS } from './test-keys.ts'
 import type { Calls } from './tool-calls.ts'
 
 /** Tokens around a call's name and arguments. */
@@ -51,16 +52,18 @@ async function writeCalls(functions: OfferedFunction[], { maxTokens = Infinity, 
   let tokensLeft = maxTokens
   const calls: Call[] = []
   for (const { name, parameters, param } of functions) {
-    const call = limitCall(name, await writeSchemaInstance(parameters, param, true), tokensLeft, model)
+    const call = await limitCall(name, await writeSchemaInstance(parameters, param, true), tokensLeft, model)
     tokensLeft -= call.tokens
     calls.push(call)
   }
   return calls
 }
 
-function limitCall(name: string, whole: string, tokensLeft: number, model: string): Call {
-  const overhead = CALL_OVERHEAD_TOKENS + countTextTokens(name, model)
+async function limitCall(name: string, whole: string, tokensLeft: number, model: string): Promise<Call> {
+  const [nameTokens = 0] = await countTextsAside({ texts: [name], model }, TEST_KEYS)
+  const overhead = CALL_OVERHEAD_TOKENS + nameTokens
   const limits = { stops: [], maxTokens: Math.max(0, tokensLeft - overhead), model }
-  const { text, tokens, finishReason } = limitText(whole, limits)
+  const [limited] = await limitTextsAside([whole], limits)
+  const { text, tokens, finishReason } = limited as LimitedText
   return { function: { name, arguments: text }, tokens: overhead + tokens, isCut: finishReason === 'length' }
 }

@@ -7,7 +7,7 @@ import { checkAnswerSize } from './answer-size.ts'
 import { callWriter } from './call-choice.ts'
 import { type Choice, numberChoices, sumTokens } from './choice.ts'
 import { checkSampling, type Request, readBoolean, readInteger, readModel, readStops } from './fields.ts'
-import { limitText, type TextLimits } from './limit-text.ts'
+import { type LimitedText, limitTextsAside, type TextLimits } from './limit-text.ts'
 import { checkEntryCount, describeChatTokens } from './log-probabilities.ts'
 import { readMessages } from './messages.ts'
 import { digestRequest } from './request-digest.ts'
@@ -28,11 +28,15 @@ export async function completeChat(request: Request): Promise<Record<string, unk
   const digest = digestRequest('chat', request)
   const writeContent = await contentWriter({ request, messages, digest })
   const calls = chooseCalls(request, messages)
-  const writeChoice =
+  const indexes = Array.from({ length: count }, (_, index) => index)
+  const choices =
     calls.functions.length > 0
-      ? await callWriter(calls, digest, limits, count)
-      : sayingWriter(index => writeContent(index, count), limits, alternatives, count)
-  const choices = Array.from({ length: count }, (_, index) => writeChoice(index))
+      ? indexes.map(await callWriter(calls, digest, limits, count))
+      : await sayContents(
+          indexes.map(index => writeContent(index, count)),
+          limits,
+          alternatives,
+        )
   return {
     id: `chatcmpl-sandbox${digest.slice(0, 24)}`,
     object: 'chat.completion',
@@ -44,27 +48,24 @@ export async function completeChat(request: Request): Promise<Record<string, unk
   }
 }
 
-type WriteChoice = (index: number) => Choice
-
-/** Identical choices are written once. */
-function sayingWriter(
-  writeContent: (index: number) => string,
+/** A choice for each content; identical ones are written once. */
+async function sayContents(
+  contents: readonly string[],
   limits: TextLimits,
   alternatives: number | undefined,
-  count: number,
-): WriteChoice {
-  const written = new Map<string, Choice>()
-  return index => {
-    const content = writeContent(index)
-    checkAnswerSize(content.length, count, 'n')
-    const choice = written.get(content) ?? sayContent(content, limits, alternatives, count)
-    written.set(content, choice)
-    return choice
-  }
+): Promise<Choice[]> {
+  for (const content of contents) checkAnswerSize(content.length, contents.length, 'n')
+  const different = [...new Set(contents)]
+  const limited = await limitTextsAside(different, limits)
+  const choices = limited.map(each => sayText(each, alternatives, contents.length))
+  return contents.map(content => choices[different.indexOf(content)] as Choice)
 }
 
-function sayContent(content: string, limits: TextLimits, alternatives: number | undefined, count: number): Choice {
-  const { text, pieces, tokens, finishReason } = limitText(content, limits)
+function sayText(
+  { text, pieces, tokens, finishReason }: LimitedText,
+  alternatives: number | undefined,
+  count: number,
+): Choice {
   if (alternatives !== undefined) checkEntryCount(pieces.length, alternatives, count, 'logprobs')
   const logprobs = alternatives === undefined ? null : describeChatTokens(pieces, alternatives)
   const message = { role: 'assistant', content: text, refusal: null }

@@ -1,5 +1,7 @@
 /** Ends a response's text at a stop sequence, or after a number of tokens. */
+import { isOnLoop, Job, offLoop } from '../../event-loop/off-loop.ts'
 import { splitIntoTokens, type TokenPiece } from '../../tokens/split-tokens.ts'
+import { TEST_KEYS } from './test-keys.ts'
 
 export interface LimitedText {
   text: string
@@ -14,6 +16,19 @@ export interface TextLimits {
   /** Undefined for no limit. */
   maxTokens: number | undefined
   model: string
+}
+
+export interface TextsToLimit {
+  texts: readonly string[]
+  limits: TextLimits
+}
+
+const LIMIT = new Job<TextsToLimit, LimitedText[]>(new URL('./limit-texts-job.ts', import.meta.url))
+
+/** Limits each text; a worker does, which alone loads vocabularies. */
+export async function limitTextsAside(texts: readonly string[], limits: TextLimits): Promise<LimitedText[]> {
+  if (isOnLoop()) return offLoop.run(LIMIT, { texts, limits }, { owner: TEST_KEYS })
+  return texts.map(text => limitText(text, limits))
 }
 
 export function limitText(whole: string, { stops, maxTokens = Infinity, model }: TextLimits): LimitedText {

@@ -31,8 +31,6 @@ const TRANSLATE = new Job<ToTranslate, LongTranslated>(new URL('./translate-requ
 const COUNT = new Job<Pick<ToTranslate, 'endpoint' | 'bytes'>, JsonObject>(
   new URL('./count-request-job.ts', import.meta.url),
 )
-/** Longer texts are counted in a worker. */
-const LONGEST_COUNTED_CHARS = 4_096
 
 /**
  * Returns the chat request, and the context for translating its response. Throws a 400 for a field without a counterpart in chat
@@ -52,12 +50,10 @@ export async function translateRequest(
   return { chat: { ...headOf(request), endpoint: 'chat', body: chatRequest, bodyText }, context }
 }
 
-/** Estimates the request's tokens. Throws as the translation does. */
+/** Estimates the request's tokens, in the worker. Throws as the translation does. */
 export async function countRequest(request: UpstreamRequest, endpoint: TranslatedEndpoint): Promise<JsonObject> {
   if (isLong(request)) return runOnBody(COUNT, request, { endpoint })
-  const { bodyText } = request
-  if (bodyText.length <= LONGEST_COUNTED_CHARS) return count(endpoint, readExactBody(request))
-  return offLoop.run(COUNT, { endpoint, bytes: new TextEncoder().encode(bodyText) })
+  return offLoop.run(COUNT, { endpoint, bytes: new TextEncoder().encode(request.bodyText) })
 }
 
 export function translate(endpoint: TranslatedEndpoint, body: JsonObject, target: ChatTarget): Translated {

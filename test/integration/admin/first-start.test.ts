@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { findFreePort } from '../../../scripts/bench/processes.ts'
 import { bareEnvironment } from '../../harness/bare-environment.ts'
+import { fillDataDir } from '../../harness/fill-data-dir.ts'
 
 const server = fileURLToPath(new URL('../../../src/process/server.ts', import.meta.url))
 let dataDir: string
@@ -69,6 +70,7 @@ test('the first start prints a login that works, and no later one prints another
 }, 120_000)
 
 test('off, there is neither page nor API; with a port of its own, both are there alone', async () => {
+  await fillDataDir(dataDir)
   await whileRunning({ DASHBOARD: 'off' }, async (printed, root) => {
     expect(printed).not.toContain('admin@localhost')
     for (const path of ['/dashboard', '/dashboard/api/session', '/v1/organization/projects', '/openapi.json']) {

@@ -28,6 +28,20 @@ test('what a job refuses is refused as if it had been done here, and a failure i
   expect(await loop.run(TEST_JOB, { does: 'echo', text: 'on' })).toBe('on from a worker')
 })
 
+test('it is idle once nothing waits, and what followed from a job is done', async () => {
+  const loop = new OffLoop()
+  await loop.idle()
+  const told: string[] = []
+  const chain = async () => {
+    for (const text of ['first', 'second']) told.push(await loop.run(TEST_JOB, { does: 'echo', text }))
+  }
+  const refused = loop.run(TEST_JOB, { does: 'refuse' }).catch(() => told.push('refused'))
+  void chain()
+  await loop.idle()
+  expect(told).toEqual(['refused', 'first from a worker', 'second from a worker'])
+  await refused
+})
+
 test.runIf(process.platform === 'linux')('the worker stands behind the event loop', async () => {
   expect(Number(await new OffLoop().run(TEST_JOB, { does: 'priority' }))).toBeGreaterThan(0)
 })
