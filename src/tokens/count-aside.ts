@@ -27,6 +27,12 @@ export async function countAside(asked: ToCount, owner = ''): Promise<Counted> {
   return offLoop.run(COUNT, { ...rest, json: jsonText(request) || '{}' }, { owner })
 }
 
+/** Has the worker load the vocabulary of modern models, so that the first request need not wait for it. */
+export function warmCounting(): void {
+  // What fails here is told by the first count.
+  countTextsAside({ texts: ['warm'], model: '' }).catch(() => {})
+}
+
 export interface TextsToCount {
   texts: readonly string[]
   model: string
