@@ -3,7 +3,7 @@ import { createAdmission } from './admission/admission.ts'
 import { createRateWindows } from './admission/rate-windows.ts'
 import { createReservations, type Reservations } from './admission/reservations.ts'
 import { createRequestReserver } from './admission/reserve-requests.ts'
-import { createCache } from './cache/cache.ts'
+import { type Cache, createCache } from './cache/cache.ts'
 import { createExplainer, type Explainer } from './cache/explain.ts'
 import { createJudge } from './cache/judge/judge.ts'
 import { createJudgeQueue } from './cache/judge/judge-queue.ts'
@@ -24,6 +24,7 @@ import { createEdgeWindows } from './http/edge-windows.ts'
 import { createHealthCheck } from './http/health.ts'
 import { createHttp } from './http/routes.ts'
 import { largeBodies } from './large-bodies/read-large-body.ts'
+import { startMaintenance } from './maintenance.ts'
 import { createAccounting } from './pipeline/accounting.ts'
 import { VectorCalls } from './pipeline/embeddings/vector-calls.ts'
 import { createEquivalencesHandler } from './pipeline/equivalences.ts'
@@ -39,7 +40,6 @@ import type { Stages } from './pipeline/stages.ts'
 import { createStoredResponses } from './pipeline/stored-responses.ts'
 import { createTokenCounter } from './pipeline/token-counter.ts'
 import type { Database } from './postgres/database.ts'
-import { startMaintenance } from './process/maintenance.ts'
 import { readEncryptionKeys } from './providers/keys/encryption-key.ts'
 import { createVault } from './providers/keys/vault.ts'
 import { createWordings } from './providers/keys/wordings.ts'
@@ -126,17 +126,14 @@ export async function createApp(options: AppOptions): Promise<App> {
     controllers: config.dashboard === 'on' ? [createDashboard(adminSetup)] : [],
     log,
   })
-  const waiting = [recorder, semanticHits, reservations, caching.vectors, refusalRecorder]
   return {
     http,
     connections,
     noteCut: accounting.noteCut,
     dashboard: typeof config.dashboard === 'number' ? createDashboardServer(adminSetup) : null,
-    async flush(timeLimitMs) {
-      // A request whose tokens are being counted is accounted for afterwards. Half the time is kept for writing.
-      await withinTimeLimit(timeLimitMs / 2, offLoop.idle()).catch(() => {})
-      const flushed = withinTimeLimit(timeLimitMs / 2, caching.cache.flush()).catch(() => {})
-      await Promise.all([flushed, ...waiting.map(each => each.drain(timeLimitMs / 2))])
+    flush(timeLimitMs) {
+      const recorders = [recorder, semanticHits, reservations, caching.vectors, refusalRecorder]
+      return flushAll(caching.cache, recorders, timeLimitMs)
     },
     async close() {
       maintenance.stop()
@@ -146,6 +143,17 @@ export async function createApp(options: AppOptions): Promise<App> {
       await ownWindows.close()
     },
   }
+}
+
+interface Recorder {
+  drain(timeLimitMs: number): Promise<void>
+}
+
+/** A request whose tokens are being counted is accounted for afterwards, so half of the time is kept for writing. */
+async function flushAll(cache: Cache, recorders: readonly Recorder[], timeLimitMs: number): Promise<void> {
+  await withinTimeLimit(timeLimitMs / 2, offLoop.idle()).catch(() => {})
+  const flushed = withinTimeLimit(timeLimitMs / 2, cache.flush()).catch(() => {})
+  await Promise.all([flushed, ...recorders.map(each => each.drain(timeLimitMs / 2))])
 }
 
 /** Creates the cache, and what learns in the background which entries may be served. */

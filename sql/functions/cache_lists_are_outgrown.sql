@@ -4,7 +4,7 @@ stable
 set search_path = public, pg_temp
 as $$
     -- A row takes 108 bytes of its page. An index without lists is from an earlier release, and is replaced.
-    select count_cache_lists(pg_relation_size(i.indrelid) / 110) >= 2 * coalesce(
+    select count_cache_lists(pg_relation_size(i.indrelid) / 110) >= 1.5 * coalesce(
         (select option_value::integer from pg_options_to_table(c.reloptions) where option_name = 'lists'),
         0
     )
@@ -13,4 +13,4 @@ as $$
     where i.indrelid = to_regclass('cache_lists_' || lists)
 $$;
 
-comment on function cache_lists_are_outgrown(bigint) is 'Whether lists have about four times the prompts that they were made for, so that a lookup compares too many.';
+comment on function cache_lists_are_outgrown(bigint) is 'Whether lists have more than twice the prompts that they were made for, so that a lookup compares too many.';

@@ -16,6 +16,11 @@ const selector = {
   namespace: t.Optional(t.String()),
   older_than_seconds: age,
 }
+const entriesAsked = t.Object({ project_id: t.String(), ...selector, ...pageQueryOf('entry') }, strict)
+const invalidationAsked = t.Object(
+  { project_id: t.String(), selector: t.Object(selector, strict), dry_run: t.Optional(t.Boolean()) },
+  strict,
+)
 const ALL_ENTRIES = {
   only_entry: null,
   of_model: null,
@@ -45,18 +50,10 @@ export function createCacheController(options: AdminOptions) {
       '/entries',
       async ({ caller, query: asked }) => {
         const { id } = await findProjectRow(database, caller.actor, requireId('proj', asked.project_id))
-        const rows = await pageOfEntries(database, caller.actor, {
-          ...ALL_ENTRIES,
-          of_project: id,
-          of_model: asked.model ?? null,
-          of_namespace: asked.namespace ?? null,
-          older_than_seconds: asked.older_than_seconds ?? null,
-          before_id: readCursor('entry', asked.after) ?? null,
-          page_size: pageSize(asked.limit),
-        })
+        const rows = await pageOfEntries(database, caller.actor, { ...toFilter(asked), of_project: id })
         return toPage(rows.map(describeEntry), asked.limit)
       },
-      { query: t.Object({ project_id: t.String(), ...selector, ...pageQueryOf('entry') }, strict) },
+      { query: entriesAsked },
     )
     .get(
       '/entries/:entry_id',
@@ -73,15 +70,11 @@ export function createCacheController(options: AdminOptions) {
       '/entries/:entry_id',
       async ({ caller, params, query }) => {
         const project = requireId('proj', query.project_id)
-        const entry = requireId('entry', params.entry_id)
-        const [invalidated] = await invalidateCache(database, caller.actor, {
-          ...NOTHING,
-          project,
-          entry_id: entry,
-          dry_run: false,
-        })
+        const entry_id = requireId('entry', params.entry_id)
+        const only = { ...NOTHING, project, entry_id, dry_run: false }
+        const [invalidated] = await invalidateCache(database, caller.actor, only)
         if (!invalidated?.result) throw notFound('There is no such entry in this project’s cache.')
-        return { object: 'cache.entry.deleted' as const, id: formatId('entry', entry), deleted: true }
+        return { object: 'cache.entry.deleted' as const, id: formatId('entry', entry_id), deleted: true }
       },
       { query: ofProject },
     )
@@ -92,13 +85,19 @@ export function createCacheController(options: AdminOptions) {
         const entries = await invalidate(database, caller.actor, { project, dry_run, ...chosen })
         return { object: 'cache.invalidation' as const, entries, dry_run }
       },
-      {
-        body: t.Object(
-          { project_id: t.String(), selector: t.Object(selector, strict), dry_run: t.Optional(t.Boolean()) },
-          strict,
-        ),
-      },
+      { body: invalidationAsked },
     )
+}
+
+function toFilter({ model, namespace, older_than_seconds, after, limit }: typeof entriesAsked.static) {
+  return {
+    ...ALL_ENTRIES,
+    of_model: model ?? null,
+    of_namespace: namespace ?? null,
+    older_than_seconds: older_than_seconds ?? null,
+    before_id: readCursor('entry', after) ?? null,
+    page_size: pageSize(limit),
+  }
 }
 
 interface Invalidation {

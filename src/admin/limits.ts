@@ -10,7 +10,18 @@ import { formatId, notFound, requireId } from './ids.ts'
 import { pageQuery, toPage } from './pages.ts'
 import { findProjectRow } from './projects.ts'
 
+const strict = { additionalProperties: false }
 const wholeNumber = (minimum: number) => t.Optional(t.Integer({ minimum, maximum: 2_000_000_000 }))
+const planLimits = t.Object(
+  {
+    requests_per_minute_per_key: wholeNumber(1),
+    requests_per_minute_per_address: wholeNumber(1),
+    requests_per_month: wholeNumber(0),
+    test_requests_per_minute: wholeNumber(1),
+    test_requests_per_month: wholeNumber(0),
+  },
+  { ...strict, minProperties: 1 },
+)
 
 export function createLimitsController(options: AdminOptions) {
   const { database } = options
@@ -22,7 +33,7 @@ export function createLimitsController(options: AdminOptions) {
         const plan = await findPlanOf(database, caller.actor, params.project_id)
         return toPage(describeRateLimits(plan), limit)
       },
-      { query: t.Object({ ...pageQuery, before: t.Optional(t.String()) }, { additionalProperties: false }) },
+      { query: t.Object({ ...pageQuery, before: t.Optional(t.String()) }, strict) },
     )
     .post('/projects/:project_id/rate_limits/:rate_limit_id', async ({ caller, params }) => {
       const plan = await findPlanOf(database, caller.actor, params.project_id)
@@ -62,18 +73,7 @@ export function createLimitsController(options: AdminOptions) {
         const plans = await listPlans(database, caller.actor, {})
         return plans.find(plan => plan.name === params.plan)
       },
-      {
-        body: t.Object(
-          {
-            requests_per_minute_per_key: wholeNumber(1),
-            requests_per_minute_per_address: wholeNumber(1),
-            requests_per_month: wholeNumber(0),
-            test_requests_per_minute: wholeNumber(1),
-            test_requests_per_month: wholeNumber(0),
-          },
-          { additionalProperties: false, minProperties: 1 },
-        ),
-      },
+      { body: planLimits },
     )
 }
 

@@ -11,6 +11,7 @@ import {
   similarityHistogram,
 } from '../postgres/admin/matches.ts'
 import type { MatchRow, VerdictRow } from '../postgres/admin/rows.ts'
+import type { Database } from '../postgres/database.ts'
 import type { Wordings } from '../providers/keys/wordings.ts'
 import { readPrompt } from '../text/read-prompt.ts'
 import { type AdminOptions, createController } from './controller.ts'
@@ -20,40 +21,24 @@ import { findProjectRow } from './projects.ts'
 import { formatTimeCursor, readTimeCursor } from './time-cursor.ts'
 
 const strict = { additionalProperties: false }
+const query = t.Object({ project_id: t.String(), ...pageQuery }, strict)
 
 export function createMatchesController(options: AdminOptions) {
   const { database, wordings } = options
-  const query = t.Object({ project_id: t.String(), ...pageQuery }, strict)
-
-  async function list(actor: Actor, served: boolean, asked: typeof query.static) {
-    const { id } = await findProjectRow(database, actor, requireId('proj', asked.project_id))
-    const cursor = asked.after === undefined ? null : readTimeCursor(asked.after)
-    const rows = await pageOfMatches(database, actor, {
-      of_project: id,
-      served,
-      only_request: null,
-      before_time: cursor?.at ?? null,
-      before_request_id: cursor?.requestId ?? null,
-      page_size: pageSize(asked.limit),
-    })
-    return toPage(await Promise.all(rows.map(row => describeMatch(row, id, wordings))), asked.limit)
-  }
 
   return createController(options, '/v1/cache')
-    .get('/matches', ({ caller, query: asked }) => list(caller.actor, true, asked), { query })
-    .get('/near_misses', ({ caller, query: asked }) => list(caller.actor, false, asked), { query })
+    .get('/matches', ({ caller, query: asked }) => listMatches(options, caller.actor, asked, { served: true }), {
+      query,
+    })
+    .get('/near_misses', ({ caller, query: asked }) => listMatches(options, caller.actor, asked, { served: false }), {
+      query,
+    })
     .post(
       '/verdicts',
       async ({ caller, body: { project_id, request_id, verdict } }) => {
         const project = requireId('proj', project_id)
         await giveFeedback(database, caller.actor, { project, request_id, verdict })
-        const of = { of_project: project, only_request: request_id, before_time: null, before_request_id: null }
-        const [hits, misses] = await Promise.all(
-          [true, false].map(served => pageOfMatches(database, caller.actor, { ...of, served, page_size: 1 })),
-        )
-        const row = hits?.[0] ?? misses?.[0]
-        if (row === undefined) throw notFound('There is no such match in this project.')
-        return describeMatch(row, project, wordings)
+        return describeMatch(await findMatch(database, caller.actor, project, request_id), project, wordings)
       },
       {
         body: t.Object({ project_id: t.String(), request_id: t.String(), verdict: oneOf('wrong', 'right') }, strict),
@@ -94,6 +79,36 @@ export function createMatchesController(options: AdminOptions) {
       },
       { query: t.Object({ project_id: t.String() }, strict) },
     )
+}
+
+async function listMatches(
+  { database, wordings }: AdminOptions,
+  actor: Actor,
+  asked: typeof query.static,
+  { served }: { served: boolean },
+) {
+  const { id } = await findProjectRow(database, actor, requireId('proj', asked.project_id))
+  const cursor = asked.after === undefined ? null : readTimeCursor(asked.after)
+  const rows = await pageOfMatches(database, actor, {
+    of_project: id,
+    served,
+    only_request: null,
+    before_time: cursor?.at ?? null,
+    before_request_id: cursor?.requestId ?? null,
+    page_size: pageSize(asked.limit),
+  })
+  return toPage(await Promise.all(rows.map(row => describeMatch(row, id, wordings))), asked.limit)
+}
+
+/** The request's match, served or nearly. */
+async function findMatch(database: Database, actor: Actor, project: number, requestId: string): Promise<MatchRow> {
+  const of = { of_project: project, only_request: requestId, before_time: null, before_request_id: null }
+  const [hits, misses] = await Promise.all(
+    [true, false].map(served => pageOfMatches(database, actor, { ...of, served, page_size: 1 })),
+  )
+  const row = hits?.[0] ?? misses?.[0]
+  if (row === undefined) throw notFound('There is no such match in this project.')
+  return row
 }
 
 async function describeMatch(row: MatchRow, project: number, wordings: Wordings) {

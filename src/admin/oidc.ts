@@ -25,23 +25,23 @@ export type OidcOutcome = { email: string } | { refused: 'unverified' | 'refused
 const SCOPE = 'openid email'
 const TIME_LIMIT_SECONDS = 10
 
-export function createOidc(config: OidcConfig, log: Log): Oidc {
-  // Imported on first use: most installations have no provider.
-  const library = () => import('openid-client')
-  let discovering: Promise<Configuration> | null = null
+/** Imported on first use: most installations have no provider. */
+const library = () => import('openid-client')
 
-  async function discover(): Promise<Configuration> {
-    const { allowInsecureRequests, discovery } = await library()
-    const issuer = new URL(config.issuer)
-    // The configuration allows http on loopback only.
-    const execute = issuer.protocol === 'http:' ? [allowInsecureRequests] : []
-    const secret = config.clientSecret ?? undefined
-    return discovery(issuer, config.clientId, secret, undefined, { execute, timeout: TIME_LIMIT_SECONDS })
-  }
+async function discover({ issuer, clientId, clientSecret }: OidcConfig): Promise<Configuration> {
+  const { allowInsecureRequests, discovery } = await library()
+  const server = new URL(issuer)
+  // The configuration allows http on loopback only.
+  const execute = server.protocol === 'http:' ? [allowInsecureRequests] : []
+  return discovery(server, clientId, clientSecret ?? undefined, undefined, { execute, timeout: TIME_LIMIT_SECONDS })
+}
+
+export function createOidc(config: OidcConfig, log: Log): Oidc {
+  let discovering: Promise<Configuration> | null = null
 
   /** Discovery runs once. A failure is not cached. */
   function provider(): Promise<Configuration> {
-    discovering ??= discover().catch(error => {
+    discovering ??= discover(config).catch(error => {
       discovering = null
       throw error
     })

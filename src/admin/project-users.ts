@@ -42,18 +42,10 @@ export function createProjectUsersController(options: AdminOptions) {
         if ((email === undefined) === (user_id === undefined)) {
           throw invalidRequest('Give either email or user_id.', 'email')
         }
-        if (user_id !== undefined) {
-          const user = await requireVisibleUser(database, caller.actor, user_id)
-          await setMember(database, caller.actor, { project, of_user: user, member_role: role })
-          return describeMember(await findMember(database, caller.actor, project, user))
-        }
-        const [added] = await addMember(database, caller.actor, {
-          project,
-          member_email: email ?? '',
-          member_role: role,
-        })
-        const member = describeMember(await findMember(database, caller.actor, project, added?.user_id ?? 0))
-        return added?.invitation ? { ...member, invitation: added.invitation } : member
+        if (email !== undefined) return inviteMember(database, caller.actor, project, { email, role })
+        const user = await requireVisibleUser(database, caller.actor, user_id ?? '')
+        await setMember(database, caller.actor, { project, of_user: user, member_role: role })
+        return describeMember(await findMember(database, caller.actor, project, user))
       },
       {
         body: t.Object({ role: t.String(), email: t.Optional(t.String()), user_id: t.Optional(t.String()) }, strict),
@@ -85,6 +77,18 @@ export function createProjectUsersController(options: AdminOptions) {
       await removeMember(database, caller.actor, { project, of_user: user })
       return { object: 'organization.project.user.deleted' as const, id: formatId('user', user), deleted: true }
     })
+}
+
+/** Somebody without an account gets an invitation. */
+async function inviteMember(
+  database: Database,
+  actor: Actor,
+  project: number,
+  { email, role }: { email: string; role: string },
+) {
+  const [added] = await addMember(database, actor, { project, member_email: email, member_role: role })
+  const member = describeMember(await findMember(database, actor, project, added?.user_id ?? 0))
+  return added?.invitation ? { ...member, invitation: added.invitation } : member
 }
 
 async function requireVisibleUser(database: Database, actor: Actor, userId: string): Promise<number> {

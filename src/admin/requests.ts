@@ -20,6 +20,22 @@ const NO_FILTER = {
   before_request_id: null,
 }
 
+const filter = t.Object(
+  {
+    project_id: t.String(),
+    start_time: time,
+    end_time: time,
+    api_key_id: t.Optional(t.String()),
+    model: t.Optional(t.String()),
+    cache_result: t.Optional(oneOf('HIT', 'HIT-SEMANTIC', 'MISS')),
+    outcome: t.Optional(oneOf('ok', 'failed')),
+    request_id: t.Optional(t.String()),
+    after: t.Optional(t.String()),
+    limit: t.Optional(t.Integer({ minimum: 1, maximum: 100 })),
+  },
+  { additionalProperties: false },
+)
+
 export function createRequestsController(options: AdminOptions) {
   const { database } = options
   return createController(options, '/v1/requests')
@@ -44,23 +60,7 @@ export function createRequestsController(options: AdminOptions) {
         })
         return toPage(rows.map(describeRequest), asked.limit)
       },
-      {
-        query: t.Object(
-          {
-            project_id: t.String(),
-            start_time: time,
-            end_time: time,
-            api_key_id: t.Optional(t.String()),
-            model: t.Optional(t.String()),
-            cache_result: t.Optional(oneOf('HIT', 'HIT-SEMANTIC', 'MISS')),
-            outcome: t.Optional(oneOf('ok', 'failed')),
-            request_id: t.Optional(t.String()),
-            after: t.Optional(t.String()),
-            limit: t.Optional(t.Integer({ minimum: 1, maximum: 100 })),
-          },
-          { additionalProperties: false },
-        ),
-      },
+      { query: filter },
     )
     .get(
       '/:request_id',

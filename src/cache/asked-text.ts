@@ -1,6 +1,7 @@
 /** Takes the one text out of a request by which it may be matched semantically; the rest is its context. */
 import { LRUCache } from 'lru-cache'
 import { isJsonObject, type JsonObject } from '../json/json-object.ts'
+import { takeContent } from '../openai-format/take-text.ts'
 import { takeResponsesText } from '../responses-format/plan-responses.ts'
 import { type ContextKind, contextKindOf } from '../text/context-kind.ts'
 import { type PromptReading, readPrompt } from '../text/read-prompt.ts'
@@ -45,7 +46,7 @@ function takeFromMessages(body: JsonObject): AskedText | null {
   if (!Array.isArray(body.messages)) return null
   const last: unknown = body.messages.at(-1)
   if (!isJsonObject(last) || last.role !== 'user') return null
-  const taken = takeContent(last.content)
+  const taken = takeContent(last.content, 'text')
   if (!taken) return null
   const messages = [...body.messages.slice(0, -1), { ...last, content: taken.rest }]
   return { text: taken.text, contextBody: { ...body, messages } }
@@ -54,19 +55,4 @@ function takeFromMessages(body: JsonObject): AskedText | null {
 /** PostgreSQL's text type holds neither a zero character nor a lone surrogate. */
 function isStorable(text: string): boolean {
   return text.length <= MAX_TEXT_LENGTH && text.trim() !== '' && !text.includes('\0') && text.isWellFormed()
-}
-
-/** Stands in place of the text; an object, because no content is one. */
-const TAKEN = { taken: true }
-
-function takeContent(content: unknown): { text: string; rest: unknown } | null {
-  if (typeof content === 'string') return { text: content, rest: TAKEN }
-  if (!Array.isArray(content)) return null
-  const texts: string[] = []
-  const rest = content.map(part => {
-    if (!isJsonObject(part) || part.type !== 'text' || typeof part.text !== 'string') return part
-    texts.push(part.text)
-    return { ...part, text: TAKEN }
-  })
-  return texts.length > 0 ? { text: texts.join('\n'), rest } : null
 }

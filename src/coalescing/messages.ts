@@ -39,6 +39,9 @@ export interface Message {
   payload: Uint8Array
 }
 
+/** Without its addressee; the number is 0 and the payload empty unless given. */
+export type OutgoingMessage = Pick<Message, 'kind'> & Partial<Pick<Message, 'number' | 'payload'>>
+
 const ID_LENGTH = 36
 const NUMBER_AT = 1 + ID_LENGTH
 const PAYLOAD_AT = NUMBER_AT + 4
@@ -49,7 +52,7 @@ export function encodeMessage({
   followerId,
   number = 0,
   payload = NOTHING,
-}: Omit<Message, 'number' | 'payload'> & Partial<Message>): Uint8Array {
+}: OutgoingMessage & Pick<Message, 'followerId'>): Uint8Array {
   const bytes = Buffer.allocUnsafe(PAYLOAD_AT + payload.length)
   bytes.write(kind + followerId, 0, 'latin1')
   bytes.writeUInt32LE(number, NUMBER_AT)

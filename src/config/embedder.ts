@@ -1,6 +1,6 @@
 /** Settings of the embedder. */
 import { fileURLToPath } from 'node:url'
-import { findFault } from '../embedders/local/model-folder.ts'
+import { findFault } from './model-files.ts'
 import type { Settings } from './settings.ts'
 
 export type EmbedderConfig =

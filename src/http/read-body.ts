@@ -48,14 +48,12 @@ export function createBodyReader({ maxBodyBytes, bodyTimeoutMs }: BodyLimits): (
         return announcedBytes <= LONGEST_WHOLE_BYTES ? request.bytes() : readInParts(request, announcedBytes)
       }
       const parts: Uint8Array[] = []
-      let length = 0
       for await (const part of request.body ?? []) {
-        length += part.length
-        if (length > maxBodyBytes) throw refuse('bodyTooLarge', { maxBytes: maxBodyBytes })
+        if (held + part.length > maxBodyBytes) throw refuse('bodyTooLarge', { maxBytes: maxBodyBytes })
         take(part.length)
         parts.push(part)
       }
-      return Buffer.concat(parts, length)
+      return Buffer.concat(parts, held)
     }
 
     async function readBytes(takesForms = false): Promise<Uint8Array> {

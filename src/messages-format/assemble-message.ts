@@ -43,15 +43,6 @@ export function createMessageAssembler(): MessageAssembler {
     if (Array.isArray(message.content)) blocks.push(...message.content.filter(isJsonObject))
   }
 
-  /** The last event's counts cover the whole message. A null count does not replace an earlier one. */
-  function endMessage({ delta, usage, ...rest }: JsonObject): void {
-    if (!body) return
-    const reported = isJsonObject(usage) ? Object.entries(usage).filter(([, count]) => count !== null) : []
-    body.usage = { ...(isJsonObject(body.usage) ? body.usage : {}), ...Object.fromEntries(reported) }
-    const { type: _type, ...beside } = rest
-    for (const fields of [beside, isJsonObject(delta) ? delta : {}]) Object.assign(body, fields)
-  }
-
   function continueBlock(block: JsonObject | undefined, { delta }: JsonObject): void {
     if (!block || !isJsonObject(delta) || !addDelta(block, delta, inputs)) flaw ??= 'inconsistent_chunks'
   }
@@ -65,7 +56,7 @@ export function createMessageAssembler(): MessageAssembler {
     else if (type === 'content_block_delta') continueBlock(block, event)
     else if (type === 'content_block_stop' && block && inputs.has(block)) {
       block.input = readInput(inputs.get(block) ?? '')
-    } else if (type === 'message_delta') endMessage(event)
+    } else if (type === 'message_delta' && body) endMessage(body, event)
     else if (type === 'message_stop') sawEnd = true
     else if (type === 'error') {
       error ??= readField(event, 'error') ?? event
@@ -86,6 +77,14 @@ export function createMessageAssembler(): MessageAssembler {
       return { body, usage: body?.usage ?? null, sawEnd, error, completeness }
     },
   }
+}
+
+/** The last event's counts cover the whole message. A null count does not replace an earlier one. */
+function endMessage(body: JsonObject, { delta, usage, ...rest }: JsonObject): void {
+  const reported = isJsonObject(usage) ? Object.entries(usage).filter(([, count]) => count !== null) : []
+  body.usage = { ...(isJsonObject(body.usage) ? body.usage : {}), ...Object.fromEntries(reported) }
+  const { type: _type, ...beside } = rest
+  for (const fields of [beside, isJsonObject(delta) ? delta : {}]) Object.assign(body, fields)
 }
 
 /** Returns false for an unknown kind of delta: the block cannot be assembled then. */

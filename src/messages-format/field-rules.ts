@@ -1,11 +1,6 @@
 /** How each field of a Messages request is translated to chat completions. Code and documentation both use this table. */
 import type { MessageCreateParams } from '@anthropic-ai/sdk/resources/messages'
-
-export interface FieldRule {
-  treatment: 'translated' | 'dropped' | 'refused'
-  /** One sentence: what it becomes, or why not. */
-  reason: string
-}
+import type { FieldRule } from '../openai-format/field-rule.ts'
 
 /** Fields that clients send, but that the SDK's type of the request does not have. */
 type UntypedField = 'temperature' | 'top_p' | 'top_k' | 'context_management' | 'mcp_servers' | 'betas' | 'output_format'
@@ -53,7 +48,11 @@ export const FIELD_RULES = {
   user_profile_id: { treatment: 'dropped', reason: 'It names an account at Anthropic.' },
   workspace_id: { treatment: 'dropped', reason: 'It names an account at Anthropic.' },
   container: { treatment: 'refused', reason: 'Containers run at Anthropic only.' },
-  mcp_servers: { treatment: 'refused', reason: 'Anthropic calls MCP servers itself; other providers do not.' },
+  mcp_servers: {
+    treatment: 'refused',
+    reason: 'Anthropic calls MCP servers itself; other providers do not.',
+    accepts: servers => Array.isArray(servers) && servers.length === 0,
+  },
   inference_geo: {
     treatment: 'refused',
     reason: 'No other provider guarantees the region that an answer is computed in.',

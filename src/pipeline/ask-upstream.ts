@@ -1,7 +1,5 @@
 /** Leads a shared call: asks the provider, and settles the call for every subscriber. */
-import type { Lookup } from '../cache/lookup.ts'
 import type { ErrorResponse } from '../coalescing/shared-call.ts'
-import type { Joined } from '../coalescing/shared-calls.ts'
 import { isUpstreamFailure } from '../openai-format/completeness.ts'
 import { withLongBody } from '../providers/long-body.ts'
 import type { UpstreamAnswer } from '../providers/upstream.ts'
@@ -9,7 +7,7 @@ import { entryOf, finishMiss, passedOn, priceOf, storeResponse } from './complet
 import type { ProxyResponse } from './exchange.ts'
 import { readAll, readAnswer, usageOf } from './read-answer.ts'
 import { relayStream } from './relay-stream.ts'
-import type { RequestContext } from './request-context.ts'
+import type { LeadingContext } from './request-context.ts'
 import { JSON_TYPE, missHeaders, SSE_TYPE } from './response-headers.ts'
 import { replayStream } from './serve-hit.ts'
 import type { Stages } from './stages.ts'
@@ -20,31 +18,23 @@ import type { Stages } from './stages.ts'
  * or broke off before anything was sent; the caller must then settle the call.
  */
 export async function askUpstream(
-  context: RequestContext,
-  joined: Joined,
-  lookup: Lookup,
+  context: LeadingContext,
   stages: Stages,
 ): Promise<{ response: ProxyResponse } | { failure: ErrorResponse }> {
-  const { request, query, account, provider, accounting } = context
+  const { request, query, account, provider, accounting, call } = context
   await stages.checkReferences(query.references, account, provider)
   accounting.noteAsked()
   const { endpoint, body, bytes, stream } = query
-  const asked = { endpoint, headers: request.headers, stream, signal: joined.call.signal }
+  const asked = { endpoint, headers: request.headers, stream, signal: call.signal }
   const answer = await provider.ask(bytes ? withLongBody(asked, body, bytes) : { ...asked, body, bodyText: query.text })
-  if (answer.status !== 200) return { failure: await passOnError(context, joined, answer) }
+  if (answer.status !== 200) return { failure: await passOnError(context, answer) }
   const isStream = answer.headers.get('content-type')?.includes('text/event-stream') ?? false
-  if (isStream) return { response: relayStream(context, joined, answer, lookup, stages) }
-  return { response: await answerPlain(context, joined, answer, lookup, stages) }
+  if (isStream) return { response: relayStream(context, answer, stages) }
+  return { response: await answerPlain(context, answer, stages) }
 }
 
-async function answerPlain(
-  context: RequestContext,
-  { call, subscriber }: Joined,
-  answer: UpstreamAnswer,
-  lookup: Lookup,
-  stages: Stages,
-): Promise<ProxyResponse> {
-  const { query, provider } = context
+async function answerPlain(context: LeadingContext, answer: UpstreamAnswer, stages: Stages): Promise<ProxyResponse> {
+  const { query, provider, call, subscriber, lookup } = context
   const read = await readAnswer(answer.body, provider.name, { endpoint: query.endpoint, request: query.body })
   const { bytes, completeness, callsTools } = read
   const usage = await usageOf(query.endpoint, query.body, read)
@@ -56,7 +46,7 @@ async function answerPlain(
     ? { status: 200, headers: { ...headers, ...SSE_TYPE }, body: replayStream(bytes, query) }
     : { status: 200, headers: { ...headers, ...JSON_TYPE }, body: bytes }
   const isComplete = completeness === 'whole'
-  if (isComplete) await storeResponse(context, { bytes, callsTools }, usage, lookup, stages)
+  if (isComplete) await storeResponse(context, { bytes, callsTools }, usage, stages)
   call.settle(
     isComplete ? { kind: 'complete', entry: entryOf(context, bytes, usage) } : { kind: 'notShareable', failure: null },
   )
@@ -67,8 +57,7 @@ async function answerPlain(
 
 /** An upstream's error keeps its status, body and Retry-After. */
 async function passOnError(
-  { provider }: RequestContext,
-  { call, subscriber }: Joined,
+  { provider, call, subscriber }: LeadingContext,
   answer: UpstreamAnswer,
 ): Promise<ErrorResponse> {
   const body = await readAll(answer.body, provider.name)

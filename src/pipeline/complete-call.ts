@@ -1,19 +1,17 @@
 /** What a leader does with the upstream's response: stores it, prices it, accounts for it. */
 
 import type { CacheEntry } from '../cache/entry.ts'
-import type { Lookup } from '../cache/lookup.ts'
 import { costUsd, NO_USAGE, type TokenUsage } from '../catalogue/cost.ts'
 import type { UpstreamAnswer } from '../providers/upstream.ts'
 import { CLIENT_GONE_STATUS } from './exchange.ts'
-import type { RequestContext } from './request-context.ts'
+import type { LeadingContext, RequestContext } from './request-context.ts'
 import type { Stages } from './stages.ts'
 
 /** Stores a complete response as plain JSON, streamed or not. */
 export async function storeResponse(
-  { cacheQuery, provider }: RequestContext,
+  { cacheQuery, provider, lookup }: LeadingContext,
   { bytes, callsTools }: { bytes: Uint8Array; callsTools: boolean },
   { promptTokens, completionTokens }: TokenUsage,
-  lookup: Lookup,
   { cache }: Stages,
 ): Promise<void> {
   const response = {

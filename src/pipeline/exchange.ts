@@ -1,4 +1,5 @@
 /** What goes into the pipeline and what comes out, independent of any HTTP framework. */
+import type { CallFailure } from '../coalescing/shared-call.ts'
 import type { Endpoint } from '../providers/upstream.ts'
 
 export interface ProxyRequest {
@@ -37,6 +38,9 @@ export interface ProxyResponse {
   headers: Record<string, string>
   body: Uint8Array | string | ReadableStream<Uint8Array>
 }
+
+/** The response, or why there is none. Without one, nothing was sent and the request is not accounted for. */
+export type Attempt = { response: ProxyResponse } | { failure: CallFailure }
 
 /** Logged and recorded when the client has left; never sent. */
 export const CLIENT_GONE_STATUS = 499

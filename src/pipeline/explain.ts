@@ -2,7 +2,7 @@
 import type { Admission } from '../admission/admission.ts'
 import { hashBearerKey } from '../admission/api-key.ts'
 import type { Explainer } from '../cache/explain.ts'
-import { invalidRequest, ProxyError } from '../errors.ts'
+import { invalidRequest } from '../errors.ts'
 import { decodeUtf8 } from '../json/decode-utf8.ts'
 import type { JsonObject } from '../json/json-object.ts'
 import { isLargeBody, type LargeBodyReader } from '../large-bodies/read-large-body.ts'
@@ -25,10 +25,9 @@ export function createRequestExplainer(
   return async request => {
     const account = await admission.authenticate(hashBearerKey(request.authorization), request)
     const query = await readQuery(request, largeBodies)
-    const { route, cacheQuery } = planRequest(query, account, modelRouter)
-    if (route instanceof ProxyError) throw route
-    if (!cacheQuery) throw new Error('A request with a route has a cache query')
-    const explanation = await explainer.explain(cacheQuery)
+    const plan = planRequest(query, account, modelRouter)
+    if (plan.refusal) throw plan.refusal
+    const explanation = await explainer.explain(plan.cacheQuery)
     return { status: 200, headers: { ...JSON_TYPE }, body: JSON.stringify(explanation) }
   }
 }

@@ -2,32 +2,26 @@
  * Fallbacks: if the wanted model gave no part of a response, the same request goes to another model, as if the client had asked for it.
  */
 
-import { irrelevantTo } from '../cache/exact-key.ts'
 import { NO_USAGE } from '../catalogue/cost.ts'
 import type { CallFailure } from '../coalescing/shared-call.ts'
 import { ClientGone, ProxyError } from '../errors.ts'
 import { renameInLong } from '../providers/rename-model.ts'
 import { isPassing, UpstreamFailure } from '../providers/upstream-failure.ts'
-import { askUpstream } from './ask-upstream.ts'
 import type { ProxyResponse } from './exchange.ts'
-import { followCall } from './follow-call.ts'
-import { parseLargeRequest, type RequestQuery, withModel } from './parse-request.ts'
+import { parseBytes, type RequestQuery, withModel } from './parse-request.ts'
 import { planRequest } from './plan-request.ts'
 import type { RequestContext } from './request-context.ts'
-import { serveHit } from './serve-hit.ts'
 import { shareCall } from './share-call.ts'
 import type { Stages } from './stages.ts'
 
-const STEPS = { serveHit, follow: followCall, ask: askUpstream }
-
 /** Returns the response of the wanted model or of the first fallback that gives one. If none does, returns the wanted model's failure. */
 export async function answerWithFallbacks(context: RequestContext, stages: Stages): Promise<ProxyResponse> {
-  const wanted = await shareCall(context, STEPS, stages)
+  const wanted = await shareCall(context, stages)
   if ('response' in wanted) return wanted.response
   if (isPassingFailure(wanted.failure)) {
     for (const model of fallbacksOf(context)) {
       const substitute = await substituteFor(context, model, stages)
-      const attempt = substitute && (await shareCall(substitute, STEPS, stages))
+      const attempt = substitute && (await shareCall(substitute, stages))
       if (attempt && 'response' in attempt) return attempt.response
       // The client left while this fallback was asked, so the request ends with the fallback's cost.
       if (attempt?.failure instanceof ClientGone) throw attempt.failure
@@ -57,8 +51,9 @@ function fallbacksOf({ query, account }: RequestContext): string[] {
 async function substituteFor(context: RequestContext, model: string, stages: Stages): Promise<RequestContext | null> {
   const query = await queryFor(context, model, stages)
   const account = { ...context.account, allowed_models: null }
-  const { route: provider, cacheQuery } = planRequest(query, account, stages.modelRouter)
-  if (provider instanceof ProxyError || !cacheQuery) return null
+  const plan = planRequest(query, account, stages.modelRouter)
+  if (plan.refusal) return null
+  const { provider, cacheQuery } = plan
   context.accounting.noteProvider(provider)
   return { ...context, query, provider, cacheQuery }
 }
@@ -70,9 +65,8 @@ async function queryFor(
   { largeBodies }: Stages,
 ): Promise<RequestQuery> {
   if (!query.bytes) return withModel(query, model)
-  const owner = account.project_id
-  const bytes = await renameInLong({ bodyBytes: query.bytes }, model, String(owner))
-  return parseLargeRequest(request, await largeBodies.read(bytes, { irrelevant: irrelevantTo(query.endpoint), owner }))
+  const bytes = await renameInLong({ bodyBytes: query.bytes }, model, String(account.project_id))
+  return parseBytes(request, bytes, largeBodies, account.project_id)
 }
 
 /** An upstream's error keeps its status, body and Retry-After, and does not count; any other failure is thrown. */

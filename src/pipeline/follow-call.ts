@@ -1,30 +1,34 @@
 /** Follows another request's shared call: the same response, live or whole, at no cost. */
 import { cacheIdOf, type Match } from '../cache/match.ts'
 import { NO_USAGE } from '../catalogue/cost.ts'
-import type { CallFailure, Settlement } from '../coalescing/shared-call.ts'
+import type { CallFailure, Settlement, SharedCall } from '../coalescing/shared-call.ts'
 import type { Joined } from '../coalescing/shared-calls.ts'
 import { ClientGone, ProxyError } from '../errors.ts'
+import { whenAborted } from '../event-loop/when-aborted.ts'
 import { estimatePromptTokens } from '../tokens/count-tokens.ts'
 import { CLIENT_GONE_STATUS, type ProxyResponse } from './exchange.ts'
-import type { RequestContext } from './request-context.ts'
+import { isPassed, type RequestContext, type SharingContext } from './request-context.ts'
 import { followHeaders, SSE_TYPE } from './response-headers.ts'
-import { serveHit } from './serve-hit.ts'
+import { serveMatch } from './serve-hit.ts'
+import type { Stages } from './stages.ts'
 import { type StreamEnd, streamEvents, streamOptions } from './stream-events.ts'
 
 /** Returns the response, or the call's failure when its result is of use to the leader only. Throws ClientGone. */
 export async function followCall(
-  context: RequestContext,
+  context: SharingContext,
   { call, subscriber }: Joined,
+  stages: Stages,
 ): Promise<{ response: ProxyResponse } | { failure: CallFailure | null }> {
   const gone = rejectWhenGone(context.request.signal)
   try {
-    if (context.query.stream && (await Promise.race([call.started, gone])) === 'stream') {
+    if (!isPassed(context) && context.query.stream && (await Promise.race([call.started, gone])) === 'stream') {
       return { response: followStream(context, { call, subscriber }) }
     }
     const settlement = await Promise.race([call.settled, gone])
     subscriber.leave()
     if (settlement.kind === 'notShareable') return { failure: settlement.failure }
-    return { response: serveHit(context, matchOf(settlement, context.cacheQuery.requestHash)) }
+    const response = serveMatch(context, matchOf(settlement, context.cacheQuery.requestHash), stages)
+    return response ? { response } : { failure: null }
   } catch (error) {
     subscriber.leave()
     throw error
@@ -32,7 +36,7 @@ export async function followCall(
 }
 
 /** A leader's cache match is passed on; a complete response becomes a coalesced hit. */
-export function matchOf(settlement: Exclude<Settlement, { kind: 'notShareable' }>, requestHash: string): Match {
+function matchOf(settlement: Exclude<Settlement, { kind: 'notShareable' }>, requestHash: string): Match {
   if (settlement.kind === 'cached') return settlement.match
   return { result: 'HIT', reason: 'coalesced', id: cacheIdOf(requestHash), entry: settlement.entry }
 }
@@ -42,28 +46,32 @@ function followStream(
   { call, subscriber }: Pick<Joined, 'call' | 'subscriber'>,
 ): ProxyResponse {
   const { query, provider, accounting } = context
-  async function account(end: StreamEnd): Promise<void> {
-    const outcome = {
-      cacheResult: 'HIT' as const,
-      provider: provider.name,
-      pricedAs: provider.pricedAs,
-      model: query.model,
-    }
-    if (end.kind === 'gone')
-      return accounting.finish({ ...outcome, status: CLIENT_GONE_STATUS, counts: true, usage: NO_USAGE })
-    // A stream can report a failure in an event and still end normally.
-    const failure = end.kind === 'failed' ? end.failure : failureOf(await call.settled)
-    if (failure)
-      return accounting.finish({ ...outcome, status: failure.status, counts: false, usage: NO_USAGE, cause: failure })
-    accounting.finish({ ...outcome, status: 200, counts: true, usage: usageOf(await call.settled) })
-  }
+  const { body, ended } = streamEvents(subscriber, streamOptions(context))
+  void ended.then(end => finishFollowed(context, call, end))
   accounting.noteHeaders()
   const promptTokens = estimatePromptTokens(query.body, query.endpoint)
-  return {
-    status: 200,
-    headers: { ...SSE_TYPE, ...followHeaders(provider.name, promptTokens) },
-    body: streamEvents(subscriber, { ...streamOptions(context), onEnd: end => void account(end) }),
+  return { status: 200, headers: { ...SSE_TYPE, ...followHeaders(provider.name, promptTokens) }, body }
+}
+
+/** Accounts for a followed stream that has ended for its client. */
+async function finishFollowed(
+  { query, provider, accounting }: RequestContext,
+  call: SharedCall,
+  end: StreamEnd,
+): Promise<void> {
+  const outcome = {
+    cacheResult: 'HIT' as const,
+    provider: provider.name,
+    pricedAs: provider.pricedAs,
+    model: query.model,
   }
+  if (end.kind === 'gone')
+    return accounting.finish({ ...outcome, status: CLIENT_GONE_STATUS, counts: true, usage: NO_USAGE })
+  // A stream can report a failure in an event and still end normally.
+  const failure = end.kind === 'failed' ? end.failure : failureOf(await call.settled)
+  if (failure)
+    return accounting.finish({ ...outcome, status: failure.status, counts: false, usage: NO_USAGE, cause: failure })
+  accounting.finish({ ...outcome, status: 200, counts: true, usage: usageOf(await call.settled) })
 }
 
 function failureOf(settlement: Settlement): ProxyError | null {
@@ -80,8 +88,7 @@ function usageOf(settlement: Settlement) {
 /** Returns a promise that rejects when the client leaves. */
 export function rejectWhenGone(signal: AbortSignal): Promise<never> {
   const gone = new Promise<never>((_, reject) => {
-    if (signal.aborted) reject(new ClientGone())
-    else signal.addEventListener('abort', () => reject(new ClientGone()), { once: true })
+    whenAborted(signal, () => reject(new ClientGone()))
   })
   // Prevents an unhandled rejection when nothing awaits it any more.
   gone.catch(() => {})

@@ -3,10 +3,11 @@ import { type CacheControl, readCacheControl } from '../cache/cache-control.ts'
 import { irrelevantTo } from '../cache/exact-key.ts'
 import { invalidRequest } from '../errors.ts'
 import { canonicalizeBody } from '../json/canonical.ts'
+import { decodeUtf8 } from '../json/decode-utf8.ts'
 import { hasDuplicateKeys } from '../json/duplicate-keys.ts'
 import { hasInexactNumber } from '../json/inexact-number.ts'
 import { isJsonObject, type JsonObject } from '../json/json-object.ts'
-import type { LargeBody } from '../large-bodies/read-large-body.ts'
+import { isLargeBody, type LargeBody, type LargeBodyReader } from '../large-bodies/read-large-body.ts'
 import { planMessages } from '../messages-format/plan-messages.ts'
 import { findKeptReferences, type KeptReference } from '../openai-format/kept-references.ts'
 import type { Endpoint } from '../providers/upstream.ts'
@@ -80,6 +81,17 @@ export function parseLargeRequest({ endpoint, headers }: Asked, read: LargeBody)
     headers,
     control: controlOf(fields, headers),
   }
+}
+
+/** Parses a body of any size; a worker parses a large one. `owner` is the project whose turn it is. */
+export async function parseBytes(
+  asked: Asked,
+  bytes: Uint8Array,
+  largeBodies: LargeBodyReader,
+  owner: number,
+): Promise<RequestQuery> {
+  if (!isLargeBody(bytes)) return parseRequest(asked, decodeUtf8(bytes))
+  return parseLargeRequest(asked, await largeBodies.read(bytes, { irrelevant: irrelevantTo(asked.endpoint), owner }))
 }
 
 export function withHeaders(parsed: ParsedBody, headers: Headers): RequestQuery {

@@ -14,21 +14,24 @@ import type { Provider } from '../providers/upstream.ts'
 import { planResponses } from '../responses-format/plan-responses.ts'
 import type { RequestQuery } from './parse-request.ts'
 
-export interface RequestPlan {
-  /** The provider that would answer, or the error when there is none. */
-  route: Provider | ProxyError
-  /** Null without a route. */
-  cacheQuery: CacheQuery | null
-  /** The exact entry to read during admission; null when none is wanted. */
-  exactKey: string | null
-}
+export type RequestPlan =
+  | {
+      refusal: null
+      /** The provider that would answer. */
+      provider: Provider
+      cacheQuery: CacheQuery
+      /** The exact entry to read during admission; null when none is wanted. */
+      exactKey: string | null
+    }
+  /** No provider may answer. */
+  | { refusal: ProxyError; exactKey: null }
 
 export function planRequest(query: RequestQuery, account: Account, modelRouter: ModelRouter): RequestPlan {
-  const route = modelRouter.resolve(query.model, account, alternativesOf(query.body))
-  if (route instanceof ProxyError) return { route, cacheQuery: null, exactKey: null }
-  const cacheQuery = planCacheQuery(query, account, route)
+  const provider = modelRouter.resolve(query.model, account, alternativesOf(query.body))
+  if (provider instanceof ProxyError) return { refusal: provider, exactKey: null }
+  const cacheQuery = planCacheQuery(query, account, provider)
   const isLookedUpWhole = cacheQuery.control.lookup && query.embeddings === null
-  return { route, cacheQuery, exactKey: isLookedUpWhole ? cacheQuery.exactKey : null }
+  return { refusal: null, provider, cacheQuery, exactKey: isLookedUpWhole ? cacheQuery.exactKey : null }
 }
 
 /** Models that an aggregator may use instead, if the request names any. */

@@ -9,6 +9,8 @@ import { broken } from '../providers/call-upstream.ts'
 import { readBytes } from '../providers/read-bytes.ts'
 import type { Endpoint } from '../providers/upstream.ts'
 import { countAside } from '../tokens/count-aside.ts'
+import { estimatePromptTokens } from '../tokens/count-tokens.ts'
+import { estimateTextTokens } from '../tokens/estimate-text.ts'
 import { type AnswerInput, judgeAnswer, type ReadAnswer } from './judge-answer.ts'
 
 /** Larger plain responses are not held in memory; no provider sends any. */
@@ -62,6 +64,11 @@ export async function usageOf(
   { usage, text }: Pick<ReadAnswer, 'usage' | 'text'>,
 ): Promise<TokenUsage> {
   if (usage) return usage
-  const { promptTokens, textTokens } = await countAside({ endpoint, request, text })
+  const counting = countAside({ endpoint, request, text })
+  // A worker that died of its job must not keep the request open.
+  const { promptTokens, textTokens } = await counting.catch(() => ({
+    promptTokens: estimatePromptTokens(request, endpoint),
+    textTokens: estimateTextTokens(text),
+  }))
   return { promptTokens, cachedPromptTokens: 0, completionTokens: textTokens, reportedCostUsd: null }
 }

@@ -1,8 +1,5 @@
 /** Leads a streamed call: relays events as they arrive, stores the response if it is complete, and accounts for it either way. */
-import type { Lookup } from '../cache/lookup.ts'
 import { NO_USAGE, type TokenUsage } from '../catalogue/cost.ts'
-import type { SharedCall } from '../coalescing/shared-call.ts'
-import type { Joined } from '../coalescing/shared-calls.ts'
 import { ClientGone, ProxyError } from '../errors.ts'
 import { isUpstreamFailure } from '../openai-format/completeness.ts'
 import { EventLump } from '../openai-format/event-lump.ts'
@@ -16,7 +13,7 @@ import { CLIENT_GONE_STATUS, type ProxyResponse } from './exchange.ts'
 import type { AssembledStream } from './formats/answer-format.ts'
 import { formatOf } from './formats/format-of.ts'
 import { usageOf } from './read-answer.ts'
-import type { RequestContext } from './request-context.ts'
+import type { LeadingContext } from './request-context.ts'
 import { missHeaders, SSE_TYPE } from './response-headers.ts'
 import type { Stages } from './stages.ts'
 import { streamEvents, streamOptions } from './stream-events.ts'
@@ -24,43 +21,31 @@ import { streamEvents, streamOptions } from './stream-events.ts'
 const encoder = new TextEncoder()
 const NOTHING = new Uint8Array(0)
 
-export function relayStream(
-  context: RequestContext,
-  { call, subscriber }: Joined,
-  answer: UpstreamAnswer,
-  lookup: Lookup,
-  stages: Stages,
-): ProxyResponse {
-  const { query, provider, accounting } = context
+export function relayStream(context: LeadingContext, answer: UpstreamAnswer, stages: Stages): ProxyResponse {
+  const { query, provider, accounting, call, subscriber, lookup } = context
   const promptTokens = estimatePromptTokens(query.body, query.endpoint)
   const cost = priceOf(context, { ...NO_USAGE, promptTokens }, stages)
   call.startStream()
   // Not awaited: the leader's client may leave while followers still read.
-  void relay(context, call, answer, lookup, stages)
+  void relay(context, answer, stages)
   accounting.noteHeaders()
   return {
     status: 200,
     headers: { ...passedOn(answer), ...SSE_TYPE, ...missHeaders(provider.name, cost, lookup.missReason) },
-    body: streamEvents(subscriber, { ...streamOptions(context), onEnd: () => {} }),
+    body: streamEvents(subscriber, streamOptions(context)).body,
   }
 }
 
 /** Reads the stream to its end, settles the call, accounts for it. Never throws. */
-async function relay(
-  context: RequestContext,
-  call: SharedCall,
-  answer: UpstreamAnswer,
-  lookup: Lookup,
-  stages: Stages,
-): Promise<void> {
-  const { query } = context
-  const { assembled, held, brokenBy } = await readEvents(context, call, answer)
-  if (brokenBy !== undefined) return await endBroken(context, call, assembled, brokenBy)
+async function relay(context: LeadingContext, answer: UpstreamAnswer, stages: Stages): Promise<void> {
+  const { query, call } = context
+  const { assembled, held, brokenBy } = await readEvents(context, answer)
+  if (brokenBy !== undefined) return await endBroken(context, assembled, brokenBy)
   const usage = await usageOfStream(query, assembled)
   const isComplete = assembled.completeness === 'whole'
   const bytes = isComplete ? encoder.encode(JSON.stringify(assembled.body)) : NOTHING
   const callsTools = isComplete && formatOf(query.endpoint).callsTools(assembled.body)
-  if (isComplete) await storeResponse(context, { bytes, callsTools }, usage, lookup, stages)
+  if (isComplete) await storeResponse(context, { bytes, callsTools }, usage, stages)
   if (held) void call.push(held)
   const failure = isUpstreamFailure(assembled.completeness) ? broken(context.provider.name, 'reported a failure') : null
   call.settle(
@@ -69,7 +54,7 @@ async function relay(
   finishMiss(context, usage, failure === null)
 }
 
-function usageOfStream({ endpoint, body }: RequestContext['query'], assembled: AssembledStream): Promise<TokenUsage> {
+function usageOfStream({ endpoint, body }: LeadingContext['query'], assembled: AssembledStream): Promise<TokenUsage> {
   const format = formatOf(endpoint)
   const usage = format.readUsage(assembled.usage)
   return usageOf(endpoint, body, { usage, text: usage ? '' : format.textOf(assembled.body) })
@@ -83,7 +68,7 @@ interface ReadEvents {
   brokenBy: unknown
 }
 
-async function readEvents({ query }: RequestContext, call: SharedCall, answer: UpstreamAnswer): Promise<ReadEvents> {
+async function readEvents({ query, call }: LeadingContext, answer: UpstreamAnswer): Promise<ReadEvents> {
   const format = formatOf(query.endpoint)
   const assembler = format.createAssembler(query.body)
   const parser = createSseParser(({ data, event }) => assembler.push(data, event))
@@ -114,14 +99,14 @@ async function readEvents({ query }: RequestContext, call: SharedCall, answer: U
  * upstream worked for it.
  */
 async function endBroken(
-  context: RequestContext,
-  call: SharedCall,
+  { query, provider, accounting, call }: LeadingContext,
   assembled: AssembledStream,
   failure: unknown,
 ): Promise<void> {
-  const { query, provider, accounting } = context
   const reported =
     failure instanceof ProxyError ? failure : broken(provider.name, 'broke off its answer', undefined, failure)
+  // Counted first: when a client learns of the end, the request is accounted for.
+  const usage = await usageOfStream(query, assembled)
   call.settle({ kind: 'notShareable', failure: reported }, reported)
   const isGone = failure instanceof ClientGone
   accounting.finish({
@@ -131,7 +116,7 @@ async function endBroken(
     provider: provider.name,
     pricedAs: provider.pricedAs,
     model: query.model,
-    usage: await usageOfStream(query, assembled),
+    usage,
     ...(isGone ? {} : { cause: reported }),
   })
 }

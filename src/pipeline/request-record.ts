@@ -2,7 +2,7 @@
 import type { Catalogue } from '../catalogue/catalogue.ts'
 import { costUsd, NO_USAGE, type TokenUsage } from '../catalogue/cost.ts'
 import type { Account } from '../postgres/admit.ts'
-import type { UsageRecord } from '../postgres/record-usage.ts'
+import type { UsageRecord } from '../postgres/usage-record.ts'
 import { describeCause } from '../telemetry/describe-cause.ts'
 import type { AccountedRequest, NotedQuery, Outcome } from './outcome.ts'
 

@@ -5,13 +5,24 @@ import { inPieces } from '../event-loop/in-pieces.ts'
 import { Job, LONGEST_ON_LOOP, offLoop } from '../event-loop/off-loop.ts'
 import type { ProxyResponse } from './exchange.ts'
 import type { RequestQuery } from './parse-request.ts'
-import type { RequestContext } from './request-context.ts'
+import { serveStored } from './pass-through/serve-stored.ts'
+import { isPassed, type RequestContext, type SharingContext } from './request-context.ts'
 import { hitHeaders, JSON_TYPE, SSE_TYPE } from './response-headers.ts'
+import type { Stages } from './stages.ts'
 import { type ReplayInput, writeReplay } from './write-replay.ts'
 
 const REPLAY = new Job<ReplayInput, Uint8Array>(new URL('./replay-job.ts', import.meta.url))
 
-/** `costUsd` is the price of deciding that the response may be served. */
+/** Returns null when the match cannot be served after all. `costUsd` is the price of deciding that it may be. */
+export function serveMatch(
+  context: SharingContext,
+  match: Match,
+  { catalogue }: Stages,
+  costUsd?: number,
+): ProxyResponse | null {
+  return isPassed(context) ? serveStored(context, match, catalogue) : serveHit(context, match, costUsd)
+}
+
 export function serveHit(
   { query, cacheQuery, provider, accounting }: RequestContext,
   match: Match,

@@ -1,93 +1,66 @@
-/** After an exact miss, a request joins the call in flight for the same request, or leads one of its own. */
+/** After an exact miss, a request follows the call in flight for the same request, or leads one of its own. */
 
 import type { CacheControl } from '../cache/cache-control.ts'
 import type { Lookup } from '../cache/lookup.ts'
-import type { Match } from '../cache/match.ts'
 import { mayCache } from '../cache/may-cache.ts'
 import type { CallFailure } from '../coalescing/shared-call.ts'
 import { type Joined, startAlone } from '../coalescing/shared-calls.ts'
 import { ClientGone, ProxyError, refuse } from '../errors.ts'
-import type { ProxyResponse } from './exchange.ts'
-import type { RequestContext } from './request-context.ts'
+import { whenAborted } from '../event-loop/when-aborted.ts'
+import { askUpstream } from './ask-upstream.ts'
+import type { Attempt } from './exchange.ts'
+import { followCall } from './follow-call.ts'
+import { askPassed } from './pass-through/ask-passed.ts'
+import { isPassed, type SharingContext } from './request-context.ts'
+import { serveMatch } from './serve-hit.ts'
 import type { Stages } from './stages.ts'
-
-/** The response, or why there is none. Without one, nothing was sent and the request is not accounted for. */
-export type Attempt = { response: ProxyResponse } | { failure: CallFailure }
-
-/** The parts of a request that sharing its call depends on. */
-export interface Shared extends Pick<RequestContext, 'request' | 'account' | 'cacheQuery' | 'accounting'> {
-  query: Pick<RequestContext['query'], 'body' | 'stream'>
-}
-
-/** The steps for a request of one kind, as its leader or as a follower. */
-export interface CallSteps<Context extends Shared> {
-  /** Returns null when the match cannot be served after all. */
-  serveHit(context: Context, match: Match, judgeUsd?: number): ProxyResponse | null
-  /** Throws ClientGone. */
-  follow(context: Context, joined: Joined): Promise<{ response: ProxyResponse } | { failure: CallFailure | null }>
-  /** Settles the call. If it throws, the caller settles it. */
-  ask(context: Context, joined: Joined, lookup: Lookup, stages: Stages): Promise<Attempt>
-}
 
 /** Calls that a request follows before it takes the last one's failure for its own. */
 const MAX_CALLS = 2
 
-export async function shareCall<Context extends Shared>(
-  context: Context,
-  steps: CallSteps<Context>,
-  stages: Stages,
-): Promise<Attempt> {
+export async function shareCall(context: SharingContext, stages: Stages): Promise<Attempt> {
   const { query, cacheQuery } = context
   let failure: CallFailure | null = null
   for (let attempt = 0; attempt < MAX_CALLS && mayShare(cacheQuery.control); attempt++) {
     const joined = stages.calls.join(cacheQuery.callName, query.stream)
     if (!joined) break
-    if (joined.isFirst) {
-      const led = await tryToLead(context, steps, joined, stages)
-      if (led) return led
-    }
-    const followed = await steps.follow(context, joined)
+    const lookup = joined.isFirst ? await tryToLead(context, joined, stages) : null
+    if (lookup) return lead(context, joined, lookup, stages)
+    const followed = await followCall(context, joined, stages)
     if ('response' in followed) return followed
     failure = followed.failure
   }
   if (failure) return { failure: failure instanceof ClientGone ? refuse('upstreamBrokeOff', null, failure) : failure }
   const lookup = cacheQuery.control.lookup ? await stages.cache.find(cacheQuery) : lookupSkipped(context)
-  return lead(context, steps, { joined: startAlone(query.stream), lookup }, stages)
+  return lead(context, startAlone(query.stream), lookup, stages)
 }
 
-/** Returns null when another process leads. The call then carries that leader's events. */
-async function tryToLead<Context extends Shared>(
-  context: Context,
-  steps: CallSteps<Context>,
-  joined: Joined,
-  stages: Stages,
-): Promise<Attempt | null> {
-  const { cacheQuery } = context
-  const { cache, leads } = stages
+/** Returns what the cache found; null when another process leads. The call then carries that leader's events. */
+async function tryToLead(
+  { cacheQuery }: SharingContext,
+  { call }: Joined,
+  { cache, leads }: Stages,
+): Promise<Lookup | null> {
   // Concurrently, when the lookup is free. An entry that another process stores in between comes with the lead.
   const looking = cache.findsForFree(cacheQuery) ? cache.find(cacheQuery) : null
-  const taken = await leads.take(cacheQuery.callName, joined.call, cacheQuery.exactKey)
+  const taken = await leads.take(cacheQuery.callName, call, cacheQuery.exactKey)
   if (!taken.isOurs) return null
   const lookup = await (looking ?? cache.find(cacheQuery))
-  const match = lookup.match ?? cache.readExact(taken.entry, cacheQuery)
-  return lead(context, steps, { joined, lookup: { ...lookup, match } }, stages)
+  return { ...lookup, match: lookup.match ?? cache.readExact(taken.entry, cacheQuery) }
 }
 
 /** Serves what the lookup found, else asks the provider. Followers may subscribe from the start. */
-async function lead<Context extends Shared>(
-  context: Context,
-  steps: CallSteps<Context>,
-  { joined, lookup }: { joined: Joined; lookup: Lookup },
+async function lead(
+  context: SharingContext,
+  { call, subscriber }: Joined,
+  lookup: Lookup,
   stages: Stages,
 ): Promise<Attempt> {
   const { request, cacheQuery, accounting } = context
-  const { call, subscriber } = joined
-  // A signal that is already aborted fires no event.
-  if (request.signal.aborted) subscriber.leave()
-  else request.signal.addEventListener('abort', subscriber.leave, { once: true })
+  whenAborted(request.signal, subscriber.leave)
   try {
     accounting.noteJudge(lookup.judgeUsd ?? 0)
-    const response = lookup.match && steps.serveHit(context, lookup.match, lookup.judgeUsd)
+    const response = lookup.match && serveMatch(context, lookup.match, stages, lookup.judgeUsd)
     if (lookup.match && response) {
       call.settle({ kind: 'cached', match: lookup.match })
       return { response }
@@ -96,7 +69,10 @@ async function lead<Context extends Shared>(
     else if (lookup.nearMiss) accounting.noteSemanticMatch(lookup.nearMiss, cacheQuery)
     if (cacheQuery.control.onlyIfCached) throw refuse('notCached')
     if (call.signal.aborted) throw new ClientGone()
-    return await steps.ask(context, joined, lookup, stages)
+    const leading = { call, subscriber, lookup }
+    return isPassed(context)
+      ? await askPassed({ ...context, ...leading }, stages)
+      : await askUpstream({ ...context, ...leading }, stages)
   } catch (error) {
     const failure = asFailure(error)
     call.settle({ kind: 'notShareable', failure })
@@ -104,7 +80,7 @@ async function lead<Context extends Shared>(
   }
 }
 
-function lookupSkipped({ query, account }: Shared): Lookup {
+function lookupSkipped({ query, account }: SharingContext): Lookup {
   const missReason = mayCache(query.body, account.cache_mode) ? 'no-store' : 'off'
   return { match: null, missReason, vector: null }
 }

@@ -12,15 +12,16 @@ export interface StreamOptions {
   includeUsage: boolean
   /** Returns the events that report a broken stream. */
   writeFailure(error: ProxyError): Uint8Array
-  /** Called once. */
-  onEnd(end: StreamEnd): void
+}
+
+export interface ClientStream {
+  body: ReadableStream<Uint8Array>
+  /** Never rejects. */
+  ended: Promise<StreamEnd>
 }
 
 /** The options that a request's own fields imply. */
-export function streamOptions({
-  request,
-  query,
-}: RequestContext): Pick<StreamOptions, 'includeUsage' | 'writeFailure'> {
+export function streamOptions({ request, query }: RequestContext): StreamOptions {
   const { writeFailure } = formatOf(query.endpoint)
   return { includeUsage: query.includeUsage, writeFailure: error => writeFailure(error, request.id) }
 }
@@ -29,20 +30,18 @@ export function streamOptions({
  * Reads from the subscriber only when the client reads. A broken stream ends with an error event, so that no client takes it for
  * complete.
  */
-export function streamEvents(
-  subscriber: Subscriber,
-  { includeUsage, writeFailure, onEnd }: StreamOptions,
-): ReadableStream<Uint8Array> {
+export function streamEvents(subscriber: Subscriber, { includeUsage, writeFailure }: StreamOptions): ClientStream {
+  const { promise: ended, resolve } = Promise.withResolvers<StreamEnd>()
   let isOver = false
 
   function end(how: StreamEnd): void {
     if (isOver) return
     isOver = true
     subscriber.leave()
-    onEnd(how)
+    resolve(how)
   }
 
-  return new ReadableStream<Uint8Array>(
+  const body = new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
         try {
@@ -68,4 +67,5 @@ export function streamEvents(
     },
     { highWaterMark: 0 },
   )
+  return { body, ended }
 }

@@ -2,29 +2,7 @@
 import type { Database } from './database.ts'
 import { bigint, defineStatement, nothing, runStatement } from './statement.ts'
 import { sumUsage } from './sum-usage.ts'
-
-/** One answered, refused or failed request; the columns of usage_records. */
-export interface UsageRecord {
-  /** ISO 8601. */
-  recorded_at: string
-  request_id: string
-  project_id: number
-  key_id: number
-  endpoint: string
-  model: string
-  provider: string | null
-  cache_result: 'HIT' | 'HIT-SEMANTIC' | 'MISS' | null
-  status: number
-  streamed: boolean
-  prompt_tokens: number
-  cached_prompt_tokens: number
-  completion_tokens: number
-  tokens_saved: number
-  cost_usd: number
-  saved_usd: number
-  latency_ms: number
-  duration_ms: number
-}
+import type { UsageRecord } from './usage-record.ts'
 
 /** In the order of record_usage()'s parameters. */
 const COLUMNS: readonly [keyof UsageRecord, string][] = [

@@ -1,5 +1,5 @@
 /** Sums usage records by hour before they are written: in PostgreSQL, this would cost a quarter of writing them. */
-import type { UsageRecord } from './record-usage.ts'
+import type { UsageRecord } from './usage-record.ts'
 
 /** A row of usage_pending. */
 type UsageSum = ReturnType<typeof openSum>

@@ -1,4 +1,5 @@
 /** Retries a provider that failed before its response began, if a second request does no harm. */
+import { whenAborted } from '../event-loop/when-aborted.ts'
 import type { Provider, UpstreamAnswer } from './upstream.ts'
 import { isPassing, UpstreamFailure } from './upstream-failure.ts'
 
@@ -92,7 +93,6 @@ function sleep(milliseconds: number, signal: AbortSignal): Promise<void> {
       signal.removeEventListener('abort', leave)
       resolve()
     }, milliseconds)
-    if (signal.aborted) leave()
-    else signal.addEventListener('abort', leave, { once: true })
+    whenAborted(signal, leave)
   })
 }

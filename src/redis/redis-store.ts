@@ -43,16 +43,7 @@ export function openRedisStore(connection: RedisConnection, installationId: stri
         )
       const first = await ask(false)
       const reply = Number(first[0]) === HAS_LOST ? await ask(true) : first
-      const [granted, countedAtSecond, waitMs, ...rest] = reply
-      const seen = rest.slice(0, windows.length).map(asBytes)
-      return {
-        granted: Number(granted),
-        countedAtSecond: Number(countedAtSecond),
-        waitMs: Number(waitMs),
-        totals: seen.map(window => (window ? totalOf(window) : 0)),
-        entries: entries.map((_, i) => asBytes(rest[windows.length + i])),
-        windows: seen.flatMap(window => window ?? []),
-      }
+      return readVerdict(reply, windows.length)
     },
     async uncount(windowNames, requests, countedAtSecond) {
       await redis.uncount(windowNames.length, ...windowNames.map(named), requests, countedAtSecond)
@@ -91,6 +82,20 @@ const HAS_LOST = -1
 function writeWindow({ limit, remembered, missed = 0 }: Window, hasLost: boolean): (number | Buffer | string)[] {
   const known = remembered ? birthOf(remembered) : 0
   return [limit, known, missed, hasLost && remembered ? toBuffer(remembered) : '']
+}
+
+/** The script's reply: three numbers, the windows as they are now, then the entries. */
+function readVerdict(reply: readonly (number | Buffer | null)[], windows: number): PassVerdict {
+  const [granted, countedAtSecond, waitMs, ...rest] = reply
+  const seen = rest.slice(0, windows).map(asBytes)
+  return {
+    granted: Number(granted),
+    countedAtSecond: Number(countedAtSecond),
+    waitMs: Number(waitMs),
+    totals: seen.map(window => (window ? totalOf(window) : 0)),
+    entries: rest.slice(windows).map(asBytes),
+    windows: seen.flatMap(window => window ?? []),
+  }
 }
 
 function asBytes(value: number | Buffer | null | undefined): Uint8Array | null {

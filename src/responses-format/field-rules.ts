@@ -1,14 +1,6 @@
 /** How each field of a Responses request is translated to chat completions. Code and documentation both use this table. */
 import type { ResponseCreateParams } from 'openai/resources/responses/responses'
-
-export interface FieldRule {
-  /** `repeated` fields have no effect, but the response repeats them. */
-  treatment: 'translated' | 'repeated' | 'dropped' | 'refused'
-  /** One sentence: what it becomes, or why not. */
-  reason: string
-  /** For a refused field: values that have no effect and so are accepted. Null always is. */
-  accepts?: (value: unknown) => boolean
-}
+import type { FieldRule } from '../openai-format/field-rule.ts'
 
 /** Codex sends `client_metadata`, which the SDK's type does not have. */
 export type RuledField = keyof ResponseCreateParams | 'client_metadata'

@@ -1,6 +1,7 @@
 /** Decides whether and how the cache may be used for a Responses request. */
 
 import { isJsonObject, type JsonObject } from '../json/json-object.ts'
+import { TAKEN, takeContent } from '../openai-format/take-text.ts'
 
 export type ResponsesPlan =
   /** The request depends on state at the provider, or causes an action: it is neither looked up nor stored. `field` is why. */
@@ -80,9 +81,6 @@ function isGiven(value: unknown): boolean {
   return value !== undefined && value !== null
 }
 
-/** Replaces the text. An object, because no content is an object. */
-const TAKEN = { taken: true }
-
 /**
  * Takes out the text by which a request may be matched semantically: that of the last item, if it is a user's message.
  * `contextBody` is the body without it. Returns null when the request can only be matched exactly.
@@ -92,20 +90,8 @@ export function takeResponsesText(body: JsonObject): { text: string; contextBody
   if (typeof input === 'string') return { text: input, contextBody: { ...body, input: TAKEN } }
   const last: unknown = Array.isArray(input) ? input.at(-1) : null
   if (!isJsonObject(last) || last.role !== 'user' || (last.type ?? 'message') !== 'message') return null
-  const taken = takeContent(last.content)
+  const taken = takeContent(last.content, 'input_text')
   if (!taken || !Array.isArray(input)) return null
   const rest = { ...last, content: taken.rest }
   return { text: taken.text, contextBody: { ...body, input: [...input.slice(0, -1), rest] } }
-}
-
-function takeContent(content: unknown): { text: string; rest: unknown } | null {
-  if (typeof content === 'string') return { text: content, rest: TAKEN }
-  if (!Array.isArray(content)) return null
-  const texts: string[] = []
-  const rest = content.map(part => {
-    if (!isJsonObject(part) || part.type !== 'input_text' || typeof part.text !== 'string') return part
-    texts.push(part.text)
-    return { ...part, text: TAKEN }
-  })
-  return texts.length > 0 ? { text: texts.join('\n'), rest } : null
 }

@@ -34,13 +34,6 @@ export function guardStore(store: FastStore, { processes = 1, onChange }: GuardO
     }
   }
 
-  /** Its reply came too late, and this process counted the batch meanwhile: Redis's count is taken back. */
-  async function uncountTwice({ windows }: PassBatch, { granted, countedAtSecond }: PassVerdict): Promise<void> {
-    if (granted === 0) return
-    const names = windows.map(window => window.name)
-    await store.uncount(names, granted, countedAtSecond).catch(() => {})
-  }
-
   const nothing = () => {}
   return {
     kind: store.kind,
@@ -49,7 +42,7 @@ export function guardStore(store: FastStore, { processes = 1, onChange }: GuardO
       let isCountedHere = false
       async function attempt(): Promise<PassVerdict> {
         const verdict = await passInStore(batch)
-        if (isCountedHere) await uncountTwice(batch, verdict)
+        if (isCountedHere) await uncountTwice(store, batch, verdict)
         return verdict
       }
       return guard.try(attempt, () => {
@@ -80,6 +73,17 @@ export function guardStore(store: FastStore, { processes = 1, onChange }: GuardO
       await store.close()
     },
   }
+}
+
+/** Its reply came too late, and this process counted the batch meanwhile: Redis's count is taken back. */
+async function uncountTwice(
+  store: FastStore,
+  { windows }: PassBatch,
+  { granted, countedAtSecond }: PassVerdict,
+): Promise<void> {
+  if (granted === 0) return
+  const names = windows.map(window => window.name)
+  await store.uncount(names, granted, countedAtSecond).catch(() => {})
 }
 
 /** A negative second marks a count made by this process. */

@@ -1,5 +1,5 @@
 /** The queue of usage records, written in batches. Each batch keeps its id until its fate is known. */
-import type { UsageRecord } from '../postgres/record-usage.ts'
+import type { UsageRecord } from '../postgres/usage-record.ts'
 
 export const MAX_BATCH = 1_000
 /** About a minute of a busy proxy. If the database is away for longer, records are dropped, so that memory stays bounded. */

@@ -1,6 +1,7 @@
 /** Collects usage records and writes them in batches, off the hot path. */
 import { type Database, sqlStateOf } from '../postgres/database.ts'
-import { recordUsage, type UsageRecord } from '../postgres/record-usage.ts'
+import { recordUsage } from '../postgres/record-usage.ts'
+import type { UsageRecord } from '../postgres/usage-record.ts'
 import { describeCause } from './describe-cause.ts'
 import type { Log } from './log.ts'
 import { MAX_BATCH, UsageQueue } from './usage-queue.ts'

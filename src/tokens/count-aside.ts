@@ -1,23 +1,10 @@
 /** Counts tokens without blocking the event loop: a worker does, which alone loads vocabularies. */
 import { isOnLoop, Job, offLoop } from '../event-loop/off-loop.ts'
-import { count } from './count-job.ts'
-import { run as countTexts } from './count-texts-job.ts'
-import type { Endpoint } from './count-tokens.ts'
+import { type Counted, count, type ToCount, type WrittenToCount } from './count-job.ts'
+import { run as countTexts, type TextsToCount } from './count-texts-job.ts'
 import { jsonText } from './json.ts'
 
-export interface ToCount {
-  endpoint: Endpoint
-  request: Record<string, unknown>
-  /** Counted for the same model, besides the prompt. */
-  text: string
-}
-
-export interface Counted {
-  promptTokens: number
-  textTokens: number
-}
-
-const COUNT = new Job<Omit<ToCount, 'request'> & { json: string }, Counted>(new URL('./count-job.ts', import.meta.url))
+const COUNT = new Job<WrittenToCount, Counted>(new URL('./count-job.ts', import.meta.url))
 
 /** Counts as `countPromptTokens` and `countTextTokens` do. */
 export async function countAside(asked: ToCount, owner = ''): Promise<Counted> {
@@ -31,11 +18,6 @@ export async function countAside(asked: ToCount, owner = ''): Promise<Counted> {
 export function warmCounting(): void {
   // What fails here is told by the first count.
   countTextsAside({ texts: ['warm'], model: '' }).catch(() => {})
-}
-
-export interface TextsToCount {
-  texts: readonly string[]
-  model: string
 }
 
 const COUNT_TEXTS = new Job<TextsToCount, number[]>(new URL('./count-texts-job.ts', import.meta.url))

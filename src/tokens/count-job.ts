@@ -1,9 +1,23 @@
 /** The worker's job that counts a request's prompt, and a text besides it. */
 import type { JobDone } from '../event-loop/off-loop.ts'
-import type { Counted, ToCount } from './count-aside.ts'
-import { countPromptTokens, countTextTokens } from './count-tokens.ts'
+import { countPromptTokens, countTextTokens, type Endpoint } from './count-tokens.ts'
 
-export function run({ json, ...asked }: Omit<ToCount, 'request'> & { json: string }): JobDone<Counted> {
+export interface ToCount {
+  endpoint: Endpoint
+  request: Record<string, unknown>
+  /** Counted for the same model, besides the prompt. */
+  text: string
+}
+
+export interface Counted {
+  promptTokens: number
+  textTokens: number
+}
+
+/** With the request as JSON text. */
+export type WrittenToCount = Omit<ToCount, 'request'> & { json: string }
+
+export function run({ json, ...asked }: WrittenToCount): JobDone<Counted> {
   return { output: count({ ...asked, request: JSON.parse(json) }) }
 }
 

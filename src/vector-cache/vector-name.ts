@@ -1,6 +1,7 @@
-/** Names an embedding input: a hash over everything that can change its vector. */
+/** Names an embedding input: a hash over everything that can change its vector, or how it is stored. */
 import { canonicalizeBody, sha256 } from '../json/canonical.ts'
 import type { JsonObject } from '../json/json-object.ts'
+import { PACKED_FORM } from './pack-vector.ts'
 
 /** A text, or token ids. */
 export type Input = string | readonly number[]
@@ -32,7 +33,7 @@ export function createVectorNames({
   otherFields,
 }: VectorSpace): NameVector {
   const fields = canonicalizeBody({ ...otherFields, model, dimensions })
-  const parts = ['vector', namespace, route, fields]
+  const parts = [`vector ${PACKED_FORM}`, namespace, route, fields]
   if (headers.length > 0) parts.push(JSON.stringify(headers))
   const space = sha256(parts.join('\n'))
   return input => sha256(`${space}${spell(input)}`)

@@ -57,21 +57,6 @@ export function createVectorStore({ database, store, log }: VectorStoreOptions):
     return found
   }
 
-  /** One call at a time, because requests need the connections, too. */
-  async function keep(owner: Owner, vectors: readonly NamedVector[], ttlSeconds: number): Promise<void> {
-    for (const some of inCalls(vectors)) {
-      await storeVectors(database, {
-        projectId: owner.project_id,
-        cacheGeneration: owner.cache_generation,
-        test: owner.key_type === 'test',
-        vectors: some,
-        ttlSeconds,
-      }).catch(error => {
-        log.warn({ cause: describeCause(error) }, 'vectors could not be stored')
-      })
-    }
-  }
-
   return {
     async find(owner, names, maxAgeSeconds) {
       const found: (StoredVector | null)[] = []
@@ -100,13 +85,33 @@ export function createVectorStore({ database, store, log }: VectorStoreOptions):
         const made = some.map(vector => ({ ...vector, createdAtMs, ttlMs: ttlSeconds * 1000 }))
         areCopied = (await copies.write(owner, made)) && areCopied
       }
-      const kept = keeping.add(keep(owner, vectors, ttlSeconds))
+      const kept = keeping.add(keepAll(owner, vectors, ttlSeconds, { database, log }))
       if (!areCopied) await kept
     },
 
     async drain(timeLimitMs) {
       await withinTimeLimit(timeLimitMs, keeping.settled()).catch(() => {})
     },
+  }
+}
+
+/** One call at a time, because requests need the connections, too. */
+async function keepAll(
+  owner: Owner,
+  vectors: readonly NamedVector[],
+  ttlSeconds: number,
+  { database, log }: Pick<VectorStoreOptions, 'database' | 'log'>,
+): Promise<void> {
+  for (const some of inCalls(vectors)) {
+    await storeVectors(database, {
+      projectId: owner.project_id,
+      cacheGeneration: owner.cache_generation,
+      test: owner.key_type === 'test',
+      vectors: some,
+      ttlSeconds,
+    }).catch(error => {
+      log.warn({ cause: describeCause(error) }, 'vectors could not be stored')
+    })
   }
 }
 

@@ -1,6 +1,7 @@
 /** A proxy with something to look at: an administrator, projects, keys, members, and a month of usage. */
 import { hashPassword } from '../../src/admin/login.ts'
-import { recordUsage, type UsageRecord } from '../../src/postgres/record-usage.ts'
+import { recordUsage } from '../../src/postgres/record-usage.ts'
+import type { UsageRecord } from '../../src/postgres/usage-record.ts'
 import { ask } from '../harness/client.ts'
 import type { TestProxy } from '../harness/proxy.ts'
 

@@ -91,8 +91,7 @@ function relay({ status, headers, body }: UpstreamAnswer, dropUsage: boolean): R
   return streamEvents(subscriber, {
     includeUsage: !dropUsage,
     writeFailure: error => chatFormat.writeFailure(error, 'req_1'),
-    onEnd: () => {},
-  })
+  }).body
 }
 
 function lastBody(): Record<string, unknown> {

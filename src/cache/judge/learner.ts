@@ -33,8 +33,7 @@ const MOST_FAILED_SECONDS = 3_600
 
 export function createLearner(database: Database, prepareCall: PrepareModelCall, log: Log): Learner {
   const stopping = new AbortController()
-  /** Consecutive failures of each project's judge. */
-  const failures = new Map<number, number>()
+  const judge = createPairJudge(database, prepareCall, log, stopping.signal)
   let working: Promise<void> | null = null
   const alarm = new Alarm(() => {
     working ??= work().finally(() => {
@@ -57,6 +56,28 @@ export function createLearner(database: Database, prepareCall: PrepareModelCall,
     }
   }
 
+  workIn(LOOK_EVERY_MS)
+
+  return {
+    wake: () => workIn(PAUSE_MS),
+    async stop() {
+      stopping.abort()
+      alarm.clear()
+      await working
+    },
+  }
+}
+
+/** Judges one queued pair: both orders are asked, and the verdict is settled. Without one, the project is left alone for a while. */
+function createPairJudge(
+  database: Database,
+  prepareCall: PrepareModelCall,
+  log: Log,
+  stopping: AbortSignal,
+): (pair: QueuedPair) => Promise<void> {
+  /** Consecutive failures of each project's judge. */
+  const failures = new Map<number, number>()
+
   async function judge(pair: QueuedPair): Promise<void> {
     const { project_id } = pair
     const putBack = () => postponeJudgements(database, pair, { forSeconds: NO_MEANS_SECONDS, wasTried: false })
@@ -70,10 +91,10 @@ export function createLearner(database: Database, prepareCall: PrepareModelCall,
     const day = await reserveJudgement(database, project_id, estimatedUsd)
     if (day === null) return putBack()
 
-    const limit = AbortSignal.any([stopping.signal, AbortSignal.timeout(ASK_TIME_LIMIT_MS)])
+    const limit = AbortSignal.any([stopping, AbortSignal.timeout(ASK_TIME_LIMIT_MS)])
     const { verdict, isSure, costUsd, cause } = await askInTurn(calls, limit)
     await settleJudgement(database, { ...describe(pair, isSure), day, correctionUsd: costUsd - estimatedUsd, verdict })
-    if (verdict === null && !stopping.signal.aborted) await leaveAlone(pair, cause)
+    if (verdict === null && !stopping.aborted) await leaveAlone(pair, cause)
     else failures.delete(project_id)
   }
 
@@ -86,16 +107,7 @@ export function createLearner(database: Database, prepareCall: PrepareModelCall,
     await postponeJudgements(database, pair, { forSeconds, wasTried: true })
   }
 
-  workIn(LOOK_EVERY_MS)
-
-  return {
-    wake: () => workIn(PAUSE_MS),
-    async stop() {
-      stopping.abort()
-      alarm.clear()
-      await working
-    },
-  }
+  return judge
 }
 
 /** Returns null when the pair is too long to be judged. */

@@ -1,6 +1,8 @@
-/** Reads a folder with an ONNX model: which files count, and how its makers turn a text into a vector. */
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+/** Reads a folder with an ONNX model: how its makers turn a text into a vector. */
+import { existsSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
+import { findFault, findModelFile } from '../../config/model-files.ts'
+import { isJsonObject } from '../../json/json-object.ts'
 
 /** Longer texts get no vector: a question of this length already takes a small model a tenth of a second. */
 const MOST_TOKENS = 256
@@ -23,16 +25,6 @@ export interface VectorRecipe {
   maxTokens: number
 }
 
-/** In order of preference. An int8 model is as good for this purpose and a quarter of the size. */
-const MODEL_NAMES = ['model.onnx', 'model_int8.onnx', 'model_quantized.onnx', 'model_uint8.onnx']
-
-/** What the folder lacks, in words that follow "it"; null when it is complete. */
-export function findFault(folder: string): string | null {
-  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return 'is not a folder'
-  if (!findModelFile(folder)) return 'holds no .onnx file'
-  return existsSync(join(folder, 'tokenizer.json')) ? null : 'holds no tokenizer.json'
-}
-
 /** Throws when `findFault` finds a fault, or a file is not JSON. */
 export function readModelFolder(folder: string): ModelFolder {
   const fault = findFault(folder)
@@ -47,16 +39,6 @@ export function readModelFolder(folder: string): ModelFolder {
   }
 }
 
-function findModelFile(folder: string): string | null {
-  const places = [folder, join(folder, 'onnx')]
-  for (const name of MODEL_NAMES) {
-    const found = places.map(place => join(place, name)).find(file => existsSync(file))
-    if (found) return found
-  }
-  const others = places.filter(place => existsSync(place)).flatMap(place => readdirSync(place).map(n => join(place, n)))
-  return others.toSorted().find(file => file.endsWith('.onnx')) ?? null
-}
-
 /** Sentence-transformers has a file for it. Of the models without that file, BGE's use the first token. */
 function readPooling(folder: string): VectorRecipe['pooling'] {
   const said = readObject(join(folder, '1_Pooling', 'config.json'))
@@ -68,7 +50,7 @@ function readPooling(folder: string): VectorRecipe['pooling'] {
 /** The default prompt of sentence-transformers, if one is set. E5's models need a prefix but seldom declare it. */
 function readPrefix(folder: string): string {
   const { default_prompt_name: chosen, prompts } = readObject(join(folder, 'config_sentence_transformers.json'))
-  if (typeof chosen === 'string' && isObject(prompts) && typeof prompts[chosen] === 'string') return prompts[chosen]
+  if (typeof chosen === 'string' && isJsonObject(prompts) && typeof prompts[chosen] === 'string') return prompts[chosen]
   return namesOf(folder).some(name => /\be5\b/.test(name)) ? 'query: ' : ''
 }
 
@@ -92,12 +74,8 @@ function readObject(file: string): Record<string, unknown> {
   if (!existsSync(file)) return {}
   try {
     const value: unknown = JSON.parse(readFileSync(file, 'utf8'))
-    return isObject(value) ? value : {}
+    return isJsonObject(value) ? value : {}
   } catch (error) {
     throw new Error(`${file} cannot be read`, { cause: error })
   }
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -29,7 +29,7 @@ export async function answerEmbeddings(
   const yieldTurn = createYieldTurn()
   const inputs = await nameInputs(context, embeddings, yieldTurn)
   const counter = createInputCounter(query.model, yieldTurn)
-  const gathered = await gatherVectors({ context, inputs, counter, yieldTurn }, stages)
+  const gathered = await gatherVectors({ context, inputs, counter, yieldTurn, stages })
   if (gathered.end) return endEarly(context, gathered)
 
   const { known, fetched, batches } = gathered

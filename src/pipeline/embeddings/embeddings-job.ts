@@ -2,6 +2,7 @@
 import type { YieldTurn } from '../../event-loop/yield.ts'
 import type { Input } from '../../vector-cache/vector-name.ts'
 import type { RequestContext } from '../request-context.ts'
+import type { Stages } from '../stages.ts'
 import type { InputCounter } from './count-inputs.ts'
 
 /** One input, and the name its vector is cached under. */
@@ -16,4 +17,5 @@ export interface EmbeddingsJob {
   inputs: readonly NamedInput[]
   counter: InputCounter
   yieldTurn: YieldTurn
+  stages: Stages
 }

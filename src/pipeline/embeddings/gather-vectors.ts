@@ -5,8 +5,6 @@ import { ClientGone, refuse } from '../../errors.ts'
 import { withinTimeLimit } from '../../event-loop/time-limit.ts'
 import type { StoredVector } from '../../vector-cache/stored-vector.ts'
 import { rejectWhenGone } from '../follow-call.ts'
-import type { RequestContext } from '../request-context.ts'
-import type { Stages } from '../stages.ts'
 import type { EmbeddingsJob, NamedInput } from './embeddings-job.ts'
 import type { FetchedBatch } from './fetch-batch.ts'
 import { type FetchEnd, fetchBatches } from './fetch-batches.ts'
@@ -29,13 +27,13 @@ export interface Gathered {
 const STORE_TIME_LIMIT_MS = 250
 
 /** Throws a 400 when token limits are exceeded, a 504 when a vector is missing and may not be fetched, and ClientGone. */
-export async function gatherVectors(job: EmbeddingsJob, stages: Stages): Promise<Gathered> {
+export async function gatherVectors(job: EmbeddingsJob): Promise<Gathered> {
   const { context, inputs } = job
   const {
     request,
     cacheQuery: { control },
   } = context
-  const known = await findKnown(job, stages)
+  const known = await findKnown(job)
   const gathered: Gathered = { known, fetched: new Map(), batches: [], usage: NO_USAGE, end: null }
   const unknown = inputs.filter(({ name }) => !known.has(name))
   await checkLimits(job, unknown, known)
@@ -45,13 +43,13 @@ export async function gatherVectors(job: EmbeddingsJob, stages: Stages): Promise
 
   const distinct = Array.from(new Map(unknown.map(named => [named.name, named])).values())
   // Vectors that another request failed to fetch are fetched here.
-  if (mayShare(control)) await fetchShared(job, distinct, gathered, stages)
+  if (mayShare(control)) await fetchShared(job, distinct, gathered)
   const left = distinct.filter(({ name }) => !known.has(name) && !gathered.fetched.has(name))
-  if (left.length > 0 && !gathered.end) await fetchMine(job, left, gathered, null, stages)
+  if (left.length > 0 && !gathered.end) await fetchMine(job, left, gathered, null)
   return gathered
 }
 
-async function findKnown({ context, inputs }: EmbeddingsJob, { vectors }: Stages): Promise<Map<string, StoredVector>> {
+async function findKnown({ context, inputs, stages }: EmbeddingsJob): Promise<Map<string, StoredVector>> {
   const {
     account,
     cacheQuery: { control },
@@ -59,7 +57,7 @@ async function findKnown({ context, inputs }: EmbeddingsJob, { vectors }: Stages
   const known = new Map<string, StoredVector>()
   if (!control.lookup) return known
   const names = Array.from(new Set(inputs.map(({ name }) => name)))
-  const found = await vectors.find(account, names, control.maxAgeSeconds)
+  const found = await stages.vectors.find(account, names, control.maxAgeSeconds)
   for (const [at, name] of names.entries()) {
     const vector = found[at]
     if (vector) known.set(name, vector)
@@ -83,18 +81,13 @@ function mayShare(control: CacheControl): boolean {
 }
 
 /** Fetches the vectors that are not in flight, and waits for those that are. */
-async function fetchShared(
-  job: EmbeddingsJob,
-  wanted: readonly NamedInput[],
-  gathered: Gathered,
-  stages: Stages,
-): Promise<void> {
+async function fetchShared(job: EmbeddingsJob, wanted: readonly NamedInput[], gathered: Gathered): Promise<void> {
   const { account, request } = job.context
   const names = wanted.map(({ name }) => name)
-  const joined = stages.vectorCalls.join(`${account.project_id} ${account.cache_generation}`, names)
+  const joined = job.stages.vectorCalls.join(`${account.project_id} ${account.cache_generation}`, names)
   try {
     const mine = wanted.filter(({ name }) => joined.mine.has(name))
-    if (mine.length > 0) await fetchMine(job, mine, gathered, joined, stages)
+    if (mine.length > 0) await fetchMine(job, mine, gathered, joined)
     if (gathered.end) return
     const gone = rejectWhenGone(request.signal)
     for (const [name, settled] of joined.theirs) {
@@ -112,7 +105,6 @@ async function fetchMine(
   mine: readonly NamedInput[],
   gathered: Gathered,
   joined: JoinedVectors | null,
-  stages: Stages,
 ): Promise<void> {
   const storing: Promise<void>[] = []
   for await (const batch of fetchBatches(job, mine)) {
@@ -123,29 +115,27 @@ async function fetchMine(
     gathered.batches.push(batch)
     gathered.usage = addUsage(gathered.usage, batch.usage)
     for (const [name, vector] of batch.vectors) gathered.fetched.set(name, vector)
-    storing.push(storeAndSettle(job.context, batch, joined, stages))
+    storing.push(storeAndSettle(job, batch, joined))
   }
   await Promise.all(storing)
 }
 
 /** Stores before it settles: a request too late to wait for a vector finds it stored. */
 async function storeAndSettle(
-  context: RequestContext,
+  job: EmbeddingsJob,
   { vectors }: FetchedBatch,
   joined: JoinedVectors | null,
-  stages: Stages,
 ): Promise<void> {
-  await withinTimeLimit(STORE_TIME_LIMIT_MS, store(context, vectors, stages)).catch(() => {})
+  await withinTimeLimit(STORE_TIME_LIMIT_MS, store(job, vectors)).catch(() => {})
   for (const [name, vector] of vectors) joined?.settle(name, vector)
 }
 
 async function store(
-  { cacheQuery, account }: RequestContext,
+  { context: { cacheQuery, account }, stages }: EmbeddingsJob,
   fetched: ReadonlyMap<string, FetchedVector>,
-  { vectors }: Stages,
 ): Promise<void> {
   const ttlSeconds = keptForSeconds(cacheQuery.control, account)
   if (ttlSeconds <= 0) return
   const named = Array.from(fetched, ([name, vector]) => ({ ...vector, name }))
-  await vectors.store(account, named, ttlSeconds)
+  await stages.vectors.store(account, named, ttlSeconds)
 }

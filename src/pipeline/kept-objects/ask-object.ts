@@ -1,5 +1,6 @@
 /** Asks a provider about one file or batch of the project: the object, its content, its cancellation or its deletion. */
 import { ClientGone, ProxyError } from '../../errors.ts'
+import { whenAborted } from '../../event-loop/when-aborted.ts'
 import type { Account } from '../../postgres/admit.ts'
 import { findKeptObject } from '../../postgres/kept-objects.ts'
 import type { Collection } from '../../providers/operations.ts'
@@ -51,8 +52,6 @@ export async function askObject(
 /** Returns a signal that is aborted with ClientGone when the client leaves. */
 function leavingOf(signal: AbortSignal): AbortSignal {
   const leaving = new AbortController()
-  const leave = () => leaving.abort(new ClientGone())
-  if (signal.aborted) leave()
-  else signal.addEventListener('abort', leave, { once: true })
+  whenAborted(signal, () => leaving.abort(new ClientGone()))
   return leaving.signal
 }

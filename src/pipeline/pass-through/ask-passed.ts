@@ -1,8 +1,6 @@
 /** Asks the provider for a pass-through operation and relays its response: buffered if it reports usage, else as it arrives. */
-import type { Lookup } from '../../cache/lookup.ts'
 import { NO_USAGE, type TokenUsage } from '../../catalogue/cost.ts'
 import type { Settlement } from '../../coalescing/shared-call.ts'
-import type { Joined } from '../../coalescing/shared-calls.ts'
 import { ClientGone, ProxyError } from '../../errors.ts'
 import { Job, offLoop } from '../../event-loop/off-loop.ts'
 import { readBytes } from '../../providers/read-bytes.ts'
@@ -10,13 +8,12 @@ import type { UpstreamAnswer } from '../../providers/upstream.ts'
 import { broken } from '../../providers/upstream-failure.ts'
 import { estimatePromptTokens } from '../../tokens/count-tokens.ts'
 import { entryOf, passedOn } from '../complete-call.ts'
-import { CLIENT_GONE_STATUS, type ProxyResponse } from '../exchange.ts'
+import { type Attempt, CLIENT_GONE_STATUS, type ProxyResponse } from '../exchange.ts'
 import { MAX_PLAIN_BYTES, readAll } from '../read-answer.ts'
 import { missHeaders, SSE_TYPE } from '../response-headers.ts'
-import type { Attempt } from '../share-call.ts'
 import type { Stages } from '../stages.ts'
 import { judgePassed, type PassedAnswer } from './judge-passed.ts'
-import type { PassedContext } from './passed-context.ts'
+import type { AskingContext, PassedContext } from './passed-context.ts'
 import { asPriced, type PassedUsage, priceOfPassed, readPassedUsage, readUsageOfEvent } from './passed-usage.ts'
 import { relayAnswer } from './relay-answer.ts'
 import { relayKept } from './relay-kept.ts'
@@ -27,13 +24,8 @@ const JUDGE = new Job<readonly Uint8Array[], PassedAnswer>(new URL('./judge-pass
 const NOT_SHAREABLE: Settlement = { kind: 'notShareable', failure: null }
 
 /** Throws a ProxyError when the upstream could not be reached, or broke off before anything was sent. */
-export async function askPassed(
-  context: PassedContext,
-  joined: Joined,
-  _: Lookup | null,
-  stages: Stages,
-): Promise<Attempt> {
-  const { request, query, account, provider, accounting } = context
+export async function askPassed(context: AskingContext, stages: Stages): Promise<Attempt> {
+  const { request, query, account, provider, accounting, call } = context
   if (!provider.pass) throw new Error(`${provider.name} passes nothing on`)
   await stages.checkReferences(query.references, account, provider)
   accounting.noteAsked()
@@ -44,21 +36,16 @@ export async function askPassed(
     headers: request.headers,
     leavesTrace: false,
     isDownload: false,
-    signal: joined.call.signal,
+    signal: call.signal,
   })
-  if (answer.status >= 400) return passOnError(context, joined, answer)
+  if (answer.status >= 400) return passOnError(context, answer)
   const type = answer.headers.get('content-type') ?? ''
-  if (/^application\/(\S+\+)?json/i.test(type)) return { response: await answerWhole(context, joined, answer, stages) }
-  if (/^text\/event-stream/i.test(type)) return { response: answerInEvents(context, joined, answer, stages) }
-  return { response: answerAsItComes(context, joined, answer, stages) }
+  if (/^application\/(\S+\+)?json/i.test(type)) return { response: await answerWhole(context, answer, stages) }
+  if (/^text\/event-stream/i.test(type)) return { response: answerInEvents(context, answer, stages) }
+  return { response: answerAsItComes(context, answer, stages) }
 }
 
-async function answerWhole(
-  context: PassedContext,
-  joined: Joined,
-  answer: UpstreamAnswer,
-  stages: Stages,
-): Promise<ProxyResponse> {
+async function answerWhole(context: AskingContext, answer: UpstreamAnswer, stages: Stages): Promise<ProxyResponse> {
   const { provider } = context
   const received = await readBytes(answer.body, provider.name, MAX_PLAIN_BYTES)
   const read =
@@ -69,20 +56,15 @@ async function answerWhole(
   // Invalid JSON was probably cut.
   if (!read.isJson) throw broken(provider.name, 'gave an answer that says it is JSON and is not')
   const usage = readPassedUsage(read.usage)
-  await keep(context, joined, { contentType: typeOf(answer), bytes, hasResults }, usage, stages)
+  await keep(context, { contentType: typeOf(answer), bytes, hasResults }, usage, stages)
   const cost = priceOfPassed(context, usage, stages.catalogue)
   finish(context, usage, cost)
   return { status: answer.status, headers: { ...passedOn(answer), ...missOf(context, cost) }, body: bytes }
 }
 
 /** Usage comes with the last event; until then the estimate stands. */
-function answerInEvents(
-  context: PassedContext,
-  { call }: Joined,
-  answer: UpstreamAnswer,
-  { catalogue }: Stages,
-): ProxyResponse {
-  const { query, accounting } = context
+function answerInEvents(context: AskingContext, answer: UpstreamAnswer, { catalogue }: Stages): ProxyResponse {
+  const { query, accounting, call } = context
   call.settle(NOT_SHAREABLE)
   accounting.noteHeaders()
   const promptTokens = estimatePromptTokens(query.body, query.endpoint)
@@ -98,36 +80,25 @@ function answerInEvents(
 }
 
 /** Relays bytes that never report their usage. */
-function answerAsItComes(
-  context: PassedContext,
-  joined: Joined,
-  answer: UpstreamAnswer,
-  stages: Stages,
-): ProxyResponse {
+function answerAsItComes(context: AskingContext, answer: UpstreamAnswer, stages: Stages): ProxyResponse {
   const { accounting, cacheQuery } = context
   accounting.noteHeaders()
   const cost = priceOfPassed(context, null, stages.catalogue)
   const headers = { ...passedOn(answer), ...missOf(context, cost) }
   const body = cacheQuery?.control.store
-    ? relayKeptSound(context, joined, answer, stages)
+    ? relayKeptSound(context, answer, stages)
     : relayAnswer(context, answer, { hasEvents: false, onWhole: () => finish(context, null, cost) })
   return { status: answer.status, headers, body }
 }
 
-function relayKeptSound(
-  context: PassedContext,
-  joined: Joined,
-  answer: UpstreamAnswer,
-  stages: Stages,
-): ReadableStream<Uint8Array> {
-  const { request, provider, accounting } = context
-  const { call, subscriber } = joined
+function relayKeptSound(context: AskingContext, answer: UpstreamAnswer, stages: Stages): ReadableStream<Uint8Array> {
+  const { request, provider, accounting, call, subscriber } = context
   return relayKept(answer, {
     signal: request.signal,
     onLeft: subscriber.leave,
     onTooLong: () => call.settle(NOT_SHAREABLE),
     async onWhole(bytes) {
-      if (bytes) await keep(context, joined, { contentType: typeOf(answer), bytes, hasResults: false }, null, stages)
+      if (bytes) await keep(context, { contentType: typeOf(answer), bytes, hasResults: false }, null, stages)
       finish(context, null, priceOfPassed(context, null, stages.catalogue))
     },
     onFailure(error) {
@@ -141,22 +112,22 @@ function relayKeptSound(
 
 /** Stores the response for later requests, and settles the call for its followers. */
 async function keep(
-  context: PassedContext,
-  { call }: Joined,
+  context: AskingContext,
   answer: AnswerToKeep,
   usage: TokenUsage | null,
   { cache }: Stages,
 ): Promise<void> {
+  const { call } = context
   const kept = await storePassed(context, answer, usage, cache)
   if (kept === null) return call.settle(NOT_SHAREABLE)
   call.settle({ kind: 'complete', entry: entryOf(context, kept, usage ?? NO_USAGE) })
 }
 
 /** An upstream's error keeps its status, body and Retry-After. */
-async function passOnError(context: PassedContext, { call }: Joined, answer: UpstreamAnswer): Promise<Attempt> {
+async function passOnError(context: AskingContext, answer: UpstreamAnswer): Promise<Attempt> {
   const body = await readAll(answer.body, context.provider.name)
   const failure = { status: answer.status, headers: { ...passedOn(answer), ...missOf(context, 0) }, body }
-  call.settle({ kind: 'notShareable', failure })
+  context.call.settle({ kind: 'notShareable', failure })
   return { failure }
 }
 

@@ -2,16 +2,17 @@
 import { hashBearerKey } from '../../admission/api-key.ts'
 import { startAlone } from '../../coalescing/shared-calls.ts'
 import { ProxyError } from '../../errors.ts'
+import { whenAborted } from '../../event-loop/when-aborted.ts'
 import type { Operation } from '../../providers/operations.ts'
-import type { ProxyRequest, ProxyResponse } from '../exchange.ts'
+import type { Attempt, ProxyRequest, ProxyResponse } from '../exchange.ts'
 import { reportFailure } from '../fallbacks.ts'
+import type { RequestContext } from '../request-context.ts'
 import { missHeaders } from '../response-headers.ts'
-import { type Attempt, type CallSteps, shareCall } from '../share-call.ts'
+import { shareCall } from '../share-call.ts'
 import type { Stages } from '../stages.ts'
 import { askPassed } from './ask-passed.ts'
-import { followPassed } from './follow-passed.ts'
-import { parsePassed } from './parse-passed.ts'
-import { isKept, type KeptContext, type PassedContext } from './passed-context.ts'
+import { type PassedQuery, parsePassed } from './parse-passed.ts'
+import type { PassedContext } from './passed-context.ts'
 import { planPassed } from './plan-passed.ts'
 import { serveStored } from './serve-stored.ts'
 
@@ -23,11 +24,6 @@ export type PassThrough = (request: ProxyRequest, operation: Operation) => Promi
  */
 export function createPassThrough(stages: Stages): PassThrough {
   const { admission, modelRouter, largeBodies, cache, catalogue } = stages
-  const steps: CallSteps<KeptContext> = {
-    serveHit: (context, match) => serveStored(context, match, catalogue),
-    follow: (context, joined) => followPassed(context, joined, catalogue),
-    ask: askPassed,
-  }
 
   return async (request, operation) => {
     const { account, leave } = await admission.admit(hashBearerKey(request.authorization), request.address, null)
@@ -45,10 +41,12 @@ export function createPassThrough(stages: Stages): PassThrough {
   }
 
   async function answer(context: PassedContext): Promise<ProxyResponse> {
+    const { cacheQuery } = context
     try {
-      const hit = isKept(context) ? await findExact(context) : null
+      const sharing = cacheQuery && { ...context, cacheQuery }
+      const hit = sharing && (await findExact(sharing))
       if (hit) return hit
-      const attempt = await (isKept(context) ? shareCall(context, steps, stages) : askAlone(context))
+      const attempt = await (sharing ? shareCall(sharing, stages) : askAlone(context))
       return 'response' in attempt ? attempt.response : reportFailure(attempt.failure, context)
     } catch (error) {
       if (error instanceof ProxyError) Object.assign(error.headers, missHeaders(context.provider.name, 0))
@@ -56,7 +54,7 @@ export function createPassThrough(stages: Stages): PassThrough {
     }
   }
 
-  async function findExact(context: KeptContext): Promise<ProxyResponse | null> {
+  async function findExact(context: RequestContext<PassedQuery>): Promise<ProxyResponse | null> {
     const { cacheQuery } = context
     if (!cacheQuery.control.lookup) return null
     const exact = cache.readExact(await cache.readEntry(cacheQuery.exactKey), cacheQuery)
@@ -65,10 +63,8 @@ export function createPassThrough(stages: Stages): PassThrough {
 
   /** A response that is not stored is not shared either: each request asks the provider. */
   function askAlone(context: PassedContext): Promise<Attempt> {
-    const joined = startAlone(false)
-    const { signal } = context.request
-    if (signal.aborted) joined.subscriber.leave()
-    else signal.addEventListener('abort', joined.subscriber.leave, { once: true })
-    return askPassed(context, joined, null, stages)
+    const { call, subscriber } = startAlone(false)
+    whenAborted(context.request.signal, subscriber.leave)
+    return askPassed({ ...context, call, subscriber }, stages)
   }
 }

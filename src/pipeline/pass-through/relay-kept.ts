@@ -1,5 +1,6 @@
 /** Relays audio as it arrives, and reads it to its end for all subscribers, even if its own client leaves. */
 import { ClientGone } from '../../errors.ts'
+import { whenAborted } from '../../event-loop/when-aborted.ts'
 import { joinBytes } from '../../openai-format/join-bytes.ts'
 import type { UpstreamAnswer } from '../../providers/upstream.ts'
 import { MAX_SOUND_BYTES } from './stored-sound.ts'
@@ -40,24 +41,20 @@ export function relayKept(answer: UpstreamAnswer, relay: KeptRelay): ReadableStr
     held?.push(bytes.slice())
   }
 
-  async function read(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
-    for (;;) {
-      const { done, value } = await reader.read()
-      if (hasLeft && held === null) throw new ClientGone()
-      if (done) return
-      hold(value)
-      if (!hasLeft) controller.enqueue(value)
-      while (held === null && !hasLeft && (controller.desiredSize ?? 0) < 0) {
-        await new Promise<void>(resolve => {
-          wake = resolve
-        })
-      }
-    }
-  }
-
   async function run(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
     try {
-      await read(controller)
+      for (;;) {
+        const { done, value } = await reader.read()
+        if (hasLeft && held === null) throw new ClientGone()
+        if (done) break
+        hold(value)
+        if (!hasLeft) controller.enqueue(value)
+        while (held === null && !hasLeft && (controller.desiredSize ?? 0) < 0) {
+          await new Promise<void>(resolve => {
+            wake = resolve
+          })
+        }
+      }
       await relay.onWhole(held && joinBytes(held))
       if (!hasLeft) controller.close()
     } catch (error) {
@@ -66,8 +63,7 @@ export function relayKept(answer: UpstreamAnswer, relay: KeptRelay): ReadableStr
     }
   }
 
-  if (relay.signal.aborted) leave()
-  else relay.signal.addEventListener('abort', leave, { once: true })
+  whenAborted(relay.signal, leave)
   return new ReadableStream<Uint8Array>(
     {
       start(controller) {

@@ -1,15 +1,6 @@
 /** How each field of a chat request is translated for Anthropic: one table for the code and for docs/request-fields.md. */
 import type { ChatCompletionCreateParams } from 'openai/resources/chat/completions'
-
-type Treatment = 'translated' | 'dropped' | 'refused'
-
-export interface FieldRule {
-  treatment: Treatment
-  /** One sentence: what it becomes, or why it is refused. */
-  reason: string
-  /** For a refused field: values with no effect, which are accepted. Null always is one. */
-  accepts?: (value: unknown) => boolean
-}
+import type { FieldRule } from '../../openai-format/field-rule.ts'
 
 /** OpenAI's top-level fields, and `top_k`, which clients of Claude models expect beside `top_p`. */
 type TopField = keyof ChatCompletionCreateParams | 'top_k'

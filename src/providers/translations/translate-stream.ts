@@ -4,6 +4,7 @@ import { ProxyError } from '../../errors.ts'
 import { parseJsonObject } from '../../json/json-object.ts'
 import { createSseParser, type SseEvent } from '../../openai-format/sse-parser.ts'
 import { encodeTypedEvents, type TypedEvent } from '../../openai-format/typed-events.ts'
+import { openBegun } from '../begun-stream.ts'
 import { broken } from '../upstream-failure.ts'
 import type { StreamTranslation } from './answer-translation.ts'
 
@@ -17,21 +18,7 @@ export async function translateStream(
   translation: StreamTranslation,
 ): Promise<ReadableStream<Uint8Array>> {
   const reader = openReader(upstream)
-  const lumps = translateLumps(reader, provider, translation)
-  const first = await lumps.next()
-  let isFirst = true
-  return new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        const { done, value } = isFirst ? first : await lumps.next()
-        isFirst = false
-        if (done) controller.close()
-        else controller.enqueue(value)
-      },
-      cancel: reason => reader.cancel(reason),
-    },
-    { highWaterMark: 0 },
-  )
+  return openBegun(translateLumps(reader, provider, translation), reason => reader.cancel(reason))
 }
 
 type Reader = ReturnType<typeof openReader>

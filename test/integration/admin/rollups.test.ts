@@ -1,6 +1,7 @@
 import { afterAll, beforeEach, expect, test } from 'vitest'
 import { usageOverview } from '../../../src/postgres/admin/usage.ts'
-import { recordUsage, rollUpUsage, type UsageRecord } from '../../../src/postgres/record-usage.ts'
+import { recordUsage, rollUpUsage } from '../../../src/postgres/record-usage.ts'
+import type { UsageRecord } from '../../../src/postgres/usage-record.ts'
 import { OLDER_PARTITION } from '../../browser/seed.ts'
 import { describeBackends, type Stores } from '../../harness/backends.ts'
 import { ask } from '../../harness/client.ts'

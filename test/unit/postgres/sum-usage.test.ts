@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { UsageRecord } from '../../../src/postgres/record-usage.ts'
 import { sumUsage } from '../../../src/postgres/sum-usage.ts'
+import type { UsageRecord } from '../../../src/postgres/usage-record.ts'
 
 const record: UsageRecord = {
   recorded_at: '2026-03-01T09:59:59.999Z',

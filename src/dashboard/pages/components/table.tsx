@@ -1,6 +1,7 @@
 /** A table that scrolls sideways on narrow screens, and says what to do when it is empty. */
 import type { ReactNode } from 'react'
-import { Button, Loading, Problem } from './basics.tsx'
+import { Loading, Problem } from './basics.tsx'
+import { type More, ShowMore } from './show-more.tsx'
 
 export interface Column<Row> {
   title: string
@@ -16,7 +17,7 @@ interface TableProps<Row> {
   keyOf(row: Row): string
   error?: Error | null
   empty: ReactNode
-  more?: { pending: boolean; load(): void } | null
+  more?: More
 }
 
 export function Table<Row>({ label, columns, rows, keyOf, error = null, empty, more = null }: TableProps<Row>) {
@@ -63,13 +64,7 @@ export function Table<Row>({ label, columns, rows, keyOf, error = null, empty, m
           </tbody>
         </table>
       </section>
-      {more && (
-        <div className="border-t border-line p-3 text-center">
-          <Button onClick={more.load} disabled={more.pending}>
-            Show more
-          </Button>
-        </div>
-      )}
+      <ShowMore more={more} />
     </>
   )
 }

@@ -3,12 +3,55 @@ import { useState } from 'react'
 import { call } from '../api.ts'
 import { Badge, Card, Empty, RowButton } from '../components/basics.tsx'
 import { Confirm } from '../components/confirm.tsx'
-import { Table } from '../components/table.tsx'
+import { type Column, Table } from '../components/table.tsx'
 import { formatAgo, formatBytes, formatCount } from '../format.ts'
 import { usePaged } from '../paged.ts'
 import type { CacheEntry } from '../types.ts'
 
 const FOUND_BY = { exact: 'Exact request', normalized: 'Same wording', similar: 'Similar wording' }
+
+const COLUMNS: Column<CacheEntry>[] = [
+  {
+    title: 'Model',
+    cell: entry => <span className="font-mono text-xs whitespace-nowrap">{entry.model}</span>,
+  },
+  { title: 'Provider', cell: entry => entry.provider },
+  { title: 'Namespace', cell: entry => entry.namespace || <span className="text-muted">default</span> },
+  {
+    title: 'Found by',
+    cell: entry => <Badge look={entry.found_by === 'similar' ? 'good' : 'neutral'}>{FOUND_BY[entry.found_by]}</Badge>,
+  },
+  {
+    title: 'Size',
+    numeric: true,
+    cell: entry => <span className="whitespace-nowrap">{formatBytes(entry.bytes)}</span>,
+  },
+  {
+    title: 'A hit saves',
+    numeric: true,
+    cell: entry => <span className="whitespace-nowrap">{formatCount(entry.prompt_tokens)} tokens</span>,
+  },
+  {
+    title: 'Stored',
+    cell: entry => <span className="whitespace-nowrap">{formatAgo(entry.created_at)}</span>,
+  },
+  {
+    title: 'Expires',
+    cell: entry => <span className="whitespace-nowrap">{formatAgo(entry.expires_at)}</span>,
+  },
+]
+
+function forgetColumn(forget: (entry: CacheEntry) => void): Column<CacheEntry> {
+  return {
+    title: '',
+    numeric: true,
+    cell: entry => (
+      <RowButton aria-label={`Forget ${entry.id}`} onClick={() => forget(entry)}>
+        Forget
+      </RowButton>
+    ),
+  }
+}
 
 interface CacheEntriesProps {
   projectId: string
@@ -34,48 +77,7 @@ export function CacheEntries({ projectId, mayChange, onChange }: CacheEntriesPro
               The project’s first complete answer will be stored, unless the request forbids it.
             </Empty>
           }
-          columns={[
-            {
-              title: 'Model',
-              cell: entry => <span className="font-mono text-xs whitespace-nowrap">{entry.model}</span>,
-            },
-            { title: 'Provider', cell: entry => entry.provider },
-            { title: 'Namespace', cell: entry => entry.namespace || <span className="text-muted">default</span> },
-            {
-              title: 'Found by',
-              cell: entry => (
-                <Badge look={entry.found_by === 'similar' ? 'good' : 'neutral'}>{FOUND_BY[entry.found_by]}</Badge>
-              ),
-            },
-            {
-              title: 'Size',
-              numeric: true,
-              cell: entry => <span className="whitespace-nowrap">{formatBytes(entry.bytes)}</span>,
-            },
-            {
-              title: 'A hit saves',
-              numeric: true,
-              cell: entry => <span className="whitespace-nowrap">{formatCount(entry.prompt_tokens)} tokens</span>,
-            },
-            {
-              title: 'Stored',
-              cell: entry => <span className="whitespace-nowrap">{formatAgo(entry.created_at)}</span>,
-            },
-            {
-              title: 'Expires',
-              cell: entry => <span className="whitespace-nowrap">{formatAgo(entry.expires_at)}</span>,
-            },
-            {
-              title: '',
-              numeric: true,
-              cell: entry =>
-                mayChange && (
-                  <RowButton aria-label={`Forget ${entry.id}`} onClick={() => setGoing(entry)}>
-                    Forget
-                  </RowButton>
-                ),
-            },
-          ]}
+          columns={mayChange ? [...COLUMNS, forgetColumn(setGoing)] : COLUMNS}
         />
       </Card>
       {going && (

@@ -7,7 +7,7 @@ import { Segments } from '../components/segments.tsx'
 import { useFilters } from '../filters.ts'
 import { formatBytes, formatCount } from '../format.ts'
 import { may, useProject } from '../session.ts'
-import type { CacheStats } from '../types.ts'
+import type { CacheStats, Project } from '../types.ts'
 import { CacheEntries } from './cache-entries.tsx'
 import { CachePolicy } from './cache-policy.tsx'
 import { Matches } from './matches.tsx'
@@ -36,7 +36,6 @@ export function Cache() {
     enabled: project !== null,
     refetchInterval: 10_000,
   })
-  const mayChange = may(project, 'member')
   const refresh = () =>
     queries.invalidateQueries({ predicate: ({ queryKey }) => String(queryKey[0]).startsWith('/v1/cache') })
 
@@ -45,7 +44,7 @@ export function Cache() {
       <PageHeader
         title="Cache"
         action={
-          mayChange && (
+          may(project, 'member') && (
             <Button look="danger" onClick={() => setPurging(true)}>
               Purge…
             </Button>
@@ -64,14 +63,8 @@ export function Cache() {
           choices={VIEWS}
           onChange={chosen => change({ view: chosen === 'matches' ? '' : chosen })}
         />
-        {project && (view === 'matches' || view === 'near-misses') && (
-          <Matches key={`${project.id} ${view}`} project={project} kind={view} />
-        )}
-        {project && view === 'verdicts' && <Verdicts key={project.id} project={project} />}
-        {project && view === 'similarity' && <Similarity key={project.id} project={project} />}
-        {project && view === 'policy' && <CachePolicy key={project.id} projectId={project.id} mayChange={mayChange} />}
-        {project && view === 'answers' && (
-          <CacheEntries projectId={project.id} mayChange={mayChange} onChange={() => void refresh()} />
+        {project && (
+          <Shown key={`${project.id} ${view}`} project={project} view={view} onChange={() => void refresh()} />
         )}
       </div>
       {isPurging && project && (
@@ -86,6 +79,28 @@ export function Cache() {
       )}
     </>
   )
+}
+
+interface ShownProps {
+  project: Project
+  view: (typeof VIEWS)[number][0]
+  onChange(): void
+}
+
+function Shown({ project, view, onChange }: ShownProps) {
+  const mayChange = may(project, 'member')
+  switch (view) {
+    case 'verdicts':
+      return <Verdicts project={project} />
+    case 'similarity':
+      return <Similarity project={project} />
+    case 'policy':
+      return <CachePolicy projectId={project.id} mayChange={mayChange} />
+    case 'answers':
+      return <CacheEntries projectId={project.id} mayChange={mayChange} onChange={onChange} />
+    default:
+      return <Matches project={project} kind={view} />
+  }
 }
 
 function Stats({ stats }: { stats: CacheStats | undefined }) {

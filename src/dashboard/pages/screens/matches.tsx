@@ -2,6 +2,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { call } from '../api.ts'
 import { Badge, Button, Card, Empty, Loading, Problem } from '../components/basics.tsx'
+import { ShowMore } from '../components/show-more.tsx'
 import { formatAgo, formatUsd } from '../format.ts'
 import { usePaged } from '../paged.ts'
 import { may } from '../session.ts'
@@ -41,13 +42,7 @@ export function Matches({ project, kind }: { project: Project; kind: keyof typeo
             <Match key={match.id} match={match} project={project} />
           ))}
         </ul>
-        {list.more && (
-          <div className="border-t border-line p-3 text-center">
-            <Button onClick={list.more.load} disabled={list.more.pending}>
-              Show more
-            </Button>
-          </div>
-        )}
+        <ShowMore more={list.more} />
       </Card>
     </div>
   )

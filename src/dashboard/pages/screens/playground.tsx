@@ -72,26 +72,9 @@ function Trial({ project }: { project: Project }) {
         <form onSubmit={submit} className="space-y-4 p-4">
           <KeyField project={project} value={apiKey} onChange={setApiKey} />
           <TextField label="Model" required autoComplete="off" value={model} onChange={setModel} />
-          <label className="block">
-            <span className="mb-1 block font-medium">Message</span>
-            <textarea
-              required
-              rows={5}
-              value={message}
-              onChange={event => setMessage(event.target.value)}
-              className="w-full rounded-lg border border-line bg-surface px-3 py-2 text-ink"
-            />
-          </label>
+          <MessageField value={message} onChange={setMessage} />
           <SelectField label="Cache" value={control} choices={CACHE_CONTROLS} onChange={setControl} />
-          <label className="flex items-center gap-2">
-            <input
-              type="checkbox"
-              checked={isStreamed}
-              onChange={event => setStreamed(event.target.checked)}
-              className="size-4 accent-(--accent)"
-            />
-            Stream the answer
-          </label>
+          <StreamField checked={isStreamed} onChange={setStreamed} />
           <Problem error={asking.error} />
           <div className="flex flex-wrap justify-end gap-2">
             <Button disabled={asking.isPending || apiKey === ''} onClick={() => asking.mutate(false)}>
@@ -108,6 +91,35 @@ function Trial({ project }: { project: Project }) {
         {outcome.explanation && <Explained explanation={outcome.explanation} asked={message} />}
       </div>
     </div>
+  )
+}
+
+function MessageField({ value, onChange }: { value: string; onChange(message: string): void }) {
+  return (
+    <label className="block">
+      <span className="mb-1 block font-medium">Message</span>
+      <textarea
+        required
+        rows={5}
+        value={value}
+        onChange={event => onChange(event.target.value)}
+        className="w-full rounded-lg border border-line bg-surface px-3 py-2 text-ink"
+      />
+    </label>
+  )
+}
+
+function StreamField({ checked, onChange }: { checked: boolean; onChange(isStreamed: boolean): void }) {
+  return (
+    <label className="flex items-center gap-2">
+      <input
+        type="checkbox"
+        checked={checked}
+        onChange={event => onChange(event.target.checked)}
+        className="size-4 accent-(--accent)"
+      />
+      Stream the answer
+    </label>
   )
 }
 

@@ -4,6 +4,7 @@ import { useState } from 'react'
 import { call } from '../api.ts'
 import { Badge, Button, Card, Empty, Loading, Problem } from '../components/basics.tsx'
 import { Confirm } from '../components/confirm.tsx'
+import { ShowMore } from '../components/show-more.tsx'
 import { formatAgo } from '../format.ts'
 import { usePaged } from '../paged.ts'
 import { may } from '../session.ts'
@@ -41,13 +42,7 @@ export function Verdicts({ project }: { project: Project }) {
           </li>
         ))}
       </ul>
-      {list.more && (
-        <div className="border-t border-line p-3 text-center">
-          <Button onClick={list.more.load} disabled={list.more.pending}>
-            Show more
-          </Button>
-        </div>
-      )}
+      <ShowMore more={list.more} />
       {chosen && (
         <Confirm
           title="Take this verdict back?"

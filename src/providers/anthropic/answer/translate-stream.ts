@@ -1,5 +1,6 @@
 /** Translates the bytes of Anthropic's event stream into OpenAI's. */
 import { createSseParser, type SseEvent } from '../../../openai-format/sse-parser.ts'
+import { openBegun } from '../../begun-stream.ts'
 import { broken } from '../../upstream-failure.ts'
 import type { AnswerContext } from './answer-context.ts'
 import { StreamTranslator } from './stream-translator.ts'
@@ -17,21 +18,7 @@ export async function translateStream(
   context: AnswerContext,
 ): Promise<ReadableStream<Uint8Array>> {
   const reader = openReader(upstream)
-  const chunks = translateChunks(reader, context)
-  const first = await chunks.next()
-  let isFirst = true
-  return new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        const { done, value } = isFirst ? first : await chunks.next()
-        isFirst = false
-        if (done) controller.close()
-        else controller.enqueue(value)
-      },
-      cancel: reason => reader.cancel(reason),
-    },
-    { highWaterMark: 0 },
-  )
+  return openBegun(translateChunks(reader, context), reason => reader.cancel(reason))
 }
 
 function openReader(stream: ReadableStream<Uint8Array>) {

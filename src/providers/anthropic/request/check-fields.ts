@@ -2,21 +2,12 @@
 
 import { invalidRequest, type ProxyError } from '../../../errors.ts'
 import type { JsonObject } from '../../../json/json-object.ts'
-import { FIELD_RULES, type FieldRule, type RuledField } from '../field-rules.ts'
-
-const RULES: ReadonlyMap<string, FieldRule> = new Map(Object.entries(FIELD_RULES))
+import { takeUnruled } from '../../../openai-format/field-rule.ts'
+import { FIELD_RULES, type RuledField } from '../field-rules.ts'
 
 /** Returns the fields without a rule. Throws a 400 that names a refused field. */
 export function takeUnknownFields(body: JsonObject): JsonObject {
-  const unknown: JsonObject = Object.create(null)
-  for (const [field, value] of Object.entries(body)) {
-    const rule = RULES.get(field)
-    if (!rule) unknown[field] = value
-    else if (rule.treatment === 'refused' && value !== null && !rule.accepts?.(value)) {
-      throw refusal(field as RuledField, field)
-    }
-  }
-  return unknown
+  return takeUnruled(body, FIELD_RULES, field => refusal(field as RuledField, field))
 }
 
 /** The 400 for a refused field; `param` is its position in the request. */

@@ -4,12 +4,8 @@ import type { PassedRequest, UpstreamAnswer } from '../../upstream.ts'
 import { moderate } from './moderations.ts'
 import { makePictures } from './pictures.ts'
 import { rank } from './rank.ts'
+import type { SandboxAnswer } from './sandbox-answer.ts'
 import { speak } from './speak.ts'
-
-export interface SandboxAnswer {
-  contentType: string
-  body: string | Uint8Array
-}
 
 type Fields = Record<string, unknown>
 

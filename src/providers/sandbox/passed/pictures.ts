@@ -3,7 +3,7 @@ import { crc32, deflateSync } from 'node:zlib'
 import { invalidRequest } from '../../../errors.ts'
 import { encodeTypedEvents } from '../../../openai-format/typed-events.ts'
 import { readInteger, readText } from '../fields.ts'
-import type { SandboxAnswer } from './answer-passed.ts'
+import type { SandboxAnswer } from './sandbox-answer.ts'
 
 const MOST_PICTURES = 10
 const POINT = writePng().toString('base64')

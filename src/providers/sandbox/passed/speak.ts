@@ -2,7 +2,7 @@
 import { invalidRequest } from '../../../errors.ts'
 import { encodeTypedEvents } from '../../../openai-format/typed-events.ts'
 import { readModel, readOptional } from '../fields.ts'
-import type { SandboxAnswer } from './answer-passed.ts'
+import type { SandboxAnswer } from './sandbox-answer.ts'
 
 const SAMPLES_PER_SECOND = 24_000
 const SAMPLES = SAMPLES_PER_SECOND / 10

@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { findFault, readModelFolder } from '../../../../src/embedders/local/model-folder.ts'
+import { readModelFolder } from '../../../../src/embedders/local/model-folder.ts'
 import { temporaryFolder } from '../../../harness/temporary-folder.ts'
 
 const root = temporaryFolder()
@@ -18,14 +18,6 @@ async function folderWith(name: string, files: Record<string, unknown>): Promise
 }
 
 const bare = { 'model.onnx': '', 'tokenizer.json': {} }
-
-test('a folder says what it lacks', async () => {
-  expect(findFault(join(root, 'nowhere'))).toBe('is not a folder')
-  expect(findFault(await folderWith('empty', {}))).toBe('holds no .onnx file')
-  expect(findFault(await folderWith('weights', { 'model.onnx': '' }))).toBe('holds no tokenizer.json')
-  expect(findFault(await folderWith('whole', bare))).toBeNull()
-  expect(findFault(join(root, 'whole', 'model.onnx'))).toBe('is not a folder')
-})
 
 test('finds the weights as the hubs lay them out, full ones before quantized ones', async () => {
   const nested = await folderWith('nested', {

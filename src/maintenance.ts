@@ -1,11 +1,11 @@
 /** Background maintenance: deletes expired and excess entries, rebuilds lists, creates and drops partitions. */
-import type { Database } from '../postgres/database.ts'
+import type { Database } from './postgres/database.ts'
 
-import { forgetBatches, maintainUsagePartitions, rollUpUsage } from '../postgres/record-usage.ts'
-import { deleteExpiredEntries, evictEntries, rebuildCacheLists } from '../postgres/tend-cache.ts'
-import { forgetVerdicts, learnThresholds } from '../postgres/verdicts.ts'
-import { describeCause } from '../telemetry/describe-cause.ts'
-import type { Log } from '../telemetry/log.ts'
+import { forgetBatches, maintainUsagePartitions, rollUpUsage } from './postgres/record-usage.ts'
+import { deleteExpiredEntries, evictEntries, rebuildCacheLists } from './postgres/tend-cache.ts'
+import { forgetVerdicts, learnThresholds } from './postgres/verdicts.ts'
+import { describeCause } from './telemetry/describe-cause.ts'
+import type { Log } from './telemetry/log.ts'
 
 const SWEEP_EVERY_MS = 60_000
 const LISTS_EVERY_MS = 60_000

@@ -1,0 +1,27 @@
+/** How a field of one API is translated to another: what a rule says, and how rules are applied to a request. */
+import type { ProxyError } from '../errors.ts'
+import type { JsonObject } from '../json/json-object.ts'
+
+export interface FieldRule {
+  /** `repeated` fields have no effect, but the response repeats them. */
+  treatment: 'translated' | 'repeated' | 'dropped' | 'refused'
+  /** One sentence: what it becomes, or why not. */
+  reason: string
+  /** For a refused field: values that have no effect and so are accepted. Null always is. */
+  accepts?: (value: unknown) => boolean
+}
+
+/** Returns the fields without a rule. Throws what `refuse` returns for the first refused field. */
+export function takeUnruled(
+  body: JsonObject,
+  rules: Readonly<Record<string, FieldRule>>,
+  refuse: (field: string, rule: FieldRule) => ProxyError,
+): JsonObject {
+  const unruled: JsonObject = Object.create(null)
+  for (const [field, value] of Object.entries(body)) {
+    const rule = Object.hasOwn(rules, field) ? rules[field] : undefined
+    if (rule === undefined) unruled[field] = value
+    else if (rule.treatment === 'refused' && value !== null && !rule.accepts?.(value)) throw refuse(field, rule)
+  }
+  return unruled
+}

@@ -1,0 +1,22 @@
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { findFault } from '../../../src/config/model-files.ts'
+import { temporaryFolder } from '../../harness/temporary-folder.ts'
+
+const root = temporaryFolder()
+
+async function folderWith(name: string, files: readonly string[]): Promise<string> {
+  const folder = join(root, name)
+  await mkdir(folder, { recursive: true })
+  for (const file of files) await writeFile(join(folder, file), '')
+  return folder
+}
+
+test('a folder says what it lacks', async () => {
+  expect(findFault(join(root, 'nowhere'))).toBe('is not a folder')
+  expect(findFault(await folderWith('empty', []))).toBe('holds no .onnx file')
+  expect(findFault(await folderWith('weights', ['model.onnx']))).toBe('holds no tokenizer.json')
+  expect(findFault(await folderWith('whole', ['model.onnx', 'tokenizer.json']))).toBeNull()
+  expect(findFault(join(root, 'whole', 'model.onnx'))).toBe('is not a folder')
+})
