@@ -7,6 +7,7 @@ import { parseArgs } from 'node:util'
 import { createApp } from '../../src/app.ts'
 import { readConfig } from '../../src/config.ts'
 import { createEmbedder } from '../../src/embedders/create-embedder.ts'
+import { offLoop } from '../../src/event-loop/off-loop.ts'
 import { createProject, issueKey } from '../../src/postgres/projects.ts'
 import { openRealDatabase } from '../../src/postgres/real.ts'
 import { connectRedis } from '../../src/redis/connect-redis.ts'
@@ -15,7 +16,7 @@ import { createEntryTags } from '../../src/stores/entry-tags.ts'
 import { guardStore } from '../../src/stores/guarded-store.ts'
 import { tagEntries } from '../../src/stores/tagged-store.ts'
 import { createLog } from '../../src/telemetry/log.ts'
-import { countTextsAside } from '../../src/tokens/count-aside.ts'
+import { warmCounting } from '../../src/tokens/count-aside.ts'
 import { CASES } from './event-loop/cases.ts'
 import { startAndRead, stop } from './processes.ts'
 import { prepareStores } from './stores.ts'
@@ -41,7 +42,8 @@ const app = await createApp({
   log,
 })
 // Not what is measured: the worker loads the vocabulary at first need.
-await countTextsAside({ texts: ['warm'], model: 'gpt-4o' })
+warmCounting()
+await offLoop.idle()
 app.http.listen({ port: 0, hostname: '127.0.0.1' })
 const baseUrl = `http://127.0.0.1:${app.http.server?.port}/v1`
 const client = await startAndRead('scripts/bench/event-loop/client.ts', [

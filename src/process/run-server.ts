@@ -16,6 +16,7 @@ import { createInProcessStore } from '../stores/in-process-store.ts'
 import { tagEntries } from '../stores/tagged-store.ts'
 import { createLog, type Log } from '../telemetry/log.ts'
 import { createWrongTags } from '../telemetry/wrong-tags.ts'
+import { warmCounting } from '../tokens/count-aside.ts'
 import { baseUrlOf, portUnavailable } from './address.ts'
 import { reportToSupervisor } from './heartbeat.ts'
 import { watchLoopDelay } from './loop-delay.ts'
@@ -35,6 +36,8 @@ export interface RunOptions {
 /** Resolves when the process serves; it exits by itself on SIGTERM and SIGINT. */
 export async function runServer(config: Config, { isWorker }: RunOptions): Promise<void> {
   const log = createLog(config.logLevel)
+  // Without a provider, the sandbox answers, and counts each answer: the vocabulary is loaded beside all that follows.
+  if (config.aggregator.apiKey === null) warmCounting()
   const [database, embedder] = await Promise.all([openDatabase(config), createEmbedder(config.embedder, log)])
   if (!isWorker) await migrateAndLog(database, log)
   const { store, bus } =

@@ -14,6 +14,12 @@ export async function countAside(asked: ToCount, owner = ''): Promise<Counted> {
   return offLoop.run(COUNT, { ...rest, json: jsonText(request) || '{}' }, { owner })
 }
 
+/** Has the worker load the vocabulary of modern models, so that the first request need not wait for it. */
+export function warmCounting(): void {
+  // What fails here is told by the first count.
+  countTextsAside({ texts: ['warm'], model: '' }).catch(() => {})
+}
+
 const COUNT_TEXTS = new Job<TextsToCount, number[]>(new URL('./count-texts-job.ts', import.meta.url))
 
 /** Counts each text. Together they must be short enough to be cloned quickly. */
