@@ -53,7 +53,7 @@ export class SharedCall {
     if (this.#isOver || this.#abort.signal.aborted || !this.#events.isReplayable) return null
     const reader = live ? this.#events.openReader() : null
     const subscriber: Subscriber = {
-      read: async () => (reader ? reader.read() : null),
+      read: reader ? reader.read : noEvents,
       leave: () => {
         if (!this.#subscribers.delete(subscriber)) return
         if (this.#subscribers.size === 0 && !this.#isOver) this.#abort.abort(new ClientGone())
@@ -82,4 +82,8 @@ export class SharedCall {
     this.#started.resolve('settled')
     this.#settled.resolve(settlement)
   }
+}
+
+async function noEvents(): Promise<null> {
+  return null
 }

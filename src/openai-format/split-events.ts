@@ -19,7 +19,9 @@ export function createEventSplitter(): EventSplitter {
       const events: Uint8Array[] = []
       let start = 0
       for (let end = ends.find(bytes, 0); end >= 0; end = ends.find(bytes, end)) {
-        events.push(joinBytes([...held, bytes.subarray(start, end)]))
+        // Most upstreams send each event by itself, so there is nothing to cut.
+        const part = start === 0 && end === bytes.length ? bytes : bytes.subarray(start, end)
+        events.push(held.length === 0 ? part : joinBytes([...held, part]))
         held = []
         start = end
       }

@@ -1,6 +1,7 @@
 /** One HTTP call to an upstream, with limits on time and size, and classified failures. */
 import { ProxyError } from '../errors.ts'
 import { inPieces, LONGEST_WHOLE_BYTES } from '../event-loop/in-pieces.ts'
+import { createWaitLimit } from '../event-loop/wait-limit.ts'
 import { createYieldTurn } from '../event-loop/yield.ts'
 import { type AnswerBounds, type CountBytes, createByteCounter } from './answer-bounds.ts'
 import type { ConnectionProbe } from './connection-probe.ts'
@@ -118,39 +119,53 @@ function readWithin(
   const reader = body?.getReader()
   let limitMs = firstByteLimitMs
   let waitingFor = 'first byte'
-  let rest: Uint8Array = new Uint8Array(0)
+  let rest: Uint8Array | null = null
   const yieldTurn = createYieldTurn()
+  const silence = createWaitLimit(() => ours.abort(silentInTime(provider, waitingFor, limitMs)))
+
+  /** Returns null at the end. */
+  async function readMore(): Promise<Uint8Array | null> {
+    if (!reader) return null
+    silence.begin(limitMs)
+    const { done, value } = await reader.read()
+    silence.end()
+    limitMs = limits.idleTimeoutMs
+    waitingFor = 'next byte'
+    return done ? null : value
+  }
+
+  async function readPiece(): Promise<Uint8Array | null> {
+    // Without a yield, data that has arrived could be read without end.
+    const turn = yieldTurn()
+    if (turn) await turn
+    const bytes = rest ?? (await readMore())
+    if (!bytes) return null
+    const isLong = bytes.length > PIECE_BYTES
+    rest = isLong ? bytes.subarray(PIECE_BYTES) : null
+    const piece = isLong ? bytes.subarray(0, PIECE_BYTES) : bytes
+    const excess = counter(piece)
+    if (excess !== null) ours.abort(broken(provider, excess))
+    ours.signal.throwIfAborted()
+    return piece
+  }
+
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
-        if (!reader) return controller.close()
-        // Without a yield, data that has arrived could be read without end.
-        await yieldTurn()
-        if (rest.length > 0) {
-          controller.enqueue(rest.subarray(0, PIECE_BYTES))
-          rest = rest.subarray(PIECE_BYTES)
-          return
-        }
-        const timer = setTimeout(() => ours.abort(silentInTime(provider, waitingFor, limitMs)), limitMs)
         try {
-          const { done, value } = await reader.read()
-          limitMs = limits.idleTimeoutMs
-          waitingFor = 'next byte'
-          if (done) return controller.close()
-          const excess = counter(value)
-          if (excess !== null) ours.abort(broken(provider, excess))
-          ours.signal.throwIfAborted()
-          controller.enqueue(value.subarray(0, PIECE_BYTES))
-          rest = value.subarray(PIECE_BYTES)
+          const piece = await readPiece()
+          if (piece) return controller.enqueue(piece)
+          silence.close()
+          controller.close()
         } catch (error) {
+          silence.close()
           if (signal.aborted) throw signal.reason
           if (ours.signal.aborted) throw ours.signal.reason
           throw broken(provider, 'broke off its answer', undefined, error)
-        } finally {
-          clearTimeout(timer)
         }
       },
       async cancel(reason) {
+        silence.close()
         ours.abort(reason)
         await reader?.cancel(reason).catch(() => {})
       },
