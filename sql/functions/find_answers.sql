@@ -59,6 +59,32 @@ begin
         return;
     end if;
 
+    -- Conversations differ in their earlier turns, so in most contexts nothing was stored yet. These probes cost a tenth of what
+    -- follows. Each is a subquery with a limit, as above: of an exists, the planner might make a hash of the whole table.
+    perform
+    from unnest(project_ids, thresholds) with ordinality as g (project_id, threshold, at)
+    cross join lateral (
+        select
+            substring(context_hashes from (g.at::integer - 1) * 32 + 1 for 32) as context_hash,
+            substring(normalized_hashes from (g.at::integer - 1) * 32 + 1 for 32) as normalized_hash
+    ) h
+    cross join lateral (
+        select
+            hashtextextended(encode(h.context_hash, 'hex'), g.project_id) as group_key,
+            hashtextextended(encode(h.context_hash || h.normalized_hash, 'hex'), g.project_id) as name_key
+    ) k
+    where g.threshold is not null
+        and coalesce(
+            (select x.entry_id from cache_prompts x where x.group_key = k.group_key and not x.in_lists and x.space_id is not null limit 1),
+            (select x.entry_id from cache_prompts x where x.name_key = k.name_key limit 1),
+            (select x.sampled from cache_groups x where x.group_key = k.group_key limit 1)
+        ) is not null
+    limit 1;
+    get diagnostics found = row_count;
+    if found = 0 then
+        return;
+    end if;
+
     return query
     with given as (
         select
