@@ -288,6 +288,20 @@ describeBackends('the admin API through the openai package', backend => {
     expect((await ask(proxy, key, question('hello there', 'openai/gpt-4o-mini'))).cache).toBe('MISS')
   })
 
+  test('the cache forgets what is still being written, too', async () => {
+    const { id } = await organization.projects.create({ name: 'acme' })
+    const key = (await post(`/v1/organization/projects/${id}/api_keys`, { name: 'ci', type: 'test' })).json.value
+    await post(`/v1/organization/projects/${id}/settings`, { semantic_enabled: false })
+    const model = 'openai/gpt-4o'
+    const question = (at: number) => ({ model, messages: [{ role: 'user', content: `hello number ${at}` }] })
+    for (let at = 0; at < 3; at++) {
+      expect((await ask(proxy, key, question(at))).cache).toBe('MISS')
+      expect((await ask(proxy, key, question(at))).cache).toBe('HIT')
+      await post('/v1/cache/invalidate', { project_id: id, selector: { model }, dry_run: false })
+      expect((await ask(proxy, key, question(at))).cache).toBe('MISS')
+    }
+  })
+
   test('requests are listed newest first, filtered, and read one by one', async () => {
     const { id } = await organization.projects.create({ name: 'acme' })
     const key = (await post(`/v1/organization/projects/${id}/api_keys`, { name: 'ci', type: 'test' })).json
