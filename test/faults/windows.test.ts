@@ -135,20 +135,20 @@ describeFaults('rate windows stand when Redis does not', () => {
     },
   )
 
-  test.concurrent(
-    'what one process of four had not seen of a window is bounded by its share',
-    async ({ expect, onTestFinished }) => {
-      const scene = await openScene()
-      onTestFinished(scene.close)
-      const stores = await scene.openGuards(4)
-      expect(await pass(stores.slice(0, 1), 40)).toBe(LIMIT)
-      scene.server.freeze()
-      expect(await pass(stores, 40)).toBeLessThanOrEqual(3 * Math.floor(LIMIT / 4))
-      scene.server.thaw()
-      await waitUntilBack(stores)
-      expect(await pass(stores, 40)).toBe(0)
-    },
-  )
+  test.concurrent('what one process of four had not seen of a window is bounded by its share', async ({
+    expect,
+    onTestFinished,
+  }) => {
+    const scene = await openScene()
+    onTestFinished(scene.close)
+    const stores = await scene.openGuards(4)
+    expect(await pass(stores.slice(0, 1), 40)).toBe(LIMIT)
+    scene.server.freeze()
+    expect(await pass(stores, 40)).toBeLessThanOrEqual(3 * Math.floor(LIMIT / 4))
+    scene.server.thaw()
+    await waitUntilBack(stores)
+    expect(await pass(stores, 40)).toBe(0)
+  })
 
   // Alone: it stalls this process.
   test('a process that stalls does not take Redis for lost', async ({ expect, onTestFinished }) => {
