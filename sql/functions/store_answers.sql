@@ -25,6 +25,8 @@ rows 50
 set search_path = public, pg_temp
 -- As in admit: planning would cost more than running.
 set plan_cache_mode = force_generic_plan
+-- A plan made while a table was empty would scan all of it later.
+set enable_seqscan = off
 as $$
 #variable_conflict use_column
 declare

@@ -43,7 +43,7 @@ export function openRedisStore(connection: RedisConnection, installationId: stri
         )
       const first = await ask(false)
       const reply = Number(first[0]) === HAS_LOST ? await ask(true) : first
-      return readVerdict(reply, windows.length)
+      return readVerdict(reply, windows.length, entries.length)
     },
     async uncount(windowNames, requests, countedAtSecond) {
       await redis.uncount(windowNames.length, ...windowNames.map(named), requests, countedAtSecond)
@@ -85,8 +85,8 @@ function writeWindow({ limit, remembered, missed = 0 }: Window, hasLost: boolean
   return [limit, known, missed, hasLost && remembered ? toBuffer(remembered) : '']
 }
 
-/** The script's reply: three numbers, the windows as they are now, then the entries. */
-function readVerdict(reply: readonly (number | Buffer | null)[], windows: number): PassVerdict {
+/** The script's reply: three numbers, the windows as they are now, then the entries, which are left off where no request passes. */
+function readVerdict(reply: readonly (number | Buffer | null)[], windows: number, entries: number): PassVerdict {
   const [granted, countedAtSecond, waitMs, ...rest] = reply
   const seen = rest.slice(0, windows).map(asBytes)
   return {
@@ -94,7 +94,7 @@ function readVerdict(reply: readonly (number | Buffer | null)[], windows: number
     countedAtSecond: Number(countedAtSecond),
     waitMs: Number(waitMs),
     totals: seen.map(window => (window ? totalOf(window) : 0)),
-    entries: rest.slice(windows).map(asBytes),
+    entries: Array.from({ length: entries }, (_, i) => asBytes(rest[windows + i])),
     windows: seen.flatMap(window => window ?? []),
   }
 }

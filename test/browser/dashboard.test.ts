@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import OpenAI from 'openai'
 import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
-import { describeBackends, type Stores } from '../harness/backends.ts'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describeOnce, type Stores } from '../harness/backends.ts'
 import { question } from '../harness/chat.ts'
 import { ask } from '../harness/client.ts'
 import { startUpstreams, type Upstreams } from '../harness/direct-upstreams.ts'
@@ -61,7 +61,8 @@ describe.skipIf(!chromiumPath)(title, () => {
   })
   afterAll(() => browser.close())
 
-  describeBackends('the dashboard', backend => {
+  // What its pages ask for is tested on each database with the admin API.
+  describeOnce('the dashboard', backend => {
     let stores: Stores
     let proxy: TestProxy
     let root: string
@@ -220,37 +221,31 @@ describe.skipIf(!chromiumPath)(title, () => {
       await page.context().close()
     }, 180_000)
 
-    // Pages are the same on any database: looked at once, on the one that is quicker.
-    test.runIf(backend.name === (inject('real') ? 'real' : 'embedded'))(
-      'every page is accessible, light, dark and on a phone, and fetches nothing from other hosts',
-      // It seeds the database, once.
-      { timeout: 240_000, retry: 0 },
-      async () => {
-        await stores.database.runScript(OLDER_PARTITION)
-        const seeded = await seedUsage(proxy)
-        await seedMatches(proxy, seeded)
-        const page = await openPage({ colorScheme: 'light' })
-        const foreign: string[] = []
-        const refused: string[] = []
-        page.on('request', request => {
-          if (!request.url().startsWith(`${root}/`) && !request.url().startsWith('data:')) foreign.push(request.url())
-        })
-        page.on('console', message => {
-          if (/Content Security Policy|Trusted/i.test(message.text())) refused.push(message.text())
-        })
-        await page.goto(`${root}/dashboard`)
-        await page.getByLabel('Password').waitFor()
-        await lookAt(page, 'login')
-        await logIn(page, root)
-        for (const [name, path] of pagesOf(seeded.project)) {
-          await page.goto(`${root}/dashboard${path}`)
-          await waitForPage(page)
-          await lookAt(page, name)
-        }
-        expect([foreign, refused]).toEqual([[], []])
-        await page.context().close()
-      },
-    )
+    test('every page is accessible, light, dark and on a phone, and fetches nothing from other hosts', async () => {
+      await stores.database.runScript(OLDER_PARTITION)
+      const seeded = await seedUsage(proxy)
+      await seedMatches(proxy, seeded)
+      const page = await openPage({ colorScheme: 'light' })
+      const foreign: string[] = []
+      const refused: string[] = []
+      page.on('request', request => {
+        if (!request.url().startsWith(`${root}/`) && !request.url().startsWith('data:')) foreign.push(request.url())
+      })
+      page.on('console', message => {
+        if (/Content Security Policy|Trusted/i.test(message.text())) refused.push(message.text())
+      })
+      await page.goto(`${root}/dashboard`)
+      await page.getByLabel('Password').waitFor()
+      await lookAt(page, 'login')
+      await logIn(page, root)
+      for (const [name, path] of pagesOf(seeded.project)) {
+        await page.goto(`${root}/dashboard${path}`)
+        await waitForPage(page)
+        await lookAt(page, name)
+      }
+      expect([foreign, refused]).toEqual([[], []])
+      await page.context().close()
+    }, 240_000)
 
     test('the pages are small, compressed, and allow no foreign script', async () => {
       const headers = { 'accept-encoding': 'gzip' }

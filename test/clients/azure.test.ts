@@ -1,7 +1,7 @@
 /** The openai package's client for Azure: its paths, its header, every endpoint there is. */
 import OpenAI, { AzureOpenAI, toFile } from 'openai'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { describeBackends } from '../harness/backends.ts'
+import { describeOnce } from '../harness/backends.ts'
 import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 
@@ -11,7 +11,7 @@ beforeAll(async () => {
 })
 afterAll(() => upstreams.stop())
 
-describeBackends('Azure’s client', backend => {
+describeOnce('Azure’s client', backend => {
   let proxy: TestProxy
   let root: string
   let apiKey: string

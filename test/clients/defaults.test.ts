@@ -5,7 +5,7 @@ import { Agent, tool as agentTool, OpenAIProvider, Runner } from '@openai/agents
 import { generateObject, generateText, type LanguageModel, stepCountIs, streamText, tool } from 'ai'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { z } from 'zod'
-import { describeBackends } from '../harness/backends.ts'
+import { describeOnce } from '../harness/backends.ts'
 import { startUpstreams, type Upstreams } from '../harness/direct-upstreams.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 
@@ -17,7 +17,7 @@ afterAll(() => upstreams.stop())
 
 const MODEL = 'openai/gpt-4o-mini'
 
-describeBackends('frameworks by their defaults, of an aggregator’s model', backend => {
+describeOnce('frameworks by their defaults, of an aggregator’s model', backend => {
   let proxy: TestProxy
   let apiKey: string
 

@@ -2,7 +2,7 @@ import { OpenAIEmbeddings } from '@langchain/openai'
 import { OpenAIEmbedding } from '@llamaindex/openai'
 import OpenAI from 'openai'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { describeBackends } from '../harness/backends.ts'
+import { describeOnce } from '../harness/backends.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 import type { RecordedRequest } from '../standin/recording.ts'
 import { type Standin, startStandin } from '../standin/server.ts'
@@ -80,7 +80,8 @@ function inputOf({ body }: RecordedRequest): unknown {
   return (body as { input: unknown }).input
 }
 
-describeBackends('embedders', backend => {
+// What is stored does not depend on the client: vectors are tested on each database with their endpoint.
+describeOnce('embedders', backend => {
   let upstream: Standin
   let proxy: TestProxy
   let direct: Connection

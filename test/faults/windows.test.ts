@@ -1,5 +1,5 @@
 import { Redis } from 'ioredis'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { test } from 'vitest'
 import { connectRedis } from '../../src/redis/connect-redis.ts'
 import { openRedisStore } from '../../src/redis/redis-store.ts'
 import { type GuardedStore, guardStore } from '../../src/stores/guarded-store.ts'
@@ -10,117 +10,123 @@ import { type PrivateServer, startRedis } from './servers.ts'
 const INSTALLATION = 'c0ffee00-0000-0000-0000-000000000000'
 const LIMIT = 30
 
-let serial = 0
+/** A Redis of a test's own, so that tests whose faults take seconds to be noticed wait beside each other. */
+interface Scene {
+  server: PrivateServer
+  redis: Redis
+  /** As so many further processes have them, each with a connection of its own; returns all so far. */
+  openGuards(processes: number): Promise<GuardedStore[]>
+  close(): Promise<void>
+}
+
+const NAME = '{1}:k'
+const KEY = `mp:${INSTALLATION.slice(0, 8)}:${NAME}`
+
+async function openScene(): Promise<Scene> {
+  const server = await startRedis()
+  const redis = new Redis(server.url)
+  redis.on('error', () => {})
+  const guards: GuardedStore[] = []
+  return {
+    server,
+    redis,
+    async openGuards(processes) {
+      for (let i = 0; i < processes; i++) {
+        const guard = guardStore(openRedisStore(connectRedis(server.url), INSTALLATION), { processes })
+        guards.push(guard)
+        await waitUntil('Redis answers', 30_000, () =>
+          guard.ping().then(
+            () => true,
+            () => false,
+          ),
+        )
+      }
+      return guards
+    },
+    async close() {
+      await Promise.all(guards.map(guard => guard.close()))
+      redis.disconnect()
+      await server.remove()
+    },
+  }
+}
+
+/** One request after the other, to each process in turn; how many passed. */
+async function pass(stores: readonly GuardedStore[], requests: number): Promise<number> {
+  let passed = 0
+  for (let i = 0; i < requests; i++) {
+    const store = stores[i % stores.length] as GuardedStore
+    const { granted } = await store.pass({ requests: 1, windows: [{ name: NAME, limit: LIMIT }], entries: [] })
+    passed += granted
+  }
+  return passed
+}
+
+async function waitUntilBack(stores: readonly GuardedStore[]): Promise<void> {
+  await waitUntil('Redis is back', 5_000, async () => {
+    // A window of another key, so that the one of the test is not touched.
+    for (const store of stores)
+      await store.pass({ requests: 1, windows: [{ name: '{1}:probe', limit: 1e9 }], entries: [] })
+    return stores.every(store => store.isUp())
+  })
+}
+
+interface Fault {
+  begin(scene: Scene): unknown
+  end?(scene: Scene): unknown
+}
+
+const FAULTS: Record<string, Fault> = {
+  'a restart without its data': {
+    begin: ({ server }) => server.stop(),
+    end: ({ server }) => server.start(),
+  },
+  'a flush': { begin: ({ redis }) => redis.flushall() },
+  'a stall': { begin: ({ server }) => server.freeze(), end: ({ server }) => server.thaw() },
+  'a memory that is full': {
+    begin: ({ redis }) => redis.config('SET', 'maxmemory', '1'),
+    end: ({ redis }) => redis.config('SET', 'maxmemory', '0'),
+  },
+  'a server that takes no writes': {
+    begin: ({ redis }) => redis.config('SET', 'min-replicas-to-write', '1'),
+    end: ({ redis }) => redis.config('SET', 'min-replicas-to-write', '0'),
+  },
+  'a key of another type': { begin: ({ redis }) => redis.multi().del(KEY).lpush(KEY, 'x').exec() },
+  'an eviction': { begin: ({ redis }) => redis.del(KEY) },
+}
 
 describeFaults('rate windows stand when Redis does not', () => {
-  let server: PrivateServer
-  let redis: Redis
-  let name: string
-  const guards: GuardedStore[] = []
-
-  beforeAll(async () => {
-    server = await startRedis()
-    redis = new Redis(server.url)
-    redis.on('error', () => {})
-  })
-  beforeEach(() => {
-    name = `{1}:k:${++serial}`
-  })
-  afterEach(async () => {
-    await Promise.all(guards.splice(0).map(guard => guard.close()))
-  })
-  afterAll(async () => {
-    redis?.disconnect()
-    await server?.remove()
-  })
-
-  /** As so many processes have them, each with a connection of its own. */
-  async function openGuards(processes: number): Promise<GuardedStore[]> {
-    for (let i = 0; i < processes; i++) {
-      const guard = guardStore(openRedisStore(connectRedis(server.url), INSTALLATION), { processes })
-      guards.push(guard)
-      await waitUntil('Redis answers', 30_000, () =>
-        guard.ping().then(
-          () => true,
-          () => false,
-        ),
-      )
-    }
-    return guards
-  }
-
-  /** One request after the other, to each process in turn; how many passed. */
-  async function pass(stores: readonly GuardedStore[], requests: number): Promise<number> {
-    let passed = 0
-    for (let i = 0; i < requests; i++) {
-      const store = stores[i % stores.length] as GuardedStore
-      const { granted } = await store.pass({ requests: 1, windows: [{ name, limit: LIMIT }], entries: [] })
-      passed += granted
-    }
-    return passed
-  }
-
-  async function waitUntilBack(stores: readonly GuardedStore[]): Promise<void> {
-    await waitUntil('Redis is back', 5_000, async () => {
-      // A window of another key, so that the one of the test is not touched.
-      for (const store of stores)
-        await store.pass({ requests: 1, windows: [{ name: '{1}:probe', limit: 1e9 }], entries: [] })
-      return stores.every(store => store.isUp())
-    })
-  }
-
-  const FAULTS = {
-    'a restart without its data': {
-      begin: () => server.stop(),
-      end: () => server.start(),
-    },
-    'a flush': { begin: () => redis.flushall(), end: async () => {} },
-    'a stall': { begin: async () => server.freeze(), end: async () => server.thaw() },
-    'a memory that is full': {
-      begin: () => redis.config('SET', 'maxmemory', '1'),
-      end: () => redis.config('SET', 'maxmemory', '0'),
-    },
-    'a server that takes no writes': {
-      begin: () => redis.config('SET', 'min-replicas-to-write', '1'),
-      end: () => redis.config('SET', 'min-replicas-to-write', '0'),
-    },
-    'a key of another type': {
-      begin: async () => {
-        const key = `mp:${INSTALLATION.slice(0, 8)}:${name}`
-        await redis.multi().del(key).lpush(key, 'x').exec()
-      },
-      end: async () => {},
-    },
-    'an eviction': {
-      begin: () => redis.del(`mp:${INSTALLATION.slice(0, 8)}:${name}`),
-      end: async () => {},
-    },
-  }
-
-  test.each(Object.entries(FAULTS))('%s lets one process through no more than its limit', async (_, fault) => {
-    const stores = await openGuards(1)
-    expect(await pass(stores, 20)).toBe(20)
-    await fault.begin()
-    expect(await pass(stores, 5)).toBe(5)
-    await fault.end()
-    await waitUntilBack(stores)
-    const passed = await pass(stores, 20)
-    expect(passed).toBeLessThanOrEqual(5)
-    // A call that Redis never answered may have been counted there too.
-    expect(passed).toBeGreaterThanOrEqual(3)
-    // Redis knows it all by now: a process that starts anew passes nothing either.
-    const fresh = (await openGuards(1)).slice(1)
-    expect(await pass(fresh, 20)).toBe(0)
-  })
-
-  test.each(Object.entries(FAULTS))(
-    '%s lets four processes through no more than they have seen of each other',
-    async (_, fault) => {
-      const stores = await openGuards(4)
+  test.concurrent.for(Object.entries(FAULTS))(
+    '%s lets one process through no more than its limit',
+    async ([, fault], { expect, onTestFinished }) => {
+      const scene = await openScene()
+      onTestFinished(scene.close)
+      const stores = await scene.openGuards(1)
       expect(await pass(stores, 20)).toBe(20)
-      await fault.begin()
+      await fault.begin(scene)
+      expect(await pass(stores, 5)).toBe(5)
+      await fault.end?.(scene)
+      await waitUntilBack(stores)
+      const passed = await pass(stores, 20)
+      expect(passed).toBeLessThanOrEqual(5)
+      // A call that Redis never answered may have been counted there too.
+      expect(passed).toBeGreaterThanOrEqual(3)
+      // Redis knows it all by now: a process that starts anew passes nothing either.
+      const fresh = (await scene.openGuards(1)).slice(1)
+      expect(await pass(fresh, 20)).toBe(0)
+    },
+  )
+
+  test.concurrent.for(Object.entries(FAULTS))(
+    '%s lets four processes through no more than they have seen of each other',
+    async ([, fault], { expect, onTestFinished }) => {
+      const scene = await openScene()
+      onTestFinished(scene.close)
+      const stores = await scene.openGuards(4)
+      expect(await pass(stores, 20)).toBe(20)
+      await fault.begin(scene)
       const meanwhile = await pass(stores, 40)
-      await fault.end()
+      await fault.end?.(scene)
       await waitUntilBack(stores)
       const passed = 20 + meanwhile + (await pass(stores, 40))
       expect(passed).toBeGreaterThanOrEqual(27)
@@ -129,18 +135,26 @@ describeFaults('rate windows stand when Redis does not', () => {
     },
   )
 
-  test('what one process of four had not seen of a window is bounded by its share', async () => {
-    const stores = await openGuards(4)
+  test.concurrent('what one process of four had not seen of a window is bounded by its share', async ({
+    expect,
+    onTestFinished,
+  }) => {
+    const scene = await openScene()
+    onTestFinished(scene.close)
+    const stores = await scene.openGuards(4)
     expect(await pass(stores.slice(0, 1), 40)).toBe(LIMIT)
-    server.freeze()
+    scene.server.freeze()
     expect(await pass(stores, 40)).toBeLessThanOrEqual(3 * Math.floor(LIMIT / 4))
-    server.thaw()
+    scene.server.thaw()
     await waitUntilBack(stores)
     expect(await pass(stores, 40)).toBe(0)
   })
 
-  test('a process that stalls does not take Redis for lost', async () => {
-    const [store] = await openGuards(1)
+  // Alone: it stalls this process.
+  test('a process that stalls does not take Redis for lost', async ({ expect, onTestFinished }) => {
+    const scene = await openScene()
+    onTestFinished(scene.close)
+    const [store] = await scene.openGuards(1)
     const passing = pass([store as GuardedStore], 1)
     const endsAtMs = performance.now() + 1_200
     while (performance.now() < endsAtMs);

@@ -59,8 +59,9 @@ export async function startProxy({
   const forget = noteEndListeners(() => app.http.listen({ port: 0, hostname: '127.0.0.1' }))
   const { server } = app.http
   if (!server?.port) throw new Error('The proxy did not start')
-  await database.runScript(
+  await database.call(
     `insert into plans values ('open', 1000000000, 1000000000, 1000000000, 1000000000, 1000000000) on conflict do nothing`,
+    [],
   )
 
   return {

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import postgres from 'postgres'
-import { expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import type { Database } from '../../src/postgres/database.ts'
 import { findAnswer } from '../../src/postgres/find-answer.ts'
 import { findVectors } from '../../src/postgres/find-vectors.ts'
@@ -49,33 +49,41 @@ async function makePlace(database: Database): Promise<Place> {
 type Planned = 'over full tables' | 'over empty ones'
 const WAYS: Planned[] = ['over full tables', 'over empty ones']
 
-/** What a call reads of the filled tables. */
-async function scansOf(
+type Call = (database: Database, place: Place) => Promise<unknown>
+
+/** What each call reads of the filled tables: filling them takes far longer than the calls. */
+async function scansOf<Name extends string>(
   { database, databaseUrl }: { database: Database; databaseUrl: string | null },
   planned: Planned,
-  call: (database: Database, place: Place) => Promise<unknown>,
-): Promise<string[]> {
+  calls: Record<Name, Call>,
+): Promise<Record<Name, string[]>> {
   const place = await makePlace(database)
-  const plans = await explain(databaseUrl ?? '', async (one, forget) => {
+  const named = Object.entries<Call>(calls)
+  const scans = await explain(databaseUrl ?? '', async (one, takePlans) => {
     if (planned === 'over empty ones') {
-      // A table without statistics is planned for as if it had a few pages.
-      await database.runScript('analyze')
+      // As autovacuum may at any moment: an emptied table keeps its pages until then, and is planned for as if they were full.
+      await database.runScript('vacuum analyze')
       // From here on this connection has its plans: nothing that is stored makes it plan anew.
-      await call(one, place)
+      for (const [, call] of named) await call(one, place)
     }
     await fill(database, place)
     if (planned === 'over full tables') await database.runScript('analyze')
-    forget()
-    await call(one, place)
+    takePlans()
+    const read: [string, string[]][] = []
+    for (const [name, call] of named) {
+      await call(one, place)
+      read.push([name, readScans(takePlans())])
+    }
+    return read
   })
-  return readScans(plans)
+  return Object.fromEntries(scans) as Record<Name, string[]>
 }
 
-/** Runs calls on one connection and gives the plans of every statement within, as they were run. */
-async function explain(
+/** Runs calls on one connection that tells the plans of every statement within, as they were run, since they were last taken. */
+async function explain<Result>(
   url: string,
-  run: (database: Database, forget: () => void) => Promise<unknown>,
-): Promise<string[]> {
+  run: (database: Database, takePlans: () => string[]) => Promise<Result>,
+): Promise<Result> {
   const plans: string[] = []
   const client = postgres(url, { max: 1, types: wireTypes, onnotice: notice => plans.push(notice.message ?? '') })
   await client.unsafe(`load 'auto_explain'`)
@@ -83,9 +91,9 @@ async function explain(
     'set auto_explain.log_min_duration = 0; set auto_explain.log_nested_statements = on; set auto_explain.log_level = notice',
   )
   const call = (text: string, values: unknown[]) => client.unsafe(text, values.map(encodeValue))
-  await run({ call } as unknown as Database, () => plans.splice(0))
+  const result = await run({ call } as unknown as Database, () => plans.splice(0))
   await client.end()
-  return plans
+  return result
 }
 
 /** Of all plans: by which indexes rows are found, and which tables are read from end to end. */
@@ -99,14 +107,23 @@ function readScans(plans: readonly string[]): string[] {
   return [...new Set(names.map(name => name.replace(/cache_lists_\d+/, 'cache_lists_N')))].sort()
 }
 
+const CALLS = {
+  lookup: (one, place) => findAnswer(one, rewordingOf('prompt 590', place)),
+  vectors: (one, { projectId }) =>
+    findVectors(one, { projectId, names: ['00'.repeat(32), 'ff'.repeat(32)], maxAgeSeconds: null }),
+  // Last: it changes the tables.
+  storing: (one, place) => storeAnswers(one, [answerTo('prompt 590', place), answerTo('prompt 1001', place)]),
+} satisfies Record<string, Call>
+
 describeReal('plans of the cache', backend => {
-  test.each(WAYS)(
-    'a lookup in a large group goes from key to row, and through the lists, planned %s',
-    async planned => {
-      const scans = await scansOf(await backend.open(), planned, (one, place) =>
-        findAnswer(one, rewordingOf('prompt 590', place)),
-      )
-      expect(scans).toEqual([
+  describe.each(WAYS)('planned %s', planned => {
+    let scans: Record<keyof typeof CALLS, string[]>
+    beforeAll(async () => {
+      scans = await scansOf(await backend.open(), planned, CALLS)
+    })
+
+    test('a lookup in a large group goes from key to row, and through the lists', () => {
+      expect(scans.lookup).toEqual([
         'cache_entries_pkey',
         'cache_entries_project_id_request_hash_key',
         'cache_groups_pkey',
@@ -116,22 +133,17 @@ describeReal('plans of the cache', backend => {
         'cache_prompts_pkey',
         'cache_verdicts_pkey',
       ])
-    },
-  )
+    })
 
-  test.each(WAYS)('vectors are found by their names, planned %s', async planned => {
-    const scans = await scansOf(await backend.open(), planned, (one, { projectId }) =>
-      findVectors(one, { projectId, names: ['00'.repeat(32), 'ff'.repeat(32)], maxAgeSeconds: null }),
-    )
-    expect(scans).toEqual(['cached_vectors_pkey'])
-  })
+    test('vectors are found by their names', () => {
+      expect(scans.vectors).toEqual(['cached_vectors_pkey'])
+    })
 
-  test.each(WAYS)('storing reads no more than the rows it is about, planned %s', async planned => {
-    const scans = await scansOf(await backend.open(), planned, (one, place) =>
-      storeAnswers(one, [answerTo('prompt 590', place), answerTo('prompt 1001', place)]),
-    )
-    const ofCache = scans.filter(name => name.includes('cache_'))
-    expect(ofCache.filter(name => name.startsWith('all of'))).toEqual([])
-    expect(ofCache).not.toContain('cache_prompts_compared_idx')
+    test('storing reads no more than the rows it is about', () => {
+      const ofCache = scans.storing.filter(name => name.includes('cache_'))
+      expect(ofCache).not.toEqual([])
+      expect(ofCache.filter(name => name.startsWith('all of'))).toEqual([])
+      expect(ofCache).not.toContain('cache_prompts_compared_idx')
+    })
   })
 })

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { describeBackends } from '../../harness/backends.ts'
+import { describeOnce } from '../../harness/backends.ts'
 import { startProxy, type TestProxy } from '../../harness/proxy.ts'
 import { addUser, issueAdminKey } from '../../integration/admin/people.ts'
 import { preparePython } from './prepare-python.ts'
@@ -37,7 +37,8 @@ describe.skipIf('missing' in prepared)(
   () => {
     const { python, environment } = 'python' in prepared ? prepared : { python: '', environment: {} }
 
-    describeBackends('the admin API', backend => {
+    // Python sees no more of a database than the admin API’s own tests do, which run on each.
+    describeOnce('the admin API', backend => {
       let proxy: TestProxy
       beforeAll(async () => {
         proxy = await startProxy({ dashboard: true, stores: await backend.open() })
