@@ -28,7 +28,7 @@ export interface ResponseWriter {
   write(query: CacheQuery, response: NewResponse, vector: PromptVector | null, ttlSeconds: number): Promise<void>
   /** Whether so much waits to be written that further responses should wait, too. */
   isBehind(): boolean
-  /** Resolves when no write is pending. */
+  /** Writes at once what waits, and resolves when no write is pending. */
   flush(): Promise<void>
 }
 
@@ -41,16 +41,17 @@ const MOST_WAITING_BYTES = 32 * 1024 * 1024
 export function createResponseWriter(database: Database, log: Log): ResponseWriter {
   const underWay = new BackgroundWork()
   let waitingBytes = 0
-  const createStore = (maxItems: number, lingerMs = 0) =>
+  let flushing = Promise.withResolvers<void>()
+  const createStore = (maxItems: number, linger?: () => Promise<void>) =>
     createBatcher<AnswerToStore, number | null>({
       run: answers => storeAnswers(database, answers),
       maxItems,
-      lingerMs,
+      ...(linger && { linger }),
       timeLimitMs: TIME_LIMIT_MS,
       timeLimitError: () => new Error('A response was not stored in time'),
     })
   const store = createStore(MAX_BATCH)
-  const storeLater = createStore(MAX_BATCH, LINGER_MS)
+  const storeLater = createStore(MAX_BATCH, () => Promise.race([Bun.sleep(LINGER_MS), flushing.promise]))
   // One at a time, because writing several long ones would block the event loop.
   const storeLong = createStore(1)
 
@@ -71,7 +72,11 @@ export function createResponseWriter(database: Database, log: Log): ResponseWrit
       return underWay.add(writing)
     },
     isBehind: () => waitingBytes > MOST_WAITING_BYTES,
-    flush: () => underWay.settled(),
+    async flush() {
+      flushing.resolve()
+      await underWay.settled()
+      flushing = Promise.withResolvers()
+    },
   }
 }
 

@@ -12,8 +12,8 @@ export interface BatcherOptions<Item, Result> {
   timeLimitError(): Error
   /** Most batches in flight at once; one by default. */
   maxBatches?: number
-  /** How long a batch waits for more items, for results that nobody waits for; not at all by default. */
-  lingerMs?: number
+  /** For results that nobody waits for: a batch that is not full waits for more items until this resolves. */
+  linger?(): Promise<void>
   /** Work in flight whose items will be added here in a moment, or null. A batch waits briefly to include them. */
   comesNext?(): Promise<unknown> | null
   /** Called with a result that came after its item had failed, so that its reservation can be given back. */
@@ -64,7 +64,7 @@ function rejectHopeless<Item, Result>(
 
 /** Returns a function that adds an item to the next batch and resolves to its result. */
 export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result>): (item: Item) => Promise<Result> {
-  const { run, maxItems, maxBatches = 1, lingerMs = 0, comesNext, timeLimitMs, timeLimitError, onLateResult } = options
+  const { run, maxItems, maxBatches = 1, linger, comesNext, timeLimitMs, timeLimitError, onLateResult } = options
   let queue: Waiting<Item, Result>[] = []
   let inFlight = 0
   let isGathering = false
@@ -84,7 +84,7 @@ export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result
       isGathering = false
       flush()
     }
-    if (lingerMs > 0 && queue.length < maxItems) setTimeout(send, lingerMs)
+    if (linger && queue.length < maxItems) linger().then(send)
     else afterComing(comesNext?.() ?? null, send)
   }
 

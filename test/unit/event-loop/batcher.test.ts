@@ -1,4 +1,4 @@
-import { afterEach, expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import { createBatcher } from '../../../src/event-loop/batcher.ts'
 
 /** A batcher whose batches end when they are told to. */
@@ -14,8 +14,6 @@ function open(maxBatches: number | undefined, comesNext?: () => Promise<unknown>
   })
   return { add, batches, items: () => batches.map(batch => batch.items) }
 }
-
-afterEach(() => void vi.useRealTimers())
 
 const turn = () => new Promise(resolve => setImmediate(resolve))
 
@@ -104,7 +102,7 @@ test('what waited for a busy event loop is asked for all the same', async () => 
 })
 
 test('what nobody waits for lingers for more, unless a batch is full', async () => {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  let lingering = Promise.withResolvers<void>()
   const batches: (readonly number[])[] = []
   const add = createBatcher<number, number>({
     run: async items => {
@@ -112,17 +110,18 @@ test('what nobody waits for lingers for more, unless a batch is full', async () 
       return items
     },
     maxItems: 3,
-    lingerMs: 25,
+    linger: () => lingering.promise,
     timeLimitMs: 60_000,
     timeLimitError: () => new Error('too late'),
   })
   const first = add(1)
   await turn()
   const second = add(2)
-  vi.advanceTimersByTime(24)
+  await turn()
   expect(batches).toEqual([])
-  vi.advanceTimersByTime(1)
+  lingering.resolve()
   expect(await Promise.all([first, second])).toEqual([1, 2])
   expect(batches).toEqual([[1, 2]])
+  lingering = Promise.withResolvers()
   expect(await Promise.all([3, 4, 5].map(add))).toEqual([3, 4, 5])
 })
