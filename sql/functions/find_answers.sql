@@ -59,8 +59,8 @@ begin
         return;
     end if;
 
-    -- Conversations differ in their earlier turns, so in most contexts nothing was stored yet. These probes cost a tenth of what
-    -- follows. Each is a subquery with a limit, as above: of an exists, the planner might make a hash of the whole table.
+    -- Conversations differ in their earlier turns, so in most contexts nothing was stored yet. These probes cost little beside
+    -- what follows. Each is a subquery with a limit, as above: of an exists, the planner might make a hash of the whole table.
     perform
     from unnest(project_ids, thresholds) with ordinality as g (project_id, threshold, at)
     cross join lateral (

@@ -16,6 +16,11 @@ declare
     owner_id bigint := open_project(project, 'member');
     chosen bigint[];
 begin
+    if not dry_run then
+        -- Redis cannot be reached from here: a new generation hides every copy there. Entries that stay are read from here again. It
+        -- comes first: responses that are being stored are waited for, and chosen from, and any later ones are kept out.
+        update projects p set cache_generation = p.cache_generation + 1 where p.id = owner_id;
+    end if;
     select coalesce(array_agg(e.id), '{}') into chosen
     from cache_entries e
     where e.project_id = owner_id
@@ -23,14 +28,8 @@ begin
         and (of_model is null or e.model = of_model)
         and (of_namespace is null or e.namespace = of_namespace)
         and (older_than_seconds is null or e.created_at < now() - make_interval(secs => older_than_seconds));
-    if dry_run then
+    if dry_run or cardinality(chosen) = 0 then
         return cardinality(chosen);
-    end if;
-    -- Redis cannot be reached from here: a new generation hides every copy there, and keeps out responses that are still being stored.
-    -- Entries that stay are read from here again.
-    update projects p set cache_generation = p.cache_generation + 1 where p.id = owner_id;
-    if cardinality(chosen) = 0 then
-        return 0;
     end if;
     delete from cache_entries e where e.id = any (chosen);
     perform audit(
