@@ -1,4 +1,5 @@
-/** Rows that functions of the admin API return, as JSON. Imports nothing, because the dashboard's pages use it in the browser. */
+/** Rows that functions of the admin API return, as JSON. Imports only types, because the dashboard's pages use it in the browser. */
+import type { UsageRecord } from '../usage-record.ts'
 
 export interface UsageRow {
   bucket_start: string
@@ -49,26 +50,10 @@ export interface LatencyRow {
   p99_ms: number
 }
 
-export interface RequestRow {
-  recorded_at: string
-  request_id: string
-  key_id: number
+/** One request of a project, and the key it came with. */
+export interface RequestRow extends Omit<UsageRecord, 'project_id'> {
   key_name: string | null
   key_prefix: string | null
-  endpoint: string
-  model: string
-  provider: string | null
-  cache_result: 'HIT' | 'HIT-SEMANTIC' | 'MISS' | null
-  status: number
-  streamed: boolean
-  prompt_tokens: number
-  cached_prompt_tokens: number
-  completion_tokens: number
-  tokens_saved: number
-  cost_usd: number
-  saved_usd: number
-  latency_ms: number
-  duration_ms: number
 }
 
 export interface RefusalRow {
