@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import postgres from 'postgres'
 import { expect, test } from 'vitest'
 import type { Database } from '../../src/postgres/database.ts'
 import { findAnswer } from '../../src/postgres/find-answer.ts'
@@ -6,9 +7,11 @@ import { type AnswerToStore, storeAnswers } from '../../src/postgres/store-answe
 import { storeVectors } from '../../src/postgres/store-vectors.ts'
 import { evictEntries } from '../../src/postgres/tend-cache.ts'
 import { answerTo, makeProject, makeSpace, type Place, rewordingOf, sha256 } from '../harness/answers.ts'
-import { describeBackends } from '../harness/backends.ts'
+import { describeBackends, describeReal } from '../harness/backends.ts'
+import { waitUntil } from '../harness/wait-until.ts'
 
 const DAY_SECONDS = 86_400
+const INVALIDATE = `select invalidate_cache('acme', null, null, null, null, false)::integer as entries`
 
 async function prepare(database: Database): Promise<Place> {
   return { projectId: await makeProject(database, 'acme'), spaceId: await makeSpace(database), context: 'none' }
@@ -106,6 +109,31 @@ describeBackends('store_answers()', backend => {
     const [tested, kept] = await listEntries(database)
     expect(tested?.lives).toBe(DAY_SECONDS)
     expect(kept?.lives).toBe(30 * DAY_SECONDS)
+  })
+})
+
+describeReal('invalidate_cache()', backend => {
+  test('forgets an answer that was being stored when it began', async () => {
+    const { database, databaseUrl } = await backend.open()
+    const { projectId } = await prepare(database)
+    const storing = postgres(databaseUrl ?? '', { max: 1, onnotice: () => {} })
+    let invalidated: Promise<{ entries: number }[]> = Promise.resolve([])
+    await storing.begin(async transaction => {
+      // What store_answers() holds, and what it writes.
+      await transaction`select 1 from projects where id = ${projectId} for share`
+      await transaction`
+        insert into cache_entries (project_id, request_hash, endpoint, model, provider, response, expires_at, bytes)
+        values (${projectId}, ${Buffer.alloc(32)}, 'chat', 'm', 'p', '{}', now() + interval '1 day', 300)`
+      invalidated = database.call<{ entries: number }>(INVALIDATE, [])
+      await waitUntil('the invalidation waits for the project', 10_000, async () => {
+        const waiting = await transaction`
+          select from pg_stat_activity where datname = current_database() and query like '%invalidate_cache%' and wait_event_type = 'Lock'`
+        return waiting.length > 0
+      })
+    })
+    await storing.end()
+    expect(await invalidated).toEqual([{ entries: 1 }])
+    expect(await listEntries(database)).toEqual([])
   })
 })
 
