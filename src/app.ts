@@ -8,7 +8,6 @@ import { createExplainer, type Explainer } from './cache/explain.ts'
 import { createJudge } from './cache/judge/judge.ts'
 import { createJudgeQueue } from './cache/judge/judge-queue.ts'
 import { createLearner } from './cache/judge/learner.ts'
-import { createLearnedEquivalences } from './cache/learned-equivalences.ts'
 import { createPromptVectors } from './cache/prompt-vectors.ts'
 import { type Catalogue, loadCatalogue } from './catalogue/catalogue.ts'
 import { createLeads } from './coalescing/leads.ts'
@@ -27,7 +26,6 @@ import { largeBodies } from './large-bodies/read-large-body.ts'
 import { startMaintenance } from './maintenance.ts'
 import { createAccounting } from './pipeline/accounting.ts'
 import { VectorCalls } from './pipeline/embeddings/vector-calls.ts'
-import { createEquivalencesHandler } from './pipeline/equivalences.ts'
 import { createRequestExplainer } from './pipeline/explain.ts'
 import { createFeedbackHandler } from './pipeline/feedback.ts'
 import { createModelCaller } from './pipeline/judge-model.ts'
@@ -169,13 +167,12 @@ async function createCaching(
   const judge = createJudge(database, askModel, log)
   const learner = createLearner(database, askModel, log)
   const judgeQueue = createJudgeQueue({ database, log, onQueued: learner.wake })
-  const equivalences = createLearnedEquivalences(database, log)
-  const cache = createCache({ database, store, vectors: promptVectors, judge, judgeQueue, equivalences, log })
+  const cache = createCache({ database, store, vectors: promptVectors, judge, judgeQueue, log })
   return {
     vectors,
     cache,
     learner,
-    explainer: createExplainer({ database, vectors: promptVectors, judge, equivalences }),
+    explainer: createExplainer({ database, vectors: promptVectors, judge }),
   }
 }
 
@@ -196,7 +193,6 @@ function createEndpoints(
     cacheQuestions: {
       feedback: createFeedbackHandler(admission, database, stages.largeBodies),
       explain: createRequestExplainer(admission, modelRouter, explainer, stages.largeBodies),
-      equivalences: createEquivalencesHandler(admission, database, stages.largeBodies),
     },
     models: createModelDirectory(admission, modelRouter),
   }

@@ -3,7 +3,7 @@ import type { Database } from './postgres/database.ts'
 
 import { forgetBatches, maintainUsagePartitions, rollUpUsage } from './postgres/record-usage.ts'
 import { deleteExpiredEntries, evictEntries, rebuildCacheLists } from './postgres/tend-cache.ts'
-import { forgetVerdicts, learnThresholds } from './postgres/verdicts.ts'
+import { forgetVerdicts } from './postgres/verdicts.ts'
 import { describeCause } from './telemetry/describe-cause.ts'
 import type { Log } from './telemetry/log.ts'
 
@@ -43,7 +43,6 @@ export async function startMaintenance(database: Database, log: Log): Promise<Ma
 }
 
 async function sweep(database: Database): Promise<void> {
-  await learnThresholds(database)
   while ((await deleteExpiredEntries(database, ENTRIES_A_BITE)) === ENTRIES_A_BITE) await Bun.sleep(50)
   while ((await forgetVerdicts(database, ENTRIES_A_BITE)) === ENTRIES_A_BITE) await Bun.sleep(50)
   while ((await evictEntries(database, ENTRIES_A_BITE)) >= ENTRIES_A_BITE) await Bun.sleep(50)

@@ -1,6 +1,6 @@
 /** Sends pairs over HTTP to a separate proxy. Each pair has its own namespace: the first text is stored, the second is looked up. */
 import { openRealDatabase } from '../../src/postgres/real.ts'
-import { type Script, startStandin } from '../../test/standin/server.ts'
+import { startStandin } from '../../test/standin/server.ts'
 import { findFreePort, startProxyProcess, stop } from '../bench/processes.ts'
 import { prepareStores } from '../bench/stores.ts'
 import type { LabelledPair } from './pairs.ts'
@@ -14,11 +14,10 @@ export interface Door {
   close(): Promise<void>
 }
 
-/** Starts a simulated upstream, which follows the script, and a proxy on its own database, with limits too high to matter. */
-export async function openDoor(script: Script): Promise<Door> {
+/** Starts a simulated upstream and a proxy on its own database, with limits too high to matter. */
+export async function openDoor(): Promise<Door> {
   const stores = await prepareStores()
   const upstream = await startStandin({ flavour: 'aggregator', keepsRequests: false })
-  upstream.script(script)
   const port = findFreePort()
   const environment = {
     ...stores.environment,

@@ -1,8 +1,7 @@
 /**
  * Prints what the cache would serve, right and wrong, on labelled pairs: `bun run evaluate [FILE.jsonl…] [--threshold 0.95] [--in-process]`.
  * Each pair goes through a real proxy over HTTP (with DATABASE_URL and REDIS_URL, or what scripts/services.sh starts); `--in-process`
- * asks proof and the built-in embedder directly, without stores. `--judge 0.97` adds what a judge does that is right so often, inline
- * and once it was learned from, with each `--error-rate` allowed.
+ * asks proof and the built-in embedder directly, without stores.
  */
 import { parseArgs } from 'node:util'
 import { bypassReason } from '../../src/cache/proof/bypass.ts'
@@ -11,8 +10,6 @@ import { createBuiltinEmbedder } from '../../src/embedders/builtin.ts'
 import { readPrompt } from '../../src/text/read-prompt.ts'
 import { ablationLines } from './ablation.ts'
 import { openDoor } from './door.ts'
-import { createStandInJudge } from './judge.ts'
-import { inlineLines, learnLines } from './learning.ts'
 import { type LabelledPair, readPairs } from './pairs.ts'
 import { type Outcome, scoreLines } from './score.ts'
 
@@ -22,8 +19,6 @@ const { values: options, positionals } = parseArgs({
     threshold: { type: 'string', default: '0.95' },
     pairs: { type: 'string', multiple: true, default: [] },
     'in-process': { type: 'boolean', default: false },
-    judge: { type: 'string' },
-    'error-rate': { type: 'string', multiple: true, default: ['0.2'] },
   },
 })
 const CONCURRENCY = 8
@@ -49,21 +44,13 @@ async function mapAll(
 }
 
 async function throughTheDoor(): Promise<void> {
-  const judge = createStandInJudge(pairs, Number(options.judge ?? 1))
-  const door = await openDoor(judge.script)
+  const door = await openDoor()
   const ask = (asked: readonly LabelledPair[]) => mapAll(asked, pair => door.isServed(pair, threshold))
-  const outcomes = new Map<string, Outcome[]>()
   try {
     for (const policy of policies) {
       await door.set({ semantic_policy: policy })
-      outcomes.set(policy, await ask(pairs))
-      print(...scoreLines(policy, outcomes.get(policy) ?? []))
+      print(...scoreLines(policy, await ask(pairs)))
     }
-    if (options.judge === undefined) return
-    const learning = { door, judge, pairs, errorRates: options['error-rate'], ask }
-    // Learned from first: what the judge says inline would be known by then.
-    print(...(await learnLines(learning)))
-    print(...(await inlineLines(learning, outcomes.get('proved') ?? [])))
   } finally {
     await door.close()
   }

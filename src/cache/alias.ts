@@ -4,12 +4,11 @@
  * The fast store keeps it under the wording's exact key: one line with the entry's own key and the reason why the two match. It is gone
  * with the entry, after a purge, and after a change of the settings it was found under.
  */
-import type { Exchange } from '../postgres/equivalences.ts'
 import { decodeEntry } from './entry.ts'
 import type { SemanticMatch, SemanticReason } from './match.ts'
 
 /** Marks an alias, whose target windows.lua reads in the same call. */
-const FORM = 2
+const FORM = 3
 const LINE_FEED = 10
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
@@ -24,11 +23,10 @@ export interface Alias {
   askedHash: string
   /** The project's settings under which the match was made. */
   settings: string
-  exchange: Exchange | null
 }
 
-export function encodeAlias({ target, id, similarity, reason, settings, askedHash, exchange }: Alias): Uint8Array {
-  const line = [FORM, target, id, similarity, reason, settings, askedHash, exchange]
+export function encodeAlias({ target, id, similarity, reason, settings, askedHash }: Alias): Uint8Array {
+  const line = [FORM, target, id, similarity, reason, settings, askedHash]
   return encoder.encode(`${JSON.stringify(line)}\n`)
 }
 
@@ -50,10 +48,10 @@ export function decodeAliasedEntry(bytes: Uint8Array, settings: string): Semanti
   if (end < 0) return null
   try {
     const line: unknown = JSON.parse(decoder.decode(bytes.subarray(0, end)))
-    if (!Array.isArray(line) || line.length !== 8 || line[5] !== settings) return null
+    if (!Array.isArray(line) || line.length !== 7 || line[5] !== settings) return null
     const entry = decodeEntry(bytes.subarray(end + 1))
     if (!entry) return null
-    const [, target, id, similarity, reason, , askedHash, exchange] = line
+    const [, target, id, similarity, reason, , askedHash] = line
     return {
       result: 'HIT-SEMANTIC',
       id: String(id),
@@ -61,7 +59,6 @@ export function decodeAliasedEntry(bytes: Uint8Array, settings: string): Semanti
       reason: reason as SemanticReason,
       askedHash: String(askedHash),
       entryHash: String(target).slice(-HASH_LENGTH),
-      exchange: exchange as Exchange | null,
       entry,
     }
   } catch {

@@ -36,8 +36,6 @@ export interface SemanticQuery {
   threshold: number
   /** Lowest similarity at which a verdict counts; null when only matches above the threshold count. */
   judgeFloor: number | null
-  /** Similarity above which verdicts have shown undecided candidates to be right often enough; null without such evidence. */
-  learnedThreshold: number | null
 }
 
 export function createCacheQuery(known: Omit<CacheQuery, 'exactKey' | 'callName' | 'semantic'>): CacheQuery {
@@ -77,6 +75,5 @@ function readSemanticQuery({
     contextHash,
     threshold: control.threshold ?? account.semantic_threshold,
     judgeFloor: account.semantic_policy === 'judged' ? account.semantic_judge_floor : null,
-    learnedThreshold: account.semantic_policy === 'judged' ? account.learned_threshold : null,
   }
 }

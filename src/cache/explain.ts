@@ -4,12 +4,10 @@ import { findAnswer, type SimilarAnswer } from '../postgres/find-answer.ts'
 import { readBeside } from '../text/read-prompt.ts'
 import type { CacheQuery, SemanticQuery } from './cache-query.ts'
 import type { Judge } from './judge/judge.ts'
-import type { LearnedEquivalences } from './learned-equivalences.ts'
 import { cacheIdOf, type MissReason, type SemanticReason } from './match.ts'
 import { lookupThreshold, pickCandidate } from './policy.ts'
 import type { PromptVectors } from './prompt-vectors.ts'
 import { type AlignedDifference, alignDifferences } from './proof/align.ts'
-import { type LearnedExchanges, NOTHING_LEARNED } from './proof/exchange.ts'
 import { prove } from './proof/prove.ts'
 
 const NEAREST = 5
@@ -55,10 +53,9 @@ export interface ExplainerOptions {
   database: Database
   vectors: PromptVectors
   judge: Judge
-  equivalences: LearnedEquivalences
 }
 
-export function createExplainer({ database, vectors, judge, equivalences }: ExplainerOptions): Explainer {
+export function createExplainer({ database, vectors, judge }: ExplainerOptions): Explainer {
   /** The nearest entries at any distance. */
   async function findNearest({ account, control }: CacheQuery, semantic: SemanticQuery): Promise<SimilarAnswer[]> {
     const { normalized } = semantic.reading
@@ -84,16 +81,12 @@ export function createExplainer({ database, vectors, judge, equivalences }: Expl
     async explain(query) {
       const semantic = query.semantic()
       const isSemantic = typeof semantic !== 'string'
-      const [isExact, nearest, learned] = await Promise.all([
-        hasExact(query),
-        isSemantic ? findNearest(query, semantic) : [],
-        equivalences.of(query.account),
-      ])
+      const [isExact, nearest] = await Promise.all([hasExact(query), isSemantic ? findNearest(query, semantic) : []])
       return {
         key: describeKey(query),
         semantic: isSemantic ? describeSemantic(query, semantic) : null,
-        nearest: isSemantic ? nearest.map(row => describeCandidate(semantic, row, learned)) : [],
-        decision: decide(query, isExact, nearest, { judge, learned }),
+        nearest: isSemantic ? nearest.map(row => describeCandidate(semantic, row)) : [],
+        decision: decide(query, isExact, nearest, judge),
       }
     },
   }
@@ -103,12 +96,7 @@ export function createExplainer({ database, vectors, judge, equivalences }: Expl
 const NO_REQUEST = '0'.repeat(64)
 const BELOW_ALL = -2
 
-function decide(
-  query: CacheQuery,
-  isExact: boolean,
-  nearest: readonly SimilarAnswer[],
-  { judge, learned }: { judge: Judge; learned: LearnedExchanges },
-): Decision {
+function decide(query: CacheQuery, isExact: boolean, nearest: readonly SimilarAnswer[], judge: Judge): Decision {
   const { account, control, requestHash } = query
   const miss = (reason: MissReason, asks_judge = false): Decision => ({ cache: 'MISS', reason, asks_judge })
   if (!control.lookup) return miss('no-store')
@@ -116,7 +104,7 @@ function decide(
   const semantic = query.semantic()
   if (typeof semantic === 'string') return miss(semantic)
   const found = nearest.filter(row => row.similarity > lookupThreshold(semantic))
-  const picked = pickCandidate(semantic, found, account.semantic_policy, learned)
+  const picked = pickCandidate(semantic, found, account.semantic_policy)
   if ('missReason' in picked) {
     const asksJudge = picked.undecided.length > 0 && judge.isAskedFor(account)
     return miss(nearest.length > 0 && found.length === 0 ? 'below-threshold' : picked.missReason, asksJudge)
@@ -141,20 +129,15 @@ function describeSemantic({ account }: CacheQuery, { reading, contextHash, thres
   }
 }
 
-function describeCandidate(
-  { reading }: SemanticQuery,
-  row: SimilarAnswer,
-  learned: LearnedExchanges,
-): ExplainedCandidate {
+function describeCandidate({ reading }: SemanticQuery, row: SimilarAnswer): ExplainedCandidate {
   const cached = readBeside(reading, row.prompt)
-  const known = row.verdict === 'different' ? NOTHING_LEARNED : learned
-  const proof = prove(reading, cached, known)
+  const proof = prove(reading, cached)
   return {
     id: cacheIdOf(row.request_hash),
     similarity: Math.min(1, Math.max(0, row.similarity)),
     text: row.prompt,
     proof: proof.proved ? 'proved' : proof.kind,
     verdict: row.verdict === null ? null : { verdict: row.verdict, source: row.verdict_source },
-    differences: alignDifferences(reading, cached, known),
+    differences: alignDifferences(reading, cached),
   }
 }

@@ -7,12 +7,10 @@ import type { CacheQuery, SemanticQuery } from './cache-query.ts'
 import type { ExactCopies } from './exact-copies.ts'
 import type { Judge } from './judge/judge.ts'
 import type { JudgeQueue } from './judge/judge-queue.ts'
-import type { LearnedEquivalences } from './learned-equivalences.ts'
 import type { Match, MissReason, NearMiss, SemanticMatch } from './match.ts'
 import { createNearMissBudget, type TakeNearMiss } from './near-miss-budget.ts'
 import { lookupThreshold, pickCandidate } from './policy.ts'
 import type { PromptVector, PromptVectors } from './prompt-vectors.ts'
-import { type LearnedExchanges, NOTHING_LEARNED } from './proof/exchange.ts'
 import { readRow, toExactMatch, toMatch, toNearMiss } from './to-match.ts'
 
 /** A slower lookup is a miss. Together with admission it stays under a second. */
@@ -46,13 +44,12 @@ export interface LookupOptions {
   vectors: PromptVectors
   judge: Judge
   judgeQueue: JudgeQueue
-  equivalences: LearnedEquivalences
 }
 
 /** Rejects when the database is out of reach, or takes too long. */
 export type LookUp = (query: CacheQuery) => Promise<Lookup>
 
-export function createLookUp({ database, copies, vectors, judge, judgeQueue, equivalences }: LookupOptions): LookUp {
+export function createLookUp({ database, copies, vectors, judge, judgeQueue }: LookupOptions): LookUp {
   const withinLookupTime = createTimeLimit(TIME_LIMIT_MS)
   const takeNearMiss = createNearMissBudget()
   const createFinder = (most: Pick<BatcherOptions<AnswerAsk, FoundAnswers>, 'maxItems' | 'maxBatches'>) =>
@@ -88,9 +85,8 @@ export function createLookUp({ database, copies, vectors, judge, judgeQueue, equ
       semantic: semantic && { ...semantic, threshold: lookupThreshold(semantic), vector },
       maxAgeSeconds: query.control.maxAgeSeconds,
     })
-    const known = semantic ? equivalences.of(query.account) : NOTHING_LEARNED
-    const [found, learned] = await withinLookupTime(Promise.all([asked, known]))
-    const lookup = readFound(query, semantic, found, { learned, takeNearMiss })
+    const found = await withinLookupTime(asked)
+    const lookup = readFound(query, semantic, found, takeNearMiss)
     if (lookup.match) noteMatch(query, lookup.match)
     return { ...lookup, vector }
   }
@@ -125,12 +121,12 @@ function readFound(
   { account, requestHash }: CacheQuery,
   semantic: SemanticQuery | null,
   { answers: found, hasBelow }: FoundAnswers,
-  { learned, takeNearMiss }: { learned: LearnedExchanges; takeNearMiss: TakeNearMiss },
+  takeNearMiss: TakeNearMiss,
 ): Omit<Lookup, 'vector'> {
   const exact = found.find(row => row.match === 'exact')
   if (exact) return { match: toExactMatch(requestHash, readRow(exact)), missReason: 'no-candidate' }
   if (!semantic) return { match: null, missReason: 'no-candidate' }
-  const picked = pickCandidate(semantic, found, account.semantic_policy, learned)
+  const picked = pickCandidate(semantic, found, account.semantic_policy)
   if ('missReason' in picked) {
     const { nearest, ...none } = picked
     if (hasBelow && none.missReason === 'no-candidate') none.missReason = 'below-threshold'

@@ -1,5 +1,4 @@
 /** A stored response that may be served, and why; or why none may. */
-import type { Exchange } from '../postgres/equivalences.ts'
 import type { CacheEntry } from './entry.ts'
 
 export interface ExactMatch {
@@ -27,8 +26,6 @@ export interface SemanticMatch {
   askedHash: string
   /** `requestHash` of the request that created the entry. */
   entryHash: string
-  /** The one exchange of words between the two questions; null when there is none, or more than one. */
-  exchange: Exchange | null
 }
 
 export type Match = ExactMatch | SemanticMatch
@@ -43,7 +40,6 @@ export interface NearMiss {
   /** As in a match. */
   askedHash: string
   entryHash: string
-  exchange: Exchange | null
   entry: CacheEntry
 }
 

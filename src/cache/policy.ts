@@ -4,7 +4,6 @@ import type { FoundAnswer, SimilarAnswer } from '../postgres/find-answer.ts'
 import { readBeside } from '../text/read-prompt.ts'
 import type { SemanticQuery } from './cache-query.ts'
 import type { MissReason, SemanticReason } from './match.ts'
-import { type LearnedExchanges, NOTHING_LEARNED } from './proof/exchange.ts'
 import { prove } from './proof/prove.ts'
 
 /** `proved`: only with proof. `judged`: also when the judge or a person confirmed it. `threshold`: similarity alone. */
@@ -40,14 +39,13 @@ export function pickCandidate(
   query: SemanticQuery,
   found: readonly FoundAnswer[],
   policy: SemanticPolicy,
-  learned: LearnedExchanges = NOTHING_LEARNED,
 ): PickedMatch | NonePicked {
   const candidates = found.filter(row => row.match !== 'exact').toSorted((a, b) => b.similarity - a.similarity)
   const undecided: SimilarAnswer[] = []
   let apart: MissReason | null = null
   let nearest: NonePicked['nearest']
   for (const row of candidates) {
-    const weighed = weigh(query, row, policy, learned)
+    const weighed = weigh(query, row, policy)
     if ('reason' in weighed) return { row, similarity: Math.min(1, row.similarity), ...weighed }
     if (weighed.isUndecided) undecided.push(row)
     if (row.verdict === null) nearest ??= { row, difference: weighed.difference ?? null }
@@ -58,25 +56,22 @@ export function pickCandidate(
 }
 
 /**
- * In order of weight: a person's verdict or a negative review, proof, the judge's verdict, the learned threshold. Without a verdict, a
+ * In order of weight: a person's verdict or a negative review, proof, the judge's verdict. Without a verdict, a
  * candidate must exceed the threshold.
  */
 function weigh(
-  { reading, threshold, judgeFloor, learnedThreshold }: SemanticQuery,
+  { reading, threshold, judgeFloor }: SemanticQuery,
   row: SimilarAnswer,
   policy: SemanticPolicy,
-  learned: LearnedExchanges,
 ): { reason: SemanticReason } | { missReason: MissReason; isUndecided?: boolean; difference?: string | null } {
   const byPerson = row.verdict_source === 'person'
   if (row.verdict === 'different' && row.verdict_source !== 'judge') return { missReason: 'unproved:verdict' }
   const isSimilar = row.similarity > threshold
   const ground = row.match === 'normalized' ? 'normalized' : null
   if (policy === 'threshold' && isSimilar) return { reason: ground ?? 'threshold' }
-  const proof = prove(reading, readBeside(reading, row.prompt), row.verdict === 'different' ? NOTHING_LEARNED : learned)
+  const proof = prove(reading, readBeside(reading, row.prompt))
   if (isSimilar && proof.proved && policy !== 'threshold') return { reason: ground ?? 'proved' }
   if (row.verdict === 'same' && (byPerson || policy === 'judged')) return { reason: 'judged' }
-  const isLearned = learnedThreshold !== null && row.similarity > Math.max(learnedThreshold, threshold)
-  if (isLearned && row.verdict === null) return { reason: 'threshold' }
   const isUndecided = row.verdict === null && judgeFloor !== null && row.similarity >= judgeFloor
   const difference = proof.proved ? null : proof.kind
   return {

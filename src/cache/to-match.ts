@@ -1,11 +1,9 @@
 /** Converts what the stores hold into matches: bytes of the fast store, rows of the database. */
 import type { FoundAnswer, SimilarAnswer } from '../postgres/find-answer.ts'
-import { readBeside } from '../text/read-prompt.ts'
 import type { SemanticQuery } from './cache-query.ts'
 import { type CacheEntry, decodeEntry } from './entry.ts'
 import { cacheIdOf, type Match, type NearMiss, type SemanticMatch } from './match.ts'
 import type { PickedMatch } from './policy.ts'
-import { findExchange } from './proof/exchange.ts'
 
 const encoder = new TextEncoder()
 
@@ -20,24 +18,22 @@ export function toExactMatch(requestHash: string, entry: CacheEntry): Match {
 
 /** From a row that may be served. */
 export function toMatch(
-  { normalizedHash: askedHash, reading }: SemanticQuery,
+  { normalizedHash: askedHash }: SemanticQuery,
   { row, reason, similarity }: PickedMatch,
 ): SemanticMatch {
   const entryHash = row.request_hash
-  const exchange = findExchange(reading, readBeside(reading, row.prompt))
-  const found = { askedHash, entryHash, exchange, entry: readRow(row) }
+  const found = { askedHash, entryHash, entry: readRow(row) }
   return { result: 'HIT-SEMANTIC', reason, similarity, id: cacheIdOf(entryHash), ...found }
 }
 
 /** From a row that nearly matched. */
 export function toNearMiss(
-  { normalizedHash: askedHash, reading }: SemanticQuery,
+  { normalizedHash: askedHash }: SemanticQuery,
   { row, difference }: { row: SimilarAnswer; difference: string | null },
 ): NearMiss {
   const similarity = Math.min(1, Math.max(0, row.similarity))
   const entryHash = row.request_hash
-  const exchange = findExchange(reading, readBeside(reading, row.prompt))
-  return { reason: 'undecided', similarity, difference, askedHash, entryHash, exchange, entry: readRow(row) }
+  return { reason: 'undecided', similarity, difference, askedHash, entryHash, entry: readRow(row) }
 }
 
 export function readRow(row: FoundAnswer): CacheEntry {

@@ -144,12 +144,4 @@ export const PATH_ERRORS = {
     message: 'The cache entry that was served under this request_id is no longer kept, and will not be served again.',
     param: 'request_id',
   },
-  exchangeUnknown: {
-    status: 404,
-    code: 'equivalence_not_found',
-    when: 'The request removes a learned exchange of words that the project does not have.',
-    message:
-      'This project has not learned that these two texts are equivalent: send an empty body to list those that it has learned.',
-    param: 'remove',
-  },
 } as const satisfies Record<string, CatalogueEntry>

@@ -3,7 +3,7 @@ import { type ProxyError, refuse } from '../errors.ts'
 import { type Collection, isOperation, type Operation } from '../providers/operations.ts'
 import type { Endpoint } from '../providers/upstream.ts'
 
-export type CacheQuestion = 'feedback' | 'explain' | 'equivalences'
+export type CacheQuestion = 'feedback' | 'explain'
 
 export type Target =
   | { kind: 'endpoint'; endpoint: Endpoint; model: string | null }
@@ -75,7 +75,6 @@ export const TARGETS: Readonly<Record<string, Target>> = {
   '/v1/messages/count_tokens': { kind: 'count', endpoint: 'messages' },
   '/v1/cache/feedback': { kind: 'cache', question: 'feedback' },
   '/v1/cache/explain': { kind: 'cache', question: 'explain' },
-  '/v1/cache/equivalences': { kind: 'cache', question: 'equivalences' },
   [MODELS]: { kind: 'models', id: null },
   '/v1/health': { kind: 'health' },
 }

@@ -1,6 +1,5 @@
 /** Calls the functions for a judge's budget and its verdicts. */
 import type { Database } from './database.ts'
-import type { Exchange } from './equivalences.ts'
 import { date, defineStatement, nothing, nullable, readOne, runStatement } from './statement.ts'
 
 export interface JudgementToSettle {
@@ -23,8 +22,6 @@ export interface JudgementToSettle {
   difference: string | null
   /** review: the judge's verdict about a hit that had been served. */
   source: 'judge' | 'review'
-  /** The one exchange of words that the verdict is about; null for none. */
-  exchange: Exchange | null
   /** The pair's id, if it was queued. */
   queuedId: number | null
 }
@@ -43,8 +40,8 @@ const SETTLE = defineStatement(
   $9::double precision,
   $10::text,
   $11::text,
-  $12::jsonb,
-  $13::bigint
+  null,
+  $12::bigint
 ) as done`,
   { done: nothing },
 )
@@ -68,7 +65,6 @@ export async function settleJudgement(database: Database, judgement: JudgementTo
     judgement.similarity,
     judgement.difference,
     judgement.source,
-    judgement.exchange && JSON.stringify(judgement.exchange),
     judgement.queuedId,
   ])
 }

@@ -1,6 +1,5 @@
 /** Calls the functions for verdicts about pairs of questions, and for the semantic hits that people can give feedback on. */
 import type { Database } from './database.ts'
-import type { Exchange } from './equivalences.ts'
 import { defineStatement, integer, nothing, readOne, runStatement, text, toColumns } from './statement.ts'
 
 /** A semantic hit, a hit in shadow mode, or a near miss. */
@@ -22,8 +21,6 @@ export interface SemanticHit {
   promptTokens: number
   completionTokens: number
   savedUsd: number
-  /** The one exchange of words between the two questions; null when there is none, or more than one. */
-  exchange: Exchange | null
 }
 
 const RECORD_HITS = defineStatement(
@@ -38,9 +35,9 @@ const RECORD_HITS = defineStatement(
   $8::integer[],
   $9::integer[],
   $10::numeric[],
+  null,
   $11::text[],
-  $12::text[],
-  $13::text[]
+  $12::text[]
 ) as done`,
   { done: nothing },
 )
@@ -60,13 +57,11 @@ const RECORDED = [
 const NOTE_FEEDBACK = defineStatement('select note_feedback($1::bigint, $2::text, $3::text) as outcome', {
   outcome: text<'noted' | 'unknown' | 'gone'>(),
 })
-const LEARN_THRESHOLDS = defineStatement('select learn_thresholds() as done', { done: nothing })
 const FORGET_VERDICTS = defineStatement('select forget_verdicts($1::integer) as forgotten', { forgotten: integer })
 
 export async function recordSemanticHits(database: Database, hits: readonly SemanticHit[]): Promise<void> {
   await runStatement(database, RECORD_HITS, [
     ...toColumns(hits, RECORDED),
-    hits.map(hit => hit.exchange && JSON.stringify(hit.exchange)),
     hits.map(hit => hit.difference),
     hits.map(hit => hit.sealedWording && Buffer.from(hit.sealedWording).toString('hex')),
   ])
@@ -84,11 +79,6 @@ export async function noteFeedback(
 ): Promise<'noted' | 'unknown' | 'gone'> {
   const { outcome } = await readOne(database, NOTE_FEEDBACK, [projectId, requestId, verdict])
   return outcome
-}
-
-/** Recomputes the similarity from which on each project may serve undecided candidates. */
-export async function learnThresholds(database: Database): Promise<void> {
-  await runStatement(database, LEARN_THRESHOLDS)
 }
 
 /** Deletes at most `atMost` verdicts and hits that are not needed any more; returns how many. */

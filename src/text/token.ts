@@ -32,8 +32,6 @@ export const harmlessKinds = [
   'inflection',
   /** A synonym that fits every sentence ("somebody", "someone"), or one from the short list, once in a text. */
   'synonym',
-  /** Words that the project's verdicts have shown to ask the same. */
-  'learned',
 ] as const
 
 export type HarmlessKind = (typeof harmlessKinds)[number]

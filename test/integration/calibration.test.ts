@@ -13,31 +13,6 @@ interface Row {
 }
 
 describeBackends('calibration', backend => {
-  test('learns from 200 verdicts from which similarity on the error rate is kept', async () => {
-    const { database } = await backend.open()
-    await makeProject(database, 'acme')
-    // Above 0.8 one of 300 is different, below it all are.
-    await database.runScript(`
-      select store_verdict(find_project('acme'), sha256('c'), sha256(convert_to('a' || n, 'utf8')), sha256(convert_to('b' || n, 'utf8')),
-        'judge', case when n > 300 or n = 1 then 'different' else 'same' end, now() + interval '1 hour', case when n > 300 then 0.75 else 0.95 end, 'words')
-      from generate_series(1, 400) n`)
-    const learned = async (rate: string) => {
-      await database.runScript(
-        `select set_setting('acme', 'semantic_error_rate', '${rate}'); select learn_thresholds()`,
-      )
-      const [row] = await database.call<{ learned: number }>(`select learned_threshold as learned from projects`, [])
-      return row?.learned
-    }
-    expect(await learned('0.02')).toBeCloseTo(0.75, 6)
-    // The upper bound of 1 of 300 is 1.9 %.
-    expect(await learned('0.01')).toBe(2)
-    expect(await learned('0')).toBe(2)
-    expect(await learned('0.5')).toBeCloseTo(0.5, 6)
-    // Where people say otherwise often enough, it is withdrawn.
-    await database.runScript(`update cache_verdicts set verdict = 'different' where similarity > 0.8`)
-    expect(await learned('0.5')).toBe(2)
-  })
-
   test('says how many pairs each threshold serves, and how many rightly', async () => {
     const { database } = await backend.open()
     const [project, other] = [await makeProject(database, 'acme'), await makeProject(database, 'other')]

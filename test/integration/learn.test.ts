@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { Explanation } from '../../src/cache/explain.ts'
 import { postponeJudgements, type QueuedPair, queueJudgements, takeJudgements } from '../../src/postgres/judge-queue.ts'
 import { storeAnswers } from '../../src/postgres/store-answers.ts'
 import { answerTo, makeProject, makeSpace } from '../harness/answers.ts'
@@ -13,13 +12,6 @@ const JUDGE = 'openai/gpt-4.1-mini'
 const QUESTION = 'Explain how photosynthesis works in the leaves of green plants, with photographs'
 const UNPROVED = 'Explain how photosynthesis works in the leaves of green plants, with drawings'
 const PROVED = 'Explain how photosynthesis works in the leaves of green plants, with photos'
-/** Differ in the same exchange of words, each in other surroundings. */
-const FRAMES = [
-  (word: string) => `What is the best ${word} for students of medicine in the first year?`,
-  (word: string) => `How long does the battery of a cheap ${word} usually last?`,
-  (word: string) => `Is a ${word} with two screens worth its price?`,
-  (word: string) => `Why does a ${word} get hot while it plays video?`,
-]
 /** Any similarity is enough. */
 const NEAR = { 'x-proxy-cache-threshold': '0.5' }
 /** Nothing of the answer is kept, so that the question can be asked for the first time again. */
@@ -77,10 +69,6 @@ describeBackends('a project that learns', backend => {
   const verdicts = () =>
     rowsOf<{ source: string; verdict: string }>(
       'select source, verdict from cache_verdicts where project_id = $project order by given_at',
-    )
-  const equivalences = () =>
-    rowsOf<{ state: string }>(
-      `select one_words, other_words, state, pairs, withdrawn_by from equivalences where project = '${project}'`,
     )
 
   /** Asks what is not known yet, and waits until it is. */
@@ -186,136 +174,6 @@ describeBackends('a project that learns', backend => {
     expect(await rowsOf('select from judge_queue where project_id = $project')).toEqual([])
   })
 
-  describe('an exchange of words', () => {
-    async function learnFrom(frames: readonly ((word: string) => string)[]): Promise<void> {
-      for (const frame of frames) {
-        await store(frame('laptop'))
-        await ask(proxy, key, frame('notebook'), UNSTORED)
-      }
-      await judged()
-    }
-    const [first, second, third, fourth] = FRAMES as [Frame, Frame, Frame, Frame]
-    const LEARNED = { one_words: 'laptop', other_words: 'notebook', state: 'learned', pairs: 3, withdrawn_by: null }
-
-    async function explain(content: string): Promise<Explanation> {
-      const response = await fetch(`${proxy.baseUrl}/cache/explain`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${key}`, ...NEAR },
-        body: JSON.stringify({ model: 'openai/gpt-4o-mini', messages: [{ role: 'user', content }] }),
-      })
-      return (await response.json()) as Explanation
-    }
-
-    /** The fourth frame, never judged, is served by what the others have taught. */
-    async function expectServed(): Promise<string> {
-      await store(fourth('laptop'))
-      const answer = await ask(proxy, key, fourth('notebook'), UNSTORED)
-      expect(told(answer)).toEqual(['HIT-SEMANTIC', 'proved'])
-      await proxy.settle()
-      return answer.headers.get('x-request-id') ?? ''
-    }
-    const expectWithdrawn = async (by: string) => {
-      expect(told(await ask(proxy, key, fourth('notebook'), UNSTORED))[0]).toBe('MISS')
-      expect(await equivalences()).toMatchObject([{ state: 'withdrawn', withdrawn_by: by }])
-    }
-
-    test('that was called the same in three different pairs is proof for the next', async () => {
-      judgedAs(() => verdict('same'))
-      await learnFrom([first, second])
-      expect(await equivalences()).toMatchObject([{ state: 'candidate', pairs: 2 }])
-      await store(fourth('laptop'))
-      expect((await explain(fourth('notebook'))).decision).toMatchObject({ cache: 'MISS', reason: 'unproved:words' })
-      await learnFrom([third])
-      expect(await equivalences()).toEqual([LEARNED])
-      await expectServed()
-
-      const { nearest, decision } = await explain(fourth('notebook'))
-      expect(decision).toMatchObject({ cache: 'HIT-SEMANTIC', reason: 'proved' })
-      expect(nearest[0]?.differences).toMatchObject([
-        { harmless: ['learned'], askedText: 'notebook', cachedText: 'laptop' },
-      ])
-      // Of use to a project that wants judgement, and to no other.
-      await set('semantic_policy', 'proved')
-      expect(told(await ask(proxy, key, fourth('notebook'), UNSTORED))).toEqual(['MISS', 'unproved:words'])
-    })
-
-    test('is none after the first pair that was called different', async () => {
-      judgedAs(one => verdict(one === second('notebook') ? 'different' : 'same'))
-      await learnFrom([first, second, third])
-      expect(await equivalences()).toMatchObject([{ state: 'withdrawn', withdrawn_by: 'judge' }])
-    })
-
-    test('is withdrawn everywhere at a person’s word', async () => {
-      judgedAs(() => verdict('same'))
-      await learnFrom([first, second, third])
-      const other = await startProxy({ stores: proxy.stores, environment })
-      const id = await expectServed()
-      expect((await ask(other, key, fourth('notebook'), UNSTORED)).cache).toBe('HIT-SEMANTIC')
-      await proxy.query(`select give_feedback('${project}', '${id}', 'wrong')`)
-      for (const each of [other, proxy]) {
-        expect(
-          (await ask(each, key, `  ${fourth('notebook')}`, { ...NEAR, 'cache-control': 'only-if-cached' })).status,
-        ).toBe(504)
-      }
-      await expectWithdrawn('person')
-      await other.stop()
-      // Also in other pairs, and for good.
-      await learnFrom([first, second, third])
-      await expectWithdrawn('person')
-    })
-
-    test('is withdrawn by a later verdict of the judge', async () => {
-      judgedAs(() => verdict('same'))
-      await learnFrom([first, second, third])
-      await expectServed()
-      // Too far apart to be served, and so still to be judged.
-      judgedAs(() => verdict('different'))
-      const fifth = (word: string) => `Where should I keep my ${word} at night?`
-      await store(fifth('laptop'))
-      await ask(proxy, key, fifth('notebook'), { 'x-proxy-cache-threshold': '0.999', 'x-proxy-cache-ttl': '0' })
-      await judged()
-      await expectWithdrawn('judge')
-    })
-
-    test('is seen and removed over HTTP', async () => {
-      judgedAs(() => verdict('same'))
-      await learnFrom([first, second, third])
-      await expectServed()
-      const post = (body?: string, ownKey = key) =>
-        fetch(`${proxy.baseUrl}/cache/equivalences`, {
-          method: 'POST',
-          headers: { authorization: `Bearer ${ownKey}` },
-          body: body ?? null,
-        })
-      const listed = async () => ((await (await post()).json()) as { equivalences: unknown[] }).equivalences
-      expect(await listed()).toEqual([
-        { one: 'laptop', other: 'notebook', around: [], pairs: 3, learned_at: expect.any(String) },
-      ])
-      const stranger = await proxy.createKey({ type: 'project' })
-      const remove = JSON.stringify({ remove: ['notebook', 'laptop'] })
-      expect((await post(remove, stranger)).status).toBe(404)
-      expect((await post('{"remove": "laptop"}')).status).toBe(400)
-      expect((await post('{"remove": ["laptop"]}')).status).toBe(400)
-      expect((await post('{"remove": ["laptop", "banana"]}')).status).toBe(404)
-      expect((await post('{}', 'lgw_proj_nobody')).status).toBe(401)
-      expect(await (await post(remove)).json()).toEqual({ equivalences: [] })
-      await expectWithdrawn('person')
-      expect(await listed()).toEqual([])
-      expect((await post(remove)).status).toBe(404)
-    })
-
-    test('and by psql', async () => {
-      judgedAs(() => verdict('same'))
-      await learnFrom([first, second, third])
-      await expectServed()
-      await proxy.query(`select remove_equivalence('${project}', 'notebook', 'laptop')`)
-      await expectWithdrawn('person')
-      await expect(proxy.query(`select remove_equivalence('${project}', 'notebook', 'laptop')`)).rejects.toThrow(
-        'no exchange',
-      )
-    })
-  })
-
   describe('has what was served looked at', () => {
     beforeEach(async () => {
       await set('semantic_policy', 'proved')
@@ -370,8 +228,6 @@ describeBackends('a project that learns', backend => {
     })
   })
 })
-
-type Frame = (word: string) => string
 
 describeBackends('the queue for the judge', backend => {
   async function fill(count: number) {

@@ -222,20 +222,6 @@ describe.skipIf(!psqlPath)(title, () => {
       expect(await succeed('calibration', { project })).toContain('0.95|1|')
     })
 
-    test('equivalences prints what was learned; remove-equivalence takes it back', async () => {
-      const project = await newProject()
-      for (const pair of ['a', 'b', 'c']) {
-        await sql`
-          select note_exchange(
-            find_project(${project}), '{"one": "laptop", "other": "notebook", "around": ["is", "a"]}', sha256(convert_to(${pair}, 'UTF8')),
-            'same', 'judge'
-          )`.execute(backend.database.queries)
-      }
-      expect(await succeed('equivalences', { project })).toMatch(/^laptop\|notebook\|3\|.*\|a is\n$/)
-      expect(await succeed('remove-equivalence', { project, one: 'notebook', other: 'laptop' })).toBe('')
-      expect(await succeed('equivalences', { project })).toBe('')
-    })
-
     test('purge-cache prints how many answers it forgot, of that project alone', async () => {
       const [project, other] = [await newProject(), await newProject()]
       await sql`
@@ -376,9 +362,7 @@ describe.skipIf(!psqlPath)(title, () => {
         ['set-setting', { project, setting: 'semantic_mode', value: 'true' }, /it takes on, shadow or off/],
         ['set-setting', { project, setting: 'semantic_judge_daily_usd', value: '-1' }, /US dollars from 0/],
         ['set-setting', { project, setting: 'semantic_judge', value: 'on' }, /off, learn or inline/],
-        ['set-setting', { project, setting: 'semantic_learn_after', value: '1' }, /whole pairs from 2/],
         ['set-setting', { project, setting: 'semantic_verify_ratio', value: '1.1' }, /a number from 0.0 to 1.0/],
-        ['remove-equivalence', { project, one: 'a', other: 'b' }, /no exchange/],
         ['feedback', { project, request_id: 'none', verdict: 'wrong' }, /no semantic hit .* under request id "none"/],
         ['feedback', { project, request_id: 'none', verdict: 'bad' }, /it is wrong or right/],
         ['feedback', { project: 'nobody', request_id: 'none', verdict: 'wrong' }, /"nobody" does not exist/],

@@ -80,7 +80,6 @@ describeOnce("a key's requests under way", backend => {
   test.each([
     ['POST', '/cache/explain'],
     ['POST', '/cache/feedback'],
-    ['POST', '/cache/equivalences'],
     ['POST', '/messages/count_tokens'],
     ['POST', '/responses/input_tokens'],
   ])('are bounded where the month does not count them: %s %s', async (method, path) => {

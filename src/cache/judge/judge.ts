@@ -11,8 +11,8 @@ import type { Log } from '../../telemetry/log.ts'
 import { readBeside } from '../../text/read-prompt.ts'
 import { takeAskedText } from '../asked-text.ts'
 import type { CacheQuery, SemanticQuery } from '../cache-query.ts'
+import { prove } from '../proof/prove.ts'
 import { JUDGE_SCHEMA, type Verdict, writeJudgeMessages } from './judge-prompt.ts'
-import { findDifference } from './judged-pair.ts'
 import { askForVerdict, type ModelCall, type PrepareModelCall } from './model-call.ts'
 
 export interface Judgement {
@@ -47,7 +47,7 @@ export function createJudge(database: Database, prepareCall: PrepareModelCall, l
     if (verdict === null)
       log.warn({ project: account.project_name, cause: answered.cause }, 'the judge gave no verdict')
     const correctionUsd = costUsd - call.estimatedUsd
-    const settled = describe(semantic, candidate, verdict)
+    const settled = describe(semantic, candidate)
     void settling.add(settle({ ...settled, projectId: account.project_id, day, correctionUsd, verdict }))
     return { verdict, costUsd }
   }
@@ -103,23 +103,17 @@ function prepare(
 }
 
 /** The verdict's subject, as it is stored. */
-function describe(
-  { reading, contextHash, normalizedHash }: SemanticQuery,
-  candidate: SimilarAnswer,
-  verdict: Verdict | null,
-) {
+function describe({ reading, contextHash, normalizedHash }: SemanticQuery, candidate: SimilarAnswer) {
   const cached = readBeside(reading, candidate.prompt)
-  const { difference, exchange } = findDifference(reading, cached)
+  const proof = prove(reading, cached)
   return {
     contextHash,
     askedHash: normalizedHash,
     entryHash: sha256(cached.normalized),
     until: candidate.expires_at,
     similarity: candidate.similarity,
-    difference,
+    difference: proof.proved ? null : proof.kind,
     source: 'judge' as const,
-    // The judge was asked in one order only. Such a verdict can revoke an equivalence, but not teach one.
-    exchange: verdict === 'different' ? exchange : null,
     queuedId: null,
   }
 }

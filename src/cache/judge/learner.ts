@@ -7,8 +7,8 @@ import { describeCause } from '../../telemetry/describe-cause.ts'
 import type { Log } from '../../telemetry/log.ts'
 import { contextKindOf } from '../../text/context-kind.ts'
 import { readPrompt } from '../../text/read-prompt.ts'
+import { prove } from '../proof/prove.ts'
 import { JUDGE_SCHEMA, type Verdict, writeJudgeMessages } from './judge-prompt.ts'
-import { findDifference } from './judged-pair.ts'
 import { askForVerdict, type ModelCall, type PrepareModelCall } from './model-call.ts'
 
 export interface Learner {
@@ -144,18 +144,18 @@ async function askInTurn(calls: readonly ModelCall[], signal: AbortSignal): Prom
 /** The verdict's subject, as it is stored. */
 function describe(pair: QueuedPair, isSure: boolean) {
   const context = contextKindOf(JSON.parse(pair.context))
-  const { difference, exchange } = findDifference(readPrompt(pair.asked, context), readPrompt(pair.cached, context))
+  const proof = prove(readPrompt(pair.asked, context), readPrompt(pair.cached, context))
+  const difference = proof.proved ? null : proof.kind
   return {
     projectId: pair.project_id,
     contextHash: pair.context_hash,
     askedHash: pair.asked_hash,
     entryHash: pair.cached_hash,
     until: pair.expires_at,
-    // Thresholds are learned only from pairs that proof cannot decide, and from verdicts that are sure.
+    // Calibration counts only pairs that the rules leave, and verdicts that are sure.
     similarity: difference === null || !isSure ? null : pair.similarity,
     difference,
     source: pair.is_review ? ('review' as const) : ('judge' as const),
-    exchange,
     queuedId: pair.id,
   }
 }

@@ -2,7 +2,6 @@
 import type { PromptReading } from '../../text/read-prompt.ts'
 import type { HarmlessKind, Token } from '../../text/token.ts'
 import { type DifferenceKind, differenceKind } from './difference.ts'
-import { findExchange, type LearnedExchanges, NOTHING_LEARNED } from './exchange.ts'
 import { isExchange } from './exchanges.ts'
 
 export interface AlignedDifference {
@@ -23,11 +22,7 @@ interface Place {
 }
 
 /** All differences in the order of the texts; empty for equal texts. */
-export function alignDifferences(
-  asked: PromptReading,
-  cached: PromptReading,
-  learned: LearnedExchanges = NOTHING_LEARNED,
-): AlignedDifference[] {
+export function alignDifferences(asked: PromptReading, cached: PromptReading): AlignedDifference[] {
   if (asked.text === cached.text) return []
   if (!asked.tokens || !cached.tokens) return alignVerbatim(asked, cached)
   const steps = alignTokens(asked.tokens, cached.tokens)
@@ -45,7 +40,7 @@ export function alignDifferences(
     cachedAt: theirs.start,
   })
   const differences: AlignedDifference[] = []
-  const excuse = excuseOf(steps, asked, cached, learned)
+  const excuse = excuseOf(steps, asked, cached)
   let ours: Place = { start: 0, end: 0 }
   let theirs: Place = { start: 0, end: 0 }
   for (const step of steps) {
@@ -115,17 +110,10 @@ interface Step {
 }
 
 /** Why the only differing stretch is harmless; null when it is not, or there are several. */
-function excuseOf(
-  steps: readonly Step[],
-  asked: PromptReading,
-  cached: PromptReading,
-  learned: LearnedExchanges,
-): HarmlessKind | null {
+function excuseOf(steps: readonly Step[], asked: PromptReading, cached: PromptReading): HarmlessKind | null {
   const [step, ...more] = steps.filter(({ isSame }) => !isSame)
   if (!step || more.length > 0) return null
-  if (isSynonymStep(step, asked.tokens ?? [], cached.tokens ?? [])) return 'synonym'
-  const exchange = learned === NOTHING_LEARNED ? null : findExchange(asked, cached)
-  return exchange && learned.allows(exchange) ? 'learned' : null
+  return isSynonymStep(step, asked.tokens ?? [], cached.tokens ?? []) ? 'synonym' : null
 }
 
 function isSynonymStep(step: Step, ours: readonly Token[], theirs: readonly Token[]): boolean {

@@ -3,7 +3,6 @@ import type { PromptReading } from '../../text/read-prompt.ts'
 import type { HarmlessKind } from '../../text/token.ts'
 import { alignDifferences } from './align.ts'
 import type { DifferenceKind } from './difference.ts'
-import { findExchange, type LearnedExchanges, NOTHING_LEARNED } from './exchange.ts'
 import { isExchange } from './exchanges.ts'
 
 export type Proof =
@@ -18,12 +17,12 @@ export type Proof =
 
 /**
  * Compares both normalized texts in order, token by token. Equal normalized texts are always proved. One word may be replaced by its
- * synonym, and a stretch of words by one that the project has learned to ask the same. Symmetric; linear in time, except for texts short
+ * synonym. Symmetric; linear in time, except for texts short
  * enough to be prose.
  */
-export function prove(asked: PromptReading, cached: PromptReading, learned: LearnedExchanges = NOTHING_LEARNED): Proof {
-  if (asked.normalized === cached.normalized || isExchanged(asked, cached) || isLearned(asked, cached, learned)) {
-    const kinds = alignDifferences(asked, cached, learned).flatMap(({ harmless }) => harmless ?? [])
+export function prove(asked: PromptReading, cached: PromptReading): Proof {
+  if (asked.normalized === cached.normalized || isExchanged(asked, cached)) {
+    const kinds = alignDifferences(asked, cached).flatMap(({ harmless }) => harmless ?? [])
     return { proved: true, harmless: [...new Set(kinds)] }
   }
   const difference = alignDifferences(asked, cached).find(({ harmless }) => harmless === null)
@@ -42,10 +41,4 @@ function isExchanged(asked: PromptReading, cached: PromptReading): boolean {
   const unequal = ours.flatMap((token, at) => (token.key === theirs[at]?.key ? [] : [at]))
   const [at, ...more] = unequal
   return at !== undefined && more.length === 0 && isExchange(ours, theirs, at)
-}
-
-function isLearned(asked: PromptReading, cached: PromptReading, learned: LearnedExchanges): boolean {
-  if (learned === NOTHING_LEARNED) return false
-  const exchange = findExchange(asked, cached)
-  return exchange !== null && learned.allows(exchange)
 }

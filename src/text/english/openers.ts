@@ -37,19 +37,6 @@ export const functionWords = wordSet(`
   what which who whom whose where why how than me him us them some any each every all both many much more most
 `)
 
-/** Words whose meaning depends on their neighbours: that one replaces another in one sentence says nothing about other sentences. */
-export const structureWords: ReadonlySet<string> = new Set([
-  ...functionWords,
-  ...auxiliaries,
-  ...wordSet(`
-    above across against along among around before behind below beneath beside besides between beyond despite down during except inside
-    into near off onto out outside over past per since through throughout till toward towards under until unto up upon via within without
-    both either neither nor yet only once unless whereas whether whichever whoever being been doing done having
-    few little less least several enough too very such same other another else
-    first last next previous again always never ever often sometimes usually just even still already
-  `),
-])
-
 /** A text with one of these is in another language, or about one. */
 export const foreignWords = wordSet(`
   der das den dem des ein eine einen einem einer eines ist sind und oder nicht ich du er sie wir ihr wie wo wann warum welche welcher

@@ -36,7 +36,6 @@ describeEmbedded('large bodies at any door', backend => {
     '/responses/input_tokens',
     '/cache/explain',
     '/cache/feedback',
-    '/cache/equivalences',
     '/moderations',
     '/chat/completions',
     '/responses',

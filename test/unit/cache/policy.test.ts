@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
 import type { SemanticQuery } from '../../../src/cache/cache-query.ts'
-import { indexExchanges } from '../../../src/cache/learned-equivalences.ts'
 import { pickCandidate, type SemanticPolicy } from '../../../src/cache/policy.ts'
 import type { SimilarAnswer } from '../../../src/postgres/find-answer.ts'
 import { readPrompt } from '../../../src/text/read-prompt.ts'
@@ -16,7 +15,6 @@ function query(judgeFloor: number | null = 0.8): SemanticQuery {
     contextHash: '',
     threshold: 0.95,
     judgeFloor,
-    learnedThreshold: null,
   }
 }
 
@@ -88,33 +86,6 @@ test('the judge is offered the most similar first', () => {
   expect(picked).toMatchObject({ undecided: [{ similarity: 0.9 }, { similarity: 0.81 }] })
 })
 
-test('verdicts of the past let the undecided through above what they have shown, and never what has a verdict', () => {
-  const decideAt = (similarity: number, learnedThreshold: number, verdict: Verdict = null) => {
-    const picked = pickCandidate({ ...query(), learnedThreshold }, [candidate(UNPROVED, similarity, verdict)], 'judged')
-    return 'reason' in picked ? picked.reason : picked.undecided.length
-  }
-  expect(decideAt(0.98, 0.97)).toBe('threshold')
-  expect(decideAt(0.98, 0.98)).toBe(1)
-  // The project's own threshold stays necessary.
-  expect(decideAt(0.94, 0.9)).toBe(1)
-  expect(decideAt(0.98, 0.97, 'judge different')).toBe(0)
-  expect(decideAt(0.98, 0.97, 'person different')).toBe(0)
-  expect(decideAt(0.99, 2)).toBe(1)
-})
-
 test('without candidates there is nothing to decide', () => {
   expect(pickCandidate(query(), [], 'judged')).toEqual({ missReason: 'no-candidate', undecided: [] })
-})
-
-test('what the project has learned is proof, but not against a verdict on the pair itself', () => {
-  const learned = indexExchanges([{ one: 'boil', other: 'cook', around: [], pairs: 3, learned_at: '' }])
-  const decideOn = (verdict: Verdict, similarity = 0.99) => {
-    const row = candidate('How do I cook an egg?', similarity, verdict)
-    const picked = pickCandidate(query(), [row], 'judged', learned)
-    return 'reason' in picked ? picked.reason : picked.missReason
-  }
-  expect(decideOn(null)).toBe('proved')
-  expect(decideOn(null, 0.94)).toBe('below-threshold')
-  expect(decideOn('judge different')).toBe('unproved:words')
-  expect(decideOn('review different')).toBe('unproved:verdict')
 })

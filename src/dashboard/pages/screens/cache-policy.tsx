@@ -175,19 +175,6 @@ function Judge({ field }: { field: FieldOf }) {
           {...field('semantic_judge_floor')}
         />
         <NumberField
-          label="Acceptable error rate"
-          hint="0 to 0.5. Undecided pairs are served too where at least 200 verdicts show that fewer are wrong. 0 never serves them."
-          max={0.5}
-          {...field('semantic_error_rate')}
-        />
-        <NumberField
-          label="Pairs needed to learn an exchange of words"
-          hint="How many different pairs must have been called the same because of an exchange of words, and none different, before it counts as harmless."
-          max={100}
-          step={1}
-          {...field('semantic_learn_after')}
-        />
-        <NumberField
           label="Share of hits to verify"
           hint="0 to 1. The judge checks this share of the semantic hits afterwards. A pair that it calls different is not served again."
           max={1}

@@ -30,7 +30,7 @@ export const POLICIES: readonly Choice[] = [
   {
     value: 'judged',
     title: 'Judged',
-    hint: 'Also pairs that the judge has confirmed, and matches that verdicts have shown to be right often enough.',
+    hint: 'Also pairs that the judge has confirmed.',
   },
   {
     value: 'threshold',
@@ -49,7 +49,7 @@ export const JUDGE_MODES: readonly Choice[] = [
   {
     value: 'learn',
     title: 'After the request',
-    hint: 'No request waits. The model’s verdicts apply to later requests, and exchanges of words that it finds harmless are learned.',
+    hint: 'No request waits. The model’s verdicts apply to later requests.',
   },
 ]
 
