@@ -1,9 +1,9 @@
 import { afterEach, expect, test } from 'vitest'
-import type { FastStore, PassVerdict } from '../../src/stores/fast-store.ts'
-import { type GuardedStore, guardStore } from '../../src/stores/guarded-store.ts'
-import { createInProcessStore } from '../../src/stores/in-process-store.ts'
+import type { FastStore, PassVerdict } from '../../../src/stores/fast-store.ts'
+import { type GuardedStore, guardStore } from '../../../src/stores/guarded-store.ts'
+import { createInProcessStore } from '../../../src/stores/in-process-store.ts'
 
-type Mood = 'well' | 'failing' | 'hanging'
+type Mood = 'well' | 'failing' | 'hanging' | 'late'
 
 let guarded: GuardedStore | null = null
 afterEach(() => guarded?.close())
@@ -14,9 +14,12 @@ function openGuarded() {
   let mood: Mood = 'well'
   let calls = 0
   const changes: boolean[] = []
+  /** What a late store's callers wait for. */
+  const thaw = Promise.withResolvers<void>()
   const behave = <T>(work: () => Promise<T>): Promise<T> => {
     calls++
     if (mood === 'well') return work()
+    if (mood === 'late') return thaw.promise.then(work)
     return mood === 'failing' ? Promise.reject(new Error('gone')) : new Promise(() => {})
   }
   const moody: FastStore = {
@@ -35,8 +38,12 @@ function openGuarded() {
     become: (next: Mood) => {
       mood = next
     },
+    thaw: () => thaw.resolve(),
     pass: (limit: number): Promise<PassVerdict> =>
       store.pass({ requests: 1, windows: [{ name: 'w', limit }], entries: ['e'] }),
+    /** In the store itself. */
+    countInside: async () =>
+      (await inner.pass({ requests: 0, windows: [{ name: 'w', limit: 100 }], entries: [] })).totals[0],
   }
 }
 
@@ -83,4 +90,19 @@ test('what was counted is taken back where it was counted', async () => {
   expect((await pass(10)).totals).toEqual([2])
   await store.uncount(['w'], 1, countedHere.countedAtSecond)
   expect((await inner.pass({ requests: 1, windows: [{ name: 'w', limit: 10 }], entries: [] })).totals).toEqual([3])
+})
+
+test('a count that the store makes too late is taken back: the request was counted here meanwhile', async () => {
+  const { calls, become, thaw, pass, countInside } = openGuarded()
+  await pass(10)
+  expect(await countInside()).toBe(1)
+  become('late')
+  // The store does not answer in time; this process counts the request.
+  expect(await pass(10)).toMatchObject({ granted: 1, totals: [1] })
+  become('well')
+  thaw()
+  // The late call counts one, and what it counted is taken back, before anything else is read.
+  await new Promise(setImmediate)
+  expect(calls()).toBe(3)
+  expect(await countInside()).toBe(1)
 })

@@ -1,0 +1,42 @@
+import { expect, test } from 'vitest'
+import { readCacheControl } from '../../../src/cache/cache-control.ts'
+import { createCacheQuery } from '../../../src/cache/cache-query.ts'
+import type { RequestIdentity } from '../../../src/cache/exact-key.ts'
+import type { Account } from '../../../src/postgres/admit.ts'
+
+const REQUEST_HASH = 'ab'.repeat(32)
+
+/** The names of a request with these headers, in a project. */
+function namesOf(headers: Record<string, string>, account: Partial<Account> = {}) {
+  const { callName, exactKey } = createCacheQuery({
+    account: { project_id: 1, cache_generation: 1, ...account } as Account,
+    control: readCacheControl(new Headers(headers)),
+    identity: {} as RequestIdentity,
+    requestHash: REQUEST_HASH,
+    model: 'openai/gpt-4o-mini',
+  })
+  return { callName, exactKey }
+}
+
+test('requests that would accept other stored responses share no call, though they share an entry', () => {
+  const asking = [
+    {},
+    { 'x-proxy-cache-threshold': '0.96' },
+    { 'x-proxy-cache-threshold': '0.99' },
+    { 'cache-control': 'max-age=60' },
+    { 'cache-control': 'max-age=0' },
+    { 'cache-control': 'max-age=60', 'x-proxy-cache-threshold': '0.96' },
+  ].map(headers => namesOf(headers))
+  expect(new Set(asking.map(({ callName }) => callName)).size).toBe(asking.length)
+  expect(new Set(asking.map(({ exactKey }) => exactKey)).size).toBe(1)
+})
+
+test('what decides nothing about a stored response is in no name', () => {
+  expect(namesOf({ 'x-proxy-cache-ttl': '60' })).toEqual(namesOf({}))
+})
+
+test('neither another project nor another generation shares a name', () => {
+  const names = [{}, { project_id: 2 }, { cache_generation: 2 }].map(account => namesOf({}, account))
+  expect(new Set(names.map(({ callName }) => callName)).size).toBe(3)
+  expect(new Set(names.map(({ exactKey }) => exactKey)).size).toBe(3)
+})
