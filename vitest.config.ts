@@ -1,12 +1,13 @@
 import { defineConfig } from 'vitest/config'
 import { FileOrder } from './test/harness/file-order.ts'
+import { suiteFiles } from './test/harness/slow-files.ts'
 
 export default defineConfig({
   test: {
     pool: 'threads',
     // A worker reads the source once for all its files, not once for each.
     isolate: false,
-    include: ['test/**/*.test.ts'],
+    ...suiteFiles,
     // For what hangs; no test is to depend on how busy the machine is.
     testTimeout: 60_000,
     hookTimeout: 120_000,

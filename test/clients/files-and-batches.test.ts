@@ -2,7 +2,7 @@
 import Anthropic from '@anthropic-ai/sdk'
 import OpenAI, { toFile } from 'openai'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { describeBackends, type Stores } from '../harness/backends.ts'
+import { describeOnce, type Stores } from '../harness/backends.ts'
 import { post } from '../harness/client.ts'
 import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
@@ -18,7 +18,7 @@ const line = (id: number, model = 'gpt-4o-mini') =>
 const lines = (count: number) =>
   toFile(Buffer.from(`${Array.from({ length: count }, (_, i) => line(i)).join('\n')}\n\n`), 'in.jsonl')
 
-describeBackends('files and batches', backend => {
+describeOnce('files and batches', backend => {
   let stores: Stores
   let proxy: TestProxy
   let project: string

@@ -2,7 +2,7 @@
 import Anthropic from '@anthropic-ai/sdk'
 import type { MessageCreateParamsNonStreaming } from '@anthropic-ai/sdk/resources/messages'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { describeBackends, type Stores } from '../harness/backends.ts'
+import { describeOnce, type Stores } from '../harness/backends.ts'
 import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 
@@ -18,7 +18,7 @@ const WEATHER: Anthropic.Tool = {
   input_schema: { type: 'object', properties: { place: { type: 'string' } }, required: ['place'] },
 }
 
-describeBackends('Anthropic’s package asks for messages', backend => {
+describeOnce('Anthropic’s package asks for messages', backend => {
   let stores: Stores
   let proxy: TestProxy
   let client: Anthropic

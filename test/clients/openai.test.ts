@@ -3,7 +3,7 @@ import { zodResponseFormat } from 'openai/helpers/zod'
 import type { ChatCompletion, ChatCompletionChunk, ChatCompletionTool } from 'openai/resources/chat/completions'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { describeBackends } from '../harness/backends.ts'
+import { describeOnce } from '../harness/backends.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 import { type Standin, startStandin } from '../standin/server.ts'
 
@@ -50,7 +50,7 @@ async function readChunks(stream: AsyncIterable<ChatCompletionChunk>): Promise<{
 const LATENCY = expect.stringMatching(/^\d+\.\d+$/)
 const SECONDS = expect.stringMatching(/^\d$/)
 
-describeBackends('the official openai client', backend => {
+describeOnce('the official openai client', backend => {
   let proxy: TestProxy
   let standin: Standin
 

@@ -1,7 +1,7 @@
 /** OpenAI's package asks for pictures, sound, moderations and rankings: of providers, of the aggregator, and of the sandbox. */
 import OpenAI, { toFile } from 'openai'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { describeBackends, type Stores } from '../harness/backends.ts'
+import { describeOnce, type Stores } from '../harness/backends.ts'
 import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 
@@ -27,7 +27,7 @@ interface UsageRow {
   cost_usd: string
 }
 
-describeBackends('what is passed on', backend => {
+describeOnce('what is passed on', backend => {
   let stores: Stores
   let proxy: TestProxy
   let client: OpenAI

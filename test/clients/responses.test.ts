@@ -2,7 +2,7 @@
 import OpenAI from 'openai'
 import type { Response, ResponseCreateParamsNonStreaming } from 'openai/resources/responses/responses'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { describeBackends, type Stores } from '../harness/backends.ts'
+import { describeOnce, type Stores } from '../harness/backends.ts'
 import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 
@@ -25,7 +25,7 @@ const WEATHER = {
   strict: true,
 }
 
-describeBackends('the openai package asks for responses', backend => {
+describeOnce('the openai package asks for responses', backend => {
   let stores: Stores
   let proxy: TestProxy
   let client: OpenAI

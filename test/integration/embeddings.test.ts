@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
-import { describeBackends } from '../harness/backends.ts'
+import { describeOnce } from '../harness/backends.ts'
 import { type Addressed, type Answer, ask, post, readAnswer } from '../harness/client.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 import type { RecordedRequest } from '../standin/recording.ts'
@@ -40,7 +40,7 @@ function answerWith(vectors: unknown[], fields: Fields = {}): string[] {
 
 const JSON_TYPE = { 'content-type': 'application/json' }
 
-describeBackends('embeddings', backend => {
+describeOnce('embeddings', backend => {
   let upstream: Standin
   let proxy: TestProxy
   let key: string

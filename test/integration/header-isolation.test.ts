@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { describeBackends } from '../harness/backends.ts'
+import { describeOnce } from '../harness/backends.ts'
 import { ask, post, readAnswer } from '../harness/client.ts'
 import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
@@ -29,7 +29,7 @@ const WITHOUT_EFFECT: Headers[] = [
   { 'openai-beta': 'of another vendor' },
 ]
 
-describeBackends('headers that are forwarded', backend => {
+describeOnce('headers that are forwarded', backend => {
   let upstreams: Upstreams
   let proxy: TestProxy
   let key: string

@@ -8,7 +8,7 @@ import { findFreePort, startProxyProcess, stop } from '../../scripts/bench/proce
 import { LONGEST_ON_LOOP } from '../../src/event-loop/off-loop.ts'
 import { createProject, issueKey } from '../../src/postgres/projects.ts'
 import { openRealDatabase } from '../../src/postgres/real.ts'
-import { describeBackends } from '../harness/backends.ts'
+import { describeOnce } from '../harness/backends.ts'
 import { type Answer, ask } from '../harness/client.ts'
 import { embeddedUrl } from '../harness/embedded-url.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
@@ -52,7 +52,7 @@ const file = (data: string, filename = 'report.pdf'): Part => ({
   file: { filename, file_data: `data:application/pdf;base64,${data}` },
 })
 
-describeBackends('requests that hold more than text', backend => {
+describeOnce('requests that hold more than text', backend => {
   let upstream: Standin
   let proxy: TestProxy
   let key: string
@@ -141,7 +141,7 @@ describeBackends('requests that hold more than text', backend => {
 })
 
 /** A process of its own: what it holds is not hidden behind what the test itself holds. */
-describeBackends('the memory of a proxy', backend => {
+describeOnce('the memory of a proxy', backend => {
   const BODIES = 24
   const AT_ONCE = 3
   /** Were all bodies kept, they would take up eight times that at the least. */

@@ -2,7 +2,7 @@ import { tmpdir } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import OpenAI from 'openai'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { describeBackends, describeReal, type Stores } from '../harness/backends.ts'
+import { describeOnce, describeReal, type Stores } from '../harness/backends.ts'
 import { bareEnvironment } from '../harness/bare-environment.ts'
 import { get as getFrom, post } from '../harness/client.ts'
 import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
@@ -19,7 +19,7 @@ beforeAll(async () => {
 })
 afterAll(() => upstreams.stop())
 
-describeBackends('GET /v1/models', backend => {
+describeOnce('GET /v1/models', backend => {
   let stores: Stores
   let proxy: TestProxy
   let project: string

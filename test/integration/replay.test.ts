@@ -7,14 +7,14 @@ import { checkExchange } from '../../scripts/exchanges/check-exchange.ts'
 import { readExchanges } from '../../scripts/exchanges/exchange.ts'
 import { startRecorder } from '../../scripts/exchanges/recorder.ts'
 import { type ReplayUpstream, startReplayUpstream } from '../../scripts/exchanges/replay-upstream.ts'
-import { describeBackends } from '../harness/backends.ts'
+import { describeOnce } from '../harness/backends.ts'
 import { storeKey, TEST_ENCRYPTION_KEY } from '../harness/direct-upstreams.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 import { startStandin } from '../standin/server.ts'
 
 const recorded = await readExchanges()
 
-describeBackends('recorded exchanges', backend => {
+describeOnce('recorded exchanges', backend => {
   let upstream: ReplayUpstream
   let proxy: TestProxy
   let key: string

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { describeBackends } from '../harness/backends.ts'
+import { describeOnce } from '../harness/backends.ts'
 import { question } from '../harness/chat.ts'
 import { ask, post, readAnswer } from '../harness/client.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
@@ -9,7 +9,7 @@ import { type Standin, startStandin } from '../standin/server.ts'
 const LEAVING = 50
 const SLOW_MS = 400
 
-describeBackends('calls under way', backend => {
+describeOnce('calls under way', backend => {
   let upstream: Standin
   let proxy: TestProxy
   let project: string

@@ -1,4 +1,4 @@
-/** Codex and Claude Code, unmodified but for address and key: `COMMAND_LINE_CLIENTS=on bun run test test/clients/command-line`. */
+/** Codex and Claude Code, unmodified but for address and key: `COMMAND_LINE_CLIENTS=on bun run test:slow test/clients/command-line`. */
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { describeBackends } from '../../harness/backends.ts'
+import { describeOnce } from '../../harness/backends.ts'
 import { startProxy, type TestProxy } from '../../harness/proxy.ts'
 import { waitUntil } from '../../harness/wait-until.ts'
 import { type RawOptions, type RawPart, sendRaw } from '../hostile/raw-http.ts'
 
 const MIB = 1024 * 1024
 
-describeBackends('request bodies on the wire', backend => {
+describeOnce('request bodies on the wire', backend => {
   let proxy: TestProxy
   let key: string
 
