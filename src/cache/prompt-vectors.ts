@@ -1,5 +1,6 @@
 /** Vectors of prompts. Each text is embedded once; a failing embedder costs a match, never a response. */
 import { LRUCache } from 'lru-cache'
+import type { Alignment } from '../embedders/alignment.ts'
 import type { Embedder, PaidEmbedder } from '../embedders/embedder.ts'
 import { withinTimeLimit } from '../event-loop/time-limit.ts'
 import type { Account } from '../postgres/admit.ts'
@@ -24,7 +25,12 @@ export type PromptVectors =
   /** A vector costs next to nothing, so none is stored. */
   | { readonly isFree: true; make(normalized: string): PromptVector }
   /** Resolves to a normalized text's vector; null when the embedder failed or timed out. */
-  | { readonly isFree: false; find(account: Account, normalized: string): Promise<PromptVector | null> }
+  | {
+      readonly isFree: false
+      find(account: Account, normalized: string): Promise<PromptVector | null>
+      /** How well the words of two normalized texts find each other; null when nobody can say, or not in time. */
+      align(account: Account, one: string, other: string): Promise<Alignment | null>
+    }
 
 export interface PromptVectorsOptions {
   database: Database
@@ -48,6 +54,7 @@ export async function createPromptVectors(options: PromptVectorsOptions): Promis
         const values = await embedder.embed(normalized, String(account.project_id))
         return values && toPromptVector(values)
       },
+      align: (account, one, other) => embedder.align(one, other, String(account.project_id)),
     }
   }
   const embedText = embedOnce(embedder, options)
@@ -63,6 +70,7 @@ export async function createPromptVectors(options: PromptVectorsOptions): Promis
         return null
       }
     },
+    align: async () => null,
   }
 }
 

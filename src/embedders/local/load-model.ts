@@ -1,35 +1,95 @@
-/** Loads an ONNX model and its tokenizer, which embed texts one at a time. */
+/** Loads an ONNX model and its tokenizer, which embed and align texts one at a time. */
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import type * as Tokenizers from '@huggingface/tokenizers'
+import { LRUCache } from 'lru-cache'
 import type * as Onnx from 'onnxruntime-node'
+import { type Alignment, alignTexts, type ReadText } from '../alignment.ts'
+import { normalizeLength } from '../lexical/hashed-vector.ts'
 import { type ModelFolder, readModelFolder } from './model-folder.ts'
-import { pool } from './pool.ts'
+import { loadTokenizer } from './model-tokenizer.ts'
+import { hasTokens, type ModelOutput, pool, poolTokens } from './pool.ts'
 import { readWeightPrecision } from './weight-precision.ts'
+
+/** The words' vectors of one text take some 15 KB. */
+const MOST_REMEMBERED = 256
+/** The output of models that pool by themselves, as sentence-transformers exports them. */
+const POOLED = 'sentence_embedding'
 
 export interface Model {
   /** Name of its embedding space: it changes with the weights, their precision, the tokenizer and the recipe. */
   name: string
   dimensions: number
   /** The unit vector; null when the model cannot read the whole text. */
-  embed(text: string): Promise<Float32Array | null>
+  embed(text: string, owner: string): Promise<Float32Array | null>
+  /** Null when the model cannot read both texts, or gives no vectors of words. */
+  align(one: string, other: string, owner: string): Promise<Alignment | null>
 }
 
 /** Throws, with a reason for the operator, when the folder's model cannot be loaded. */
 export async function loadModel(folder: string): Promise<Model> {
   const files = readModelFolder(folder)
   const { onnx, tokenizers } = await importRuntime()
-  const encode = await loadTokenizer(tokenizers, files)
-  // One thread: a question is too little work to split, and the proxy needs the other processors.
-  const session = await onnx.InferenceSession.create(files.modelFile, { intraOpNumThreads: 1, interOpNumThreads: 1 })
-  const output = session.outputNames.includes('sentence_embedding') ? 'sentence_embedding' : session.outputNames[0]
+  const tokenize = await loadTokenizer(tokenizers, files)
+  const run = await loadSession(onnx, files)
+  const recent = new LRUCache<string, ReadText>({ max: MOST_REMEMBERED })
 
   // One text per run: padding costs what a batch saves (measured: 2 to 4 texts save a fifth, 8 save nothing). Models that quantize at run
   // time also give a text another vector in another batch.
-  async function embed(text: string): Promise<Float32Array | null> {
-    const ids = encode(text)
-    if (!ids) return null
+  async function read(text: string): Promise<ReadText | null> {
+    const tokenized = tokenize(text)
+    if (!tokenized) return null
+    const { sentence, tokens } = await run(tokenized.ids)
+    const words = hasTokens(tokens) ? tokenized.words : []
+    return {
+      vector: pool(sentence, files.recipe.pooling),
+      words: words.map(({ word, from, to }) => ({ word, vector: normalizeLength(poolTokens(tokens, from, to)) })),
+    }
+  }
+
+  async function readOnce(text: string, owner: string): Promise<ReadText | null> {
+    const name = `${owner}\n${text}`
+    const known = recent.get(name)
+    if (known) return known
+    const made = await read(text)
+    if (made) recent.set(name, made)
+    return made
+  }
+
+  const probe = await read('a')
+  if (!probe) throw new Error('The tokenizer cannot read the letter a')
+  const dimensions = probe.vector.length
+  return {
+    name: await nameModel(files, dimensions),
+    dimensions,
+    async embed(text, owner) {
+      return (await readOnce(text, owner))?.vector ?? null
+    },
+    async align(one, other, owner) {
+      const [first, second] = [await readOnce(one, owner), await readOnce(other, owner)]
+      return first && second && alignTexts(first, second)
+    },
+  }
+}
+
+interface ModelOutputs {
+  /** To be pooled into the text's vector. */
+  sentence: ModelOutput
+  /** The same output, unless the model pools by itself and also gives its tokens. */
+  tokens: ModelOutput
+}
+
+async function loadSession(
+  onnx: typeof Onnx,
+  { modelFile }: ModelFolder,
+): Promise<(ids: number[]) => Promise<ModelOutputs>> {
+  // One thread: a question is too little work to split, and the proxy needs the other processors.
+  const session = await onnx.InferenceSession.create(modelFile, { intraOpNumThreads: 1, interOpNumThreads: 1 })
+  const names = session.outputNames
+  const tokensName = names.find(name => name !== POOLED) ?? POOLED
+  const sentenceName = names.includes(POOLED) ? POOLED : tokensName
+  return async ids => {
     const shape = [1, ids.length]
     const inputs: Record<string, BigInt64Array> = {
       input_ids: BigInt64Array.from(ids, BigInt),
@@ -43,14 +103,14 @@ export async function loadModel(folder: string): Promise<Model> {
         return [name, new onnx.Tensor('int64', values, shape)]
       }),
     )
-    const answer = (await session.run(feeds))[output ?? '']
-    if (!answer || !(answer.data instanceof Float32Array)) throw new Error('The model gives no 32-bit floats')
-    return pool({ data: answer.data, dims: answer.dims }, files.recipe.pooling)
+    const outputs = await session.run(feeds)
+    return { sentence: readOutput(outputs[sentenceName]), tokens: readOutput(outputs[tokensName]) }
   }
+}
 
-  const probe = await embed('a')
-  if (!probe) throw new Error('The tokenizer cannot read the letter a')
-  return { name: await nameModel(files, probe.length), dimensions: probe.length, embed }
+function readOutput(output: Onnx.Tensor | undefined): ModelOutput {
+  if (!output || !(output.data instanceof Float32Array)) throw new Error('The model gives no 32-bit floats')
+  return { data: output.data, dims: output.dims }
 }
 
 /** Optional dependencies: they are large, and not available for every platform. */
@@ -61,33 +121,6 @@ async function importRuntime(): Promise<{ onnx: typeof Onnx; tokenizers: typeof 
   } catch (error) {
     throw new Error('onnxruntime-node is not installed, or does not run on this platform', { cause: error })
   }
-}
-
-/**
- * Turns a text into token ids. Returns null when the text is too long or contains an unknown token: two texts that differ only in what
- * the model does not see would get equal vectors.
- */
-async function loadTokenizer(
-  { Tokenizer }: typeof Tokenizers,
-  { tokenizerFile, tokenizerConfigFile, recipe }: ModelFolder,
-): Promise<(text: string) => number[] | null> {
-  const description = JSON.parse(await readFile(tokenizerFile, 'utf8'))
-  const config = tokenizerConfigFile === null ? {} : JSON.parse(await readFile(tokenizerConfigFile, 'utf8'))
-  const tokenizer = new Tokenizer(description, config)
-  const unknown = unknownIdOf(tokenizer, description)
-  return text => {
-    const { ids } = tokenizer.encode(recipe.prefix + text)
-    return ids.length > recipe.maxTokens || (unknown !== null && ids.includes(unknown)) ? null : ids
-  }
-}
-
-/** WordPiece names its unknown token, Unigram gives its index; byte-level models have none. */
-function unknownIdOf(
-  tokenizer: Tokenizers.Tokenizer,
-  { model }: { model?: { unk_token?: unknown; unk_id?: unknown } },
-) {
-  if (typeof model?.unk_id === 'number') return model.unk_id
-  return typeof model?.unk_token === 'string' ? (tokenizer.token_to_id(model.unk_token) ?? null) : null
 }
 
 async function nameModel({ modelFile, tokenizerFile, recipe }: ModelFolder, dimensions: number): Promise<string> {

@@ -9,7 +9,7 @@ import { startModelProcess } from './model-process.ts'
 /** A longer text would exceed the tokens that a model reads. It is refused without asking the model. */
 const MOST_CHARACTERS = 2_000
 /**
- * A text that would wait longer in the queue is refused. The queue stays short, and no vector is computed after its request gave up. When
+ * What would wait longer in the queue is refused. The queue stays short, and no vector is computed after its request gave up. When
  * a response is stored without a vector, its text is embedded then.
  */
 const PATIENCE_MS = 150
@@ -27,8 +27,8 @@ export async function openLocalEmbedder(folder: string, log: Log): Promise<Local
     const name = createHash('sha256').update(`${owner}\n${text}`).digest('base64')
     const known = recent.get(name)
     if (known) return known
-    if (model.texts.waitMs() > PATIENCE_MS) return Promise.resolve(null)
-    const asked = model.texts.add(text)
+    if (model.asks.waitMs() > PATIENCE_MS) return Promise.resolve(null)
+    const asked = model.asks.add({ kind: 'embed', text, owner })
     recent.set(name, asked)
     asked.then(vector => vector ?? recent.delete(name))
     return asked
@@ -41,6 +41,11 @@ export async function openLocalEmbedder(folder: string, log: Log): Promise<Local
     async embed(text, owner) {
       if (text.length > MOST_CHARACTERS) return null
       return withinLimit(askOnce(text, owner)).catch(() => null)
+    },
+    async align(one, other, owner) {
+      if (one.length > MOST_CHARACTERS || other.length > MOST_CHARACTERS) return null
+      if (model.asks.waitMs() > PATIENCE_MS) return null
+      return withinLimit(model.asks.add({ kind: 'align', one, other, owner })).catch(() => null)
     },
     close: model.close,
   }

@@ -1,7 +1,7 @@
 /** One process that runs a model, from start to exit. */
 import { fileURLToPath } from 'node:url'
 import { startTimeLimit } from '../../event-loop/time-limit.ts'
-import type { EmbedRequest, ModelMessage } from './model-protocol.ts'
+import type { ModelMessage, ModelRequest } from './model-protocol.ts'
 
 const MAIN = fileURLToPath(new URL('./model-main.ts', import.meta.url))
 /** A model that takes longer to load counts as hung. */
@@ -14,7 +14,7 @@ export interface ModelChild {
   readonly loaded: Promise<{ name: string; dimensions: number }>
   /** Resolves to the exit code or signal when the process has ended. */
   readonly ended: Promise<string>
-  send(request: EmbedRequest): void
+  send(request: ModelRequest): void
   kill(): void
 }
 

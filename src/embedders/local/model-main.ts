@@ -1,6 +1,6 @@
-/** Entry point of the process that runs a model: reads texts and returns vectors, in order. It ends with the proxy. */
-import { loadModel } from './load-model.ts'
-import type { EmbedRequest, ModelMessage } from './model-protocol.ts'
+/** Entry point of the process that runs a model: reads texts and returns what it is asked for, in order. It ends with the proxy. */
+import { loadModel, type Model } from './load-model.ts'
+import type { ModelAsk, ModelMessage, ModelRequest, ModelResult } from './model-protocol.ts'
 
 // A terminal or container signals the proxy as well, which still has requests to finish.
 process.on('SIGINT', () => {})
@@ -12,17 +12,21 @@ const [folder = ''] = process.argv.slice(2)
 try {
   const model = await loadModel(folder)
   let last: Promise<void> = Promise.resolve()
-  process.on('message', ({ id, text }: EmbedRequest) => {
+  process.on('message', ({ id, ...ask }: ModelRequest) => {
     last = last
-      .then(() => model.embed(text))
+      .then(() => run(model, ask))
       .then(
-        vector => send({ kind: 'vector', id, vector }),
+        result => send({ kind: 'result', id, result }),
         error => send({ kind: 'error', id, reason: reasonOf(error) }),
       )
   })
   send({ kind: 'ready', name: model.name, dimensions: model.dimensions })
 } catch (error) {
   send({ kind: 'failed', reason: reasonOf(error) })
+}
+
+function run(model: Model, ask: ModelAsk): Promise<ModelResult> {
+  return ask.kind === 'embed' ? model.embed(ask.text, ask.owner) : model.align(ask.one, ask.other, ask.owner)
 }
 
 function send(message: ModelMessage): void {

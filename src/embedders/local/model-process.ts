@@ -1,7 +1,7 @@
 /** Runs a model in a separate process, so that neither its load nor a crash affects the proxy. A process that ends is replaced. */
 import type { Log } from '../../telemetry/log.ts'
+import { type AskQueue, createAskQueue } from './ask-queue.ts'
 import { type ModelAnswer, type ModelChild, spawnModel } from './model-child.ts'
-import { createTextQueue, type TextQueue } from './text-queue.ts'
 
 /** Pause before an ended process is replaced; doubled while replacements do not last either. */
 const LEAST_PAUSE_MS = 200
@@ -11,20 +11,20 @@ const LASTING_MS = 10_000
 export interface ModelProcess {
   readonly name: string
   readonly dimensions: number
-  readonly texts: Pick<TextQueue, 'add' | 'waitMs'>
+  readonly asks: Pick<AskQueue, 'add' | 'waitMs'>
   /** Resolves when the process has ended. */
   close(): Promise<void>
 }
 
 /** Rejects, with a reason for the operator, when the folder's model does not load. */
 export async function startModelProcess(folder: string, log: Log): Promise<ModelProcess> {
-  const texts = createTextQueue()
+  const asks = createAskQueue()
   let child = spawnModel(folder, onAnswer)
   let isClosed = false
 
   function onAnswer(answer: ModelAnswer): void {
     if (answer.kind === 'error') log.warn({ reason: answer.reason }, 'the model failed over a text')
-    texts.answer(answer.id, answer.kind === 'vector' ? answer.vector : null)
+    asks.answer(answer.id, answer.kind === 'result' ? answer.result : null)
   }
 
   /** Returns after `close`. */
@@ -32,9 +32,9 @@ export async function startModelProcess(folder: string, log: Log): Promise<Model
     let pauseMs = LEAST_PAUSE_MS
     for (let current = first; ; current = child = spawnModel(folder, onAnswer)) {
       const startedAtMs = performance.now()
-      if (await loads(current, name)) texts.serveFrom(current)
+      if (await loads(current, name)) asks.serveFrom(current)
       const how = await current.ended
-      texts.serveFrom(null)
+      asks.serveFrom(null)
       if (isClosed) return
       if (performance.now() - startedAtMs > LASTING_MS) pauseMs = LEAST_PAUSE_MS
       log.error({ how, pauseMs }, 'the model’s process ended; another takes its place')
@@ -67,10 +67,10 @@ export async function startModelProcess(folder: string, log: Log): Promise<Model
   return {
     name,
     dimensions,
-    texts,
+    asks,
     async close() {
       isClosed = true
-      texts.clear()
+      asks.clear()
       child.kill()
       await Promise.race([serving, child.ended])
     },
