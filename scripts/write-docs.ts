@@ -4,11 +4,11 @@ import type { CatalogueEntry } from '../src/errors/catalogue-entry.ts'
 import { CLIENT_ERRORS } from '../src/errors/client-errors.ts'
 import { PATH_ERRORS } from '../src/errors/path-errors.ts'
 import { SERVER_ERRORS } from '../src/errors/server-errors.ts'
-import { FIELD_RULES as MESSAGES_RULES } from '../src/messages-format/field-rules.ts'
+import { MESSAGE_FIELDS } from '../src/formats/messages/message-fields.ts'
+import { RESPONSE_FIELDS } from '../src/formats/responses/response-fields.ts'
 import { FIELD_RULES } from '../src/providers/anthropic/field-rules.ts'
 import { GROQ_PASSES, OPERATIONS } from '../src/providers/operations.ts'
 import { SANDBOX_PASSES } from '../src/providers/sandbox/passed/answer-passed.ts'
-import { FIELD_RULES as RESPONSES_RULES } from '../src/responses-format/field-rules.ts'
 
 /** Path from the root to text. */
 export const PAGES: Readonly<Record<string, () => string>> = {
@@ -71,9 +71,9 @@ function writeRequestFields(): string {
     writeFieldTable(),
     '## `/v1/responses`, where it is translated',
     'To chat completions first; for Anthropic’s models, the table above then applies.',
-    writeTranslatedTable(RESPONSES_RULES),
+    writeTranslatedTable(RESPONSE_FIELDS),
     '## `/v1/messages`, where it is translated',
-    writeTranslatedTable(MESSAGES_RULES),
+    writeTranslatedTable(MESSAGE_FIELDS),
   ])
 }
 

@@ -1,8 +1,8 @@
 /** Takes the one text out of a request by which it may be matched semantically; the rest is its context. */
 import { LRUCache } from 'lru-cache'
+import { takeContent } from '../formats/chat/take-content.ts'
+import { takeResponsesText } from '../formats/responses/plan-responses.ts'
 import { isJsonObject, type JsonObject } from '../json/json-object.ts'
-import { takeContent } from '../openai-format/take-text.ts'
-import { takeResponsesText } from '../responses-format/plan-responses.ts'
 import { type ContextKind, contextKindOf } from '../text/context-kind.ts'
 import { type PromptReading, readPrompt } from '../text/read-prompt.ts'
 

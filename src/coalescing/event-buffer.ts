@@ -1,6 +1,6 @@
 /** Buffers the events of one stream for late readers; each reader goes at its own pace. */
 import type { ProxyError } from '../errors.ts'
-import type { EventLump } from '../openai-format/event-lump.ts'
+import type { EventLump } from '../formats/sse/event-lump.ts'
 
 /** The upstream is read at most this far ahead of the fastest reader. */
 const READ_AHEAD_BYTES = 1024 * 1024

@@ -1,8 +1,8 @@
 /** Another process's call that this process follows: its events are fed into a call of this process, which ends as it ends. */
 import { decodeEntry } from '../cache/entry.ts'
 import { refuse } from '../errors.ts'
-import { EventLump } from '../openai-format/event-lump.ts'
-import { createEventSplitter } from '../openai-format/split-events.ts'
+import { EventLump } from '../formats/sse/event-lump.ts'
+import { createEventSplitter } from '../formats/sse/split-events.ts'
 import type { Lease, ProcessBus } from '../redis/process-bus.ts'
 import { ENDS, encodeMessage, KINDS, type Message } from './messages.ts'
 import type { Settlement, SharedCall } from './shared-call.ts'

@@ -3,7 +3,7 @@
 import type { CacheEntry } from '../cache/entry.ts'
 import type { Match } from '../cache/match.ts'
 import { ClientGone, type ProxyError } from '../errors.ts'
-import type { EventLump } from '../openai-format/event-lump.ts'
+import type { EventLump } from '../formats/sse/event-lump.ts'
 import { EventBuffer } from './event-buffer.ts'
 
 /** How a call ended, for everyone who shares it. */

@@ -1,6 +1,6 @@
 /** Creates the HTTP response: X-Request-Id and X-Proxy-Latency-Ms on every one, errors in OpenAI's or Anthropic's envelope. */
 import type { ProxyError } from '../errors.ts'
-import { writeError } from '../messages-format/write-error.ts'
+import { writeError } from '../formats/messages/message-errors.ts'
 import type { ProxyResponse } from '../pipeline/exchange.ts'
 
 export interface Arrival {

@@ -1,11 +1,11 @@
 /** The worker's job that decodes, checks, parses and hashes a large body. */
 import { invalidRequest } from '../errors.ts'
 import type { JobDone } from '../event-loop/off-loop.ts'
+import { findKeptReferences } from '../formats/kept-references.ts'
 import { canonicalizeBody, sha256 } from '../json/canonical.ts'
 import { hasDuplicateKeys } from '../json/duplicate-keys.ts'
 import { hasInexactNumber } from '../json/inexact-number.ts'
 import { parseJsonObject } from '../json/json-object.ts'
-import { findKeptReferences } from '../openai-format/kept-references.ts'
 import { hasTooManyNames, MOST, MOST_NAMES, measureJson } from './json-size.ts'
 import type { LargeBody, LargeBodyInput } from './read-large-body.ts'
 

@@ -1,6 +1,6 @@
 /** Leads a shared call: asks the provider, and settles the call for every subscriber. */
 import type { ErrorResponse } from '../coalescing/shared-call.ts'
-import { isUpstreamFailure } from '../openai-format/completeness.ts'
+import { isUpstreamFailure } from '../formats/chat/completeness.ts'
 import { withLongBody } from '../providers/long-body.ts'
 import type { UpstreamAnswer } from '../providers/upstream.ts'
 import { entryOf, finishMiss, passedOn, priceOf, storeResponse } from './complete-call.ts'

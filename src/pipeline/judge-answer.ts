@@ -1,10 +1,10 @@
 /** What the pipeline needs to know about a plain response: whether it may be stored, whether it calls tools, and its usage. */
 import { isUtf8 } from 'node:buffer'
 import type { TokenUsage } from '../catalogue/cost.ts'
+import type { Completeness } from '../formats/chat/completeness.ts'
+import { formatOf } from '../formats/format-of.ts'
 import { type JsonObject, parseJsonObject } from '../json/json-object.ts'
-import type { Completeness } from '../openai-format/completeness.ts'
 import type { Endpoint } from '../providers/upstream.ts'
-import { formatOf } from './formats/format-of.ts'
 
 export interface AnswerInput {
   endpoint: Endpoint
@@ -31,7 +31,7 @@ export function judgeAnswer(bytes: Uint8Array, { endpoint, request }: AnswerInpu
   return {
     bytes,
     // Entries are stored as text, so they must be valid UTF-8.
-    completeness: isUtf8(bytes) ? format.judge(answer, request) : 'not_an_answer',
+    completeness: isUtf8(bytes) ? format.completenessOf(answer, request) : 'not_an_answer',
     callsTools: format.callsTools(answer),
     usage,
     text: usage ? '' : format.textOf(answer),

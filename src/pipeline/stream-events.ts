@@ -1,7 +1,7 @@
 /** Turns a subscriber's events into a response body. */
 import type { Subscriber } from '../coalescing/shared-call.ts'
 import { ProxyError, refuse } from '../errors.ts'
-import { formatOf } from './formats/format-of.ts'
+import { formatOf } from '../formats/format-of.ts'
 import type { RequestContext } from './request-context.ts'
 
 /** How a stream ended for one client. */

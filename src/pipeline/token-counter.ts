@@ -1,7 +1,7 @@
 /** Counts a prompt's tokens before it is sent. It costs nothing, and does not count against the month. */
 import { hashBearerKey } from '../admission/api-key.ts'
 import { ProxyError } from '../errors.ts'
-import { findKeptReferences } from '../openai-format/kept-references.ts'
+import { findKeptReferences } from '../formats/kept-references.ts'
 import { withLongBody } from '../providers/long-body.ts'
 import type { ProxyRequest, ProxyResponse } from './exchange.ts'
 import { readModel } from './parse-request.ts'

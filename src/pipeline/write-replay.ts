@@ -1,7 +1,8 @@
 /** Writes a plain response as the events it would have been streamed in. */
+
+import { formatOf } from '../formats/format-of.ts'
 import { parseJsonObject } from '../json/json-object.ts'
 import type { Endpoint } from '../providers/upstream.ts'
-import { formatOf } from './formats/format-of.ts'
 
 export interface ReplayInput {
   endpoint: Endpoint

@@ -1,5 +1,5 @@
 /** Limits the size of an upstream's response: of one event in a stream, and of a plain response. */
-import { createEventEnds } from '../openai-format/event-ends.ts'
+import { createEventEnds } from '../formats/sse/split-events.ts'
 
 export interface AnswerBounds {
   /** Bytes of a stream between two blank lines, which end events. */

@@ -67,7 +67,7 @@ async function askThrough(
   if ('waitMs' in entered) throw openCircuit(provider, entered.waitMs)
   try {
     const answer = await ask()
-    entered.settle(judge(answer))
+    entered.settle(outcomeOf(answer))
     return answer
   } catch (error) {
     entered.settle(error instanceof UpstreamFailure ? 'failed' : 'unknown')
@@ -76,7 +76,7 @@ async function askThrough(
 }
 
 /** Whether the response shows that the provider is unhealthy. A rate limit does not. */
-function judge({ status }: UpstreamAnswer): Outcome {
+function outcomeOf({ status }: UpstreamAnswer): Outcome {
   return isPassing(status) && status !== 429 ? 'failed' : 'well'
 }
 

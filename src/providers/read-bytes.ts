@@ -1,7 +1,7 @@
 /** Reads a plain response to its end. */
 import { GatheredBytes } from '../event-loop/gather-bytes.ts'
 import { LONGEST_ON_LOOP } from '../event-loop/off-loop.ts'
-import { joinBytes } from '../openai-format/join-bytes.ts'
+import { joinBytes } from '../formats/sse/split-events.ts'
 import { broken } from './upstream-failure.ts'
 
 /** A response's bytes: whole when short, else gathered for a worker. */

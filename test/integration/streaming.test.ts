@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { IncompleteReason } from '../../src/openai-format/completeness.ts'
+import type { IncompleteReason } from '../../src/formats/chat/completeness.ts'
 import { describeOnce } from '../harness/backends.ts'
 import { question } from '../harness/chat.ts'
 import { ask, post } from '../harness/client.ts'

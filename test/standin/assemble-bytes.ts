@@ -1,8 +1,8 @@
 /** Reads a recorded event stream the way the proxy does: bytes, cut anywhere, to the assembled answer. */
 
-import { type AssembledAnswer, createAssembler } from '../../src/openai-format/assemble.ts'
-import type { CompletenessOptions } from '../../src/openai-format/completeness.ts'
-import { createSseParser } from '../../src/openai-format/sse-parser.ts'
+import { type AssembledAnswer, createAssembler } from '../../src/formats/chat/assemble-chat.ts'
+import type { CompletenessOptions } from '../../src/formats/chat/completeness.ts'
+import { createSseParser } from '../../src/formats/sse/sse.ts'
 
 /** `cuts` are positions in the bytes, in any order; the empty list is one read. */
 export function assembleBytes(

@@ -10,9 +10,9 @@ import {
   writeTranslatedTable,
 } from '../../scripts/write-docs.ts'
 import { ERRORS } from '../../src/errors/catalogue.ts'
-import { FIELD_RULES as MESSAGES_RULES } from '../../src/messages-format/field-rules.ts'
+import { MESSAGE_FIELDS } from '../../src/formats/messages/message-fields.ts'
+import { RESPONSE_FIELDS } from '../../src/formats/responses/response-fields.ts'
 import { FIELD_RULES } from '../../src/providers/anthropic/field-rules.ts'
-import { FIELD_RULES as RESPONSES_RULES } from '../../src/responses-format/field-rules.ts'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 
@@ -24,8 +24,8 @@ test.each(Object.entries(PAGES))('%s is what the code says', (path, write) => {
 test.each([
   ['errors', writeErrorTable(ERRORS), Object.keys(ERRORS).length + 2, 7],
   ['fields of chat', writeFieldTable(), Object.keys(FIELD_RULES).length + 3, 6],
-  ['fields of responses', writeTranslatedTable(RESPONSES_RULES), Object.keys(RESPONSES_RULES).length + 3, 5],
-  ['fields of messages', writeTranslatedTable(MESSAGES_RULES), Object.keys(MESSAGES_RULES).length + 3, 5],
+  ['fields of responses', writeTranslatedTable(RESPONSE_FIELDS), Object.keys(RESPONSE_FIELDS).length + 3, 5],
+  ['fields of messages', writeTranslatedTable(MESSAGE_FIELDS), Object.keys(MESSAGE_FIELDS).length + 3, 5],
 ])('every one of the %s has a row, and no cell breaks the table', (_, table, rowCount, cellCount) => {
   const rows = table.split('\n')
   expect(rows).toHaveLength(rowCount)

@@ -1,7 +1,7 @@
 /** The worker's job that reads a long embeddings response. */
 
 import type { JobDone } from '../../event-loop/off-loop.ts'
-import { joinBytes } from '../../openai-format/join-bytes.ts'
+import { joinBytes } from '../../formats/sse/split-events.ts'
 import type { EmbeddingsToRead, ReadEmbeddings } from './fetch-batch.ts'
 import { readEmbeddingsAnswer } from './read-answer.ts'
 

@@ -1,7 +1,7 @@
 /** Prevents a project from naming another project's objects to a provider: files by id, or anything kept under a shared provider key. */
 import { AGGREGATOR } from '../../catalogue/catalogue.ts'
 import { refuse } from '../../errors.ts'
-import type { KeptReference } from '../../openai-format/kept-references.ts'
+import type { KeptReference } from '../../formats/kept-references.ts'
 import type { Account } from '../../postgres/admit.ts'
 import { type Database, isUnstorableText } from '../../postgres/database.ts'
 import { findForeignFiles } from '../../postgres/kept-objects.ts'

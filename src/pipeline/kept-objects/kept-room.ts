@@ -1,6 +1,6 @@
 /** The dependencies shared by all operations on files and batches, and the context of a request that creates one. */
 import type { RequestReserver } from '../../admission/reserve-requests.ts'
-import type { KeptReference } from '../../openai-format/kept-references.ts'
+import type { KeptReference } from '../../formats/kept-references.ts'
 import type { Account } from '../../postgres/admit.ts'
 import type { Database } from '../../postgres/database.ts'
 import type { PassedBody } from '../../providers/upstream.ts'

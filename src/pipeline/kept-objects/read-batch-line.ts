@@ -1,7 +1,7 @@
 /** Reads one request of a batch: its models, and references to objects that a provider keeps. */
 import { invalidRequest } from '../../errors.ts'
+import { findKeptReferences, type KeptReference, MAY_REFER } from '../../formats/kept-references.ts'
 import { isJsonObject, type JsonObject, parseJsonObject } from '../../json/json-object.ts'
-import { findKeptReferences, type KeptReference, MAY_REFER } from '../../openai-format/kept-references.ts'
 
 export interface BatchLineInput {
   bytes: Uint8Array

@@ -1,8 +1,8 @@
 /** Reads what a pass-through response used and what that cost: by tokens, seconds of audio, or characters of speech input. */
 import type { Catalogue } from '../../catalogue/catalogue.ts'
 import { costUsd, NO_USAGE, readUsage, type TokenUsage } from '../../catalogue/cost.ts'
+import { createSseParser } from '../../formats/sse/sse.ts'
 import { isJsonObject, type JsonObject, parseJsonObject } from '../../json/json-object.ts'
-import { createSseParser } from '../../openai-format/sse-parser.ts'
 import type { CatalogueModel } from '../../postgres/list-models.ts'
 import type { PassedContext } from './passed-context.ts'
 

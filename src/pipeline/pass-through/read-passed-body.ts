@@ -1,13 +1,13 @@
 /** Reads a pass-through request's body: the bytes are kept as they came, and its fields are read. */
 
 import { invalidRequest } from '../../errors.ts'
+import { findKeptReferences, type KeptReference, kindOf } from '../../formats/kept-references.ts'
 import { canonicalizeBody } from '../../json/canonical.ts'
 import { decodeUtf8 } from '../../json/decode-utf8.ts'
 import { hasInexactNumber } from '../../json/inexact-number.ts'
 import type { JsonObject } from '../../json/json-object.ts'
 import { isLargeBody, type LargeBodyReader } from '../../large-bodies/read-large-body.ts'
 import { readForm, readValue } from '../../multipart/read-form.ts'
-import { findKeptReferences, type KeptReference, kindOf } from '../../openai-format/kept-references.ts'
 import type { PassedBody } from '../../providers/upstream.ts'
 import type { ProxyRequest } from '../exchange.ts'
 import { parseObject } from '../parse-request.ts'

@@ -1,7 +1,6 @@
 /** Relays a response as it arrives, with backpressure, and accounts for it when it ends. */
 import { ClientGone, ProxyError, refuse } from '../../errors.ts'
-import { joinBytes } from '../../openai-format/join-bytes.ts'
-import { createEventSplitter } from '../../openai-format/split-events.ts'
+import { createEventSplitter, joinBytes } from '../../formats/sse/split-events.ts'
 import type { UpstreamAnswer } from '../../providers/upstream.ts'
 import type { PassedContext } from './passed-context.ts'
 

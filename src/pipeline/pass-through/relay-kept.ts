@@ -1,7 +1,7 @@
 /** Relays audio as it arrives, and reads it to its end for all subscribers, even if its own client leaves. */
 import { ClientGone } from '../../errors.ts'
 import { whenAborted } from '../../event-loop/when-aborted.ts'
-import { joinBytes } from '../../openai-format/join-bytes.ts'
+import { joinBytes } from '../../formats/sse/split-events.ts'
 import type { UpstreamAnswer } from '../../providers/upstream.ts'
 import { MAX_SOUND_BYTES } from './stored-sound.ts'
 

@@ -1,6 +1,6 @@
 /** How each field of a chat request is translated for Anthropic: one table for the code and for docs/request-fields.md. */
 import type { ChatCompletionCreateParams } from 'openai/resources/chat/completions'
-import type { FieldRule } from '../../openai-format/field-rule.ts'
+import type { FieldRule } from '../../formats/field-rule.ts'
 
 /** OpenAI's top-level fields, and `top_k`, which clients of Claude models expect beside `top_p`. */
 type TopField = keyof ChatCompletionCreateParams | 'top_k'

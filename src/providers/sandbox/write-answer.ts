@@ -1,5 +1,5 @@
 /** Writes the bytes of the sandbox's responses, plain or streamed. */
-import { encodeSse, splitAnswer } from '../../openai-format/split.ts'
+import { encodeSse, splitAnswer } from '../../formats/chat/split-chat.ts'
 import { answerInSandbox } from './answer-in-sandbox.ts'
 
 export type SandboxEndpoint = Parameters<typeof answerInSandbox>[0]

@@ -1,9 +1,10 @@
 /** The worker's job that counts a request's tokens. */
 import type { JobDone } from '../../event-loop/off-loop.ts'
+import { countInput } from '../../formats/translation.ts'
 import { parseExactly } from '../../json/exact-json.ts'
 import type { JsonObject } from '../../json/json-object.ts'
-import { count, type ToTranslate } from './translate-request.ts'
+import type { ToTranslate } from './translate-request.ts'
 
 export function run({ endpoint, bytes }: Pick<ToTranslate, 'endpoint' | 'bytes'>): JobDone<JsonObject> {
-  return { output: count(endpoint, parseExactly(new TextDecoder().decode(bytes)) as JsonObject) }
+  return { output: countInput(endpoint, parseExactly(new TextDecoder().decode(bytes)) as JsonObject) }
 }

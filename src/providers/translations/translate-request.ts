@@ -1,18 +1,13 @@
 /** Translates requests to chat completions, a long one in a worker. */
 
 import { Job, offLoop } from '../../event-loop/off-loop.ts'
+import type { ChatTarget } from '../../formats/messages/message-request-to-chat.ts'
+import type { TranslationContext } from '../../formats/translation.ts'
+import { type TranslatedEndpoint, translate } from '../../formats/translation.ts'
 import type { JsonObject } from '../../json/json-object.ts'
-import { countInputTokens } from '../../messages-format/count-tokens.ts'
-import type { ChatTarget } from '../../messages-format/request/to-chat-request.ts'
-import { countResponseInput } from '../../responses-format/count-tokens.ts'
 import { isLong, runOnBody, withLongBody } from '../long-body.ts'
 import { readExactBody } from '../read-exact-body.ts'
 import type { UpstreamRequest } from '../upstream.ts'
-import type { Translated, TranslationContext } from './answer-translation.ts'
-import { translateMessages } from './translate-messages.ts'
-import { translateResponses } from './translate-responses.ts'
-
-export type TranslatedEndpoint = 'responses' | 'messages'
 
 export interface ToTranslate {
   endpoint: TranslatedEndpoint
@@ -54,14 +49,6 @@ export async function translateRequest(
 export async function countRequest(request: UpstreamRequest, endpoint: TranslatedEndpoint): Promise<JsonObject> {
   if (isLong(request)) return runOnBody(COUNT, request, { endpoint })
   return offLoop.run(COUNT, { endpoint, bytes: new TextEncoder().encode(request.bodyText) })
-}
-
-export function translate(endpoint: TranslatedEndpoint, body: JsonObject, target: ChatTarget): Translated {
-  return endpoint === 'responses' ? translateResponses(body) : translateMessages(body, target)
-}
-
-export function count(endpoint: TranslatedEndpoint, body: JsonObject): JsonObject {
-  return { ...(endpoint === 'responses' ? countResponseInput(body) : countInputTokens(body)) }
 }
 
 function headOf({ headers, stream, signal }: UpstreamRequest) {

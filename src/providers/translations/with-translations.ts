@@ -1,15 +1,15 @@
 /** Lets a provider answer operations that it lacks, by translating them to chat completions. */
 
+import { AGGREGATOR, type Catalogue } from '../../catalogue/catalogue.ts'
 import { inPieces } from '../../event-loop/in-pieces.ts'
+import type { ChatTarget } from '../../formats/messages/message-request-to-chat.ts'
+import { joinBytes } from '../../formats/sse/split-events.ts'
+import { type TranslationContext, translationOf } from '../../formats/translation.ts'
 import type { JsonObject } from '../../json/json-object.ts'
-import type { ChatTarget } from '../../messages-format/request/to-chat-request.ts'
-import { joinBytes } from '../../openai-format/join-bytes.ts'
 import { readBytes } from '../read-bytes.ts'
 import type { Endpoint, Provider, UpstreamAnswer, UpstreamRequest } from '../upstream.ts'
-import type { TranslationContext } from './answer-translation.ts'
-import { translatePlain, translationOf } from './translate-plain.ts'
+import { translatePlain, translateStream } from './translate-answer.ts'
 import { countRequest, translateRequest } from './translate-request.ts'
-import { translateStream } from './translate-stream.ts'
 
 export interface TranslationOptions {
   /** Operations that the provider supports besides chat. */
@@ -56,4 +56,18 @@ async function askByChat(
     return { status, headers, body: inPieces(await translatePlain(answer, provider.name, translated)) }
   const text = new TextDecoder().decode('whole' in answer ? answer.whole : joinBytes(answer.gathered.parts))
   return { status, headers, body: new Blob([translationOf(translated).fromError(status, text)]).stream() }
+}
+
+/** `pricedAs` is the provider's name in the catalogue; null when it has none. */
+export function chatTargets(catalogue: Catalogue, pricedAs: string | null): (model: string) => ChatTarget {
+  return model => {
+    const known = pricedAs === null ? undefined : catalogue.find(pricedAs, model)
+    return {
+      maxOutputTokens: known?.maxOutputTokens ?? null,
+      // An unknown model is assumed to reason; the provider checks.
+      canReason: known === undefined || known.capabilities.length === 0 || known.capabilities.includes('reasoning'),
+      // Aggregators pass cache marks on to vendors that know them.
+      keepsCacheMarks: pricedAs === AGGREGATOR,
+    }
+  }
 }

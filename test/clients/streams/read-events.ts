@@ -1,5 +1,5 @@
 /** What an event stream says, event by event, for tests that look at the very chunks. */
-import { createSseParser } from '../../../src/openai-format/sse-parser.ts'
+import { createSseParser } from '../../../src/formats/sse/sse.ts'
 
 /** The parsed data of each event up to `[DONE]`. */
 export function readEvents(text: string): unknown[] {

@@ -1,5 +1,5 @@
 /** One upstream answer for each way of not being whole. */
-import type { IncompleteReason } from '../../../src/openai-format/completeness.ts'
+import type { IncompleteReason } from '../../../src/formats/chat/completeness.ts'
 import type { Scenario } from '../../standin/scenario.ts'
 
 export interface IncompleteCase {

@@ -1,6 +1,6 @@
 /** How a recorded-shape answer is written down, and the few words that keep writing it short. */
 
-import type { AssembledAnswer } from '../../../src/openai-format/assemble.ts'
+import type { AssembledAnswer } from '../../../src/formats/chat/assemble-chat.ts'
 import type { JsonObject } from '../scenario.ts'
 
 export interface CorpusEntry {

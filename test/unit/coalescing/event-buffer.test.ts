@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { EventBuffer } from '../../../src/coalescing/event-buffer.ts'
 import { ProxyError } from '../../../src/errors.ts'
-import { EventLump } from '../../../src/openai-format/event-lump.ts'
+import { EventLump } from '../../../src/formats/sse/event-lump.ts'
 
 const MIB = 1024 * 1024
 const lump = new EventLump([new Uint8Array(64 * 1024)])

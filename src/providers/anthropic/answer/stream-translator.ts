@@ -1,5 +1,6 @@
 /** Translates Anthropic's stream of events into OpenAI's stream of chunks. */
 import type { ContentBlock, RawContentBlockDelta, RawMessageStreamEvent } from '@anthropic-ai/sdk/resources/messages'
+import { mergeUsage, type ReportedUsage, translateUsage } from '../../../formats/messages/message-usage.ts'
 import { isJsonObject, type JsonObject, parseJsonObject } from '../../../json/json-object.ts'
 import { broken } from '../../upstream-failure.ts'
 import type { AnswerContext } from './answer-context.ts'
@@ -10,7 +11,6 @@ import { createTextJoiner } from './join-texts.ts'
 import { createTextStopper } from './stop-text.ts'
 import { type KeptThought, keepThought } from './thinking-blocks.ts'
 import { translateError } from './translate-error.ts'
-import { mergeUsage, type ReportedUsage, translateUsage } from './translate-usage.ts'
 import { createUnfencer } from './unfence.ts'
 
 type Event = RawMessageStreamEvent | { type: 'error' } | { type: 'ping' }

@@ -1,5 +1,6 @@
 /** Translates Anthropic's plain response. */
 import type { ContentBlock, Message, ToolUseBlock } from '@anthropic-ai/sdk/resources/messages'
+import { translateUsage } from '../../../formats/messages/message-usage.ts'
 import type { JsonObject } from '../../../json/json-object.ts'
 import type { AnswerContext } from './answer-context.ts'
 import { writeEnvelope } from './answer-envelope.ts'
@@ -7,7 +8,6 @@ import { describeRefusal, translateStopReason } from './finish-reason.ts'
 import { createTextJoiner } from './join-texts.ts'
 import { createTextStopper } from './stop-text.ts'
 import { keepThought } from './thinking-blocks.ts'
-import { translateUsage } from './translate-usage.ts'
 import { createUnfencer } from './unfence.ts'
 
 /** Returns a `chat.completion`. Blocks of Anthropic's server tools are left out: the text contains their results. */

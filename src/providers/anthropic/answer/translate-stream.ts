@@ -1,5 +1,5 @@
 /** Translates the bytes of Anthropic's event stream into OpenAI's. */
-import { createSseParser, type SseEvent } from '../../../openai-format/sse-parser.ts'
+import { createSseParser, type SseEvent } from '../../../formats/sse/sse.ts'
 import { openBegun } from '../../begun-stream.ts'
 import { broken } from '../../upstream-failure.ts'
 import type { AnswerContext } from './answer-context.ts'

@@ -1,8 +1,8 @@
 /** Checks a request's fields against the table of rules. */
 
 import { invalidRequest, type ProxyError } from '../../../errors.ts'
+import { takeUnruled } from '../../../formats/field-rule.ts'
 import type { JsonObject } from '../../../json/json-object.ts'
-import { takeUnruled } from '../../../openai-format/field-rule.ts'
 import { FIELD_RULES, type RuledField } from '../field-rules.ts'
 
 /** Returns the fields without a rule. Throws a 400 that names a refused field. */

@@ -1,7 +1,7 @@
 /** The sandbox's images: a grey pixel in PNG, as many times as asked for. */
 import { crc32, deflateSync } from 'node:zlib'
 import { invalidRequest } from '../../../errors.ts'
-import { encodeTypedEvents } from '../../../openai-format/typed-events.ts'
+import { encodeTypedEvents } from '../../../formats/sse/sse.ts'
 import { readInteger, readText } from '../fields.ts'
 import type { SandboxAnswer } from './sandbox-answer.ts'
 

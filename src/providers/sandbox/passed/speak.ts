@@ -1,6 +1,6 @@
 /** The sandbox's speech: a tenth of a second of silence, in the formats that need no encoder. */
 import { invalidRequest } from '../../../errors.ts'
-import { encodeTypedEvents } from '../../../openai-format/typed-events.ts'
+import { encodeTypedEvents } from '../../../formats/sse/sse.ts'
 import { readModel, readOptional } from '../fields.ts'
 import type { SandboxAnswer } from './sandbox-answer.ts'
 

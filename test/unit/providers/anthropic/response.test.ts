@@ -1,6 +1,6 @@
 import type { ContentBlock, Message, StopReason } from '@anthropic-ai/sdk/resources/messages'
 import { describe, expect, test } from 'vitest'
-import { judgeCompleteness } from '../../../../src/openai-format/completeness.ts'
+import { completenessOf } from '../../../../src/formats/chat/completeness.ts'
 import { readAnswerContext } from '../../../../src/providers/anthropic/answer/answer-context.ts'
 import { translateResponse } from '../../../../src/providers/anthropic/answer/translate-response.ts'
 
@@ -95,7 +95,7 @@ describe('translateResponse', () => {
   ])('%s ends with %s, and is judged %s', (stop_reason, finishReason, completeness) => {
     const answer = translateResponse(message([text('Hi')], { stop_reason }), PLAIN)
     expect(choiceOf(answer)?.finish_reason).toBe(finishReason)
-    expect(judgeCompleteness(answer, { clientSetOutputLimit: false })).toBe(completeness)
+    expect(completenessOf(answer, { clientSetOutputLimit: false })).toBe(completeness)
   })
 
   test('tells a refusal where OpenAI’s clients look for it', () => {

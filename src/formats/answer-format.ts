@@ -1,0 +1,40 @@
+/** What the pipeline needs to know about an operation's responses: how they stream, when they are complete, what usage they report. */
+
+import type { TokenUsage } from '../catalogue/cost.ts'
+import type { ProxyError } from '../errors.ts'
+import type { JsonObject } from '../json/json-object.ts'
+import type { Completeness } from './chat/completeness.ts'
+
+export interface AssembledStream {
+  /** The body of the plain response. If the stream was cut: what had arrived. */
+  body: JsonObject
+  /** As the upstream reported it; null when it did not. */
+  usage: unknown
+  completeness: Completeness
+}
+
+export interface StreamAssembler {
+  /** Takes one event's data, and its name if it has one. Never throws. */
+  push(data: string, event?: string | null): void
+  /** May be called once. */
+  finish(): AssembledStream
+}
+
+export interface AnswerFormat {
+  /** `request` is the request's body. */
+  createAssembler(request: JsonObject): StreamAssembler
+  /** Whether these bytes, one whole event, are the last that clients read. */
+  isLastEvent(event: Uint8Array): boolean
+  /** Returns the events that report a broken stream. */
+  writeFailure(error: ProxyError, requestId: string): Uint8Array
+  /** Returns a stored body as the stream it would have been. */
+  replay(body: JsonObject, includeUsage: boolean): Uint8Array
+  /** Whether a plain response may be stored and shared. */
+  completenessOf(answer: JsonObject, request: JsonObject): Completeness
+  /** Responses that call tools are never served from a semantic match. */
+  callsTools(answer: JsonObject): boolean
+  /** Reads a response's `usage`; null when it has none. */
+  readUsage(usage: unknown): TokenUsage | null
+  /** The model's text, for responses that report no usage. */
+  textOf(answer: JsonObject): string
+}

@@ -1,0 +1,48 @@
+/** Responses of OpenAI's chat and legacy completions. */
+
+import { readUsage } from '../../catalogue/cost.ts'
+import { isJsonObject, type JsonObject } from '../../json/json-object.ts'
+import type { AnswerFormat } from '../answer-format.ts'
+import { createAssembler } from './assemble-chat.ts'
+import { completenessOf, hasToolCalls } from './completeness.ts'
+import { encodeSse, splitAnswer } from './split-chat.ts'
+
+const encoder = new TextEncoder()
+const DONE = Buffer.from('[DONE]')
+/** A closing event is short; `[DONE]` inside a longer event belongs to the response. */
+const MAX_DONE_BYTES = 64
+
+/** `setsLimit` tells whether the client set the output limit. A response cut there is complete, because the client asked for it. */
+function createFormat(setsLimit: (request: JsonObject) => boolean): AnswerFormat {
+  return {
+    createAssembler: request => createAssembler({ clientSetOutputLimit: setsLimit(request) }),
+    isLastEvent(event) {
+      if (event.length > MAX_DONE_BYTES) return false
+      const bytes = Buffer.from(event.buffer, event.byteOffset, event.byteLength)
+      return bytes.includes(DONE) && /^data: ?\s*\[DONE\]\s*$/m.test(bytes.toString('latin1'))
+    },
+    writeFailure: error => encoder.encode(`data: ${JSON.stringify(error.toBody())}\n\n`),
+    replay: (body, includeUsage) => encodeSse(splitAnswer(body, { includeUsage })),
+    completenessOf: (answer, request) => completenessOf(answer, { clientSetOutputLimit: setsLimit(request) }),
+    callsTools: hasToolCalls,
+    readUsage,
+    textOf,
+  }
+}
+
+export const chatFormat = createFormat(({ max_tokens, max_completion_tokens }) =>
+  [max_tokens, max_completion_tokens].some(limit => typeof limit === 'number'),
+)
+
+/** A legacy completion always has a limit: the documented default is 16 tokens. */
+export const completionsFormat = createFormat(() => true)
+
+function textOf(answer: JsonObject): string {
+  const choices: unknown[] = Array.isArray(answer.choices) ? answer.choices : []
+  return choices
+    .map(choice =>
+      isJsonObject(choice) ? (isJsonObject(choice.message) ? choice.message.content : choice.text) : undefined,
+    )
+    .filter(text => typeof text === 'string')
+    .join('\n')
+}

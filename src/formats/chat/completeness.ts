@@ -1,0 +1,129 @@
+/** Says which responses are complete. Only those may be stored, because a stored response is served to other requests. */
+
+import { isJsonObject, type JsonObject, readField } from '../../json/json-object.ts'
+
+/** Why a response must not be stored. */
+export type IncompleteReason =
+  /** The body is not an object with at least one choice. */
+  | 'not_an_answer'
+  /** An `error` object inside a 200 body: aggregators report a provider's failure that way. */
+  | 'error_in_body'
+  /** An `error` object inside one of the choices, or `finish_reason: 'error'`. */
+  | 'error_in_choice'
+  /** A choice has neither a message nor a text. */
+  | 'empty_choice'
+  /** A choice ended without a word, a call, a refusal, a picture or a sound. A retry may well return something. */
+  | 'nothing_said'
+  /** A choice has no `finish_reason`: it was not finished. */
+  | 'unfinished_choice'
+  /** A filter withheld or cut the response. A retry may well pass. */
+  | 'content_filter'
+  /** Cut at the provider's own length limit: the client had set none. */
+  | 'provider_length_limit'
+  /** A `finish_reason` that is not documented as a regular end. */
+  | 'unknown_finish_reason'
+  /** An error object within the stream. */
+  | 'error_in_stream'
+  /** A chunk of the stream was not a JSON object. */
+  | 'malformed_chunk'
+  /** A field changed its type within the stream, so that its parts cannot be merged. */
+  | 'inconsistent_chunks'
+  /** Longer than any provider's response. It is not kept in memory. */
+  | 'too_large'
+  /** The stream ended without `[DONE]`: its connection may have been cut. */
+  | 'missing_done'
+
+export type Completeness = 'whole' | IncompleteReason
+
+const UPSTREAM_FAILURES: ReadonlySet<Completeness> = new Set<Completeness>([
+  'error_in_body',
+  'error_in_choice',
+  'error_in_stream',
+])
+
+/** Whether a response with status 200 reports a failure. It does not count against the monthly quota. */
+export function isUpstreamFailure(completeness: Completeness): boolean {
+  return UPSTREAM_FAILURES.has(completeness)
+}
+
+export interface CompletenessOptions {
+  /** The request had `max_tokens` or `max_completion_tokens`: a response cut there is what the client asked for. */
+  clientSetOutputLimit: boolean
+}
+
+/** OpenAI's own values, and native values of models that compatible servers pass through. */
+const REGULAR_ENDS = new Set(['stop', 'tool_calls', 'function_call', 'tool_use', 'end_turn', 'stop_sequence', 'eos'])
+const LENGTH_ENDS = new Set(['length', 'max_tokens', 'model_length'])
+const FILTERED_ENDS = new Set([
+  'content_filter',
+  'content_filtered',
+  'safety',
+  'refusal',
+  'recitation',
+  'prohibited_content',
+  'blocklist',
+  'spii',
+])
+
+/** Says whether the body of a 200 is complete: a plain chat or legacy completion, or an assembled stream. */
+export function completenessOf(body: unknown, options: CompletenessOptions): Completeness {
+  if (!isJsonObject(body)) return 'not_an_answer'
+  if (isSet(readField(body, 'error'))) return 'error_in_body'
+  const choices = readField(body, 'choices')
+  if (!Array.isArray(choices) || choices.length === 0) return 'not_an_answer'
+  for (const choice of choices) {
+    const completeness = isJsonObject(choice) ? completenessOfChoice(choice, options) : 'not_an_answer'
+    if (completeness !== 'whole') return completeness
+  }
+  return 'whole'
+}
+
+function completenessOfChoice(choice: JsonObject, options: CompletenessOptions): Completeness {
+  const finishReason = readField(choice, 'finish_reason')
+  if (isSet(readField(choice, 'error')) || finishReason === 'error') return 'error_in_choice'
+  if (!isJsonObject(readField(choice, 'message')) && typeof readField(choice, 'text') !== 'string')
+    return 'empty_choice'
+  if (typeof finishReason !== 'string' || finishReason === '') return 'unfinished_choice'
+  if (isFiltered(choice, finishReason)) return 'content_filter'
+  if (LENGTH_ENDS.has(finishReason) && !options.clientSetOutputLimit) return 'provider_length_limit'
+  if (!LENGTH_ENDS.has(finishReason) && !REGULAR_ENDS.has(finishReason)) return 'unknown_finish_reason'
+  return hasContent(choice) ? 'whole' : 'nothing_said'
+}
+
+/** The fields of a message that count as content. Reasoning alone does not. */
+const CONTENT_FIELDS = ['content', 'refusal', 'tool_calls', 'function_call', 'audio', 'images']
+
+function hasContent(choice: JsonObject): boolean {
+  const message = readField(choice, 'message')
+  if (!isJsonObject(message)) return readField(choice, 'text') !== ''
+  return CONTENT_FIELDS.some(field => {
+    const value = readField(message, field)
+    return isSet(value) && value !== '' && !(Array.isArray(value) && value.length === 0)
+  })
+}
+
+/** An aggregator may report `stop` although the provider's native reason, beside it, names a filter. */
+function isFiltered(choice: JsonObject, finishReason: string): boolean {
+  const native = readField(choice, 'native_finish_reason')
+  if (FILTERED_ENDS.has(finishReason)) return true
+  return typeof native === 'string' && FILTERED_ENDS.has(native.toLowerCase())
+}
+
+/** Whether any choice calls a tool, or a function the legacy way. Such responses are never served from a semantic match. */
+export function hasToolCalls(body: unknown): boolean {
+  const choices = isJsonObject(body) ? readField(body, 'choices') : undefined
+  return Array.isArray(choices) && choices.some(choice => isJsonObject(choice) && callsTool(choice))
+}
+
+function callsTool(choice: JsonObject): boolean {
+  const finishReason = readField(choice, 'finish_reason')
+  if (finishReason === 'tool_calls' || finishReason === 'function_call') return true
+  const message = readField(choice, 'message')
+  if (!isJsonObject(message)) return false
+  const calls = readField(message, 'tool_calls')
+  return (Array.isArray(calls) && calls.length > 0) || isSet(readField(message, 'function_call'))
+}
+
+function isSet(value: unknown): boolean {
+  return value !== undefined && value !== null
+}

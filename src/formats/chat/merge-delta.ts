@@ -1,0 +1,143 @@
+/** Merges the deltas of a streamed message, unknown fields included, and the fields around it, whose latest value counts. */
+
+import { isJsonObject, type JsonObject, readField, writeField } from '../../json/json-object.ts'
+
+/** Strings under these keys name or classify: they are sent once or repeated whole, never in fragments. */
+const CONSTANT_WORDS = new Set([
+  'id',
+  'type',
+  'kind',
+  'role',
+  'name',
+  'object',
+  'model',
+  'format',
+  'status',
+  'reason',
+  'signature',
+  'url',
+])
+
+/** Whether strings under this key (`name`, `call_id`) are sent whole each time. All others are fragments of a longer string. */
+export function isConstantKey(key: string): boolean {
+  return CONSTANT_WORDS.has(key.slice(key.lastIndexOf('_') + 1))
+}
+
+/**
+ * Adds a delta to what was assembled so far. Fragments are appended and objects merged. List items are merged by `index` (and
+ * `type` and `id`), or appended. Numbers and booleans are replaced. Null is ignored, and so is '' for constants. Parts of
+ * `delta` become parts of `target`. Returns false when a field changes its type: the newest value is kept, but the whole cannot
+ * be known.
+ */
+export function mergeDelta(target: JsonObject, delta: JsonObject): boolean {
+  let sound = true
+  for (const key in delta) {
+    const incoming = delta[key]
+    const existing = readField(target, key)
+    if (typeof incoming === 'string' && typeof existing === 'string') {
+      if (!isConstantKey(key)) writeField(target, key, existing + incoming)
+      else if (incoming !== '') writeField(target, key, incoming)
+    } else if (!mergeValue(target, key, existing, incoming)) sound = false
+  }
+  return sound
+}
+
+function mergeValue(target: JsonObject, key: string, existing: unknown, incoming: unknown): boolean {
+  if (isBlank(incoming) && existing !== undefined) return true
+  if (key === 'tool_calls' && Array.isArray(incoming) && (Array.isArray(existing) || isBlank(existing))) {
+    const calls = Array.isArray(existing) ? existing : []
+    writeField(target, key, calls)
+    return mergeToolCalls(calls, incoming)
+  }
+  if (Array.isArray(existing) && Array.isArray(incoming)) return mergeItems(existing, incoming)
+  if (isJsonObject(existing) && isJsonObject(incoming)) return mergeDelta(existing, incoming)
+  writeField(target, key, incoming)
+  return isBlank(existing) || (typeof existing === typeof incoming && typeof incoming !== 'object')
+}
+
+/** Each item continues the last item with the same `index`, or is appended. */
+function mergeItems(items: unknown[], fragments: unknown[]): boolean {
+  let sound = true
+  for (const fragment of fragments) {
+    const item = isJsonObject(fragment) ? findLastByIndex(items, readField(fragment, 'index')) : undefined
+    if (item === undefined || !isJsonObject(fragment) || isAnother(item, fragment)) items.push(fragment)
+    else if (!mergeDelta(item, fragment)) sound = false
+  }
+  return sound
+}
+
+/** Tool calls are merged by `index`, or by order when a provider omits it. A name with a new `id` begins another call. */
+function mergeToolCalls(calls: unknown[], fragments: unknown[]): boolean {
+  let sound = true
+  for (const fragment of fragments) {
+    if (!isJsonObject(fragment)) return false
+    const index = readField(fragment, 'index')
+    const call = findLastByIndex(calls, typeof index === 'number' ? index : lastIndex(calls))
+    if (call === undefined || (isAnother(call, fragment) && namesFunction(fragment))) {
+      calls.push(typeof index === 'number' ? fragment : { ...fragment, index: calls.length })
+    } else if (!mergeDelta(call, fragment)) sound = false
+  }
+  return sound
+}
+
+function findLastByIndex(items: unknown[], index: unknown): JsonObject | undefined {
+  if (typeof index !== 'number') return undefined
+  for (let at = items.length - 1; at >= 0; at--) {
+    const item = items[at]
+    if (isJsonObject(item) && readField(item, 'index') === index) return item
+  }
+  return undefined
+}
+
+function lastIndex(calls: unknown[]): unknown {
+  const last = calls.at(-1)
+  return isJsonObject(last) ? readField(last, 'index') : undefined
+}
+
+/** Aggregators give blocks of different types the same number, and some providers number all their tool calls 0. */
+function isAnother(item: JsonObject, fragment: JsonObject): boolean {
+  return differs(item, fragment, 'type') || differs(item, fragment, 'id')
+}
+
+function differs(item: JsonObject, fragment: JsonObject, key: string): boolean {
+  const incoming = readField(fragment, key)
+  const known = readField(item, key)
+  return !isBlank(incoming) && !isBlank(known) && incoming !== known
+}
+
+function namesFunction(call: JsonObject): boolean {
+  for (const part of [readField(call, 'function'), readField(call, 'custom')]) {
+    if (isJsonObject(part) && !isBlank(readField(part, 'name'))) return true
+  }
+  return false
+}
+
+/** Whether a value leaves the earlier one in place. */
+export function isBlank(value: unknown): boolean {
+  return value === null || value === undefined || value === ''
+}
+
+/** Sets a field to its latest value. Null and '' never replace an earlier value. */
+export function mergeState(target: JsonObject, key: string, incoming: unknown): void {
+  const existing = readField(target, key)
+  if (existing === incoming) return
+  if (isBlank(incoming) && existing !== undefined) return
+  if (isJsonObject(existing) && isJsonObject(incoming)) {
+    for (const inner in incoming) mergeState(existing, inner, incoming[inner])
+  } else writeField(target, key, incoming)
+}
+
+/** Adds a chunk's log probabilities. Lists of tokens are appended; for all other fields the latest value counts. */
+export function mergeLogprobs(target: JsonObject, incoming: unknown): void {
+  const existing = readField(target, 'logprobs')
+  if (!isJsonObject(existing) || !isJsonObject(incoming)) {
+    mergeState(target, 'logprobs', incoming)
+    return
+  }
+  for (const key in incoming) {
+    const known = readField(existing, key)
+    const added = incoming[key]
+    if (Array.isArray(known) && Array.isArray(added)) for (const item of added) known.push(item)
+    else mergeState(existing, key, added)
+  }
+}

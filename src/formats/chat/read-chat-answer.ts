@@ -1,0 +1,154 @@
+/** Reads a chat response, streamed or plain, as a series of steps. Translations into other formats are built on these. */
+
+import { type ProxyError, quoteError, refuse } from '../../errors.ts'
+import { isJsonObject, type JsonObject, readField } from '../../json/json-object.ts'
+import { mergeDelta } from './merge-delta.ts'
+import { readProof, readThought } from './thought.ts'
+
+export interface AnswerHead {
+  /** '' when the provider gave none. */
+  id: string
+  model: string
+  createdSeconds: number
+}
+
+/** Called in the order of the response. */
+export interface AnswerSteps {
+  begin(head: AnswerHead): void
+  addReasoning(text: string): void
+  /** `logprobs` belong to the tokens of this text; empty when they were not asked for. */
+  addText(text: string, logprobs: unknown[]): void
+  addRefusal(text: string): void
+  /** Calls come one after another. `id` is '' when the provider gave none. */
+  startCall(id: string, name: string): void
+  /** Takes a fragment of the last call's arguments. */
+  continueCall(fragment: string): void
+  /** Takes the sources of the text. */
+  annotate(annotations: JsonObject[]): void
+}
+
+export interface AnswerReader {
+  /** Takes a chunk. Throws a ProxyError for an error in it, and for calls that cannot be told apart. */
+  push(chunk: JsonObject): void
+  /** The last one reported; null when there was none. */
+  readonly finishReason: string | null
+  readonly usage: JsonObject | null
+  /** The fields received so far that prove the reasoning to be the model's own. */
+  readonly proof: JsonObject
+}
+
+interface Call {
+  index: number
+  id: string
+  name: string
+}
+
+/** Reads only the first choice: the target formats have no others. */
+export function createAnswerReader(steps: AnswerSteps): AnswerReader {
+  const proof: JsonObject = {}
+  const calls: Call[] = []
+  let hasBegun = false
+  let finishReason: string | null = null
+  let usage: JsonObject | null = null
+
+  function readCalls(value: unknown): void {
+    if (!Array.isArray(value)) return
+    for (const fragment of value) if (isJsonObject(fragment)) readCall(fragment)
+  }
+
+  function readCall(fragment: JsonObject): void {
+    const called = readField(fragment, 'function')
+    const { name, arguments: text } = isJsonObject(called) ? called : {}
+    const id = typeof fragment.id === 'string' ? fragment.id : ''
+    const last = calls.at(-1)
+    const index = typeof fragment.index === 'number' ? fragment.index : (last?.index ?? 0)
+    if (typeof name === 'string' && name !== '' && !isSame(last, index, id)) {
+      calls.push({ index, id, name })
+      steps.startCall(id, name)
+    } else if (last?.index !== index) throw unreadable('mixed up the calls of its answer')
+    if (typeof text === 'string' && text !== '') steps.continueCall(text)
+  }
+
+  function readDelta(delta: JsonObject, logprobs: unknown): void {
+    mergeDelta(proof, structuredClone(readProof(delta)))
+    const thought = readThought(delta)
+    if (thought !== '') steps.addReasoning(thought)
+    const { content, refusal, annotations } = delta
+    if (typeof content === 'string' && content !== '') steps.addText(content, readLogprobs(logprobs))
+    if (typeof refusal === 'string' && refusal !== '') steps.addRefusal(refusal)
+    readCalls(delta.tool_calls)
+    if (Array.isArray(annotations) && annotations.length > 0) steps.annotate(annotations.filter(isJsonObject))
+  }
+
+  return {
+    get finishReason() {
+      return finishReason
+    },
+    get usage() {
+      return usage
+    },
+    proof,
+    push(chunk) {
+      if (isJsonObject(chunk.error)) throw errorInAnswer(chunk.error)
+      if (!hasBegun) steps.begin(readHead(chunk))
+      hasBegun = true
+      usage = readUsage(chunk) ?? usage
+      const choice = firstChoice(chunk)
+      if (!choice) return
+      if (isJsonObject(choice.error)) throw errorInAnswer(choice.error)
+      const delta = choice.delta ?? choice.message
+      if (isJsonObject(delta)) readDelta(delta, choice.logprobs)
+      if (typeof choice.finish_reason === 'string') finishReason = choice.finish_reason
+    },
+  }
+}
+
+/** Returns a plain response as one chunk that holds all of it. */
+export function asChunk(answer: JsonObject): JsonObject {
+  const choice = firstChoice(answer)
+  const message = isJsonObject(choice?.message) ? choice.message : {}
+  const calls = Array.isArray(message.tool_calls) ? message.tool_calls.filter(isJsonObject) : []
+  const numbered = calls.map((call, index) => ({ ...call, index }))
+  return { ...answer, choices: choice ? [{ ...choice, delta: { ...message, tool_calls: numbered } }] : [] }
+}
+
+/** Some providers give all calls the same number and distinguish them by id. */
+function isSame(call: Call | undefined, index: number, id: string): boolean {
+  return call !== undefined && call.index === index && (id === '' || id === call.id)
+}
+
+function firstChoice({ choices }: JsonObject): JsonObject | undefined {
+  const first: unknown = Array.isArray(choices) ? choices.find(choice => (choice?.index ?? 0) === 0) : undefined
+  return isJsonObject(first) ? first : undefined
+}
+
+function readHead({ id, model, created }: JsonObject): AnswerHead {
+  return {
+    id: typeof id === 'string' ? id : '',
+    model: typeof model === 'string' ? model : '',
+    createdSeconds: typeof created === 'number' ? created : Math.floor(Date.now() / 1000),
+  }
+}
+
+/** Groq reports a stream's usage in a field of its own. */
+function readUsage(chunk: JsonObject): JsonObject | null {
+  if (isJsonObject(chunk.usage)) return chunk.usage
+  return isJsonObject(chunk.x_groq) && isJsonObject(chunk.x_groq.usage) ? chunk.x_groq.usage : null
+}
+
+function readLogprobs(logprobs: unknown): unknown[] {
+  return isJsonObject(logprobs) && Array.isArray(logprobs.content) ? logprobs.content : []
+}
+
+function errorInAnswer(error: JsonObject): ProxyError {
+  const { message, code } = error
+  return quoteError({
+    status: 502,
+    code: typeof code === 'string' ? code : 'upstream_error',
+    message: typeof message === 'string' ? message : 'The provider broke off its answer with an error.',
+  })
+}
+
+function unreadable(how: string): ProxyError {
+  return refuse('answerUnreadable', { fault: how })
+}

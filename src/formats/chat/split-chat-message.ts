@@ -1,0 +1,118 @@
+/** Splits a chat message into deltas: the role first, then reasoning, text, audio and calls. */
+
+import { isJsonObject, type JsonObject, readField, writeField } from '../../json/json-object.ts'
+import { cutText, groupTokens } from './cut-text.ts'
+import { isConstantKey } from './merge-delta.ts'
+import { shareLogprobs, type TokenShares } from './share-logprobs.ts'
+
+export interface Steps {
+  /** In order: `{ delta }` or `{ text }`, with the `logprobs` that belong to this step only. */
+  steps: JsonObject[]
+  /** The log probabilities that could not be assigned to steps; undefined when none are left. */
+  leftover: unknown
+}
+
+/** Base64 is cut at multiples of four characters, so that each piece can be decoded alone. */
+const AUDIO_PIECE_CHARS = 8192
+/** Upstreams send these after the text. Other unknown fields are sent before it, as reasoning is. */
+const CLOSING_KEYS = new Set(['annotations', 'images'])
+
+/** Returns the deltas of a message, each with the log probabilities of its own tokens. */
+export function splitMessage(message: JsonObject, logprobs: unknown): Steps {
+  const opening: JsonObject = {}
+  const before: JsonObject[] = []
+  const after: JsonObject[] = []
+  for (const key in message) {
+    const value = message[key]
+    if (key === 'content' && typeof value === 'string') opening.content = ''
+    else if (isOpening(key, value)) writeField(opening, key, value)
+    else if (!isSplit(key, value)) (CLOSING_KEYS.has(key) ? after : before).push({ [key]: value })
+  }
+  const shares = shareLogprobs(message, logprobs)
+  const called = [...splitFunctionCall(message), ...splitToolCalls(message)]
+  const steps = [
+    ...[opening, ...before].map(toStep),
+    ...splitText(message, 'content', shares),
+    ...splitText(message, 'refusal', shares),
+    ...[...splitAudio(message), ...called, ...after].map(toStep),
+  ]
+  return { steps, leftover: shares.leftover }
+}
+
+function toStep(delta: JsonObject): JsonObject {
+  return { delta }
+}
+
+/** The first delta holds the role and every field that cannot be split. */
+function isOpening(key: string, value: unknown): boolean {
+  if (Array.isArray(value)) return value.length === 0
+  if (typeof value === 'string') return value === '' || isConstantKey(key)
+  return typeof value !== 'object' || value === null
+}
+
+/** Unknown strings are sent whole: that is correct for clients that append and for clients that replace. */
+function isSplit(key: string, value: unknown): boolean {
+  if (key === 'content' || key === 'refusal') return typeof value === 'string'
+  if (key === 'audio' || key === 'function_call') return isJsonObject(value)
+  return key === 'tool_calls' && areToolCalls(value)
+}
+
+function areToolCalls(value: unknown): value is JsonObject[] {
+  return Array.isArray(value) && value.every(isJsonObject)
+}
+
+function splitText(message: JsonObject, field: 'content' | 'refusal', shares: TokenShares): JsonObject[] {
+  const text = readField(message, field)
+  if (typeof text !== 'string') return []
+  const tokens = shares.tokens[field]
+  if (tokens === undefined) return cutText(text).map(piece => toStep({ [field]: piece }))
+  return groupTokens(tokens).map(({ start, end }) => ({
+    delta: { [field]: tokens.slice(start, end).join('') },
+    logprobs: shares.take(field, start, end),
+  }))
+}
+
+/** The object with '' in place of its long string comes first, then the pieces of that string. */
+function splitField(object: JsonObject, field: string): JsonObject[] {
+  const text = readField(object, field)
+  if (typeof text !== 'string') return [object]
+  return [{ ...object, [field]: '' }, ...cutText(text).map(piece => ({ [field]: piece }))]
+}
+
+function splitFunctionCall(message: JsonObject): JsonObject[] {
+  const call = readField(message, 'function_call')
+  return isJsonObject(call) ? splitField(call, 'arguments').map(part => ({ function_call: part })) : []
+}
+
+function splitToolCalls(message: JsonObject): JsonObject[] {
+  const calls = readField(message, 'tool_calls')
+  return areToolCalls(calls) ? calls.flatMap(splitToolCall).map(part => ({ tool_calls: [part] })) : []
+}
+
+function splitToolCall(call: JsonObject, index: number): JsonObject[] {
+  const { index: _index, ...fields } = call
+  const kind = isJsonObject(readField(call, 'function')) ? 'function' : 'custom'
+  const called = readField(call, kind)
+  if (!isJsonObject(called)) return [{ index, ...fields }]
+  const [first, ...rest] = splitField(called, kind === 'function' ? 'arguments' : 'input')
+  return [{ index, ...fields, [kind]: first }, ...rest.map(part => ({ index, [kind]: part }))]
+}
+
+/** The expiry time is sent last and alone: clients take it as the end of the audio. */
+function splitAudio(message: JsonObject): JsonObject[] {
+  const audio = readField(message, 'audio')
+  if (!isJsonObject(audio)) return []
+  const { expires_at: expiresAt, ...rest } = audio
+  const [opening, ...transcript] = splitField(rest, 'transcript')
+  const data = readField(rest, 'data')
+  const parts = [typeof data === 'string' ? { ...opening, data: '' } : { ...opening }, ...transcript]
+  if (typeof data === 'string') parts.push(...cutBase64(data).map(piece => ({ data: piece })))
+  if (expiresAt !== undefined) parts.push({ expires_at: expiresAt })
+  return parts.map(part => ({ audio: part }))
+}
+
+function cutBase64(data: string): string[] {
+  const pieces: string[] = []
+  for (let at = 0; at < data.length; at += AUDIO_PIECE_CHARS) pieces.push(data.slice(at, at + AUDIO_PIECE_CHARS))
+  return pieces
+}

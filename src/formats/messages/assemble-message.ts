@@ -1,0 +1,148 @@
+/** Assembles the events of a Messages stream into the plain message, and says whether a message is complete: only then may it be stored. */
+
+import { parseExactly } from '../../json/exact-json.ts'
+import { isJsonObject, type JsonObject, parseJsonObject, readField } from '../../json/json-object.ts'
+import type { Completeness, IncompleteReason } from '../chat/completeness.ts'
+
+export interface AssembledMessage {
+  /** The part that arrived; null when the first event did not. */
+  body: JsonObject | null
+  /** As the provider reported it, in Anthropic's form; null when it did not. */
+  usage: unknown
+  /** True when `message_stop` arrived. */
+  sawEnd: boolean
+  /** The error object in the stream, if there was one. */
+  error: unknown
+  completeness: Completeness
+}
+
+export interface MessageAssembler {
+  /** Takes one event's data. Never throws. */
+  push(data: string): void
+  /** Takes a parsed event. The event becomes part of the message: do not change it afterwards. */
+  add(event: JsonObject): void
+  /** Call once. */
+  finish(): AssembledMessage
+}
+
+export function createMessageAssembler(): MessageAssembler {
+  const blocks: JsonObject[] = []
+  /** The JSON text of each tool block's input so far. */
+  const inputs = new Map<JsonObject, string>()
+  let body: JsonObject | null = null
+  let error: unknown = null
+  let flaw: IncompleteReason | null = null
+  let sawEnd = false
+
+  function begin({ message }: JsonObject): void {
+    if (!isJsonObject(message)) return
+    body = { ...message, content: blocks }
+    if (isJsonObject(message.usage)) body.usage = { ...message.usage }
+    // In the first event the message has no blocks yet. Should a provider send some there, they count.
+    if (Array.isArray(message.content)) blocks.push(...message.content.filter(isJsonObject))
+  }
+
+  function continueBlock(block: JsonObject | undefined, { delta }: JsonObject): void {
+    if (!block || !isJsonObject(delta) || !addDelta(block, delta, inputs)) flaw ??= 'inconsistent_chunks'
+  }
+
+  function add(event: JsonObject): void {
+    const { type, index } = event
+    const block = blocks[Number(index)]
+    if (type === 'message_start') begin(event)
+    else if (type === 'content_block_start' && isJsonObject(event.content_block))
+      blocks.push({ ...event.content_block })
+    else if (type === 'content_block_delta') continueBlock(block, event)
+    else if (type === 'content_block_stop' && block && inputs.has(block)) {
+      block.input = readInput(inputs.get(block) ?? '')
+    } else if (type === 'message_delta' && body) endMessage(body, event)
+    else if (type === 'message_stop') sawEnd = true
+    else if (type === 'error') {
+      error ??= readField(event, 'error') ?? event
+      flaw = 'error_in_stream'
+    }
+  }
+
+  return {
+    add,
+    push(data) {
+      if (sawEnd || data === '') return
+      const event = parseJsonObject(data)
+      if (event) add(event)
+      else flaw ??= 'malformed_chunk'
+    },
+    finish() {
+      const completeness = flaw ?? (sawEnd ? completenessOfMessage(body) : 'missing_done')
+      return { body, usage: body?.usage ?? null, sawEnd, error, completeness }
+    },
+  }
+}
+
+/** The last event's counts cover the whole message. A null count does not replace an earlier one. */
+function endMessage(body: JsonObject, { delta, usage, ...rest }: JsonObject): void {
+  const reported = isJsonObject(usage) ? Object.entries(usage).filter(([, count]) => count !== null) : []
+  body.usage = { ...(isJsonObject(body.usage) ? body.usage : {}), ...Object.fromEntries(reported) }
+  const { type: _type, ...beside } = rest
+  for (const fields of [beside, isJsonObject(delta) ? delta : {}]) Object.assign(body, fields)
+}
+
+/** Returns false for an unknown kind of delta: the block cannot be assembled then. */
+function addDelta(block: JsonObject, delta: JsonObject, inputs: Map<JsonObject, string>): boolean {
+  switch (delta.type) {
+    case 'text_delta':
+      block.text = `${block.text ?? ''}${delta.text}`
+      return true
+    case 'thinking_delta':
+      block.thinking = `${block.thinking ?? ''}${delta.thinking}`
+      return true
+    case 'signature_delta':
+      block.signature = delta.signature
+      return true
+    case 'citations_delta':
+      block.citations = [...(Array.isArray(block.citations) ? block.citations : []), delta.citation]
+      return true
+    case 'input_json_delta':
+      inputs.set(block, `${inputs.get(block) ?? ''}${delta.partial_json}`)
+      return true
+    default:
+      return false
+  }
+}
+
+/** `max_tokens` is regular: the Messages API requires a limit, so that the client has set it. */
+const REGULAR_ENDS = new Set(['end_turn', 'stop_sequence', 'tool_use', 'max_tokens'])
+
+export function completenessOfMessage(body: unknown): Completeness {
+  if (!isJsonObject(body)) return 'not_an_answer'
+  if (body.type === 'error') return 'error_in_body'
+  if (body.type !== 'message' || !Array.isArray(body.content)) return 'not_an_answer'
+  const { stop_reason: reason } = body
+  // The client has to continue a paused turn.
+  if (typeof reason !== 'string' || reason === 'pause_turn') return 'unfinished_choice'
+  if (reason === 'refusal') return 'content_filter'
+  if (reason === 'model_context_window_exceeded') return 'provider_length_limit'
+  if (!REGULAR_ENDS.has(reason)) return 'unknown_finish_reason'
+  return body.content.filter(isJsonObject).some(hasContent) ? 'whole' : 'nothing_said'
+}
+
+function hasContent({ type, text }: JsonObject): boolean {
+  return type === 'text' ? text !== '' : type !== 'thinking' && type !== 'redacted_thinking'
+}
+
+/** Whether the message calls a tool. Such messages are never served from a semantic match. */
+export function hasToolUses(body: unknown): boolean {
+  const content = isJsonObject(body) ? body.content : undefined
+  return Array.isArray(content) && content.some(block => String(block?.type).endsWith('tool_use'))
+}
+
+/** Text that is not a JSON object, for example cut off, is kept under a name that no tool expects, so that it stays visible. */
+export function readInput(text: string): JsonObject {
+  if (text.trim() === '') return {}
+  try {
+    const input = parseExactly(text)
+    if (isJsonObject(input)) return input
+  } catch {
+    // The return below covers invalid JSON too.
+  }
+  return { INVALID_JSON: text }
+}

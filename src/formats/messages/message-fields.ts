@@ -1,0 +1,76 @@
+/** How each field of a Messages request is translated to chat completions. Code and documentation both use this table. */
+
+import type { MessageCreateParams } from '@anthropic-ai/sdk/resources/messages'
+import { invalidRequest, type ProxyError } from '../../errors.ts'
+import type { JsonObject } from '../../json/json-object.ts'
+import { type FieldRule, takeUnruled } from '../field-rule.ts'
+
+/** Fields that clients send, but that the SDK's type of the request does not have. */
+type UntypedField = 'temperature' | 'top_p' | 'top_k' | 'context_management' | 'mcp_servers' | 'betas' | 'output_format'
+export type RuledField = keyof MessageCreateParams | UntypedField
+
+/** Fields that are not listed are forwarded unchanged: a provider that does not know one names it in its 400. */
+export const MESSAGE_FIELDS = {
+  model: { treatment: 'translated', reason: 'Sent unchanged.' },
+  messages: {
+    treatment: 'translated',
+    reason:
+      'Tool uses become tool calls, and tool results become tool messages, followed by a user message with their images; blocks of tools that Anthropic runs are refused.',
+  },
+  system: { treatment: 'translated', reason: 'Becomes the first system message.' },
+  max_tokens: {
+    treatment: 'translated',
+    reason: 'Becomes `max_completion_tokens`, lowered to the model’s output limit.',
+  },
+  stop_sequences: { treatment: 'translated', reason: 'Become `stop`; the answer does not say which of them ended it.' },
+  stream: { treatment: 'translated', reason: 'Chunks become events.' },
+  temperature: { treatment: 'translated', reason: 'Sent unchanged.' },
+  top_p: { treatment: 'translated', reason: 'Sent unchanged.' },
+  top_k: { treatment: 'translated', reason: 'Sent unchanged.' },
+  tools: { treatment: 'translated', reason: 'Become functions; tools that Anthropic defines or runs are refused.' },
+  tool_choice: {
+    treatment: 'translated',
+    reason: '`any` becomes `required`, and a named tool becomes a named function.',
+  },
+  thinking: {
+    treatment: 'translated',
+    reason: 'A budget becomes the nearest `reasoning_effort`, and is dropped for models that do not reason.',
+  },
+  output_config: { treatment: 'translated', reason: 'Becomes `reasoning_effort` and `response_format`.' },
+  output_format: { treatment: 'translated', reason: 'The older name of `output_config.format`.' },
+  metadata: { treatment: 'translated', reason: 'Its `user_id` becomes `user`, as a hash where it is too long.' },
+  service_tier: { treatment: 'translated', reason: '`standard_only` becomes `default`.' },
+  cache_control: {
+    treatment: 'translated',
+    reason: 'Kept for providers that support such breakpoints, as on content blocks.',
+  },
+  betas: { treatment: 'dropped', reason: 'They enable features of Anthropic’s own service.' },
+  context_management: { treatment: 'dropped', reason: 'The proxy never removes parts of a conversation.' },
+  diagnostics: { treatment: 'dropped', reason: 'They describe Anthropic’s own prompt cache.' },
+  speed: { treatment: 'dropped', reason: 'It is Anthropic’s own setting.' },
+  user_profile_id: { treatment: 'dropped', reason: 'It names an account at Anthropic.' },
+  workspace_id: { treatment: 'dropped', reason: 'It names an account at Anthropic.' },
+  container: { treatment: 'refused', reason: 'Containers run at Anthropic only.' },
+  mcp_servers: {
+    treatment: 'refused',
+    reason: 'Anthropic calls MCP servers itself; other providers do not.',
+    accepts: servers => Array.isArray(servers) && servers.length === 0,
+  },
+  inference_geo: {
+    treatment: 'refused',
+    reason: 'No other provider guarantees the region that an answer is computed in.',
+  },
+} satisfies Record<RuledField, FieldRule> as Record<RuledField, FieldRule>
+
+/** Returns the fields without a rule. Throws a 400 that names a refused field. */
+export function takeUnknownFields(body: JsonObject): JsonObject {
+  return takeUnruled(body, MESSAGE_FIELDS, (field, { reason }) => notTranslated(field, reason))
+}
+
+/** A 400 for what only Anthropic's own API can do. */
+export function notTranslated(param: string, reason: string): ProxyError {
+  return invalidRequest(
+    `${param} works only with Claude models under an Anthropic key of the project's: ${reason}`,
+    param,
+  )
+}

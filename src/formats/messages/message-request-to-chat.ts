@@ -1,0 +1,130 @@
+/** Translates a Messages request, its tools included, to a chat request. */
+
+import type { JsonObject } from '../../json/json-object.ts'
+import { readChoice, readGiven, readList, readObject, readPositiveInteger, readText } from '../../json/read-fields.ts'
+import { notTranslated, takeUnknownFields } from './message-fields.ts'
+import { type BlockOptions, translateMessages } from './messages-to-chat.ts'
+
+/** Properties of the model and its provider. */
+export interface ChatTarget extends BlockOptions {
+  /** The model's output limit in tokens; null when unknown. Clients ask every model for as much as Claude can write. */
+  maxOutputTokens: number | null
+  /** False for a model known not to reason: it would refuse `reasoning_effort`. */
+  canReason: boolean
+}
+
+/** OpenAI refuses longer ones. */
+const LONGEST_USER = 64
+
+/** Throws a 400 that names the field which is invalid, or which chat completions have no counterpart for. */
+export function messageToChat(body: JsonObject, target: ChatTarget): JsonObject {
+  const unknown = takeUnknownFields(body)
+  const stop = readList(readGiven(body, 'stop_sequences') ?? [], 'stop_sequences')
+  return {
+    ...unknown,
+    model: body.model,
+    messages: translateMessages(body, target),
+    max_completion_tokens: translateLimit(body, target),
+    ...(stop.length === 0 ? {} : { stop: stop.map(sequence => readText(sequence, 'stop_sequences')) }),
+    ...pick(body, ['temperature', 'top_p', 'top_k', ...(target.keepsCacheMarks ? ['cache_control'] : [])]),
+    ...translateTools(body, target),
+    ...(target.canReason ? translateThinking(body) : {}),
+    ...translateFormat(body),
+    ...translateUser(body),
+    ...translateTier(body),
+    ...(body.stream === true ? { stream: true, stream_options: { include_usage: true } } : {}),
+  }
+}
+
+function pick(body: JsonObject, fields: readonly string[]): JsonObject {
+  return Object.fromEntries(
+    fields.flatMap(field => {
+      const value = readGiven(body, field)
+      return value === undefined ? [] : [[field, value]]
+    }),
+  )
+}
+
+function translateLimit(body: JsonObject, { maxOutputTokens }: ChatTarget): number {
+  const asked = readPositiveInteger(body.max_tokens, 'max_tokens')
+  return maxOutputTokens === null ? asked : Math.min(asked, maxOutputTokens)
+}
+
+/** Returns the requested effort, or the one nearest to the budget. Returns nothing when the model is to decide. */
+function translateThinking(body: JsonObject): JsonObject {
+  const thinking = readObject(readGiven(body, 'thinking') ?? {}, 'thinking')
+  if (thinking.type === 'disabled') return {}
+  const effort = readGiven(readObject(readGiven(body, 'output_config') ?? {}, 'output_config'), 'effort')
+  if (effort !== undefined) {
+    const level = readChoice(effort, 'output_config.effort', ['low', 'medium', 'high', 'xhigh', 'max'])
+    // The levels above `high` differ between chat models.
+    return { reasoning_effort: level === 'xhigh' || level === 'max' ? 'high' : level }
+  }
+  if (thinking.type !== 'enabled') return {}
+  const budget = readPositiveInteger(thinking.budget_tokens, 'thinking.budget_tokens')
+  return { reasoning_effort: budget <= 4_096 ? 'low' : budget <= 12_288 ? 'medium' : 'high' }
+}
+
+function translateFormat(body: JsonObject): JsonObject {
+  const config = readObject(readGiven(body, 'output_config') ?? {}, 'output_config')
+  const given = readGiven(config, 'format') ?? readGiven(body, 'output_format')
+  if (given === undefined) return {}
+  const format = readObject(given, 'output_config.format')
+  const type = readChoice(format.type, 'output_config.format.type', ['json_schema'])
+  const schema = readObject(format.schema, 'output_config.format.schema')
+  return { response_format: { type, json_schema: { name: 'answer', schema, strict: true } } }
+}
+
+function translateUser(body: JsonObject): JsonObject {
+  const id = readGiven(readObject(readGiven(body, 'metadata') ?? {}, 'metadata'), 'user_id')
+  if (id === undefined) return {}
+  const user = readText(id, 'metadata.user_id')
+  return { user: user.length > LONGEST_USER ? Bun.SHA256.hash(user, 'hex') : user }
+}
+
+function translateTier(body: JsonObject): JsonObject {
+  const given = readGiven(body, 'service_tier')
+  if (given === undefined) return {}
+  const tier = readChoice(given, 'service_tier', ['auto', 'standard_only'])
+  return { service_tier: tier === 'auto' ? 'auto' : 'default' }
+}
+
+const CHOICES = { auto: 'auto', any: 'required', none: 'none' } as const
+
+export function translateTools(body: JsonObject, options: BlockOptions): JsonObject {
+  const tools = readList(readGiven(body, 'tools') ?? [], 'tools').map((tool, index) => {
+    return translateTool(tool, `tools[${index}]`, options)
+  })
+  // Chat refuses a tool choice without tools.
+  return tools.length === 0 ? {} : { tools, ...translateChoice(body) }
+}
+
+function translateTool(value: unknown, param: string, { keepsCacheMarks }: BlockOptions): JsonObject {
+  const tool = readObject(value, param)
+  if ((readGiven(tool, 'type') ?? 'custom') !== 'custom') {
+    throw notTranslated(`${param}.type`, 'other models know only tools that the request describes.')
+  }
+  const description = readGiven(tool, 'description')
+  const mark = keepsCacheMarks ? readGiven(tool, 'cache_control') : undefined
+  return {
+    type: 'function',
+    function: {
+      name: readText(tool.name, `${param}.name`),
+      ...(description === undefined ? {} : { description: readText(description, `${param}.description`) }),
+      parameters: readObject(tool.input_schema, `${param}.input_schema`),
+      ...(tool.strict === true ? { strict: true } : {}),
+    },
+    ...(mark === undefined ? {} : { cache_control: mark }),
+  }
+}
+
+function translateChoice(body: JsonObject): JsonObject {
+  const given = readGiven(body, 'tool_choice')
+  if (given === undefined) return {}
+  const choice = readObject(given, 'tool_choice')
+  const type = readChoice(choice.type, 'tool_choice.type', ['auto', 'any', 'tool', 'none'])
+  const parallel = choice.disable_parallel_tool_use === true ? { parallel_tool_calls: false } : {}
+  if (type !== 'tool') return { tool_choice: CHOICES[type], ...parallel }
+  const name = readText(choice.name, 'tool_choice.name')
+  return { tool_choice: { type: 'function', function: { name } }, ...parallel }
+}

@@ -1,0 +1,65 @@
+/** Converts a chat response to the events of a Messages stream, and to the complete message. */
+
+import type { ProxyError } from '../../errors.ts'
+import type { JsonObject } from '../../json/json-object.ts'
+import { asChunk, createAnswerReader } from '../chat/read-chat-answer.ts'
+import type { TypedEvent } from '../sse/sse.ts'
+import { createMessageAssembler } from './assemble-message.ts'
+import { createMessageWriter, GrowingMessage, type MessageContext } from './growing-message.ts'
+import { writeError } from './message-errors.ts'
+import { writeUsage } from './message-usage.ts'
+
+export interface MessageStream {
+  /** Returns the events for one parsed chat chunk. Throws a ProxyError, to be passed to `fail`. */
+  push(chunk: JsonObject): TypedEvent[]
+  /** Returns the events that end the response. */
+  finish(): TypedEvent[]
+  /** Returns the event that ends a response that broke off. */
+  fail(error: Pick<ProxyError, 'status' | 'message'>): TypedEvent[]
+}
+
+/** Converts a plain chat response to a message. Throws a ProxyError when the response holds an error. */
+export function messageFromChat(answer: JsonObject, context: MessageContext): JsonObject {
+  const stream = createMessageStream(context)
+  const assembler = createMessageAssembler()
+  for (const event of [...stream.push(asChunk(answer)), ...stream.finish()]) assembler.add(event)
+  return assembler.finish().body as JsonObject
+}
+
+export function createMessageStream(context: MessageContext): MessageStream {
+  const writer = createMessageWriter()
+  const message = new GrowingMessage(writer, context, () => reader.proof)
+  const reader = createAnswerReader(message)
+
+  return {
+    push(chunk) {
+      reader.push(chunk)
+      return writer.take()
+    },
+    finish() {
+      message.end()
+      const stop_reason = chooseStopReason(reader.finishReason, message)
+      const { refusal } = message
+      const stop_details = stop_reason === 'refusal' ? { type: 'refusal', category: null, explanation: refusal } : null
+      writer.write('message_delta', {
+        delta: { stop_reason, stop_sequence: null, stop_details, container: null },
+        usage: writeUsage(reader.usage),
+      })
+      writer.write('message_stop')
+      return writer.take()
+    },
+    fail(error) {
+      const { type, error: body } = writeError(error, context.requestId)
+      writer.write(type, { error: body })
+      return writer.take()
+    },
+  }
+}
+
+/** Clients execute tool calls only for `tool_use`. Some providers report `stop` beside calls, so calls take precedence. */
+function chooseStopReason(finishReason: string | null, { hasCalls, refusal }: GrowingMessage): string {
+  if (finishReason === 'length') return 'max_tokens'
+  if (finishReason === 'content_filter') return 'refusal'
+  if (hasCalls) return 'tool_use'
+  return refusal === null ? 'end_turn' : 'refusal'
+}

@@ -1,0 +1,64 @@
+/** Translates token counts between Anthropic and chat: Anthropic counts cached input separately, OpenAI as part of the prompt. */
+
+import type { MessageDeltaUsage, Usage } from '@anthropic-ai/sdk/resources/messages'
+import { isJsonObject, type JsonObject } from '../../json/json-object.ts'
+
+/** Anthropic counts cached input separately, OpenAI within the prompt. `usage` is a chat response's; null if it had none. */
+export function writeUsage(usage: JsonObject | null): JsonObject {
+  const prompt = readDetails(usage?.prompt_tokens_details)
+  const cached = count(prompt.cached_tokens)
+  const written = count(prompt.cache_write_tokens)
+  const thinking = count(readDetails(usage?.completion_tokens_details).reasoning_tokens)
+  return {
+    input_tokens: Math.max(0, count(usage?.prompt_tokens) - cached - written),
+    cache_creation_input_tokens: written,
+    cache_read_input_tokens: cached,
+    output_tokens: count(usage?.completion_tokens),
+    output_tokens_details: { thinking_tokens: thinking },
+    server_tool_use: null,
+  }
+}
+
+/** Usage fields that Anthropic sends with a message's first event only. */
+export const OPENING_USAGE: JsonObject = { cache_creation: null, inference_geo: null, service_tier: null, speed: null }
+
+function readDetails(value: unknown): JsonObject {
+  return isJsonObject(value) ? value : {}
+}
+
+function count(value: unknown): number {
+  return typeof value === 'number' ? value : 0
+}
+
+/** As far as they are reported: in a stream, some come at its beginning and some at its end. */
+export type ReportedUsage = Partial<Usage | MessageDeltaUsage>
+
+export interface ChatUsage {
+  prompt_tokens: number
+  completion_tokens: number
+  total_tokens: number
+  /** Of the prompt tokens: read from Anthropic's cache, and written to it, which costs more than other input. */
+  prompt_tokens_details: { cached_tokens: number; cache_write_tokens: number }
+  completion_tokens_details: { reasoning_tokens: number }
+}
+
+/** Anthropic counts cached input separately, OpenAI as part of the prompt. */
+export function translateUsage(usage: ReportedUsage): ChatUsage {
+  const cached = usage.cache_read_input_tokens ?? 0
+  const written = usage.cache_creation_input_tokens ?? 0
+  const prompt = (usage.input_tokens ?? 0) + cached + written
+  const completion = usage.output_tokens ?? 0
+  return {
+    prompt_tokens: prompt,
+    completion_tokens: completion,
+    total_tokens: prompt + completion,
+    prompt_tokens_details: { cached_tokens: cached, cache_write_tokens: written },
+    completion_tokens_details: { reasoning_tokens: usage.output_tokens_details?.thinking_tokens ?? 0 },
+  }
+}
+
+/** Later values replace earlier ones. */
+export function mergeUsage(known: ReportedUsage, later: ReportedUsage | null | undefined): ReportedUsage {
+  const reported = Object.entries(later ?? {}).filter(([, count]) => count !== null && count !== undefined)
+  return { ...known, ...Object.fromEntries(reported) }
+}

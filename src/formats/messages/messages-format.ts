@@ -1,0 +1,46 @@
+/** Responses of Anthropic's Messages API. */
+
+import type { TokenUsage } from '../../catalogue/cost.ts'
+import { readUsage } from '../../catalogue/cost.ts'
+import { isJsonObject, type JsonObject } from '../../json/json-object.ts'
+import type { AnswerFormat } from '../answer-format.ts'
+import { encodeTypedEvents, namesEvent } from '../sse/sse.ts'
+import { completenessOfMessage, createMessageAssembler, hasToolUses } from './assemble-message.ts'
+import { writeError } from './message-errors.ts'
+import { type ReportedUsage, translateUsage } from './message-usage.ts'
+import { splitMessage } from './split-message.ts'
+
+export const messagesFormat: AnswerFormat = {
+  createAssembler() {
+    const assembler = createMessageAssembler()
+    return {
+      push: data => assembler.push(data),
+      finish() {
+        const { body, usage, completeness } = assembler.finish()
+        return { body: body ?? {}, usage, completeness }
+      },
+    }
+  },
+  isLastEvent: event => namesEvent(event, ['message_stop']),
+  writeFailure(error, requestId) {
+    const { type, error: body } = writeError(error, requestId)
+    return encodeTypedEvents([{ type, error: body }])
+  },
+  replay: body => encodeTypedEvents(splitMessage(body)),
+  completenessOf: completenessOfMessage,
+  callsTools: hasToolUses,
+  readUsage: readMessageUsage,
+  textOf,
+}
+
+function readMessageUsage(usage: unknown): TokenUsage | null {
+  return isJsonObject(usage) ? readUsage(translateUsage(usage as ReportedUsage)) : null
+}
+
+function textOf({ content }: JsonObject): string {
+  const blocks = Array.isArray(content) ? content.filter(isJsonObject) : []
+  return blocks
+    .map(block => (block.type === 'tool_use' ? JSON.stringify(block.input) : (block.text ?? block.thinking)))
+    .filter(text => typeof text === 'string')
+    .join('\n')
+}

@@ -1,0 +1,23 @@
+/** Decides whether the cache may be used for a Messages request. */
+
+import { isJsonObject, type JsonObject } from '../../json/json-object.ts'
+
+/** `field` is the one that refers to state at the provider, or that causes an action. */
+export type MessagesPlan = { isCacheable: false; field: string } | { isCacheable: true }
+
+/** Fields that refer to state at Anthropic, or let Anthropic act. */
+const STATEFUL_FIELDS = ['container', 'mcp_servers', 'thread', 'thread_id']
+/** Tools that the client runs, by the prefixes of their dated types. A stored call of such a tool stays valid. */
+const OWN_TOOLS = /^(?:custom$|bash_|text_editor_|computer_|memory_|browser_toolset_|computer_toolset_)/
+
+export function planMessages(body: JsonObject): MessagesPlan {
+  const stateful = STATEFUL_FIELDS.find(field => isGiven(body[field]))
+  if (stateful !== undefined) return { isCacheable: false, field: stateful }
+  const tools = Array.isArray(body.tools) ? body.tools : []
+  const at = tools.findIndex(tool => !isJsonObject(tool) || !OWN_TOOLS.test(String(tool.type ?? 'custom')))
+  return at < 0 ? { isCacheable: true } : { isCacheable: false, field: `tools[${at}].type` }
+}
+
+function isGiven(value: unknown): boolean {
+  return value !== undefined && value !== null && !(Array.isArray(value) && value.length === 0)
+}

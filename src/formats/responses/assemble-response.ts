@@ -1,0 +1,101 @@
+/** Assembles the events of a Responses stream into the plain response, and says whether a response is complete: only then may it be stored. */
+
+import { isJsonObject, type JsonObject, parseJsonObject } from '../../json/json-object.ts'
+import type { Completeness, CompletenessOptions, IncompleteReason } from '../chat/completeness.ts'
+
+export interface AssembledResponse {
+  /** Null when the stream did not reach its end. */
+  body: JsonObject | null
+  /** As the provider reported it, in the form of Responses; null when it did not. */
+  usage: unknown
+  /** True when an event that ends the stream arrived. */
+  sawEnd: boolean
+  /** The error in the stream, if there was one. */
+  error: unknown
+  completeness: Completeness
+}
+
+export interface ResponseAssembler {
+  /** Takes one event's data. Never throws. */
+  push(data: string): void
+  /** Call once. */
+  finish(): AssembledResponse
+}
+
+const ENDINGS = new Set(['response.completed', 'response.incomplete', 'response.failed'])
+
+export function createResponseAssembler(options: CompletenessOptions): ResponseAssembler {
+  /** By position. Used when the provider's last event does not repeat the items. */
+  const items = new Map<number, JsonObject>()
+  let body: JsonObject | null = null
+  let error: unknown = null
+  let flaw: IncompleteReason | null = null
+
+  function end(response: JsonObject): void {
+    const listed = Array.isArray(response.output) ? response.output : []
+    const output = [...items].sort(([a], [b]) => a - b).map(([, item]) => item)
+    body = listed.length === 0 ? { ...response, output } : response
+  }
+
+  function read(event: JsonObject): void {
+    const { type, item, output_index: index, response } = event
+    if (type === 'response.output_item.done' && isJsonObject(item) && typeof index === 'number') items.set(index, item)
+    else if (type === 'error') {
+      error ??= isJsonObject(event.error) ? event.error : event
+      flaw = 'error_in_stream'
+    } else if (ENDINGS.has(String(type)) && isJsonObject(response)) end(response)
+  }
+
+  return {
+    push(data) {
+      if (body !== null || data === '' || data === '[DONE]') return
+      const event = parseJsonObject(data)
+      if (event) read(event)
+      else flaw ??= 'malformed_chunk'
+    },
+    finish() {
+      if (body?.status === 'failed') error ??= body.error
+      const completeness = flaw ?? (body === null ? 'missing_done' : completenessOfResponse(body, options))
+      return { body, usage: body?.usage ?? null, sawEnd: body !== null, error, completeness }
+    },
+  }
+}
+
+/** `clientSetOutputLimit`: the request had `max_output_tokens`. */
+export function completenessOfResponse(body: unknown, options: CompletenessOptions): Completeness {
+  if (!isJsonObject(body)) return 'not_an_answer'
+  if (body.status === 'failed' || (body.error ?? null) !== null) return 'error_in_body'
+  if (body.object !== 'response' || !Array.isArray(body.output)) return 'not_an_answer'
+  if (body.status === 'incomplete') return completenessOfCut(body, options)
+  // For example a background response that is queued or was cancelled.
+  if (body.status !== 'completed') return 'unfinished_choice'
+  const items = body.output.filter(isJsonObject)
+  if (items.some(({ status }) => status === 'in_progress' || status === 'incomplete')) return 'unfinished_choice'
+  return hasContent(items) ? 'whole' : 'nothing_said'
+}
+
+function completenessOfCut(
+  { incomplete_details: details, output }: JsonObject,
+  options: CompletenessOptions,
+): Completeness {
+  const reason = isJsonObject(details) ? details.reason : undefined
+  if (reason === 'content_filter') return 'content_filter'
+  if (reason !== 'max_output_tokens') return 'unknown_finish_reason'
+  if (!options.clientSetOutputLimit) return 'provider_length_limit'
+  return hasContent((output as unknown[]).filter(isJsonObject)) ? 'whole' : 'nothing_said'
+}
+
+/** Whether an item other than reasoning has content. */
+function hasContent(items: readonly JsonObject[]): boolean {
+  return items.some(item => {
+    if (item.type === 'reasoning') return false
+    if (item.type !== 'message' || !Array.isArray(item.content)) return true
+    return item.content.some(part => isJsonObject(part) && (part.text ?? part.refusal ?? 'a new kind') !== '')
+  })
+}
+
+/** Whether the response calls a tool. Such responses are never served from a semantic match. */
+export function hasCalls(body: unknown): boolean {
+  const output = isJsonObject(body) ? body.output : undefined
+  return Array.isArray(output) && output.some(item => /_(call|request|output)$/.test(String(item?.type)))
+}

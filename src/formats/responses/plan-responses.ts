@@ -1,0 +1,97 @@
+/** Decides whether and how the cache may be used for a Responses request. */
+
+import { isJsonObject, type JsonObject } from '../../json/json-object.ts'
+import { TAKEN, takeContent } from '../chat/take-content.ts'
+
+export type ResponsesPlan =
+  /** The request depends on state at the provider, or causes an action: it is neither looked up nor stored. `field` is why. */
+  | { isCacheable: false; field: string }
+  | {
+      isCacheable: true
+      /**
+       * True when the response is useful only with the provider key that created it: its id can be continued, or it holds
+       * reasoning sealed for that account. The cache key then includes the provider key's version.
+       */
+      isBoundToKey: boolean
+      /** Part of the cache key, because with `store` the response's id can be used later. */
+      isStored: boolean
+    }
+
+/** Fields that refer to state at the provider, or create some. */
+const STATEFUL_FIELDS = ['previous_response_id', 'conversation', 'prompt']
+/** Tools that the client runs. A stored call of such a tool stays valid. */
+const OWN_TOOLS = new Set(['function', 'custom', 'namespace', 'apply_patch', 'local_shell'])
+/** Input items that hold their whole content. */
+const PLAIN_ITEMS = new Set([
+  'message',
+  'function_call',
+  'function_call_output',
+  'custom_tool_call',
+  'custom_tool_call_output',
+  'local_shell_call',
+  'local_shell_call_output',
+  'apply_patch_call',
+  'apply_patch_call_output',
+  'reasoning',
+  'compaction',
+  // Earlier results of hosted tools, complete.
+  'web_search_call',
+  'file_search_call',
+  'code_interpreter_call',
+  'image_generation_call',
+])
+
+export function planResponses(body: JsonObject): ResponsesPlan {
+  const stateful = STATEFUL_FIELDS.find(field => isGiven(body[field]))
+  if (stateful !== undefined) return { isCacheable: false, field: stateful }
+  if (body.background === true) return { isCacheable: false, field: 'background' }
+  const field = findActing(body) ?? findReference(body.input)
+  if (field !== null) return { isCacheable: false, field }
+  const isStored = body.store !== false
+  return { isCacheable: true, isBoundToKey: isStored || holdsSealed(body), isStored }
+}
+
+/** Hosted tools fetch changing data or act. A shell runs at the client only when its environment is `local`. */
+function findActing({ tools }: JsonObject): string | null {
+  if (!Array.isArray(tools)) return null
+  const at = tools.findIndex(tool => !isOwnTool(tool))
+  return at < 0 ? null : `tools[${at}].type`
+}
+
+function isOwnTool(tool: unknown): boolean {
+  if (!isJsonObject(tool)) return false
+  if (tool.type === 'shell') return isJsonObject(tool.environment) && tool.environment.type === 'local'
+  return OWN_TOOLS.has(String(tool.type))
+}
+
+function findReference(input: unknown): string | null {
+  if (!Array.isArray(input)) return null
+  const at = input.findIndex(item => !PLAIN_ITEMS.has(String((isJsonObject(item) ? item.type : null) ?? 'message')))
+  return at < 0 ? null : `input[${at}].type`
+}
+
+/** True when sealed reasoning is sent or asked for. */
+function holdsSealed({ input, include, context_management: management }: JsonObject): boolean {
+  if (isGiven(management)) return true
+  if (Array.isArray(include) && include.includes('reasoning.encrypted_content')) return true
+  return Array.isArray(input) && input.some(item => isJsonObject(item) && isGiven(item.encrypted_content))
+}
+
+function isGiven(value: unknown): boolean {
+  return value !== undefined && value !== null
+}
+
+/**
+ * Takes out the text by which a request may be matched semantically: that of the last item, if it is a user's message.
+ * `contextBody` is the body without it. Returns null when the request can only be matched exactly.
+ */
+export function takeResponsesText(body: JsonObject): { text: string; contextBody: JsonObject } | null {
+  const { input } = body
+  if (typeof input === 'string') return { text: input, contextBody: { ...body, input: TAKEN } }
+  const last: unknown = Array.isArray(input) ? input.at(-1) : null
+  if (!isJsonObject(last) || last.role !== 'user' || (last.type ?? 'message') !== 'message') return null
+  const taken = takeContent(last.content, 'input_text')
+  if (!taken || !Array.isArray(input)) return null
+  const rest = { ...last, content: taken.rest }
+  return { text: taken.text, contextBody: { ...body, input: [...input.slice(0, -1), rest] } }
+}

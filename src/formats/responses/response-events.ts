@@ -1,0 +1,55 @@
+/** Numbers the events of a Responses stream, and writes the events that end a part of an item. */
+
+import type { JsonObject } from '../../json/json-object.ts'
+import type { TypedEvent } from '../sse/sse.ts'
+
+export interface EventWriter {
+  write(type: string, fields: JsonObject): void
+  /** Ends a part of the content of a message or a reasoning item. */
+  closePart(at: PartPlace, part: JsonObject): void
+  /** Ends a part of a reasoning item's summary. */
+  closeSummary(at: SummaryPlace, part: JsonObject): void
+  /** Returns the events written since the last call. */
+  take(): TypedEvent[]
+}
+
+export interface PartPlace extends JsonObject {
+  item_id: unknown
+  output_index: number
+  content_index: number
+}
+
+export interface SummaryPlace extends JsonObject {
+  item_id: unknown
+  output_index: number
+  summary_index: number
+}
+
+export function createEventWriter(): EventWriter {
+  let written: TypedEvent[] = []
+  let count = 0
+
+  function write(type: string, fields: JsonObject): void {
+    written.push({ type, sequence_number: count++, ...fields })
+  }
+
+  return {
+    write,
+    closePart(at, part) {
+      if (part.type === 'output_text') {
+        write('response.output_text.done', { ...at, text: part.text, logprobs: part.logprobs ?? [] })
+      } else if (part.type === 'refusal') write('response.refusal.done', { ...at, refusal: part.refusal })
+      else if (part.type === 'reasoning_text') write('response.reasoning_text.done', { ...at, text: part.text })
+      write('response.content_part.done', { ...at, part })
+    },
+    closeSummary(at, part) {
+      write('response.reasoning_summary_text.done', { ...at, text: part.text })
+      write('response.reasoning_summary_part.done', { ...at, part })
+    },
+    take() {
+      const taken = written
+      written = []
+      return taken
+    },
+  }
+}

@@ -1,0 +1,76 @@
+/** Translates a Responses request to a chat request. */
+
+import type { JsonObject } from '../../json/json-object.ts'
+import { readChoice, readGiven, readList, readObject, readText } from '../../json/read-fields.ts'
+import { takeUnknownFields } from './response-fields.ts'
+import { translateInput } from './response-input-to-chat.ts'
+import { translateTools } from './response-tools-to-chat.ts'
+
+/** Fields with the same name and meaning in both APIs. */
+const SAME = [
+  'temperature',
+  'top_p',
+  'user',
+  'safety_identifier',
+  'prompt_cache_key',
+  'prompt_cache_retention',
+  'prompt_cache_options',
+  'service_tier',
+]
+
+/** Throws a 400 that names the field which is invalid, or which chat completions have no counterpart for. */
+export function responseToChat(body: JsonObject): JsonObject {
+  const unknown = takeUnknownFields(body)
+  const limit = readGiven(body, 'max_output_tokens')
+  return {
+    ...unknown,
+    model: body.model,
+    messages: translateInput(body),
+    ...translateTools(body),
+    ...translateText(body),
+    ...translateReasoning(body),
+    ...translateLogprobs(body),
+    ...Object.fromEntries(SAME.flatMap(field => (readGiven(body, field) === undefined ? [] : [[field, body[field]]]))),
+    ...(limit === undefined ? {} : { max_completion_tokens: limit }),
+    ...(body.stream === true ? { stream: true, stream_options: { include_usage: true } } : {}),
+  }
+}
+
+function translateText(body: JsonObject): JsonObject {
+  const text = readObject(readGiven(body, 'text') ?? {}, 'text')
+  const verbosity = readGiven(text, 'verbosity')
+  return { ...translateFormat(text), ...(verbosity === undefined ? {} : { verbosity }) }
+}
+
+function translateFormat(text: JsonObject): JsonObject {
+  const given = readGiven(text, 'format')
+  if (given === undefined) return {}
+  const format = readObject(given, 'text.format')
+  const type = readChoice(format.type, 'text.format.type', ['text', 'json_object', 'json_schema'])
+  if (type === 'text') return {}
+  if (type === 'json_object') return { response_format: { type } }
+  const { name, schema, description, strict } = format
+  const named = {
+    name: readText(name, 'text.format.name'),
+    ...(typeof description === 'string' ? { description } : {}),
+    schema: readObject(schema, 'text.format.schema'),
+    ...(typeof strict === 'boolean' ? { strict } : {}),
+  }
+  return { response_format: { type, json_schema: named } }
+}
+
+function translateReasoning(body: JsonObject): JsonObject {
+  const effort = readGiven(readObject(readGiven(body, 'reasoning') ?? {}, 'reasoning'), 'effort')
+  return effort === undefined ? {} : { reasoning_effort: effort }
+}
+
+function translateLogprobs(body: JsonObject): JsonObject {
+  const top = readGiven(body, 'top_logprobs')
+  if (!includes(body, 'message.output_text.logprobs') && (top === undefined || top === 0)) return {}
+  return { logprobs: true, ...(top === undefined ? {} : { top_logprobs: top }) }
+}
+
+/** Whether `include` lists `what`. Throws a 400 when `include` is not a list. */
+export function includes(body: JsonObject, what: string): boolean {
+  return readList(readGiven(body, 'include') ?? [], 'include').includes(what)
+}

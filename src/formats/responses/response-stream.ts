@@ -1,0 +1,52 @@
+/** Converts a chat response to the events of a Responses stream, and to the complete response. */
+
+import type { ProxyError } from '../../errors.ts'
+import type { JsonObject } from '../../json/json-object.ts'
+import { asChunk, createAnswerReader } from '../chat/read-chat-answer.ts'
+import type { TypedEvent } from '../sse/sse.ts'
+import { GrowingResponse } from './growing-response.ts'
+import { createEventWriter } from './response-events.ts'
+import type { ResponseContext, ResponseParts } from './write-response.ts'
+
+export interface ResponseStream {
+  /** Returns the events for one parsed chat chunk. Throws a ProxyError, to be passed to `fail`. */
+  push(chunk: JsonObject): TypedEvent[]
+  /** Returns the events that end the response. */
+  finish(): TypedEvent[]
+  /** Returns the events that end a response that broke off. */
+  fail(error: Pick<ProxyError, 'code' | 'message'>): TypedEvent[]
+}
+
+/** Converts a plain chat response to a `response`. Throws a ProxyError when the chat response holds an error. */
+export function responseFromChat(answer: JsonObject, context: ResponseContext): JsonObject {
+  const stream = createResponseStream(context)
+  stream.push(asChunk(answer))
+  return stream.finish().at(-1)?.response as JsonObject
+}
+
+export function createResponseStream(context: ResponseContext): ResponseStream {
+  const writer = createEventWriter()
+  const response = new GrowingResponse(writer, context, () => reader.proof)
+  const reader = createAnswerReader(response)
+
+  return {
+    push(chunk) {
+      reader.push(chunk)
+      return writer.take()
+    },
+    finish() {
+      const incompleteReason = readIncomplete(reader.finishReason)
+      response.end(reader.usage, incompleteReason)
+      return writer.take()
+    },
+    fail(error) {
+      response.breakOff(reader.usage, error)
+      return writer.take()
+    },
+  }
+}
+
+function readIncomplete(finishReason: string | null): ResponseParts['incompleteReason'] {
+  if (finishReason === 'length') return 'max_output_tokens'
+  return finishReason === 'content_filter' ? 'content_filter' : undefined
+}

@@ -1,0 +1,156 @@
+/** Translates tools and the tool choice to chat, which has neither namespaces nor tools that take free text. */
+
+import { isJsonObject, type JsonObject, parseJsonObject } from '../../json/json-object.ts'
+import { readChoice, readGiven, readList, readObject, readText } from '../../json/read-fields.ts'
+import { notTranslated } from './response-fields.ts'
+
+const WORDS = ['none', 'auto', 'required'] as const
+
+/** Throws a 400 for tools that the provider would have to run itself. */
+export function translateTools(body: JsonObject): JsonObject {
+  const given = readGiven(body, 'tools')
+  const tools =
+    given === undefined ? [] : readList(given, 'tools').flatMap((tool, index) => translateTool(tool, `tools[${index}]`))
+  const choice = readGiven(body, 'tool_choice')
+  const parallel = readGiven(body, 'parallel_tool_calls')
+  if (tools.length === 0) {
+    // Chat refuses both fields without tools, and clients of Responses send them by default.
+    return choice === undefined || choice === 'auto' || choice === 'none'
+      ? {}
+      : { tool_choice: translateChoice(choice) }
+  }
+  return {
+    tools,
+    ...(choice === undefined ? {} : { tool_choice: translateChoice(choice) }),
+    ...(parallel === undefined ? {} : { parallel_tool_calls: parallel }),
+  }
+}
+
+/** Returns an empty list for a search that the model can do without. */
+function translateTool(value: unknown, param: string, namespace = ''): JsonObject[] {
+  const tool = readObject(value, param)
+  if (tool.type === 'custom') return [writeFunction(describeCustomTool(tool, param), namespace)]
+  if (tool.type === 'function') return [writeFunction(describeFunction(tool, param), namespace)]
+  if (tool.type === 'namespace' && namespace === '') {
+    const name = readText(tool.name, `${param}.name`)
+    return readList(tool.tools, `${param}.tools`).flatMap((item, index) => {
+      return translateTool(item, `${param}.tools[${index}]`, name)
+    })
+  }
+  // A search in OpenAI's stored pages only. Agents offer it by default, and work without it.
+  if (tool.type === 'web_search' && tool.external_web_access === false) return []
+  throw notTranslated(`${param}.type`, 'only functions and custom tools can be translated.')
+}
+
+function describeFunction({ name, description, parameters, strict }: JsonObject, param: string) {
+  return {
+    name: readText(name, `${param}.name`),
+    ...(typeof description === 'string' ? { description } : {}),
+    ...(parameters === undefined || parameters === null ? {} : { parameters }),
+    ...(typeof strict === 'boolean' ? { strict } : {}),
+  }
+}
+
+function writeFunction(described: { name: string }, namespace: string): JsonObject {
+  return { type: 'function', function: { ...described, name: chatNameOf({ name: described.name, namespace }) } }
+}
+
+function translateChoice(choice: unknown): unknown {
+  if (typeof choice === 'string') return readChoice(choice, 'tool_choice', WORDS)
+  const chosen = readObject(choice, 'tool_choice')
+  if (chosen.type !== 'allowed_tools') return nameFunction(chosen, 'tool_choice')
+  const mode = readChoice(chosen.mode, 'tool_choice.mode', ['auto', 'required'])
+  const tools = readList(chosen.tools, 'tool_choice.tools').map((item, index) => {
+    const param = `tool_choice.tools[${index}]`
+    return nameFunction(readObject(item, param), param)
+  })
+  return { type: 'allowed_tools', allowed_tools: { mode, tools } }
+}
+
+function nameFunction(tool: JsonObject, param: string): JsonObject {
+  if (tool.type !== 'function' && tool.type !== 'custom') {
+    throw notTranslated(`${param}.type`, 'only functions and custom tools can be chosen.')
+  }
+  const name = readText(tool.name, `${param}.name`)
+  return { type: 'function', function: { name: chatNameOf({ name, namespace: readNamespace(tool, param) }) } }
+}
+
+/** Returns '' for a tool, or a call, without a namespace. */
+export function readNamespace(tool: JsonObject, param: string): string {
+  const namespace = readGiven(tool, 'namespace')
+  return namespace === undefined ? '' : readText(namespace, `${param}.namespace`)
+}
+
+/** A tool as the client defined it. */
+export interface OwnTool {
+  name: string
+  /** '' for a tool without a namespace. */
+  namespace: string
+  /** True for a tool that takes free text. The model sees it as a function with one text argument. */
+  isCustom: boolean
+}
+
+/** Providers refuse longer names. */
+const LONGEST_NAME = 64
+
+/** Puts the namespace in front of the name. If the result is too long, a hash replaces its end. */
+export function chatNameOf({ name, namespace }: Pick<OwnTool, 'name' | 'namespace'>): string {
+  const joined = namespace === '' ? name : `${namespace}__${name}`
+  if (namespace === '' || joined.length <= LONGEST_NAME) return joined
+  return `${joined.slice(0, LONGEST_NAME - 9)}_${Bun.SHA256.hash(joined, 'hex').slice(0, 8)}`
+}
+
+/** The client's tools by their names in chat. Hosted tools are left out. */
+export function toolsByChatName({ tools }: JsonObject): ReadonlyMap<string, OwnTool> {
+  const own = readTools(tools, '')
+  return new Map(own.map(tool => [chatNameOf(tool), tool]))
+}
+
+function readTools(tools: unknown, namespace: string): OwnTool[] {
+  if (!Array.isArray(tools)) return []
+  return tools.filter(isJsonObject).flatMap(({ type, name, tools: inner }): OwnTool[] => {
+    if (typeof name !== 'string') return []
+    if (type === 'namespace' && namespace === '') return readTools(inner, name)
+    return type === 'function' || type === 'custom' ? [{ name, namespace, isCustom: type === 'custom' }] : []
+  })
+}
+
+/** Describes a custom tool as a chat function. Its grammar goes into the description: providers cannot enforce it. */
+export function describeCustomTool(tool: JsonObject, param: string) {
+  const description = readGiven(tool, 'description')
+  const paragraphs = [
+    description === undefined ? '' : readText(description, `${param}.description`),
+    describeFormat(tool, param),
+  ]
+  return {
+    name: readText(tool.name, `${param}.name`),
+    description: paragraphs.filter(text => text !== '').join('\n\n'),
+    parameters: {
+      type: 'object',
+      properties: { input: { type: 'string', description: 'The text that the tool takes.' } },
+      required: ['input'],
+      additionalProperties: false,
+    },
+  }
+}
+
+function describeFormat(tool: JsonObject, param: string): string {
+  const given = readGiven(tool, 'format')
+  if (given === undefined) return ''
+  const format = readObject(given, `${param}.format`)
+  if (format.type !== 'grammar') return ''
+  const syntax = readText(format.syntax, `${param}.format.syntax`)
+  const definition = readText(format.definition, `${param}.format.definition`)
+  return `The input must match this ${syntax} grammar:\n${definition}`
+}
+
+/** Wraps a custom tool's input as the function's arguments. */
+export function wrapInput(input: string): string {
+  return JSON.stringify({ input })
+}
+
+/** Reverses `wrapInput`. Arguments in any other form are returned as they are. */
+export function unwrapInput(text: string): string {
+  const input = parseJsonObject(text)?.input
+  return typeof input === 'string' ? input : text
+}

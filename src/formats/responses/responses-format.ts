@@ -1,0 +1,52 @@
+/** Responses of OpenAI's Responses API. */
+
+import { readUsage, type TokenUsage } from '../../catalogue/cost.ts'
+import { isJsonObject, type JsonObject } from '../../json/json-object.ts'
+import type { AnswerFormat } from '../answer-format.ts'
+import { encodeTypedEvents, namesEvent } from '../sse/sse.ts'
+import { completenessOfResponse, createResponseAssembler, hasCalls } from './assemble-response.ts'
+import { splitResponse } from './split-response.ts'
+
+const LAST_EVENTS = ['response.completed', 'response.incomplete', 'response.failed']
+
+const optionsOf = (request: JsonObject) => ({ clientSetOutputLimit: typeof request.max_output_tokens === 'number' })
+
+export const responsesFormat: AnswerFormat = {
+  createAssembler(request) {
+    const assembler = createResponseAssembler(optionsOf(request))
+    return {
+      push: data => assembler.push(data),
+      finish() {
+        const { body, usage, completeness } = assembler.finish()
+        return { body: body ?? {}, usage, completeness }
+      },
+    }
+  },
+  isLastEvent: event => namesEvent(event, LAST_EVENTS),
+  writeFailure: ({ code, message, param }) =>
+    // The right sequence number is unknown here, and no client relies on it.
+    encodeTypedEvents([{ type: 'error', sequence_number: 0, code, message, param }]),
+  replay: body => encodeTypedEvents(splitResponse(body)),
+  completenessOf: (answer, request) => completenessOfResponse(answer, optionsOf(request)),
+  callsTools: hasCalls,
+  readUsage: readResponseUsage,
+  textOf,
+}
+
+/** Maps the Responses API's names for the same counts. */
+function readResponseUsage(usage: unknown): TokenUsage | null {
+  if (!isJsonObject(usage)) return null
+  return readUsage({
+    ...usage,
+    prompt_tokens: usage.input_tokens,
+    completion_tokens: usage.output_tokens,
+    prompt_tokens_details: usage.input_tokens_details,
+  })
+}
+
+function textOf({ output }: JsonObject): string {
+  const items = Array.isArray(output) ? output.filter(isJsonObject) : []
+  const parts = items.flatMap(({ content }) => (Array.isArray(content) ? content.filter(isJsonObject) : []))
+  const texts = [...parts.map(part => part.text), ...items.map(item => item.arguments)]
+  return texts.filter(text => typeof text === 'string').join('\n')
+}

@@ -1,0 +1,111 @@
+/** Splits a stored response into the events that its provider could have streamed. */
+
+import { isJsonObject, type JsonObject } from '../../json/json-object.ts'
+import { cutText } from '../chat/cut-text.ts'
+import type { TypedEvent } from '../sse/sse.ts'
+import { createEventWriter, type EventWriter } from './response-events.ts'
+
+/** The last event holds the response unchanged. */
+export function splitResponse(response: JsonObject): TypedEvent[] {
+  const writer = createEventWriter()
+  const begun = {
+    ...response,
+    status: 'in_progress',
+    completed_at: null,
+    error: null,
+    incomplete_details: null,
+    output: [],
+    usage: null,
+  }
+  writer.write('response.created', { response: begun })
+  writer.write('response.in_progress', { response: begun })
+  const output = Array.isArray(response.output) ? response.output.filter(isJsonObject) : []
+  for (const [index, item] of output.entries()) splitItem(writer, item, index)
+  const ending = response.status === 'incomplete' || response.status === 'failed' ? response.status : 'completed'
+  writer.write(`response.${ending}`, { response })
+  return writer.take()
+}
+
+/** Items of unknown kinds are sent whole. */
+function splitItem(writer: EventWriter, item: JsonObject, index: number): void {
+  writer.write('response.output_item.added', { output_index: index, item: emptied(item) })
+  const place = { item_id: item.id, output_index: index }
+  if (item.type === 'message') splitContent(writer, item, place)
+  else if (item.type === 'reasoning') {
+    splitSummary(writer, item, place)
+    splitContent(writer, item, place)
+  } else if (item.type === 'function_call') {
+    splitText(writer, 'response.function_call_arguments.delta', item.arguments, place)
+    writer.write('response.function_call_arguments.done', { ...place, name: item.name, arguments: item.arguments })
+  } else if (item.type === 'custom_tool_call') {
+    splitText(writer, 'response.custom_tool_call_input.delta', item.input, place)
+    writer.write('response.custom_tool_call_input.done', { ...place, input: item.input })
+  }
+  writer.write('response.output_item.done', { output_index: index, item })
+}
+
+/** The item as its first event shows it, without content. */
+function emptied(item: JsonObject): JsonObject {
+  const status = Object.hasOwn(item, 'status') ? { status: 'in_progress' } : {}
+  if (item.type === 'message') return { ...item, ...status, content: [] }
+  if (item.type === 'reasoning') {
+    const { content, encrypted_content: _proof, ...rest } = item
+    return { ...rest, ...status, summary: [], ...(Array.isArray(content) ? { content: [] } : {}) }
+  }
+  if (item.type === 'function_call') return { ...item, ...status, arguments: '' }
+  return item.type === 'custom_tool_call' ? { ...item, ...status, input: '' } : item
+}
+
+type ItemPlace = { item_id: unknown; output_index: number }
+
+function splitContent(writer: EventWriter, { content }: JsonObject, item: ItemPlace): void {
+  const parts = Array.isArray(content) ? content.filter(isJsonObject) : []
+  for (const [index, part] of parts.entries()) {
+    const place = { ...item, content_index: index }
+    const kind = PART_KINDS[String(part.type)]
+    writer.write('response.content_part.added', { ...place, part: kind ? { ...part, ...kind.empty } : part })
+    if (kind?.event === 'response.output_text.delta') splitOutputText(writer, part, place)
+    else if (kind) splitText(writer, kind.event, part[kind.field], place)
+    writer.closePart(place, part)
+  }
+}
+
+const PART_KINDS: Record<string, { event: string; field: string; empty: JsonObject }> = {
+  output_text: {
+    event: 'response.output_text.delta',
+    field: 'text',
+    empty: { text: '', annotations: [], logprobs: [] },
+  },
+  refusal: { event: 'response.refusal.delta', field: 'refusal', empty: { refusal: '' } },
+  reasoning_text: { event: 'response.reasoning_text.delta', field: 'text', empty: { text: '' } },
+}
+
+/** Log probabilities are sent with their tokens if the tokens spell the text, else with the last event. */
+function splitOutputText(writer: EventWriter, part: JsonObject, place: ItemPlace): void {
+  const tokens = Array.isArray(part.logprobs) ? part.logprobs.filter(isJsonObject) : []
+  const spelled = tokens.map(({ token }) => token).join('')
+  const pieces =
+    tokens.length > 0 && spelled === part.text
+      ? tokens.map(token => ({ delta: token.token, logprobs: [token] }))
+      : cutText(String(part.text ?? '')).map(delta => ({ delta, logprobs: [] }))
+  for (const piece of pieces) writer.write('response.output_text.delta', { ...place, ...piece })
+  const annotations = Array.isArray(part.annotations) ? part.annotations : []
+  for (const [index, annotation] of annotations.entries()) {
+    writer.write('response.output_text.annotation.added', { ...place, annotation_index: index, annotation })
+  }
+}
+
+function splitSummary(writer: EventWriter, { summary }: JsonObject, item: ItemPlace): void {
+  const parts = Array.isArray(summary) ? summary.filter(isJsonObject) : []
+  for (const [index, part] of parts.entries()) {
+    const place = { ...item, summary_index: index }
+    writer.write('response.reasoning_summary_part.added', { ...place, part: { ...part, text: '' } })
+    splitText(writer, 'response.reasoning_summary_text.delta', part.text, place)
+    writer.closeSummary(place, part)
+  }
+}
+
+function splitText(writer: EventWriter, type: string, text: unknown, place: ItemPlace): void {
+  if (typeof text !== 'string') return
+  for (const delta of cutText(text)) writer.write(type, { ...place, delta })
+}

@@ -1,0 +1,119 @@
+/** Writes the `response` object around its output items, from what the request said and what the model did. */
+
+import { isJsonObject, type JsonObject } from '../../json/json-object.ts'
+import { includes } from './response-request-to-chat.ts'
+import { type OwnTool, toolsByChatName } from './response-tools-to-chat.ts'
+
+export interface ResponseParts {
+  id: string
+  createdSeconds: number
+  model: string
+  status: 'in_progress' | 'completed' | 'incomplete' | 'failed'
+  incompleteReason?: 'max_output_tokens' | 'content_filter'
+  error?: { code: string; message: string }
+  output: JsonObject[]
+  /** As the chat response reports it; null when it does not. */
+  usage: JsonObject | null
+}
+
+/** Fields that a response repeats from its request, with OpenAI's defaults. */
+const REPEATED: Record<string, unknown> = {
+  instructions: null,
+  max_output_tokens: null,
+  max_tool_calls: null,
+  metadata: {},
+  parallel_tool_calls: true,
+  prompt_cache_key: null,
+  safety_identifier: null,
+  service_tier: 'auto',
+  temperature: 1,
+  tool_choice: 'auto',
+  tools: [],
+  top_logprobs: 0,
+  top_p: 1,
+  user: null,
+}
+
+/** `body` is the request's. */
+export function writeResponse(parts: ResponseParts, body: JsonObject): JsonObject {
+  const { id, createdSeconds, model, status, incompleteReason, error, output, usage } = parts
+  const repeated = Object.entries(REPEATED).map(([field, byDefault]) => [field, body[field] ?? byDefault])
+  const text = isJsonObject(body.text) ? body.text : {}
+  const reasoning = isJsonObject(body.reasoning) ? body.reasoning : {}
+  return {
+    id,
+    object: 'response',
+    created_at: createdSeconds,
+    status,
+    background: false,
+    // Derived from `created`, because a replay of a stored response must be identical.
+    completed_at: status === 'completed' ? createdSeconds : null,
+    error: error ?? null,
+    incomplete_details: incompleteReason ? { reason: incompleteReason } : null,
+    model,
+    output,
+    previous_response_id: null,
+    reasoning: { effort: null, summary: null, ...reasoning },
+    // The response cannot be retrieved by its id later.
+    store: false,
+    text: { format: { type: 'text' }, verbosity: 'medium', ...text },
+    truncation: 'disabled',
+    ...Object.fromEntries(repeated),
+    usage: usage === null ? null : translateUsage(usage),
+  }
+}
+
+const COUNTS = new Set([
+  'prompt_tokens',
+  'completion_tokens',
+  'total_tokens',
+  'prompt_tokens_details',
+  'completion_tokens_details',
+])
+
+/** Fields that OpenAI does not have, such as an aggregator's cost, are kept. */
+function translateUsage(usage: JsonObject): JsonObject {
+  const prompt = isJsonObject(usage.prompt_tokens_details) ? usage.prompt_tokens_details : {}
+  const completion = isJsonObject(usage.completion_tokens_details) ? usage.completion_tokens_details : {}
+  const input = count(usage.prompt_tokens)
+  const output = count(usage.completion_tokens)
+  return {
+    input_tokens: input,
+    input_tokens_details: {
+      ...prompt,
+      cached_tokens: count(prompt.cached_tokens),
+      cache_write_tokens: count(prompt.cache_write_tokens),
+    },
+    output_tokens: output,
+    output_tokens_details: { ...completion, reasoning_tokens: count(completion.reasoning_tokens) },
+    total_tokens: typeof usage.total_tokens === 'number' ? usage.total_tokens : input + output,
+    ...Object.fromEntries(Object.entries(usage).filter(([field]) => !COUNTS.has(field))),
+  }
+}
+
+function count(value: unknown): number {
+  return typeof value === 'number' ? value : 0
+}
+
+export interface ResponseContext {
+  /** The request's body. The response repeats some of its fields. */
+  body: JsonObject
+  /** By their names in chat. */
+  tools: ReadonlyMap<string, OwnTool>
+  /** True when the client will send reasoning back, and so needs the proof that it is the model's own. */
+  keepsProof: boolean
+  keepsLogprobs: boolean
+  /** Replaces the response's id when the provider gives none. */
+  requestId: string
+}
+
+export function readResponseContext(body: JsonObject, requestId: string): ResponseContext {
+  const top = body.top_logprobs
+  return {
+    body,
+    tools: toolsByChatName(body),
+    keepsProof: includes(body, 'reasoning.encrypted_content'),
+    keepsLogprobs: includes(body, 'message.output_text.logprobs') || (typeof top === 'number' && top > 0),
+    requestId,
+  }
+}

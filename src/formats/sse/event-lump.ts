@@ -1,0 +1,73 @@
+/** Complete server-sent events that arrived together, with and without usage: the proxy always requests it, but not every client does. */
+
+import { parseJsonObject, readField } from '../../json/json-object.ts'
+import { joinBytes } from './split-events.ts'
+
+export class EventLump {
+  readonly events: readonly Uint8Array[]
+  /** As the upstream sent them. */
+  readonly bytes: Uint8Array
+  #withoutUsage: Uint8Array | null = null
+
+  /** Each event's bytes include its closing blank line. */
+  constructor(events: readonly Uint8Array[]) {
+    this.events = events
+    this.bytes = joinBytes(events)
+  }
+
+  /** The events without usage; empty when they hold nothing else. Computed once for all subscribers. */
+  get withoutUsage(): Uint8Array {
+    this.#withoutUsage ??= joinBytes(this.events.map(withoutUsage))
+    return this.#withoutUsage
+  }
+}
+
+const EMPTY = new Uint8Array(0)
+const USAGE_KEY = Buffer.from('"usage"')
+/** OpenAI writes this into every chunk but the last. */
+const ANNOUNCEMENT = Buffer.from(',"usage":null')
+const decoder = new TextDecoder()
+const encoder = new TextEncoder()
+
+/** Returns the event without usage. It is empty when it held nothing else. An event without usage is returned unchanged. */
+export function withoutUsage(event: Uint8Array): Uint8Array {
+  const at = indexOf(event, USAGE_KEY)
+  if (at < 0) return event
+  const isAnnouncement = at > 0 && indexOf(event, ANNOUNCEMENT) === at - 1
+  if (!isAnnouncement || indexOf(event, USAGE_KEY, at + 1) >= 0) return rewrite(event)
+  const rest = event.slice(0, -ANNOUNCEMENT.length)
+  rest.set(event.subarray(at - 1 + ANNOUNCEMENT.length), at - 1)
+  return rest
+}
+
+/** A Buffer made of the event would cost several times as much as the search. */
+function indexOf(bytes: Uint8Array, part: Buffer, from = 0): number {
+  return Buffer.prototype.indexOf.call(bytes as Buffer, part, from)
+}
+
+function rewrite(event: Uint8Array): Uint8Array {
+  const lines = decoder.decode(event).split(/\r\n|\n|\r/)
+  const data = lines.filter(line => line.startsWith('data:')).map(line => line.slice(5).replace(/^ /, ''))
+  const original = data.join('\n')
+  const rewritten = hideUsage(original)
+  if (rewritten === null) return EMPTY
+  if (rewritten === original) return event
+  const others = lines.filter(line => line !== '' && !line.startsWith('data:'))
+  return encoder.encode(`${[...others, `data: ${rewritten}`].join('\n')}\n\n`)
+}
+
+/**
+ * Returns a chunk's data for a client without `stream_options.include_usage`; usually the same string. Returns null when the
+ * chunk held only usage and must not be sent.
+ */
+export function hideUsage(data: string): string | null {
+  if (!data.includes('"usage"')) return data
+  // OpenAI adds this to every chunk but the last. It cannot match inside a string, where its quotes would be escaped.
+  const unannounced = data.replace(',"usage":null', '')
+  if (!unannounced.includes('"usage"')) return unannounced
+  const chunk = parseJsonObject(data)
+  if (chunk === undefined || !Object.hasOwn(chunk, 'usage')) return data
+  const { usage, ...rest } = chunk
+  const choices = readField(rest, 'choices')
+  return usage !== null && Array.isArray(choices) && choices.length === 0 ? null : JSON.stringify(rest)
+}

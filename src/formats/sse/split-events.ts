@@ -1,0 +1,90 @@
+/** Cuts a stream into complete events. A client cannot use part of one, and an error must not be written into the middle. */
+
+export interface EventSplitter {
+  /** Returns the events that are now complete, with their bytes unchanged. */
+  push(bytes: Uint8Array): Uint8Array[]
+  /** Returns the rest when the stream ends within an event; empty when it does not. */
+  end(): Uint8Array
+}
+
+export function createEventSplitter(): EventSplitter {
+  const ends = createEventEnds()
+  /** The parts of an incomplete event. */
+  let held: Uint8Array[] = []
+
+  return {
+    push(bytes) {
+      const events: Uint8Array[] = []
+      let start = 0
+      for (let end = ends.find(bytes, 0); end >= 0; end = ends.find(bytes, end)) {
+        // Most upstreams send each event by itself, so there is nothing to cut.
+        const part = start === 0 && end === bytes.length ? bytes : bytes.subarray(start, end)
+        events.push(held.length === 0 ? part : joinBytes([...held, part]))
+        held = []
+        start = end
+      }
+      // Copied, because the caller may reuse its buffer.
+      if (start < bytes.length) held.push(bytes.slice(start))
+      return events
+    },
+    end() {
+      const rest = joinBytes(held)
+      held = []
+      return rest
+    },
+  }
+}
+
+export interface EventEnds {
+  /** Returns the index after the blank line of the next event from `start` on, or -1 when more bytes are needed. */
+  find(bytes: Uint8Array, start: number): number
+}
+
+const LF = 10
+const CR = 13
+
+/** Lines end with LF, CR or CRLF. Blank lines before an event belong to that event. */
+export function createEventEnds(): EventEnds {
+  let isLineEmpty = true
+  let hasLine = false
+  /** The last byte was a CR: an LF that follows belongs to it. */
+  let afterCr = false
+
+  /** Call at the end of a line. Returns true when the line ends an event. */
+  function endLine(): boolean {
+    const endsEvent = isLineEmpty && hasLine
+    hasLine = !endsEvent
+    isLineEmpty = true
+    return endsEvent
+  }
+
+  return {
+    find(bytes, start) {
+      for (let at = start; at < bytes.length; at++) {
+        const byte = bytes[at]
+        if (afterCr) {
+          afterCr = false
+          if (endLine()) return byte === LF ? at + 1 : at
+          if (byte === LF) continue
+        }
+        if (byte === CR) afterCr = true
+        else if (byte !== LF) isLineEmpty = false
+        else if (endLine()) return at + 1
+      }
+      return -1
+    },
+  }
+}
+
+/** Copies only when there are several parts. */
+export function joinBytes(parts: readonly Uint8Array[]): Uint8Array {
+  const [only] = parts
+  if (parts.length === 1 && only) return only
+  const joined = new Uint8Array(parts.reduce((length, part) => length + part.length, 0))
+  let at = 0
+  for (const part of parts) {
+    joined.set(part, at)
+    at += part.length
+  }
+  return joined
+}

@@ -1,0 +1,57 @@
+/** Parses server-sent events from bytes, writes events with a type, and reads the name of one. */
+
+import { createParser } from 'eventsource-parser'
+import type { JsonObject } from '../../json/json-object.ts'
+
+export interface SseEvent {
+  /** The `event` field; null when the event has none. */
+  event: string | null
+  data: string
+}
+
+export interface SseParser {
+  push(bytes: Uint8Array): void
+  /** Ends the stream. Unlike in a browser, a last event without its blank line or line end still counts. */
+  end(): void
+}
+
+/**
+ * Calls `onEvent` for each event, synchronously, within the `push` that completes it. Comments, `id` and `retry` are skipped,
+ * and invalid UTF-8 becomes U+FFFD. No input makes it throw, but exceptions of `onEvent` pass through.
+ */
+export function createSseParser(onEvent: (event: SseEvent) => void): SseParser {
+  // The parser removes the one byte-order mark that the standard allows. The decoder must not remove another.
+  const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
+  const parser = createParser({
+    onEvent: message => onEvent({ event: message.event ?? null, data: message.data }),
+  })
+  return {
+    push(bytes) {
+      parser.feed(decoder.decode(bytes, { stream: true }))
+    },
+    end() {
+      parser.feed(`${decoder.decode()}\n\n`)
+    },
+  }
+}
+
+export type TypedEvent = JsonObject & { type: string }
+
+const encoder = new TextEncoder()
+
+export function encodeTypedEvents(events: readonly TypedEvent[]): Uint8Array {
+  return encoder.encode(events.map(event => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join(''))
+}
+
+/** The name is in the first line, or at the beginning of the data. */
+const LOOKED_AT_BYTES = 128
+
+/** Whether the event has one of these names, in its `event` line or as its data's type. */
+export function namesEvent(event: Uint8Array, names: readonly string[]): boolean {
+  const beginning = Buffer.from(event.buffer, event.byteOffset, Math.min(event.length, LOOKED_AT_BYTES)).toString(
+    'latin1',
+  )
+  const named =
+    /^event: ?(.*?)\s*$/m.exec(beginning)?.[1] ?? /^data: ?\{\s*"type"\s*:\s*"([^"]*)"/m.exec(beginning)?.[1]
+  return named !== undefined && names.includes(named)
+}

@@ -1,0 +1,84 @@
+/** Translates requests and responses of the other two APIs to and from chat completions. */
+
+import type { ProxyError } from '../errors.ts'
+import type { JsonObject } from '../json/json-object.ts'
+import { countPromptTokens, estimatePromptTokens } from '../tokens/count-tokens.ts'
+import type { MessageContext } from './messages/growing-message.ts'
+import { translateError } from './messages/message-errors.ts'
+import { type ChatTarget, messageToChat } from './messages/message-request-to-chat.ts'
+import { createMessageStream, messageFromChat } from './messages/message-stream.ts'
+import { responseToChat } from './responses/response-request-to-chat.ts'
+import { createResponseStream, responseFromChat } from './responses/response-stream.ts'
+import { type ResponseContext, readResponseContext } from './responses/write-response.ts'
+import type { TypedEvent } from './sse/sse.ts'
+
+/** One request's context, as plain data that can be sent to a worker. */
+export type TranslationContext =
+  | { endpoint: 'responses'; context: ResponseContext }
+  | { endpoint: 'messages'; context: MessageContext }
+
+export interface Translated {
+  chatRequest: JsonObject
+  context: TranslationContext
+}
+
+/** Translates one request's response. */
+export interface Translation {
+  /** A plain chat response. Throws a ProxyError when it contains an error. */
+  fromAnswer(answer: JsonObject): JsonObject
+  openStream(): StreamTranslation
+  /** A provider's error. */
+  fromError(status: number, bodyText: string): string
+}
+
+export interface StreamTranslation {
+  /** Translates one parsed chat chunk into events. Throws a ProxyError. */
+  push(chunk: JsonObject): TypedEvent[]
+  /** The events that end the response. */
+  finish(): TypedEvent[]
+  /** The events that end a response that broke off. */
+  fail(error: ProxyError): TypedEvent[]
+}
+
+export type TranslatedEndpoint = TranslationContext['endpoint']
+
+/** Throws a 400 that names a field without a counterpart in chat completions. */
+export function translate(endpoint: TranslatedEndpoint, body: JsonObject, target: ChatTarget): Translated {
+  if (endpoint === 'responses') {
+    const context = readResponseContext(body, crypto.randomUUID())
+    return { chatRequest: responseToChat(body), context: { endpoint, context } }
+  }
+  const chatRequest = messageToChat(body, target)
+  const requestId = `req_${crypto.randomUUID().replaceAll('-', '')}`
+  const context = { model: String(body.model), inputTokens: estimatePromptTokens(chatRequest, 'chat'), requestId }
+  return { chatRequest, context: { endpoint, context } }
+}
+
+export function translationOf({ endpoint, context }: TranslationContext): Translation {
+  if (endpoint === 'responses') {
+    return {
+      fromAnswer: answer => responseFromChat(answer, context),
+      openStream: () => createResponseStream(context),
+      // Both APIs use the same envelope.
+      fromError: (_status, bodyText) => bodyText,
+    }
+  }
+  return {
+    fromAnswer: answer => messageFromChat(answer, context),
+    openStream: () => createMessageStream(context),
+    fromError: (status, bodyText) => JSON.stringify(translateError(status, bodyText, context.requestId)),
+  }
+}
+
+/**
+ * Estimates the request's input tokens, for models whose own provider cannot be asked: the response of `/v1/responses/input_tokens` or
+ * `/v1/messages/count_tokens`. Throws a 400 for whatever the request itself would be refused for.
+ */
+export function countInput(endpoint: TranslatedEndpoint, body: JsonObject): JsonObject {
+  if (endpoint === 'responses') {
+    return { object: 'response.input_tokens', input_tokens: countPromptTokens(responseToChat(body), 'chat') }
+  }
+  const target = { maxOutputTokens: null, canReason: true, keepsCacheMarks: false }
+  // A count request has no max_tokens, but the translation requires one.
+  return { input_tokens: countPromptTokens(messageToChat({ ...body, max_tokens: 1 }, target), 'chat') }
+}

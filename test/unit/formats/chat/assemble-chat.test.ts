@@ -1,0 +1,160 @@
+import { describe, expect, test } from 'vitest'
+import { createAssembler } from '../../../../src/formats/chat/assemble-chat.ts'
+
+function assemble(chunks: (object | string)[]) {
+  const assembler = createAssembler()
+  for (const chunk of chunks) assembler.push(typeof chunk === 'string' ? chunk : JSON.stringify(chunk))
+  return assembler.finish()
+}
+
+function delta(fields: object, choice: object = {}) {
+  return { object: 'chat.completion.chunk', choices: [{ index: 0, delta: fields, finish_reason: null, ...choice }] }
+}
+
+/** The message that these deltas come to. */
+function messageOf(...deltas: object[]): unknown {
+  const { body } = assemble(deltas.map(fields => delta(fields)))
+  return (body.choices as { message: unknown }[])[0]?.message
+}
+
+describe('createAssembler', () => {
+  test('appends fragments, whatever their field is called', () => {
+    expect(messageOf({ thoughts: 'a' }, { thoughts: 'b', content: 'c' }, { content: 'd' })).toEqual({
+      thoughts: 'ab',
+      content: 'cd',
+    })
+  })
+
+  test('takes what names or classifies for one constant, repeated or not', () => {
+    expect(
+      messageOf({ role: 'assistant', item_id: 'i', kind: 'k' }, { role: 'assistant', item_id: 'i', kind: '' }),
+    ).toEqual({
+      role: 'assistant',
+      item_id: 'i',
+      kind: 'k',
+    })
+  })
+
+  test('lets null and the empty string add nothing', () => {
+    expect(messageOf({ content: 'a', list: [1], part: { x: 'y' } }, { content: null, list: null, part: '' })).toEqual({
+      content: 'a',
+      list: [1],
+      part: { x: 'y' },
+    })
+    expect(messageOf({ content: null }, { content: '' }, { refusal: null })).toEqual({ content: null, refusal: null })
+  })
+
+  test('replaces numbers and booleans, merges objects, appends arrays', () => {
+    expect(
+      messageOf({ n: 1, b: false, o: { s: 'a', k: 1 }, l: [1] }, { n: 2, b: true, o: { s: 'b', j: 2 }, l: [2] }),
+    ).toEqual({
+      n: 2,
+      b: true,
+      o: { s: 'ab', k: 1, j: 2 },
+      l: [1, 2],
+    })
+  })
+
+  test('merges numbered items of the same type, and appends those of another', () => {
+    const parts = [
+      { index: 0, type: 'a', text: '1' },
+      { index: 1, type: 'a', text: '2' },
+      { index: 0, type: 'b', text: '3' },
+      { index: 0, type: 'b', text: '4' },
+      { index: 1, type: 'a', text: '5' },
+    ]
+    expect(messageOf(...parts.map(part => ({ parts: [part] })))).toEqual({
+      parts: [
+        { index: 0, type: 'a', text: '1' },
+        { index: 1, type: 'a', text: '25' },
+        { index: 0, type: 'b', text: '34' },
+      ],
+    })
+  })
+
+  test('says so where a field changes its type', () => {
+    for (const other of [['x'], { x: 1 }, 7, true]) {
+      expect(assemble([delta({ field: 'text' }), delta({ field: other }), '[DONE]']).completeness).toBe(
+        'inconsistent_chunks',
+      )
+    }
+    expect(assemble([delta({ field: ['x'] }), delta({ field: { x: 1 } }), '[DONE]']).completeness).toBe(
+      'inconsistent_chunks',
+    )
+    expect(assemble([delta({ tool_calls: 'x' }), delta({ tool_calls: [] }), '[DONE]']).completeness).toBe(
+      'inconsistent_chunks',
+    )
+  })
+
+  test('numbers an aggregator’s calls by their order, where all came as number 0', () => {
+    const call = (id: string) => ({ index: 0, id, type: 'function', function: { name: 'f', arguments: '{}' } })
+    const { body } = assemble([
+      delta({ tool_calls: [call('a')] }, { native_finish_reason: null }),
+      delta({ tool_calls: [call('b')] }, { native_finish_reason: 'STOP' }),
+    ])
+    const numbered = { tool_calls: [call('a'), { ...call('b'), index: 1 }] }
+    expect(body).toMatchObject({ choices: [{ message: numbered }] })
+  })
+
+  test('takes nothing from a message that is repeated beside the deltas', () => {
+    const { body } = assemble([delta({ content: 'Par' }), delta({ content: 'is' }, { message: { content: 'Par' } })])
+    expect(body).toMatchObject({ choices: [{ message: { content: 'Paris' } }] })
+  })
+
+  test('keeps usage that later chunks announce again', () => {
+    expect(
+      assemble([
+        { choices: [], usage: { a: 1 } },
+        { choices: [], usage: null },
+      ]).usage,
+    ).toEqual({ a: 1 })
+  })
+
+  test('reaches no prototype', () => {
+    const evil =
+      '{"choices":[{"index":0,"delta":{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}}}]}'
+    assemble([evil, evil])
+    expect({}).not.toHaveProperty('polluted')
+  })
+
+  test('gives what is known of a cut stream, usage included', () => {
+    const { body, usage, completeness } = assemble([
+      delta({ content: 'Hal' }),
+      { ...delta({}), usage: { prompt_tokens: 4 } },
+    ])
+    expect(body).toMatchObject({ choices: [{ message: { content: 'Hal' } }], usage: { prompt_tokens: 4 } })
+    expect(usage).toEqual({ prompt_tokens: 4 })
+    expect(completeness).toBe('missing_done')
+  })
+
+  test('survives anything for a chunk, and calls it malformed', () => {
+    for (const data of ['{', 'null', '7', '[]', '"text"', 'not json']) {
+      expect(assemble([data, '[DONE]']).completeness).toBe('malformed_chunk')
+    }
+    for (const chunk of [
+      {},
+      { choices: 'x' },
+      { choices: [null, 7] },
+      delta({ tool_calls: [null] }),
+      { choices: [{ delta: 'x' }] },
+    ]) {
+      expect(assemble([chunk, '[DONE]']).completeness).not.toBe('whole')
+    }
+  })
+
+  test('skips events without data, and reads [DONE] with blanks about it', () => {
+    expect(assemble(['', delta({ content: 'x' }, { finish_reason: 'stop' }), ' [DONE]']).completeness).toBe('whole')
+  })
+
+  test('keeps the first of several errors', () => {
+    expect(assemble([{ error: { code: 1 } }, { error: { code: 2 } }, '[DONE]'])).toMatchObject({
+      error: { code: 1 },
+      completeness: 'error_in_stream',
+    })
+  })
+
+  test('takes no `error: null` for an error', () => {
+    const chunk = { ...delta({ content: 'x' }, { finish_reason: 'stop', error: null }), error: null }
+    expect(assemble([chunk, '[DONE]'])).toMatchObject({ error: null, completeness: 'whole' })
+  })
+})

@@ -1,0 +1,92 @@
+import { describe, expect, test } from 'vitest'
+import {
+  completenessOfResponse,
+  createResponseAssembler,
+  hasCalls,
+} from '../../../../src/formats/responses/assemble-response.ts'
+import type { JsonObject } from '../../../../src/json/json-object.ts'
+
+const message = { type: 'message', id: 'msg_1', status: 'completed', content: [{ type: 'output_text', text: 'Hi.' }] }
+
+function response(more: JsonObject = {}): JsonObject {
+  return { id: 'resp_1', object: 'response', status: 'completed', error: null, output: [message], ...more }
+}
+
+function assemble(events: unknown[], clientSetOutputLimit = false) {
+  const assembler = createResponseAssembler({ clientSetOutputLimit })
+  for (const event of events) assembler.push(typeof event === 'string' ? event : JSON.stringify(event))
+  return assembler.finish()
+}
+
+describe('createResponseAssembler', () => {
+  test('takes the response from the event that ends the stream', () => {
+    const usage = { input_tokens: 1 }
+    const whole = response({ usage })
+    const events = [{ type: 'response.created', response: { status: 'in_progress' } }, { type: 'new.kind' }]
+    expect(assemble([...events, { type: 'response.completed', response: whole }, '[DONE]'])).toEqual({
+      body: whole,
+      usage,
+      sawEnd: true,
+      error: null,
+      completeness: 'whole',
+    })
+  })
+
+  test('gathers the items itself where the last event has none', () => {
+    const done = (item: object, output_index: number) => ({ type: 'response.output_item.done', item, output_index })
+    const reasoning = { type: 'reasoning', id: 'rs_1', summary: [] }
+    const end = { type: 'response.completed', response: response({ output: [] }) }
+    expect(assemble([done(message, 1), done(reasoning, 0), end]).body).toEqual(
+      response({ output: [reasoning, message] }),
+    )
+  })
+
+  test('knows a stream that was cut, broken, or told of an error', () => {
+    expect(assemble([])).toMatchObject({ body: null, sawEnd: false, completeness: 'missing_done' })
+    expect(assemble(['{"type":'])).toMatchObject({ completeness: 'malformed_chunk' })
+    const error = { type: 'error', code: 'server_error', message: 'Oh.' }
+    expect(assemble([error])).toMatchObject({ error, completeness: 'error_in_stream' })
+    const failed = response({ status: 'failed', error: { code: 'server_error', message: 'Oh.' } })
+    expect(assemble([{ type: 'response.failed', response: failed }])).toMatchObject({
+      body: failed,
+      error: { code: 'server_error' },
+      completeness: 'error_in_body',
+    })
+  })
+})
+
+describe('completenessOfResponse', () => {
+  const incomplete = (reason: string) => response({ status: 'incomplete', incomplete_details: { reason } })
+  const judge = (body: unknown, clientSetOutputLimit = false) => completenessOfResponse(body, { clientSetOutputLimit })
+
+  test('takes whole answers, and those cut where the client said, alone', () => {
+    expect(judge(response())).toBe('whole')
+    expect(judge(incomplete('max_output_tokens'), true)).toBe('whole')
+    expect(judge(incomplete('max_output_tokens'))).toBe('provider_length_limit')
+    expect(judge(incomplete('content_filter'), true)).toBe('content_filter')
+    expect(judge(incomplete('steered'), true)).toBe('unknown_finish_reason')
+    for (const status of ['queued', 'in_progress', 'cancelled', undefined]) {
+      expect(judge(response({ status }))).toBe('unfinished_choice')
+    }
+    expect(judge(response({ output: [{ ...message, status: 'incomplete' }] }))).toBe('unfinished_choice')
+    for (const body of [null, [], {}, { object: 'response' }]) expect(judge(body)).toBe('not_an_answer')
+  })
+
+  test('asks for something said', () => {
+    const empty = { ...message, content: [{ type: 'output_text', text: '' }] }
+    for (const output of [[], [empty], [{ type: 'reasoning', summary: [{ text: 'Hm.' }] }]]) {
+      expect(judge(response({ output }))).toBe('nothing_said')
+    }
+    const refused = { ...message, content: [{ type: 'refusal', refusal: 'No.' }] }
+    for (const item of [refused, { type: 'function_call', name: 'f', arguments: '' }]) {
+      expect(judge(response({ output: [empty, item] }))).toBe('whole')
+    }
+  })
+
+  test('knows calls', () => {
+    expect(hasCalls(response())).toBe(false)
+    for (const type of ['function_call', 'custom_tool_call', 'shell_call', 'mcp_approval_request']) {
+      expect(hasCalls(response({ output: [message, { type }] }))).toBe(true)
+    }
+  })
+})

@@ -1,0 +1,91 @@
+import { describe, expect, test } from 'vitest'
+import { planResponses, takeResponsesText } from '../../../../src/formats/responses/plan-responses.ts'
+
+const plain = { model: 'm', input: 'x' }
+
+describe('planResponses', () => {
+  test.each([
+    [{ previous_response_id: 'resp_1' }, 'previous_response_id'],
+    [{ conversation: { id: 'conv_1' } }, 'conversation'],
+    [{ prompt: { id: 'pmpt_1' } }, 'prompt'],
+    [{ background: true }, 'background'],
+    [{ tools: [{ type: 'function', name: 'f' }, { type: 'web_search' }] }, 'tools[1].type'],
+    [{ tools: [{ type: 'mcp' }] }, 'tools[0].type'],
+    [{ tools: [{ type: 'a_tool_of_tomorrow' }] }, 'tools[0].type'],
+    [{ tools: [{ type: 'shell', environment: { type: 'container_auto' } }] }, 'tools[0].type'],
+    [{ input: [{ type: 'item_reference', id: 'msg_1' }] }, 'input[0].type'],
+    [{ input: [{ type: 'an_item_of_tomorrow' }] }, 'input[0].type'],
+  ])('keeps the cache out of %j', (body, field) => {
+    expect(planResponses({ ...plain, ...body })).toEqual({ isCacheable: false, field })
+  })
+
+  test.each([
+    {},
+    { previous_response_id: null, conversation: null, background: false, tools: [], prompt: null },
+    {
+      tools: [
+        { type: 'function', name: 'f' },
+        { type: 'custom', name: 'c' },
+      ],
+    },
+    { tools: [{ type: 'shell', environment: { type: 'local' } }] },
+    {
+      input: [
+        { role: 'user', content: 'x' },
+        { type: 'function_call_output', call_id: 'c', output: 'y' },
+      ],
+    },
+  ])('lets the cache answer %j', body => {
+    expect(planResponses({ ...plain, ...body })).toEqual({ isCacheable: true, isBoundToKey: true, isStored: true })
+  })
+
+  test('binds an answer to the key it was made with, unless nothing of it leads back there', () => {
+    const unstored = { ...plain, store: false }
+    expect(planResponses(unstored)).toEqual({ isCacheable: true, isBoundToKey: false, isStored: false })
+    const sealed = [
+      { include: ['reasoning.encrypted_content'] },
+      { input: [{ type: 'reasoning', summary: [], encrypted_content: 'gAAA' }] },
+      { context_management: [{ type: 'compaction' }] },
+    ]
+    for (const body of sealed) expect(planResponses({ ...unstored, ...body })).toMatchObject({ isBoundToKey: true })
+  })
+})
+
+describe('takeResponsesText', () => {
+  test('takes an input that is one text, and the text of a last user message', () => {
+    expect(takeResponsesText(plain)).toEqual({ text: 'x', contextBody: { model: 'm', input: { taken: true } } })
+    const first = { role: 'user', content: 'a' }
+    const image = { type: 'input_image', image_url: 'u' }
+    const last = {
+      role: 'user',
+      content: [{ type: 'input_text', text: 'b' }, image, { type: 'input_text', text: 'c' }],
+    }
+    expect(takeResponsesText({ model: 'm', input: [first, last] })).toEqual({
+      text: 'b\nc',
+      contextBody: {
+        model: 'm',
+        input: [
+          first,
+          {
+            role: 'user',
+            content: [
+              { type: 'input_text', text: { taken: true } },
+              image,
+              { type: 'input_text', text: { taken: true } },
+            ],
+          },
+        ],
+      },
+    })
+  })
+
+  test.each([
+    [[{ role: 'assistant', content: 'x' }]],
+    [[{ type: 'function_call_output', call_id: 'c', output: 'x', role: 'user' }]],
+    [[{ role: 'user', content: [{ type: 'input_image', image_url: 'u' }] }]],
+    [[]],
+    [null],
+  ])('finds none in %j', input => {
+    expect(takeResponsesText({ model: 'm', input })).toBeNull()
+  })
+})

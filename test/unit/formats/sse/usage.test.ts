@@ -1,0 +1,37 @@
+import { describe, expect, test } from 'vitest'
+import { hideUsage } from '../../../../src/formats/sse/event-lump.ts'
+
+describe('hideUsage', () => {
+  test('passes chunks that hold none on as they are, spelling included', () => {
+    for (const data of ['{"choices": []}', '[DONE]', 'not json', '{"choices":[{"delta":{"content":"\\"usage\\""}}]}']) {
+      expect(hideUsage(data)).toBe(data)
+    }
+  })
+
+  test('takes the announcement out and leaves the rest as it was spelled', () => {
+    expect(hideUsage('{"id": "a","choices":[],"usage":null,"obfuscation":"x"}')).toBe(
+      '{"id": "a","choices":[],"obfuscation":"x"}',
+    )
+    expect(hideUsage('{"usage": null, "choices": [{"index": 0}]}')).toBe('{"choices":[{"index":0}]}')
+  })
+
+  test('drops the chunk that is there for its usage alone', () => {
+    expect(hideUsage('{"id":"a","choices":[],"usage":{"total_tokens":3}}')).toBe(null)
+  })
+
+  test('keeps a chunk without choices that says something else', () => {
+    expect(hideUsage('{"choices": [], "usage": null, "prompt_filter_results": []}')).toBe(
+      '{"choices":[],"prompt_filter_results":[]}',
+    )
+  })
+
+  test('keeps a choice that comes with usage, and what only looks like usage', () => {
+    expect(
+      hideUsage('{"choices":[{"index":0,"delta":{}}],"usage":{"total_tokens":3},"x_groq":{"usage":{"a":1}}}'),
+    ).toBe('{"choices":[{"index":0,"delta":{}}],"x_groq":{"usage":{"a":1}}}')
+    const nested = '{"choices":[],"x_groq":{"usage":{"a":1}}}'
+    expect(hideUsage(nested)).toBe(nested)
+    const said = '{"choices":[{"delta":{"content":"say \\",\\"usage\\":null"}}]}'
+    expect(hideUsage(said)).toBe(said)
+  })
+})
