@@ -1,6 +1,6 @@
 /** Elects the process that leads a call, by a lease in Redis; other processes follow it. */
 import type { Lease, LeaseReply, ProcessBus } from '../redis/process-bus.ts'
-import { decodeMessage, KINDS } from './messages.ts'
+import { decodeMessage, KINDS, type Kind } from './messages.ts'
 import { RemoteFollowers } from './remote-followers.ts'
 import { RemoteLeaders } from './remote-leaders.ts'
 import type { SharedCall } from './shared-call.ts'
@@ -16,7 +16,7 @@ export type Lead =
   /** `entry`: stored by a call that settled after this request was admitted. */
   | { isOurs: true; entry: Uint8Array | null }
 
-/** A third of a lease's lifetime. */
+/** Often enough that a lease survives some seconds without Redis. */
 const RENEW_EVERY_MS = 3_000
 
 /** Without a bus, this process leads every call. */
@@ -27,8 +27,7 @@ export function createLeads(bus: ProcessBus | null): Leads {
   bus.listen(bytes => {
     const message = decodeMessage(bytes)
     if (!message) return
-    const isForLeader = message.kind === KINDS.join || message.kind === KINDS.leave || message.kind === KINDS.taken
-    if (isForLeader) followers.receive(message)
+    if (TO_LEADER.has(message.kind)) followers.receive(message)
     else leaders.receive(message)
   })
 
@@ -57,5 +56,7 @@ export function createLeads(bus: ProcessBus | null): Leads {
     },
   }
 }
+
+const TO_LEADER: ReadonlySet<Kind> = new Set([KINDS.join, KINDS.taken, KINDS.again, KINDS.leave])
 
 const OUT_OF_REACH: LeaseReply = { holder: null, entry: null }

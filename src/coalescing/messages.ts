@@ -3,18 +3,23 @@
 export const KINDS = {
   /** To the leader, once: a process wants to follow. The payload names the call and the follower's process. */
   join: 'J',
-  /** To the leader: this many bytes of the stream were read. */
+  /** To the leader: the follower has all messages before this number, and room for more. */
   taken: 'T',
-  /** To the leader: the follower has left. */
+  /** To the leader: a message was lost; those from this number on are to be sent again. */
+  again: 'A',
+  /** To the leader: the follower has left, or has the last message. */
   leave: 'L',
-  /** To the follower: the call is still in flight. */
+  /** To this process itself: what arrives proves that a leader's heartbeat could have arrived, too. */
+  echo: 'O',
+  /** To the follower: the call is still in flight, and this many messages were sent. */
   heartbeat: 'B',
+  // The rest, to the follower, is numbered from 0, so that what is lost or repeated is noticed.
   streamStarted: 'S',
-  /** To the follower: whole events. The number is their position from 0, so that a lost message is noticed. */
+  /** Whole events. */
   events: 'E',
-  /** To the follower, last: the payload is the complete response as a cache entry. */
+  /** Last: the payload is the complete response as a cache entry. */
   complete: 'C',
-  /** To the follower, last: the result is of use to the leader only. The number is one of ENDS. */
+  /** Last: the result is of use to the leader only. The payload is one of ENDS. */
   notShareable: 'N',
 } as const
 
@@ -34,7 +39,7 @@ export interface Message {
   kind: Kind
   /** New for each time a process follows: one that left and came back gets no message twice. */
   followerId: string
-  /** For `events` the position, for `taken` the bytes, for `notShareable` the end; else 0. */
+  /** See KINDS; else 0. */
   number: number
   payload: Uint8Array
 }

@@ -1,95 +1,90 @@
 /** One process that follows a call led here: it is sent the call's events, no faster than it reads them, and how the call ended. */
 import { encodeEntry } from '../cache/entry.ts'
 import { ENDS, KINDS, type OutgoingMessage } from './messages.ts'
+import { Outbox, type SendToFollower } from './outbox.ts'
 import type { Settlement, SharedCall, Subscriber } from './shared-call.ts'
 
 const HEARTBEAT_EVERY_MS = 1_000
-/** A follower with this many unread bytes gets no more until it has read some. */
-const UNTAKEN_LIMIT_BYTES = 512 * 1024
-/** A message that did not arrive is retried for this long: Redis may be restarting. */
-const RETRY_FOR_MS = 8_000
-const RETRY_EVERY_MS = 100
-
-/** Resolves to whether the follower's process received it. */
-export type SendToFollower = (message: OutgoingMessage) => Promise<boolean>
+/** For so many heartbeats the last message is kept for a follower that does not leave. */
+const LINGERS_BEATS = 15
 
 export class RemoteFollower {
   readonly #sendOnce: SendToFollower
-  #subscriber: Subscriber | null = null
-  #untakenBytes = 0
-  #resume: (() => void) | null = null
+  readonly #outbox: Outbox
+  readonly #left = Promise.withResolvers<void>()
   #hasLeft = false
+  #beatsLeft = Number.POSITIVE_INFINITY
 
   constructor(send: SendToFollower) {
     this.#sendOnce = send
+    this.#outbox = new Outbox(send, () => this.leave())
   }
 
-  /** Resolves when the follower has its last message, has left, or cannot be reached. Never rejects. */
+  /** Resolves when the follower has its last message and has left, or cannot be reached. Never rejects. */
   async serve(call: SharedCall | undefined): Promise<void> {
-    this.#subscriber = call?.subscribe(true) ?? null
-    if (!call || !this.#subscriber) {
-      await this.#send({ kind: KINDS.notShareable })
-      return
-    }
-    const heartbeat = setInterval(() => this.#sendOnce({ kind: KINDS.heartbeat }).catch(() => {}), HEARTBEAT_EVERY_MS)
+    const subscriber = call?.subscribe(true) ?? null
+    this.#beat()
+    const heartbeat = setInterval(() => this.#beat(), HEARTBEAT_EVERY_MS)
     try {
-      await this.#send({ kind: KINDS.heartbeat })
-      if ((await call.started) === 'stream' && !this.#hasLeft) {
-        await this.#send({ kind: KINDS.streamStarted })
-        await this.#relay(this.#subscriber)
-      }
-      const settlement = await call.settled
-      if (!this.#hasLeft) await this.#send(closing(settlement))
-    } catch {
-      await this.#send({ kind: KINDS.notShareable })
+      await Promise.race([this.#left.promise, this.#tell(call, subscriber)])
     } finally {
       clearInterval(heartbeat)
+      subscriber?.leave()
       this.leave()
     }
   }
 
-  /** The follower has read this many bytes of the stream. */
-  noteTaken(bytes: number): void {
-    this.#untakenBytes -= bytes
-    this.#resume?.()
-    this.#resume = null
+  /** The follower has all messages before this number, and room for more. */
+  noteTaken(number: number): void {
+    this.#outbox.noteTaken(number)
+  }
+
+  sendAgain(number: number): void {
+    this.#outbox.sendAgain(number)
   }
 
   leave(): void {
-    if (this.#hasLeft) return
     this.#hasLeft = true
-    this.#subscriber?.leave()
-    this.#resume?.()
+    this.#outbox.close()
+    this.#left.resolve()
   }
 
-  async #relay(subscriber: Subscriber): Promise<void> {
-    for (let number = 0; !this.#hasLeft; number++) {
-      const lump = await subscriber.read()
-      if (!lump) return
-      this.#untakenBytes += lump.bytes.length
-      if (!(await this.#send({ kind: KINDS.events, payload: lump.bytes, number }))) this.leave()
-      while (this.#untakenBytes >= UNTAKEN_LIMIT_BYTES && !this.#hasLeft) {
-        await new Promise<void>(resolve => {
-          this.#resume = resolve
-        })
+  /** A heartbeat says how many messages went out, so that the follower notices when the last of them was lost. */
+  #beat(): void {
+    if (this.#beatsLeft-- <= 0) this.leave()
+    this.#sendOnce({ kind: KINDS.heartbeat, number: this.#outbox.next }).catch(() => {})
+  }
+
+  async #tell(call: SharedCall | undefined, subscriber: Subscriber | null): Promise<void> {
+    const closing = call && subscriber ? await this.#relay(call, subscriber).catch(() => BROKEN_OFF) : BROKEN_OFF
+    await this.#outbox.put(closing)
+    this.#beatsLeft = LINGERS_BEATS
+    await this.#left.promise
+  }
+
+  /** Sends the stream, if there is one; resolves to the last message. */
+  async #relay(call: SharedCall, subscriber: Subscriber): Promise<OutgoingMessage> {
+    if ((await call.started) === 'stream') {
+      await this.#outbox.put({ kind: KINDS.streamStarted })
+      for (let lump = await subscriber.read(); lump && !this.#hasLeft; lump = await subscriber.read()) {
+        await this.#outbox.put({ kind: KINDS.events, payload: lump.bytes })
       }
     }
-  }
-
-  async #send(message: OutgoingMessage): Promise<boolean> {
-    for (const deadlineMs = performance.now() + RETRY_FOR_MS; ; await Bun.sleep(RETRY_EVERY_MS)) {
-      if (await this.#sendOnce(message).catch(() => false)) return true
-      if (performance.now() > deadlineMs) return false
-    }
+    return closingOf(await call.settled)
   }
 }
+
+const BROKEN_OFF: OutgoingMessage = { kind: KINDS.notShareable, payload: Uint8Array.of(ENDS.brokenOff) }
 
 /**
  * The last message, for a stream that did not break off. It carries no cached entry, which the other process reads itself, and no
  * failure, which it can try again itself.
  */
-function closing(settlement: Settlement): OutgoingMessage {
+function closingOf(settlement: Settlement): OutgoingMessage {
   if (settlement.kind === 'complete') return { kind: KINDS.complete, payload: encodeEntry(settlement.entry) }
   const hasFailed = settlement.kind === 'notShareable' && settlement.failure !== null
-  return { kind: KINDS.notShareable, number: hasFailed ? ENDS.failureDelivered : ENDS.delivered }
+  return {
+    kind: KINDS.notShareable,
+    payload: Uint8Array.of(hasFailed ? ENDS.failureDelivered : ENDS.delivered),
+  }
 }

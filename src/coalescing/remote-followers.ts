@@ -25,10 +25,11 @@ export class RemoteFollowers {
       const [callId = '', processId = ''] = Buffer.from(payload).toString('latin1').split(' ')
       void this.#serve(callId, followerId, processId)
     } else if (kind === KINDS.leave) this.#followers.get(followerId)?.leave()
+    else if (kind === KINDS.again) this.#followers.get(followerId)?.sendAgain(number)
     else if (kind === KINDS.taken) this.#followers.get(followerId)?.noteTaken(number)
   }
 
-  /** Ends when the follower has its last message, has left, or cannot be reached. */
+  /** Ends when the follower has its last message and has left, or cannot be reached. */
   async #serve(callId: string, followerId: string, processId: string): Promise<void> {
     const follower = new RemoteFollower(message => this.#bus.send(processId, encodeMessage({ ...message, followerId })))
     this.#followers.set(followerId, follower)

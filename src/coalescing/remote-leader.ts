@@ -7,10 +7,8 @@ import type { Lease, ProcessBus } from '../redis/process-bus.ts'
 import { ENDS, encodeMessage, KINDS, type Message } from './messages.ts'
 import type { Settlement, SharedCall } from './shared-call.ts'
 
-/** A leader that sends nothing for this long counts as dead, */
-const SILENCE_LIMIT_MS = 3_000
-/** unless this process could not receive: then the limit is this long. */
-const DEAF_LIMIT_MS = 8_000
+/** A leader that sends nothing while this process hears itself so many times, once a second, is dead. */
+const MOST_MISSED_HEARTBEATS = 5
 
 export interface FollowedCall {
   /** Under which this process follows. */
@@ -25,73 +23,75 @@ export interface FollowedCall {
 export class RemoteLeader {
   readonly #bus: ProcessBus
   readonly #followed: FollowedCall
-  #silence: ReturnType<typeof setTimeout>
-  #heardAtMs = performance.now()
-  #nextNumber = 0
+  #missedHeartbeats = 0
+  /** The number of the next message: all before it arrived. */
+  #next = 0
+  /** All messages before this number arrived, and there is room for more. */
+  #taken = 0
+  /** The lost message that was asked for since the last heartbeat. */
+  #askedAgain: number | null = null
   #isOver = false
 
   constructor(bus: ProcessBus, followed: FollowedCall) {
     this.#bus = bus
     this.#followed = followed
-    this.#silence = this.#watch(SILENCE_LIMIT_MS)
   }
 
-  receive({ kind, number, payload }: Message): void {
+  /** Messages may arrive twice, or not at all: the leader repeats what is missing. */
+  receive(message: Message): void {
     if (this.#isOver) return
-    this.#heardAtMs = performance.now()
-    if (kind === KINDS.streamStarted) this.#followed.call.startStream()
-    else if (kind === KINDS.events) this.#takeEvents(number, payload)
-    else if (kind === KINDS.complete) {
-      const entry = decodeEntry(payload)
-      this.#settle(entry ? { kind: 'complete', entry } : NOT_SHAREABLE)
-    } else if (kind === KINDS.notShareable) this.#settle(NOT_SHAREABLE, number)
+    this.#missedHeartbeats = 0
+    const { kind, number } = message
+    if (kind === KINDS.heartbeat) this.#askedAgain = null
+    if (number > this.#next) this.#askAgain()
+    else if (kind === KINDS.heartbeat) this.#send(KINDS.taken, this.#taken)
+    else if (number === this.#next) this.#takeNext(message)
   }
 
-  /** The call settled before its leader's last message: there are no subscribers here any more. */
+  /** A message of this process to itself arrived, so a heartbeat of the leader could have, too. */
+  noteEcho(): void {
+    if (this.#isOver || ++this.#missedHeartbeats <= MOST_MISSED_HEARTBEATS) return
+    const { name, lease } = this.#followed
+    void this.#bus.releaseLease(name, lease).catch(() => {})
+    this.#settle(NOT_SHAREABLE)
+  }
+
+  /** The call has settled: this process has the last message, or no subscribers any more. */
   leave(): void {
-    if (this.#isOver) return
-    this.forget()
+    this.#isOver = true
     this.#send(KINDS.leave)
   }
 
-  /** Handles no more messages, and expects none. */
-  forget(): void {
-    this.#isOver = true
-    clearTimeout(this.#silence)
+  #takeNext({ kind, payload }: Message): void {
+    const number = ++this.#next
+    if (kind === KINDS.streamStarted) this.#followed.call.startStream()
+    else if (kind === KINDS.events) {
+      const lump = new EventLump(createEventSplitter().push(payload))
+      // Acknowledged when there is room for more, so that the readers here set the leader's pace.
+      void this.#followed.call.push(lump).then(() => {
+        this.#taken = Math.max(this.#taken, number)
+        this.#send(KINDS.taken, this.#taken)
+      })
+    } else if (kind === KINDS.complete) {
+      const entry = decodeEntry(payload)
+      this.#settle(entry ? { kind: 'complete', entry } : NOT_SHAREABLE)
+    } else if (kind === KINDS.notShareable) this.#settle(NOT_SHAREABLE, payload[0])
   }
 
-  /** Acknowledges the bytes when there is room for more, so that the readers here set the leader's pace. */
-  #takeEvents(number: number, payload: Uint8Array): void {
-    if (number !== this.#nextNumber++) {
-      this.#settle(NOT_SHAREABLE)
-      return
-    }
-    const lump = new EventLump(createEventSplitter().push(payload))
-    void this.#followed.call.push(lump).then(() => this.#send(KINDS.taken, payload.length))
+  #askAgain(): void {
+    if (this.#askedAgain === this.#next) return
+    this.#askedAgain = this.#next
+    this.#send(KINDS.again, this.#next)
   }
 
-  #send(kind: typeof KINDS.leave | typeof KINDS.taken, number = 0): void {
+  #send(kind: typeof KINDS.leave | typeof KINDS.taken | typeof KINDS.again, number = 0): void {
     const { lease, followerId } = this.#followed
     void this.#bus.send(lease.processId, encodeMessage({ kind, followerId, number })).catch(() => {})
   }
 
-  #watch(afterMs: number): ReturnType<typeof setTimeout> {
-    return setTimeout(() => {
-      const limitMs = this.#bus.isListening() ? SILENCE_LIMIT_MS : DEAF_LIMIT_MS
-      const leftMs = limitMs - (performance.now() - this.#heardAtMs)
-      if (leftMs > 0) {
-        this.#silence = this.#watch(Math.max(100, Math.min(leftMs, SILENCE_LIMIT_MS)))
-        return
-      }
-      const { name, lease } = this.#followed
-      void this.#bus.releaseLease(name, lease).catch(() => {})
-      this.#settle(NOT_SHAREABLE)
-    }, afterMs)
-  }
-
   /** Breaks a partly delivered stream off, unless it is complete or `end` says that all events were delivered. */
   #settle(settlement: Settlement, end: number = ENDS.brokenOff): void {
-    this.forget()
+    this.#isOver = true
     const { call } = this.#followed
     if (settlement.kind === 'complete' || end === ENDS.delivered) call.settle(settlement)
     else if (end === ENDS.failureDelivered) call.settle({ kind: 'notShareable', failure: refuse('upstreamBrokeOff') })

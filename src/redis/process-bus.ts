@@ -30,14 +30,12 @@ export interface ProcessBus {
   send(processId: string, message: Uint8Array): Promise<boolean>
   /** Sets the handler of messages to this process. */
   listen(onMessage: (message: Uint8Array) => void): void
-  /** Whether messages can reach this process now. */
-  isListening(): boolean
   /** Stops listening. */
   close(): Promise<void>
 }
 
-/** A dead leader's lease expires after this long; a living leader renews it. */
-const LEASE_LIFETIME_MS = 10_000
+/** A living leader renews its lease, also after Redis stood still for some seconds. That of a leader known to be dead is released. */
+const LEASE_LIFETIME_MS = 20_000
 
 /** Without a reply by then, the process goes on by itself. */
 const TIME_LIMIT_MS = 300
@@ -65,7 +63,6 @@ export function openProcessBus({ redis: connection, url, installationId, entries
   const processId = crypto.randomUUID()
   const prefix = installationPrefix(installationId)
   const named = (name: string) => prefix + name
-  // Releases before integrity tags use another channel name: the two receive nothing from each other, and each leads its own calls.
   const channelOf = (id: string) => `bus:${id}`
   const inTime = createTimeLimit(TIME_LIMIT_MS)
   // A connection that subscribes can do nothing else.
@@ -105,7 +102,6 @@ export function openProcessBus({ redis: connection, url, installationId, entries
     listen(handler) {
       onMessage = handler
     },
-    isListening: () => listener.status === 'ready',
     async close() {
       listener.disconnect()
     },

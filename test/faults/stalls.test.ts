@@ -1,0 +1,116 @@
+import { Redis } from 'ioredis'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import type { Database } from '../../src/postgres/database.ts'
+import { openRealDatabase } from '../../src/postgres/real.ts'
+import { question, textOf } from '../harness/chat.ts'
+import { ask, post } from '../harness/client.ts'
+import { waitUntil } from '../harness/wait-until.ts'
+import { type Standin, startStandin } from '../standin/server.ts'
+import { openAccounts } from './accounts.ts'
+import { describeFaults } from './describe-faults.ts'
+import { type ProxyProcess, startProxyProcess } from './proxy-process.ts'
+import { type PrivateServer, startPostgres, startRedis } from './servers.ts'
+
+const STREAMS = 24
+const STALL_MS = 5_000
+/** The streams outlast a stall by some seconds. */
+const LONG_STREAM = { kind: 'answer', contentChars: 640, chunkPauseMs: 100 } as const
+
+describeFaults('followers in another process', () => {
+  let postgres: PrivateServer
+  let redis: PrivateServer
+  let upstream: Standin
+  let leading: ProxyProcess
+  let following: ProxyProcess
+  let database: Database
+  let key: string
+
+  const start = () =>
+    startProxyProcess({
+      DATABASE_URL: postgres.url,
+      REDIS_URL: redis.url,
+      AGGREGATOR_BASE_URL: upstream.baseUrl,
+      AGGREGATOR_API_KEY: 'k',
+    })
+
+  beforeAll(async () => {
+    ;[postgres, redis, upstream] = await Promise.all([startPostgres(), startRedis(), startStandin()])
+    ;[leading, following] = await Promise.all([start(), start()])
+    database = openRealDatabase({ url: postgres.url, maxConnections: 2 })
+    key = (await openAccounts(database).create({ type: 'project' })).key
+  })
+  afterAll(async () => {
+    await database?.close()
+    await upstream?.stop()
+    await Promise.all([postgres?.remove(), redis?.remove()])
+  })
+  beforeEach(() => {
+    upstream.reset()
+    upstream.script(LONG_STREAM)
+  })
+
+  /** Streams led by one process and followed by the other; resolves when all of them are under way. */
+  async function shareStreams(name: string, count = STREAMS) {
+    const asked = Array.from({ length: count }, (_, i) => question(`${name} ${i}?`, { stream: true }))
+    const leaders = asked.map(body => ask(leading, key, body))
+    await waitUntil('the leaders ask', 30_000, () => upstream.requests.length === count)
+    const followers = await Promise.all(asked.map(body => post(following, key, '/chat/completions', body)))
+    return { leaders, followers: followers.map(response => response.text()) }
+  }
+
+  async function expectWhole({ leaders, followers }: Awaited<ReturnType<typeof shareStreams>>): Promise<void> {
+    const led = await Promise.all(leaders)
+    const followed = await Promise.all(followers)
+    for (const answer of led) expect(answer.text.trimEnd()).toMatch(/data: \[DONE\]$/)
+    expect(followed.map(text => textOf({ json: null, text }))).toEqual(led.map(textOf))
+    expect(upstream.requests).toHaveLength(led.length)
+  }
+
+  test(`outlive ${STALL_MS / 1_000} s in which Redis stands still, streamed ones too`, async () => {
+    const streams = await shareStreams('Frozen')
+    redis.freeze()
+    await Bun.sleep(STALL_MS)
+    redis.thaw()
+    await expectWhole(streams)
+  })
+
+  test('outlive a restart of Redis', async () => {
+    const streams = await shareStreams('Restarted')
+    await redis.stop()
+    await Bun.sleep(1_000)
+    await redis.start()
+    await expectWhole(streams)
+  })
+
+  test('outlive the end of their connections to Redis', async () => {
+    const streams = await shareStreams('Cut')
+    const operator = new Redis(redis.url)
+    for (let time = 0; time < 8; time++) {
+      await operator.call('CLIENT', 'KILL', 'TYPE', 'pubsub')
+      await Bun.sleep(300)
+    }
+    operator.disconnect()
+    await expectWhole(streams)
+  })
+
+  test('of a leader whose process is killed: a stream ends with an error, others get an answer of their own', async () => {
+    const { leaders, followers } = await shareStreams('Killed', 2)
+    const plain = question('Killed plainly?')
+    upstream.script({ kind: 'hang', after: 'nothing' })
+    const lead = ask(leading, key, plain).catch(() => null)
+    await waitUntil('it asks', 30_000, () => upstream.requests.length === 3)
+    const followed = ask(following, key, plain)
+    await Bun.sleep(500)
+    leading.signal('SIGKILL')
+    const killedAtMs = performance.now()
+    await Promise.allSettled([...leaders, lead])
+    upstream.script({ kind: 'answer', content: 'my own' })
+    for (const text of await Promise.all(followers)) {
+      expect(text).toContain('data: {"error":')
+      expect(text).not.toContain('[DONE]')
+    }
+    expect(performance.now() - killedAtMs).toBeLessThan(10_000)
+    expect(textOf(await followed)).toBe('my own')
+    expect((await followed).cache).toBe('MISS')
+  })
+})
