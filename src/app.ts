@@ -1,8 +1,7 @@
 /** Wires the stages together; no logic of its own, so that tests boot the real application. */
 import { createAdmission } from './admission/admission.ts'
+import { createQuota, type Quota } from './admission/quota.ts'
 import { createRateWindows } from './admission/rate-windows.ts'
-import { createReservations, type Reservations } from './admission/reservations.ts'
-import { createRequestReserver } from './admission/reserve-requests.ts'
 import { type Cache, createCache } from './cache/cache.ts'
 import { createExplainer, type Explainer } from './cache/explain.ts'
 import { createJudge } from './cache/judge/judge.ts'
@@ -89,13 +88,13 @@ export async function createApp(options: AppOptions): Promise<App> {
   const modelRouter = createModelRouter({ catalogue, sandbox: createSandboxProvider(), ...providers })
   const caching = await createCaching(options, catalogue, modelRouter)
   const windows = createRateWindows(store)
-  const reservations = createReservations(database, windows)
+  const quota = createQuota(database, windows)
   const recorder = createUsageRecorder(database, log)
   const wordings = createWordings(createVault(() => readEncryptionKeys(config)))
   const semanticHits = createSemanticHitRecorder(database, wordings.seal, log)
-  const accounting = createAccounting({ recorder, semanticHits, reservations, catalogue, log })
+  const accounting = createAccounting({ recorder, semanticHits, quota, catalogue, log })
   const stages: Stages = {
-    admission: createAdmission({ store, windows, reservations }),
+    admission: createAdmission({ store, windows, quota }),
     largeBodies,
     cache: caching.cache,
     catalogue,
@@ -115,7 +114,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   const adminSetup = { config, database, store: ownWindows, refusals, log }
   const http = createHttp({
     idleTimeoutSeconds,
-    ...createEndpoints(options, stages, reservations, caching.explainer),
+    ...createEndpoints(options, stages, caching.explainer),
     config,
     checkHealth: createHealthCheck({ database, store, circuits: providers.circuits }),
     connections,
@@ -130,8 +129,8 @@ export async function createApp(options: AppOptions): Promise<App> {
     noteCut: accounting.noteCut,
     dashboard: typeof config.dashboard === 'number' ? createDashboardServer(adminSetup) : null,
     flush(timeLimitMs) {
-      const recorders = [recorder, semanticHits, reservations, caching.vectors, refusalRecorder]
-      return flushAll(caching.cache, recorders, timeLimitMs)
+      const recorders = [recorder, semanticHits, caching.vectors, refusalRecorder]
+      return flushAll(caching.cache, quota, recorders, timeLimitMs)
     },
     async close() {
       maintenance.stop()
@@ -148,10 +147,16 @@ interface Recorder {
 }
 
 /** A request whose tokens are being counted is accounted for afterwards, so half of the time is kept for writing. */
-async function flushAll(cache: Cache, recorders: readonly Recorder[], timeLimitMs: number): Promise<void> {
+async function flushAll(
+  cache: Cache,
+  quota: Quota,
+  recorders: readonly Recorder[],
+  timeLimitMs: number,
+): Promise<void> {
   await withinTimeLimit(timeLimitMs / 2, offLoop.idle()).catch(() => {})
-  const flushed = withinTimeLimit(timeLimitMs / 2, cache.flush()).catch(() => {})
-  await Promise.all([flushed, ...recorders.map(each => each.drain(timeLimitMs / 2))])
+  const unlimited = [cache.flush(), quota.settled()]
+  const flushed = unlimited.map(each => withinTimeLimit(timeLimitMs / 2, each).catch(() => {}))
+  await Promise.all([...flushed, ...recorders.map(each => each.drain(timeLimitMs / 2))])
 }
 
 /** Creates the cache, and what learns in the background which entries may be served. */
@@ -177,17 +182,12 @@ async function createCaching(
 }
 
 /** Creates the handlers of the API's endpoints. */
-function createEndpoints(
-  { database, store }: AppOptions,
-  stages: Stages,
-  reservations: Reservations,
-  explainer: Explainer,
-) {
+function createEndpoints({ database, store }: AppOptions, stages: Stages, explainer: Explainer) {
   const { admission, modelRouter, cache } = stages
   return {
     pipeline: createPipeline(stages),
     passThrough: createPassThrough(stages),
-    keptObjects: createKeptObjects({ stages, database, reserver: createRequestReserver(database, reservations) }),
+    keptObjects: createKeptObjects({ stages, database }),
     countTokens: createTokenCounter(stages),
     storedResponses: createStoredResponses({ admission, modelRouter, cache, database, store }),
     cacheQuestions: {

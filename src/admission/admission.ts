@@ -3,11 +3,9 @@
 import { refuse } from '../errors.ts'
 import type { Account, UnknownKey } from '../postgres/admit.ts'
 import type { FastStore } from '../stores/fast-store.ts'
-import { createKeyValidation, refuseInactive } from './key-validation.ts'
-import type { Passed, RateWindows } from './rate-windows.ts'
-import { rateLimitExceeded } from './refusals.ts'
-import { createRequestsUnderWay } from './requests-under-way.ts'
-import type { Reservations } from './reservations.ts'
+import { createKeyValidation, refuseInactive } from './api-key.ts'
+import type { Quota } from './quota.ts'
+import { type Passed, type RateWindows, rateLimitExceeded } from './rate-windows.ts'
 
 export interface Admitted {
   /** Key, project and settings, as the database had them when the request was counted. */
@@ -30,6 +28,11 @@ export interface Admission {
    * `exactKey` names an exact entry to read in the same round trip.
    */
   admit(keyHash: string, address: string, exactKey: string | null): Promise<Admitted>
+  /**
+   * Counts further requests in the month of an admitted request's key, all or none: a batch counts as many as it holds. Resolves to a
+   * function that gives them back. Otherwise throws 401, 403, 429 or 503, with nothing counted.
+   */
+  admitMore(keyHash: string, requests: number): Promise<() => void>
 }
 
 /** A request that does not count against the month. */
@@ -39,14 +42,14 @@ export interface UncountedRequest {
   whenOver(leave: () => void): void
 }
 
-export interface AdmissionOptions {
+interface AdmissionOptions {
   store: FastStore
   windows: RateWindows
-  reservations: Reservations
+  quota: Quota
 }
 
-export function createAdmission({ store, windows, reservations }: AdmissionOptions): Admission {
-  const keys = createKeyValidation(store, reservations)
+export function createAdmission({ store, windows, quota }: AdmissionOptions): Admission {
+  const keys = createKeyValidation(store, quota)
   const underWay = createRequestsUnderWay()
 
   /** Counts one request in the account's windows. Throws 429 when one is full; returns null when the account's limits have changed. */
@@ -73,7 +76,7 @@ export function createAdmission({ store, windows, reservations }: AdmissionOptio
     for (let guess = known; ; guess = keys.lastKnown(keyHash) ?? (await keys.validateUnknown(keyHash, address))) {
       const pass = await countInWindows(keyHash, guess, address, exactKey)
       if (!pass) continue
-      const { account, reserved } = await reservations.reserve(keyHash).catch(async error => {
+      const { account, reserved } = await quota.reserve(keyHash).catch(async error => {
         await pass.uncount()
         throw error
       })
@@ -81,7 +84,7 @@ export function createAdmission({ store, windows, reservations }: AdmissionOptio
       if (account !== guess) keys.note(keyHash, account)
       if (reserved && sameLimits(guess, account)) return { account, entry: pass.entry }
       await pass.uncount()
-      if (reserved) reservations.refund(account)
+      if (reserved) quota.refund(account)
       refuseInactive(account)
       if (!reserved) throw refuse('monthlyQuotaExceeded')
     }
@@ -112,7 +115,16 @@ export function createAdmission({ store, windows, reservations }: AdmissionOptio
         throw error
       }
     },
+    admitMore: (keyHash, requests) => admitMore(quota, keyHash, requests),
   }
+}
+
+async function admitMore(quota: Quota, keyHash: string, requests: number): Promise<() => void> {
+  if (requests === 0) return () => {}
+  const { account, reserved } = await quota.reserve(keyHash, requests)
+  refuseInactive(account)
+  if (!reserved) throw refuse('monthlyQuotaExceeded')
+  return () => quota.refund(account, requests)
 }
 
 /** Whether a count in one account's windows is valid for the other account. */
@@ -123,4 +135,26 @@ function sameLimits(guess: Account, account: Account | UnknownKey): boolean {
     guess.requests_per_minute === account.requests_per_minute &&
     guess.requests_per_minute_per_address === account.requests_per_minute_per_address
   )
+}
+
+/** Limits each key's concurrent requests in this process, so that one key's slow requests leave room for other keys. */
+function createRequestsUnderWay() {
+  const counts = new Map<number, number>()
+
+  return {
+    /** Throws a 429 when the key has as many requests in flight as its plan allows. Call the returned function when the request is over. */
+    enter({ key_id, concurrent_requests }: Account): () => void {
+      const others = counts.get(key_id) ?? 0
+      if (others >= concurrent_requests) throw refuse('tooManyAtOnce', { limit: concurrent_requests })
+      counts.set(key_id, others + 1)
+      let isOver = false
+      return () => {
+        if (isOver) return
+        isOver = true
+        const left = (counts.get(key_id) ?? 1) - 1
+        if (left > 0) counts.set(key_id, left)
+        else counts.delete(key_id)
+      }
+    },
+  }
 }

@@ -1,7 +1,20 @@
-/** The service key in the Authorization header: its format and its hash. */
+/** The service key: its format, its hash, and whether it is good, which it is when the database says so now. */
+import { LRUCache } from 'lru-cache'
 import { refuse } from '../errors.ts'
+import type { Account, UnknownKey } from '../postgres/admit.ts'
+import { type FastStore, unknownKeyWindowName } from '../stores/fast-store.ts'
+import type { Quota } from './quota.ts'
+import { rateLimitExceeded } from './rate-windows.ts'
 
 const KEY_FORM = /^lgw_(proj|test)_[0-9A-Za-z_-]{8,200}$/
+
+/** Accounts kept in memory: guesses that save a round trip, never verdicts. */
+const MAX_KNOWN_KEYS = 100_000
+
+/** Unknown keys per address and minute. Beyond that they are queued, so that guessing keys costs few database calls. */
+const UNKNOWN_KEYS_PER_MINUTE = 120
+const RELEASE_EVERY_MS = 200
+const MAX_QUEUED = 1_000
 
 /** Hex SHA-256 of the Bearer key. Throws 401 when the header is missing, is not Bearer, or holds no key of this proxy's format. */
 export function hashBearerKey(authorization: string | null): string {
@@ -10,4 +23,91 @@ export function hashBearerKey(authorization: string | null): string {
   const key = match?.[1]
   if (key === undefined || !KEY_FORM.test(key)) throw refuse('invalidKey')
   return Bun.SHA256.hash(key, 'hex')
+}
+
+export interface KeyValidation {
+  /** The key's account as last seen: a guess, never a verdict. Null when the key is not known to be good. */
+  lastKnown(keyHash: string): Account | null
+  /** Remembers what the database just said about the key. */
+  note(keyHash: string, account: Account | UnknownKey): void
+  /** Throws 401, 403 or 503 unless the database confirms that the key is good now. */
+  validate(keyHash: string): Promise<Account>
+  /**
+   * As `validate`, for a key that is not known to be good. Throws 429, too, after many bad keys from its address. Concurrent requests
+   * with the same key and address share one call.
+   */
+  validateUnknown(keyHash: string, address: string): Promise<Account>
+}
+
+export function createKeyValidation(store: FastStore, quota: Pick<Quota, 'validate'>): KeyValidation {
+  // Every entry has size 1. With `max` instead, the library would allocate room for all entries at each start.
+  const known = new LRUCache<string, Account>({ maxSize: MAX_KNOWN_KEYS, sizeCalculation: () => 1 })
+  const slowLane = createSlowLane()
+  const validating = new Map<string, Promise<Account>>()
+
+  function note(keyHash: string, account: Account | UnknownKey): void {
+    if (account.verdict === 'active') known.set(keyHash, account)
+    else known.delete(keyHash)
+  }
+
+  async function ask(keyHash: string): Promise<Account | UnknownKey> {
+    const account = await quota.validate(keyHash)
+    note(keyHash, account)
+    return account
+  }
+
+  /** After too many bad keys, further unproven keys from the address are queued. */
+  async function validateInTurn(keyHash: string, address: string): Promise<Account> {
+    const window = { name: unknownKeyWindowName(address), limit: UNKNOWN_KEYS_PER_MINUTE }
+    const counted = await store.pass({ requests: 1, windows: [window], entries: [] })
+    const isCrowded = counted.granted === 0
+    if (isCrowded && !(await slowLane.enter())) throw rateLimitExceeded(UNKNOWN_KEYS_PER_MINUTE, counted.waitMs)
+    const account = await ask(keyHash)
+    if (account.verdict !== 'unknown' && !isCrowded) await store.uncount([window.name], 1, counted.countedAtSecond)
+    if (account.verdict === 'unknown' && isCrowded) throw rateLimitExceeded(UNKNOWN_KEYS_PER_MINUTE, counted.waitMs)
+    refuseInactive(account)
+    return account
+  }
+
+  return {
+    lastKnown: keyHash => known.get(keyHash) ?? null,
+    note,
+    async validate(keyHash) {
+      const account = await ask(keyHash)
+      refuseInactive(account)
+      return account
+    },
+    validateUnknown(keyHash, address) {
+      const name = `${keyHash} ${address}`
+      const shared = validating.get(name) ?? validateInTurn(keyHash, address).finally(() => validating.delete(name))
+      validating.set(name, shared)
+      return shared
+    },
+  }
+}
+
+/** Throws 401 or 403 for a key that is not active. */
+export function refuseInactive(reply: Account | UnknownKey): asserts reply is Account {
+  if (reply.verdict === 'disabled') throw refuse('disabledKey')
+  if (reply.verdict !== 'active') throw refuse('invalidKey')
+}
+
+/** The queue for unproven keys under load. Everything queued is released together, a few times a second. */
+function createSlowLane() {
+  let waiting: ((isReleased: boolean) => void)[] = []
+
+  function release(): void {
+    const all = waiting
+    waiting = []
+    for (const resolve of all) resolve(true)
+  }
+
+  return {
+    /** Resolves to true when released; resolves to false at once when the queue is full. */
+    enter(): Promise<boolean> {
+      if (waiting.length >= MAX_QUEUED) return Promise.resolve(false)
+      if (waiting.length === 0) setTimeout(release, RELEASE_EVERY_MS)
+      return new Promise(resolve => waiting.push(resolve))
+    },
+  }
 }

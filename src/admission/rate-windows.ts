@@ -1,6 +1,6 @@
 /** Counts rate windows and reads exact entries in batches: waiting requests of the same key and address are counted together. */
 
-import { refuse } from '../errors.ts'
+import { type ProxyError, refuse } from '../errors.ts'
 import { createBatcher } from '../event-loop/batcher.ts'
 import type { Account } from '../postgres/admit.ts'
 import {
@@ -129,4 +129,10 @@ function findFullWindow(windows: readonly Window[], { totals }: PassVerdict): Wi
   const full = windows.find((window, i) => (totals[i] ?? 0) >= window.limit) ?? windows[0]
   if (!full) throw new Error('A request has windows')
   return full
+}
+
+/** The 429 of a rate window; it tells the client when to come back. */
+export function rateLimitExceeded(limit: number, waitMs: number): ProxyError {
+  const seconds = Math.max(1, Math.ceil(waitMs / 1000))
+  return refuse('rateLimited', { limit, seconds })
 }

@@ -1,6 +1,6 @@
 /** Accounts for each request once, when it ends: a usage record, a log line and, if the request does not count, a refund. */
 
-import type { Reservations } from '../admission/reservations.ts'
+import type { Quota } from '../admission/quota.ts'
 import { takeAskedText } from '../cache/asked-text.ts'
 import type { CacheQuery } from '../cache/cache-query.ts'
 import type { NearMiss, SemanticMatch } from '../cache/match.ts'
@@ -47,7 +47,7 @@ export interface Accounting {
 export interface AccountingOptions {
   recorder: UsageRecorder
   semanticHits: SemanticHitRecorder
-  reservations: Pick<Reservations, 'refund'>
+  quota: Pick<Quota, 'refund'>
   catalogue: Catalogue
   log: Log
 }
@@ -139,9 +139,9 @@ class OpenAccount implements RequestAccounting {
     if (this.#isFinished) return
     this.#isFinished = true
     this.#onFinish()
-    const { recorder, reservations, catalogue, log } = this.#options
+    const { recorder, quota, catalogue, log } = this.#options
     const account = this.#account
-    if (!outcome.counts) reservations.refund(account)
+    if (!outcome.counts) quota.refund(account)
     const query = this.#query
     if (!query) return
     const recorded = { request: this.#request, account, query, latencyMs: this.#latencyMs, judgeUsd: this.#judgeUsd }

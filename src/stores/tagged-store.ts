@@ -1,7 +1,12 @@
 /** A fast store whose entries carry integrity tags: an entry with a wrong tag is a miss, and is deleted. Messages carry tags as well. */
+import { LRUCache } from 'lru-cache'
 import { type EntryTags, TAG_BYTES } from './entry-tags.ts'
 import { aliasTarget, type FastStore } from './fast-store.ts'
-import { createKnownEntries } from './known-entries.ts'
+
+/** Entries whose tags were right are remembered, up to so many bytes: the same bytes under the same name are not checked again. */
+const KNOWN_BYTES = 32 * 1_048_576
+/** Larger entries are checked each time, at several GB/s. */
+const LARGEST_KNOWN_BYTES = 65_536
 
 export interface TaggedEntries {
   /** Returns a name's stored bytes without tags; null when a tag is wrong. */
@@ -90,4 +95,33 @@ function openTagged(tags: EntryTags, name: string, stored: Uint8Array): Opened {
   const start = end + TAG_BYTES - alias.length
   stored.copyWithin(start, TAG_BYTES, end)
   return { bytes: stored.subarray(start) }
+}
+
+interface KnownEntry {
+  stored: Buffer
+  opened: Uint8Array
+}
+
+function createKnownEntries() {
+  const known = new LRUCache<string, KnownEntry>({
+    maxSize: KNOWN_BYTES,
+    sizeCalculation: ({ stored, opened }, name) => name.length + stored.length + opened.length,
+  })
+
+  return {
+    /** Returns the opened entry for a name's stored bytes; undefined unless they are the bytes that were last valid. */
+    find(name: string, stored: Uint8Array): Uint8Array | undefined {
+      const entry = known.get(name)
+      return entry?.stored.equals(stored) ? entry.opened : undefined
+    },
+    /** Checks the bytes with `open`, which may overwrite its input, and remembers the result. */
+    open(name: string, stored: Uint8Array, open: (stored: Uint8Array) => Uint8Array | null): Uint8Array | null {
+      if (stored.length > LARGEST_KNOWN_BYTES) return open(stored)
+      // Copies, because a store's bytes are a view of a larger buffer.
+      const own = Buffer.from(stored)
+      const opened = open(stored)
+      if (opened) known.set(name, { stored: own, opened: Buffer.from(opened) })
+      return opened
+    },
+  }
 }

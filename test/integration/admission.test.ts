@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createAdmission } from '../../src/admission/admission.ts'
+import { createQuota } from '../../src/admission/quota.ts'
 import { createRateWindows } from '../../src/admission/rate-windows.ts'
-import { createReservations } from '../../src/admission/reservations.ts'
 import { ProxyError } from '../../src/errors.ts'
 import { createProject, issueKey } from '../../src/postgres/projects.ts'
 import { describeBackends, type Stores } from '../harness/backends.ts'
@@ -19,8 +19,8 @@ async function openAdmission({ database, store }: Stores, plan: keyof typeof PLA
   await createProject(database, project, plan)
   const keyHash = Bun.SHA256.hash(await issueKey(database, project, 'project', 'k'), 'hex')
   const windows = createRateWindows(store)
-  const reservations = createReservations(database, windows)
-  const admission = createAdmission({ store, windows, reservations })
+  const quota = createQuota(database, windows)
+  const admission = createAdmission({ store, windows, quota })
   return {
     admit: () => admission.admit(keyHash, ADDRESS, null),
     /** The code of the refusal, or null. */
@@ -31,7 +31,7 @@ async function openAdmission({ database, store }: Stores, plan: keyof typeof PLA
       ),
     run: (statement: string) => database.call(statement.replaceAll('$project', project), []),
     async counted() {
-      await reservations.drain(30_000)
+      await quota.settled()
       const [row] = await database.call<{ requests: number }>(
         `select coalesce(sum(c.requests), 0)::integer as requests
         from monthly_counters c join projects p on p.id = c.project_id where p.name = '${project}'`,

@@ -1,5 +1,4 @@
 /** The dependencies shared by all operations on files and batches, and the context of a request that creates one. */
-import type { RequestReserver } from '../../admission/reserve-requests.ts'
 import type { KeptReference } from '../../formats/kept-references.ts'
 import type { Account } from '../../postgres/admit.ts'
 import type { Database } from '../../postgres/database.ts'
@@ -11,7 +10,6 @@ import type { Stages } from '../stages.ts'
 export interface KeptRoom {
   stages: Stages
   database: Database
-  reserver: RequestReserver
 }
 
 /** An admitted request for a new file or batch. */

@@ -10,7 +10,7 @@ import { makeObject } from './make-object.ts'
 
 export async function startBatch(context: MakingContext, room: KeptRoom): Promise<ProxyResponse> {
   const { account, keyHash, passed, references } = context
-  const { stages, database, reserver } = room
+  const { stages, database } = room
   // A test key learns that it has no files at all, rather than that this file is not its own.
   const anybody = stages.modelRouter.keeperOfFiles(account)
   if (account.key_type === 'test' && anybody instanceof ProxyError) throw anybody
@@ -31,7 +31,7 @@ export async function startBatch(context: MakingContext, room: KeptRoom): Promis
   await stages.checkReferences(references, account, provider)
   if (account.allowed_models !== null) checkModels(file.models, account)
   // The request that starts the batch counts as one of them.
-  const giveBack = await reserver.reserve(keyHash, Math.max(0, file.requests - 1))
+  const giveBack = await stages.admission.admitMore(keyHash, Math.max(0, file.requests - 1))
   let isStarted = false
   try {
     const response = await makeObject(

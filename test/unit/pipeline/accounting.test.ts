@@ -30,7 +30,7 @@ function openRequest() {
   const options: AccountingOptions = {
     recorder: { record: record => left.records.push(record), drain: async () => {} },
     semanticHits: { record: () => {}, drain: async () => {} },
-    reservations: { refund: () => left.refunds++ },
+    quota: { refund: () => left.refunds++ },
     catalogue: {
       find: () => undefined,
       aliasOf: () => undefined,

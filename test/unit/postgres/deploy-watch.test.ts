@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { createDeployWatch } from '../../../src/admission/deploys.ts'
 import type { Database } from '../../../src/postgres/database.ts'
+import { createDeployWatch } from '../../../src/postgres/deploy-watch.ts'
 
 /** One that answers when it is told to, each question in its turn. */
 function createBusyDatabase() {

@@ -1,7 +1,9 @@
 /** Tells whether a deploy blocks the database. Requests then keep waiting instead of failing with a 503. */
 import { withinTimeLimit } from '../event-loop/time-limit.ts'
-import type { Database } from '../postgres/database.ts'
-import { isDeploying } from '../postgres/is-deploying.ts'
+import type { Database } from './database.ts'
+import { boolean, defineStatement, readOne } from './statement.ts'
+
+const IS_DEPLOYING = defineStatement('select is_deploying() as deploying', { deploying: boolean })
 
 /** A database that takes longer counts as gone. */
 const ANSWER_LIMIT_MS = 100
@@ -21,7 +23,10 @@ export function createDeployWatch(database: Database): DeployWatch {
   let heardAtMs = Number.NEGATIVE_INFINITY
 
   async function readNow(): Promise<boolean> {
-    const isOn = await isDeploying(database).catch(() => false)
+    const isOn = await readOne(database, IS_DEPLOYING).then(
+      ({ deploying }) => deploying,
+      () => false,
+    )
     if (isOn) heardAtMs = performance.now()
     return isOn
   }

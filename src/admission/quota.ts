@@ -1,0 +1,180 @@
+/**
+ * The ledger of months: requests are reserved here before they run, strictly in PostgreSQL, and fast because those that arrive while a
+ * batch is in flight share the next. However a reservation ends, what is answered is counted, and nothing else stays counted:
+ *
+ *     asked ─▶ batched ─▶ sent ─┬─ granted ──┬─ the request is answered ──────────────▶ 1 counted
+ *       ▲         ▲             │            └─ it fails, or is refused after all ────▶ 2 refunded
+ *       │         │             ├─ too few left of the month ─────────────────────────▶ 3 refused: 429
+ *       │         │             ├─ no such key, or not active ────────────────────────▶ 4 refused: 401, 403
+ *       │         │             ├─ the reply comes after the time limit ──────────────▶ 5 503; refunded when it comes
+ *       │         │             ├─ the reply is lost: asked again until it is known ──▶ 6 503; refunded then
+ *       │         └─ in a lane ─┼─ its counter is locked, for longer than the limit ──▶ 7 503; nothing was counted
+ *       │            of its own │
+ *       └─ a deploy is on ──────┴─ the database fails or refuses ─────────────────────▶ 8 503; nothing was counted
+ */
+import { LRUCache } from 'lru-cache'
+import { refuse } from '../errors.ts'
+import { createBatcher } from '../event-loop/batcher.ts'
+import { startTimeLimit } from '../event-loop/time-limit.ts'
+import type { Account, UnknownKey } from '../postgres/admit.ts'
+import { type Database, isLockedOut } from '../postgres/database.ts'
+import { createDeployWatch } from '../postgres/deploy-watch.ts'
+import { findLockedCounters } from '../postgres/find-locked-counters.ts'
+import { createQuotaLedger, type QuotaLedger, type RefundedAccount } from './quota-ledger.ts'
+import type { RateWindows } from './rate-windows.ts'
+
+/** A client must learn within a second that the database is gone; the rest of that second is for everything else. */
+const TIME_LIMIT_MS = 850
+/** The embedded database runs one call at a time: a burst is answered late rather than refused. */
+const EMBEDDED_TIME_LIMIT_MS = 30_000
+const MAX_BATCH = 1_000
+/** After a key's counter was found locked, the key's requests use a lane of their own for this long. */
+const REMEMBER_LOCKED_MS = 2_000
+const MAX_LOCKED = 10_000
+
+/** Requests wait this long for a deploy that locks the tables; then they fail. */
+const DEPLOY_LIMIT_MS = 15_000
+const AFTER_DEPLOY_MS = 50
+
+/** `reserved` tells whether all the requests that were asked for are; else none of them is. */
+export type Reservation = { reserved: true; account: Account } | { reserved: false; account: Account | UnknownKey }
+
+export interface Quota {
+  /** Validates a key without counting. Throws 503 when the database does not answer in time. */
+  validate(keyHash: string): Promise<Account | UnknownKey>
+  /** Validates a key and reserves requests of its month, all or none. Throws 503 when the database does not answer in time. */
+  reserve(keyHash: string, requests?: number): Promise<Reservation>
+  /** Gives reserved requests back, one by default; retries until the database has taken them. */
+  refund(account: RefundedAccount, requests?: number): void
+  /** Resolves when every lost reply is known and every refund has reached the database. */
+  settled(): Promise<void>
+}
+
+interface Ask {
+  keyHash: string
+  /** 0 only validates. */
+  requests: number
+}
+
+/** Another transaction holds a lock on the project's counter. */
+const LOCKED = Symbol('locked')
+type Reply = Reservation | typeof LOCKED
+
+/** `windows`: requests that are being counted there will be reserved here next. */
+export function createQuota(database: Database, windows: Pick<RateWindows, 'underWay'>): Quota {
+  const ledger = createQuotaLedger(database)
+  const timeLimitMs = database.backend === 'embedded' ? EMBEDDED_TIME_LIMIT_MS : TIME_LIMIT_MS
+  const deploys = createDeployWatch(database)
+  const openLane = () =>
+    createBatcher<Ask, Reply>({
+      run: asks => aheadOfLimit(deploys.askAhead, runBatch(database, ledger, asks)),
+      maxItems: MAX_BATCH,
+      timeLimitMs,
+      timeLimitError: () => refuse('databaseUnavailable'),
+      comesNext: windows.underWay,
+      onLateResult: ({ requests }, late) => {
+        if (late !== LOCKED && late.reserved) ledger.refund(late.account, requests)
+      },
+    })
+  const askWithAll = openLane()
+  /** For keys with locked counters, so that they delay no other key. */
+  const askApart = openLane()
+  const lockedLately = new LRUCache<string, true>({ max: MAX_LOCKED, ttl: REMEMBER_LOCKED_MS })
+
+  /** Waits while a deploy locks the tables. */
+  async function ask(asked: Ask): Promise<Reservation> {
+    const deadlineMs = performance.now() + DEPLOY_LIMIT_MS
+    for (;;) {
+      const startedAtMs = performance.now()
+      try {
+        return await askNow(asked)
+      } catch (error) {
+        if (performance.now() > deadlineMs || !(await deploys.isOn(startedAtMs))) throw error
+        await Bun.sleep(AFTER_DEPLOY_MS)
+      }
+    }
+  }
+
+  async function askNow(asked: Ask): Promise<Reservation> {
+    const deadlineMs = performance.now() + timeLimitMs
+    const { keyHash } = asked
+    let reply = lockedLately.has(keyHash) ? LOCKED : await askWithAll(asked)
+    while (reply === LOCKED) {
+      if (performance.now() > deadlineMs) throw refuse('databaseUnavailable')
+      lockedLately.set(keyHash, true)
+      reply = await askApart(asked)
+    }
+    if (lockedLately.size > 0) lockedLately.delete(keyHash)
+    return reply
+  }
+
+  return {
+    validate: async keyHash => (await ask({ keyHash, requests: 0 })).account,
+    reserve: (keyHash, requests = 1) => ask({ keyHash, requests }),
+    refund: (account, requests = 1) => ledger.refund(account, requests),
+    settled: ledger.settled,
+  }
+}
+
+/** Calls `onHalf` when half of the batch's time limit has passed and it is still in flight. */
+function aheadOfLimit<Replies>(onHalf: () => void, batch: Promise<Replies>): Promise<Replies> {
+  const endHalf = startTimeLimit(TIME_LIMIT_MS / 2, onHalf)
+  return batch.finally(endHalf)
+}
+
+/** Asks with a locked counter get LOCKED, so that no other ask waits for the lock. */
+async function runBatch(database: Database, ledger: QuotaLedger, asks: readonly Ask[]): Promise<Reply[]> {
+  try {
+    return await reserveAll(ledger, asks)
+  } catch (error) {
+    if (!isLockedOut(causeOf(error))) throw error
+  }
+  const locked = await findLockedCounters(database, [...new Set(asks.map(({ keyHash }) => keyHash))]).catch(unavailable)
+  const free = asks.filter(({ keyHash }) => !locked.has(keyHash))
+  const replies = free.length > 0 ? await reserveBehindDeploy(ledger, free) : []
+  let next = 0
+  return asks.map(({ keyHash }) => (locked.has(keyHash) ? LOCKED : (replies[next++] ?? LOCKED)))
+}
+
+/** As `reserveAll`. If no counter is locked, a deploy locks the tables for a moment: it is retried until that is over. */
+async function reserveBehindDeploy(ledger: QuotaLedger, asks: readonly Ask[]): Promise<Reservation[]> {
+  const deadlineMs = performance.now() + TIME_LIMIT_MS
+  for (;;) {
+    try {
+      return await reserveAll(ledger, asks)
+    } catch (error) {
+      if (!isLockedOut(causeOf(error)) || performance.now() > deadlineMs) throw error
+    }
+  }
+}
+
+/** Merges the asks of one key into one row of the call, and hands its grants out in order of arrival. */
+async function reserveAll(ledger: QuotaLedger, asks: readonly Ask[]): Promise<Reservation[]> {
+  const wanted = new Map<string, number>()
+  for (const { keyHash, requests } of asks) wanted.set(keyHash, (wanted.get(keyHash) ?? 0) + requests)
+  const keyHashes = [...wanted.keys()]
+  const replies = await ledger
+    .reserve(keyHashes.map(keyHash => ({ keyHash, wanted: wanted.get(keyHash) ?? 0 })))
+    .catch(unavailable)
+  const byKey = new Map(replies.map(({ account, granted }, i) => [keyHashes[i], { account, left: granted }]))
+  const reservations = asks.map(({ keyHash, requests }): Reservation => {
+    const found = byKey.get(keyHash) ?? unavailable('admit() left out a key')
+    const { account } = found
+    if (account.verdict === 'unknown' || requests === 0 || found.left < requests) return { account, reserved: false }
+    found.left -= requests
+    return { account, reserved: true }
+  })
+  // Too few for one that asked for several.
+  for (const { account, left } of byKey.values()) {
+    if (left > 0 && account.verdict !== 'unknown') ledger.refund(account, left)
+  }
+  return reservations
+}
+
+function unavailable(cause: unknown): never {
+  throw refuse('databaseUnavailable', null, cause)
+}
+
+function causeOf(error: unknown): unknown {
+  return error instanceof Error ? error.cause : undefined
+}
