@@ -3,12 +3,18 @@ import { createAdmission } from '../../src/admission/admission.ts'
 import { createQuota } from '../../src/admission/quota.ts'
 import { createRateWindows } from '../../src/admission/rate-windows.ts'
 import { ProxyError } from '../../src/errors.ts'
+import type { Database } from '../../src/postgres/database.ts'
 import { createProject, issueKey } from '../../src/postgres/projects.ts'
 import { describeBackends, type Stores } from '../harness/backends.ts'
 
 const ADDRESS = '198.51.100.7'
 /** Requests a minute of a key and an address, then a month. */
-const PLANS = { wide: '1000, 1000, 1000', narrow: '3, 1000, 1000', small: '1000, 1000, 2' }
+const PLANS = {
+  wide: '1000, 1000, 1000',
+  narrow_key: '3, 1000, 1000',
+  narrow_address: '1000, 3, 1000',
+  small: '1000, 1000, 2',
+}
 
 /** Admission with nothing around it, and a project on a plan of its own. */
 async function openAdmission({ database, store }: Stores, plan: keyof typeof PLANS) {
@@ -19,7 +25,12 @@ async function openAdmission({ database, store }: Stores, plan: keyof typeof PLA
   await createProject(database, project, plan)
   const keyHash = Bun.SHA256.hash(await issueKey(database, project, 'project', 'k'), 'hex')
   const windows = createRateWindows(store)
-  const quota = createQuota(database, windows)
+  let isFailing = false
+  const failing: Database = {
+    ...database,
+    call: (...asked) => (isFailing ? Promise.reject(new Error('gone')) : database.call(...asked)),
+  }
+  const quota = createQuota(failing, windows)
   const admission = createAdmission({ store, windows, quota })
   return {
     admit: () => admission.admit(keyHash, ADDRESS, null),
@@ -29,6 +40,10 @@ async function openAdmission({ database, store }: Stores, plan: keyof typeof PLA
         () => null,
         (error: unknown) => (error instanceof ProxyError ? error.code : error),
       ),
+    admitMore: (requests: number) => admission.admitMore(keyHash, requests),
+    fail: (next: boolean) => {
+      isFailing = next
+    },
     run: (statement: string) => database.call(statement.replaceAll('$project', project), []),
     async counted() {
       await quota.settled()
@@ -43,18 +58,58 @@ async function openAdmission({ database, store }: Stores, plan: keyof typeof PLA
 }
 
 describeBackends('admission', backend => {
-  test('a request that was counted under limits that changed meanwhile counts once, under the new ones', async () => {
-    const { admit, tryToAdmit, run, counted } = await openAdmission(await backend.open(), 'wide')
-    const first = await admit()
-    await run(`update projects set plan = 'narrow' where name = '$project'`)
-    // This process still takes the plan for the wide one; the database, which counts the month, knows better.
-    const second = await admit()
-    expect([first.account.requests_per_minute, second.account.requests_per_minute]).toEqual([1000, 3])
-    expect(await counted()).toBe(2)
-    // Nor is it in its windows twice: the third of three still passes.
-    expect(await tryToAdmit()).toBeNull()
-    expect(await tryToAdmit()).toBe('rate_limit_exceeded')
+  test.each(['narrow_key', 'narrow_address'] as const)(
+    'a request that was counted under limits that changed meanwhile counts once, under the new ones: %s',
+    async narrow => {
+      const { admit, tryToAdmit, run, counted } = await openAdmission(await backend.open(), 'wide')
+      const first = await admit()
+      await run(`update projects set plan = '${narrow}' where name = '$project'`)
+      // This process still takes the plan for the wide one; the database, which counts the month, knows better.
+      const second = await admit()
+      const limits = ({ account }: typeof first) =>
+        Math.min(account.requests_per_minute, account.requests_per_minute_per_address)
+      expect([limits(first), limits(second)]).toEqual([1000, 3])
+      expect(await counted()).toBe(2)
+      // Nor is it in its windows twice: the third of three still passes.
+      expect(await tryToAdmit()).toBeNull()
+      expect(await tryToAdmit()).toBe('rate_limit_exceeded')
+      expect(await counted()).toBe(3)
+    },
+  )
+
+  test('of many at once exactly those pass for whom there is room', async () => {
+    const { admit, tryToAdmit, counted } = await openAdmission(await backend.open(), 'narrow_key')
+    await admit()
+    const codes = await Promise.all(Array.from({ length: 20 }, tryToAdmit))
+    expect(codes.filter(code => code === null)).toHaveLength(2)
+    expect(codes.filter(code => code === 'rate_limit_exceeded')).toHaveLength(18)
     expect(await counted()).toBe(3)
+  })
+
+  test('a request that the database did not answer takes nothing of the minute', async () => {
+    const { admit, tryToAdmit, fail, counted } = await openAdmission(await backend.open(), 'narrow_key')
+    await admit()
+    fail(true)
+    for (let i = 0; i < 5; i++) expect(await tryToAdmit()).toBe('service_unavailable')
+    fail(false)
+    expect([await tryToAdmit(), await tryToAdmit(), await tryToAdmit()]).toEqual([null, null, 'rate_limit_exceeded'])
+    expect(await counted()).toBe(3)
+  })
+
+  test('more requests are counted at once, all or none, and can be given back', async () => {
+    const { admitMore, run, counted } = await openAdmission(await backend.open(), 'wide')
+    const giveBack = await admitMore(600)
+    await expect(admitMore(401)).rejects.toMatchObject({ code: 'monthly_quota_exceeded' })
+    expect(await counted()).toBe(600)
+    await admitMore(400)
+    giveBack()
+    expect(await counted()).toBe(400)
+    expect(await admitMore(0)).toBeInstanceOf(Function)
+    await run(
+      `update api_keys set deactivated_at = now() where project_id = (select id from projects where name = '$project')`,
+    )
+    await expect(admitMore(1)).rejects.toMatchObject({ code: 'api_key_disabled' })
+    expect(await counted()).toBe(400)
   })
 
   test('a request beyond the month takes nothing of the minute', async () => {
@@ -63,13 +118,13 @@ describeBackends('admission', backend => {
     await admit()
     for (let i = 0; i < 5; i++) expect(await tryToAdmit()).toBe('monthly_quota_exceeded')
     expect(await counted()).toBe(2)
-    await run(`update projects set plan = 'narrow' where name = '$project'`)
+    await run(`update projects set plan = 'narrow_key' where name = '$project'`)
     expect(await tryToAdmit()).toBeNull()
     expect(await tryToAdmit()).toBe('rate_limit_exceeded')
   })
 
   test('a key that was deactivated meanwhile is refused, and nothing is counted', async () => {
-    const { admit, tryToAdmit, run, counted } = await openAdmission(await backend.open(), 'narrow')
+    const { admit, tryToAdmit, run, counted } = await openAdmission(await backend.open(), 'narrow_key')
     await admit()
     await run(
       `update api_keys set deactivated_at = now() where project_id = (select id from projects where name = '$project')`,
@@ -83,9 +138,15 @@ describeBackends('admission', backend => {
     await run(`update plans set concurrent_requests = 2 where name = 'small'`)
     const [one] = [await admit(), await admit()]
     expect(await tryToAdmit()).toBe('concurrent_requests_exceeded')
+    await run(`update plans set requests_per_month = 1000 where name = 'small'`)
     one.leave()
     one.leave()
+    // One place is free, though it was left twice.
+    const { leave } = await admit()
+    expect(await tryToAdmit()).toBe('concurrent_requests_exceeded')
+    leave()
     // Beyond the month, twice: the place was free again after the first.
+    await run(`update plans set requests_per_month = 2 where name = 'small'`)
     for (let i = 0; i < 2; i++) expect(await tryToAdmit()).toBe('monthly_quota_exceeded')
   })
 })

@@ -7,10 +7,10 @@ import { waitUntil } from '../harness/wait-until.ts'
 
 const NO_WINDOWS = { underWay: () => null }
 
-/** What becomes of the statements that reserve; the database itself always does its work. */
+/** What becomes of the replies to reservations and refunds; the database itself always does its work. */
 type Fate = 'answered' | 'late' | 'lost'
 
-/** A quota over the database, whose replies to reservations can be held back or lost. */
+/** A quota over the database, whose replies can be held back or lost. */
 function openQuota(database: Database) {
   let fate: Fate = 'answered'
   const held: (() => void)[] = []
@@ -20,7 +20,7 @@ function openQuota(database: Database) {
     backend: 'real',
     async call(text, values, options) {
       const rows = await database.call<never>(text, values, options)
-      if (!text.includes('admit(') || fate === 'answered') return rows
+      if (!/admit\(|refund_requests\(/.test(text) || fate === 'answered') return rows
       if (fate === 'lost') throw new AnswerLost('swallowed')
       await new Promise<void>(resolve => held.push(resolve))
       return rows
@@ -124,6 +124,71 @@ describeBackends('quota', backend => {
     // And once: the next one finds the month as it was.
     expect(await quota.reserve(keyHash, 10_000)).toMatchObject({ reserved: true })
     expect(await counted()).toBe(10_000)
+  })
+
+  test('a refund whose reply was lost is sent again, and applied once', async () => {
+    const { database } = await backend.open()
+    const { keyHash, counted } = await createAccount(database, 100)
+    const { quota, become } = openQuota(database)
+    const { account, reserved } = await quota.reserve(keyHash, 50)
+    if (!reserved) throw new Error('There was room')
+    become('lost')
+    quota.refund(account, 20)
+    await waitUntil('it is taken', 10_000, async () => (await counted()) === 30)
+    become('answered')
+    await quota.settled()
+    expect(await counted()).toBe(30)
+  })
+
+  test('a slot that is free again takes the next batch as a new one', async () => {
+    const { database } = await backend.open()
+    const { keyHash, counted } = await createAccount(database, 100)
+    const { quota } = openQuota(database)
+    for (const requests of [5, 7, 9]) expect(await quota.reserve(keyHash, requests)).toMatchObject({ reserved: true })
+    expect(await counted()).toBe(21)
+  })
+
+  test('a locked counter fails nobody but its own keys, which wait for it', async () => {
+    const { database } = await backend.open()
+    const [free, held] = [await createAccount(database, 10), await createAccount(database, 10)]
+    let isLocked = true
+    const lockout = Object.assign(new Error('locked'), { code: '55P03' })
+    const hashesIn = (values: readonly unknown[]) => values[0] as string[]
+    const locking: Database = {
+      ...database,
+      async call<Row>(text: string, values: readonly unknown[]) {
+        const at = isLocked ? hashesIn(values).indexOf(held.keyHash) : -1
+        if (text.includes('find_locked_counters(')) return (at < 0 ? [] : [{ ordinal: at + 1 }]) as Row[]
+        if (text.includes('admit(') && at >= 0) throw lockout
+        return database.call<Row>(text, values)
+      },
+    }
+    const quota = createQuota(locking, NO_WINDOWS)
+    const [waiting, served] = [quota.reserve(held.keyHash), quota.reserve(free.keyHash)]
+    expect(await served).toMatchObject({ reserved: true })
+    isLocked = false
+    expect(await waiting).toMatchObject({ reserved: true })
+    expect([await free.counted(), await held.counted()]).toEqual([1, 1])
+  })
+
+  test('while a deploy locks the tables, a request waits; without one it fails', async () => {
+    const { database } = await backend.open()
+    const { keyHash, counted } = await createAccount(database, 10)
+    let failures = 2
+    let isDeploying = true
+    const deploying: Database = {
+      ...database,
+      async call<Row>(text: string, values: readonly unknown[]) {
+        if (text.includes('is_deploying(')) return [{ deploying: isDeploying }] as Row[]
+        if (text.includes('admit(') && failures-- > 0) throw new Error('the tables are locked')
+        return database.call<Row>(text, values)
+      },
+    }
+    expect(await createQuota(deploying, NO_WINDOWS).reserve(keyHash)).toMatchObject({ reserved: true })
+    failures = 1
+    isDeploying = false
+    await expect(createQuota(deploying, NO_WINDOWS).reserve(keyHash)).rejects.toMatchObject(UNAVAILABLE)
+    expect(await counted()).toBe(1)
   })
 
   test('a database that refuses counts nothing, and is asked again under the same slot', async () => {

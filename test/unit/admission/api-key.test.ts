@@ -1,0 +1,63 @@
+import { expect, test } from 'vitest'
+import { createKeyValidation, hashBearerKey } from '../../../src/admission/api-key.ts'
+import type { Account, UnknownKey } from '../../../src/postgres/admit.ts'
+import { createInProcessStore } from '../../../src/stores/in-process-store.ts'
+
+const ADDRESS = '198.51.100.7'
+const LIMIT = 120
+
+/** Validation of keys whose names begin with their verdicts. */
+function openValidation() {
+  const asked: string[] = []
+  const keys = createKeyValidation(createInProcessStore(), {
+    async validate(keyHash) {
+      asked.push(keyHash)
+      return { verdict: keyHash.split(' ')[0] } as Account | UnknownKey
+    },
+  })
+  const codeOf = (keyHash: string, address = ADDRESS) =>
+    keys.validateUnknown(keyHash, address).then(
+      () => null,
+      ({ code }: { code: string }) => code,
+    )
+  return { keys, asked, codeOf }
+}
+
+test('a key is read from its header, whatever the case of the scheme', () => {
+  const key = 'lgw_proj_0123456789'
+  expect(hashBearerKey(`bearer  ${key} `)).toBe(Bun.SHA256.hash(key, 'hex'))
+  for (const missing of [null, '', '  ']) expect(() => hashBearerKey(missing)).toThrow('Missing API key')
+  for (const bad of [key, `Basic ${key}`, 'Bearer lgw_x_0123456789', 'Bearer lgw_proj_1', `Bearer ${key} ${key}`]) {
+    expect(() => hashBearerKey(bad)).toThrow('Invalid API key')
+  }
+})
+
+test('each verdict has its refusal, and only an active key is remembered', async () => {
+  const { keys, codeOf } = openValidation()
+  expect(await codeOf('unknown')).toBe('invalid_api_key')
+  expect(await codeOf('expired')).toBe('invalid_api_key')
+  expect(await codeOf('disabled')).toBe('api_key_disabled')
+  expect(await codeOf('active')).toBeNull()
+  const known = ['unknown', 'expired', 'disabled', 'active'].map(key => keys.lastKnown(key) !== null)
+  expect(known).toEqual([false, false, false, true])
+  keys.note('active', { verdict: 'unknown' })
+  expect(keys.lastKnown('active')).toBeNull()
+})
+
+test('keys that exist are not counted with those that are guessed', async () => {
+  const { codeOf } = openValidation()
+  for (let i = 0; i < LIMIT; i++) {
+    expect([await codeOf(`active ${i}`), await codeOf(`disabled ${i}`)]).toEqual([null, 'api_key_disabled'])
+  }
+  for (let i = 0; i < LIMIT; i++) expect(await codeOf(`unknown ${i}`)).toBe('invalid_api_key')
+  expect(await codeOf('unknown and one more')).toBe('rate_limit_exceeded')
+  // A good key from there still passes, and other addresses notice nothing.
+  expect(await codeOf('active late')).toBeNull()
+  expect(await codeOf('unknown elsewhere', '203.0.113.5')).toBe('invalid_api_key')
+})
+
+test('requests with one key from one address share a call', async () => {
+  const { asked, codeOf } = openValidation()
+  await Promise.all(Array.from({ length: 20 }, () => codeOf('active 1')))
+  expect(asked).toEqual(['active 1'])
+})
