@@ -1,5 +1,5 @@
 /** Loads an ONNX model and its tokenizer, which embed and align texts one at a time. */
-import { createHash } from 'node:crypto'
+import { createHash, type Hash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import type * as Tokenizers from '@huggingface/tokenizers'
@@ -7,10 +7,10 @@ import { LRUCache } from 'lru-cache'
 import type * as Onnx from 'onnxruntime-node'
 import { type Alignment, alignTexts, type ReadText } from '../alignment.ts'
 import { normalizeLength } from '../lexical/hashed-vector.ts'
+import { toIntegerModel } from './integer-model.ts'
 import { type ModelFolder, readModelFolder } from './model-folder.ts'
 import { loadTokenizer } from './model-tokenizer.ts'
 import { hasTokens, type ModelOutput, pool, poolTokens } from './pool.ts'
-import { readWeightPrecision } from './weight-precision.ts'
 
 /** The words' vectors of one text take some 15 KB. */
 const MOST_REMEMBERED = 256
@@ -18,7 +18,7 @@ const MOST_REMEMBERED = 256
 const POOLED = 'sentence_embedding'
 
 export interface Model {
-  /** Name of its embedding space: it changes with the weights, their precision, the tokenizer and the recipe. */
+  /** Name of its embedding space: it changes with the weights, how they are computed with, the tokenizer and the recipe. */
   name: string
   dimensions: number
   /** The unit vector; null when the model cannot read the whole text. */
@@ -32,7 +32,7 @@ export async function loadModel(folder: string): Promise<Model> {
   const files = readModelFolder(folder)
   const { onnx, tokenizers } = await importRuntime()
   const tokenize = await loadTokenizer(tokenizers, files)
-  const run = await loadSession(onnx, files)
+  const { run, digest } = await loadSession(onnx, files)
   const recent = new LRUCache<string, ReadText>({ max: MOST_REMEMBERED })
 
   // One text per run: padding costs what a batch saves (measured: 2 to 4 texts save a fifth, 8 save nothing). Models that quantize at run
@@ -61,7 +61,7 @@ export async function loadModel(folder: string): Promise<Model> {
   if (!probe) throw new Error('The tokenizer cannot read the letter a')
   const dimensions = probe.vector.length
   return {
-    name: await nameModel(files, dimensions),
+    name: await nameModel(files, digest, dimensions),
     dimensions,
     async embed(text, owner) {
       return (await readOnce(text, owner))?.vector ?? null
@@ -83,13 +83,12 @@ interface ModelOutputs {
 async function loadSession(
   onnx: typeof Onnx,
   { modelFile }: ModelFolder,
-): Promise<(ids: number[]) => Promise<ModelOutputs>> {
-  // One thread: a question is too little work to split, and the proxy needs the other processors.
-  const session = await onnx.InferenceSession.create(modelFile, { intraOpNumThreads: 1, interOpNumThreads: 1 })
+): Promise<{ run: (ids: number[]) => Promise<ModelOutputs>; digest: Hash }> {
+  const { session, digest } = await openSession(onnx, modelFile)
   const names = session.outputNames
   const tokensName = names.find(name => name !== POOLED) ?? POOLED
   const sentenceName = names.includes(POOLED) ? POOLED : tokensName
-  return async ids => {
+  async function run(ids: number[]): Promise<ModelOutputs> {
     const shape = [1, ids.length]
     const inputs: Record<string, BigInt64Array> = {
       input_ids: BigInt64Array.from(ids, BigInt),
@@ -105,6 +104,24 @@ async function loadSession(
     )
     const outputs = await session.run(feeds)
     return { sentence: readOutput(outputs[sentenceName]), tokens: readOutput(outputs[tokensName]) }
+  }
+  return { run, digest }
+}
+
+/** A function of its own, so that the file's bytes can be collected. */
+async function openSession(
+  onnx: typeof Onnx,
+  modelFile: string,
+): Promise<{ session: Onnx.InferenceSession; digest: Hash }> {
+  // One thread: a question is too little work to split, and the proxy needs the other processors.
+  const options = { intraOpNumThreads: 1, interOpNumThreads: 1 }
+  const stored = await readFile(modelFile)
+  const digest = createHash('sha256').update(stored)
+  const rewritten = toIntegerModel(stored)
+  if (!rewritten) return { session: await onnx.InferenceSession.create(modelFile, options), digest }
+  return {
+    session: await onnx.InferenceSession.create(rewritten, options),
+    digest: digest.update('as integers of 7 bits'),
   }
 }
 
@@ -123,13 +140,12 @@ async function importRuntime(): Promise<{ onnx: typeof Onnx; tokenizers: typeof 
   }
 }
 
-async function nameModel({ modelFile, tokenizerFile, recipe }: ModelFolder, dimensions: number): Promise<string> {
-  const model = await readFile(modelFile)
-  const digest = createHash('sha256').update(model)
+/** `digest`: of the weights and how they are computed with. */
+async function nameModel({ modelFile, tokenizerFile, recipe }: ModelFolder, digest: Hash, dimensions: number) {
   // Weights of more than 2 GB are in a separate file.
   for (const file of [`${modelFile}_data`, `${modelFile}.data`]) {
     if (existsSync(file)) digest.update(await readFile(file))
   }
   digest.update(await readFile(tokenizerFile)).update(JSON.stringify(recipe))
-  return `local-${digest.digest('hex').slice(0, 16)}-${dimensions}-${readWeightPrecision(model)}`
+  return `local-${digest.digest('hex').slice(0, 16)}-${dimensions}`
 }

@@ -1,11 +1,18 @@
 /** Entry point of the process that runs a model: reads texts and returns what it is asked for, in order. It ends with the proxy. */
+import { setPriority } from 'node:os'
 import { loadModel, type Model } from './load-model.ts'
 import type { ModelAsk, ModelMessage, ModelRequest, ModelResult } from './model-protocol.ts'
+
+/** Of the system's scheduler, 0 being the usual and 19 the lowest. */
+const PRIORITY = 10
 
 // A terminal or container signals the proxy as well, which still has requests to finish.
 process.on('SIGINT', () => {})
 process.on('SIGTERM', () => {})
 process.on('disconnect', () => process.exit(0))
+
+// Requests come first: a late vector costs a match, a late answer everything.
+setPriority(PRIORITY)
 
 const [folder = ''] = process.argv.slice(2)
 
