@@ -7,6 +7,7 @@ import { createBodyReader, leaveBody } from '../http/read-body.ts'
 import { readRequestId } from '../http/request-id.ts'
 import { type Arrival, respond, respondWithError } from '../http/respond.ts'
 import { decodeUtf8 } from '../json/decode-utf8.ts'
+import { measureJson } from '../large-bodies/json-size.ts'
 import type { Database } from '../postgres/database.ts'
 import type { Vault } from '../providers/keys/vault.ts'
 import type { Wordings } from '../providers/keys/wordings.ts'
@@ -121,7 +122,9 @@ export function createController(options: AdminOptions, prefix: string) {
 
 async function readJson(request: Request): Promise<unknown> {
   const body = openBody(request)
-  const text = decodeUtf8(await body.readBytes().finally(body.release))
+  const bytes = await body.readBytes().finally(body.release)
+  measureJson(bytes)
+  const text = decodeUtf8(bytes)
   if (text.trim() === '') return {}
   try {
     return JSON.parse(text)

@@ -75,14 +75,14 @@ export const SERVER_ERRORS = {
   sandboxBusy: {
     status: 503,
     code: 'service_unavailable',
-    when: 'A test key’s request has a JSON schema, but too many such requests are already waiting for the sandbox.',
+    when: 'A test key’s request has a JSON schema, but too many such requests are already waiting for the sandbox, or the machine is too busy.',
     message: 'The sandbox is busy with other schemas; try again shortly.',
     headers: SOON,
   },
   tooManyLargeBodies: {
     status: 503,
     code: 'too_many_large_requests',
-    when: 'The process already holds as many bytes of request bodies as it may.',
+    when: 'The bodies of requests in progress, parsed ones with what they became, take as much memory as they may.',
     message: 'Too many large requests are being read at once; try again shortly.',
     headers: { ...SOON, ...CLOSE },
   },

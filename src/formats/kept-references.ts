@@ -1,5 +1,4 @@
 /** Finds references in a request's body to objects that a provider keeps: file ids, and others that only the provider knows. */
-import { invalidRequest } from '../errors.ts'
 import { isJsonObject, type JsonObject } from '../json/json-object.ts'
 
 export interface KeptReference {
@@ -37,8 +36,6 @@ const OPAQUE = new Set([
   'citations',
   'results',
 ])
-/** As deep as canonical JSON goes. */
-const MAX_DEPTH = 128
 
 /** `canonicalBody` is the body as canonical JSON, or null. A quick search in it settles nearly all requests. */
 export function findKeptReferences(body: JsonObject, canonicalBody: string | null): KeptReference[] {
@@ -83,7 +80,6 @@ function walkObject(object: JsonObject, path: Path, found: KeptReference[]): voi
 }
 
 function walk(value: unknown, path: Path, found: KeptReference[]): void {
-  if (path.length > MAX_DEPTH) throw invalidRequest(`The request is nested more than ${MAX_DEPTH} levels deep.`)
   if (isJsonObject(value)) walkObject(value, path, found)
   if (!Array.isArray(value)) return
   value.forEach((item: unknown, i) => {

@@ -1,8 +1,8 @@
-/** Limits the bytes of request bodies that a process holds at once; beyond that, further bodies are refused unread. */
+/** Limits the memory that request bodies take in a process, parsed or not; beyond that, further bodies are refused unread. */
 import { refuse } from '../errors.ts'
 
-/** How many bodies of the largest size fit in memory together. */
-const LARGEST_BODIES = 8
+/** How many bodies of the largest size fit in memory together, or a third as many that are parsed. */
+const LARGEST_BODIES = 12
 
 export interface BodyRoom {
   /** Reserves memory for this many more bytes. Throws a 503 when there is none left. */

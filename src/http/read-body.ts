@@ -35,8 +35,8 @@ export function createBodyReader({ maxBodyBytes, bodyTimeoutMs }: BodyLimits): (
     let isRead = false
     let isReleased = false
 
-    function take(bytes: number): void {
-      // The request is over, so bytes that still arrive are not needed.
+    function hold(bytes: number): void {
+      // The request is over: neither bytes that still arrive nor what is made of them is needed.
       if (isReleased) throw new Error('The request has been answered')
       room.take(bytes)
       held += bytes
@@ -44,13 +44,13 @@ export function createBodyReader({ maxBodyBytes, bodyTimeoutMs }: BodyLimits): (
 
     async function receive(): Promise<Uint8Array> {
       if (announcedBytes !== null) {
-        take(announcedBytes)
+        hold(announcedBytes)
         return announcedBytes <= LONGEST_WHOLE_BYTES ? request.bytes() : readInParts(request, announcedBytes)
       }
       const parts: Uint8Array[] = []
       for await (const part of request.body ?? []) {
         if (held + part.length > maxBodyBytes) throw refuse('bodyTooLarge', { maxBytes: maxBodyBytes })
-        take(part.length)
+        hold(part.length)
         parts.push(part)
       }
       return Buffer.concat(parts, held)
@@ -73,6 +73,7 @@ export function createBodyReader({ maxBodyBytes, bodyTimeoutMs }: BodyLimits): (
       announcedBytes,
       isSmall,
       readBytes,
+      hold,
       // Bun itself skips an unread body that is small.
       isLeftOver: () => !isRead && !isSmall,
       release() {

@@ -1,5 +1,4 @@
 /** Writes the parts of a request's body that count in one canonical form, so that equal requests have equal text. */
-import { invalidRequest } from '../errors.ts'
 import type { JsonObject } from './json-object.ts'
 
 /**
@@ -20,15 +19,13 @@ const IRRELEVANT_FIELDS: ReadonlySet<string> = new Set([
 /** Schemas: a model writes properties in their order. */
 const ORDERED_FIELDS = new Set(['tools', 'functions', 'response_format', 'text', 'output_config', 'output_format'])
 
-/** Deeper than any real request; bounds the recursion. */
-const MAX_DEPTH = 128
 /** Longer strings (images, files) are represented by their own hash: they are read once and never copied. */
 const LONG_STRING = 4_096
 
-/** Canonical JSON of a body without its irrelevant top-level fields. Throws a 400 when it is nested too deeply. */
+/** Canonical JSON of a body without its irrelevant top-level fields. */
 export function canonicalizeBody(body: JsonObject, irrelevant = IRRELEVANT_FIELDS): string {
   const relevant = takeRelevant(body, irrelevant)
-  return writeObject(Object.keys(relevant).sort(), field => canonicalize(relevant[field], 1, ORDERED_FIELDS.has(field)))
+  return writeObject(Object.keys(relevant).sort(), field => canonicalize(relevant[field], ORDERED_FIELDS.has(field)))
 }
 
 /** The fields that can change a response. */
@@ -50,18 +47,17 @@ function canonicalizeString(value: string): string {
 }
 
 /** JSON with sorted keys, or with keys in their own order if that has a meaning. */
-function canonicalize(value: unknown, depth: number, keepsOrder: boolean): string {
-  if (depth > MAX_DEPTH) throw invalidRequest(`The request is nested more than ${MAX_DEPTH} levels deep.`)
+function canonicalize(value: unknown, keepsOrder: boolean): string {
   if (typeof value === 'string') return canonicalizeString(value)
   if (typeof value !== 'object' || value === null) return String(value)
   if (Array.isArray(value)) {
     let text = ''
-    for (const item of value) text += `${text === '' ? '' : ','}${canonicalize(item, depth + 1, keepsOrder)}`
+    for (const item of value) text += `${text === '' ? '' : ','}${canonicalize(item, keepsOrder)}`
     return `[${text}]`
   }
   const object = value as JsonObject
   const fields = Object.keys(object)
-  return writeObject(keepsOrder ? fields : fields.sort(), field => canonicalize(object[field], depth + 1, keepsOrder))
+  return writeObject(keepsOrder ? fields : fields.sort(), field => canonicalize(object[field], keepsOrder))
 }
 
 function writeObject(fields: readonly string[], write: (field: string) => string): string {

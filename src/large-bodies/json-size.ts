@@ -1,9 +1,10 @@
-/** Counts the values in JSON text before it is parsed: they decide what parsing and cloning cost, not the bytes. */
+/** Counts the values in JSON text before it is parsed, and how deep they stand: they decide what parsing and cloning cost, not the bytes. */
+import { invalidRequest } from '../errors.ts'
 
 export interface JsonSize {
   /** Members of objects. */
   fields: number
-  /** Items of arrays, up to one fewer per array. */
+  /** Items of arrays, up to one fewer per array, and every array and object once. */
   items: number
 }
 
@@ -11,24 +12,43 @@ export interface JsonSize {
 export const MOST: JsonSize = { fields: 40_000, items: 400_000 }
 /** Distinct field names; each costs several times what a repeated one does. */
 export const MOST_NAMES = 8_000
+/** Deeper than any real request. Bounds every recursion over a body. */
+const MOST_LEVELS = 128
+/** What a parsed value takes in memory beside its text. */
+const BYTES_A_VALUE = 64
 
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
 const COLON = 0x3a
 const COMMA = 0x2c
+// Brackets and braces differ in this bit alone.
+const BRACE_BIT = 0x20
+const OPEN = 0x7b
+const CLOSE = 0x7d
 
-/** Reads any UTF-8, and stops as soon as a limit is exceeded. */
+/** Reads any bytes, and stops as soon as a number is exceeded. Throws a 400 for what is nested too deeply. */
 export function measureJson(bytes: Uint8Array): JsonSize {
   let fields = 0
   let commas = 0
+  let containers = 0
+  let level = 0
   for (let at = 0; at < bytes.length; at++) {
-    const byte = bytes[at]
+    const byte = bytes[at] as number
     if (byte === QUOTE) at = endOfString(bytes, at)
     else if (byte === COLON) fields++
     else if (byte === COMMA) commas++
-    if (fields > MOST.fields || commas > MOST.fields + MOST.items) break
+    else if ((byte | BRACE_BIT) === OPEN) {
+      containers++
+      if (++level > MOST_LEVELS) throw invalidRequest(`The request is nested more than ${MOST_LEVELS} levels deep.`)
+    } else if ((byte | BRACE_BIT) === CLOSE) level--
+    if (fields > MOST.fields || commas + containers > MOST.fields + MOST.items) break
   }
-  return { fields, items: Math.max(0, commas - fields) }
+  return { fields, items: Math.max(0, commas - fields) + containers }
+}
+
+/** About the memory that a body takes in addition to its bytes once it is parsed: its text, and its values. */
+export function parsedBytes(length: number, { fields, items }: JsonSize): number {
+  return 2 * length + BYTES_A_VALUE * (fields + items)
 }
 
 /** Position of the quote that ends the string, or of the last byte when there is none. */

@@ -6,13 +6,13 @@ import { canonicalizeBody, sha256 } from '../json/canonical.ts'
 import { hasDuplicateKeys } from '../json/duplicate-keys.ts'
 import { hasInexactNumber } from '../json/inexact-number.ts'
 import { parseJsonObject } from '../json/json-object.ts'
-import { hasTooManyNames, MOST, MOST_NAMES, measureJson } from './json-size.ts'
-import type { LargeBody, LargeBodyInput } from './read-large-body.ts'
+import { hasTooManyNames, MOST, MOST_NAMES, measureJson, parsedBytes } from './json-size.ts'
+import type { LargeBodyInput, ParsedLargeBody } from './read-large-body.ts'
 
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true })
 
 /** Throws a 400 for a body that cannot be a request; never quotes it. */
-export function run({ bytes, irrelevant }: LargeBodyInput): JobDone<LargeBody> {
+export function run({ bytes, irrelevant }: LargeBodyInput): JobDone<ParsedLargeBody> {
   const size = measureJson(bytes)
   if (size.fields > MOST.fields) throw invalidRequest(`The request has more than ${MOST.fields} fields.`)
   if (size.items > MOST.items) throw invalidRequest(`The request has more than ${MOST.items} array items.`)
@@ -30,6 +30,7 @@ export function run({ bytes, irrelevant }: LargeBodyInput): JobDone<LargeBody> {
     body,
     canonicalBody: `#${sha256(canonical)}`,
     references: findKeptReferences(body, canonical),
+    heldBytes: parsedBytes(bytes.length, size),
   }
   return { output, transfer: [bytes.buffer as ArrayBuffer] }
 }

@@ -4,8 +4,6 @@ import type { KeptReference } from '../formats/kept-references.ts'
 import type { JsonObject } from '../json/json-object.ts'
 import { measureJson } from './json-size.ts'
 
-/** A shorter body is always cheap to parse. */
-const ALWAYS_LIGHT_BYTES = 16_384
 /** This many fields take the event loop some 5 ms; an item costs an eighth of a field. */
 const MOST_FIELDS_ON_LOOP = 3_000
 const ITEMS_A_FIELD = 8
@@ -28,6 +26,12 @@ export interface LargeBody {
   references: KeptReference[]
 }
 
+/** What the worker tells of it. */
+export interface ParsedLargeBody extends LargeBody {
+  /** Memory that it takes beside its bytes. */
+  heldBytes: number
+}
+
 export interface LargeBodyReader {
   /** The bytes are transferred to the worker: they are empty afterwards. Rejects with a 400 for a body that cannot be a request. */
   read(bytes: Uint8Array, options?: LargeBodyOptions): Promise<LargeBody>
@@ -37,21 +41,28 @@ export interface LargeBodyOptions {
   irrelevant?: ReadonlySet<string> | undefined
   /** The project whose request it is. */
   owner?: number
+  /** Reserves memory for what is made of the bytes; may throw. */
+  hold?: (bytes: number) => void
 }
 
-const READ = new Job<LargeBodyInput, LargeBody>(new URL('./large-body-job.ts', import.meta.url))
+const READ = new Job<LargeBodyInput, ParsedLargeBody>(new URL('./large-body-job.ts', import.meta.url))
 
 export const largeBodies: LargeBodyReader = {
-  read(bytes, { irrelevant, owner = 0 } = {}) {
+  async read(bytes, { irrelevant, owner = 0, hold } = {}) {
     // A view of a larger buffer cannot be transferred.
     const whole = bytes.byteLength === bytes.buffer.byteLength ? bytes : bytes.slice()
-    return offLoop.run(READ, { bytes: whole, irrelevant }, { owner, transfer: [whole.buffer as ArrayBuffer] })
+    const transfer = [whole.buffer as ArrayBuffer]
+    const { heldBytes, ...body } = await offLoop.run(READ, { bytes: whole, irrelevant }, { owner, transfer })
+    hold?.(heldBytes)
+    return body
   },
 }
 
-/** Whether parsing it would block the event loop: because of its length, or of the number of its values. */
+/**
+ * Whether parsing it would block the event loop: because of its length, or of the number of its values. Throws a 400 for what is nested too
+ * deeply to be parsed at all; the worker does for what is long.
+ */
 export function isLargeBody(bytes: Uint8Array): boolean {
-  if (bytes.length <= ALWAYS_LIGHT_BYTES) return false
   if (bytes.length > LONGEST_ON_LOOP) return true
   const { fields, items } = measureJson(bytes)
   return fields + items / ITEMS_A_FIELD > MOST_FIELDS_ON_LOOP

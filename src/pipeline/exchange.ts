@@ -31,6 +31,8 @@ export interface RequestBody {
    * JSON.
    */
   readBytes(takesForms?: boolean): Promise<Uint8Array>
+  /** Reserves memory for what parsing made of the body, until the request is answered. Throws a 503 when there is none left. */
+  hold(bytes: number): void
 }
 
 export interface ProxyResponse {

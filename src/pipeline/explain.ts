@@ -35,7 +35,7 @@ export function createRequestExplainer(
 async function readQuery({ body, headers }: ProxyRequest, largeBodies: LargeBodyReader): Promise<RequestQuery> {
   const bytes = await body.readBytes()
   if (isLargeBody(bytes)) {
-    const large = await largeBodies.read(bytes)
+    const large = await largeBodies.read(bytes, { hold: body.hold })
     return parseLargeRequest({ endpoint: endpointOf(large.body), headers }, large)
   }
   const text = decodeUtf8(bytes)

@@ -85,13 +85,14 @@ export function parseLargeRequest({ endpoint, headers }: Asked, read: LargeBody)
 
 /** Parses a body of any size; a worker parses a large one. `owner` is the project whose turn it is. */
 export async function parseBytes(
-  asked: Asked,
+  asked: Asked & Pick<ProxyRequest, 'body'>,
   bytes: Uint8Array,
   largeBodies: LargeBodyReader,
   owner: number,
 ): Promise<RequestQuery> {
   if (!isLargeBody(bytes)) return parseRequest(asked, decodeUtf8(bytes))
-  return parseLargeRequest(asked, await largeBodies.read(bytes, { irrelevant: irrelevantTo(asked.endpoint), owner }))
+  const options = { irrelevant: irrelevantTo(asked.endpoint), owner, hold: asked.body.hold }
+  return parseLargeRequest(asked, await largeBodies.read(bytes, options))
 }
 
 export function withHeaders(parsed: ParsedBody, headers: Headers): RequestQuery {

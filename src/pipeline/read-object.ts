@@ -18,7 +18,7 @@ export async function readObject(
 ): Promise<ReadObject> {
   const bytes = await body.readBytes()
   if (isLargeBody(bytes)) {
-    const large = await largeBodies.read(bytes)
+    const large = await largeBodies.read(bytes, { hold: body.hold })
     return { body: large.body, sent: large.bytes }
   }
   const text = decodeUtf8(bytes)

@@ -87,6 +87,18 @@ const INPUTS: Record<string, LongInput> = {
     body: { model: MODEL, prompt: text(4_000) },
     jobs: ['sandbox'],
   },
+  'documents of a test key': {
+    path: '/rerank',
+    key: 'test',
+    body: { model: MODEL, query: 'long', documents: Array(30).fill(text(LONG)) },
+    jobs: ['large-body', 'sandbox', 'judge-passed'],
+  },
+  'texts of a test key to be moderated': {
+    path: '/moderations',
+    key: 'test',
+    body: { input: Array(3).fill(text(LONG)) },
+    jobs: ['large-body', 'sandbox'],
+  },
   // Loading a vocabulary takes far longer than most requests.
   'tokens of any prompt': { path: '/messages/count_tokens', body: say('Hi.'), jobs: ['count-request'] },
   'tokens of any question of a test key': {

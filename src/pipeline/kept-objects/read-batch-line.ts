@@ -2,6 +2,7 @@
 import { invalidRequest } from '../../errors.ts'
 import { findKeptReferences, type KeptReference, MAY_REFER } from '../../formats/kept-references.ts'
 import { isJsonObject, type JsonObject, parseJsonObject } from '../../json/json-object.ts'
+import { measureJson } from '../../large-bodies/json-size.ts'
 
 export interface BatchLineInput {
   bytes: Uint8Array
@@ -23,6 +24,7 @@ const LOOKED_INTO = /\\u00[2-7]|"id"\s*:/
 /** Null for a blank line. Throws a 400 when models are looked for and the line names none. */
 export function readBatchLine({ bytes, number, looksForModels }: BatchLineInput): BatchLine | null {
   if (bytes.every(byte => byte <= 32)) return null
+  measureJson(bytes)
   const text = decoder.decode(bytes)
   return { models: looksForModels ? modelsOf(text, number) : [], references: referencesOf(text) }
 }

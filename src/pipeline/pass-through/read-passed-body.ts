@@ -35,7 +35,7 @@ export async function readPassedBody(
   const contentType = headers.get('content-type') ?? 'application/json'
   if (/^\s*multipart\/form-data/i.test(contentType)) return readFormBody(bytes, contentType)
   if (isLargeBody(bytes)) {
-    const large = await largeBodies.read(bytes)
+    const large = await largeBodies.read(bytes, { hold: body.hold })
     const passed = { bytes: large.bytes, contentType, fields: large.body, form: null }
     return { passed, json: { ...large, isLarge: true }, references: large.references }
   }

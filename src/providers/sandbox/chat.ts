@@ -8,7 +8,7 @@ import { callWriter } from './call-choice.ts'
 import { type Choice, numberChoices, sumTokens } from './choice.ts'
 import { checkSampling, type Request, readBoolean, readInteger, readModel, readStops } from './fields.ts'
 import { type LimitedText, limitTextsAside, type TextLimits } from './limit-text.ts'
-import { checkEntryCount, describeChatTokens } from './log-probabilities.ts'
+import { describeChatTokens, LOGPROBS_GROWTH } from './log-probabilities.ts'
 import { readMessages } from './messages.ts'
 import { digestRequest } from './request-digest.ts'
 import { TEST_KEYS } from './test-keys.ts'
@@ -54,19 +54,16 @@ async function sayContents(
   limits: TextLimits,
   alternatives: number | undefined,
 ): Promise<Choice[]> {
-  for (const content of contents) checkAnswerSize(content.length, contents.length, 'n')
+  const growth = alternatives === undefined ? 1 : LOGPROBS_GROWTH
+  const param = alternatives === undefined ? 'n' : 'logprobs'
+  for (const content of contents) checkAnswerSize(content.length * growth, contents.length, param)
   const different = [...new Set(contents)]
   const limited = await limitTextsAside(different, limits)
-  const choices = limited.map(each => sayText(each, alternatives, contents.length))
+  const choices = limited.map(each => sayText(each, alternatives))
   return contents.map(content => choices[different.indexOf(content)] as Choice)
 }
 
-function sayText(
-  { text, pieces, tokens, finishReason }: LimitedText,
-  alternatives: number | undefined,
-  count: number,
-): Choice {
-  if (alternatives !== undefined) checkEntryCount(pieces.length, alternatives, count, 'logprobs')
+function sayText({ text, pieces, tokens, finishReason }: LimitedText, alternatives: number | undefined): Choice {
   const logprobs = alternatives === undefined ? null : describeChatTokens(pieces, alternatives)
   const message = { role: 'assistant', content: text, refusal: null }
   return { choice: { message, logprobs, finish_reason: finishReason }, tokens }

@@ -7,7 +7,7 @@ import { checkAnswerSize } from './answer-size.ts'
 import { type Choice, numberChoices, sumTokens } from './choice.ts'
 import { checkSampling, type Request, readBoolean, readInteger, readModel, readStops, readText } from './fields.ts'
 import { limitText, type TextLimits } from './limit-text.ts'
-import { checkEntryCount, describeCompletionTokens } from './log-probabilities.ts'
+import { describeCompletionTokens, LOGPROBS_GROWTH } from './log-probabilities.ts'
 import { type Input, readInputs } from './prompts.ts'
 import { quote } from './quote.ts'
 import { digestRequest } from './request-digest.ts'
@@ -18,8 +18,6 @@ const MOST_PROMPTS = 2048
 const MOST_ALTERNATIVES = 5
 const DEFAULT_MAX_TOKENS = 16
 const MOST_ECHOED_TOKENS = 16_384
-/** Longer prompts are not split into tokens for log probabilities. */
-const LONGEST_SPLIT_CHARS = 65_536
 
 interface Options {
   /** Choices to return per prompt, and candidates to bill. */
@@ -41,7 +39,7 @@ export function completeText(request: Request): Record<string, unknown> {
   }
   const texts = prompts.map(prompt => textOfPrompt(prompt, options))
   checkEcho(texts, options)
-  const choices = texts.flatMap(text => completePrompt(text, prompts.length, options))
+  const choices = texts.flatMap(text => completePrompt(text, options))
   return {
     id: `cmpl-sandbox${options.digest.slice(0, 24)}`,
     object: 'text_completion',
@@ -85,12 +83,11 @@ function textOfPrompt(prompt: Input, { limits, echo }: Options): string {
 function checkEcho(prompts: string[], { echo, count, alternatives }: Options): void {
   if (!echo) return
   const chars = prompts.reduce((sum, prompt) => sum + prompt.length, 0)
-  checkAnswerSize(chars, count, 'echo')
-  if (alternatives === undefined || chars <= LONGEST_SPLIT_CHARS) return
-  throw invalidRequest("Invalid 'logprobs': the prompt is too long for the sandbox to echo with them.", 'logprobs')
+  if (alternatives === undefined) checkAnswerSize(chars, count, 'echo')
+  else checkAnswerSize(chars * LOGPROBS_GROWTH, count, 'logprobs')
 }
 
-function completePrompt(prompt: string, prompts: number, options: Options): Choice[] {
+function completePrompt(prompt: string, options: Options): Choice[] {
   const { count, digest, echo, limits, alternatives } = options
   const echoed = echo && alternatives !== undefined ? splitIntoTokens(prompt, limits.model) : []
   return Array.from({ length: count }, (_, index) => {
@@ -98,8 +95,8 @@ function completePrompt(prompt: string, prompts: number, options: Options): Choi
     const origin = `Test completion${which}, no model was asked; request ${digest.slice(0, 8)}`
     const written = limitText(`${SANDBOX_MARK} ${origin}. The prompt reads ${quote(prompt)}.`, limits)
     const pieces = [...echoed, ...written.pieces]
-    if (alternatives !== undefined) checkEntryCount(pieces.length, alternatives, prompts * count, 'logprobs')
-    const logprobs = alternatives === undefined ? null : describeCompletionTokens(pieces, alternatives, echoed.length)
+    const logprobs =
+      alternatives === undefined ? null : describeCompletionTokens(pieces, alternatives, echoed.length > 0)
     const text = echo ? prompt + written.text : written.text
     return { choice: { text, logprobs, finish_reason: written.finishReason }, tokens: written.tokens }
   })

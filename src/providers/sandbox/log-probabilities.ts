@@ -1,74 +1,35 @@
-/** Invents log probabilities in OpenAI's two formats: plausible, deterministic for a text, and meaningless. */
-import { invalidRequest } from '../../errors.ts'
+/** Log probabilities in OpenAI's two formats: of the text's own tokens alone, all equally sure, and meaningless. */
 import type { TokenPiece } from '../../tokens/split-tokens.ts'
 
-interface TokenEntry {
-  token: string
-  logprob: number
-  bytes: number[]
-}
-
-/** A response with more entries (tokens times alternatives times choices) is refused. */
-const MOST_ENTRIES = 100_000
+const LOGPROB = -0.01
+/** How many times as long as its text a response with log probabilities may be. */
+export const LOGPROBS_GROWTH = 64
 
 const encoder = new TextEncoder()
 
-export function checkEntryCount(pieces: number, alternatives: number, choices: number, param: string): void {
-  if (pieces * (1 + alternatives) * choices <= MOST_ENTRIES) return
-  throw invalidRequest(`The answer has too many tokens for '${param}' in the sandbox; ask for fewer choices.`, param)
-}
-
-/** A chat choice's `logprobs`. */
+/** A chat choice's `logprobs`. Of the alternatives asked for there is one: the token. */
 export function describeChatTokens(pieces: TokenPiece[], alternatives: number): Record<string, unknown> {
-  const content = pieces.map((piece, index) => {
-    const logprob = logprobOf(index)
-    return {
-      ...describeToken(piece.text, logprob),
-      top_logprobs: listAlternatives(piece.text, alternatives).map((text, rank) =>
-        describeToken(text, rank === 0 ? logprob : logprobOf(index, rank)),
-      ),
-    }
+  const content = pieces.map(({ text }) => {
+    const entry = { token: text, logprob: LOGPROB, bytes: [...encoder.encode(text)] }
+    return { ...entry, top_logprobs: alternatives > 0 ? [entry] : [] }
   })
   return { content, refusal: null }
 }
 
-/** A text completion choice's `logprobs`; the first `echoed` pieces are the prompt's, and the very first has none. */
+/** A text completion choice's `logprobs`. The first token of an echoed prompt has none. */
 export function describeCompletionTokens(
   pieces: TokenPiece[],
   alternatives: number,
-  echoed: number,
+  isEchoed: boolean,
 ): Record<string, unknown> {
-  const offsets: number[] = []
-  let offset = 0
-  for (const piece of pieces) {
-    offsets.push(offset)
-    offset += piece.text.length
-  }
-  const isFirstEchoed = (index: number) => index === 0 && echoed > 0
+  const offsets = [0]
+  for (const { text } of pieces) offsets.push((offsets.at(-1) ?? 0) + text.length)
+  const each = <T>(write: (text: string) => T) =>
+    pieces.map(({ text }, index) => (isEchoed && index === 0 ? null : write(text)))
   return {
-    tokens: pieces.map(piece => piece.text),
-    token_logprobs: pieces.map((_, index) => (isFirstEchoed(index) ? null : logprobOf(index))),
-    top_logprobs:
-      alternatives === 0 ? null : pieces.map((piece, index) => (isFirstEchoed(index) ? null : rank(piece, index))),
-    text_offset: offsets,
+    tokens: pieces.map(({ text }) => text),
+    token_logprobs: each(() => LOGPROB),
+    top_logprobs: alternatives === 0 ? null : each(text => ({ [text]: LOGPROB })),
+    text_offset: offsets.slice(0, -1),
   }
-
-  function rank(piece: TokenPiece, index: number): Record<string, number> {
-    const listed = listAlternatives(piece.text, alternatives)
-    return Object.fromEntries(listed.map((text, place) => [text, logprobOf(index, place)]))
-  }
-}
-
-function describeToken(token: string, logprob: number): TokenEntry {
-  return { token, logprob, bytes: [...encoder.encode(token)] }
-}
-
-/** The token itself and then others, as many as asked for. */
-function listAlternatives(token: string, count: number): string[] {
-  return Array.from({ length: count }, (_, rank) => (rank === 0 ? token : `${token}~${rank}`))
-}
-
-/** A lower rank is more probable. */
-function logprobOf(index: number, rank = 0): number {
-  return -((index % 7) + 1) / 100 - rank * 2.5
 }

@@ -1,8 +1,10 @@
-/** The worker's job that answers a long request of a test key. */
+/** The worker's job that answers a test key. */
 import type { JobDone } from '../../event-loop/off-loop.ts'
-import { type SandboxInput, writeAnswer } from './write-answer.ts'
+import { type SandboxAnswer, type SandboxTarget, writeAnswer } from './answer.ts'
 
-export async function run({ endpoint, stream, bytes }: SandboxInput): Promise<JobDone<Uint8Array>> {
-  const output = await writeAnswer(endpoint, JSON.parse(new TextDecoder().decode(bytes)), stream)
-  return { output, transfer: [output.buffer as ArrayBuffer] }
+export type SandboxInput = SandboxTarget & { bytes: Uint8Array }
+
+export async function run({ bytes, ...target }: SandboxInput): Promise<JobDone<SandboxAnswer>> {
+  const output = await writeAnswer(target, JSON.parse(new TextDecoder().decode(bytes)))
+  return { output, transfer: [output.bytes.buffer as ArrayBuffer] }
 }

@@ -1,5 +1,5 @@
 /** Bodies that are not one JSON object. */
-import { chat, type HostileRequest, MARKER, MODEL, nest, write } from './hostile-request.ts'
+import { chat, type HostileRequest, MARKER, MODEL, write } from './hostile-request.ts'
 
 const GOOD = JSON.stringify(chat())
 const MESSAGES = `"messages":[{"role":"user","content":"${MARKER}"}]`
@@ -59,8 +59,6 @@ const NOT_JSON: Record<string, string | Uint8Array> = {
   'a query string': `model=${MODEL}&messages=${MARKER}`,
   'an assignment': `x = ${GOOD}`,
   'a prefix against script inclusion': `)]}',\n${GOOD}`,
-  'brackets that open 10,000 times': nest(10_000, '[', '', MARKER),
-  'braces that open 30,000 times': nest(30_000, '{"a":', '', `"${MARKER}"`),
 }
 
 const NOT_AN_OBJECT: Record<string, string> = {
@@ -71,7 +69,6 @@ const NOT_AN_OBJECT: Record<string, string> = {
   'a string': `"${MARKER}"`,
   'an empty array': '[]',
   'an array of a good body': `[${GOOD}]`,
-  'brackets 10,000 deep': nest(10_000, '[', ']', `"${MARKER}"`),
 }
 
 const NOT_UTF8: Record<string, Uint8Array> = {

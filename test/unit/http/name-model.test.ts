@@ -18,6 +18,10 @@ test.each([
 ])('%s', async (_, given, expected) => {
   const long = `${'x'.repeat(300_000)}"}`
   const bytes = Buffer.from(given + long)
-  const body = namedBody({ announcedBytes: bytes.length, isSmall: false, readBytes: async () => bytes }, null, 'm')
+  const body = namedBody(
+    { announcedBytes: bytes.length, isSmall: false, hold() {}, readBytes: async () => bytes },
+    null,
+    'm',
+  )
   expect(Buffer.from(await body.readBytes()).toString()).toBe(expected + long)
 })

@@ -47,6 +47,11 @@ test.each([
     () => encode(JSON.stringify(Object.fromEntries(messages(25_001, 0).map((_, n) => [n, 1])))),
     'names',
   ],
+  [
+    'too many arrays',
+    () => encode(`{"a":[${`${'['.repeat(100)}${']'.repeat(100)},`.repeat(4_500)}0]}`),
+    'more than 400000 array items',
+  ],
   ['too deep', () => encode(`{"a":${'['.repeat(200)}${']'.repeat(200)}}`), 'nested'],
 ])('%s is refused with a 400 that says so', async (_, bytes, message) => {
   await expect(largeBodies.read(bytes())).rejects.toMatchObject({
@@ -56,13 +61,36 @@ test.each([
 })
 
 test.each([
-  ['{}', 0, 0],
-  ['{"a":1,"b":[1,2,3]}', 2, 1],
-  ['{"a:,\\"":"\\\\"}', 1, 0],
-  ['["\\\\\\"",1]', 0, 1],
+  ['{}', 0, 1],
+  ['{"a":1,"b":[1,2,3]}', 2, 3],
+  ['{"a:,\\"":"\\\\"}', 1, 1],
+  ['["\\\\\\"",1]', 0, 2],
   ['"unended \\"', 0, 0],
+  [`{"a":"${'['.repeat(300)}"}`, 1, 1],
 ])('%s is measured outside its strings', (text, fields, items) => {
   expect(measureJson(encode(text))).toEqual({ fields, items })
+})
+
+test.each([128, 129])('%i levels', levels => {
+  const nested = encode(`{"a":${'[{"b":'.repeat((levels - 1) >> 1)}${levels % 2 ? '' : '['}`)
+  const isRefused = () => expect(() => isLargeBody(nested)).toThrow('nested more than 128 levels')
+  if (levels > 128) isRefused()
+  else expect(isLargeBody(nested)).toBe(false)
+})
+
+test('what is made of a body is reserved beside it', async () => {
+  const held: number[] = []
+  const hold = (bytes: number) => void held.push(bytes)
+  await largeBodies.read(encode(`{"a":[${'[],'.repeat(1_000)}0]}`), { hold })
+  await largeBodies.read(encode(`{"a":"${'x'.repeat(10_000)}"}`), { hold })
+  expect(held[0]).toBeGreaterThan(1_000 * 2 * 64)
+  expect(held[1]).toBeGreaterThan(20_000)
+  const refused = largeBodies.read(encode('{}'), {
+    hold: () => {
+      throw new Error('full')
+    },
+  })
+  await expect(refused).rejects.toThrow('full')
 })
 
 test.each([

@@ -1,6 +1,7 @@
 /** Generates JSON instances that satisfy a schema: one library proposes them, another one checks them. */
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import { type GenerateOptions, generateSync, type JsonSchema } from 'json-schema-faker'
+import { currentThread, threadTimeMs } from '../../../event-loop/thread-time.ts'
 import { isJsonObject } from '../../../json/json-object.ts'
 import { adaptSchema, demandObject } from './adapt-schema.ts'
 import { resolvePointer } from './resolve-pointer.ts'
@@ -9,9 +10,11 @@ import { SchemaRefusal } from './schema-refusal.ts'
 import { roundMultiple, tidyValue } from './tidy-value.ts'
 
 const LONGEST_INSTANCE_CHARS = 131_072
-/** Proposals for one schema, and the time for making them; a worker that takes longer is terminated. */
+/** Proposals for one schema, and the processor time for making them; a worker that takes longer is terminated. */
 const ATTEMPTS = 24
 const SEARCH_MS = 120
+const thread = currentThread()
+const nowMs = () => threadTimeMs(thread) ?? performance.now()
 
 const COMMON: GenerateOptions = {
   maxDepth: 40,
@@ -71,9 +74,9 @@ function prepare(schema: unknown, mustBeObject: boolean): JsonSchema {
 
 function search(schema: JsonSchema, seed: number, mustBeObject: boolean): unknown {
   const validate = compile(schema)
-  const endsAtMs = performance.now() + SEARCH_MS
+  const endsAtMs = nowMs() + SEARCH_MS
   let wasTooLarge = false
-  for (let attempt = 0; attempt < ATTEMPTS && performance.now() < endsAtMs; attempt++) {
+  for (let attempt = 0; attempt < ATTEMPTS && nowMs() < endsAtMs; attempt++) {
     const proposed = propose(schema, seed + attempt, LADDER[attempt % LADDER.length] ?? FULL)
     if (proposed === undefined || !validate(proposed) || (mustBeObject && !isJsonObject(proposed))) continue
     if (JSON.stringify(proposed).length <= LONGEST_INSTANCE_CHARS) return proposed

@@ -8,8 +8,8 @@ export interface SchemaJob {
 }
 
 export type WorkerMessage =
-  /** Warmed up: the first schema takes no longer than later ones. */
-  | { kind: 'ready' }
+  /** Warmed up: the first schema takes no longer than later ones. `thread` is what the system calls the worker's. */
+  | { kind: 'ready'; thread: number | null }
   /** JSON that satisfies the schema. */
   | { kind: 'instance'; text: string }
   /** Why there is no instance, in a SchemaRefusal's words. */

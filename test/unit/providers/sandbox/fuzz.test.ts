@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { ProxyError } from '../../../../src/errors.ts'
-import { answerInSandbox } from '../../../../src/providers/sandbox/answer-in-sandbox.ts'
+import { answerInSandbox } from '../../../../src/providers/sandbox/answer.ts'
 
 const json = fc.jsonValue({ maxDepth: 1 })
 const odd = fc.constantFrom<unknown>(

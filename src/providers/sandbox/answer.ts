@@ -1,0 +1,44 @@
+/** The sandbox's responses: generated here, deterministic, marked, and never a model's. */
+import { encodeSse, splitAnswer } from '../../formats/chat/split-chat.ts'
+import { unsupportedPath } from '../unsupported-endpoint.ts'
+import { completeChat } from './chat.ts'
+import { completeText } from './completions.ts'
+import { embedInputs } from './embeddings.ts'
+import type { Request } from './fields.ts'
+import { answerPassed } from './passed.ts'
+
+const ANSWERS = { chat: completeChat, completions: completeText, embeddings: embedInputs }
+export type SandboxEndpoint = keyof typeof ANSWERS
+
+/** What is asked for: an endpoint, or the path of a pass-through operation. */
+export type SandboxTarget = { endpoint: SandboxEndpoint; stream: boolean } | { path: string }
+
+export interface SandboxAnswer {
+  contentType: string
+  bytes: Uint8Array
+}
+
+const encoder = new TextEncoder()
+
+/**
+ * Returns the body of a plain response in OpenAI's format. The same request gives the same response except for `created`, streamed or
+ * not. Accepts any JSON object: throws a 400 `ProxyError` that names the field for what OpenAI would refuse, and for what is beyond the
+ * sandbox's limits.
+ */
+export async function answerInSandbox(endpoint: SandboxEndpoint, request: Request): Promise<Record<string, unknown>> {
+  return ANSWERS[endpoint](request)
+}
+
+/** Throws as `answerInSandbox` does, and a 404 for an operation that the sandbox lacks. */
+export async function writeAnswer(target: SandboxTarget, request: Request): Promise<SandboxAnswer> {
+  if ('path' in target) {
+    const answer = answerPassed(target.path, request)
+    if (!answer) throw unsupportedPath('The sandbox, which answers test keys,', target.path)
+    const { contentType, body } = answer
+    return { contentType, bytes: typeof body === 'string' ? encoder.encode(body) : body }
+  }
+  const answer = await answerInSandbox(target.endpoint, request)
+  return target.stream
+    ? { contentType: 'text/event-stream', bytes: encodeSse(splitAnswer(answer, { includeUsage: true })) }
+    : { contentType: 'application/json', bytes: encoder.encode(JSON.stringify(answer)) }
+}

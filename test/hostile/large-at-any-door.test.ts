@@ -1,0 +1,67 @@
+/** Bodies that would hold up the event loop, at the doors that answer without the pipeline: the worker takes them apart, and refuses. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { methodsOf, TARGETS, type Target } from '../../src/http/paths.ts'
+import { MOST } from '../../src/large-bodies/json-size.ts'
+import { OPERATIONS } from '../../src/providers/operations.ts'
+import { describeEmbedded } from '../harness/backends.ts'
+import { post, readAnswer } from '../harness/client.ts'
+import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { type Standin, startStandin } from '../standin/server.ts'
+
+const ASKED = '"model":"openai/gpt-4o-mini","messages":[{"role":"user","content":"How many tokens?"}],"max_tokens":9'
+const fieldsOf = (count: number) => Array.from({ length: count }, (_, i) => `"k${i}":${i}`).join()
+const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels)
+
+/** Each would cost far more than its bytes if it were parsed. */
+const BODIES: Record<string, [body: string, told: string]> = {
+  'too many fields': [`{${ASKED},"x":{${fieldsOf(MOST.fields)}}}`, `more than ${MOST.fields} fields`],
+  'too many arrays': [
+    `{${ASKED},"x":[${Array(3_500).fill(nested(120)).join()}]}`,
+    `more than ${MOST.items} array items`,
+  ],
+  'too many levels': [`{${ASKED},"metadata":{"x":${nested(128)}}}`, 'more than 128 levels'],
+  'too many levels, in many bytes': [`{${ASKED},"metadata":{"x":${nested(400_000)}}}`, 'more than 128 levels'],
+}
+/** Every door that takes a JSON body, as the code's tables have them. */
+const DOORS = [
+  ...Object.keys(TARGETS).filter(path => methodsOf(TARGETS[path] as Target).includes('POST')),
+  ...Object.keys(OPERATIONS).map(operation => `/v1/${operation}`),
+  '/v1/batches',
+].map(path => path.replace('/v1', ''))
+
+describeEmbedded('large bodies at any door', backend => {
+  let upstream: Standin
+  let proxy: TestProxy
+  let key: string
+
+  beforeAll(async () => {
+    upstream = await startStandin()
+    proxy = await startProxy({
+      stores: await backend.open(),
+      environment: { AGGREGATOR_BASE_URL: upstream.baseUrl, AGGREGATOR_API_KEY: 'k' },
+    })
+    key = await proxy.createKey({ type: 'project' })
+  })
+  afterAll(async () => {
+    await proxy.stop()
+    await upstream.stop()
+  })
+
+  describe.each(Object.entries(BODIES))('%s', (_, [body, told]) => {
+    test.each(DOORS)('%s refuses them before they are parsed', async path => {
+      const answer = await readAnswer(await post(proxy, key, path, body))
+      expect([answer.status, answer.text]).toEqual([400, expect.stringContaining(told)])
+    })
+  })
+
+  test('an answer of many megabytes is passed on, and not kept', async () => {
+    const body = { model: 'openai/gpt-4o-mini', messages: [{ role: 'user', content: 'Tell me everything.' }] }
+    upstream.script({ kind: 'answer', contentChars: 9_000_000 })
+    for (let i = 0; i < 2; i++) {
+      const answer = await readAnswer(await post(proxy, key, '/chat/completions', body))
+      expect([answer.status, answer.cache]).toEqual([200, 'MISS'])
+      expect(answer.text.length).toBeGreaterThan(9_000_000)
+    }
+    upstream.reset()
+  })
+})
