@@ -77,6 +77,17 @@ describeBackends('admission', backend => {
     },
   )
 
+  test.each(['narrow_key', 'narrow_address'] as const)(
+    'a request for which the new limits have no room is refused, though the old ones had: %s',
+    async narrow => {
+      const { admit, tryToAdmit, run, counted } = await openAdmission(await backend.open(), 'wide')
+      for (let i = 0; i < 3; i++) await admit()
+      await run(`update projects set plan = '${narrow}' where name = '$project'`)
+      expect(await tryToAdmit()).toBe('rate_limit_exceeded')
+      expect(await counted()).toBe(3)
+    },
+  )
+
   test('of many at once exactly those pass for whom there is room', async () => {
     const { admit, tryToAdmit, counted } = await openAdmission(await backend.open(), 'narrow_key')
     await admit()

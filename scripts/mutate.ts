@@ -1,0 +1,105 @@
+/**
+ * `bun run mutate`: breaks lines that count and admit, one at a time, each in a copy of the tree that is thrown away, and runs the tests
+ * that must notice. Ends non-zero when one goes unnoticed, or when a listed line is not where the list says: then it has moved, and the
+ * list moves with it. Runs on the embedded backend alone, so that it needs no stores. `bun run mutate quota` tries the files named so.
+ */
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { MUTATIONS, type Mutation } from './mutations.ts'
+
+const COPIED = [
+  'src',
+  'sql',
+  'test',
+  'scripts',
+  'package.json',
+  'bunfig.toml',
+  'bun.lock',
+  'tsconfig.json',
+  'vitest.config.ts',
+]
+/** Read only. */
+const LINKED = ['node_modules', 'vendor']
+const COPIES = 2
+/** A broken loop may never end. */
+const LIMIT_MS = 60_000
+
+type Outcome = 'noticed' | 'UNNOTICED' | 'NOT FOUND' | 'DOES NOT RUN'
+
+const root = join(import.meta.dir, '..')
+const chosen = MUTATIONS.filter(({ file }) => file.includes(process.argv[2] ?? ''))
+const startedAtMs = performance.now()
+const unusual: string[] = []
+const waiting: (Mutation | null)[] = [null, ...chosen]
+
+await Promise.all(Array.from({ length: COPIES }, work))
+const seconds = ((performance.now() - startedAtMs) / 1000).toFixed(0)
+process.stdout.write(`${chosen.length - unusual.length} of ${chosen.length} broken lines were noticed (${seconds} s)\n`)
+if (unusual.length > 0) process.exit(1)
+
+/** Takes mutations until none is left. The tree as it is comes first: where its tests fail, what they notice says nothing. */
+async function work(): Promise<void> {
+  const copy = copyTree()
+  try {
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+      if (next === null) await testAsItIs(copy)
+      else await report(next, await tryOut(copy, next))
+    }
+  } finally {
+    rmSync(copy, { recursive: true, force: true })
+  }
+}
+
+function copyTree(): string {
+  const copy = mkdtempSync(join(tmpdir(), 'model-proxy-mutate-'))
+  for (const name of COPIED) cpSync(join(root, name), join(copy, name), { recursive: true })
+  for (const name of LINKED) if (existsSync(join(root, name))) symlinkSync(join(root, name), join(copy, name))
+  return copy
+}
+
+async function testAsItIs(copy: string): Promise<void> {
+  const { failed } = await runTests(copy, [...new Set(chosen.flatMap(({ noticedBy }) => noticedBy))])
+  if (failed === 0) return
+  process.stdout.write('The tests fail, or do not run, without any line broken.\n')
+  process.exit(1)
+}
+
+async function tryOut(copy: string, { file, line, becomes, noticedBy }: Mutation): Promise<Outcome> {
+  const path = join(copy, file)
+  const text = existsSync(path) ? readFileSync(path, 'utf8') : ''
+  const [before, after, ...more] = text.split(line)
+  if (before === undefined || after === undefined || more.length > 0) return 'NOT FOUND'
+  writeFileSync(path, `${before}${becomes}${after}`)
+  const { failed } = await runTests(copy, noticedBy)
+  writeFileSync(path, text)
+  if (failed === null) return 'DOES NOT RUN'
+  return failed > 0 ? 'noticed' : 'UNNOTICED'
+}
+
+function report({ file, line, becomes }: Mutation, outcome: Outcome): void {
+  if (outcome === 'noticed') return
+  unusual.push(file)
+  process.stdout.write(`${outcome}: ${file}\n    ${line}\n  → ${becomes || '(nothing)'}\n`)
+}
+
+/** How many tests failed; null when they could not run at all. What does not end counts as failed. */
+async function runTests(copy: string, files: readonly string[]): Promise<{ failed: number | null }> {
+  const result = join(copy, 'result.json')
+  rmSync(result, { force: true })
+  const { DATABASE_URL: _, REDIS_URL: __, ...environment } = process.env
+  const options = ['--bail=1', '--maxWorkers=1', '--testTimeout=15000', '--reporter=json', `--outputFile=${result}`]
+  const tests = Bun.spawn(['bun', 'run', 'test', ...files, ...options], {
+    cwd: copy,
+    env: environment,
+    stdout: 'ignore',
+    stderr: 'ignore',
+    timeout: LIMIT_MS,
+    killSignal: 'SIGKILL',
+  })
+  await tests.exited
+  if (tests.signalCode !== null) return { failed: 1 }
+  if (!existsSync(result)) return { failed: null }
+  const { numFailedTests, numTotalTests } = JSON.parse(readFileSync(result, 'utf8'))
+  return { failed: numTotalTests === 0 ? null : numFailedTests }
+}

@@ -1,0 +1,256 @@
+/** Lines that count and admit, how each could break, and the tests that must notice. */
+
+export interface Mutation {
+  file: string
+  /** Occurs once in the file. */
+  line: string
+  becomes: string
+  noticedBy: readonly string[]
+}
+
+const ADMISSION = 'test/integration/admission.test.ts'
+const QUOTA = 'test/integration/quota.test.ts'
+const KEYS = 'test/unit/admission/api-key.test.ts'
+const ACCOUNTING = 'test/unit/pipeline/accounting.test.ts'
+const GUARD = 'test/unit/stores/guarded-store.test.ts'
+const WINDOW_MEMORY = 'test/unit/stores/window-memory.test.ts'
+const WINDOWS = 'test/integration/rate-windows.test.ts'
+
+export const MUTATIONS: readonly Mutation[] = [
+  // A request is counted in its windows and its month, or in neither.
+  {
+    file: 'src/admission/admission.ts',
+    line: 'if (reserved && sameLimits(guess, account)) return',
+    becomes: 'if (reserved) return',
+    noticedBy: [ADMISSION],
+  },
+  {
+    file: 'src/admission/admission.ts',
+    line: 'await pass.uncount()\n      if (reserved)',
+    becomes: 'if (reserved)',
+    noticedBy: [ADMISSION],
+  },
+  {
+    file: 'src/admission/admission.ts',
+    line: 'if (reserved) quota.refund(account)',
+    becomes: '',
+    noticedBy: [ADMISSION],
+  },
+  {
+    file: 'src/admission/admission.ts',
+    line: 'await pass.uncount()\n        throw error',
+    becomes: 'throw error',
+    noticedBy: [ADMISSION],
+  },
+  {
+    file: 'src/admission/admission.ts',
+    line: 'guess.requests_per_minute_per_address === account.requests_per_minute_per_address',
+    becomes: 'true',
+    noticedBy: [ADMISSION],
+  },
+  {
+    file: 'src/admission/admission.ts',
+    line: "  if (!reserved) throw refuse('monthlyQuotaExceeded')\n  return",
+    becomes: '  return',
+    noticedBy: [ADMISSION],
+  },
+  {
+    file: 'src/admission/admission.ts',
+    line: 'if (others >= concurrent_requests)',
+    becomes: 'if (others > concurrent_requests)',
+    noticedBy: [ADMISSION],
+  },
+  {
+    file: 'src/admission/admission.ts',
+    line: 'if (isOver) return',
+    becomes: '',
+    noticedBy: [ADMISSION],
+  },
+  // Rate windows.
+  {
+    file: 'src/admission/rate-windows.ts',
+    line: 'group.left--',
+    becomes: '',
+    noticedBy: [ADMISSION],
+  },
+  {
+    file: 'src/admission/rate-windows.ts',
+    line: 'store.uncount(names, 1, verdict.countedAtSecond)',
+    becomes: 'store.uncount(names, 0, verdict.countedAtSecond)',
+    noticedBy: [ADMISSION],
+  },
+  {
+    file: 'src/stores/in-process-store.ts',
+    line: 'Math.min(batch.requests, ...rooms)',
+    becomes: 'batch.requests',
+    noticedBy: [WINDOWS],
+  },
+  {
+    file: 'src/stores/sliding-window.ts',
+    line: 'window.total -= window.counts[at] ?? 0',
+    becomes: '',
+    noticedBy: [WINDOWS],
+  },
+  {
+    file: 'src/stores/guarded-store.ts',
+    line: 'if (isCountedHere) await uncountTwice(store, batch, verdict)',
+    becomes: '',
+    noticedBy: [GUARD],
+  },
+  {
+    file: 'src/stores/guarded-store.ts',
+    line: 'countedAtSecond: -verdict.countedAtSecond',
+    becomes: 'countedAtSecond: verdict.countedAtSecond',
+    noticedBy: [GUARD],
+  },
+  {
+    file: 'src/stores/window-memory.ts',
+    line: 'found.telling += missed',
+    becomes: '',
+    noticedBy: [WINDOW_MEMORY],
+  },
+  {
+    file: 'src/stores/window-memory.ts',
+    line: 'Math.floor((limit - all.total) / processes)',
+    becomes: 'limit - all.total',
+    noticedBy: [WINDOW_MEMORY],
+  },
+  // Keys.
+  {
+    file: 'src/admission/api-key.ts',
+    line: "if (reply.verdict === 'disabled')",
+    becomes: 'if (false)',
+    noticedBy: [KEYS],
+  },
+  {
+    file: 'src/admission/api-key.ts',
+    line: "if (account.verdict !== 'unknown' && !isCrowded) await",
+    becomes: "if (account.verdict === 'active' && !isCrowded) await",
+    noticedBy: [KEYS],
+  },
+  {
+    file: 'src/admission/api-key.ts',
+    line: "if (account.verdict === 'unknown' && isCrowded) throw",
+    becomes: 'if (false) throw',
+    noticedBy: [KEYS],
+  },
+  // The ledger of months.
+  {
+    file: 'src/admission/quota.ts',
+    line: 'if (late !== LOCKED && late.reserved) ledger.refund(late.account, requests)',
+    becomes: '',
+    noticedBy: [QUOTA],
+  },
+  {
+    file: 'src/admission/quota.ts',
+    line: 'found.left < requests',
+    becomes: 'found.left === 0',
+    noticedBy: [QUOTA],
+  },
+  {
+    file: 'src/admission/quota.ts',
+    line: "if (left > 0 && account.verdict !== 'unknown') ledger.refund(account, left)",
+    becomes: '',
+    noticedBy: [QUOTA],
+  },
+  {
+    file: 'src/admission/quota.ts',
+    line: 'asks.filter(({ keyHash }) => !locked.has(keyHash))',
+    becomes: 'asks',
+    noticedBy: [QUOTA],
+  },
+  {
+    file: 'src/admission/quota.ts',
+    line: 'if (performance.now() > deadlineMs || !(await deploys.isOn(startedAtMs))) throw error',
+    becomes: 'throw error',
+    noticedBy: [QUOTA],
+  },
+  {
+    file: 'src/admission/quota-ledger.ts',
+    line: 'if (error instanceof AnswerLost) void',
+    becomes: 'if (false) void',
+    noticedBy: [QUOTA],
+  },
+  {
+    file: 'src/admission/quota-ledger.ts',
+    line: 'batch.sequence++',
+    becomes: '',
+    noticedBy: [QUOTA],
+  },
+  {
+    file: 'src/admission/quota-ledger.ts',
+    line: "if (account.verdict !== 'unknown' && granted > 0) refunds.add(account, granted)",
+    becomes: '{}',
+    noticedBy: [QUOTA],
+  },
+  {
+    file: 'src/admission/quota-ledger.ts',
+    line: 'refundRequests(this.#database, refunds, batch)',
+    becomes: 'refundRequests(this.#database, refunds, crypto.randomUUID())',
+    noticedBy: [QUOTA],
+  },
+  {
+    file: 'src/admission/quota-ledger.ts',
+    line: 'waiting.requests += requests',
+    becomes: 'waiting.requests = requests',
+    noticedBy: [QUOTA],
+  },
+  // What the database decides.
+  {
+    file: 'sql/functions/admit.sql',
+    line: 'and c.requests + wanted[1] <= k.requests_per_month',
+    becomes: '',
+    noticedBy: [QUOTA],
+  },
+  {
+    file: 'sql/functions/admit.sql',
+    line: 'least(d.wanted, greatest(0, d.requests_per_month - c.requests)) as granted',
+    becomes: 'd.wanted as granted',
+    noticedBy: [QUOTA],
+  },
+  {
+    file: 'sql/functions/refund_requests.sql',
+    line: 'on conflict do nothing;\n    if not found then\n        return;\n    end if;',
+    becomes: 'on conflict do nothing;',
+    noticedBy: [QUOTA],
+  },
+  // A request ends once.
+  {
+    file: 'src/pipeline/accounting.ts',
+    line: 'if (this.#isFinished) return',
+    becomes: '',
+    noticedBy: [ACCOUNTING],
+  },
+  {
+    file: 'src/pipeline/accounting.ts',
+    line: 'if (!outcome.counts) quota.refund(account)',
+    becomes: '',
+    noticedBy: [ACCOUNTING],
+  },
+  {
+    file: 'src/pipeline/accounting.ts',
+    line: '!this.#shutdown.isCut && ',
+    becomes: '',
+    noticedBy: [ACCOUNTING],
+  },
+  {
+    file: 'src/pipeline/accounting.ts',
+    line: 'if (provider !== this.#provider) this.#isAsked = false',
+    becomes: '',
+    noticedBy: [ACCOUNTING],
+  },
+  // Calls are shared by those that would accept the same, and nobody reads past a gap.
+  {
+    file: 'src/cache/cache-query.ts',
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the line
+    line: ':${acceptable}',
+    becomes: '',
+    noticedBy: ['test/unit/cache/cache-query.test.ts'],
+  },
+  {
+    file: 'src/coalescing/remote-leader.ts',
+    line: 'else if (number === this.#next) this.#takeNext(message)',
+    becomes: 'this.#takeNext(message)',
+    noticedBy: ['test/unit/coalescing/remote-leader.test.ts'],
+  },
+]
