@@ -38,51 +38,28 @@ from drawn d
 -- The square leans to the first keys, as in life.
 join keys k on k.at = floor(power(d.r, 2) * 200)::integer;
 
-insert into usage_hourly
+-- As roll_up_usage() does, straight from the records.
+insert into usage_sums
 select
-    r.project_id, date_trunc('hour', r.recorded_at, 'UTC'), r.key_id, r.endpoint, r.model, coalesce(r.provider, ''),
-    coalesce(r.cache_result, ''), (r.status / 100)::smallint, count(*), sum(r.prompt_tokens), sum(r.cached_prompt_tokens),
-    sum(r.completion_tokens), sum(r.tokens_saved), sum(r.cost_usd), sum(r.saved_usd), sum(r.latency_ms), sum(r.duration_ms)
+    case when w.of_all then 0 else r.project_id end, w.grain,
+    case w.grain when 'quarter' then date_bin('15 minutes', r.recorded_at, 'epoch') else date_trunc(w.grain, r.recorded_at, 'UTC') end,
+    case when w.of_all then 0 else r.key_id end, r.endpoint, case when w.of_all then '' else r.model end,
+    case when w.of_all then '' else coalesce(r.provider, '') end, coalesce(r.cache_result, ''), (r.status / 100)::smallint, count(*),
+    sum(r.prompt_tokens), sum(r.cached_prompt_tokens), sum(r.completion_tokens), sum(r.tokens_saved), sum(r.cost_usd), sum(r.saved_usd),
+    sum(r.latency_ms), sum(r.duration_ms)
 from usage_records r
-group by 1, 2, 3, 4, 5, 6, 7, 8;
+cross join (
+    select g.grain, a.of_all
+    from unnest(array['quarter', 'hour', 'day', 'month']) as g (grain), (values (false), (true)) as a (of_all)
+) w
+group by 1, 2, 3, 4, 5, 6, 7, 8, 9;
 
-insert into latency_hourly
+insert into latency_counts
 select
-    r.project_id, date_trunc('hour', r.recorded_at, 'UTC'), coalesce(r.cache_result, ''),
-    floor(4 * ln(greatest(r.latency_ms, 0.01)::double precision) / ln(2::double precision))::smallint, count(*)
-from usage_records r
-group by 1, 2, 3, 4;
-insert into usage_daily
-select
-    h.project_id, date_trunc('day', h.hour, 'UTC'), h.key_id, h.endpoint, h.model, h.provider, h.cache_result, h.status_class,
-    sum(h.requests), sum(h.prompt_tokens), sum(h.cached_prompt_tokens), sum(h.completion_tokens), sum(h.tokens_saved), sum(h.cost_usd),
-    sum(h.saved_usd), sum(h.latency_ms), sum(h.duration_ms)
-from usage_hourly h
-group by 1, 2, 3, 4, 5, 6, 7, 8;
-
-insert into latency_daily
-select l.project_id, date_trunc('day', l.hour, 'UTC'), l.cache_result, l.bucket, sum(l.requests)
-from latency_hourly l
-group by 1, 2, 3, 4;
-insert into usage_monthly
-select
-    h.project_id, date_trunc('month', h.day, 'UTC'), h.key_id, h.endpoint, h.model, h.provider, h.cache_result, h.status_class,
-    sum(h.requests), sum(h.prompt_tokens), sum(h.cached_prompt_tokens), sum(h.completion_tokens), sum(h.tokens_saved), sum(h.cost_usd),
-    sum(h.saved_usd), sum(h.latency_ms), sum(h.duration_ms)
-from usage_daily h
-group by 1, 2, 3, 4, 5, 6, 7, 8;
-
-insert into usage_totals
-select
-    g.grain, date_trunc(g.grain, h.hour, 'UTC'), h.endpoint, h.cache_result, h.status_class,
-    sum(h.requests), sum(h.prompt_tokens), sum(h.cached_prompt_tokens), sum(h.completion_tokens), sum(h.tokens_saved), sum(h.cost_usd),
-    sum(h.saved_usd), sum(h.latency_ms), sum(h.duration_ms)
-from usage_hourly h, (values ('hour'), ('day')) as g (grain)
+    r.project_id, g.grain,
+    case g.grain when 'quarter' then date_bin('15 minutes', r.recorded_at, 'epoch') else date_trunc(g.grain, r.recorded_at, 'UTC') end,
+    coalesce(r.cache_result, ''), floor(4 * ln(greatest(r.latency_ms, 0.01)::double precision) / ln(2::double precision))::smallint, count(*)
+from usage_records r, unnest(array['quarter', 'hour', 'day', 'month']) as g (grain)
 group by 1, 2, 3, 4, 5;
-
-insert into latency_monthly
-select l.project_id, date_trunc('month', l.day, 'UTC'), l.cache_result, l.bucket, sum(l.requests)
-from latency_daily l
-group by 1, 2, 3, 4;
 analyze;
-select (select count(*) from usage_hourly) || ' sums by the hour, ' || (select count(*) from usage_daily) || ' by the day';
+select string_agg(n || ' sums by the ' || grain, ', ') from (select grain, count(*) as n from usage_sums group by 1) s;

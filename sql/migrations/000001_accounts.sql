@@ -14,7 +14,11 @@ create table plans (
     test_requests_per_minute integer not null default 20
         check (test_requests_per_minute > 0),
     test_requests_per_month bigint not null default 1000
-        check (test_requests_per_month >= 0)
+        check (test_requests_per_month >= 0),
+    max_cache_ttl_seconds integer not null default 2592000
+        check (max_cache_ttl_seconds > 0),
+    concurrent_requests integer not null default 1000
+        check (concurrent_requests > 0)
 );
 
 comment on table plans is 'Limits that projects subscribe to; an operator edits them with SQL and the next request obeys.';
@@ -24,6 +28,8 @@ comment on column plans.requests_per_minute_per_address is 'Most requests that o
 comment on column plans.requests_per_month is 'Most requests that all project keys of a project together get answered in a calendar month (UTC).';
 comment on column plans.test_requests_per_minute is 'Most requests that one test key gets answered in any 60 seconds.';
 comment on column plans.test_requests_per_month is 'Most requests that all test keys of a project together get answered in a calendar month (UTC), apart from the project''s own quota.';
+comment on column plans.max_cache_ttl_seconds is 'Longest that an answer may stay in the cache, whatever a project or a request asks for.';
+comment on column plans.concurrent_requests is 'Most requests of one key that are under way at the same time in one process of the proxy.';
 
 create table projects (
     id bigint generated always as identity primary key,
@@ -31,28 +37,86 @@ create table projects (
         check (name ~ '^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$'),
     plan text not null
         references plans (name) on update cascade on delete restrict,
-    semantic_enabled boolean not null default true,
-    semantic_threshold double precision not null default 0.95
-        check (semantic_threshold between 0 and 1),
-    semantic_guards boolean not null default true,
-    cache_ttl_seconds integer not null default 604800
-        check (cache_ttl_seconds between 0 and 315360000),
+    created_at timestamptz not null default now(),
+    archived_at timestamptz,
     cache_generation integer not null default 1,
-    created_at timestamptz not null default now()
+    verdict_generation integer not null default 1,
+    semantic_mode text not null default 'on',
+    semantic_policy text not null default 'verified',
+    semantic_risk text not null default 'balanced',
+    semantic_threshold double precision not null default 0.95,
+    semantic_judge text not null default 'off',
+    semantic_judge_model text not null default '',
+    semantic_judge_daily_usd double precision not null default 1,
+    semantic_judge_floor double precision not null default 0.8,
+    semantic_judge_timeout_ms integer not null default 800,
+    semantic_verify_ratio double precision not null default 0,
+    cache_mode text not null default 'all',
+    cache_ttl_seconds integer not null default 604800,
+    cache_bytes bigint not null default 1073741824,
+    fallbacks text[] not null default '{}',
+    allowed_models text[] not null default '{}',
+    log_content text not null default 'off',
+    when_exhausted text not null default 'serve_cache',
+    semantic_enabled boolean not null generated always as (semantic_mode = 'on') stored,
+    semantic_guards boolean not null generated always as (semantic_policy <> 'threshold') stored
 );
 
 create index projects_plan_idx on projects (plan);
 
-comment on table projects is 'A tenant: its plan, settings and cache configuration. Nothing cached or counted is ever shared between two projects.';
+comment on table projects is 'A tenant: its plan, settings and cache configuration. Nothing cached or counted is ever shared between two projects. What a setting takes stands in setting_kinds.';
 comment on column projects.id is 'Part of every cache key and of every row that belongs to the project.';
 comment on column projects.name is 'What operators call it: letters, digits, dot, dash, underscore.';
 comment on column projects.plan is 'The plan whose limits apply from the next request on.';
-comment on column projects.semantic_enabled is 'Whether a differently worded question may be answered from the cache.';
-comment on column projects.semantic_threshold is 'Cosine similarity above which two questions may count as the same: 0.0 to 1.0.';
-comment on column projects.semantic_guards is 'Whether guards (numbers, negation, names, ...) veto similar but different questions.';
-comment on column projects.cache_ttl_seconds is 'How long an answer stays in the cache unless the request says otherwise.';
-comment on column projects.cache_generation is 'Part of every Redis key: counting it up orphans all that is cached there.';
 comment on column projects.created_at is 'When the project was created.';
+comment on column projects.archived_at is 'When the project was archived, and its keys deactivated; null: in use.';
+comment on column projects.cache_generation is 'Part of every Redis key: incrementing it orphans all that is cached there.';
+comment on column projects.verdict_generation is 'Incremented when a person calls a served pair wrong: what Redis knows of such pairs is void from the next request on.';
+comment on column projects.semantic_mode is 'on: a differently worded question may be answered from the cache; shadow: what would be is recorded, and the provider asked; off: neither.';
+comment on column projects.semantic_policy is 'Which of them: verified (nothing speaks against it), proved (every difference is harmless), judged (and those that a judge or a person confirmed), threshold (all that are similar enough).';
+comment on column projects.semantic_risk is 'Under the policy verified, how much must speak for a match: careful, balanced or generous.';
+comment on column projects.semantic_threshold is 'Cosine similarity above which two questions may count as the same: 0.0 to 1.0.';
+comment on column projects.semantic_judge is 'Under the policy judged, what happens to a similar question that proof cannot decide: inline puts it to a model while the request waits, learn afterwards; off: nothing.';
+comment on column projects.semantic_judge_model is 'That model, as the project''s requests would name it; empty: none.';
+comment on column projects.semantic_judge_daily_usd is 'What may be spent on the judge in a day (UTC).';
+comment on column projects.semantic_judge_floor is 'Least cosine similarity that is worth asking the judge about.';
+comment on column projects.semantic_judge_timeout_ms is 'How long a request waits for the judge, in milliseconds.';
+comment on column projects.semantic_verify_ratio is 'Which part of the semantic hits is put to the judge after it was served.';
+comment on column projects.cache_mode is 'all: every request may be answered from the cache; deterministic: those with temperature 0 or a seed; off: none.';
+comment on column projects.cache_ttl_seconds is 'How long an answer stays in the cache unless the request says otherwise.';
+comment on column projects.cache_bytes is 'How much the project may keep of answers and vectors; beyond it, what would expire first goes. Enforced once a minute.';
+comment on column projects.fallbacks is 'Models that are asked in turn, under their own names, when the wanted one cannot be reached; none by default.';
+comment on column projects.allowed_models is 'Patterns of the model names that clients may ask for, * standing for any characters; empty: any. Fallbacks and the judge''s model are the project''s own choice.';
+comment on column projects.log_content is 'sealed: the wordings of questions that were answered in other words, or nearly, are kept for a week, sealed, and shown to members; off: none are.';
+comment on column projects.when_exhausted is 'What a request gets once the quota or a budget is used up: serve_cache answers hits, refuse answers none.';
+comment on column projects.semantic_enabled is 'Whether semantic_mode is on.';
+comment on column projects.semantic_guards is 'Whether semantic_policy asks for more than similarity.';
+
+create table setting_kinds (
+    name text primary key,
+    type text not null
+        check (type in ('choice', 'number', 'whole', 'text', 'models')),
+    least double precision,
+    most double precision,
+    words text[] not null,
+    help text not null
+);
+
+comment on table setting_kinds is 'Which settings a project has, and what each takes: a new setting is a row of sql/seed, and a column of projects.';
+comment on column setting_kinds.name is 'The setting, and the column of projects.';
+comment on column setting_kinds.type is 'choice: one of words; number; whole: a number without fraction; text; models: names of models with commas between them.';
+comment on column setting_kinds.least is 'Least number; null: none.';
+comment on column setting_kinds.most is 'Greatest number, longest text or most names; null: none.';
+comment on column setting_kinds.words is 'The choices; for another type, what the value is, as messages say it.';
+comment on column setting_kinds.help is 'What the setting decides, in a sentence that goes on after its name.';
+
+-- Deployed with sql/functions; the trigger needs it now.
+create function check_settings() returns trigger
+language plpgsql
+as 'begin return new; end';
+
+create trigger settings_checked before insert or update on projects
+    for each row execute function check_settings();
 
 create table api_keys (
     id bigint generated always as identity primary key,
@@ -71,9 +135,9 @@ create table api_keys (
     last_used_at timestamptz
 );
 
-create index api_keys_project_id_idx on api_keys (project_id);
-create index api_keys_prefix_idx on api_keys (prefix);
 create unique index api_keys_active_name_idx on api_keys (project_id, name) where deactivated_at is null;
+create index api_keys_prefix_idx on api_keys (prefix);
+create index api_keys_project_id_idx on api_keys (project_id);
 
 comment on table api_keys is 'Keys that clients authenticate with. Only the hash is kept: a key is seen once, when it is issued.';
 comment on column api_keys.id is 'Referred to by usage records.';
@@ -96,6 +160,7 @@ create table provider_keys (
     last_four text not null,
     created_at timestamptz not null default now(),
     updated_at timestamptz not null default now(),
+    version bigint generated always as identity,
     primary key (project_id, provider)
 );
 
@@ -106,6 +171,7 @@ comment on column provider_keys.sealed is 'AES-256-GCM: version byte, nonce, cip
 comment on column provider_keys.last_four is 'Last four characters of the key, for listing.';
 comment on column provider_keys.created_at is 'When the provider was first given a key.';
 comment on column provider_keys.updated_at is 'When the key was last replaced.';
+comment on column provider_keys.version is 'New with every replacement, across all projects: tells a proxy that what it opened earlier is out of date.';
 
 create table monthly_counters (
     project_id bigint not null
@@ -124,3 +190,52 @@ comment on column monthly_counters.project_id is 'The project that is counted.';
 comment on column monthly_counters.key_type is 'project: against the plan''s quota. test: against the test quota.';
 comment on column monthly_counters.month is 'First day of the month, UTC.';
 comment on column monthly_counters.requests is 'Reserved on admission, given back when the request was refused later or failed.';
+
+create table admission_slots (
+    slot uuid primary key,
+    batch bigint not null,
+    month date not null,
+    granted integer[] not null,
+    used_at timestamptz not null default now()
+) with (fillfactor = 20);
+
+comment on table admission_slots is 'The last batch of admissions of each that a proxy has under way, and what it was granted: for when its answer is lost. A row that is written in place costs less than one for every batch.';
+comment on column admission_slots.slot is 'Made by the proxy; one batch at a time has it.';
+comment on column admission_slots.batch is 'Counted up with every batch of the slot.';
+comment on column admission_slots.month is 'The month it was counted in.';
+comment on column admission_slots.granted is 'Requests reserved for each key, in the order they were asked for.';
+comment on column admission_slots.used_at is 'When the batch came. Slots that nobody has used for a day go.';
+
+create table batch_ledger (
+    id uuid primary key,
+    taken_at timestamptz not null default now()
+);
+
+create index batch_ledger_taken_at_idx on batch_ledger (taken_at);
+
+comment on table batch_ledger is 'Refunds and usage records that have been taken, by batch: one that comes again does nothing. Kept for a day.';
+comment on column batch_ledger.id is 'Made by the proxy that sent the batch.';
+comment on column batch_ledger.taken_at is 'When it came first.';
+
+create table service_settings (
+    name text primary key,
+    value text not null,
+    description text not null
+);
+
+comment on table service_settings is 'Settings of the whole service that live with the data; an operator updates them with SQL.';
+comment on column service_settings.name is 'The setting.';
+comment on column service_settings.value is 'Its value, as text.';
+comment on column service_settings.description is 'What it does, its unit and its range.';
+
+create table installation (
+    only_row boolean default true primary key
+        check (only_row),
+    id uuid not null default gen_random_uuid()
+);
+
+insert into installation default values;
+
+comment on table installation is 'One row: which installation this is.';
+comment on column installation.only_row is 'Always true: there is no second row.';
+comment on column installation.id is 'Made with the database. Give a physical copy of a running database a new one before a proxy starts on it.';

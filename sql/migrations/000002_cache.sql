@@ -1,4 +1,4 @@
--- What has been answered before: whole answers, the prompts they can be found by, and vectors.
+-- What has been answered before: whole answers, the prompts they can be found by, vectors, and what providers keep for projects.
 
 create table embedding_spaces (
     id integer generated always as identity primary key,
@@ -6,8 +6,9 @@ create table embedding_spaces (
     dimensions integer not null
         check (dimensions between 1 and 4000),
     precision text not null default 'half'
-        check (precision in ('half')),
+        check (precision = 'half'),
     created_at timestamptz not null default now(),
+    has_lists boolean not null default false,
     unique (model, dimensions, precision)
 );
 
@@ -17,11 +18,11 @@ comment on column embedding_spaces.model is 'The embedder''s model name.';
 comment on column embedding_spaces.dimensions is 'Length of each vector.';
 comment on column embedding_spaces.precision is 'How components are stored: half (16 bit).';
 comment on column embedding_spaces.created_at is 'When a proxy first used the space.';
+comment on column embedding_spaces.has_lists is 'Whether large groups get lists; without, every prompt of a group is compared.';
 
 create table cache_entries (
     id bigint generated always as identity primary key,
-    project_id bigint not null
-        references projects (id) on delete cascade,
+    project_id bigint not null,
     request_hash bytea not null
         check (octet_length(request_hash) = 32),
     namespace text not null default '',
@@ -33,17 +34,19 @@ create table cache_entries (
     completion_tokens integer not null default 0,
     created_at timestamptz not null default now(),
     expires_at timestamptz not null,
+    test boolean not null default false,
+    bytes integer not null default 0,
     unique (project_id, request_hash)
 );
 
-create index cache_entries_expires_at_idx on cache_entries (expires_at);
+create index cache_entries_expiry_idx on cache_entries (project_id, test, expires_at) where expires_at is not null;
 
 comment on table cache_entries is 'Whole answers, found by the hash of the whole request. Redis holds copies; this is the truth.';
 comment on column cache_entries.id is 'Referred to by cache_prompts.';
 comment on column cache_entries.project_id is 'The only project that may be answered from this entry.';
 comment on column cache_entries.request_hash is 'SHA-256 over the canonical request: namespace, endpoint, route and the whole body less what cannot change the answer.';
 comment on column cache_entries.namespace is 'The client''s X-Proxy-Cache-Namespace, empty by default.';
-comment on column cache_entries.endpoint is 'chat, completions.';
+comment on column cache_entries.endpoint is 'As in usage_records.';
 comment on column cache_entries.model is 'The model as the client asked for it.';
 comment on column cache_entries.provider is 'Who answered.';
 comment on column cache_entries.response is 'The plain (unstreamed) JSON body, as the provider gave it.';
@@ -51,6 +54,8 @@ comment on column cache_entries.prompt_tokens is 'What a hit saves, as the provi
 comment on column cache_entries.completion_tokens is 'Completion tokens of the answer, as the provider counted them.';
 comment on column cache_entries.created_at is 'When the answer was stored: its age counts from here.';
 comment on column cache_entries.expires_at is 'From when on the entry is not served and may be deleted.';
+comment on column cache_entries.test is 'Whether a test key asked: such entries live at most a day, and only the latest few of a project are kept.';
+comment on column cache_entries.bytes is 'What the entry takes of its project''s cache_bytes.';
 
 create table cache_prompts (
     entry_id bigint primary key
@@ -61,20 +66,19 @@ create table cache_prompts (
     normalized_hash bytea not null
         check (octet_length(normalized_hash) = 32),
     prompt text not null,
-    space_id integer
-        references embedding_spaces (id) on delete set null,
+    space_id integer,
     embedding halfvec,
-    in_graph boolean not null default false,
+    in_lists boolean not null default false,
     created_at timestamptz not null,
     expires_at timestamptz not null,
+    group_key bigint not null generated always as (hashtextextended(encode(context_hash, 'hex'), project_id)) stored,
+    name_key bigint not null generated always as (hashtextextended(encode(context_hash || normalized_hash, 'hex'), project_id)) stored,
     check ((space_id is null) = (embedding is null))
 );
 
 alter table cache_prompts alter column embedding set storage plain;
-
-create index cache_prompts_normalized_idx on cache_prompts (project_id, context_hash, normalized_hash);
-create index cache_prompts_group_idx on cache_prompts (project_id, context_hash, space_id, in_graph);
-create index cache_prompts_space_id_idx on cache_prompts (space_id);
+create index cache_prompts_compared_idx on cache_prompts (group_key, space_id) where not in_lists and space_id is not null;
+create index cache_prompts_name_key_idx on cache_prompts (name_key);
 
 comment on table cache_prompts is 'The one text by which an entry may be found without being asked word for word: the last user message. Kept narrow, apart from the answers, so that comparing a group of vectors reads little.';
 comment on column cache_prompts.entry_id is 'The answer.';
@@ -84,9 +88,38 @@ comment on column cache_prompts.normalized_hash is 'SHA-256 of the normalized te
 comment on column cache_prompts.prompt is 'The text as it was sent: guards compare it with the new question.';
 comment on column cache_prompts.space_id is 'The embedding space of the vector; null where the embedder failed.';
 comment on column cache_prompts.embedding is 'Vector of the normalized text.';
-comment on column cache_prompts.in_graph is 'False for the first few thousand prompts of a group, compared exactly; true for those beyond, found through the HNSW graph.';
+comment on column cache_prompts.in_lists is 'Whether the prompt is found through the lists of its group. Small groups have none: their prompts are compared one by one.';
 comment on column cache_prompts.created_at is 'As in cache_entries, repeated so that an age limit needs no join.';
 comment on column cache_prompts.expires_at is 'As in cache_entries, repeated so that expiry needs no join.';
+comment on column cache_prompts.group_key is 'Hash of project and context, to find a group by; equality of both decides.';
+comment on column cache_prompts.name_key is 'Hash of project, context and normalized text, to find a prompt by; equality of all three decides.';
+
+create table cache_groups (
+    group_key bigint not null,
+    space_id integer not null
+        references embedding_spaces (id) on delete cascade,
+    project_id bigint not null
+        references projects (id) on delete cascade,
+    sampled integer not null
+        check (sampled >= 0),
+    lists bigint unique,
+    lists_deleted bigint not null default 0,
+    primary key (group_key, space_id)
+);
+
+create sequence cache_lists_numbers;
+comment on sequence cache_lists_numbers is 'Numbers of the tables cache_lists_<number>.';
+
+create index cache_groups_project_id_idx on cache_groups (project_id);
+create index cache_groups_space_id_idx on cache_groups (space_id);
+
+comment on table cache_groups is 'How large groups of comparable prompts are, estimated from every sixteenth prompt: small ones have no row.';
+comment on column cache_groups.group_key is 'As in cache_prompts.';
+comment on column cache_groups.space_id is 'The embedding space of the vectors counted.';
+comment on column cache_groups.project_id is 'The project whose group it is.';
+comment on column cache_groups.sampled is 'How many of the prompts that are compared exactly have an id that 16 divides.';
+comment on column cache_groups.lists is 'Number of the table that holds the codes of the group''s prompts, in lists; null: it has none.';
+comment on column cache_groups.lists_deleted is 'Prompts that were deleted since the lists were made, and are still in them.';
 
 create table cached_vectors (
     project_id bigint not null
@@ -98,12 +131,13 @@ create table cached_vectors (
     answered_as text not null,
     created_at timestamptz not null default now(),
     expires_at timestamptz not null,
+    test boolean not null default false,
+    bytes integer not null generated always as (octet_length(vector) + 150) stored,
     primary key (project_id, name)
 );
 
--- Out of line, so that names and expiry stay dense; never compressed, for it is packed already.
 alter table cached_vectors alter column vector set storage external;
-create index cached_vectors_expires_at_idx on cached_vectors (expires_at);
+create index cached_vectors_expiry_idx on cached_vectors (project_id, test, expires_at) where expires_at is not null;
 
 comment on table cached_vectors is 'Embedding vectors that were paid for, one an input: those clients asked for, and those of prompts. Redis holds copies; this is the truth.';
 comment on column cached_vectors.project_id is 'The only project that may be given the vector.';
@@ -113,3 +147,88 @@ comment on column cached_vectors.prompt_tokens is 'What a hit saves: the input''
 comment on column cached_vectors.answered_as is 'What upstream called the model in its answer.';
 comment on column cached_vectors.created_at is 'When the vector was stored: its age counts from here.';
 comment on column cached_vectors.expires_at is 'From when on the vector is not given out and may be deleted.';
+comment on column cached_vectors.test is 'As in cache_entries.';
+comment on column cached_vectors.bytes is 'What the vector takes of its project''s cache_bytes.';
+
+create table cache_sizes (
+    project_id bigint not null
+        references projects (id) on delete cascade,
+    kind text not null
+        check (kind in ('answers', 'vectors')),
+    test boolean not null,
+    entries bigint not null,
+    bytes bigint not null,
+    primary key (project_id, kind, test)
+);
+
+comment on table cache_sizes is 'How much each project keeps, as of the last time that changes were added up.';
+comment on column cache_sizes.project_id is 'The project.';
+comment on column cache_sizes.kind is 'answers (cache_entries) or vectors (cached_vectors).';
+comment on column cache_sizes.test is 'Whether they are those of test keys.';
+comment on column cache_sizes.entries is 'How many there are.';
+comment on column cache_sizes.bytes is 'How much they take.';
+
+create table cache_size_changes (
+    project_id bigint not null,
+    kind text not null,
+    test boolean not null,
+    entries bigint not null,
+    bytes bigint not null
+);
+
+comment on table cache_size_changes is 'What came and went since cache_sizes was added up: rows are only appended, so that nobody waits for a counter.';
+comment on column cache_size_changes.project_id is 'The project; no foreign key: it may be gone by now.';
+comment on column cache_size_changes.kind is 'As in cache_sizes.';
+comment on column cache_size_changes.test is 'As in cache_sizes.';
+comment on column cache_size_changes.entries is 'How many more there are; below zero: fewer.';
+comment on column cache_size_changes.bytes is 'How much more they take.';
+
+create table kept_objects (
+    position bigint generated always as identity unique,
+    project_id bigint not null
+        references projects (id) on delete cascade,
+    id text not null
+        check (char_length(id) between 1 and 256),
+    collection text not null
+        check (collection ~ '^[a-z_]{1,40}$'),
+    provider text not null,
+    purpose text,
+    requests integer not null default 0
+        check (requests >= 0),
+    object text,
+    settled boolean not null default false,
+    expires_at timestamptz,
+    models text[],
+    primary key (project_id, id)
+);
+
+create index kept_objects_id_idx on kept_objects (id);
+
+comment on table kept_objects is 'Files and batches that were made through the proxy: no project reaches those of another, whoever shares its account at the provider.';
+comment on column kept_objects.position is 'In the order in which they were made.';
+comment on column kept_objects.project_id is 'The one project that made it.';
+comment on column kept_objects.id is 'The provider''s id.';
+comment on column kept_objects.collection is 'files or batches.';
+comment on column kept_objects.provider is 'Who keeps it: openai, groq or aggregator.';
+comment on column kept_objects.purpose is 'What a file is for, as its maker said.';
+comment on column kept_objects.requests is 'Of a batch''s input, the requests in it.';
+comment on column kept_objects.object is 'JSON, as the provider last told it; null: not told yet.';
+comment on column kept_objects.settled is 'Of a batch, whether what it used has been recorded.';
+comment on column kept_objects.expires_at is 'From when on the provider has it no more; null: it stays.';
+comment on column kept_objects.models is 'Of a batch''s input, the models that it asks for; null: not looked at, as the project allowed any when it was made.';
+
+-- Deployed with sql/functions; triggers need them now.
+create function delete_entries_of_projects() returns trigger
+language plpgsql
+as 'begin return null; end';
+
+create function note_cache_shrinkage() returns trigger
+language plpgsql
+as 'begin return null; end';
+
+create trigger projects_deleted after delete on projects referencing old table as gone
+    for each statement execute function delete_entries_of_projects();
+create trigger answers_deleted after delete on cache_entries referencing old table as gone
+    for each statement execute function note_cache_shrinkage('answers');
+create trigger vectors_deleted after delete on cached_vectors referencing old table as gone
+    for each statement execute function note_cache_shrinkage('vectors');

@@ -2,15 +2,13 @@
 
 create or replace view calibration with (security_invoker = true) as
 with judged as (
-    select distinct on (v.project_id, v.context_hash, v.one_hash, v.other_hash)
+    select
         v.project_id,
         v.similarity,
         coalesce(v.difference, 'unknown') as difference,
         (v.verdict = 'same')::integer as is_same
-    from cache_verdicts v
+    from standing_verdicts v
     where v.similarity is not null
-    -- A person's verdict before a review's, and that before the judge's.
-    order by v.project_id, v.context_hash, v.one_hash, v.other_hash, array_position(array['person', 'review', 'judge'], v.source)
 ),
 totals as (
     select j.project_id, coalesce(j.difference, 'all') as difference, count(*) as pairs

@@ -16,9 +16,7 @@ select
     case k.type when 'test' then pl.test_requests_per_month else pl.requests_per_month end as requests_per_month,
     case k.type when 'test' then pl.test_requests_per_minute else pl.requests_per_minute_per_key end as requests_per_minute,
     pl.requests_per_minute_per_address,
-    p.semantic_enabled,
     p.semantic_threshold,
-    p.semantic_guards,
     least(p.cache_ttl_seconds, longest.cache_ttl_seconds) as cache_ttl_seconds,
     p.cache_generation,
     coalesce(direct.providers, '{}') as direct_providers,
@@ -28,6 +26,7 @@ select
     longest.cache_ttl_seconds as max_cache_ttl_seconds,
     p.semantic_mode,
     p.semantic_policy,
+    p.semantic_risk,
     p.cache_mode,
     p.semantic_judge,
     p.semantic_judge_model,
@@ -35,12 +34,11 @@ select
     p.semantic_judge_floor,
     p.semantic_judge_timeout_ms,
     p.verdict_generation,
-    case when p.semantic_error_rate > 0 then p.learned_threshold else 2 end as learned_threshold,
     pl.concurrent_requests,
     p.semantic_verify_ratio,
-    p.equivalences_version,
-    p.allowed_models,
-    p.log_content
+    nullif(p.allowed_models, '{}') as allowed_models,
+    p.log_content,
+    p.when_exhausted
 from api_keys k
 join projects p on p.id = k.project_id
 join plans pl on pl.name = p.plan
@@ -65,9 +63,7 @@ comment on column key_accounts.project_name is 'What operators call the project.
 comment on column key_accounts.requests_per_month is 'The plan''s quota for all keys of this type together.';
 comment on column key_accounts.requests_per_minute is 'The plan''s limit per key.';
 comment on column key_accounts.requests_per_minute_per_address is 'The plan''s limit per client address in the project.';
-comment on column key_accounts.semantic_enabled is 'Whether semantic_mode is on; read by the previous release.';
 comment on column key_accounts.semantic_threshold is 'Cosine similarity above which two questions may count as the same.';
-comment on column key_accounts.semantic_guards is 'Whether semantic_policy requires more than similarity; read by the previous release.';
 comment on column key_accounts.cache_ttl_seconds is 'Lifetime of a stored response, unless the request sets another.';
 comment on column key_accounts.cache_generation is 'Incremented by every purge.';
 comment on column key_accounts.direct_providers is 'Direct providers for which the project has stored a key.';
@@ -75,17 +71,17 @@ comment on column key_accounts.provider_keys_version is 'Grows with every stored
 comment on column key_accounts.fallbacks is 'Models used, in this order, in place of one that cannot be reached.';
 comment on column key_accounts.max_cache_ttl_seconds is 'Longest lifetime of a stored response, whatever the request says.';
 comment on column key_accounts.semantic_mode is 'on, shadow or off: whether a differently worded question may be answered from the cache.';
-comment on column key_accounts.semantic_policy is 'proved, judged or threshold: which semantic matches are served.';
+comment on column key_accounts.semantic_policy is 'verified, proved, judged or threshold: which semantic matches are served.';
+comment on column key_accounts.semantic_risk is 'careful, balanced or generous: under the policy verified, how much must speak for a match.';
 comment on column key_accounts.cache_mode is 'all, deterministic or off: which requests may be answered from the cache at all.';
 comment on column key_accounts.semantic_judge is 'inline, learn or off: whether a judge is asked about candidates that proof cannot decide, during the request or later.';
 comment on column key_accounts.semantic_judge_model is 'The judge''s model; empty for none.';
 comment on column key_accounts.semantic_judge_daily_usd is 'The judge''s daily budget.';
 comment on column key_accounts.semantic_judge_floor is 'Lowest similarity at which the judge is asked.';
 comment on column key_accounts.semantic_judge_timeout_ms is 'How long a request waits for the judge, in milliseconds.';
-comment on column key_accounts.learned_threshold is 'Similarity above which undecided candidates are wrong no more often than semantic_error_rate; above 1 when there is none.';
 comment on column key_accounts.verdict_generation is 'Incremented by every pair that a person called wrong.';
 comment on column key_accounts.concurrent_requests is 'Most concurrent requests of the key in one process of the proxy.';
 comment on column key_accounts.semantic_verify_ratio is 'Share of the semantic hits that the judge reviews afterwards.';
-comment on column key_accounts.equivalences_version is 'Incremented by every change of the project''s harmless exchanges of words; 0 before the first.';
 comment on column key_accounts.allowed_models is 'Patterns of model names that clients may ask for; null for any.';
 comment on column key_accounts.log_content is 'off or sealed: whether wordings are stored, encrypted, for people to look at.';
+comment on column key_accounts.when_exhausted is 'serve_cache or refuse: whether hits are answered once the quota or a budget is used up.';

@@ -23,14 +23,16 @@ export interface AdmitBatch {
 /** The view's nullable columns; a test compares them with the database. */
 type NullableColumn = 'allowed_models'
 
-/** The view's columns with a fixed set of words, enforced by checks on the tables. */
+/** The view's columns with a fixed set of words, enforced by checks on the tables and by setting_kinds. */
 interface WordColumns {
   key_type: 'project' | 'test'
   semantic_mode: 'on' | 'shadow' | 'off'
-  semantic_policy: 'proved' | 'judged' | 'threshold'
+  semantic_policy: 'verified' | 'proved' | 'judged' | 'threshold'
+  semantic_risk: 'careful' | 'balanced' | 'generous'
   semantic_judge: 'off' | 'learn' | 'inline'
   cache_mode: 'all' | 'deterministic' | 'off'
   log_content: 'off' | 'sealed'
+  when_exhausted: 'serve_cache' | 'refuse'
 }
 
 /** Every column of the view key_accounts, except for the key's hash. */

@@ -40,7 +40,6 @@ const SETTLE = defineStatement(
   $9::double precision,
   $10::text,
   $11::text,
-  null,
   $12::bigint
 ) as done`,
   { done: nothing },

@@ -1,19 +1,28 @@
 /**
- * Brings a database to this version's schema: each migration once, then views, functions and seeds whenever they changed. A deploy is one
- * transaction.
+ * Brings a database to this version's schema: the steps of each migration once, then what has changed of views, functions and seeds.
  *
- * During a deploy, the previous release still serves beside the new one. So every function it calls keeps its name, arguments and result
- * for one more release. A function whose arguments or result change gets a new list of arguments; the old one moves to sql/compatibility
- * and calls the new one. The next release empties that folder, and a migration drops the old functions. Tables lose no column that the
- * previous release writes, and get none without a default. A release that changes functions or views adds a migration, if need be one
- * with only a comment. It tells the previous release to leave the newer functions alone.
+ * During a deploy, the previous release still serves beside the new one, and no request may wait long. So a migration consists of steps,
+ * each begun by a line of its own:
+ *
+ *   -- step: locked        One transaction, and short: it changes definitions, never rows. It begins with `lock table …` for all that it
+ *                          locks, in alphabetical order. A lock that is not free at once makes it start over a moment later.
+ *   -- step: batches       One statement that moves some rows, in a transaction of its own, and says how many: a single row with the
+ *                          integer column moved. It is repeated until that is 0. It must not matter how often it runs.
+ *   -- step: concurrently  One `create index concurrently`.
+ *
+ * Views and functions are deployed last, together, in one transaction. Every function that the previous release calls keeps its name,
+ * arguments and result for one more release: where one changes, it gets a new list of arguments, and the old one moves to
+ * sql/compatibility. Tables lose no column that the previous release uses, and get none without a default. A release that changes
+ * functions or views adds a migration, if need be one with only a comment: it tells the previous release to leave the newer ones alone.
  */
-import { readdir } from 'node:fs/promises'
-import { type Database, type Script, ScriptFailed, sqlStateOf } from './database.ts'
-
-const sqlFolder = new URL('../../sql/', import.meta.url)
-/** In order of dependency. */
-const REPLAYED = ['views', 'functions', 'compatibility', 'seed']
+import { type Database, ScriptFailed, sqlStateOf } from './database.ts'
+import {
+  type DeployedFile,
+  type Migration,
+  type MigrationStep,
+  readDeployed,
+  readMigrations,
+} from './migration-files.ts'
 
 const LEDGER = `
 create table if not exists schema_migrations (
@@ -22,15 +31,16 @@ create table if not exists schema_migrations (
     applied_at timestamptz not null default now()
 );
 comment on table schema_migrations is 'Ledger of what of sql/ this database has seen.';
-comment on column schema_migrations.name is 'File of sql/migrations, or a folder that is replayed whole.';
+comment on column schema_migrations.name is 'File below sql/migrations, or step of one that is not finished; file of views, functions or seed.';
 comment on column schema_migrations.checksum is 'SHA-256 of its text when it was applied.';
 comment on column schema_migrations.applied_at is 'When it was last applied.';
 `
 
-/** Held during a migration; is_deploying() looks for it. */
+/** Held during a step; is_deploying() looks for it. */
 const TURN = `hashtext('model-proxy migrate')`
+/** While a step waits for the lock of a table, every later request for that table waits behind it. */
 const TAKE_TURN = `
-set local lock_timeout = '500ms';
+set local lock_timeout = '50ms';
 set local statement_timeout = '30min';
 set local check_function_bodies = off;
 do $$ begin
@@ -39,17 +49,19 @@ do $$ begin
     end if;
 end $$;`
 /**
- * SQLSTATEs after which the deploy is tried again: another proxy migrates, a table is in use, the ledger has changed, or a deadlock with
- * requests. Waiting for a table's lock would block every later request, so the deploy gives up quickly and tries again.
+ * SQLSTATEs after which a step is tried again: another proxy migrates, a table is in use, the ledger has changed, a deadlock with
+ * requests, or another proxy builds the same index.
  */
-const TRY_AGAIN: readonly (string | null)[] = ['55P03', '40001', '40P01']
+const TRY_AGAIN: readonly (string | null)[] = ['55P03', '40001', '40P01', '42P07']
 
 const ASK_AGAIN_AFTER_MS = 250
 const TELL_EVERY_MS = 10_000
 const WAIT_LIMIT_MS = 30 * 60_000
+/** Between batches, so that requests and vacuum keep up. */
+const REST_MS = 20
 
 export interface MigrationReport {
-  /** What was applied, in order; empty when the database was up to date. */
+  /** What was applied, in order: migrations, and folders of which something was; empty when the database was up to date. */
   applied: string[]
   /** A newer release has migrated the database: its functions serve this release too, and stay. */
   isBehind: boolean
@@ -61,17 +73,37 @@ export interface MigrateOptions {
   waitLimitMs?: number
 }
 
-/** Throws when an applied migration has since been edited, and when one fails; a failed deploy is rolled back. */
+type Ledger = ReadonlyMap<string, string>
+
+/** One piece of work. It reports whether it is done; if not, the ledger is read anew, and what is missing then is next. */
+interface Work {
+  applies: readonly string[]
+  run(database: Database, ledger: Ledger): Promise<boolean>
+}
+
+/** Throws when an applied migration has since been edited, when the database is of no release, and when a step fails. */
 export async function migrate(
   database: Database,
   { onWait = () => {}, waitLimitMs = WAIT_LIMIT_MS }: MigrateOptions = {},
 ): Promise<MigrationReport> {
-  const startedAtMs = performance.now()
+  const [migrations, deployed] = await Promise.all([readMigrations(), readDeployed()])
+  const applied = new Set<string>()
+  let waitsSinceMs: number | null = null
   let toldAtMs = Number.NEGATIVE_INFINITY
   for (;;) {
-    const report = await tryMigrate(database)
-    if (report) return report
-    const waitedMs = performance.now() - startedAtMs
+    const ledger = await readLedger(database)
+    refuseUnreleased(ledger, migrations)
+    const isBehind = hasNewer(ledger, migrations)
+    const work = isBehind ? null : nextWork(ledger, migrations, deployed)
+    // While another proxy migrates, this one must not serve, even if the ledger is up to date.
+    if (work === null && !(await isMigrating(database))) return { applied: [...applied], isBehind }
+    if (work !== null && (await tryWork(database, work, ledger))) {
+      for (const name of work.applies) applied.add(name)
+      waitsSinceMs = null
+      continue
+    }
+    waitsSinceMs ??= performance.now()
+    const waitedMs = performance.now() - waitsSinceMs
     if (waitedMs > waitLimitMs)
       throw new Error(
         `For ${Math.round(waitedMs / 1_000)} s another proxy has been migrating the database, or its tables have been in use`,
@@ -84,61 +116,131 @@ export async function migrate(
   }
 }
 
-/** Returns null while another proxy migrates, or uses what has to change. */
-async function tryMigrate(database: Database): Promise<MigrationReport | null> {
-  const ledger = await readLedger(database)
-  const isBehind = await hasNewer(ledger)
-  const pending = isBehind ? [] : await listPending(ledger)
-  // While another proxy migrates, this one must not serve, even if the ledger is up to date.
-  if (pending.length === 0) return (await isMigrating(database)) ? null : { applied: [], isBehind }
-  const prepare = { name: 'The ledger of migrations', text: `${TAKE_TURN}${LEDGER}${refuseUnlessLike(ledger)}` }
+async function tryWork(database: Database, work: Work, ledger: Ledger): Promise<boolean> {
   try {
-    await database.runScripts([prepare, ...pending.flatMap(({ scripts }) => scripts)])
-    return { applied: pending.map(({ name }) => name), isBehind }
+    return await work.run(database, ledger)
   } catch (error) {
-    if (error instanceof ScriptFailed && TRY_AGAIN.includes(sqlStateOf(error.cause))) return null
+    const cause = error instanceof ScriptFailed ? error.cause : error
+    if (TRY_AGAIN.includes(sqlStateOf(cause))) return false
     throw error
   }
 }
 
+function isMigration(name: string): boolean {
+  return /^\d{6}_\w+\.sql$/.test(name)
+}
+
 /** Whether the ledger has a migration after the last one that this release knows. */
-async function hasNewer(ledger: ReadonlyMap<string, string>): Promise<boolean> {
-  const newest = (await listFiles('migrations')).at(-1) ?? ''
-  return [...ledger.keys()].some(name => name.endsWith('.sql') && name > newest)
+function hasNewer(ledger: Ledger, migrations: readonly Migration[]): boolean {
+  const newest = migrations.at(-1)?.name ?? ''
+  return [...ledger.keys()].some(name => isMigration(name) && name > newest)
 }
 
-interface Pending {
-  name: string
-  scripts: Script[]
+/** Before the first release, migrations were others under the same numbers: no version can go on from there. */
+function refuseUnreleased(ledger: Ledger, migrations: readonly Migration[]): void {
+  const first = migrations[0]
+  const known = first && ledger.get(first.name)
+  if (first === undefined || known === undefined || known === first.checksum) return
+  throw new Error(
+    'This database was made by a version before the first release, and cannot be upgraded. Start with an empty database (another DATABASE_URL; with the embedded one, another DATA_DIR), and carry projects and keys over as docs/operating.md says under "From a version before the first release".',
+  )
 }
 
-async function listPending(ledger: ReadonlyMap<string, string>): Promise<Pending[]> {
-  const pending: Pending[] = []
-  for (const file of await listFiles('migrations')) {
-    const text = await readSql('migrations', file)
-    const checksum = digest(text)
-    const known = ledger.get(file)
-    if (known === checksum) continue
-    if (known) throw new Error(`Migration ${file} was changed after it was applied; add a new migration instead`)
-    pending.push({
-      name: file,
-      scripts: [{ name: `Migration ${file}`, text: `${text}${noteApplied(file, checksum)}` }],
-    })
+function nextWork(ledger: Ledger, migrations: readonly Migration[], deployed: readonly DeployedFile[]): Work | null {
+  for (const migration of migrations) {
+    const known = ledger.get(migration.name)
+    if (known === migration.checksum) continue
+    if (known !== undefined)
+      throw new Error(`Migration ${migration.name} was changed after it was applied; add a new migration instead`)
+    const step = migration.steps.find(({ name }) => !ledger.has(name))
+    return step ? runStep(step) : finish(migration)
   }
-  const replays = await Promise.all(REPLAYED.map(readFolder))
-  const firstChanged = replays.findIndex(({ name, checksum }) => ledger.get(name) !== checksum)
-  // Folders after a changed one are replayed, too: dropping a view also drops what depends on it.
-  for (const { name, scripts, checksum } of firstChanged < 0 ? [] : replays.slice(firstChanged)) {
-    pending.push({ name, scripts: [...scripts, { name: `sql/${name}`, text: noteApplied(name, checksum) }] })
-  }
-  return pending
+  return deploy(ledger, deployed)
 }
 
-async function readFolder(folder: string) {
-  const files = await listFiles(folder)
-  const texts = await Promise.all(files.map(file => readSql(folder, file)))
-  const scripts = texts.map((text, i) => ({ name: `sql/${folder}/${files[i]}`, text: replaceable(text) }))
-  return { name: folder, scripts, checksum: digest(texts.join('\n')) }
+/** Steps are forgotten once the whole migration stands in the ledger. */
+function finish({ name, checksum, steps }: Migration): Work {
+  const forget =
+    steps.length === 0
+      ? ''
+      : `delete from schema_migrations where name in (${steps.map(step => `'${step.name}'`).join(', ')});`
+  const text = `${forget}${noteApplied(name, checksum)}`
+  return { applies: [name], run: (database, ledger) => runLocked(database, ledger, [{ name, text }]) }
+}
+
+function runStep({ name, kind, text, checksum }: MigrationStep): Work {
+  const note = { name, text: noteApplied(name, checksum) }
+  return {
+    applies: [],
+    async run(database, ledger) {
+      if (kind === 'locked') return runLocked(database, ledger, [{ name: `Migration ${name}`, text }, note])
+      if (kind === 'batches') await runBatches(database, text)
+      else await buildIndex(database, text)
+      return runLocked(database, ledger, [note])
+    },
+  }
+}
+
+/** In one transaction, unless another proxy has migrated since the ledger was read. */
+async function runLocked(database: Database, ledger: Ledger, scripts: { name: string; text: string }[]) {
+  const prepare = { name: 'The ledger of migrations', text: `${TAKE_TURN}${LEDGER}${refuseUnlessLike(ledger)}` }
+  await database.runScripts([prepare, ...scripts])
+  return true
+}
+
+async function runBatches(database: Database, text: string): Promise<void> {
+  const statement = text.trim().replace(/;$/, '')
+  for (;;) {
+    const [row] = await database.call<{ moved: number }>(statement, [])
+    if (!row?.moved) return
+    await Bun.sleep(REST_MS)
+  }
+}
+
+const INDEX_NAME = /create (?:unique )?index concurrently (?:if not exists )?(\w+)/i
+/** An index that is being built is not valid yet, either. */
+const READ_INDEX = `
+select i.indisvalid as "isValid", exists (select from pg_stat_progress_create_index p where p.index_relid = i.indexrelid) as "isBuilt"
+from pg_index i
+where i.indexrelid = to_regclass($1::text)`
+
+async function buildIndex(database: Database, text: string): Promise<void> {
+  // The embedded database has one session: nobody would wait.
+  if (database.backend === 'embedded') return database.runScript(text.replace(/ concurrently /i, ' '))
+  const [, name = ''] = INDEX_NAME.exec(text) ?? []
+  const [index] = await database.call<{ isValid: boolean; isBuilt: boolean }>(READ_INDEX, [name])
+  if (index?.isValid) return
+  // Builders that were stopped leave an index that is of no use.
+  if (index && !index.isBuilt) await database.runScript(`drop index concurrently if exists ${name}`)
+  await database.runScript(text)
+}
+
+/**
+ * What has changed of views and functions; with a view, all of them, because dropping a view also drops what depends on it. Seeds are
+ * rows, and grant what a new view needs: they come after, all of them, so that nobody waits for them.
+ */
+function deploy(ledger: Ledger, deployed: readonly DeployedFile[]): Work | null {
+  const changed = deployed.filter(({ name, checksum }) => ledger.get(name) !== checksum)
+  if (changed.length === 0) return null
+  const seeds = deployed.filter(({ folder }) => folder === 'seed')
+  const definitions = deployed.filter(({ folder }) => folder !== 'seed')
+  if (changed.every(file => seeds.includes(file))) return deployFiles(seeds)
+  const hasView = changed.some(({ folder }) => folder === 'views')
+  return deployFiles(
+    definitions.filter(file => hasView || changed.includes(file)),
+    `delete from schema_migrations where name like 'seed/%';`,
+  )
+}
+
+/** Together, in one transaction; sent as one text, because a view stays locked until its end. */
+function deployFiles(files: readonly DeployedFile[], last = ''): Work {
+  const texts = files.map(
+    ({ name, text, checksum, folder }) =>
+      `${folder === 'seed' ? text : replaceable(text)}\n${noteApplied(name, checksum)}`,
+  )
+  const folders = [...new Set(files.map(({ folder }) => folder))]
+  const text = [...texts, last].join('\n')
+  return { applies: folders, run: (database, ledger) => runLocked(database, ledger, [{ name: 'sql', text }]) }
 }
 
 /**
@@ -146,7 +248,7 @@ async function readFolder(folder: string) {
  * it, and created again. Only if necessary, because the lock on a view blocks its users until the deploy ends.
  */
 function replaceable(text: string): string {
-  const view = /^create or replace view (\w+) as$/m.exec(text)
+  const view = /^create or replace view (\w+)/m.exec(text)
   const func = /^comment on function (\w+\([^)]*\)) is/m.exec(text)
   const drop = view ? `drop view ${view[1]} cascade` : func ? `drop function ${func[1]} cascade` : null
   if (drop === null) return text
@@ -164,7 +266,7 @@ function noteApplied(name: string, checksum: string): string {
 }
 
 /** Fails if another proxy has migrated since the ledger was read. */
-function refuseUnlessLike(ledger: ReadonlyMap<string, string>): string {
+function refuseUnlessLike(ledger: Ledger): string {
   const read = Array.from(ledger, ([name, checksum]) => `${name} ${checksum}`)
   return `do $$ begin
     if (select coalesce(array_agg(name || ' ' || checksum order by name collate "C"), '{}') from schema_migrations)
@@ -175,7 +277,7 @@ function refuseUnlessLike(ledger: ReadonlyMap<string, string>): string {
 end $$;`
 }
 
-async function readLedger(database: Database): Promise<Map<string, string>> {
+async function readLedger(database: Database): Promise<Ledger> {
   const [found] = await database.call<{ known: boolean }>(
     `select to_regclass('public.schema_migrations') is not null as known`,
     [],
@@ -191,17 +293,4 @@ async function readLedger(database: Database): Promise<Map<string, string>> {
 async function isMigrating(database: Database): Promise<boolean> {
   const [turn] = await database.call<{ free: boolean }>(`select pg_try_advisory_xact_lock_shared(${TURN}) as free`, [])
   return turn?.free === false
-}
-
-async function listFiles(folder: string): Promise<string[]> {
-  const names = await readdir(new URL(`${folder}/`, sqlFolder)).catch(() => [])
-  return names.filter(name => name.endsWith('.sql')).sort()
-}
-
-function readSql(folder: string, file: string): Promise<string> {
-  return Bun.file(new URL(`${folder}/${file}`, sqlFolder)).text()
-}
-
-function digest(text: string): string {
-  return new Bun.CryptoHasher('sha256').update(text).digest('hex')
 }

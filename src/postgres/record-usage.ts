@@ -61,7 +61,7 @@ export async function forgetBatches(database: Database): Promise<void> {
   await runStatement(database, FORGET_BATCHES)
 }
 
-/** Adds recent records to the hourly sums. */
+/** Adds recent records to the sums. */
 export async function rollUpUsage(database: Database): Promise<void> {
   await runStatement(database, ROLL_UP)
 }

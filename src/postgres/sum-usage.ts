@@ -1,4 +1,4 @@
-/** Sums usage records by hour before they are written: in PostgreSQL, this would cost a quarter of writing them. */
+/** Sums usage records by the quarter of an hour before they are written: in PostgreSQL, this would cost a quarter of writing them. */
 import type { UsageRecord } from './usage-record.ts'
 
 /** A row of usage_pending. */
@@ -35,14 +35,14 @@ export function sumUsage(records: readonly UsageRecord[]): UsageSum[] {
 
 function nameSum(record: UsageRecord, bucket: number): string {
   const { project_id, key_id, endpoint, model, provider, cache_result, status } = record
-  return `${key_id}\n${project_id}\n${hourOf(record)}\n${endpoint}\n${provider}\n${cache_result}\n${classOf(status)}\n${bucket}\n${model}`
+  return `${key_id}\n${project_id}\n${quarterOf(record)}\n${endpoint}\n${provider}\n${cache_result}\n${classOf(status)}\n${bucket}\n${model}`
 }
 
 function openSum(record: UsageRecord, bucket: number) {
   const { project_id, key_id, endpoint, model, provider, cache_result, status } = record
   return {
     project_id,
-    hour: hourOf(record),
+    at: quarterOf(record),
     key_id,
     endpoint,
     model,
@@ -62,11 +62,11 @@ function openSum(record: UsageRecord, bucket: number) {
   }
 }
 
-const HOUR_LENGTH = '2026-01-01T00'.length
+const QUARTER_MS = 15 * 60_000
 
-/** Records have UTC times. */
-function hourOf({ recorded_at }: UsageRecord): string {
-  return `${recorded_at.slice(0, HOUR_LENGTH)}:00:00Z`
+function quarterOf({ recorded_at }: UsageRecord): string {
+  const at = Date.parse(recorded_at)
+  return new Date(at - (at % QUARTER_MS)).toISOString()
 }
 
 function classOf(status: number): number {
@@ -75,7 +75,7 @@ function classOf(status: number): number {
 
 const LEAST_LATENCY_MS = 0.01
 
-/** As in latency_hourly: the n for which the latency lies from 2^(n/4) to 2^((n+1)/4) milliseconds. */
+/** As in latency_counts: the n for which the latency lies from 2^(n/4) to 2^((n+1)/4) milliseconds. */
 function bucketOf(latencyMs: number): number {
   return Math.floor(4 * Math.log2(Math.max(latencyMs, LEAST_LATENCY_MS)))
 }

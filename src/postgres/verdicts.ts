@@ -35,7 +35,6 @@ const RECORD_HITS = defineStatement(
   $8::integer[],
   $9::integer[],
   $10::numeric[],
-  null,
   $11::text[],
   $12::text[]
 ) as done`,

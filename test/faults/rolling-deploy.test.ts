@@ -1,5 +1,5 @@
 /** Two releases side by side on the same stores, under load: this one, and one that changes all it may change. */
-import { appendFile, cp, mkdir, mkdtemp, readdir, rm, symlink } from 'node:fs/promises'
+import { appendFile, cp, mkdir, mkdtemp, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -38,7 +38,7 @@ describeFaults('two releases side by side', () => {
     await mkdir(join(folder, 'sql/migrations'), { recursive: true })
     await Bun.write(join(folder, 'sql/migrations/999999_next.sql'), NEXT_MIGRATION)
     for (const kind of ['functions', 'views']) {
-      for (const file of await readdir(join(folder, 'sql', kind)))
+      for (const file of new Bun.Glob('**/*.sql').scanSync(join(folder, 'sql', kind)))
         await appendFile(join(folder, 'sql', kind, file), '\n-- The next release.\n')
     }
   })

@@ -8,7 +8,7 @@ import { migrate } from '../../src/postgres/migrate.ts'
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const FOLDER = join(ROOT, 'node_modules/.cache/model-proxy')
 /** All that goes into it: the schema, what brings it in, and PGlite with its parts, which the lock file names. */
-const MADE_OF = ['sql/**/*.sql', 'src/postgres/migrate.ts', 'src/postgres/embedded/embedded-worker.ts', 'bun.lock']
+const MADE_OF = ['sql/**/*.sql', 'src/postgres/mig*.ts', 'src/postgres/embedded/embedded-worker.ts', 'bun.lock']
 const KEEP_MS = 7 * 86_400_000
 
 /** Path of its dump. Who else makes it meanwhile makes the same; neither sees the other's half of it. */

@@ -4,9 +4,8 @@ import type { Database } from '../../src/postgres/database.ts'
 export const EMPTIED_TABLES = [
   'projects, api_keys, provider_keys, monthly_counters, kept_objects',
   'cache_entries, cache_prompts, cache_groups, cache_sizes, cache_size_changes, cached_vectors',
-  'cache_verdicts, semantic_hits, judge_spending, judge_queue, learned_equivalences',
-  'usage_records, usage_pending, usage_hourly, usage_daily, usage_monthly, usage_totals',
-  'latency_hourly, latency_daily, latency_monthly, refusals_hourly',
+  'cache_verdicts, semantic_hits, judge_spending, judge_queue',
+  'usage_records, usage_pending, usage_sums, latency_counts, refusals_hourly',
   'users, memberships, invitations, sessions, login_attempts, admin_keys, audit_log',
 ].flatMap(line => line.split(', '))
 

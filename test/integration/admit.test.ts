@@ -109,27 +109,6 @@ describeBackends('admit()', backend => {
     expect(Object.entries(row ?? {}).filter(([name, value]) => value === null && name !== 'allowed_models')).toEqual([])
   })
 
-  test('the release before finds what it calls', async () => {
-    const { database } = await backend.open()
-    await createProject(database, 'acme', 'free')
-    const keyHash = hashOf(await issueKey(database, 'acme', 'project', 'ci'))
-    const admitted = await database.call<Record<string, unknown>>('select * from admit($1::text[], $2::integer[])', [
-      [keyHash, hashOf('lgw_proj_never_issued')],
-      [3, 1],
-    ])
-    expect(admitted).toMatchObject([
-      { ordinal: 1, verdict: 'active', granted: 3, key_type: 'project', project_name: 'acme', fallbacks: [] },
-      { ordinal: 2, verdict: 'unknown', granted: 0, key_id: null, direct_providers: [], provider_keys_version: 0 },
-    ])
-    await database.call('select refund_requests($1::bigint[], $2::text[], $3::date[], $4::integer[])', [
-      [admitted[0]?.project_id],
-      ['project'],
-      [admitted[0]?.month],
-      [2],
-    ])
-    expect(await countedRequests(database)).toBe(1)
-  })
-
   test('says the same of a key that is asked for alone as of one among others, test keys too', async () => {
     const { database } = await backend.open()
     await createProject(database, 'acme', 'pro')

@@ -122,7 +122,7 @@ describe('model catalogue', () => {
       database.queries,
     )
     await sql`delete from models where provider = 'groq'`.execute(database.queries)
-    await sql`delete from schema_migrations where name = 'seed'`.execute(database.queries)
+    await sql`delete from schema_migrations where name like 'seed/%'`.execute(database.queries)
     expect(await migrate(database)).toEqual({ applied: ['seed'], isBehind: false })
 
     const after = await readRows()

@@ -49,7 +49,7 @@ describeBackends('POST /v1/cache/explain', backend => {
   test('shows what is nearest, and lays the two side by side', async () => {
     const { nearest, decision, semantic } = await explain(OTHER_WORDS)
     expect(decision).toMatchObject({ cache: 'HIT-SEMANTIC', reason: 'proved', id: nearest[0]?.id })
-    expect(semantic).toMatchObject({ text: OTHER_WORDS, policy: 'proved', threshold: 0.5 })
+    expect(semantic).toMatchObject({ text: OTHER_WORDS, policy: 'verified', threshold: 0.5 })
     expect(nearest).toMatchObject([{ text: QUESTION, proof: 'proved', verdict: null }])
     expect(nearest[0]?.differences).toMatchObject([
       { harmless: ['synonym'], askedText: 'photos', cachedText: 'photographs' },

@@ -149,9 +149,9 @@ describe.skipIf(!psqlPath)(title, () => {
         expect(await succeed('deactivate-key', { key: given })).toBe(`${prefix}\n`)
       }
       const hash = new Bun.CryptoHasher('sha256').update(key).digest('hex')
-      const { rows } = await sql<{ verdict: string }>`select verdict from admit(array[${hash}], array[1])`.execute(
-        backend.database.queries,
-      )
+      const { rows } = await sql<{
+        verdict: string
+      }>`select verdict from admit(array[${hash}], array[1], null, null)`.execute(backend.database.queries)
       expect(rows).toEqual([{ verdict: 'disabled' }])
     })
 
@@ -211,7 +211,7 @@ describe.skipIf(!psqlPath)(title, () => {
           select id, project_id, sha256('c'), sha256('n'), 'known', created_at, expires_at from entry
         )
         select record_semantic_hits(array[project_id], array['one'], array[encode(sha256('a'), 'hex')],
-          array[encode(request_hash, 'hex')], array['proved'], array[0.97], array[false], array[1], array[1], array[0.1])
+          array[encode(request_hash, 'hex')], array['proved'], array[0.97], array[false], array[1], array[1], array[0.1], array[null], array[null])
         from entry`.execute(backend.database.queries)
       expect(await succeed('feedback', { project, request_id: 'one', verdict: 'wrong' })).toBe('')
       const { rows } =
@@ -357,7 +357,7 @@ describe.skipIf(!psqlPath)(title, () => {
         [
           'set-setting',
           { project, setting: 'semantic_policy', value: 'strict' },
-          /it takes proved, judged or threshold/,
+          /it takes verified, proved, judged or threshold/,
         ],
         ['set-setting', { project, setting: 'semantic_mode', value: 'true' }, /it takes on, shadow or off/],
         ['set-setting', { project, setting: 'semantic_judge_daily_usd', value: '-1' }, /US dollars from 0/],

@@ -106,7 +106,7 @@ describeBackends('a project', backend => {
 
     test('by neither name can it be told nonsense', async () => {
       for (const [setting, takes] of [
-        ['semantic_policy', 'proved, judged or threshold'],
+        ['semantic_policy', 'verified, proved, judged or threshold'],
         ['semantic_mode', 'on, shadow or off'],
         ['semantic_guards', 'true or false'],
         ['cache_mode', 'all, deterministic or off'],

@@ -28,7 +28,7 @@ test('records that agree are one sum', () => {
   expect(sumUsage([record, again])).toEqual([
     {
       project_id: 1,
-      hour: '2026-03-01T09:00:00Z',
+      at: '2026-03-01T09:45:00.000Z',
       key_id: 2,
       endpoint: 'chat',
       model: 'm',
@@ -52,7 +52,7 @@ test('records that agree are one sum', () => {
 test.each<[string, Partial<UsageRecord>]>([
   ['the project', { project_id: 3 }],
   ['the key', { key_id: 3 }],
-  ['the hour', { recorded_at: '2026-03-01T10:00:00.000Z' }],
+  ['the quarter of an hour', { recorded_at: '2026-03-01T10:00:00.000Z' }],
   ['the endpoint', { endpoint: 'embeddings' }],
   ['the model', { model: 'another' }],
   ['the provider', { provider: null }],

@@ -23,6 +23,11 @@ export const SEMANTIC_MODES: readonly Choice[] = [
 
 export const POLICIES: readonly Choice[] = [
   {
+    value: 'verified',
+    title: 'Verified',
+    hint: 'If nothing in the two questions speaks against it.',
+  },
+  {
     value: 'proved',
     title: 'Proved',
     hint: 'Only if every difference is of a kind known to be harmless, or a person has confirmed the pair.',

@@ -1,0 +1,42 @@
+create or replace function check_setting(setting text, value text) returns void
+language plpgsql
+stable
+set search_path = public, pg_temp
+as $$
+declare
+    kind setting_kinds;
+    fits boolean;
+begin
+    select k.* into kind from setting_kinds k where k.name = setting;
+    if kind.name is null then
+        raise exception 'setting % does not exist; settings are: %', quote_for_message(setting), (
+            select string_agg(k.name, ', ' order by k.name !~ '^semantic_', k.name) from setting_kinds k
+        )
+            using errcode = 'invalid_parameter_value';
+    end if;
+    begin
+        fits := case kind.type
+            when 'choice' then value = any (kind.words)
+            when 'number' then value::double precision >= kind.least and value::double precision <= coalesce(kind.most, 'infinity')
+            when 'whole' then value::bigint >= kind.least and value::bigint <= coalesce(kind.most, 9223372036854775807)
+            when 'text' then length(value) <= kind.most
+            when 'models' then cardinality(parse_model_names(value)) <= kind.most
+        end;
+    exception
+        when invalid_text_representation or numeric_value_out_of_range then
+            fits := false;
+    end;
+    if fits is not true then
+        raise exception 'value % is not valid for setting %: it takes %', quote_for_message(value), setting,
+            case kind.type
+                when 'choice' then array_to_string(trim_array(kind.words, 1), ', ') || ' or ' || kind.words[cardinality(kind.words)]
+                when 'number' then format(case when kind.most <= 1 then '%s from %s.0 to %s.0' else '%s from %s to %s' end, kind.words[1], kind.least, kind.most)
+                when 'whole' then kind.words[1] || ' from ' || array_to_string(array[kind.least, kind.most]::text[], ' to ')
+                else kind.words[1]
+            end
+            using errcode = 'invalid_parameter_value';
+    end if;
+end;
+$$;
+
+comment on function check_setting(text, text) is 'Raises, with what the setting takes, unless the setting exists and the value suits it.';

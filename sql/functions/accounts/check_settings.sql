@@ -1,0 +1,16 @@
+create or replace function check_settings() returns trigger
+language plpgsql
+volatile
+set search_path = public, pg_temp
+as $$
+begin
+    perform check_setting(k.name, case k.type when 'models' then (
+        select coalesce(string_agg(item, ','), '') from jsonb_array_elements_text(now_set.settings -> k.name) item
+    ) else now_set.settings ->> k.name end)
+    from setting_kinds k, to_jsonb(new) as now_set (settings)
+    where tg_op = 'INSERT' or now_set.settings -> k.name is distinct from to_jsonb(old) -> k.name;
+    return new;
+end;
+$$;
+
+comment on function check_settings() is 'Refuses a value that a setting does not take, also where an operator updates projects directly.';

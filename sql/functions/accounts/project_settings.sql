@@ -1,0 +1,16 @@
+create or replace function project_settings(of_project bigint) returns jsonb
+language sql
+stable
+set search_path = public, pg_temp
+as $$
+    select (
+        select jsonb_object_agg(s.key, s.value)
+        from jsonb_each(to_jsonb(p)) s
+        where s.key in (select k.name from setting_kinds k)
+            or s.key in ('semantic_enabled', 'semantic_guards')
+    )
+    from projects p
+    where p.id = of_project;
+$$;
+
+comment on function project_settings(bigint) is 'Every setting of a project by name, as set_setting() takes them; null when there is no project that the current user may see.';

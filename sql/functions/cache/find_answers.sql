@@ -1,0 +1,209 @@
+create or replace function find_answers(
+    project_ids bigint[],
+    request_hashes bytea,
+    context_hashes bytea,
+    normalized_hashes bytea,
+    space_ids integer[],
+    vectors text[],
+    thresholds double precision[],
+    max_ages_seconds integer[]
+)
+returns table (
+    place integer,
+    entry_id bigint,
+    request_hash text,
+    match text,
+    similarity double precision,
+    response text,
+    provider text,
+    prompt_tokens integer,
+    completion_tokens integer,
+    created_at timestamptz,
+    expires_at timestamptz,
+    prompt text,
+    verdict text,
+    verdict_source text
+)
+language plpgsql
+stable
+set search_path = public, pg_temp
+-- Settings of the function rather than the session: they hold behind PgBouncer and on every pooled connection.
+set plan_cache_mode = force_generic_plan
+-- A plan made while a table was empty would scan all of it later.
+set enable_seqscan = off
+set jit = off
+as $$
+#variable_conflict use_column
+declare
+    found integer;
+begin
+    -- Subqueries with a limit, or offset 0, ask only for what one index can tell, and nothing about expiry. Otherwise a plan made
+    -- while the table was empty would walk a whole project through the index by expiry. The other conditions apply to their
+    -- result.
+    return query
+    select
+        g.at::integer - 1, e.id, encode(e.request_hash, 'hex'), 'exact', null::double precision, e.response, e.provider, e.prompt_tokens,
+        e.completion_tokens, e.created_at, e.expires_at, null::text, null::text, null::text
+    from unnest(project_ids, max_ages_seconds) with ordinality as g (project_id, max_age_seconds, at)
+    cross join lateral (
+        select x.*
+        from cache_entries x
+        where x.project_id = g.project_id
+            and x.request_hash = substring(request_hashes from (g.at::integer - 1) * 32 + 1 for 32)
+        limit 1
+    ) e
+    where e.expires_at > now()
+        and (g.max_age_seconds is null or e.created_at >= now() - make_interval(secs => g.max_age_seconds));
+    get diagnostics found = row_count;
+    if found + cardinality(array_positions(thresholds, null)) >= cardinality(thresholds) then
+        return;
+    end if;
+
+    -- Conversations differ in their earlier turns, so in most contexts nothing was stored yet. These probes cost little beside
+    -- what follows. Each is a subquery with a limit, as above: of an exists, the planner might make a hash of the whole table.
+    perform
+    from unnest(project_ids, thresholds) with ordinality as g (project_id, threshold, at)
+    cross join lateral (
+        select
+            substring(context_hashes from (g.at::integer - 1) * 32 + 1 for 32) as context_hash,
+            substring(normalized_hashes from (g.at::integer - 1) * 32 + 1 for 32) as normalized_hash
+    ) h
+    cross join lateral (
+        select
+            hashtextextended(encode(h.context_hash, 'hex'), g.project_id) as group_key,
+            hashtextextended(encode(h.context_hash || h.normalized_hash, 'hex'), g.project_id) as name_key
+    ) k
+    where g.threshold is not null
+        and coalesce(
+            (select x.entry_id from cache_prompts x where x.group_key = k.group_key and not x.in_lists and x.space_id is not null limit 1),
+            (select x.entry_id from cache_prompts x where x.name_key = k.name_key limit 1),
+            (select x.sampled from cache_groups x where x.group_key = k.group_key limit 1)
+        ) is not null
+    limit 1;
+    get diagnostics found = row_count;
+    if found = 0 then
+        return;
+    end if;
+
+    return query
+    with given as (
+        select
+            g.at::integer - 1 as place,
+            g.project_id,
+            g.space_id,
+            g.vector,
+            g.threshold,
+            case when g.max_age_seconds is null then '-infinity' else now() - make_interval(secs => g.max_age_seconds) end as oldest,
+            substring(request_hashes from (g.at::integer - 1) * 32 + 1 for 32) as request_hash,
+            substring(context_hashes from (g.at::integer - 1) * 32 + 1 for 32) as context_hash,
+            substring(normalized_hashes from (g.at::integer - 1) * 32 + 1 for 32) as normalized_hash
+        from unnest(project_ids, space_ids, vectors, thresholds, max_ages_seconds) with ordinality as g (
+            project_id, space_id, vector, threshold, max_age_seconds, at
+        )
+    ),
+    -- Requests without an exact match that may be matched semantically.
+    open as materialized (
+        select g.*, g.vector::halfvec as asked, hashtextextended(encode(g.context_hash, 'hex'), g.project_id) as group_key
+        from given g
+        where g.threshold is not null
+            and not exists (
+                select
+                from (
+                    select x.expires_at, x.created_at
+                    from cache_entries x
+                    where x.project_id = g.project_id
+                        and x.request_hash = g.request_hash
+                    limit 1
+                ) e
+                where e.expires_at > now()
+                    and e.created_at >= g.oldest
+            )
+    ),
+    -- The newest few, because one of them may be vetoed and the next not.
+    named as (
+        select o.place, p.entry_id, 'normalized' as match, 1::double precision as similarity
+        from open o
+        cross join lateral (
+            select x.entry_id
+            from cache_prompts x
+            where x.name_key = hashtextextended(encode(o.context_hash || o.normalized_hash, 'hex'), o.project_id)
+                and x.project_id = o.project_id
+                and x.context_hash = o.context_hash
+                and x.normalized_hash = o.normalized_hash
+                and x.expires_at > now()
+                and x.created_at >= o.oldest
+            order by x.created_at desc
+            limit 5
+        ) p
+    ),
+    -- The nearest few first, with the threshold outside: inside, it would be computed for every row. Codes give nearly the same
+    -- order as vectors, so vectors choose among the nearest twenty.
+    near as (
+        select o.place, n.entry_id, 'similar' as match, 1 - n.distance as similarity, 1 - n.distance > o.threshold as is_alike
+        from open o
+        left join lateral (
+            select x.lists, x.space_id
+            from cache_groups x
+            where x.group_key = o.group_key
+            offset 0
+        ) g on g.space_id = o.space_id
+        cross join lateral (
+            select c.entry_id, c.distance
+            from (
+                select x.entry_id, x.embedding <=> o.asked as distance
+                from cache_prompts x
+                where x.group_key = o.group_key
+                    and x.space_id = o.space_id
+                    and not x.in_lists
+                    and x.project_id = o.project_id
+                    and x.context_hash = o.context_hash
+                    and x.expires_at > now()
+                    and x.created_at >= o.oldest
+                union all
+                select p.entry_id, p.embedding <=> o.asked
+                from (select distinct u.id from unnest(find_in_cache_lists(g.lists, o.asked)) as u (id)) found
+                cross join lateral (
+                    select x.*
+                    from cache_prompts x
+                    where x.entry_id = found.id
+                    limit 1
+                ) p
+                where p.in_lists
+                    and p.space_id = o.space_id
+                    and p.project_id = o.project_id
+                    and p.context_hash = o.context_hash
+                    and p.expires_at > now()
+                    and p.created_at >= o.oldest
+            ) c
+            order by c.distance
+            limit 5
+        ) n
+        where o.asked is not null
+    )
+    select
+        o.place, e.id, encode(e.request_hash, 'hex'), c.match, c.similarity, e.response, e.provider, e.prompt_tokens, e.completion_tokens,
+        e.created_at, e.expires_at, p.prompt, v.verdict, v.source
+    from (select * from named union all select n.place, n.entry_id, n.match, n.similarity from near n where n.is_alike) c
+    join open o on o.place = c.place
+    cross join lateral (select x.* from cache_entries x where x.id = c.entry_id limit 1) e
+    cross join lateral (select x.* from cache_prompts x where x.entry_id = c.entry_id limit 1) p
+    left join lateral (
+        select x.verdict, x.source
+        from standing_verdicts x
+        where x.project_id = o.project_id
+            and x.context_hash = o.context_hash
+            and x.one_hash = least(o.normalized_hash, p.normalized_hash)
+            and x.other_hash = greatest(o.normalized_hash, p.normalized_hash)
+        limit 1
+    ) v on true
+    union all
+    select
+        n.place, 0, '', 'below', max(n.similarity), '', '', 0, 0, now(), now(), null, null, null
+    from near n
+    group by n.place
+    having not bool_or(n.is_alike);
+end;
+$$;
+
+comment on function find_answers(bigint[], bytea, bytea, bytea, integer[], text[], double precision[], integer[]) is
+    'Finds cache entries for each request. The lists have one item per request; hashes have 32 bytes each. Returns the entry of exactly this request; else, in equal context, up to five with equal normalized prompt, and up to five whose prompt vectors are more similar than the threshold. Each comes with its prompt for the proof, and with the verdict of a person, else of a review, else of the judge. If nothing exceeds the threshold, one row (match: below) gives the similarity of the nearest, without its contents. Places count from 0. A null threshold looks for the exact entry only, a null vector for no similar ones; a null age accepts any.';

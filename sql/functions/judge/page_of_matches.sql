@@ -1,0 +1,67 @@
+create or replace function page_of_matches(
+    of_project bigint,
+    served boolean,
+    only_request text,
+    before_time timestamptz,
+    before_request_id text,
+    page_size integer
+)
+returns table (
+    request_id text,
+    served_at timestamptz,
+    reason text,
+    difference text,
+    similarity double precision,
+    is_shadow boolean,
+    saved_usd numeric,
+    prompt_tokens integer,
+    entry_id bigint,
+    model text,
+    endpoint text,
+    cached_wording text,
+    sealed_wording bytea,
+    verdict text,
+    verdict_source text
+)
+language sql
+stable
+set search_path = public, pg_temp
+as $$
+    select
+        h.request_id,
+        h.served_at,
+        h.reason,
+        h.difference,
+        h.similarity,
+        h.is_shadow,
+        h.saved_usd,
+        h.prompt_tokens,
+        e.id,
+        e.model,
+        e.endpoint,
+        case when h.sealed_wording is not null then c.prompt end,
+        h.sealed_wording,
+        v.verdict,
+        v.source
+    from (
+        select m.*
+        from semantic_hits m
+        where m.project_id = of_project
+            and (m.reason <> 'undecided') = served
+            and (only_request is null or m.request_id = only_request)
+            and (before_time is null or (m.served_at, m.request_id) < (before_time, before_request_id))
+        order by m.served_at desc, m.request_id desc
+        limit page_size
+    ) h
+    left join cache_entries e on e.project_id = h.project_id and e.request_hash = h.entry_hash
+    left join cache_prompts c on c.entry_id = e.id
+    left join standing_verdicts v
+        on v.project_id = h.project_id
+        and v.context_hash = c.context_hash
+        and v.one_hash = least(h.asked_hash, c.normalized_hash)
+        and v.other_hash = greatest(h.asked_hash, c.normalized_hash)
+    order by h.served_at desc, h.request_id desc;
+$$;
+
+comment on function page_of_matches(bigint, boolean, text, timestamptz, text, integer) is
+    'Semantic hits of a project (served), or near misses, latest first, after a given one, with the verdict on each pair. Wordings only if the question''s was stored; entry_id is null when the entry is gone.';

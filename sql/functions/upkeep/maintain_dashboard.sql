@@ -1,0 +1,14 @@
+create or replace function maintain_dashboard() returns void
+language sql
+volatile
+set search_path = public, pg_temp
+as $$
+    delete from usage_sums u where u.at < current_month() - interval '13 months';
+    delete from latency_counts l where l.at < current_month() - interval '13 months';
+    delete from refusals_hourly r where r.hour < current_month() - interval '13 months';
+    delete from sessions s where s.expires_at < now();
+    delete from invitations i where i.expires_at < now();
+    delete from login_attempts l where l.first_at < now() - interval '1 hour';
+$$;
+
+comment on function maintain_dashboard() is 'Deletes outdated rows: sums after 13 months, expired sessions and invitations, old login attempts.';

@@ -1,0 +1,80 @@
+create or replace function roll_up_usage() returns bigint
+language plpgsql
+volatile
+set search_path = public, pg_temp
+as $$
+declare
+    -- Rows beyond this, for example after a downtime, are left for the next calls: this many fit into memory.
+    most constant integer := 50000;
+    taken usage_pending[];
+begin
+    -- One proxy at a time; the others have nothing to do.
+    if not pg_try_advisory_xact_lock(hashtext('roll_up_usage')) then
+        return 0;
+    end if;
+    perform set_config('synchronous_commit', 'off', true);
+
+    with gone as (
+        delete from usage_pending p
+        where p.ctid = any (array(select x.ctid from usage_pending x limit most))
+        returning p
+    )
+    select coalesce(array_agg(gone.p), '{}') into taken from gone;
+    if cardinality(taken) = 0 then
+        return 0;
+    end if;
+
+    insert into usage_sums as s
+    select
+        case when w.of_all then 0 else t.project_id end,
+        w.grain,
+        case w.grain when 'quarter' then t.at else date_trunc(w.grain, t.at, 'UTC') end,
+        case when w.of_all then 0 else t.key_id end,
+        t.endpoint,
+        case when w.of_all then '' else t.model end,
+        case when w.of_all then '' else t.provider end,
+        t.cache_result,
+        t.status_class,
+        sum(t.requests),
+        sum(t.prompt_tokens),
+        sum(t.cached_prompt_tokens),
+        sum(t.completion_tokens),
+        sum(t.tokens_saved),
+        sum(t.cost_usd),
+        sum(t.saved_usd),
+        sum(t.latency_ms),
+        sum(t.duration_ms)
+    from unnest(taken) t
+    cross join (
+        select g.grain, a.of_all
+        from unnest(array['quarter', 'hour', 'day', 'month']) as g (grain), (values (false), (true)) as a (of_all)
+    ) w
+    group by 1, 2, 3, 4, 5, 6, 7, 8, 9
+    on conflict (project_id, grain, at, key_id, endpoint, model, provider, cache_result, status_class) do update
+    set requests = s.requests + excluded.requests,
+        prompt_tokens = s.prompt_tokens + excluded.prompt_tokens,
+        cached_prompt_tokens = s.cached_prompt_tokens + excluded.cached_prompt_tokens,
+        completion_tokens = s.completion_tokens + excluded.completion_tokens,
+        tokens_saved = s.tokens_saved + excluded.tokens_saved,
+        cost_usd = s.cost_usd + excluded.cost_usd,
+        saved_usd = s.saved_usd + excluded.saved_usd,
+        latency_ms = s.latency_ms + excluded.latency_ms,
+        duration_ms = s.duration_ms + excluded.duration_ms;
+
+    insert into latency_counts as c
+    select
+        t.project_id,
+        g.grain,
+        case g.grain when 'quarter' then t.at else date_trunc(g.grain, t.at, 'UTC') end,
+        t.cache_result,
+        t.bucket,
+        sum(t.requests)
+    from unnest(taken) t, unnest(array['quarter', 'hour', 'day', 'month']) as g (grain)
+    group by 1, 2, 3, 4, 5
+    on conflict (project_id, grain, at, cache_result, bucket) do update
+    set requests = c.requests + excluded.requests;
+    return cardinality(taken);
+end;
+$$;
+
+comment on function roll_up_usage() is 'Adds up to 50,000 pending rows to the sums and latency counts of every grain, and returns how many rows it added. Called every few seconds.';

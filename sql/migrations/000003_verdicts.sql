@@ -1,0 +1,133 @@
+-- What people and the judge say about pairs of questions, and what is still to be judged.
+
+create table cache_verdicts (
+    project_id bigint not null
+        references projects (id) on delete cascade,
+    context_hash bytea not null
+        check (octet_length(context_hash) = 32),
+    one_hash bytea not null
+        check (octet_length(one_hash) = 32),
+    other_hash bytea not null
+        check (octet_length(other_hash) = 32),
+    source text not null
+        check (source in ('person', 'review', 'judge')),
+    verdict text not null
+        check (verdict in ('same', 'different')),
+    similarity double precision,
+    difference text,
+    given_at timestamptz not null default now(),
+    expires_at timestamptz not null,
+    primary key (project_id, context_hash, one_hash, other_hash, source),
+    check (one_hash <= other_hash)
+);
+
+create index cache_verdicts_expires_at_idx on cache_verdicts (expires_at);
+
+comment on table cache_verdicts is 'Whether two questions of equal context ask the same, as a person or the judge said. A person outweighs a review, and a review the judge.';
+comment on column cache_verdicts.project_id is 'The only project that the verdict is of use to.';
+comment on column cache_verdicts.context_hash is 'As in cache_prompts.';
+comment on column cache_verdicts.one_hash is 'Hash of the one normalized question: the lesser of the two, so that a pair has one row whichever was asked first.';
+comment on column cache_verdicts.other_hash is 'Hash of the other normalized question; the same one where normalization made two unequal questions equal.';
+comment on column cache_verdicts.source is 'person; review: the judge, of a hit that had been served; judge: the judge, of a pair that nobody had decided.';
+comment on column cache_verdicts.verdict is 'same or different.';
+comment on column cache_verdicts.similarity is 'Cosine similarity of the two questions.';
+comment on column cache_verdicts.difference is 'The kind of difference that stood in the way of proof; null: none that was noted.';
+comment on column cache_verdicts.given_at is 'When it was given, or given anew.';
+comment on column cache_verdicts.expires_at is 'From when on the verdict may go, unless an entry that it speaks of is still kept.';
+
+create table semantic_hits (
+    project_id bigint not null
+        references projects (id) on delete cascade,
+    request_id text not null,
+    served_at timestamptz not null default now(),
+    asked_hash bytea not null
+        check (octet_length(asked_hash) = 32),
+    entry_hash bytea not null
+        check (octet_length(entry_hash) = 32),
+    reason text not null
+        check (reason in ('normalized', 'verified', 'proved', 'judged', 'threshold', 'undecided')),
+    similarity double precision not null,
+    is_shadow boolean not null,
+    prompt_tokens integer not null,
+    completion_tokens integer not null,
+    saved_usd numeric(18, 9) not null,
+    difference text,
+    sealed_wording bytea,
+    primary key (project_id, request_id)
+);
+
+create index semantic_hits_latest_idx on semantic_hits (project_id, served_at, request_id);
+create index semantic_hits_served_at_idx on semantic_hits (served_at);
+
+comment on table semantic_hits is 'Requests that were answered from the cache though worded differently, would have been in shadow mode, or were not for want of proof; kept for a week.';
+comment on column semantic_hits.project_id is 'The project.';
+comment on column semantic_hits.request_id is 'X-Request-Id of the answer: the latest, where a client sent one twice.';
+comment on column semantic_hits.served_at is 'When it was answered.';
+comment on column semantic_hits.asked_hash is 'Hash of the normalized question.';
+comment on column semantic_hits.entry_hash is 'cache_entries.request_hash of the answer.';
+comment on column semantic_hits.reason is 'normalized, proved, judged or threshold: why it was served; undecided: it was not, and nobody had given a verdict on the most similar question.';
+comment on column semantic_hits.similarity is 'Cosine similarity of the two questions.';
+comment on column semantic_hits.is_shadow is 'Whether it was only recorded, and the provider asked.';
+comment on column semantic_hits.prompt_tokens is 'Prompt tokens of the stored answer.';
+comment on column semantic_hits.completion_tokens is 'Completion tokens of the stored answer.';
+comment on column semantic_hits.saved_usd is 'What the stored answer once cost.';
+comment on column semantic_hits.difference is 'Of an undecided one, the kind of difference that stood in the way; null: it was not similar enough.';
+comment on column semantic_hits.sealed_wording is 'The question as it was asked, sealed by the proxy; null where the project keeps no wordings.';
+
+create table judge_queue (
+    id bigint generated always as identity primary key,
+    project_id bigint not null
+        references projects (id) on delete cascade,
+    context_hash bytea not null
+        check (octet_length(context_hash) = 32),
+    one_hash bytea not null
+        check (octet_length(one_hash) = 32),
+    other_hash bytea not null
+        check (octet_length(other_hash) = 32),
+    asked_hash bytea not null
+        check (octet_length(asked_hash) = 32),
+    entry_hash bytea not null
+        check (octet_length(entry_hash) = 32),
+    is_review boolean not null,
+    context text not null,
+    asked text not null,
+    similarity double precision not null,
+    attempts integer not null default 0,
+    queued_at timestamptz not null default now(),
+    not_before timestamptz not null default now(),
+    unique (project_id, context_hash, one_hash, other_hash)
+);
+
+create index judge_queue_not_before_idx on judge_queue (not_before) where attempts < 5;
+create index judge_queue_queued_at_idx on judge_queue (queued_at);
+
+comment on table judge_queue is 'Pairs of questions that wait for the judge, each once a context: up to a thousand a project, up to a day.';
+comment on column judge_queue.id is 'Identity.';
+comment on column judge_queue.project_id is 'The project.';
+comment on column judge_queue.context_hash is 'As in cache_prompts.';
+comment on column judge_queue.one_hash is 'As in cache_verdicts.';
+comment on column judge_queue.other_hash is 'As in cache_verdicts.';
+comment on column judge_queue.asked_hash is 'Hash of the normalized question that was asked: one of the two.';
+comment on column judge_queue.entry_hash is 'cache_entries.request_hash of the answer; its question is read there.';
+comment on column judge_queue.is_review is 'Whether the pair was served already.';
+comment on column judge_queue.context is 'What both questions were sent with, as JSON.';
+comment on column judge_queue.asked is 'The question that was asked.';
+comment on column judge_queue.similarity is 'Cosine similarity of the two.';
+comment on column judge_queue.attempts is 'How often a proxy has taken the pair; after the fifth time it is given up.';
+comment on column judge_queue.queued_at is 'When it came.';
+comment on column judge_queue.not_before is 'When a proxy may take it; one that has it is given two minutes.';
+
+create table judge_spending (
+    project_id bigint not null
+        references projects (id) on delete cascade,
+    day date not null,
+    asks integer not null,
+    usd numeric(18, 9) not null,
+    primary key (project_id, day)
+);
+
+comment on table judge_spending is 'What each project spent on its judge, by day (UTC).';
+comment on column judge_spending.project_id is 'The project.';
+comment on column judge_spending.day is 'The day (UTC).';
+comment on column judge_spending.asks is 'How many pairs it was asked about.';
+comment on column judge_spending.usd is 'What that cost; while the judge is being asked, what it may cost.';

@@ -1,0 +1,145 @@
+-- Who may look and change: people, their projects, their sessions, admin API keys, and what they did.
+
+create table users (
+    id bigint generated always as identity primary key,
+    email text not null unique
+        check (email = lower(email) and email ~ '^[^[:space:][:cntrl:]@]{1,64}@[^[:space:][:cntrl:]@]{1,190}$'),
+    role text not null
+        check (role in ('owner', 'reader')),
+    password_hash text,
+    created_at timestamptz not null default now()
+);
+
+comment on table users is 'People who log in to the dashboard, or on whose behalf an admin API key acts.';
+comment on column users.id is 'Referred to by memberships, sessions and admin keys; shown as user_<id>.';
+comment on column users.email is 'What the user logs in with, in lower case.';
+comment on column users.role is 'owner: sees and changes everything. reader: sees the projects that memberships open.';
+comment on column users.password_hash is 'argon2id, made by the proxy; null until the invitation was taken up.';
+comment on column users.created_at is 'When the user was added.';
+
+create table memberships (
+    project_id bigint not null
+        references projects (id) on delete cascade,
+    user_id bigint not null
+        references users (id) on delete cascade,
+    role text not null
+        check (role in ('owner', 'member', 'viewer')),
+    created_at timestamptz not null default now(),
+    primary key (project_id, user_id)
+);
+
+create index memberships_user_id_idx on memberships (user_id);
+
+comment on table memberships is 'Which projects a user sees, and what the user may do there.';
+comment on column memberships.project_id is 'The project that is opened.';
+comment on column memberships.user_id is 'For whom.';
+comment on column memberships.role is 'viewer: looks. member: also keys, settings and the cache. owner: also provider keys, members, name and archive.';
+comment on column memberships.created_at is 'When the user was added to the project.';
+
+create table sessions (
+    id bigint generated always as identity primary key,
+    user_id bigint not null
+        references users (id) on delete cascade,
+    token_hash bytea not null unique
+        check (octet_length(token_hash) = 32),
+    address text not null,
+    user_agent text not null,
+    created_at timestamptz not null default now(),
+    last_seen_at timestamptz not null default now(),
+    expires_at timestamptz not null
+);
+
+create index sessions_expires_at_idx on sessions (expires_at);
+create index sessions_user_id_idx on sessions (user_id);
+
+comment on table sessions is 'Browsers that are logged in.';
+comment on column sessions.id is 'Told apart by.';
+comment on column sessions.user_id is 'Who logged in.';
+comment on column sessions.token_hash is 'SHA-256 of the cookie.';
+comment on column sessions.address is 'Client address at login.';
+comment on column sessions.user_agent is 'Browser at login, as it names itself.';
+comment on column sessions.created_at is 'When the user logged in.';
+comment on column sessions.last_seen_at is 'Last request, accurate to about a minute.';
+comment on column sessions.expires_at is 'From when on the cookie is refused.';
+
+create table invitations (
+    token_hash bytea primary key
+        check (octet_length(token_hash) = 32),
+    user_id bigint not null unique
+        references users (id) on delete cascade,
+    created_at timestamptz not null default now(),
+    expires_at timestamptz not null
+);
+
+comment on table invitations is 'Tokens with which a user sets a password, once. A new one replaces the user''s earlier one.';
+comment on column invitations.token_hash is 'SHA-256 of the token, which is seen once.';
+comment on column invitations.user_id is 'Whose password it sets.';
+comment on column invitations.created_at is 'When it was made.';
+comment on column invitations.expires_at is 'From when on it is refused.';
+
+create table admin_keys (
+    id bigint generated always as identity primary key,
+    user_id bigint not null
+        references users (id) on delete cascade,
+    key_hash bytea not null unique
+        check (octet_length(key_hash) = 32),
+    prefix text not null,
+    name text not null
+        check (name ~ '^[^[:cntrl:]]{1,100}$'),
+    created_at timestamptz not null default now(),
+    expires_at timestamptz,
+    last_used_at timestamptz
+);
+
+create index admin_keys_user_id_idx on admin_keys (user_id);
+
+comment on table admin_keys is 'Keys of the admin API: each may do what its user may. Only the hash is kept.';
+comment on column admin_keys.id is 'Shown as admin_key_<id>.';
+comment on column admin_keys.user_id is 'On whose behalf the key acts.';
+comment on column admin_keys.key_hash is 'SHA-256 of the whole key.';
+comment on column admin_keys.prefix is 'The first characters of the key: lgw_admin_ and eight more.';
+comment on column admin_keys.name is 'What the key is for.';
+comment on column admin_keys.created_at is 'When the key was issued.';
+comment on column admin_keys.expires_at is 'From when on the key is refused; null: never.';
+comment on column admin_keys.last_used_at is 'Last request with this key, accurate to about a minute.';
+
+create table login_attempts (
+    subject text primary key,
+    attempts integer not null,
+    first_at timestamptz not null
+);
+
+comment on table login_attempts is 'Logins tried lately, by account and by client address, so that passwords cannot be guessed.';
+comment on column login_attempts.subject is 'account:<email> or address:<client address>.';
+comment on column login_attempts.attempts is 'How many since first_at.';
+comment on column login_attempts.first_at is 'When the present count began.';
+
+create table audit_log (
+    id bigint generated always as identity primary key,
+    recorded_at timestamptz not null default now(),
+    actor text not null,
+    actor_kind text not null
+        check (actor_kind in ('session', 'api_key', 'operator')),
+    user_id bigint,
+    admin_key_id bigint,
+    address text,
+    project_id bigint,
+    action text not null,
+    target text not null,
+    details jsonb not null default '{}'
+);
+
+create index audit_log_project_id_idx on audit_log (project_id, id);
+
+comment on table audit_log is 'Every change of projects, keys, settings, people and caches, written by the function that made it, in its transaction.';
+comment on column audit_log.id is 'In the order of time; shown as audit_log-<id>.';
+comment on column audit_log.recorded_at is 'When it happened.';
+comment on column audit_log.actor is 'Who: a user''s e-mail address, or the database user of an operator with psql.';
+comment on column audit_log.actor_kind is 'session: in the dashboard. api_key: with an admin API key. operator: with psql, or the proxy itself.';
+comment on column audit_log.user_id is 'The user. No foreign key: the log outlives what it speaks of.';
+comment on column audit_log.admin_key_id is 'The admin API key that was used.';
+comment on column audit_log.address is 'Client address; null for operators.';
+comment on column audit_log.project_id is 'The project it happened in; null where it concerns no single one.';
+comment on column audit_log.action is 'What happened: project.created, api_key.deleted, login.succeeded, ...';
+comment on column audit_log.target is 'What it happened to, as the admin API names it.';
+comment on column audit_log.details is 'What was changed, never a secret.';

@@ -1,0 +1,60 @@
+-- What a dashboard query may see. The proxy itself owns these tables, and is not concerned; act_as() gives ownership up first.
+
+-- Deployed with sql/functions; policies need them now, and show nothing until then.
+create function current_user_id() returns bigint
+language sql
+stable
+as 'select null::bigint';
+
+create function visible_projects() returns setof bigint
+language sql
+stable
+as 'select null::bigint where false';
+
+create function is_administrator() returns boolean
+language sql
+stable
+as 'select false';
+
+do $$
+declare
+    of_project text;
+begin
+    foreach of_project in array array[
+        'api_keys', 'provider_keys', 'monthly_counters', 'cache_entries', 'cache_prompts', 'cached_vectors', 'kept_objects',
+        'cache_verdicts', 'semantic_hits', 'judge_spending', 'usage_records', 'usage_sums', 'latency_counts', 'usage_pending', 'memberships'
+    ]
+    loop
+        execute format('alter table %I enable row level security', of_project);
+        execute format('create policy members_see on %I for select using (project_id in (select visible_projects()))', of_project);
+    end loop;
+end
+$$;
+
+alter table projects enable row level security;
+alter table users enable row level security;
+alter table admin_keys enable row level security;
+alter table audit_log enable row level security;
+alter table refusals_hourly enable row level security;
+
+create policy members_see on projects for select using (id in (select visible_projects()));
+-- The sums of all projects together.
+create policy administrators_see on usage_sums for select using (project_id = 0 and (select is_administrator()));
+create policy administrators_see on latency_counts for select using (project_id = 0 and (select is_administrator()));
+create policy administrators_see on refusals_hourly for select using ((select is_administrator()));
+-- What concerns no project is for administrators.
+create policy members_see on audit_log for select using (
+    project_id in (select visible_projects()) or (select is_administrator())
+);
+-- A user sees whom they share a project with: memberships are restricted themselves.
+create policy members_see on users for select using (
+    id = (select current_user_id()) or (select is_administrator()) or id in (select m.user_id from memberships m)
+);
+create policy owners_see on admin_keys for select using (
+    user_id = (select current_user_id()) or (select is_administrator())
+);
+
+-- No policy: a dashboard query sees none of these.
+alter table invitations enable row level security;
+alter table sessions enable row level security;
+alter table login_attempts enable row level security;

@@ -1,0 +1,26 @@
+-- The one verdict on each pair of questions that counts: a person's before a review's, and that before the judge's.
+
+create or replace view standing_verdicts with (security_invoker = true) as
+select v.*
+from cache_verdicts v
+where not exists (
+    select
+    from cache_verdicts x
+    where x.project_id = v.project_id
+        and x.context_hash = v.context_hash
+        and x.one_hash = v.one_hash
+        and x.other_hash = v.other_hash
+        and array_position(array['person', 'review', 'judge'], x.source) < array_position(array['person', 'review', 'judge'], v.source)
+);
+
+comment on view standing_verdicts is 'Of the verdicts on each pair of questions, the one that counts: a person''s before a review''s, and that before the judge''s.';
+comment on column standing_verdicts.project_id is 'As in cache_verdicts.';
+comment on column standing_verdicts.context_hash is 'As in cache_verdicts.';
+comment on column standing_verdicts.one_hash is 'As in cache_verdicts.';
+comment on column standing_verdicts.other_hash is 'As in cache_verdicts.';
+comment on column standing_verdicts.source is 'As in cache_verdicts.';
+comment on column standing_verdicts.verdict is 'As in cache_verdicts.';
+comment on column standing_verdicts.similarity is 'As in cache_verdicts.';
+comment on column standing_verdicts.difference is 'As in cache_verdicts.';
+comment on column standing_verdicts.given_at is 'As in cache_verdicts.';
+comment on column standing_verdicts.expires_at is 'As in cache_verdicts.';

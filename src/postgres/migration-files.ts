@@ -1,0 +1,104 @@
+/** Reads what sql/ brings: migrations in steps, and what is deployed anew when its text changes. */
+import { readdir } from 'node:fs/promises'
+
+const sqlFolder = new URL('../../sql/', import.meta.url)
+/** In order of dependency; compatibility holds functions that only the release before calls. */
+const DEPLOYED = ['views', 'functions', 'compatibility', 'seed'] as const
+
+/** How a step of a migration runs. */
+export type StepKind = 'locked' | 'batches' | 'concurrently'
+
+export interface MigrationStep {
+  /** Name in the ledger while the migration is unfinished. */
+  name: string
+  kind: StepKind
+  text: string
+  checksum: string
+}
+
+export interface Migration {
+  /** The file. */
+  name: string
+  checksum: string
+  steps: MigrationStep[]
+}
+
+export interface DeployedFile {
+  folder: (typeof DEPLOYED)[number]
+  /** Path below sql/. */
+  name: string
+  text: string
+  checksum: string
+}
+
+/** Begins a step within a migration; what stands before the first one is a locked step. */
+const STEP = /^-- step: (locked|batches|concurrently)\b.*$/gm
+
+export async function readMigrations(): Promise<Migration[]> {
+  const files = await listFiles('migrations')
+  return Promise.all(
+    files.map(async file => {
+      const text = await readSql(`migrations/${file}`)
+      return { name: file, checksum: digest(text), steps: readSteps(file, text) }
+    }),
+  )
+}
+
+export function readSteps(file: string, text: string): MigrationStep[] {
+  const marks = [...text.matchAll(STEP)]
+  const starts = [0, ...marks.map(mark => mark.index)]
+  return starts
+    .map((start, at) => ({
+      name: `${file}/${at}`,
+      kind: (marks[at - 1]?.[1] ?? 'locked') as StepKind,
+      text: text.slice(start, starts[at + 1]),
+    }))
+    .filter(step => /^(?!\s*(--|$))/m.test(step.text))
+    .map(step => ({ ...step, checksum: digest(step.text) }))
+}
+
+/** Every view, function and seed, in the order in which they are deployed. */
+export async function readDeployed(): Promise<DeployedFile[]> {
+  const folders = await Promise.all(
+    DEPLOYED.map(async folder => {
+      const files = await listFiles(folder)
+      return Promise.all(
+        files.map(async file => {
+          const name = `${folder}/${file}`
+          const text = await readSql(name)
+          return { folder, name, text, checksum: digest(text) }
+        }),
+      )
+    }),
+  )
+  return folders.flatMap(files => (files[0]?.folder === 'views' ? inOrder(files) : files))
+}
+
+/** A view comes after those that it reads. */
+function inOrder(views: readonly DeployedFile[]): DeployedFile[] {
+  const nameOf = ({ name }: DeployedFile) => /(\w+)\.sql$/.exec(name)?.[1] ?? name
+  const reads = (one: DeployedFile, other: DeployedFile) =>
+    one !== other && new RegExp(`\\b(from|join) ${nameOf(other)}\\b`).test(one.text)
+  const ordered: DeployedFile[] = []
+  for (const view of views) place(view)
+  return ordered
+
+  function place(view: DeployedFile): void {
+    if (ordered.includes(view)) return
+    for (const other of views) if (reads(view, other)) place(other)
+    ordered.push(view)
+  }
+}
+
+async function listFiles(folder: string): Promise<string[]> {
+  const names = await readdir(new URL(`${folder}/`, sqlFolder), { recursive: true }).catch(() => [])
+  return names.filter(name => name.endsWith('.sql')).sort()
+}
+
+function readSql(path: string): Promise<string> {
+  return Bun.file(new URL(path, sqlFolder)).text()
+}
+
+function digest(text: string): string {
+  return new Bun.CryptoHasher('sha256').update(text).digest('hex')
+}
