@@ -8,7 +8,7 @@ import type { CacheQuery } from './cache-query.ts'
 import { createExactCopies, readCopy } from './exact-copies.ts'
 import { createLookUp, type Lookup, type LookupOptions } from './lookup.ts'
 import type { Match } from './match.ts'
-import type { PromptVector, PromptVectors } from './prompt-vectors.ts'
+import type { LookupVector, PromptVector, PromptVectors } from './prompt-vectors.ts'
 import { createResponseWriter, type NewResponse } from './response-writer.ts'
 
 /** Longest time a finished response is held back so that an immediate repeat finds it. */
@@ -27,7 +27,7 @@ export interface Cache {
   /** Looks in PostgreSQL: exactly, then by normalized text, then by similarity. Never throws: a failed lookup is a miss. */
   find(query: CacheQuery): Promise<Lookup>
   /** Resolves when an immediate repeat would find it, or after a short time limit. Never throws. */
-  store(query: CacheQuery, response: NewResponse, vector: PromptVector | null): Promise<void>
+  store(query: CacheQuery, response: NewResponse, vector: LookupVector): Promise<void>
   /** Resolves when everything stored so far has reached PostgreSQL. */
   flush(): Promise<void>
 }
@@ -65,11 +65,9 @@ export function createCache(options: CacheOptions): Cache {
       const createdAtMs = Date.now()
       const expiresAtMs = createdAtMs + ttlSeconds * 1000
       const copied = copies.keep(query.exactKey, { ...response, createdAtMs, expiresAtMs })
-      const written = findVector(vectors, query, response, vector).then(made =>
-        writer.write(query, response, made, ttlSeconds),
-      )
+      const written = writer.write(query, response, findVector(vectors, query, response, vector), ttlSeconds)
       const findable = copied.then(isCopied => {
-        if (!isCopied || writer.isBehind() || !mayBeWrittenLater(query, response)) return written
+        if (!isCopied || writer.isBehind() || !mayBeWrittenLater(query, response, vector)) return written
       })
       await withinTimeLimit(STORE_TIME_LIMIT_MS, findable).catch(() => {})
     },
@@ -81,11 +79,12 @@ export function createCache(options: CacheOptions): Cache {
 }
 
 /**
- * Whether a repeat finds the response by its copy alone: no other words find it, and no client can have it deleted, for which PostgreSQL
- * would have to know it.
+ * Whether a repeat finds the response by its copy alone: no other words find it, or its vector is late anyway; and no client can have it
+ * deleted, for which PostgreSQL would have to know it.
  */
-function mayBeWrittenLater(query: CacheQuery, { isSemantic }: NewResponse): boolean {
-  return query.identity.endpoint !== 'responses' && (!isSemantic || typeof query.semantic() === 'string')
+function mayBeWrittenLater(query: CacheQuery, { isSemantic }: NewResponse, vector: LookupVector): boolean {
+  if (query.identity.endpoint === 'responses') return false
+  return !isSemantic || vector === 'late' || typeof query.semantic() === 'string'
 }
 
 /** The vector to store the response under; computed now if the lookup did not need one. */
@@ -93,11 +92,11 @@ async function findVector(
   vectors: PromptVectors,
   query: CacheQuery,
   response: NewResponse,
-  made: PromptVector | null,
+  made: LookupVector,
 ): Promise<PromptVector | null> {
   const semantic = response.isSemantic ? query.semantic() : 'tools'
   if (typeof semantic === 'string') return null
-  if (made) return made
+  if (made !== null && made !== 'late') return made
   const { normalized } = semantic.reading
-  return vectors.isFree ? vectors.make(normalized) : vectors.find(query.account, normalized)
+  return vectors.isFree ? vectors.make(normalized) : vectors.findLater(query.account, normalized)
 }

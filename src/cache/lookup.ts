@@ -10,7 +10,7 @@ import type { JudgeQueue } from './judge/judge-queue.ts'
 import type { Match, MissReason, NearMiss, SemanticMatch } from './match.ts'
 import { createNearMissBudget, type TakeNearMiss } from './near-miss-budget.ts'
 import { lookupThreshold, pickCandidate } from './policy.ts'
-import type { PromptVector, PromptVectors } from './prompt-vectors.ts'
+import type { LookupVector, PromptVector, PromptVectors } from './prompt-vectors.ts'
 import { readRow, toExactMatch, toMatch, toNearMiss } from './to-match.ts'
 
 /** A slower lookup is a miss. Together with admission it stays under a second. */
@@ -34,8 +34,8 @@ export interface Lookup {
   undecided?: readonly SimilarAnswer[]
   /** What the judge cost in this lookup, in US dollars. */
   judgeUsd?: number
-  /** The vector, if the lookup computed one; reused to store the response. */
-  vector: PromptVector | null
+  /** Reused to store the response. */
+  vector: LookupVector
 }
 
 export interface LookupOptions {
@@ -70,7 +70,7 @@ export function createLookUp({ database, copies, vectors, judge, judgeQueue }: L
     const first = await lookUpWith(query, semantic, early)
     if (vectors.isFree || first.match) return first
     const vector = await vectors.find(query.account, semantic.reading.normalized)
-    return vector ? lookUpWith(query, semantic, vector) : first
+    return vector ? lookUpWith(query, semantic, vector) : { ...first, vector: 'late' }
   }
 
   async function lookUpWith(

@@ -21,6 +21,9 @@ export interface PromptVector {
   text: string
 }
 
+/** `late`: an embedder was asked and gave none in time. Null: none was asked for. */
+export type LookupVector = PromptVector | 'late' | null
+
 export type PromptVectors =
   /** A vector costs next to nothing, so none is stored. */
   | { readonly isFree: true; make(normalized: string): PromptVector }
@@ -28,6 +31,8 @@ export type PromptVectors =
   | {
       readonly isFree: false
       find(account: Account, normalized: string): Promise<PromptVector | null>
+      /** The same for an answer that is stored: nobody waits for it, so it may take longer. */
+      findLater(account: Account, normalized: string): Promise<PromptVector | null>
       /** How well the words of two normalized texts find each other; null when nobody can say, or not in time. */
       align(account: Account, one: string, other: string): Promise<Alignment | null>
     }
@@ -50,28 +55,29 @@ export async function createPromptVectors(options: PromptVectorsOptions): Promis
   if (embedder.asks === null) {
     return {
       isFree: false,
-      async find(account, normalized) {
-        const values = await embedder.embed(normalized, String(account.project_id))
+      async find({ project_id }, normalized) {
+        const values = await embedder.embed(normalized, String(project_id))
+        return values && toPromptVector(values)
+      },
+      async findLater({ project_id }, normalized) {
+        const values = await embedder.embedLater(normalized, String(project_id))
         return values && toPromptVector(values)
       },
       align: (account, one, other) => embedder.align(one, other, String(account.project_id)),
     }
   }
   const embedText = embedOnce(embedder, options)
-  return {
-    isFree: false,
-    async find(account, normalized) {
-      // Test keys are free of charge, so only exact and normalized matches serve them.
-      if (account.key_type === 'test') return null
-      try {
-        return toPromptVector(await withinTimeLimit(EMBED_TIME_LIMIT_MS, embedText(account, normalized)))
-      } catch (error) {
-        log.warn({ error: error instanceof Error ? error.message : String(error) }, 'a prompt could not be embedded')
-        return null
-      }
-    },
-    align: async () => null,
+  async function find(account: Account, normalized: string): Promise<PromptVector | null> {
+    // Test keys are free of charge, so only exact and normalized matches serve them.
+    if (account.key_type === 'test') return null
+    try {
+      return toPromptVector(await withinTimeLimit(EMBED_TIME_LIMIT_MS, embedText(account, normalized)))
+    } catch (error) {
+      log.warn({ error: error instanceof Error ? error.message : String(error) }, 'a prompt could not be embedded')
+      return null
+    }
   }
+  return { isFree: false, find, findLater: find, align: async () => null }
 }
 
 /** Looks in memory first, then in the vector store, and asks the embedder last. */

@@ -22,10 +22,15 @@ export interface NewResponse {
 
 export interface ResponseWriter {
   /**
-   * Resolves when PostgreSQL has it. Never rejects: a response that was not stored is a miss next time. One without a prompt is written a
+   * Resolves when PostgreSQL has it. `vector` must not reject. Never rejects: a response that was not stored is a miss next time. One without a prompt is written a
    * moment later, with others.
    */
-  write(query: CacheQuery, response: NewResponse, vector: PromptVector | null, ttlSeconds: number): Promise<void>
+  write(
+    query: CacheQuery,
+    response: NewResponse,
+    vector: Promise<PromptVector | null>,
+    ttlSeconds: number,
+  ): Promise<void>
   /** Whether so much waits to be written that further responses should wait, too. */
   isBehind(): boolean
   /** Writes at once what waits, and resolves when no write is pending. */
@@ -57,11 +62,14 @@ export function createResponseWriter(database: Database, log: Log): ResponseWrit
 
   return {
     write(query, response, vector, ttlSeconds) {
-      const row = toRow(query, response, vector, ttlSeconds)
       const bytes = response.body.length
-      const add = bytes > LONGEST_ON_LOOP ? storeLong : row.semantic ? store : storeLater
       waitingBytes += bytes
-      const writing = add(row)
+      const writing = vector
+        .then(made => {
+          const row = toRow(query, response, made, ttlSeconds)
+          const add = bytes > LONGEST_ON_LOOP ? storeLong : row.semantic ? store : storeLater
+          return add(row)
+        })
         .then(
           () => {},
           error => log.warn({ cause: describeCause(error) }, 'a response could not be stored'),

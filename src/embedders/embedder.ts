@@ -47,6 +47,8 @@ export interface LocalEmbedder {
    * timing does not reveal another owner's texts.
    */
   embed(text: string, owner: string): Promise<Float32Array | null>
+  /** The same without haste: resolves when everything that requests wait for is done, or to null when too much waits already. */
+  embedLater(text: string, owner: string): Promise<Float32Array | null>
   /**
    * Resolves to how well the words of two texts find each other; null when there is no answer, or none in time. Never rejects. Costs next
    * to nothing for texts that were embedded for this owner a moment ago, and as much as embedding for others.

@@ -8,13 +8,10 @@ import { startModelProcess } from './model-process.ts'
 
 /** A longer text would exceed the tokens that a model reads. It is refused without asking the model. */
 const MOST_CHARACTERS = 2_000
-/**
- * What would wait longer in the queue is refused. The queue stays short, and no vector is computed after its request gave up. When
- * a response is stored without a vector, its text is embedded then.
- */
-const PATIENCE_MS = 150
-/** Upper bound on the wait, whatever the estimate says. */
-const TIME_LIMIT_MS = 500
+/** What would wait longer in the queue is refused: the provider is asked at once, and the vector is made when the answer is stored. */
+const PATIENCE_MS = 50
+/** Upper bound on a request's wait, whatever the estimate says. */
+const TIME_LIMIT_MS = 150
 const MOST_REMEMBERED = 4_096
 
 /** Rejects, with a reason for the operator, when the folder's model does not load. */
@@ -23,12 +20,12 @@ export async function openLocalEmbedder(folder: string, log: Log): Promise<Local
   const recent = new LRUCache<string, Promise<Float32Array | null>>({ max: MOST_REMEMBERED })
   const withinLimit = createTimeLimit(TIME_LIMIT_MS)
 
-  function askOnce(text: string, owner: string): Promise<Float32Array | null> {
+  function askOnce(text: string, owner: string, ask: 'add' | 'addLater'): Promise<Float32Array | null> {
     const name = createHash('sha256').update(`${owner}\n${text}`).digest('base64')
     const known = recent.get(name)
     if (known) return known
-    if (model.asks.waitMs() > PATIENCE_MS) return Promise.resolve(null)
-    const asked = model.asks.add({ kind: 'embed', text, owner })
+    if (ask === 'add' && model.asks.waitMs() > PATIENCE_MS) return Promise.resolve(null)
+    const asked = model.asks[ask]({ kind: 'embed', text, owner })
     recent.set(name, asked)
     asked.then(vector => vector ?? recent.delete(name))
     return asked
@@ -40,7 +37,10 @@ export async function openLocalEmbedder(folder: string, log: Log): Promise<Local
     asks: null,
     async embed(text, owner) {
       if (text.length > MOST_CHARACTERS) return null
-      return withinLimit(askOnce(text, owner)).catch(() => null)
+      return withinLimit(askOnce(text, owner, 'add')).catch(() => null)
+    },
+    async embedLater(text, owner) {
+      return text.length > MOST_CHARACTERS ? null : askOnce(text, owner, 'addLater')
     },
     async align(one, other, owner) {
       if (one.length > MOST_CHARACTERS || other.length > MOST_CHARACTERS) return null

@@ -176,6 +176,29 @@ test('a burst waits for no more than the model gets through, and who was refused
   )
 })
 
+test('what nobody waits for is embedded last, and kept within bounds', async () => {
+  const words = Array.from({ length: 620 }, (_, at) => `w${at}`)
+  const path = join(folder, 'later')
+  await writeTinyModel(path, { words })
+  const embedder = await open(path)
+  const ended: string[] = []
+  const later = words.slice(0, 600).map(async word => {
+    const vector = await embedder.embedLater(word, 'p')
+    if (vector) ended.push('later')
+    return vector
+  })
+  const now = words.slice(600).map(async word => {
+    if (await embedder.embed(word, 'p')) ended.push('now')
+  })
+  await Promise.all([...now, ...later])
+  // Two of the others were at the model already.
+  expect(ended.lastIndexOf('now')).toBeLessThan(22)
+  expect(ended.filter(each => each === 'now').length).toBeGreaterThan(0)
+  const made = (await Promise.all(later)).filter(Boolean).length
+  expect(made).toBeGreaterThan(200)
+  expect(made).toBeLessThan(300)
+})
+
 const minilm = fileURLToPath(new URL('../../../../vendor/all-minilm-l6-v2', import.meta.url))
 
 describe.runIf(existsSync(join(minilm, 'model.onnx')))('the model that comes with the proxy', () => {
