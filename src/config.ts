@@ -3,6 +3,7 @@ import { type EmbedderConfig, readEmbedder } from './config/embedder.ts'
 import { type OidcConfig, readOidc } from './config/oidc.ts'
 import { createSettings } from './config/settings.ts'
 import type { Environment } from './config/values.ts'
+import type { RedisTls } from './redis/redis-url.ts'
 
 export type { EmbedderConfig } from './config/embedder.ts'
 export type { OidcConfig } from './config/oidc.ts'
@@ -16,6 +17,8 @@ export interface Config {
   databaseMaxConnections: number | null
   /** Null for the in-process store. */
   redisUrl: string | null
+  /** For addresses of Redis that ask for TLS; null for the system's own authorities, and no certificate. */
+  redisTls: RedisTls | null
   dataDir: string
   /** Loopback port where psql reaches the embedded database. */
   embeddedPgPort: number
@@ -83,6 +86,7 @@ export function readConfig(environment: Environment = process.env): Config {
     databaseUrl,
     databaseMaxConnections: null,
     redisUrl,
+    redisTls: read.redisTls(redisUrl),
     dataDir: read.text('DATA_DIR', './data'),
     embeddedPgPort: read.integer('EMBEDDED_PG_PORT', 5433, 0, 65_535),
     workers: read.workers('WORKERS', databaseUrl !== null && redisUrl !== null),

@@ -47,19 +47,34 @@ export interface RateWindows {
 
 export function createRateWindows(store: FastStore): RateWindows {
   let underWay: Promise<unknown> | null = null
-  const pass = createBatcher<PassRequest, PassReply>({
-    run(requests) {
-      const running = runBatch(store, requests)
-      const settled = running.then(nothing, nothing).then(() => {
-        if (underWay === settled) underWay = null
-      })
-      underWay = settled
-      return running
-    },
-    maxItems: MAX_BATCH,
-    timeLimitMs: TIME_LIMIT_MS,
-    timeLimitError: () => refuse('databaseUnavailable'),
-  })
+  const createShardBatcher = () =>
+    createBatcher<PassRequest, PassReply>({
+      run(requests) {
+        const running = runBatch(store, requests)
+        const settled = running.then(nothing, nothing).then(() => {
+          if (underWay === settled) underWay = null
+        })
+        underWay = settled
+        return running
+      },
+      maxItems: MAX_BATCH,
+      timeLimitMs: TIME_LIMIT_MS,
+      timeLimitError: () => refuse('databaseUnavailable'),
+    })
+  /** One for each shard: a batch waits for all of its requests, and the requests of one shard must not wait for another. */
+  const batchers = new Map<string, (request: PassRequest) => Promise<PassReply>>()
+
+  function pass(request: PassRequest): Promise<PassReply> {
+    const { project_id, key_id } = request.account
+    const shard = store.shardOf?.(keyWindowName(project_id, key_id)) ?? ''
+    let batcher = batchers.get(shard)
+    if (!batcher) {
+      batcher = createShardBatcher()
+      batchers.set(shard, batcher)
+    }
+    return batcher(request)
+  }
+
   return { pass, underWay: () => underWay }
 }
 

@@ -1,8 +1,9 @@
 /** Settings that are addresses: of stores, providers and pages. */
 import { parseDatabaseUrl } from '../postgres/address.ts'
+import { parseRedisUrl, type RedisTls } from '../redis/redis-url.ts'
 import type { Environment, Values } from './values.ts'
 
-export function createAddresses(environment: Environment, { optionalText, problem }: Values) {
+export function createAddresses(environment: Environment, { optionalText, fileText, problem }: Values) {
   function baseUrl(name: string, fallback: string): string {
     const value = optionalText(name) ?? fallback
     if (URL.canParse(value) && ['http:', 'https:'].includes(new URL(value).protocol)) return value.replace(/\/+$/, '')
@@ -20,15 +21,29 @@ export function createAddresses(environment: Environment, { optionalText, proble
 
   function redisUrl(name: string): string | null {
     const value = optionalText(name)
-    if (value === null) return null
-    const nodes = value.split(',').map(node => node.trim())
-    if (nodes.every(node => URL.canParse(node) && ['redis:', 'rediss:'].includes(new URL(node).protocol))) return value
+    if (value === null || parseRedisUrl(value) !== null) return value
     problem(
       name,
-      'one redis:// or rediss:// address, or a comma-separated list of cluster nodes',
-      'redis://127.0.0.1:6379',
+      'one redis:// or rediss:// address, a comma-separated list of cluster nodes, or redis+sentinel:// with Sentinels and the name of their master',
+      'redis://127.0.0.1:6379, or redis+sentinel://10.0.0.1:26379,10.0.0.2:26379/mymaster',
     )
     return null
+  }
+
+  /** Null where none of the files is named. A certificate needs its key. */
+  function redisTls(url: string | null): RedisTls | null {
+    const [ca, cert, key] = ['REDIS_CA_FILE', 'REDIS_CERT_FILE', 'REDIS_KEY_FILE'].map(fileText)
+    if (cert && !key) problem('REDIS_KEY_FILE', 'set where REDIS_CERT_FILE is', '/etc/model-proxy/redis.key')
+    if (key && !cert) problem('REDIS_CERT_FILE', 'set where REDIS_KEY_FILE is', '/etc/model-proxy/redis.crt')
+    if (!ca && !cert) return null
+    if (url !== null && parseRedisUrl(url)?.isEncrypted === false) {
+      problem(
+        'REDIS_URL',
+        'an address that begins with rediss:// where a certificate for it is set',
+        'rediss://127.0.0.1:6379',
+      )
+    }
+    return { ...(ca ? { ca } : {}), ...(cert && key ? { cert, key } : {}) }
   }
 
   function origins(name: string): '*' | readonly string[] {
@@ -41,5 +56,5 @@ export function createAddresses(environment: Environment, { optionalText, proble
     return []
   }
 
-  return { baseUrl, databaseUrl, redisUrl, origins }
+  return { baseUrl, databaseUrl, redisUrl, redisTls, origins }
 }

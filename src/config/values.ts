@@ -1,4 +1,5 @@
 /** Readers of simple settings: text, numbers, choices. A bad value is noted as a problem, and the default is used. */
+import { readFileSync } from 'node:fs'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
@@ -6,9 +7,29 @@ export type Values = ReturnType<typeof createValues>
 
 /** Readers note a problem and go on, so that one start reports all of them. */
 export function createValues(environment: Environment, problems: string[]) {
+  const files = new Map<string, string | null>()
+  /** A setting, or the content of the file that NAME_FILE names, as secrets are mounted. */
   const optionalText = (name: string): string | null => {
     const value = environment[name]?.trim()
-    return value ? value : null
+    const file = environment[`${name}_FILE`]?.trim()
+    if (!file) return value ? value : null
+    if (!files.has(name)) files.set(name, value ? bothSet(name) : fileText(`${name}_FILE`))
+    return files.get(name) ?? null
+  }
+  const bothSet = (name: string): null => {
+    problems.push(`${name} must be set alone, or ${name}_FILE: both are set. Example: ${name}_FILE=/run/secrets/value`)
+    return null
+  }
+  /** The content of the file that a setting names; null where it is not set, or noted as a problem. */
+  const fileText = (name: string): string | null => {
+    const path = environment[name]?.trim()
+    if (!path) return null
+    try {
+      const content = readFileSync(path, 'utf8').trim()
+      if (content !== '') return content
+    } catch {}
+    problem(name, `a file that this user can read, and that is not empty; ${path} is not`, '/run/secrets/value')
+    return null
   }
   const text = (name: string, fallback: string): string => optionalText(name) ?? fallback
   const problem = (name: string, must: string, example: string | number): void => {
@@ -39,5 +60,5 @@ export function createValues(environment: Environment, problems: string[]) {
     return fallback
   }
 
-  return { text, optionalText, integer, optionalInteger, choice, problem }
+  return { text, optionalText, fileText, integer, optionalInteger, choice, problem }
 }

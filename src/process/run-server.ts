@@ -73,18 +73,21 @@ async function openRedis(
   config: Config,
   log: Log,
 ): Promise<{ store: FastStore; bus: ProcessBus }> {
-  const redis = connectRedis(url)
+  const redis = connectRedis(url, { tls: config.redisTls })
   const guarded = guardStore(openRedisStore(redis, installationId), {
     processes: config.workers,
-    onChange: (up, cause) => {
-      if (up) log.info({}, 'Redis is back')
-      else log.warn({ cause: reasonOf(cause) }, 'Redis is lost: no exact hits from it, rate windows by process')
+    onChange: (up, shard, cause) => {
+      const which = shard === '' ? {} : { shard }
+      if (up) log.info(which, 'Redis is back')
+      else
+        log.warn({ ...which, cause: reasonOf(cause) }, 'Redis is lost: no exact hits from it, rate windows by process')
     },
   })
   const wrongTags = createWrongTags(log)
   const store = tagEntries(guarded, { tags: await openTags(config, installationId), onWrong: wrongTags.note })
   if (!(await answersWithin(store, REDIS_WAIT_MS))) log.warn({}, 'Redis does not answer at REDIS_URL; going on without')
-  return { store, bus: openProcessBus({ redis, url, installationId, entries: store }) }
+  const listener = connectRedis(url, { tls: config.redisTls, listens: true })
+  return { store, bus: openProcessBus({ redis, listener, installationId, entries: store, store: guarded }) }
 }
 
 /**

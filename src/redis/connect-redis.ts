@@ -1,51 +1,88 @@
-/** Connections to Redis, a server or a cluster: they fail fast and reconnect by themselves. */
+/** Connections to Redis, a server, the master that Sentinels name, or a cluster: they fail fast and reconnect by themselves. */
 import { tracingChannel } from 'node:diagnostics_channel'
-import { Cluster, Redis } from 'ioredis'
+import { Cluster, Redis, type RedisOptions } from 'ioredis'
+import { parseRedisUrl, type RedisAddress, type RedisTls } from './redis-url.ts'
 
 /** After this long without a reply, the server counts as gone or hanging. */
 const SILENCE_LIMIT_MS = 2_000
+/** A cluster's slots are read again after each redirection, and this often. */
+const SLOTS_EVERY_MS = 5_000
 
 reportSubscribers()
 
 export type RedisConnection = Redis | Cluster
 
+/** Replies in the form that ioredis calls legacy. */
+type Options = Omit<RedisOptions, 'replyMapping'>
+
 export interface ConnectOptions {
   /** For subscriptions, which wait for the server rather than fail, and may be silent for long. */
   listens?: boolean
+  /** For addresses that ask for TLS; null for the system's own authorities. */
+  tls?: RedisTls | null
 }
 
-/** `url` is one address, or a comma-separated list of cluster nodes. Commands have no time limit here; callers set their own. */
-export function connectRedis(url: string, { listens = false }: ConnectOptions = {}): RedisConnection {
-  const patience = listens
-    ? { enableOfflineQueue: true, maxRetriesPerRequest: null }
-    : {
-        // A command that cannot be sent now fails at once: the request goes on without Redis.
-        enableOfflineQueue: false,
-        maxRetriesPerRequest: 0,
-        socketTimeout: SILENCE_LIMIT_MS,
-        // Commands of the same tick share a pipeline.
-        enableAutoPipelining: true,
-      }
-  const shared = { ...patience, connectTimeout: 1_000 }
-  const reconnectMs = (attempt: number) => Math.min(100 * attempt, 1_000)
-  const nodes = url.split(',').map(node => node.trim())
-  const [only] = nodes
-  if (nodes.length === 1 && only !== undefined) {
-    return ignoreErrors(new Redis(only, { ...shared, retryStrategy: reconnectMs }))
+/** `url`: see redis-url.ts. Commands have no time limit here; callers set their own. */
+export function connectRedis(url: string, { listens = false, tls = null }: ConnectOptions = {}): RedisConnection {
+  const address = parseRedisUrl(url)
+  if (address === null) throw new Error('REDIS_URL is not an address of Redis')
+  const shared: Options = {
+    ...(listens ? { enableOfflineQueue: true, maxRetriesPerRequest: null } : FAILS_FAST),
+    ...credentialsOf(address),
+    ...(address.isEncrypted ? { tls: { ...tls } } : {}),
+    connectTimeout: 1_000,
   }
-  const { username, password, protocol } = new URL(only ?? '')
-  const cluster = new Cluster(nodes, {
+  return ignoreErrors(address.isCluster ? connectCluster(address, shared, listens) : connectServer(address, shared))
+}
+
+const FAILS_FAST: Options = {
+  // A command that cannot be sent now fails at once: the request goes on without Redis.
+  enableOfflineQueue: false,
+  maxRetriesPerRequest: 0,
+  socketTimeout: SILENCE_LIMIT_MS,
+  // Commands of the same tick share a pipeline.
+  enableAutoPipelining: true,
+}
+
+const reconnectMs = (attempt: number) => Math.min(100 * attempt, 1_000)
+
+function connectServer({ hosts, db, sentinel, isEncrypted }: RedisAddress, shared: Options): Redis {
+  if (sentinel === null) return new Redis({ ...shared, ...hosts[0], db, retryStrategy: reconnectMs })
+  return new Redis({
+    ...shared,
+    db,
+    sentinels: hosts,
+    name: sentinel.master,
+    ...(sentinel.password === null ? {} : { sentinelPassword: sentinel.password }),
+    ...(isEncrypted && shared.tls ? { enableTLSForSentinelMode: true, sentinelTLS: shared.tls } : {}),
+    sentinelCommandTimeout: SILENCE_LIMIT_MS,
+    sentinelRetryStrategy: reconnectMs,
+    retryStrategy: reconnectMs,
+    // The Sentinels tell of a failover, also where the old master hangs and its connections stay.
+    failoverDetector: true,
+    // A master that became a replica is left at once.
+    reconnectOnError: error => error.message.startsWith('READONLY'),
+  })
+}
+
+function connectCluster({ hosts }: RedisAddress, redisOptions: Options, listens: boolean) {
+  return new Cluster(hosts, {
     clusterRetryStrategy: reconnectMs,
+    slotsRefreshInterval: SLOTS_EVERY_MS,
+    slotsRefreshTimeout: SILENCE_LIMIT_MS,
+    // A request does not wait for a cluster that says that it is down.
+    retryDelayOnClusterDown: 0,
     enableOfflineQueue: listens,
     enableAutoPipelining: !listens,
-    redisOptions: {
-      ...shared,
-      ...(username ? { username: decodeURIComponent(username) } : {}),
-      ...(password ? { password: decodeURIComponent(password) } : {}),
-      ...(protocol === 'rediss:' ? { tls: {} } : {}),
-    },
+    shardedSubscribers: listens,
+    // Nodes are reached by the names that they announce: a certificate is made out to a name.
+    dnsLookup: (name, callback) => callback(null, name),
+    redisOptions,
   })
-  return ignoreErrors(cluster)
+}
+
+function credentialsOf({ username, password }: RedisAddress): Options {
+  return { ...(username === null ? {} : { username }), ...(password === null ? {} : { password }) }
 }
 
 /** Without a listener, a lost connection would end the process. Callers see each command fail. */

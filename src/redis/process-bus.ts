@@ -1,9 +1,9 @@
 /** Coordinates upstream calls between processes: leases with a lifetime, and messages from process to process. */
 import { createTimeLimit } from '../event-loop/time-limit.ts'
+import type { GuardedStore } from '../stores/guarded-store.ts'
 import type { TaggedEntries } from '../stores/tagged-store.ts'
-import { connectRedis, type RedisConnection } from './connect-redis.ts'
-import { installationPrefix } from './installation-names.ts'
-import { readScript } from './read-script.ts'
+import type { RedisConnection } from './connect-redis.ts'
+import { installationPrefix, RedisCommands } from './redis-commands.ts'
 
 /** The leader of a call. */
 export interface Lease {
@@ -40,64 +40,58 @@ const LEASE_LIFETIME_MS = 20_000
 /** Without a reply by then, the process goes on by itself. */
 const TIME_LIMIT_MS = 300
 
-/** ioredis adds the scripts as methods at run time. */
-interface Scripted {
-  leaseBuffer(keyCount: 2, lease: string, entry: string, asker: string, ms: number): Promise<(Buffer | null)[]>
-  release(keyCount: 1, lease: string, asker: string): Promise<number>
-}
-
 export interface ProcessBusOptions {
   /** Not closed here: leases share the store's connection. */
   redis: RedisConnection
-  /** Address for subscribing; must be the same Redis. */
-  url: string
+  /** A connection for subscribing to the same Redis, which can do nothing else. Closed here. */
+  listener: RedisConnection
   installationId: string
   /** Of the entry store; its tags sign messages, too. */
   entries: TaggedEntries
+  /** The store on the same Redis: a request that has waited for a shard in vain does not wait for it again. */
+  store: Pick<GuardedStore, 'attempt'>
 }
 
-export function openProcessBus({ redis: connection, url, installationId, entries }: ProcessBusOptions): ProcessBus {
-  const redis = connection as RedisConnection & Scripted
-  redis.defineCommand('lease', { lua: readScript('lease.lua') })
-  redis.defineCommand('release', { lua: readScript('release.lua') })
+export function openProcessBus({ redis, listener, installationId, entries, store }: ProcessBusOptions): ProcessBus {
+  const commands = new RedisCommands(redis)
+  const lease = commands.script('lease.lua')
+  const release = commands.script('release.lua')
   const processId = crypto.randomUUID()
   const prefix = installationPrefix(installationId)
   const named = (name: string) => prefix + name
   const channelOf = (id: string) => `bus:${id}`
   const inTime = createTimeLimit(TIME_LIMIT_MS)
-  // A connection that subscribes can do nothing else.
-  const listener = connectRedis(url, { listens: true })
   let onMessage: (message: Uint8Array) => void = () => {}
   const own = channelOf(processId)
   // Anyone who can publish could pose as a leader, so messages with a wrong tag are dropped.
-  listener.on('messageBuffer', (_: Buffer, tagged: Buffer) => {
+  listener.on(commands.isCluster ? 'smessageBuffer' : 'messageBuffer', (_: Buffer, tagged: Buffer) => {
     const message = entries.openMessage(own, tagged)
     if (message) onMessage(message)
   })
-  listener.subscribe(named(own)).catch(() => {})
+  const subscribed = commands.isCluster ? listener.ssubscribe(named(own)) : listener.subscribe(named(own))
+  subscribed.catch(() => {})
 
   return {
     processId,
     async takeLease(name, callId, exactKey) {
-      const asker = `${processId} ${callId}`
-      const [held, entry = null] = await inTime(
-        redis.leaseBuffer(2, named(name), named(exactKey), asker, LEASE_LIFETIME_MS),
-      )
+      const keys = [named(name), named(exactKey)]
+      const reply = await store.attempt(name, () => inTime(lease(keys, [`${processId} ${callId}`, LEASE_LIFETIME_MS])))
+      const [held, entry = null] = reply as (Buffer | null)[]
       if (!held) return { holder: null, entry: entries.open(exactKey, entry) }
       const [holder = '', holderCall = ''] = held.toString('latin1').split(' ')
       return { holder: { processId: holder, callId: holderCall } }
     },
     async renewLease(name) {
-      await inTime(redis.pexpire(named(name), LEASE_LIFETIME_MS))
+      await inTime(commands.expire(named(name), LEASE_LIFETIME_MS))
     },
     async releaseLease(name, lease) {
-      await inTime(redis.release(1, named(name), `${lease.processId} ${lease.callId}`))
+      await inTime(release([named(name)], [`${lease.processId} ${lease.callId}`]))
     },
     async send(to, message) {
       const channel = channelOf(to)
       const tagged = entries.tagMessage(channel, message)
       const bytes = Buffer.from(tagged.buffer, tagged.byteOffset, tagged.byteLength)
-      return (await inTime(redis.publish(named(channel), bytes))) > 0
+      return (await inTime(commands.publish(named(channel), bytes))) > 0
     },
     listen(handler) {
       onMessage = handler

@@ -2,17 +2,7 @@
 import type { FastStore, PassBatch, PassVerdict, Window } from '../stores/fast-store.ts'
 import { birthOf, totalOf } from '../stores/sliding-window.ts'
 import type { RedisConnection } from './connect-redis.ts'
-import { installationPrefix } from './installation-names.ts'
-import { readScript } from './read-script.ts'
-
-/** ioredis adds the scripts as methods at run time. */
-interface Scripted {
-  windowsBuffer(
-    keyCount: number,
-    ...keysAndArguments: (string | number | Buffer)[]
-  ): Promise<(number | Buffer | null)[]>
-  uncount(keyCount: number, ...keysAndArguments: (string | number)[]): Promise<number>
-}
+import { type Argument, installationPrefix, RedisCommands } from './redis-commands.ts'
 
 const PROBE_NAME = 'probe'
 const PROBE_LIVES_MS = 60_000
@@ -22,56 +12,56 @@ const PROBE_LIVES_MS = 60_000
  * adds one.
  */
 export function openRedisStore(connection: RedisConnection, installationId: string): FastStore {
-  const redis = connection as RedisConnection & Scripted
+  const commands = new RedisCommands(connection)
+  const countWindows = commands.script('windows.lua')
+  const uncountWindows = commands.script('uncount.lua')
   const prefix = installationPrefix(installationId)
   const named = (name: string) => prefix + name
-  redis.defineCommand('windows', { lua: readScript('windows.lua') })
-  redis.defineCommand('uncount', { lua: readScript('uncount.lua') })
+
+  async function writeEntry(name: string, bytes: Uint8Array, ttlMs: number): Promise<boolean> {
+    await commands.set(named(name), toBuffer(bytes), Math.max(1, Math.round(ttlMs)))
+    return true
+  }
 
   return {
     kind: 'redis',
+    shardOf: name => commands.shardOf(named(name)),
     async pass({ requests, windows, entries }: PassBatch): Promise<PassVerdict> {
-      const names = [...windows.map(window => window.name), ...entries]
-      const ask = (hasLost: boolean) =>
-        redis.windowsBuffer(
-          names.length,
-          ...names.map(named),
-          requests,
-          windows.length,
-          prefix,
-          ...windows.flatMap(window => writeWindow(window, hasLost)),
-        )
+      const keys = [...windows.map(window => window.name), ...entries].map(named)
+      const ask = async (hasLost: boolean) => {
+        const described = windows.flatMap(window => writeWindow(window, hasLost))
+        return (await countWindows(keys, [requests, windows.length, prefix, ...described])) as (
+          | number
+          | Buffer
+          | null
+        )[]
+      }
       const first = await ask(false)
       const reply = Number(first[0]) === HAS_LOST ? await ask(true) : first
       return readVerdict(reply, windows.length, entries.length)
     },
     async uncount(windowNames, requests, countedAtSecond) {
-      await redis.uncount(windowNames.length, ...windowNames.map(named), requests, countedAtSecond)
+      await uncountWindows(windowNames.map(named), [requests, countedAtSecond])
     },
-    async writeEntry(name, bytes, ttlMs) {
-      await redis.set(named(name), toBuffer(bytes), 'PX', Math.max(1, Math.round(ttlMs)))
-      return true
-    },
+    writeEntry,
     async deleteEntry(name) {
-      await redis.del(named(name))
+      await commands.delete(named(name))
     },
     async readEntries(names) {
-      if (names.length === 0) return []
-      return redis.mgetBuffer(...names.map(named))
+      return names.length === 0 ? [] : commands.read(names.map(named))
     },
     async writeEntries(entries) {
-      const written = entries.map(({ name, bytes, ttlMs }) =>
-        redis.set(named(name), toBuffer(bytes), 'PX', Math.max(1, Math.round(ttlMs))),
-      )
-      await Promise.all(written)
+      await Promise.all(entries.map(({ name, bytes, ttlMs }) => writeEntry(name, bytes, ttlMs)))
       return true
     },
     async ping() {
-      // A write, because a Redis that is full or read-only could not count.
-      await redis.set(named(PROBE_NAME), '', 'PX', PROBE_LIVES_MS)
+      // A write, because a Redis that is full or read-only could not count; on each master of a cluster.
+      const keys = commands.keysOnAllMasters(named(PROBE_NAME))
+      if (keys.length === 0) throw new Error('No master of the cluster is known')
+      await Promise.all(keys.map(key => commands.set(key, '', PROBE_LIVES_MS)))
     },
     async close() {
-      redis.disconnect()
+      commands.close()
     },
   }
 }
@@ -80,7 +70,7 @@ export function openRedisStore(connection: RedisConnection, installationId: stri
 const HAS_LOST = -1
 
 /** The script's arguments for a window. The remembered bytes are sent only when Redis has lost the window. */
-function writeWindow({ limit, remembered, missed = 0 }: Window, hasLost: boolean): (number | Buffer | string)[] {
+function writeWindow({ limit, remembered, missed = 0 }: Window, hasLost: boolean): Argument[] {
   const known = remembered ? birthOf(remembered) : 0
   return [limit, known, missed, hasLost && remembered ? toBuffer(remembered) : '']
 }

@@ -45,6 +45,8 @@ export interface EntryToWrite {
 
 export interface FastStore {
   readonly kind: 'redis' | 'in-process'
+  /** Which server has the name, where there are several: each may be lost without the others. */
+  shardOf?(name: string): string
   /** Checks and counts all windows of the batch, or none, and reads its entries. Rejects when the store is out of reach. */
   pass(batch: PassBatch): Promise<PassVerdict>
   /** Takes back requests that `pass` counted and that were refused later. */

@@ -11,12 +11,14 @@ const TIME_LIMIT_MS = 500
 /** After a failure Redis is left alone this long, so that a hanging one does not slow every request. */
 const RETRY_AFTER_MS = 500
 
-/** Called when the store is lost, with the reason, and when it is back. */
-type OnStoreChange = (isUp: boolean, cause?: unknown) => void
+/** Called when the store, or one shard of it, is lost, with the reason, and when it is back. */
+type OnStoreChange = (isUp: boolean, shard: string, cause?: unknown) => void
 
 export interface GuardedStore extends FastStore {
-  /** Whether the store answered the last attempt. */
+  /** Whether each shard answered its last attempt. */
   isUp(): boolean
+  /** Runs on the name's shard what else uses it; rejects at once while that is left alone. */
+  attempt<T>(name: string, run: () => Promise<T>): Promise<T>
 }
 
 export interface GuardOptions {
@@ -27,7 +29,7 @@ export interface GuardOptions {
 
 export function guardStore(store: FastStore, { processes = 1, onChange }: GuardOptions = {}): GuardedStore {
   const memory = new WindowMemory(processes)
-  const guard = new StoreGuard(onChange)
+  const guards = new ShardGuards(name => store.shardOf?.(name) ?? '', onChange)
 
   /** Redis's reply is remembered even when it comes too late for the request. */
   async function passInStore(batch: PassBatch): Promise<PassVerdict> {
@@ -45,7 +47,12 @@ export function guardStore(store: FastStore, { processes = 1, onChange }: GuardO
   const nothing = () => {}
   return {
     kind: store.kind,
-    isUp: () => guard.isUp,
+    ...(store.shardOf ? { shardOf: store.shardOf } : {}),
+    isUp: () => guards.areUp(),
+    attempt: (name, run) =>
+      guards.of(name).try(run, () => {
+        throw new StoreDown()
+      }),
     pass(batch: PassBatch): Promise<PassVerdict> {
       let isCountedHere = false
       async function attempt(): Promise<PassVerdict> {
@@ -53,7 +60,7 @@ export function guardStore(store: FastStore, { processes = 1, onChange }: GuardO
         if (isCountedHere) await uncountTwice(store, batch, verdict)
         return verdict
       }
-      return guard.try(attempt, () => {
+      return guards.of(batch.windows[0]?.name ?? '').try(attempt, () => {
         isCountedHere = true
         return markLocal(memory.passAlone(batch))
       })
@@ -62,20 +69,20 @@ export function guardStore(store: FastStore, { processes = 1, onChange }: GuardO
     uncount: async (names, requests, second) =>
       isLocal(second)
         ? memory.uncountAlone(names, requests, -second)
-        : guard.try(() => store.uncount(names, requests, second), nothing),
+        : guards.of(names[0] ?? '').try(() => store.uncount(names, requests, second), nothing),
     writeEntry: (name, bytes, ttlMs) =>
-      guard.try(
+      guards.of(name).try(
         () => store.writeEntry(name, bytes, ttlMs),
         () => false,
       ),
-    deleteEntry: name => guard.try(() => store.deleteEntry(name), nothing),
+    deleteEntry: name => guards.of(name).try(() => store.deleteEntry(name), nothing),
     readEntries: names =>
-      guard.try(
+      guards.of(names[0] ?? '').try(
         () => store.readEntries(names),
         () => names.map(() => null),
       ),
     writeEntries: entries =>
-      guard.try(
+      guards.of(entries[0]?.name ?? '').try(
         () => store.writeEntries(entries),
         () => false,
       ),
@@ -107,14 +114,58 @@ function isLocal(second: number): boolean {
   return second < 0
 }
 
+export class StoreDown extends Error {
+  override name = 'StoreDown'
+
+  constructor() {
+    super('Redis did not answer its last command')
+  }
+}
+
+/** One guard for each shard: the projects of one must not wait for another. */
+class ShardGuards {
+  readonly #shardOf: (name: string) => string
+  readonly #onChange: OnStoreChange | undefined
+  readonly #guards = new Map<string, StoreGuard>()
+
+  constructor(shardOf: (name: string) => string, onChange: OnStoreChange | undefined) {
+    this.#shardOf = shardOf
+    this.#onChange = onChange
+  }
+
+  of(name: string): StoreGuard {
+    const shard = this.#shardOf(name)
+    let guard = this.#guards.get(shard)
+    if (!guard) {
+      this.#forgetLost()
+      guard = new StoreGuard((isUp, cause) => this.#onChange?.(isUp, shard, cause))
+      this.#guards.set(shard, guard)
+    }
+    return guard
+  }
+
+  areUp(): boolean {
+    return Array.from(this.#guards.values()).every(guard => guard.isUp)
+  }
+
+  /** A new server takes the place of a lost one. One that is lost still is noticed again. */
+  #forgetLost(): void {
+    for (const [shard, { isUp }] of this.#guards) {
+      if (isUp) continue
+      this.#guards.delete(shard)
+      this.#onChange?.(true, shard)
+    }
+  }
+}
+
 /** Calls the store behind it with a time limit, and after a failure leaves it alone for a moment. */
 class StoreGuard {
-  readonly #onChange: OnStoreChange | undefined
+  readonly #onChange: (isUp: boolean, cause?: unknown) => void
   readonly #withinLimit = createTimeLimit(TIME_LIMIT_MS)
   #retryAtMs = 0
   #isUp = true
 
-  constructor(onChange: OnStoreChange | undefined) {
+  constructor(onChange: (isUp: boolean, cause?: unknown) => void) {
     this.#onChange = onChange
   }
 
@@ -144,6 +195,6 @@ class StoreGuard {
   #note(isUp: boolean, cause?: unknown): void {
     if (this.#isUp === isUp) return
     this.#isUp = isUp
-    this.#onChange?.(isUp, cause)
+    this.#onChange(isUp, cause)
   }
 }

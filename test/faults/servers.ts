@@ -117,14 +117,14 @@ export async function startRedis(): Promise<PrivateServer> {
   }
 }
 
-interface ServerProcess {
+export interface ServerProcess {
   command: string[]
   stopSignal: 'SIGINT' | 'SIGTERM'
   /** Whether it answers now. */
   answers(): Promise<boolean>
 }
 
-function createServerProcess({ command, stopSignal, answers }: ServerProcess) {
+export function createServerProcess({ command, stopSignal, answers }: ServerProcess) {
   let server: Subprocess | null = null
   const killAtExit = () => server?.kill('SIGKILL')
   process.on('exit', killAtExit)

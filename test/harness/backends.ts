@@ -114,9 +114,10 @@ export async function openBus({ database, redisUrl, entries }: Stores): Promise<
   const redis = connectRedis(redisUrl)
   const bus = openProcessBus({
     redis,
-    url: redisUrl,
+    listener: connectRedis(redisUrl, { listens: true }),
     installationId: await readInstallationId(database),
     entries,
+    store: { attempt: (_name, run) => run() },
   })
   return {
     ...bus,

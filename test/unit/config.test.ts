@@ -37,6 +37,10 @@ test.each([
   ['DATABASE_MAX_CONNECTIONS', '0', 'whole number from 1 to 10000'],
   ['DATABASE_MAX_CONNECTIONS', 'many', 'DATABASE_MAX_CONNECTIONS=20'],
   ['REDIS_URL', 'redis://a,http://b', 'redis://'],
+  ['REDIS_URL', 'redis+sentinel://a:26379', 'the name of their master'],
+  ['REDIS_URL', 'redis+sentinel://a:x/mymaster', 'Sentinels'],
+  ['REDIS_CA_FILE', '/nowhere', 'a file that this user can read'],
+  ['DATABASE_URL_FILE', '/nowhere', 'a file that this user can read'],
   ['WORKERS', '4', 'DATABASE_URL and REDIS_URL'],
   ['AGGREGATOR_BASE_URL', 'ftp://x', 'https://'],
   ['AGGREGATOR_NAME', 'Open Router', 'lowercase'],
@@ -105,4 +109,30 @@ test('origins that browsers may call from: all, some, none', () => {
     'http://localhost:5173',
   ])
   expect(readConfig({ CORS_ORIGINS: '' }).corsOrigins).toEqual([])
+})
+
+test('each setting may be read from a file, but not from two places', async () => {
+  const folder = await temporaryFolder()
+  const at = (name: string) => join(folder, name)
+  const key = Buffer.alloc(32, 7).toString('base64')
+  await Bun.write(at('url'), 'postgres://u:p@db/x\n')
+  await Bun.write(at('key'), key)
+  await Bun.write(at('empty'), '\n')
+  const config = readConfig({ DATABASE_URL_FILE: at('url'), ENCRYPTION_KEY_FILE: at('key') })
+  expect(config).toMatchObject({ databaseUrl: 'postgres://u:p@db/x', encryptionKey: Buffer.from(key, 'base64') })
+  expect(() => readConfig({ ENCRYPTION_KEY: key, ENCRYPTION_KEY_FILE: at('key') })).toThrow('both are set')
+  expect(() => readConfig({ AGGREGATOR_API_KEY_FILE: at('empty') })).toThrow('AGGREGATOR_API_KEY_FILE must be')
+})
+
+test('files for TLS to Redis belong together, and to an address that asks for TLS', async () => {
+  const folder = await temporaryFolder()
+  const file = join(folder, 'pem')
+  await Bun.write(file, 'PEM')
+  const set = (...names: string[]) => Object.fromEntries(names.map(name => [name, file]))
+  const url = { REDIS_URL: 'rediss://127.0.0.1:6379' }
+  expect(readConfig({ ...url, ...set('REDIS_CA_FILE') }).redisTls).toEqual({ ca: 'PEM' })
+  const all = set('REDIS_CA_FILE', 'REDIS_CERT_FILE', 'REDIS_KEY_FILE')
+  expect(readConfig({ ...url, ...all }).redisTls).toEqual({ ca: 'PEM', cert: 'PEM', key: 'PEM' })
+  expect(() => readConfig({ ...url, ...set('REDIS_CERT_FILE') })).toThrow('REDIS_KEY_FILE must be set')
+  expect(() => readConfig({ REDIS_URL: 'redis://127.0.0.1:6379', ...all })).toThrow('begins with rediss://')
 })

@@ -106,3 +106,35 @@ test('a count that the store makes too late is taken back: the request was count
   expect(calls()).toBe(3)
   expect(await countInside()).toBe(1)
 })
+
+test('each shard has a guard of its own: names of another are served meanwhile', async () => {
+  const inner = createInProcessStore()
+  const changes: [boolean, string][] = []
+  const shards = new Map([
+    ['a', 'first'],
+    ['b', 'second'],
+  ])
+  guarded = guardStore(
+    {
+      ...inner,
+      shardOf: name => shards.get(name) ?? '',
+      writeEntry: (name, ...rest) =>
+        shards.get(name) === 'first' ? Promise.reject(new Error('gone')) : inner.writeEntry(name, ...rest),
+    },
+    { onChange: (up, shard) => changes.push([up, shard]) },
+  )
+  const store = guarded
+  const write = (name: string) => store.writeEntry(name, new Uint8Array(1), 60_000)
+  expect([await write('b'), await write('a'), await write('b')]).toEqual([true, false, true])
+  expect(changes).toEqual([[false, 'first']])
+  await expect(store.attempt('a', async () => 'asked')).rejects.toThrow('did not answer')
+  expect(await store.attempt('b', async () => 'asked')).toBe('asked')
+  // A replica takes the place of the lost one, under an address of its own.
+  shards.set('a', 'third')
+  expect(await write('a')).toBe(true)
+  expect(store.isUp()).toBe(true)
+  expect(changes).toEqual([
+    [false, 'first'],
+    [true, 'first'],
+  ])
+})

@@ -1,6 +1,0 @@
-/** Reads the Lua scripts in this folder. */
-import { readFileSync } from 'node:fs'
-
-export function readScript(file: `${string}.lua`): string {
-  return readFileSync(new URL(file, import.meta.url), 'utf8')
-}

@@ -1,0 +1,54 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Database } from '../../src/postgres/database.ts'
+import { openRealDatabase } from '../../src/postgres/real.ts'
+import { openAccounts } from '../faults/accounts.ts'
+import { type ProxyProcess, startProxyProcess } from '../faults/proxy-process.ts'
+import { type PrivateServer, startPostgres } from '../faults/servers.ts'
+import { ask, get } from '../harness/client.ts'
+import { waitUntil } from '../harness/wait-until.ts'
+import { describeEngines } from './engines.ts'
+import { type SentinelGroup, startSentinels } from './redis-servers.ts'
+
+describeEngines('three Sentinels', ['redis-server', 'redis-sentinel', 'redis-cli'], () => {
+  let postgres: PrivateServer
+  let redis: SentinelGroup
+  let proxy: ProxyProcess
+  let database: Database
+
+  beforeAll(async () => {
+    ;[postgres, redis] = await Promise.all([startPostgres(), startSentinels()])
+    proxy = await startProxyProcess({ DATABASE_URL: postgres.url, REDIS_URL: redis.url })
+    database = openRealDatabase({ url: postgres.url, maxConnections: 1 })
+  })
+  afterAll(async () => {
+    await database?.close()
+    await Promise.all([postgres?.remove(), redis?.remove()])
+  })
+
+  const isWell = async () => ((await (await get(proxy, '/health')).json()) as { status: string }).status === 'ok'
+  const roleOf = async (node: SentinelGroup['nodes'][0]) => String(await node.call('role')).split('\n')[0]
+
+  async function countAdmitted(key: string, requests: number): Promise<number> {
+    const answers = await Promise.all(Array.from({ length: requests }, () => ask(proxy, key, 'Admitted?')))
+    expect(answers.filter(({ status }) => status !== 200 && status !== 429)).toEqual([])
+    return answers.filter(({ status }) => status === 200).length
+  }
+
+  test('lead to the master; a hanging one is left for its replica, with all windows', async () => {
+    const [first, second] = redis.nodes
+    await waitUntil('health is ok', 10_000, isWell)
+    const { key } = await openAccounts(database).create({ perMinute: 100 })
+    let admitted = await countAdmitted(key, 40)
+    expect(admitted).toBe(40)
+    first.freeze()
+    await waitUntil('the replica is master', 30_000, async () => (await roleOf(second)) === 'master')
+    await waitUntil('health is ok', 15_000, isWell)
+    admitted += await countAdmitted(key, 100)
+    expect(admitted).toBe(100)
+    // It wakes as a master, and is made a replica: the proxy does not return to it.
+    first.thaw()
+    await waitUntil('the old master is a replica', 30_000, async () => (await roleOf(first)) === 'slave')
+    expect(await countAdmitted(key, 20)).toBe(0)
+    expect(await isWell()).toBe(true)
+  })
+})
