@@ -197,19 +197,19 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   // What the database decides.
   {
-    file: 'sql/functions/admit.sql',
-    line: 'and c.requests + wanted[1] <= k.requests_per_month',
+    file: 'sql/functions/admission/admit.sql',
+    line: 'and c.requests + wanted[1] <= k.requests_per_month - least(k.requests_per_minute, most_durable)',
     becomes: '',
     noticedBy: [QUOTA],
   },
   {
-    file: 'sql/functions/admit.sql',
+    file: 'sql/functions/admission/admit.sql',
     line: 'least(d.wanted, greatest(0, d.requests_per_month - c.requests)) as granted',
     becomes: 'd.wanted as granted',
     noticedBy: [QUOTA],
   },
   {
-    file: 'sql/functions/refund_requests.sql',
+    file: 'sql/functions/admission/refund_requests.sql',
     line: 'on conflict do nothing;\n    if not found then\n        return;\n    end if;',
     becomes: 'on conflict do nothing;',
     noticedBy: [QUOTA],

@@ -13,6 +13,8 @@ export interface PrivateServer {
   stop(): Promise<void>
   /** As a crash does: nothing is tidied up. */
   kill(): Promise<void>
+  /** PostgreSQL's immediate stop: as a crash, but its processes are gone when this resolves, so that it can start again at once. */
+  stopAtOnce(): Promise<void>
   /** Its processes stay, and keep their connections, but do nothing: as a machine that hangs. */
   freeze(): void
   thaw(): void
@@ -158,6 +160,7 @@ export function createServerProcess({ command, stopSignal, answers }: ServerProc
     },
     stop: () => end(() => server?.kill(stopSignal)),
     kill: () => end(() => signalAll('SIGKILL')),
+    stopAtOnce: () => end(() => server?.kill('SIGQUIT')),
     freeze: () => signalAll('SIGSTOP'),
     thaw: () => signalAll('SIGCONT'),
   }

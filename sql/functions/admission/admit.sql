@@ -15,9 +15,13 @@ as $$
 #variable_conflict use_column
 declare
     this_month date := current_month();
+    -- Least that is left of a month while counting need not wait for the disk: what a key may ask for in a minute, or so many.
+    most_durable constant integer := 10000;
     missing boolean;
+    near_end boolean;
 begin
-    -- A crash may lose the last fraction of a second of counting; waiting for the disk on every batch would cost far more.
+    -- A crash may lose the last fraction of a second of counting; waiting for the disk on every batch would cost far more. Near its end
+    -- a month's counter does wait, below: what a crash loses there would be admitted beyond the quota.
     perform set_config('synchronous_commit', 'off', true);
 
     -- If another transaction, such as an operator's, holds a counter for longer, the batch fails, so that other projects need not
@@ -46,7 +50,7 @@ begin
         end if;
     end if;
 
-    -- The usual batch: one key, active, in a month with room. After waiting for the counter, the condition is checked again.
+    -- The usual batch: one key, active, in a month with ample room. After waiting for the counter, the condition is checked again.
     if cardinality(key_hashes) = 1 and wanted[1] > 0 then
         return query
         update monthly_counters c
@@ -57,7 +61,7 @@ begin
             and c.project_id = k.project_id
             and c.key_type = k.key_type
             and c.month = this_month
-            and c.requests + wanted[1] <= k.requests_per_month
+            and c.requests + wanted[1] <= k.requests_per_month - least(k.requests_per_minute, most_durable)
         returning 1, k.verdict, wanted[1], c.month, k;
         if found then
             return;
@@ -66,22 +70,31 @@ begin
 
     -- Lock every counter the batch needs, in one consistent order, so that concurrent batches queue instead of deadlocking.
     with demand as (
-        select distinct
+        select
             k.project_id,
-            k.key_type
+            k.key_type,
+            max(k.requests_per_month - least(k.requests_per_minute, most_durable)) - sum(asked.wanted) as ample
         from unnest(key_hashes, wanted) as asked (key_hash, wanted)
         join key_accounts k on k.key_hash = decode(asked.key_hash, 'hex')
         where asked.wanted > 0
             and k.verdict = 'active'
+        group by k.project_id, k.key_type
     ),
     locked as (
-        select c.project_id, c.key_type
+        select c.requests > d.ample as near_end
         from demand d
         join monthly_counters c on c.project_id = d.project_id and c.key_type = d.key_type and c.month = this_month
         order by c.project_id, c.key_type
         for update of c
     )
-    select (select count(*) from locked) < (select count(*) from demand) into missing;
+    select
+        (select count(*) from locked) < (select count(*) from demand),
+        (select bool_or(l.near_end) from locked l)
+    into missing, near_end;
+
+    if missing or near_end then
+        perform set_config('synchronous_commit', 'on', true);
+    end if;
 
     -- A project's first request of the month.
     if missing then
@@ -165,4 +178,4 @@ end;
 $$;
 
 comment on function admit(text[], integer[], uuid, bigint) is
-    'Validates a batch of distinct keys (hex SHA-256) and reserves up to wanted requests for each against its month. wanted 0 only validates. verdict: active, expired, disabled, unknown (no account); granted < wanted: the quota is used up. Idempotent: the same batch of the same slot, sent again, reserves nothing and returns the same grants; a null slot is not remembered. A locked counter fails the batch within 40 ms (55P03).';
+    'Validates a batch of distinct keys (hex SHA-256) and reserves up to wanted requests for each against its month. wanted 0 only validates. verdict: active, expired, disabled, unknown (no account); granted < wanted: the quota is used up. Idempotent: the same batch of the same slot, sent again, reserves nothing and returns the same grants; a null slot is not remembered. A locked counter fails the batch within 40 ms (55P03). Counted durably when the month is nearly used up.';

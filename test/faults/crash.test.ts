@@ -1,0 +1,67 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Database } from '../../src/postgres/database.ts'
+import { openRealDatabase } from '../../src/postgres/real.ts'
+import { ask } from '../harness/client.ts'
+import { waitUntil } from '../harness/wait-until.ts'
+import { type Accounts, openAccounts } from './accounts.ts'
+import { describeFaults } from './describe-faults.ts'
+import { startLoad } from './load.ts'
+import { type ProxyProcess, startProxyProcess } from './proxy-process.ts'
+import { type PrivateServer, startPostgres, startRedis } from './servers.ts'
+
+const QUOTA = 300
+const CRASHES = 3
+/** After three times PostgreSQL's wal_writer_delay, .6 s, all is on disk; later where the machine is busy. */
+const ON_DISK_AFTER_MS = 1_000
+
+describeFaults('PostgreSQL crashes', () => {
+  let postgres: PrivateServer
+  let redis: PrivateServer
+  let proxy: ProxyProcess
+  let database: Database
+  let accounts: Accounts
+
+  beforeAll(async () => {
+    ;[postgres, redis] = await Promise.all([startPostgres(), startRedis()])
+    proxy = await startProxyProcess({ DATABASE_URL: postgres.url, REDIS_URL: redis.url })
+    database = openRealDatabase({ url: postgres.url, maxConnections: 2 })
+    accounts = openAccounts(database)
+  })
+  afterAll(async () => {
+    await database?.close()
+    await Promise.all([postgres?.remove(), redis?.remove()])
+  })
+
+  test('a quota admits no request more, however often its database crashes on the way', async () => {
+    const account = await accounts.create({ perMonth: QUOTA })
+    const load = startLoad({ baseUrl: proxy.baseUrl, key: account.key, clients: 16, pauseMs: 10 })
+    const answered = () => load.results.filter(({ status }) => status === 200).length
+    for (let crash = 1; crash <= CRASHES; crash++) {
+      const before = answered()
+      await waitUntil('requests are answered', 30_000, () => answered() >= before + QUOTA / (2 * CRASHES))
+      await postgres.stopAtOnce()
+      await postgres.start()
+    }
+    // Not at a refusal: what was reserved for nobody is given back first.
+    await waitUntil('the month is used up', 30_000, async () => {
+      return answered() >= QUOTA && (await ask(proxy, account.key, 'One more?')).status === 429
+    })
+    await load.stop()
+    expect(answered()).toBe(QUOTA)
+    expect(await accounts.countRequests(account)).toBe(QUOTA)
+  })
+
+  test("far from its end a month loses the counts of a crash's last moment, and no others", async () => {
+    const account = await accounts.create({ perMinute: 100_000, perMonth: 10_000_000 })
+    const load = startLoad({ baseUrl: proxy.baseUrl, key: account.key, clients: 16, pauseMs: 10 })
+    const answered = () => load.results.filter(({ status }) => status === 200)
+    await waitUntil('requests are answered', 30_000, () => answered().length > QUOTA)
+    const crashedAtMs = performance.now()
+    await postgres.stopAtOnce()
+    await load.stop()
+    await postgres.start()
+    const lastMoment = answered().filter(({ endedAtMs }) => endedAtMs > crashedAtMs - ON_DISK_AFTER_MS).length
+    const lost = answered().length - (await accounts.countRequests(account))
+    expect(lost).toBeLessThanOrEqual(lastMoment)
+  })
+})
