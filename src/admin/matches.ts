@@ -1,6 +1,6 @@
 /** /v1/cache: semantic hits and near misses, and the verdicts that people give on them. */
 import { t } from 'elysia'
-import { alignDifferences } from '../cache/proof/align.ts'
+import { findDifferences } from '../cache/verify/difference.ts'
 import type { Actor } from '../postgres/admin/act-as.ts'
 import {
   giveFeedback,
@@ -145,11 +145,11 @@ async function compareWordings(
   if (sealed_wording === null || cached === null) return null
   const asked = await wordings.open(Buffer.from(sealed_wording.slice(2), 'hex'), project)
   if (asked === null) return null
-  const differences = alignDifferences(readPrompt(asked), readPrompt(cached))
+  const harmless = readPrompt(asked).normalized === readPrompt(cached).normalized
   return {
     asked,
     cached,
-    differences: differences.map(({ kind, harmless, askedText, cachedText, askedAt, cachedAt }) => ({
+    differences: findDifferences(asked, cached).map(({ kind, askedText, cachedText, askedAt, cachedAt }) => ({
       kind,
       harmless,
       asked_at: askedAt,

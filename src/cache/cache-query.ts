@@ -7,7 +7,8 @@ import { readAsked, takeAskedText } from './asked-text.ts'
 import type { CacheControl } from './cache-control.ts'
 import { hashContext, type RequestIdentity } from './exact-key.ts'
 import type { MissReason } from './match.ts'
-import { bypassReason } from './proof/bypass.ts'
+import { bypassReason } from './verify/bypass.ts'
+import { isPlainQuestion, type SemanticRisk } from './verify/verify.ts'
 
 export interface CacheQuery {
   account: Account
@@ -34,6 +35,9 @@ export interface SemanticQuery {
   contextHash: string
   /** Similarity that a match must exceed, unless a person or the judge confirmed it. */
   threshold: number
+  risk: SemanticRisk
+  /** Whether a similar question may be served at all: if not, no vector is made, searched for or stored. */
+  needsVector: boolean
   /** Lowest similarity at which a verdict counts; null when only matches above the threshold count. */
   judgeFloor: number | null
 }
@@ -74,6 +78,14 @@ function readSemanticQuery({
     normalizedHash: sha256(reading.normalized),
     contextHash,
     threshold: control.threshold ?? account.semantic_threshold,
+    risk: account.semantic_risk,
+    needsVector: maySimilarServe(account, reading),
     judgeFloor: account.semantic_policy === 'judged' ? account.semantic_judge_floor : null,
   }
+}
+
+/** Under `verified`, only a plain question is compared with others; under `proved`, none is. */
+function maySimilarServe({ semantic_policy }: Account, reading: PromptReading): boolean {
+  if (semantic_policy === 'proved') return false
+  return semantic_policy !== 'verified' || isPlainQuestion(reading)
 }

@@ -50,7 +50,7 @@ export function createCache(options: CacheOptions): Cache {
       return match
     },
     readEntry: copies.find,
-    findsForFree: ({ account }) => vectors.isFree && !judge.isAskedFor(account),
+    findsForFree: query => (vectors.isFree || !needsVector(query)) && !judge.isAskedFor(query.account),
 
     find(query) {
       return lookUp(query).catch(error => {
@@ -87,6 +87,11 @@ function mayBeWrittenLater(query: CacheQuery, { isSemantic }: NewResponse, vecto
   return !isSemantic || vector === 'late' || typeof query.semantic() === 'string'
 }
 
+function needsVector(query: CacheQuery): boolean {
+  const semantic = query.semantic()
+  return typeof semantic !== 'string' && semantic.needsVector
+}
+
 /** The vector to store the response under; computed now if the lookup did not need one. */
 async function findVector(
   vectors: PromptVectors,
@@ -95,7 +100,7 @@ async function findVector(
   made: LookupVector,
 ): Promise<PromptVector | null> {
   const semantic = response.isSemantic ? query.semantic() : 'tools'
-  if (typeof semantic === 'string') return null
+  if (typeof semantic === 'string' || !semantic.needsVector) return null
   if (made !== null && made !== 'late') return made
   const { normalized } = semantic.reading
   return vectors.isFree ? vectors.make(normalized) : vectors.findLater(query.account, normalized)

@@ -5,10 +5,9 @@ import { readBeside } from '../text/read-prompt.ts'
 import type { CacheQuery, SemanticQuery } from './cache-query.ts'
 import type { Judge } from './judge/judge.ts'
 import { cacheIdOf, type MissReason, type SemanticReason } from './match.ts'
-import { lookupThreshold, pickCandidate } from './policy.ts'
+import { LEXICAL, lookupThreshold, pickCandidate, vetoOf } from './policy.ts'
 import type { PromptVectors } from './prompt-vectors.ts'
-import { type AlignedDifference, alignDifferences } from './proof/align.ts'
-import { prove } from './proof/prove.ts'
+import { type Difference, findDifferences } from './verify/difference.ts'
 
 const NEAREST = 5
 
@@ -32,11 +31,11 @@ export interface ExplainedCandidate {
   id: string
   similarity: number
   text: string
-  /** 'proved', or the kind of the first difference that proof does not accept. */
+  /** 'normalized', 'verified', or what speaks against the pair. */
   proof: string
   /** The verdict of a person, or else of the judge; null when there is none. */
   verdict: { verdict: string; source: string } | null
-  differences: readonly AlignedDifference[]
+  differences: readonly Difference[]
 }
 
 export type Decision =
@@ -85,7 +84,7 @@ export function createExplainer({ database, vectors, judge }: ExplainerOptions):
       return {
         key: describeKey(query),
         semantic: isSemantic ? describeSemantic(query, semantic) : null,
-        nearest: isSemantic ? nearest.map(row => describeCandidate(semantic, row)) : [],
+        nearest: isSemantic ? nearest.map(row => describeCandidate(query, semantic, row)) : [],
         decision: decide(query, isExact, nearest, judge),
       }
     },
@@ -129,15 +128,18 @@ function describeSemantic({ account }: CacheQuery, { reading, contextHash, thres
   }
 }
 
-function describeCandidate({ reading }: SemanticQuery, row: SimilarAnswer): ExplainedCandidate {
+function describeCandidate({ account }: CacheQuery, semantic: SemanticQuery, row: SimilarAnswer): ExplainedCandidate {
+  const { reading } = semantic
   const cached = readBeside(reading, row.prompt)
-  const proof = prove(reading, cached)
   return {
     id: cacheIdOf(row.request_hash),
     similarity: Math.min(1, Math.max(0, row.similarity)),
     text: row.prompt,
-    proof: proof.proved ? 'proved' : proof.kind,
+    proof:
+      reading.normalized === cached.normalized
+        ? 'normalized'
+        : (vetoOf(semantic, row, account.semantic_policy, LEXICAL) ?? 'verified'),
     verdict: row.verdict === null ? null : { verdict: row.verdict, source: row.verdict_source },
-    differences: alignDifferences(reading, cached),
+    differences: findDifferences(reading.text, cached.text),
   }
 }

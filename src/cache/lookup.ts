@@ -66,9 +66,9 @@ export function createLookUp({ database, copies, vectors, judge, judgeQueue }: L
   async function lookUp(query: CacheQuery): Promise<Lookup> {
     const semantic = query.semantic()
     if (typeof semantic === 'string') return { ...(await lookUpWith(query, null, null)), missReason: semantic }
-    const early = vectors.isFree ? vectors.make(semantic.reading.normalized) : null
+    const early = vectors.isFree && semantic.needsVector ? vectors.make(semantic.reading.normalized) : null
     const first = await lookUpWith(query, semantic, early)
-    if (vectors.isFree || first.match) return first
+    if (vectors.isFree || first.match || !semantic.needsVector) return first
     const vector = await vectors.find(query.account, semantic.reading.normalized)
     return vector ? lookUpWith(query, semantic, vector) : { ...first, vector: 'late' }
   }

@@ -10,10 +10,10 @@ export interface ExactMatch {
 }
 
 /**
- * `normalized`: the normalized texts are equal. `proved`: every difference between the texts is harmless. `judged`: a judge or a person
- * confirmed the pair. `threshold`: similar enough, and the project asks for no more.
+ * `normalized`: the normalized texts are equal. `verified`: no veto speaks against two similar questions, and each word of the one has its
+ * partner in the other. `judged`: a judge or a person confirmed the pair. `threshold`: similar enough, and the project asks for no more.
  */
-export type SemanticReason = 'normalized' | 'proved' | 'judged' | 'threshold'
+export type SemanticReason = 'normalized' | 'verified' | 'judged' | 'threshold'
 
 export interface SemanticMatch {
   result: 'HIT-SEMANTIC'
@@ -48,6 +48,7 @@ export type MissReason =
   | 'no-candidate'
   | 'below-threshold'
   | `unproved:${string}`
+  | `unverified:${string}`
   /** The question depends on the time at which it is asked. */
   | 'fresh'
   /** The question asks for an action. */

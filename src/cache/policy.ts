@@ -4,9 +4,13 @@ import type { FoundAnswer, SimilarAnswer } from '../postgres/find-answer.ts'
 import { readBeside } from '../text/read-prompt.ts'
 import type { SemanticQuery } from './cache-query.ts'
 import type { MissReason, SemanticReason } from './match.ts'
-import { prove } from './proof/prove.ts'
+import { kindOfDifference } from './verify/difference.ts'
+import { type Evidence, findVeto } from './verify/verify.ts'
 
-/** `proved`: only with proof. `judged`: also when the judge or a person confirmed it. `threshold`: similarity alone. */
+/**
+ * `verified`: equal normal forms, or plain questions above the threshold that no veto speaks against. `proved`: equal normal forms alone.
+ * `judged`: verified, or confirmed by the judge. `threshold`: similarity alone. Under each, also what a person has confirmed.
+ */
 export type SemanticPolicy = Account['semantic_policy']
 
 export interface PickedMatch {
@@ -25,7 +29,7 @@ export interface NonePicked {
 
 /** The project's settings that a match depends on. Matches made under other settings are not reused. */
 export function matchSettings(account: Account): string {
-  return `${account.semantic_mode}:${account.semantic_policy}:${account.verdict_generation}`
+  return `${account.semantic_mode}:${account.semantic_policy}:${account.semantic_risk}:${account.verdict_generation}`
 }
 
 /** A candidate with a verdict may be served from the judge's floor upwards. */
@@ -34,18 +38,27 @@ export function lookupThreshold({ threshold, judgeFloor }: SemanticQuery): numbe
   return judgeFloor === null ? threshold : Math.min(threshold, judgeFloor - 1e-9)
 }
 
+/** What the vectors say besides similarity. */
+export type VectorEvidence = Pick<Evidence, 'isSemantic'> & {
+  /** How well the words' own vectors find each other, by entry, where they were asked. */
+  readonly wordCosines: ReadonlyMap<number, number>
+}
+
+export const LEXICAL: VectorEvidence = { isSemantic: false, wordCosines: new Map() }
+
 /** Returns the most similar candidate that may be served, or why none may. */
 export function pickCandidate(
   query: SemanticQuery,
   found: readonly FoundAnswer[],
   policy: SemanticPolicy,
+  vectors: VectorEvidence = LEXICAL,
 ): PickedMatch | NonePicked {
   const candidates = found.filter(row => row.match !== 'exact').toSorted((a, b) => b.similarity - a.similarity)
   const undecided: SimilarAnswer[] = []
   let apart: MissReason | null = null
   let nearest: NonePicked['nearest']
   for (const row of candidates) {
-    const weighed = weigh(query, row, policy)
+    const weighed = weigh(query, row, policy, vectors)
     if ('reason' in weighed) return { row, similarity: Math.min(1, row.similarity), ...weighed }
     if (weighed.isUndecided) undecided.push(row)
     if (row.verdict === null) nearest ??= { row, difference: weighed.difference ?? null }
@@ -56,27 +69,51 @@ export function pickCandidate(
 }
 
 /**
- * In order of weight: a person's verdict or a negative review, proof, the judge's verdict. Without a verdict, a
- * candidate must exceed the threshold.
+ * In order of weight: a person's verdict or a negative review, the rules, the judge's verdict. Without a verdict, a candidate must exceed
+ * the threshold.
  */
 function weigh(
-  { reading, threshold, judgeFloor }: SemanticQuery,
+  query: SemanticQuery,
   row: SimilarAnswer,
   policy: SemanticPolicy,
+  vectors: VectorEvidence,
 ): { reason: SemanticReason } | { missReason: MissReason; isUndecided?: boolean; difference?: string | null } {
-  const byPerson = row.verdict_source === 'person'
-  if (row.verdict === 'different' && row.verdict_source !== 'judge') return { missReason: 'unproved:verdict' }
+  const { threshold, judgeFloor } = query
+  const isOpposed = row.verdict === 'different'
+  const failed = policy === 'proved' ? 'unproved' : 'unverified'
+  if (isOpposed && row.verdict_source !== 'judge') return { missReason: `${failed}:verdict` }
   const isSimilar = row.similarity > threshold
-  const ground = row.match === 'normalized' ? 'normalized' : null
-  if (policy === 'threshold' && isSimilar) return { reason: ground ?? 'threshold' }
-  const proof = prove(reading, readBeside(reading, row.prompt))
-  if (isSimilar && proof.proved && policy !== 'threshold') return { reason: ground ?? 'proved' }
+  if (isSimilar && row.match === 'normalized') return { reason: 'normalized' }
+  if (isSimilar && policy === 'threshold') return { reason: 'threshold' }
+  const veto = vetoOf(query, row, policy, vectors)
+  if (isSimilar && veto === null && !isOpposed) return { reason: 'verified' }
+  const byPerson = row.verdict_source === 'person'
   if (row.verdict === 'same' && (byPerson || policy === 'judged')) return { reason: 'judged' }
   const isUndecided = row.verdict === null && judgeFloor !== null && row.similarity >= judgeFloor
-  const difference = proof.proved ? null : proof.kind
   return {
-    missReason: isSimilar && difference !== null ? `unproved:${difference}` : 'below-threshold',
+    missReason: isSimilar ? `${failed}:${veto ?? 'verdict'}` : 'below-threshold',
     isUndecided,
-    difference,
+    difference: veto,
   }
+}
+
+/** What speaks against the candidate; null when nothing does. */
+export function vetoOf(
+  { reading, threshold, risk }: SemanticQuery,
+  row: SimilarAnswer,
+  policy: SemanticPolicy,
+  { isSemantic, wordCosines }: VectorEvidence,
+): string | null {
+  const cached = readBeside(reading, row.prompt)
+  if (reading.normalized === cached.normalized) return null
+  if (policy === 'proved' || policy === 'threshold') return kindOfDifference(reading.text, cached.text)
+  const { similarity } = row
+  const veto = findVeto(reading, cached, {
+    similarity,
+    threshold,
+    risk,
+    isSemantic,
+    smallestWordCosine: wordCosines.get(row.entry_id) ?? null,
+  })
+  return veto === 'words' || veto === 'prose' ? kindOfDifference(reading.text, cached.text) : veto
 }

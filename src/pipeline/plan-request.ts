@@ -68,6 +68,7 @@ const PLAN_INPUTS = [
   'project_id',
   'semantic_mode',
   'semantic_policy',
+  'semantic_risk',
   'semantic_threshold',
   'semantic_judge',
   'semantic_judge_model',

@@ -1,5 +1,6 @@
 /** Tells what surrounds the user's message: nothing, instructions, or instructions to work on it ("translate what the user writes"). */
-import { phraseList } from './token.ts'
+
+import { phraseList, wordSet } from './words.ts'
 
 /** `work`: the message is material. `instructions`: it is a question to an assistant that has been told something. */
 export type ContextKind = 'none' | 'instructions' | 'work'
@@ -12,142 +13,19 @@ export function contextKindOf(context: unknown): ContextKind {
 
 /** If a system prompt, an earlier turn or a schema contains one of these, the message's exact wording may matter. */
 const workStems = phraseList(`
-  translat
-  transliterat
-  rewrit
-  rephras
-  reword
-  paraphras
-  proofread
-  proof-read
-  summari
-  classif
-  categori
-  sentiment
-  extract
-  parser
-  parsing
-  tokeniz
-  transcri
-  convert
-  revers
-  echo
-  parrot
-  repeat
-  uppercas
-  lowercas
-  capitali
-  gramma
-  spelling
-  misspel
-  punctuat
-  typos
-  anagram
-  rhym
-  verbatim
-  redact
-  anonymi
-  moderat
-  encod
-  decod
-  cipher
-  regex
-  annotat
-  label
-  intent
-  entit
-  keyword
-  synonym
-  autocomplet
-  correct the
-  correct any
-  correct all
-  correct every
-  correct my
-  correct user
-  correcti
-  corrector
-  corrects
-  polite
-  rude
-  greet
-  user message
-  user's message
-  user’s message
-  user input
-  user's input
-  user prompt
-  user query
-  user's query
-  user text
-  utterance
-  the input
-  given text
-  provided text
-  following text
-  following sentence
-  search quer
-  terminal
-  console
-  shell
-  interpreter
-  emulat
-  simulat
-  role-play
-  roleplay
-  chat title
-  title for
-  titles for
-  subject line
-  word game
-  same tone
-  same style
-  übersetz
-  korrigier
-  zusammenfass
-  umformulier
-  tradui
-  traduc
-  traduz
-  corrig
-  résum
-  resum
-  reformul
-  tłumacz
-  popraw
-  streść
-  vertaal
-  översätt
-  çevir
-  翻译
-  翻譯
-  翻訳
-  번역
-  перев
-  исправ
-  अनुवाद
-  ترجم
+  translat| transliterat| rewrit| rephras| reword| paraphras| proofread| proof-read| summari| classif| categori| sentiment| extract| parser|
+  parsing| tokeniz| transcri| convert| revers| echo| parrot| repeat| uppercas| lowercas| capitali| gramma| spelling| misspel| punctuat| typos|
+  anagram| rhym| verbatim| redact| anonymi| moderat| encod| decod| cipher| regex| annotat| label| intent| entit| keyword| synonym| autocomplet|
+  correct the| correct any| correct all| correct every| correct my| correct user| correcti| corrector| corrects| polite| rude| greet| user message|
+  user's message| user’s message| user input| user's input| user prompt| user query| user's query| user text| utterance| the input| given text|
+  provided text| following text| following sentence| search quer| terminal| console| shell| interpreter| emulat| simulat| role-play| roleplay|
+  chat title| title for| titles for| subject line| word game| same tone| same style| übersetz| korrigier| zusammenfass| umformulier| tradui| traduc|
+  traduz| corrig| résum| resum| reformul| tłumacz| popraw| streść| vertaal| översätt| çevir| 翻译| 翻譯| 翻訳| 번역| перев| исправ| अनुवाद| ترجم
 `)
 const workVerbs = phraseList(`
-  fix
-  count
-  polish
-  improve
-  edit
-  check
-  judge
-  rate
-  score
-  grade
-  evaluate
-  assess
-  analyse
-  analyze
-  detect
-  adapt
-  match
-  mirror
+  fix| count| polish| improve| edit| check| judge| rate| score| grade| evaluate| assess| analyse| analyze| detect| adapt| match| mirror
 `)
+
 const material =
   /^.{3,60}\b(?:text|messages?|sentences?|input|prompts?|words?|writing|wording|tone|style|language|letters|characters|english)\b/s
 const LONGEST = 70
@@ -184,17 +62,6 @@ function isDoneToText(lower: string, verb: string): boolean {
 }
 
 /** Fields about how to answer and to whom: the model does not read them. */
-const settings: ReadonlySet<string> = new Set([
-  'model',
-  'models',
-  'user',
-  'metadata',
-  'provider',
-  'transforms',
-  'role',
-  'type',
-  'stop',
-  'logit_bias',
-  'service_tier',
-  'reasoning_effort',
-])
+const settings = wordSet(
+  'model models user metadata provider transforms role type stop logit_bias service_tier reasoning_effort',
+)

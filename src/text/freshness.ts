@@ -1,5 +1,5 @@
 /** Words that make an answer depend on the time of asking. */
-import { wordSet } from './token.ts'
+import { phraseList, wordSet } from './words.ts'
 
 /** In any position. */
 export const freshWords = wordSet(`
@@ -10,145 +10,29 @@ export const freshWords = wordSet(`
 `)
 
 /** In scripts without spaces, anywhere in the text. */
-export const freshCharacters = [
-  '今天',
-  '今日',
-  '现在',
-  '現在',
-  '目前',
-  '昨天',
-  '昨日',
-  '明天',
-  '明日',
-  '最新',
-  '刚才',
-  '오늘',
-  '지금',
-  '어제',
-  '내일',
-  '최신',
-  '今の',
-  'วันนี้',
-  'ตอนนี้',
-]
+export const freshCharacters = phraseList(`
+  今天| 今日| 现在| 現在| 目前| 昨天| 昨日| 明天| 明日| 最新| 刚才| 오늘| 지금| 어제| 내일| 최신| 今の| วันนี้| ตอนนี้
+`)
 
 /** As phrases. */
-export const freshPhrases = [
-  'right now',
-  'at the moment',
-  'at this moment',
-  'at present',
-  'as of now',
-  'as of today',
-  'at this time',
-  'so far',
-  'this instant',
-  'just now',
-  'just happened',
-  'i just sent',
-  'i just made',
-  'i just placed',
-  'i just ordered',
-  'i just paid',
-  'this morning',
-  'this afternoon',
-  'this evening',
-  'this week',
-  "this week's",
-  'this weekend',
-  'this month',
-  "this month's",
-  'this quarter',
-  'this year',
-  "this year's",
-  'this season',
-  'last night',
-  "last night's",
-  'last week',
-  "last week's",
-  'last weekend',
-  'last month',
-  "last month's",
-  'last quarter',
-  'last year',
-  "last year's",
-  'next week',
-  'next weekend',
-  'next month',
-  'next quarter',
-  'next year',
-  'past week',
-  'past month',
-  'past year',
-  'past few days',
-  'last few days',
-  'last few weeks',
-  'days ago',
-  'hours ago',
-  'minutes ago',
-  'weeks ago',
-  'months ago',
-  'time is it',
-  'what is the time',
-  "what's the time",
-  'what day is it',
-  'what date is it',
-  'what year is it',
-  'what month is it',
-  'what is the date',
-  "what's the date",
-  'stock price',
-  'share price',
-  'exchange rate',
-  'stock market price',
-  'market cap of',
-  'weather in',
-  'weather like',
-  'weather forecast',
-  'the weather',
-  'live score',
-  'live scores',
-  'breaking news',
-  'the news',
-  'news about',
-  'news on',
-  'news headlines',
-  'still open',
-  'still alive',
-  'still available',
-  'is it raining',
-  'is it snowing',
-  'my balance',
-  'my account balance',
-  'my available balance',
-  'my available credit',
-  'when is the next',
-  'when does the next',
-  'next train',
-  'next bus',
-  'next flight',
-  'next game',
-  'next match',
-  'next election',
-  'days until',
-  'days till',
-  'days left',
-  'weeks until',
-  'how long until',
-  'how old am i',
-  'price of bitcoin',
-  'bitcoin price',
-  'price of gold',
-  'gold price',
-  'price of oil',
-  'oil price',
-  'gas price',
-  'gas prices',
-  'price of gas',
-]
+export const freshPhrases = phraseList(`
+  right now| at the moment| at this moment| at present| as of now| as of today| at this time| so far| this instant| just now| just happened|
+  i just sent| i just made| i just placed| i just ordered| i just paid| this morning| this afternoon| this evening| this week| this week's|
+  this weekend| this month| this month's| this quarter| this year| this year's| this season| last night| last night's| last week| last week's|
+  last weekend| last month| last month's| last quarter| last year| last year's| next week| next weekend| next month| next quarter| next year|
+  past week| past month| past year| past few days| last few days| last few weeks| days ago| hours ago| minutes ago| weeks ago| months ago|
+  time is it| what is the time| what's the time| what day is it| what date is it| what year is it| what month is it| what is the date|
+  what's the date| stock price| share price| exchange rate| stock market price| market cap of| weather in| weather like| weather forecast|
+  the weather| live score| live scores| breaking news| the news| news about| news on| news headlines| still open| still alive| still available|
+  is it raining| is it snowing| my balance| my account balance| my available balance| my available credit| when is the next| when does the next|
+  next train| next bus| next flight| next game| next match| next election| days until| days till| days left| weeks until| how long until|
+  how old am i| price of bitcoin| bitcoin price| price of gold| gold price| price of oil| oil price| gas price| gas prices| price of gas
+`)
 
 /** Phrases in which "now" does not refer to the time of asking. */
-export const timelessNow = ['now that', 'from now on', 'until now', 'up to now', 'now and then', 'by now']
+export const timelessNow = phraseList(`
+  now that| from now on| until now| up to now| now and then| by now
+`)
 
 /** Before these, "current" means electric current, a term of accounting, or a position in a program. */
 export const timelessAfterCurrent = wordSet(`

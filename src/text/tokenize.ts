@@ -1,5 +1,19 @@
 /** Splits prose into tokens; rejects code, data, markup and formulas. */
-import type { Token, TokenKind } from './token.ts'
+
+export type TokenKind = 'word' | 'number' | 'name' | 'mark' | 'operator' | 'quotation' | 'code'
+
+export interface Token {
+  readonly kind: TokenKind
+  /** As written, but for the shape of marks. */
+  readonly key: string
+  /** Position in the text, end excluded. */
+  readonly start: number
+  readonly end: number
+  /** Whether a line ends before it. */
+  readonly opensLine: boolean
+  /** Whether its marks were written in another shape: `“x”` for `"x"`. */
+  readonly isReshaped: boolean
+}
 
 /** Latin letters, with apostrophes and hyphens between them. */
 const word = /^[A-Za-zÀ-ÖØ-öø-ÿĀ-ɏ]+(?:['’-][A-Za-zÀ-ÖØ-öø-ÿĀ-ɏ]+)*$/
@@ -42,7 +56,7 @@ export function tokenize(text: string): readonly Token[] | null {
       if (character === '\n' || character === '\r' || character === '\u2028') cursor.opensLine = true
       if (character === '\t' || character === '\v' || character === '\f') return null
       cursor.at += 1
-    } else if (character === '(') {
+    } else if (character === '(' || character === '¿' || character === '¡') {
       add(cursor, 'mark', 1)
     } else if (quotePairs.has(character)) {
       if (!takeQuotation(cursor, character)) return null
@@ -60,7 +74,7 @@ function add(cursor: Cursor, kind: TokenKind, length: number, written?: string):
     start: cursor.at,
     end: cursor.at + length,
     opensLine: cursor.opensLine && cursor.tokens.length > 0,
-    rewritten: key === raw ? [] : ['typography'],
+    isReshaped: key !== raw,
   })
   cursor.at += length
   cursor.opensLine = false

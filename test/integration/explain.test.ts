@@ -48,18 +48,16 @@ describeBackends('POST /v1/cache/explain', backend => {
 
   test('shows what is nearest, and lays the two side by side', async () => {
     const { nearest, decision, semantic } = await explain(OTHER_WORDS)
-    expect(decision).toMatchObject({ cache: 'HIT-SEMANTIC', reason: 'proved', id: nearest[0]?.id })
+    expect(decision).toMatchObject({ cache: 'HIT-SEMANTIC', reason: 'verified', id: nearest[0]?.id })
     expect(semantic).toMatchObject({ text: OTHER_WORDS, policy: 'verified', threshold: 0.5 })
-    expect(nearest).toMatchObject([{ text: QUESTION, proof: 'proved', verdict: null }])
-    expect(nearest[0]?.differences).toMatchObject([
-      { harmless: ['synonym'], askedText: 'photos', cachedText: 'photographs' },
-    ])
+    expect(nearest).toMatchObject([{ text: QUESTION, proof: 'verified', verdict: null }])
+    expect(nearest[0]?.differences).toMatchObject([{ kind: 'words', askedText: 'photos', cachedText: 'photographs' }])
   })
 
   test('names the difference that stands in the way', async () => {
     const { nearest, decision } = await explain(UNPROVED)
-    expect(decision).toEqual({ cache: 'MISS', reason: 'unproved:words', asks_judge: false })
-    expect(nearest[0]).toMatchObject({ proof: 'words', differences: [{ askedText: 'drawings', kind: 'words' }] })
+    expect(decision).toEqual({ cache: 'MISS', reason: 'unverified:neighbour', asks_judge: false })
+    expect(nearest[0]).toMatchObject({ proof: 'neighbour', differences: [{ askedText: 'drawings', kind: 'words' }] })
   })
 
   test('says the same as the door', async () => {

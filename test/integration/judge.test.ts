@@ -126,7 +126,7 @@ describeBackends('the judge', backend => {
     const answer = await ask(proxy, key, UNPROVED)
     await proxy.settle()
     await proxy.query(`select give_feedback('${project}', '${answer.headers.get('x-request-id')}', 'wrong')`)
-    expect(told(await ask(proxy, key, UNPROVED))).toEqual(['MISS', 'unproved:verdict'])
+    expect(told(await ask(proxy, key, UNPROVED))).toEqual(['MISS', 'unverified:verdict'])
   })
 
   describe('is as good as none', () => {

@@ -95,7 +95,7 @@ describeBackends('a project that learns', backend => {
   test('asks no model during a request, and uses the verdict for the next one', async () => {
     judgedAs(() => verdict('same'))
     await store(QUESTION)
-    expect(told(await ask(proxy, key, UNPROVED, UNSTORED))).toEqual(['MISS', 'unproved:words'])
+    expect(told(await ask(proxy, key, UNPROVED, UNSTORED))).toEqual(['MISS', 'unverified:neighbour'])
     await judged()
     expect(asksOfJudge()).toHaveLength(2)
     const [first, second] = asksOfJudge().map(({ body }) => {
@@ -123,7 +123,7 @@ describeBackends('a project that learns', backend => {
     expect(await rowsOf('select from cache_verdicts where project_id = $project and similarity is not null')).toEqual(
       [],
     )
-    expect(told(await ask(proxy, key, UNPROVED, UNSTORED))).toEqual(['MISS', 'unproved:words'])
+    expect(told(await ask(proxy, key, UNPROVED, UNSTORED))).toEqual(['MISS', 'unverified:neighbour'])
     await judged()
     expect(asksOfJudge()).toHaveLength(2)
   })
@@ -176,7 +176,7 @@ describeBackends('a project that learns', backend => {
 
   describe('has what was served looked at', () => {
     beforeEach(async () => {
-      await set('semantic_policy', 'proved')
+      await set('semantic_policy', 'verified')
       await set('semantic_judge', 'off')
       await set('semantic_verify_ratio', '1')
       await store(QUESTION)
@@ -187,7 +187,7 @@ describeBackends('a project that learns', backend => {
       for (let i = 0; i < 2; i++) expect((await ask(proxy, key, PROVED, NEAR)).cache).toBe('HIT-SEMANTIC')
       await judged()
       expect(await verdicts()).toEqual([{ source: 'review', verdict: 'different' }])
-      expect(told(await ask(proxy, key, PROVED, UNSTORED))).toEqual(['MISS', 'unproved:verdict'])
+      expect(told(await ask(proxy, key, PROVED, UNSTORED))).toEqual(['MISS', 'unverified:verdict'])
       await proxy.settle()
       // A person outweighs it.
       await proxy.query(`insert into cache_verdicts select project_id, context_hash, one_hash, other_hash, 'person', 'same', 1, null, now(), expires_at

@@ -5,10 +5,10 @@ import { startProxy, type TestProxy } from '../harness/proxy.ts'
 import { type Standin, startStandin } from '../standin/server.ts'
 
 const QUESTION = 'Explain how photosynthesis works in the leaves of green plants, with photographs'
-/** Of the same normalized text; proved to ask the same; similar, and not proved. */
+/** Of the same normalized text; verified to ask the same; similar, and not verified. */
 const SAME_WORDS = `Could you please ${QUESTION.toLowerCase()}?`
 const OTHER_WORDS = 'Explain how photosynthesis works in the leaves of green plants, with photos'
-const UNPROVED = 'Explain how photosynthesis works in the leaves of green plants, with drawings'
+const UNVERIFIED = 'Explain how photosynthesis works in the leaves of green plants, with drawings'
 
 /** Any similarity is enough. */
 const NEAR = { 'x-proxy-cache-threshold': '0.5' }
@@ -52,17 +52,17 @@ describeBackends('a project', backend => {
   }
 
   describe('chooses which wordings are served', () => {
-    test('by proof, unless it says otherwise', async () => {
+    test('verified, unless it says otherwise', async () => {
       await learn(QUESTION)
-      expect(told(await ask(proxy, key, UNPROVED, STORED_ALONE))).toEqual(['MISS', null])
-      expect(told(await ask(proxy, key, OTHER_WORDS, NEAR))).toEqual(['HIT-SEMANTIC', 'proved'])
+      expect(told(await ask(proxy, key, UNVERIFIED, STORED_ALONE))).toEqual(['MISS', null])
+      expect(told(await ask(proxy, key, OTHER_WORDS, NEAR))).toEqual(['HIT-SEMANTIC', 'verified'])
     })
 
     test('and says what stood in the way', async () => {
-      expect(told(await ask(proxy, key, UNPROVED, { 'cache-control': 'no-store' }))).toEqual(['MISS', 'no-store'])
-      expect(told(await ask(proxy, key, UNPROVED.replace('green', 'red')))).toEqual(['MISS', 'no-candidate'])
+      expect(told(await ask(proxy, key, UNVERIFIED, { 'cache-control': 'no-store' }))).toEqual(['MISS', 'no-store'])
+      expect(told(await ask(proxy, key, UNVERIFIED.replace('green', 'red')))).toEqual(['MISS', 'no-candidate'])
       await learn(QUESTION)
-      expect(told(await ask(proxy, key, UNPROVED, { 'x-proxy-cache-threshold': '0.999' }))).toEqual([
+      expect(told(await ask(proxy, key, UNVERIFIED, { 'x-proxy-cache-threshold': '0.999' }))).toEqual([
         'MISS',
         'below-threshold',
       ])
@@ -91,10 +91,10 @@ describeBackends('a project', backend => {
     ])('by similarity alone: %s = %s', async (setting, value) => {
       await set(setting, value)
       await learn(QUESTION)
-      expect(told(await ask(proxy, key, UNPROVED, NEAR))).toEqual(['HIT-SEMANTIC', 'threshold'])
+      expect(told(await ask(proxy, key, UNVERIFIED, NEAR))).toEqual(['HIT-SEMANTIC', 'threshold'])
       // As before for those who ask again, also where the proxy remembers the wording.
-      await set('semantic_policy', 'proved')
-      expect(told(await ask(proxy, key, UNPROVED, NEAR))).toEqual(['MISS', 'unproved:words'])
+      await set('semantic_policy', 'verified')
+      expect(told(await ask(proxy, key, UNVERIFIED, NEAR))).toEqual(['MISS', 'unverified:neighbour'])
     })
 
     test('not at all, and what was remembered of a wording is of no use then', async () => {
@@ -131,7 +131,7 @@ describeBackends('a project', backend => {
       `select reason, hits::integer as hits, prompt_tokens > 0 as has_tokens, saved_usd > 0 as has_cost
       from semantic_shadow where project = '${project}'`,
     )
-    expect(rows).toEqual([{ reason: 'proved', hits: 1, has_tokens: true, has_cost: true }])
+    expect(rows).toEqual([{ reason: 'verified', hits: 1, has_tokens: true, has_cost: true }])
     // Upstream's answer was stored like any other.
     expect((await ask(proxy, key, OTHER_WORDS, NEAR)).cache).toBe('HIT')
   })
@@ -178,12 +178,12 @@ describeBackends('a project', backend => {
 
     test.each([
       ['normalized', SAME_WORDS],
-      ['proved', OTHER_WORDS],
+      ['verified', OTHER_WORDS],
     ])('that a %s hit was wrong: never again, in either direction', async (_, words) => {
       await learn(QUESTION)
       const response = await feedback({ request_id: await serveTwice(words), verdict: 'wrong' })
       expect([response.status, await response.text()]).toEqual([200, expect.stringContaining('"wrong"')])
-      expect(told(await ask(proxy, key, words, NEAR))).toEqual(['MISS', 'unproved:verdict'])
+      expect(told(await ask(proxy, key, words, NEAR))).toEqual(['MISS', 'unverified:verdict'])
       await proxy.settle()
       // What was stored for the very same request is still right.
       for (const each of [words, QUESTION]) expect((await ask(proxy, key, each, NEAR)).cache).toBe('HIT')
@@ -201,13 +201,13 @@ describeBackends('a project', backend => {
       await expect(proxy.query(`select give_feedback('${project}', '${id}', 'bad')`)).rejects.toThrow(/wrong or right/)
     })
 
-    test('that it was right: served under proof from then on', async () => {
+    test('that it was right: served from then on, where similar questions are looked for', async () => {
       await set('semantic_policy', 'threshold')
       await learn(QUESTION)
-      expect((await feedback({ request_id: await serveTwice(UNPROVED), verdict: 'right' })).status).toBe(200)
-      await set('semantic_policy', 'proved')
-      expect(told(await ask(proxy, key, UNPROVED, NEAR))).toEqual(['HIT-SEMANTIC', 'judged'])
-      expect(told(await ask(proxy, key, UNPROVED, NEAR))).toEqual(['HIT-SEMANTIC', 'judged'])
+      expect((await feedback({ request_id: await serveTwice(UNVERIFIED), verdict: 'right' })).status).toBe(200)
+      await set('semantic_policy', 'verified')
+      expect(told(await ask(proxy, key, UNVERIFIED, NEAR))).toEqual(['HIT-SEMANTIC', 'judged'])
+      expect(told(await ask(proxy, key, UNVERIFIED, NEAR))).toEqual(['HIT-SEMANTIC', 'judged'])
     })
 
     test('nothing by another project, about other requests, or in other words', async () => {

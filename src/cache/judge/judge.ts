@@ -11,7 +11,7 @@ import type { Log } from '../../telemetry/log.ts'
 import { readBeside } from '../../text/read-prompt.ts'
 import { takeAskedText } from '../asked-text.ts'
 import type { CacheQuery, SemanticQuery } from '../cache-query.ts'
-import { prove } from '../proof/prove.ts'
+import { kindOfDifference } from '../verify/difference.ts'
 import { JUDGE_SCHEMA, type Verdict, writeJudgeMessages } from './judge-prompt.ts'
 import { askForVerdict, type ModelCall, type PrepareModelCall } from './model-call.ts'
 
@@ -105,14 +105,13 @@ function prepare(
 /** The verdict's subject, as it is stored. */
 function describe({ reading, contextHash, normalizedHash }: SemanticQuery, candidate: SimilarAnswer) {
   const cached = readBeside(reading, candidate.prompt)
-  const proof = prove(reading, cached)
   return {
     contextHash,
     askedHash: normalizedHash,
     entryHash: sha256(cached.normalized),
     until: candidate.expires_at,
     similarity: candidate.similarity,
-    difference: proof.proved ? null : proof.kind,
+    difference: kindOfDifference(reading.text, cached.text),
     source: 'judge' as const,
     queuedId: null,
   }

@@ -7,7 +7,7 @@ import { describeCause } from '../../telemetry/describe-cause.ts'
 import type { Log } from '../../telemetry/log.ts'
 import { contextKindOf } from '../../text/context-kind.ts'
 import { readPrompt } from '../../text/read-prompt.ts'
-import { prove } from '../proof/prove.ts'
+import { kindOfDifference } from '../verify/difference.ts'
 import { JUDGE_SCHEMA, type Verdict, writeJudgeMessages } from './judge-prompt.ts'
 import { askForVerdict, type ModelCall, type PrepareModelCall } from './model-call.ts'
 
@@ -144,8 +144,8 @@ async function askInTurn(calls: readonly ModelCall[], signal: AbortSignal): Prom
 /** The verdict's subject, as it is stored. */
 function describe(pair: QueuedPair, isSure: boolean) {
   const context = contextKindOf(JSON.parse(pair.context))
-  const proof = prove(readPrompt(pair.asked, context), readPrompt(pair.cached, context))
-  const difference = proof.proved ? null : proof.kind
+  const isEqual = readPrompt(pair.asked, context).normalized === readPrompt(pair.cached, context).normalized
+  const difference = isEqual ? null : kindOfDifference(pair.asked, pair.cached)
   return {
     projectId: pair.project_id,
     contextHash: pair.context_hash,

@@ -27,8 +27,7 @@ export interface Explanation {
     proof: string
     verdict: { verdict: string; source: string } | null
     differences: {
-      kind: string | null
-      harmless: string[] | null
+      kind: string
       askedText: string
       cachedText: string
       askedAt: number
@@ -70,10 +69,10 @@ export async function explainChat(chat: Chat, signal: AbortSignal): Promise<Expl
   return response.json()
 }
 
-export function toDifferences(differences: Explanation['nearest'][number]['differences']): WordingDifference[] {
-  return differences.map(({ kind, harmless, askedAt, askedText, cachedAt, cachedText }) => ({
+export function toDifferences({ proof, differences }: Explanation['nearest'][number]): WordingDifference[] {
+  return differences.map(({ kind, askedAt, askedText, cachedAt, cachedText }) => ({
     kind,
-    harmless,
+    harmless: proof === 'normalized' || proof === 'verified',
     asked_at: askedAt,
     asked_text: askedText,
     cached_at: cachedAt,

@@ -105,10 +105,9 @@ export interface Wordings {
 }
 
 export interface WordingDifference {
-  /** What keeps the two apart; null when the difference is harmless. */
-  kind: string | null
-  /** Why the difference is harmless; null when it is not. */
-  harmless: string[] | null
+  kind: string
+  /** Whether both wordings ask the same in spite of it. */
+  harmless: boolean
   asked_at: number
   asked_text: string
   cached_at: number

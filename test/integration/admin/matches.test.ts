@@ -73,19 +73,19 @@ describeBackends('matches and near misses', backend => {
       {
         object: 'cache.match',
         request_id: hit.id,
-        reason: 'proved',
+        reason: 'verified',
         model: 'openai/gpt-4o-mini',
         verdict: null,
         wordings: {
           asked: OTHER_WORDS,
           cached: QUESTION,
-          differences: [{ harmless: ['synonym'], asked_text: 'photos', cached_text: 'photographs' }],
+          differences: [{ kind: 'words', asked_text: 'photos', cached_text: 'photographs' }],
         },
       },
     ])
     const said = await say(hit.id, 'wrong')
     expect([said.status, said.json]).toMatchObject([200, { verdict: 'different', verdict_source: 'person' }])
-    expect(await served(OTHER_WORDS, PASSING)).toMatchObject({ cache: 'MISS', reason: 'unproved:verdict' })
+    expect(await served(OTHER_WORDS, PASSING)).toMatchObject({ cache: 'MISS', reason: 'unverified:verdict' })
     expect((await say(hit.id, 'right')).json).toMatchObject({ verdict: 'same' })
     expect(await served(OTHER_WORDS, PASSING)).toMatchObject({ cache: 'HIT-SEMANTIC' })
     const [event] = await proxy.query(
@@ -111,15 +111,15 @@ describeBackends('matches and near misses', backend => {
     expect((await verdicts(`&after=${data[0].id}`)).data).toEqual([])
     await set('log_content', 'off')
     expect((await verdicts()).data[0].wordings).toEqual([null, null])
-    expect(await served(OTHER_WORDS, PASSING)).toMatchObject({ reason: 'unproved:verdict' })
+    expect(await served(OTHER_WORDS, PASSING)).toMatchObject({ reason: 'unverified:verdict' })
     const takeBack = () => call('DELETE', `verdicts/${data[0].verdict_id}?project_id=${project}`)
     expect((await takeBack()).json).toMatchObject({ object: 'cache.verdict.deleted', deleted: true })
-    expect(await served(OTHER_WORDS, PASSING)).toMatchObject({ cache: 'HIT-SEMANTIC', reason: 'proved' })
+    expect(await served(OTHER_WORDS, PASSING)).toMatchObject({ cache: 'HIT-SEMANTIC', reason: 'verified' })
     expect((await takeBack()).status).toBe(404)
     expect((await verdicts()).data).toEqual([])
   })
 
-  test.each(['proved', 'judged'])('a near miss names what stopped it, and confirmed it hits (%s)', async policy => {
+  test.each(['verified', 'judged'])('a near miss names what stopped it, and confirmed it hits (%s)', async policy => {
     await set('semantic_policy', policy)
     await set('semantic_judge_floor', '0.5')
     const missed = await served(UNPROVED, PASSING)
@@ -130,7 +130,7 @@ describeBackends('matches and near misses', backend => {
         object: 'cache.near_miss',
         request_id: missed.id,
         reason: 'undecided',
-        difference: 'words',
+        difference: 'neighbour',
         wordings: { differences: [{ kind: 'words', asked_text: 'drawings', cached_text: 'photographs' }] },
       },
     ])
@@ -142,7 +142,7 @@ describeBackends('matches and near misses', backend => {
   test('no wording is kept unless the project says so, and none is left when it says no more', async () => {
     await set('log_content', 'off')
     await served(OTHER_WORDS)
-    expect((await list('matches')).data).toMatchObject([{ reason: 'proved', wordings: null }])
+    expect((await list('matches')).data).toMatchObject([{ reason: 'verified', wordings: null }])
     await set('log_content', 'sealed')
     await served(UNPROVED, PASSING)
     const kept = () =>

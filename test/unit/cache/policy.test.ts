@@ -5,8 +5,9 @@ import type { SimilarAnswer } from '../../../src/postgres/find-answer.ts'
 import { readPrompt } from '../../../src/text/read-prompt.ts'
 
 const ASKED = 'How do I boil an egg?'
-const PROVED = 'how do I boil an egg'
-const UNPROVED = 'What is the best way of boiling eggs?'
+const EQUAL = 'how can I boil an egg'
+const VERIFIED = 'What is the best way to boil an egg?'
+const UNVERIFIED = 'How do I boil an egg without water?'
 
 function query(judgeFloor: number | null = 0.8): SemanticQuery {
   return {
@@ -15,6 +16,8 @@ function query(judgeFloor: number | null = 0.8): SemanticQuery {
     contextHash: '',
     threshold: 0.95,
     judgeFloor,
+    risk: 'balanced',
+    needsVector: true,
   }
 }
 
@@ -46,43 +49,93 @@ function decide(policy: SemanticPolicy, row: SimilarAnswer): string {
   return picked.undecided.length > 0 ? 'undecided' : picked.missReason
 }
 
+const all = (reason: string): Record<SemanticPolicy, string> => ({
+  verified: reason,
+  judged: reason,
+  proved: reason,
+  threshold: reason,
+})
+const opposed = { ...all('unverified:verdict'), proved: 'unproved:verdict' }
+
 describe('one candidate', () => {
-  const NEVER = 'unproved:verdict'
-  test.each<[string, number, Verdict, proved: string, judged: string, threshold: string]>([
-    [PROVED, 0.99, null, 'proved', 'proved', 'threshold'],
-    [PROVED, 1, null, 'normalized', 'normalized', 'normalized'],
-    [PROVED, 0.9, null, 'below-threshold', 'undecided', 'below-threshold'],
-    [PROVED, 0.99, 'judge different', 'proved', 'proved', 'threshold'],
-    [PROVED, 0.99, 'person different', NEVER, NEVER, NEVER],
-    [PROVED, 1, 'person different', NEVER, NEVER, NEVER],
-    [PROVED, 0.99, 'review different', NEVER, NEVER, NEVER],
-    [PROVED, 1, 'review different', NEVER, NEVER, NEVER],
-    [UNPROVED, 0.99, 'review same', 'unproved:words', 'judged', 'threshold'],
-    [UNPROVED, 0.99, null, 'unproved:words', 'undecided', 'threshold'],
-    [UNPROVED, 0.99, 'judge same', 'unproved:words', 'judged', 'threshold'],
-    [UNPROVED, 0.99, 'judge different', 'unproved:words', 'unproved:words', 'threshold'],
-    [UNPROVED, 0.99, 'person same', 'judged', 'judged', 'threshold'],
-    [UNPROVED, 0.99, 'person different', NEVER, NEVER, NEVER],
-    [UNPROVED, 0.8, null, 'below-threshold', 'undecided', 'below-threshold'],
-    [UNPROVED, 0.79, null, 'below-threshold', 'below-threshold', 'below-threshold'],
-    [UNPROVED, 0.85, 'judge same', 'below-threshold', 'judged', 'below-threshold'],
-    [UNPROVED, 0.85, 'person same', 'judged', 'judged', 'judged'],
-    [UNPROVED, 0.85, 'person different', NEVER, NEVER, NEVER],
-  ])('%j at %d, %s: %s, %s, %s', (prompt, similarity, verdict, proved, judged, threshold) => {
+  test.each<[string, number, Verdict, Record<SemanticPolicy, string>]>([
+    [EQUAL, 1, null, all('normalized')],
+    [EQUAL, 1, 'judge different', all('normalized')],
+    [EQUAL, 1, 'person different', opposed],
+    [EQUAL, 1, 'review different', opposed],
+    [
+      VERIFIED,
+      0.96,
+      null,
+      { verified: 'verified', judged: 'verified', proved: 'unproved:person', threshold: 'threshold' },
+    ],
+    [
+      VERIFIED,
+      0.95,
+      null,
+      { verified: 'below-threshold', judged: 'undecided', proved: 'below-threshold', threshold: 'below-threshold' },
+    ],
+    [
+      VERIFIED,
+      0.96,
+      'judge different',
+      {
+        verified: 'unverified:verdict',
+        judged: 'unverified:verdict',
+        proved: 'unproved:person',
+        threshold: 'threshold',
+      },
+    ],
+    [VERIFIED, 0.96, 'person different', opposed],
+    [
+      UNVERIFIED,
+      0.99,
+      null,
+      { verified: 'unverified:added-words', judged: 'undecided', proved: 'unproved:negation', threshold: 'threshold' },
+    ],
+    [
+      UNVERIFIED,
+      0.99,
+      'judge same',
+      { verified: 'unverified:added-words', judged: 'judged', proved: 'unproved:negation', threshold: 'threshold' },
+    ],
+    [
+      UNVERIFIED,
+      0.99,
+      'judge different',
+      {
+        verified: 'unverified:added-words',
+        judged: 'unverified:added-words',
+        proved: 'unproved:negation',
+        threshold: 'threshold',
+      },
+    ],
+    [
+      UNVERIFIED,
+      0.99,
+      'person same',
+      { verified: 'judged', judged: 'judged', proved: 'judged', threshold: 'threshold' },
+    ],
+    [UNVERIFIED, 0.99, 'person different', opposed],
+    [UNVERIFIED, 0.8, null, { ...all('below-threshold'), judged: 'undecided' }],
+    [UNVERIFIED, 0.79, null, all('below-threshold')],
+    [UNVERIFIED, 0.85, 'judge same', { ...all('below-threshold'), judged: 'judged' }],
+    [UNVERIFIED, 0.85, 'person same', all('judged')],
+  ])('%j at %d, %s: %o', (prompt, similarity, verdict, expected) => {
     const row = candidate(prompt, similarity, verdict)
-    expect(decide('proved', row)).toBe(proved)
-    expect(decide('judged', row)).toBe(judged)
-    expect(decide('threshold', row)).toBe(threshold)
+    for (const policy of ['verified', 'judged', 'proved', 'threshold'] as const) {
+      expect([policy, decide(policy, row)]).toEqual([policy, expected[policy]])
+    }
   })
 })
 
 test('a less similar candidate that may be served goes before a more similar one that may not', () => {
-  const picked = pickCandidate(query(), [candidate(PROVED, 0.96), candidate(UNPROVED, 0.99)], 'judged')
-  expect(picked).toMatchObject({ reason: 'proved', similarity: 0.96 })
+  const picked = pickCandidate(query(), [candidate(VERIFIED, 0.96), candidate(UNVERIFIED, 0.99)], 'judged')
+  expect(picked).toMatchObject({ reason: 'verified', similarity: 0.96 })
 })
 
 test('the judge is offered the most similar first', () => {
-  const picked = pickCandidate(query(), [candidate('Boil an egg, how?', 0.81), candidate(UNPROVED, 0.9)], 'judged')
+  const picked = pickCandidate(query(), [candidate('Boil an egg, how?', 0.81), candidate(UNVERIFIED, 0.9)], 'judged')
   expect(picked).toMatchObject({ undecided: [{ similarity: 0.9 }, { similarity: 0.81 }] })
 })
 

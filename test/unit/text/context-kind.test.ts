@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
 import { readAsked } from '../../../src/cache/asked-text.ts'
-import { prove } from '../../../src/cache/proof/prove.ts'
 import { contextKindOf } from '../../../src/text/context-kind.ts'
 import { readBeside } from '../../../src/text/read-prompt.ts'
 import { processorMs } from '../../harness/processor-time.ts'
@@ -51,9 +50,9 @@ test('what is handed over is the same only to the letter, also beside what was w
   const contextBody = under('Translate into French.')
   const asked = readAsked({ text: 'what is capital of france', contextBody }, 'context')
   for (const text of ['What is the capital of France?', 'what is capital of france ', 'What is capital of france']) {
-    expect(prove(asked, readBeside(asked, text)).proved).toBe(false)
+    expect(readBeside(asked, text).normalized).not.toBe(asked.normalized)
   }
-  expect(prove(asked, readBeside(asked, asked.text)).proved).toBe(true)
+  expect(readBeside(asked, asked.text).normalized).toBe(asked.normalized)
 })
 
 describe('a question to "you"', () => {
@@ -62,7 +61,7 @@ describe('a question to "you"', () => {
     readAsked({ text, contextBody: { ...contextBody } }, JSON.stringify(contextBody))
   const isSame = (one: string, other: string, context: object) => {
     const asked = read(one, context)
-    return prove(asked, readBeside(asked, other)).proved
+    return asked.normalized === readBeside(asked, other).normalized
   }
 
   test.each([
@@ -71,12 +70,6 @@ describe('a question to "you"', () => {
     ['How do you increase your confidence?', 'How do I increase my confidence?'],
   ])('%j is not %j for an assistant that has been told who it is', (one, other) => {
     expect([isSame(one, other, shop), isSame(other, one, shop)]).toEqual([false, false])
-  })
-
-  test('is a question for a method where nothing surrounds it', () => {
-    const alone = { model: 'm', messages: [{ role: 'user' }], temperature: 0 }
-    expect(contextKindOf(alone)).toBe('none')
-    expect(isSame('How do you calculate interest?', 'How do I calculate interest?', alone)).toBe(true)
   })
 
   test('does not keep other wordings apart', () => {

@@ -7,11 +7,12 @@ import { nameDifference, WordingPair } from './wording-pair.tsx'
 const REASONS: Record<string, string> = {
   exact: 'Exactly this request is stored.',
   normalized: 'A stored question has the same wording, but for how it is written.',
-  proved: 'Every difference from a stored question is harmless.',
+  verified: 'A stored question is similar, and nothing speaks against it.',
   judged: 'A person, or the judge, confirmed a stored question to be the same.',
   threshold: 'A stored question is similar enough.',
   'no-candidate': 'Nothing that is stored is comparable.',
   'below-threshold': 'Nothing that is stored is similar enough.',
+  'unverified:verdict': 'A person called it different from the nearest stored question.',
   'unproved:verdict': 'A person called it different from the nearest stored question.',
   fresh: 'It asks about the present, so an earlier answer may be outdated.',
   action: 'It asks for something to be done.',
@@ -21,8 +22,11 @@ const REASONS: Record<string, string> = {
   tools: 'Its answer may call tools.',
 }
 
+const PROOFS: Record<string, string> = { normalized: 'Equal but for how it is written', verified: 'Verified' }
+const serves = (proof: string) => proof in PROOFS
+
 function explain(reason: string): string {
-  const kind = /^unproved:(.+)$/.exec(reason)?.[1]
+  const kind = /^un(?:proved|verified):(.+)$/.exec(reason)?.[1]
   return REASONS[reason] ?? (kind ? `The nearest stored question differs: ${nameDifference(kind)}.` : reason)
 }
 
@@ -44,20 +48,20 @@ export function Explained({ explanation, asked }: { explanation: Explanation; as
       </div>
       {nearest.length > 0 && (
         <ul className="divide-y divide-line border-t border-line">
-          {nearest.map(({ id, similarity, text, proof, verdict, differences }) => (
-            <li key={id} className="space-y-2.5 px-4 py-3">
+          {nearest.map(row => (
+            <li key={row.id} className="space-y-2.5 px-4 py-3">
               <p className="flex flex-wrap items-center gap-2">
-                <span className="font-semibold tabular-nums">{similarity.toFixed(4)}</span>
-                <Badge look={proof === 'proved' ? 'good' : 'warn'}>
-                  {proof === 'proved' ? 'Proved' : nameDifference(proof)}
+                <span className="font-semibold tabular-nums">{row.similarity.toFixed(4)}</span>
+                <Badge look={serves(row.proof) ? 'good' : 'warn'}>
+                  {PROOFS[row.proof] ?? nameDifference(row.proof)}
                 </Badge>
-                {verdict && (
-                  <Badge look={verdict.verdict === 'same' ? 'good' : 'bad'}>
-                    {verdict.source === 'person' ? 'A person' : 'The judge'}: {verdict.verdict}
+                {row.verdict && (
+                  <Badge look={row.verdict.verdict === 'same' ? 'good' : 'bad'}>
+                    {row.verdict.source === 'person' ? 'A person' : 'The judge'}: {row.verdict.verdict}
                   </Badge>
                 )}
               </p>
-              <WordingPair wordings={{ asked, cached: text, differences: toDifferences(differences) }} />
+              <WordingPair wordings={{ asked, cached: row.text, differences: toDifferences(row) }} />
             </li>
           ))}
         </ul>

@@ -2,24 +2,6 @@
 import type { ReactNode } from 'react'
 import type { WordingDifference, Wordings } from '../types.ts'
 
-const HARMLESS: Record<string, string> = {
-  'white-space': 'white space',
-  typography: 'typographic variant',
-  'closing-mark': 'closing mark',
-  courtesy: 'courtesy',
-  contraction: 'contraction',
-  'sentence-capital': 'capital of the first word',
-  'known-name': 'name in lower case',
-  'number-word': 'number as a word',
-  operator: 'operator as a word',
-  spelling: 'British and American spelling',
-  abbreviation: 'abbreviation',
-  'question-frame': 'two ways to ask the same',
-  'frame-word': 'optional word of a set phrase',
-  inflection: 'singular or plural',
-  synonym: 'synonym',
-}
-
 const KINDS: Record<string, string> = {
   verbatim: 'text compared literally',
   number: 'number',
@@ -28,10 +10,17 @@ const KINDS: Record<string, string> = {
   person: 'who is spoken of',
   'letter-case': 'capital letters',
   quotation: 'quotation',
-  code: 'code',
   sign: 'sign',
-  'word-order': 'order of words',
   'added-words': 'additional words',
+  prose: 'no plain question',
+  wording: 'about wording',
+  short: 'too few words',
+  question: 'another kind of question',
+  turn: 'small words that turn the sense',
+  order: 'order of words',
+  opposite: 'opposite',
+  neighbour: 'neighbouring thing',
+  inflection: 'tense or number',
   words: 'other words',
 }
 
@@ -62,11 +51,7 @@ export function WordingPair({ wordings }: { wordings: Wordings }) {
             className={`rounded-md px-2 py-0.5 ${difference.harmless ? 'bg-accent-soft text-accent-strong' : 'bg-danger-soft text-danger'}`}
           >
             {shorten(difference.asked_text)} / {shorten(difference.cached_text)}:{' '}
-            <b className="font-medium">
-              {difference.harmless
-                ? difference.harmless.map(kind => HARMLESS[kind] ?? kind).join(', ')
-                : nameDifference(difference.kind)}
-            </b>
+            <b className="font-medium">{nameDifference(difference.kind)}</b>
           </li>
         ))}
         {differences.length === 0 && <li className="text-muted">The words are identical.</li>}
@@ -91,8 +76,7 @@ function joinPlaces({ asked, cached, differences }: Wordings): WordingDifference
     }
     joined[joined.length - 1] = {
       ...before,
-      kind: before.kind ?? next.kind,
-      harmless: before.harmless && next.harmless ? [...new Set([...before.harmless, ...next.harmless])] : null,
+      harmless: before.harmless && next.harmless,
       asked_text: asked.slice(before.asked_at, next.asked_at + next.asked_text.length),
       cached_text: cached.slice(before.cached_at, next.cached_at + next.cached_text.length),
     }

@@ -1,0 +1,39 @@
+/** A project's own verdicts as pairs: what people and the judge said of its questions, at which similarity. Texts are not kept. */
+import { openRealDatabase } from '../../src/postgres/real.ts'
+import type { WeighedPair } from './curve.ts'
+
+interface Row {
+  verdict: 'same' | 'different'
+  similarity: number
+  difference: string | null
+  source: string
+}
+
+/** Reads them from DATABASE_URL. Throws when there is no such project. */
+export async function readVerdicts(project: string): Promise<WeighedPair[]> {
+  const database = openRealDatabase({ url: process.env.DATABASE_URL ?? '', maxConnections: 1 })
+  try {
+    const rows = await database.call<Row>(
+      `select verdict, similarity, difference, source from cache_verdicts
+        where project_id = find_project($1) and similarity is not null`,
+      [project],
+    )
+    return rows.map(toPair)
+  } finally {
+    await database.close()
+  }
+}
+
+function toPair({ verdict, similarity, difference, source }: Row): WeighedPair {
+  const passes = () => difference === null
+  return {
+    a: '',
+    b: '',
+    label: verdict === 'same' ? 1 : 0,
+    category: source,
+    set: 'verdicts',
+    isNormalized: false,
+    similarity,
+    passes: { careful: passes, balanced: passes, generous: passes },
+  }
+}

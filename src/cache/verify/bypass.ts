@@ -1,0 +1,105 @@
+/** Finds prompts that are never matched semantically: their answer changes with time, or they ask for an action. */
+import {
+  freshCharacters,
+  freshPhrases,
+  freshWords,
+  timelessAfterCurrent,
+  timelessBeforeCurrent,
+  timelessNow,
+} from '../../text/freshness.ts'
+import type { PromptReading } from '../../text/read-prompt.ts'
+import { wordSet } from '../../text/words.ts'
+
+const phrasesByFirstWord = Map.groupBy(freshPhrases, phrase => phrase.split(' ', 1)[0] ?? '')
+const freshCharacter = new RegExp(freshCharacters.join('|'), 'u')
+const word = /[\p{L}\p{M}\p{N}']+/gu
+/** Quotations and code are not the user's own words. */
+const spoken = /`[^`\n]*`|"[^"\n]*"|“[^“”\n]*”/g
+
+/**
+ * `fresh` when the answer depends on the time it is asked at, `action` when something is to be done. Null for all other texts, and for
+ * texts too long for a semantic match.
+ */
+export function bypassReason({ text, isSemantic }: PromptReading): 'fresh' | 'action' | null {
+  if (!isSemantic) return null
+  const prose = text.replace(spoken, ' ').replaceAll('’', "'")
+  const words = prose.match(word) ?? []
+  if (isFresh(prose, words)) return 'fresh'
+  return isAction(prose.toLowerCase().match(/[\p{L}\p{N}#$€£'.-]+/gu) ?? []) ? 'action' : null
+}
+
+function isFresh(prose: string, words: readonly string[]): boolean {
+  const lower = words.map(each => each.toLowerCase())
+  const phrase = ` ${lower.join(' ')} `
+  return (
+    freshCharacter.test(prose) ||
+    [...new Set(lower)].some(each => phrasesByFirstWord.get(each)?.some(fresh => phrase.includes(` ${fresh} `))) ||
+    lower.some((each, at) => isFreshWord(each, at, lower) && !isPartOfName(words, at)) ||
+    lower.some((each, at) => each === 'now' && !isTimeless(lower, at) && !isPartOfName(words, at))
+  )
+}
+
+function isFreshWord(each: string, at: number, lower: readonly string[]): boolean {
+  if (each === 'current' || each === "current's") return isTimeCurrent(lower[at - 1], lower[at + 1])
+  return freshWords.has(each) || (each.endsWith("'s") && freshWords.has(each.slice(0, -2)))
+}
+
+function isTimeCurrent(before: string | undefined, after: string | undefined): boolean {
+  return after !== undefined && !timelessAfterCurrent.has(after) && !timelessBeforeCurrent.has(before ?? '')
+}
+
+function isTimeless(lower: readonly string[], at: number): boolean {
+  const around = ` ${lower.slice(Math.max(0, at - 2), at + 3).join(' ')} `
+  return timelessNow.some(phrase => around.includes(` ${phrase} `))
+}
+
+/** A capitalised word after another, in a text that does not capitalise everything: "USA Today", "Apocalypse Now". */
+function isPartOfName(words: readonly string[], at: number): boolean {
+  const before = words[at - 1]
+  if (at < 2 || before === undefined || !isCapitalised(words[at]) || !isCapitalised(before)) return false
+  return words.filter(isCapitalised).length <= words.length / 2
+}
+
+function isCapitalised(each: string | undefined): boolean {
+  const first = each?.[0] ?? ''
+  return first !== first.toLowerCase()
+}
+
+/** They ask for an action when they name something of the user's: "close my account", "transfer $500". */
+const actionVerbs = wordSet(`
+  cancel close shut stop open transfer move send wire pay buy sell order book reserve schedule reschedule postpone cancel delete remove
+  erase block unblock freeze unfreeze lock unlock activate deactivate enable disable subscribe unsubscribe upgrade downgrade renew
+  refund return reimburse dispute report replace reset change update modify increase raise decrease lower reduce withdraw deposit
+  redeem apply enroll enrol register submit file approve reject confirm accept decline assign invite add call text email message
+  notify remind ship deliver track place make post publish share upload restart reboot deploy rollback merge revert terminate
+  suspend resume pause extend waive charge debit credit dispatch forward reply archive mute turn switch set start play
+  connect disconnect link unlink verify sign log
+`)
+
+/** They ask for an action with one of `actionObjects`, whoever owns it: "set an alarm". */
+const alwaysActed = wordSet('set turn switch play dim start stop snooze call order book remind')
+
+const actionObjects = wordSet(
+  'alarm timer reminder light lights thermostat music playlist heating heater lamp fan tv taxi cab uber ambulance pizza table me',
+)
+
+const openings = wordSet(
+  "please pls plz kindly hi hello hey ok okay now just go ahead and can could would will you i i'd want need like to immediately",
+)
+const permissions = wordSet('can could may might should would will must')
+const possessives = wordSet('my our me us this that it these those him her them')
+
+/** Whether the text opens with a verb that acts on the user's own things. "delete a file in Linux" asks how, and is no action. */
+function isAction(words: readonly string[]): boolean {
+  const [first = '', second = ''] = words
+  if (permissions.has(first) && (second === 'i' || second === 'we')) return false
+  const at = words.findIndex(each => !openings.has(bare(each)))
+  const verb = bare(words[at] ?? '')
+  const rest = words.slice(at + 1).map(bare)
+  if (alwaysActed.has(verb) && rest.some(each => actionObjects.has(each))) return true
+  return actionVerbs.has(verb) && rest.some(each => possessives.has(each) || /\d/.test(each))
+}
+
+function bare(each: string): string {
+  return each.replace(/[.'-]$/, '')
+}

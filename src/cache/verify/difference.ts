@@ -1,0 +1,138 @@
+/** Shows where two wordings of a question differ, and names the kind of each difference, for people and counters. */
+import { wordSet } from '../../text/words.ts'
+
+export type DifferenceKind =
+  /** Code, data, a long text, one to be worked on, or one in a language without tables. */
+  | 'verbatim'
+  | 'number'
+  | 'negation'
+  | 'modality'
+  | 'person'
+  | 'letter-case'
+  | 'quotation'
+  | 'sign'
+  /** One text has additional words. */
+  | 'added-words'
+  /** Different words at the same position. */
+  | 'words'
+
+export interface Difference {
+  readonly kind: DifferenceKind
+  readonly askedText: string
+  readonly cachedText: string
+  /** Start of the difference in either text, in UTF-16 code units. */
+  readonly askedAt: number
+  readonly cachedAt: number
+}
+
+interface Part {
+  readonly text: string
+  readonly at: number
+}
+
+const parts = /[\p{L}\p{M}\p{N}]+(?:['’-][\p{L}\p{M}\p{N}]+)*|"[^"\n]*"|[^\s\p{L}\p{M}\p{N}]/gu
+/** Longer texts are not aligned: the first place where they part is shown. */
+const MAX_PARTS = 150
+const SHOWN_CHARS = 80
+const negations = wordSet('not no never none nor neither nothing nobody without cannot')
+const modals = wordSet('can could may might must shall should will would')
+const persons = wordSet(
+  'i you he she it we they me him us them my your his her its our their mine yours ours theirs one who whom whose',
+)
+
+/** All differences in the order of the texts; empty for equal texts. */
+export function findDifferences(asked: string, cached: string): Difference[] {
+  if (asked === cached) return []
+  const [ours, theirs] = [split(asked), split(cached)]
+  if (ours.length > MAX_PARTS || theirs.length > MAX_PARTS) return [firstDifference(asked, cached)]
+  const found = align(ours, theirs).map(step => describe(step, { asked, cached }))
+  return found.length > 0 ? found : [firstDifference(asked, cached)]
+}
+
+/** The kind of the first difference that is more than letter case and marks; of the first, if there is none. */
+export function kindOfDifference(asked: string, cached: string): DifferenceKind {
+  const found = findDifferences(asked, cached)
+  const [first = 'verbatim'] = [found.find(({ kind }) => kind !== 'sign' && kind !== 'letter-case') ?? found[0]].map(
+    each => each?.kind,
+  )
+  return first
+}
+
+function split(text: string): Part[] {
+  return Array.from(text.matchAll(parts), ({ 0: part, index }) => ({ text: part.replaceAll('’', "'"), at: index }))
+}
+
+interface Step {
+  readonly ours: readonly Part[]
+  readonly theirs: readonly Part[]
+}
+
+/** Stretches that differ beside the longest common subsequence. */
+function align(ours: readonly Part[], theirs: readonly Part[]): Step[] {
+  const lengths = commonLengths(ours, theirs)
+  const steps: Step[] = []
+  let [mine, others]: [Part[], Part[]] = [[], []]
+  for (let i = 0, j = 0; i < ours.length || j < theirs.length; ) {
+    const [one, other] = [ours[i], theirs[j]]
+    if (one && other && one.text === other.text) {
+      if (mine.length + others.length > 0) steps.push({ ours: mine, theirs: others })
+      ;[mine, others] = [[], []]
+      i += 1
+      j += 1
+    } else if (other && (!one || (lengths[i]?.[j + 1] ?? 0) >= (lengths[i + 1]?.[j] ?? 0))) {
+      others.push(other)
+      j += 1
+    } else if (one) {
+      mine.push(one)
+      i += 1
+    }
+  }
+  return mine.length + others.length > 0 ? [...steps, { ours: mine, theirs: others }] : steps
+}
+
+/** Length of the longest common subsequence from each pair of positions on. */
+function commonLengths(ours: readonly Part[], theirs: readonly Part[]): number[][] {
+  const lengths = Array.from({ length: ours.length + 1 }, () => new Array<number>(theirs.length + 1).fill(0))
+  for (let i = ours.length - 1; i >= 0; i -= 1) {
+    for (let j = theirs.length - 1; j >= 0; j -= 1) {
+      const [row, below] = [lengths[i] ?? [], lengths[i + 1] ?? []]
+      row[j] = ours[i]?.text === theirs[j]?.text ? (below[j + 1] ?? 0) + 1 : Math.max(below[j] ?? 0, row[j + 1] ?? 0)
+    }
+  }
+  return lengths
+}
+
+function describe({ ours, theirs }: Step, { asked, cached }: { asked: string; cached: string }): Difference {
+  const place = (stretch: readonly Part[], end: number) => {
+    const [first, last] = [stretch[0], stretch.at(-1)]
+    return first && last ? { start: first.at, end: last.at + last.text.length } : { start: end, end }
+  }
+  const [one, other] = [place(ours, asked.length), place(theirs, cached.length)]
+  return {
+    kind: kindOf(ours, theirs),
+    askedText: asked.slice(one.start, one.end),
+    cachedText: cached.slice(other.start, other.end),
+    askedAt: one.start,
+    cachedAt: other.start,
+  }
+}
+
+function kindOf(ours: readonly Part[], theirs: readonly Part[]): DifferenceKind {
+  const both = [...ours, ...theirs].map(({ text }) => text.toLowerCase())
+  const fold = (stretch: readonly Part[]) => stretch.map(({ text }) => text.toLowerCase()).join(' ')
+  if (fold(ours) === fold(theirs)) return 'letter-case'
+  if (both.some(text => text.startsWith('"') || text.startsWith('`'))) return 'quotation'
+  if (both.some(text => /\p{N}/u.test(text))) return 'number'
+  if (both.some(text => negations.has(text) || text.endsWith("n't"))) return 'negation'
+  if (both.every(text => !/\p{L}/u.test(text))) return 'sign'
+  if (both.some(text => modals.has(text))) return 'modality'
+  if (both.some(text => persons.has(text))) return 'person'
+  return ours.length === 0 || theirs.length === 0 ? 'added-words' : 'words'
+}
+
+function firstDifference(asked: string, cached: string): Difference {
+  let at = 0
+  while (at < asked.length && asked[at] === cached[at]) at += 1
+  const shown = (text: string) => text.slice(at, at + SHOWN_CHARS)
+  return { kind: 'verbatim', askedText: shown(asked), cachedText: shown(cached), askedAt: at, cachedAt: at }
+}

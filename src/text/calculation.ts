@@ -1,0 +1,48 @@
+/** Writes a calculation in words with figures and signs: "five times 6" becomes "5 × 6". */
+import { operators } from './patterns.ts'
+
+const units =
+  'zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen'
+const tens = 'twenty thirty forty fifty sixty seventy eighty ninety'
+const values: ReadonlyMap<string, number> = new Map([
+  ...units.split(' ').map((word, at) => [word, at] as const),
+  ...tens.split(' ').map((word, at) => [word, 20 + 10 * at] as const),
+])
+const opening = /^(?:(?:what is|how much is|calculate|compute|solve) )?(.+)$/
+const figure = /^-?\d+(?:\.\d+)?$/
+/** Longest first: two words may be one operator. */
+const MOST_WORDS = 2
+
+/** Null when it is anything but operands with operators between them. "3 times 2 days ago" is no calculation. */
+export function writeCalculation(sentence: string): string | null {
+  const words = opening.exec(sentence)?.[1]?.split(' ') ?? []
+  const written: string[] = []
+  for (let at = 0; at < words.length; ) {
+    const isOperand = written.length % 2 === 0
+    const found = isOperand ? operandAt(words, at) : operatorAt(words, at)
+    if (!found) return null
+    written.push(found.text)
+    at += found.length
+  }
+  return written.length > 2 && written.length % 2 === 1 ? `what is ${written.join(' ')}` : null
+}
+
+function operandAt(words: readonly string[], at: number): { text: string; length: number } | null {
+  const word = words[at] ?? ''
+  if (figure.test(word)) return { text: word, length: 1 }
+  const [ten = '', unit] = word.split('-')
+  const value = values.get(ten)
+  if (value === undefined) return null
+  const more = values.get(unit ?? words[at + 1] ?? '') ?? 0
+  if (value >= 20 && more > 0 && more < 10) return { text: String(value + more), length: unit === undefined ? 2 : 1 }
+  return unit === undefined ? { text: String(value), length: 1 } : null
+}
+
+function operatorAt(words: readonly string[], at: number): { text: string; length: number } | null {
+  for (let length = MOST_WORDS; length > 0; length -= 1) {
+    const text = words.slice(at, at + length).join(' ')
+    const sign = operators.find(([pattern]) => pattern.test(text))?.[1]
+    if (sign !== undefined) return { text: sign, length }
+  }
+  return null
+}

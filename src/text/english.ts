@@ -1,0 +1,240 @@
+/** Writes English questions and requests in one way, by the table of patterns. */
+import { writeCalculation } from './calculation.ts'
+import { writeLowerCase } from './letter-case.ts'
+import { isWord, lemmasOf } from './lexicon.ts'
+import * as patterns from './patterns.ts'
+import { asksForLetters, asksForMaker, isProtected, mayHoldTitle, speaksOfItself } from './protected.ts'
+import type { Token } from './tokenize.ts'
+import { auxiliaries, foreignWords, functionWords, openers, questionWords, requestVerbs, wordSet } from './words.ts'
+
+/** Longer texts are documents, which are compared unchanged. */
+const MAX_WORDS = 60
+/** In a quotation, for a space: no pattern looks into it. */
+const HELD_SPACE = '\uE000'
+
+/** Returns the normalized sentence; null for anything but plain English questions and requests. */
+export function writeEnglish(tokens: readonly Token[]): string | null {
+  const sum = tokens.every(({ kind }) => kind !== 'word') ? writeCalculation(joinKeys(tokens)) : null
+  if (sum !== null) return sum
+  if (tokens.length > 2 * MAX_WORDS || !isEnglish(tokens) || isProtected(joinLines(tokens))) return null
+  const wished = tokens.map(({ key }) => key.toLowerCase()).join(' ')
+  if (patterns.onlyCourtesy.test(wished)) return wished.replace(/^thank you\b/, 'thanks').replace(/ [.!]$/, '')
+  const keys = writeLowerCase(tokens).map(key => key.replaceAll(' ', HELD_SPACE))
+  const isTitled = mayHoldTitle(keys.map(key => key.toLowerCase()))
+  const trimmed = trimCourtesy(keys.join(' '))
+  const { rest, isInquiry } =
+    isTitled && !asksForMaker(trimmed.rest) ? { rest: keys.join(' '), isInquiry: false } : trimmed
+  if (speaksOfItself(rest)) return null
+  const written = / [.?!] [^.?!]/.test(rest) ? writeSentences(rest) : writeSentence(rest, { isTitled, isInquiry })
+  return written?.replaceAll(HELD_SPACE, ' ') ?? null
+}
+
+/** A greeting and thanks may stand in lines of their own. */
+function joinLines(tokens: readonly Token[]): readonly Token[] {
+  const breaks = tokens.flatMap(({ opensLine }, at) => (opensLine ? [at] : []))
+  const [first = 0, last = first] = [breaks[0], breaks.at(-1)]
+  const isLoose = (at: number) =>
+    (at === first &&
+      patterns.greetings.test(`${joinKeys(tokens.slice(0, at))} x`) &&
+      joinKeys(tokens.slice(0, at)).length < 24) ||
+    (at === last && patterns.thanks.test(` . ${joinKeys(tokens.slice(at))}`))
+  return breaks.every(isLoose)
+    ? tokens.map(token => (token.opensLine ? { ...token, opensLine: false } : token))
+    : tokens
+}
+
+/** As in a sum, whose question mark asks for its result. */
+function joinKeys(tokens: readonly Token[]): string {
+  return tokens
+    .map(({ key }) => key)
+    .join(' ')
+    .replace(/ [?=]$| = \?$/, '')
+}
+
+function isEnglish(tokens: readonly Token[]): boolean {
+  const words = tokens.filter(({ kind }) => kind === 'word').map(({ key }) => key)
+  if (words.length > MAX_WORDS || words.some(word => foreignWords.has(word) || /[^A-Za-z'-]/.test(word))) return false
+  const known = words.filter(word => isKnown(word.toLowerCase()))
+  return words.length > 0 && 2 * known.length >= words.length && known.length > 0
+}
+
+function isKnown(lower: string): boolean {
+  return functionWords.has(lower) || openers.has(lower) || lower.includes("'") || isWord(lower)
+}
+
+interface Rest {
+  rest: string
+  /** Whether what is left was the object of "tell me". */
+  isInquiry: boolean
+}
+
+/** Removes courtesy at both ends, unless what is left would not ask for anything. */
+function trimCourtesy(sentence: string): Rest {
+  let rest = sentence
+  let isInquiry = false
+  for (let before = ''; before !== rest; ) {
+    before = rest
+    rest = strip(rest, patterns.greetings)
+    const inquiry = stripInquiry(rest)
+    isInquiry = inquiry === rest ? isInquiry : true
+    rest = inquiry
+    for (const filler of patterns.fillers) rest = strip(rest, filler)
+    if (rest !== before) rest = openInSmall(rest)
+    const requested = strip(rest, patterns.requests)
+    if (!patterns.conditions.test(requested)) rest = requested
+  }
+  const opened = isInquiry || asks(rest) ? rest : sentence
+  return { rest: trimThanks(opened === sentence ? sentence : opened), isInquiry: isInquiry && opened !== sentence }
+}
+
+/** What courtesy stood before may begin with a capital. */
+function openInSmall(sentence: string): string {
+  const [first = ''] = sentence.split(' ')
+  const lower = first.toLowerCase()
+  return openers.has(lower) && first.slice(1) === lower.slice(1) ? lower + sentence.slice(first.length) : sentence
+}
+
+/** Only in lower case but for its first letter: in capitals it may be a title. */
+function strip(sentence: string, pattern: RegExp): string {
+  const [found = ''] = pattern.exec(sentence) ?? []
+  return /[A-Z]/.test(found.slice(1)) ? sentence : sentence.slice(found.length)
+}
+
+/** "Tell me" is courtesy before a question and before a thing, but not in "tell me a joke", "do you know Java". */
+function stripInquiry(sentence: string): string {
+  const [found = ''] = patterns.inquiries.exec(sentence) ?? []
+  const rest = strip(sentence, patterns.inquiries)
+  if (rest === sentence) return sentence
+  const [first = '', second = ''] = rest.split(' ')
+  if (questionWords.has(first)) return /^do(?:es)? /.test(found) && second === 'to' ? sentence : rest
+  const isTold = /\b(?:tell me|know) $/i.test(found) && !/^(?:do|does) /i.test(found)
+  return isTold && first === 'the' && / of /.test(rest) && !auxiliariesIn(rest) ? rest : sentence
+}
+
+function auxiliariesIn(sentence: string): boolean {
+  return sentence.split(' ').some(word => auxiliaries.has(word))
+}
+
+function trimThanks(sentence: string): string {
+  const thanked = sentence.replace(patterns.thanks, found => (/^ [,.]/.test(found) ? '' : found.slice(0, 2).trimEnd()))
+  const ended = thanked.trim() === '' || (thanked !== sentence && isAskedAbout(sentence)) ? sentence : thanked
+  const [found = ''] = patterns.plea.exec(ended) ?? []
+  if (found === '' || found.length === ended.length) return ended
+  const before = ended.slice(0, -found.length)
+  if (!/^ [,.!?]/.test(found) && patterns.beforeObject.test(before)) return ended
+  return before + (found.endsWith('?') || /^ \?/.test(found) ? ' ?' : '')
+}
+
+/** Whether the courtesy is the question's subject: "How do I sign off, kind regards?" */
+function isAskedAbout(sentence: string): boolean {
+  return sentence.endsWith('?')
+}
+
+/** Whether it begins like a question or a request. "Please don't go" asks for nothing. */
+function asks(sentence: string): boolean {
+  const [first = ''] = sentence.split(' ')
+  const lower = first.toLowerCase()
+  return openers.has(lower) && !lower.endsWith("n't")
+}
+
+const firstPersons = wordSet("i i'm i've i'll my we we're we've our")
+
+/** Of several sentences, some may be material for the others. Only questions, and what the user says of himself, are normalized. */
+function writeSentences(text: string): string | null {
+  const sentences = text.match(/[^.?!]+(?:[.?!] ?)+|[^.?!]+$/g) ?? []
+  if (!sentences.some(asks)) return null
+  if (sentences.some(sentence => requestVerbs.has(sentence.split(' ')[0] ?? ''))) return text
+  return sentences
+    .map(each => (asks(each) || firstPersons.has(each.split(' ')[0] ?? '') ? expand(each) : each))
+    .join('')
+}
+
+function expand(sentence: string): string {
+  return patterns.contractions.reduce((written, [pattern, full]) => written.replace(pattern, full), sentence)
+}
+
+function writeSentence(
+  sentence: string,
+  { isTitled, isInquiry }: { isTitled: boolean; isInquiry: boolean },
+): string | null {
+  const isAsked = asks(sentence) || isInquiry
+  const bare = isInquiry ? sentence.replace(/ [.?!]$/, '') : trimClosingMark(sentence, isAsked)
+  if (!isAsked) return writeThing(sentence, bare, isTitled)
+  if (bare.split(' ').length < 2 && /[.?!]/.test(sentence)) return sentence
+  const [first = '', ...rest] = bare.split(' ')
+  const spoken = isTitled || isMentioned(bare) ? [expand(`${first} `).trimEnd(), ...rest].join(' ') : expand(bare)
+  const asked = isInquiry ? writeInquiry(spoken) : spoken
+  if (asksForLetters(asked)) return asked
+  return writeCalculation(asked) ?? writeQuestion(asked)
+}
+
+/** A contraction that is asked about: "when do I use it's", "its or it's". */
+function isMentioned(sentence: string): boolean {
+  return /(?:(?:^| )(?:not|or|versus|vs|between|uses?|used|using|than|write|type|put|with|for|from|into|by|about|like|of|is|are|was|were|do|does|did|can) \w+'\w+)|\w+'\w+ (?:or|versus|vs|and)\b|(?:'s|'re|'m|'ve|'ll)$|\b(?:mean|means|meaning|meant)$/.test(
+    sentence,
+  )
+}
+
+function writeQuestion(sentence: string): string {
+  return patterns.questions.reduce((written, [pattern, instead]) => written.replace(pattern, instead), sentence)
+}
+
+function writeInquiry(sentence: string): string {
+  if (/^the /.test(sentence)) return `what is ${sentence}`
+  return sentence
+    .replace(patterns.reported, '$1 $3 $2')
+    .trimEnd()
+    .replace(patterns.reportedHow, '$1 $3 $2$4')
+    .replace(/ {2,}/g, ' ')
+    .trimEnd()
+}
+
+/** A thing alone with a question mark, or "… of …", asks what it is. */
+function writeThing(sentence: string, bare: string, isTitled: boolean): string | null {
+  const calculated = writeCalculation(bare)
+  if (calculated !== null) return calculated
+  const written = patterns.bareThing.exec(bare)?.[1]
+  const words = written?.split(' ') ?? []
+  const isThing =
+    (sentence.endsWith(' ?') || / of /.test(bare)) && words.length > 0 && words.every(mayBeOfThing) && isNoun(words)
+  if (!isThing || isTitled || written === undefined) return null
+  return writeQuestion(`what is ${bare}`)
+}
+
+const inThings = wordSet('of in the a an for to and between on at from with by')
+
+function mayBeOfThing(word: string): boolean {
+  return inThings.has(word) || !(functionWords.has(word) || openers.has(word) || word.includes("'"))
+}
+
+/** Begins with a noun or what stands before one, and not with a verb: "reset password?" asks for something else. */
+function isNoun([first = '', second]: readonly string[]): boolean {
+  const lemmas = lemmasOf(first)
+  const isNamed = second !== undefined && /^(?:of|in)$/.test(second)
+  return (
+    lemmas.some(({ kind }) => kind === 'n' || kind === 'a') &&
+    (isNamed || lemmas[0]?.kind !== 'v') &&
+    (isNamed || !lemmas.some(({ kind, form }) => kind === 'v' && form === 'plain'))
+  )
+}
+
+/** With a full stop these are other words: 3 in., Co., Sun. */
+const abbreviated = wordSet(
+  'co in no st dr mr mrs ms jr sr inc ltd corp etc vs jan mar apr jun jul aug sep sept oct nov dec mon tue wed thu fri sat sun a p m',
+)
+const markable = wordSet('of is the a an mean means called does do use using with and or to in for')
+const exclaimed = wordSet('explain describe list give show help')
+
+/** Removes the final mark of what asks; one that may be an operand, a name's part or the subject stays. */
+function trimClosingMark(sentence: string, isAsked: boolean): string {
+  const [found = ''] = /(?: [.?!])+$/.exec(sentence) ?? []
+  const bare = sentence.slice(0, sentence.length - found.length)
+  const marks = found.replaceAll(' ', '')
+  const last = bare.split(' ').at(-1) ?? ''
+  if (marks === '' || bare === '' || (!isAsked && marks !== '?')) return sentence
+  const stops = marks.split('.').length - 1
+  if (stops > 1 || (stops > 0 && (marks.length > 1 || abbreviated.has(last.toLowerCase())))) return sentence
+  if (marks.startsWith('!') && !(exclaimed.has(sentence.split(' ')[0] ?? '') && /^[a-z]+$/.test(last))) return sentence
+  const isLoose = /^[A-Za-z'-]{2,}$/.test(last) && !markable.has(last.toLowerCase())
+  return isLoose || (marks.length === 1 && marks === '?' && !/^[-+×÷*/=]$/.test(last)) ? bare : sentence
+}

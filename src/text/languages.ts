@@ -1,0 +1,143 @@
+/** Writes questions in German, French, Spanish, Italian and Portuguese one way: the first word's case, courtesy, the closing mark. */
+import type { Pattern } from './patterns.ts'
+import type { Token } from './tokenize.ts'
+import { wordSet } from './words.ts'
+
+interface Language {
+  /** First words of questions and requests. */
+  readonly openers: ReadonlySet<string>
+  /** A text without one of these is in another language. */
+  readonly known: ReadonlySet<string>
+  /** Courtesy before a question, and forms of a question with the same meaning. */
+  readonly patterns: readonly Pattern[]
+  /** A text with one of these is about wording. */
+  readonly wording: RegExp
+}
+
+const MAX_WORDS = 60
+
+const languages: readonly Language[] = [
+  {
+    openers: wordSet(
+      'was wer wen wem wie wo wann warum wieso weshalb welche welcher welches welchen wohin woher wieviel ist sind kann darf muss soll gibt hat haben wird werden erkläre erklär nenne beschreibe',
+    ),
+    known: wordSet(
+      'der die das den dem des ein eine einen einem einer eines ist sind und oder nicht ich man für von mit auf im in zu zum zur bei viele viel hat gibt es kann mein meine meinen wie was wo',
+    ),
+    patterns: [
+      [/^(?:hallo|hi|guten (?:tag|morgen|abend))(?: [,!.])? /i, ''],
+      [/^bitte(?: ,)? /i, ''],
+      [/^(?:(?:kannst|könntest) du|(?:können|könnten) sie) (?:mir )?(?:bitte )?(?:sagen|erklären)(?: ,)? /i, ''],
+      [/^(?:sag|sage|erkläre?|verrate?|sagen sie|erklären sie) (?:mir|uns)(?: bitte)?(?: ,)? /i, ''],
+      [/^(?:weißt du|wissen sie)(?: ,)? /i, ''],
+      [/(?: [,.!?])? (?:bitte|(?:vielen |besten )?dank(?:e)?(?: schön)?(?: im voraus)?)(?: [.!])?$/i, ''],
+      [/^(wie \p{L}+|was|wo|wer) (?!ist |sind )((?:[^ ,]+ )+)(ist|sind)$/u, '$1 $3 $2'],
+    ],
+    wording:
+      /\b(?:übersetz|korrigier|formulier|umformulier|zusammenfass|fasse|buchstab|wort\b|wörter|satz\b|sätze|silbe|zeichen|text|absatz|rechtschreib|grammatik|schreib|geschrieben|sag|heißt|sagt\b|reimt|groß|klein|richtig|falsch|fehler|wiederhol|folgende|artikel|plural|komma|antwort|brief|gruß|höflich|nachricht|frage)/i,
+  },
+  {
+    openers: wordSet(
+      "que qui quoi quel quelle quels quelles comment pourquoi où quand combien est-ce qu'est-ce c'est explique expliquez décris donne peut-on puis-je",
+    ),
+    known: wordSet(
+      'le la les un une des du de est sont et ou je mon ma mes dans avec pour quel quelle que qui à en au',
+    ),
+    patterns: [
+      [/^(?:bonjour|salut|bonsoir)(?: [,!.])? /i, ''],
+      [/^s'il (?:te|vous) plaît(?: ,)? /i, ''],
+      [/^(?:peux-tu|pouvez-vous|pourrais-tu|pourriez-vous) (?:me |nous )?(?:dire|expliquer) /i, ''],
+      [/^(?:dis|dites|explique|expliquez)-moi /i, ''],
+      [/^(?:sais-tu|savez-vous) /i, ''],
+      [/(?: [,.!?])? (?:s'il (?:te|vous) plaît|merci(?: beaucoup| d'avance)?)(?: [.!?])?$/i, ''],
+      [/^comment (?:puis-je|peut-on|faire pour|est-ce que je peux|je peux) (?=\S+(?:er|ir|re)\b)/i, 'comment '],
+    ],
+    wording:
+      /\b(?:tradui|traduc|corrig|résum|reformul|épel|orthograph|grammair|mot|mots|phrase|phrases|texte|lettre|lettres|accent|virgule|répèt|répét|écri|dire\b|dit\b|signifi|pronon|pluriel|conjug|poli)/i,
+  },
+  {
+    openers: wordSet(
+      'qué quién quiénes cuál cuáles cómo dónde cuándo cuánto cuánta cuántos cuántas por explica explique describe define es son hay puedo',
+    ),
+    known: wordSet(
+      'el la los las un una unos unas de del es son y o mi mis en con para por qué cómo cuál que se al lo hay',
+    ),
+    patterns: [
+      [/^(?:hola|buenos días|buenas tardes|buenas noches)(?: [,!.])? /i, ''],
+      [/^por favor(?: ,)? /i, ''],
+      [/^(?:puedes|podrías|puede|podría|me puedes|me podrías|me puede) (?:decirme|explicarme|decir|explicar) /i, ''],
+      [
+        /^(?:dime|dígame|explícame|explíqueme|sabes|sabe)(?: ,)? (?=qué|quién|cuál|cómo|dónde|cuándo|cuánt|por qué)/i,
+        '',
+      ],
+      [/(?: [,.!?])? (?:por favor|(?:muchas )?gracias(?: de antemano)?)(?: [.!?])?$/i, ''],
+    ],
+    wording:
+      /\b(?:traduc|corrig|resum|reformul|deletre|ortograf|gramátic|palabra|frase|oración|texto|letra|acento|tilde|coma\b|repit|repet|escrib|dice|decir\b|significa|pronunci|plural|conjug|cortés)/i,
+  },
+  {
+    openers: wordSet(
+      "che cosa chi quale quali come dove quando quanto quanta quanti quante perché cos'è qual spiega descrivi è sono posso",
+    ),
+    known: wordSet(
+      "il lo la i gli le un uno una di del della dei è sono e o mio mia miei mie in con per che come qual a da si c'è",
+    ),
+    patterns: [
+      [/^(?:ciao|salve|buongiorno|buonasera)(?: [,!.])? /i, ''],
+      [/^per (?:favore|piacere)(?: ,)? /i, ''],
+      [/^(?:puoi|potresti|può|potrebbe) (?:dirmi|spiegarmi) /i, ''],
+      [/^(?:dimmi|mi dica|spiegami|sai|sa)(?: ,)? (?=che|chi|qual|come|dove|quando|quant|perché|cos)/i, ''],
+      [/(?: [,.!?])? (?:per (?:favore|piacere)|grazie(?: mille| in anticipo)?)(?: [.!?])?$/i, ''],
+    ],
+    wording:
+      /\b(?:tradu|corregg|riassum|riformul|sillab|ortograf|grammatic|parol|frase|frasi|testo|letter|accent|virgol|ripet|scriv|scritt|dice|dire\b|significa|pronunci|plural|coniug|cortes)/i,
+  },
+  {
+    openers: wordSet(
+      'que quem qual quais como onde quando quanto quanta quantos quantas por explique explica descreva defina é são há posso o',
+    ),
+    known: wordSet(
+      'o a os as um uma uns umas de do da dos das é são e ou meu minha meus em no na com para por que como qual se ao há',
+    ),
+    patterns: [
+      [/^(?:olá|oi|bom dia|boa tarde|boa noite)(?: [,!.])? /i, ''],
+      [/^por favor(?: ,)? /i, ''],
+      [/^(?:você )?(?:pode|poderia|podes|consegue) (?:me )?(?:dizer|explicar|dizer-me|explicar-me) /i, ''],
+      [
+        /^(?:me diga|diga-me|diz-me|me explique|você sabe|sabe)(?: ,)? (?=que|quem|qual|como|onde|quando|quant|por que)/i,
+        '',
+      ],
+      [/(?: [,.!?])? (?:por favor|(?:muito )?obrigad[oa](?: desde já)?)(?: [.!?])?$/i, ''],
+    ],
+    wording:
+      /\b(?:tradu|corrij|corrig|resum|reformul|soletr|ortograf|gramátic|palavra|frase|texto|letra|acento|vírgula|repit|repet|escrev|escrit|diz\b|dizer\b|significa|pronunci|plural|conjug|educad)/i,
+  },
+]
+
+/** Returns the normalized question; null when it is in no language of the table, or about wording. */
+export function writeForeign(tokens: readonly Token[]): string | null {
+  const isPlain = tokens.every(
+    ({ kind, key, opensLine }, at) =>
+      (kind === 'word' || (kind === 'mark' && /^[?!.,¿¡]$/.test(key)) || kind === 'number') && !(opensLine && at > 0),
+  )
+  if (!isPlain || tokens.length > MAX_WORDS) return null
+  const sentence = tokens.map(({ key }) => key).join(' ')
+  for (const language of languages) {
+    const written = writeIn(language, sentence)
+    if (written !== null) return written
+  }
+  return null
+}
+
+function writeIn({ openers, known, patterns, wording }: Language, sentence: string): string | null {
+  const opened = sentence.replace(/[¿¡] ?/g, '')
+  const asked = patterns
+    .reduce((rest, [pattern, instead]) => rest.replace(pattern, instead), opened.replace(/ \?$/, ''))
+    .trim()
+  if (wording.test(asked)) return null
+  const [first = '', ...rest] = asked.split(' ')
+  const lower = first.toLowerCase()
+  if (!openers.has(lower) || rest.length === 0 || !rest.some(word => known.has(word)) || / [.!?]/.test(asked))
+    return null
+  return [lower, ...rest].join(' ')
+}

@@ -1,0 +1,103 @@
+/** Writes words in lower case where that changes no meaning: a sentence's beginning, a shouted prompt, names that are no other word. */
+import { isAcronym, isOnlyName, isWord, mayBeName } from './lexicon.ts'
+import type { Token } from './tokenize.ts'
+import { auxiliaries, functionWords, openers, wordSet } from './words.ts'
+
+/** After one of these, or at the end, "I" is a symbol: the electric current, or a number. */
+const beforeSymbol = wordSet(`
+  is are does has the a an of for in to with by on like equals = between find calculate compute solve measure derive define type part
+  class phase war grade vitamin group number
+`)
+/** A text with one of these is about formulas or programs: "can i be negative". */
+const besideSymbol = wordSet(`
+  loop loops array arrays index indices integer matrix complex imaginary negative positive zero squared equal equals exponent vector sum
+`)
+/** An identifier follows these words: "import html" and "import HTML" differ. */
+const beforeIdentifier = wordSet(
+  'import imports require include includes new class def function const let var module namespace struct enum extends package keyword',
+)
+
+/** The tokens' keys. Quotations, code and measures stay as they are. */
+export function writeLowerCase(tokens: readonly Token[]): string[] {
+  const isShouted = shouts(tokens)
+  return tokens.map((token, at) => {
+    if (token.kind !== 'word') return token.key
+    const lower = token.key.toLowerCase()
+    if (isShouted) return lower
+    if (/^I(?:'|$)/.test(token.key)) return isSymbol(tokens, at) ? token.key : lower
+    const isOpening = at === 0 || /^[.?!]$/.test(tokens[at - 1]?.key ?? '')
+    const isSmall = (isOpening && opensInSmall(token.key, at === 0)) || standsAlone(tokens, at)
+    return isSmall || isNameAlone(tokens, at) ? lower : token.key
+  })
+}
+
+/** Three words or more, all in capitals, all of them English words. */
+function shouts(tokens: readonly Token[]): boolean {
+  const words = tokens.filter(({ kind }) => kind === 'word').map(({ key }) => key)
+  const isLoud = words.length > 2 && words.every(word => word === word.toUpperCase())
+  return (
+    isLoud && words.some(word => openers.has(word.toLowerCase())) && words.every(word => isCommon(word.toLowerCase()))
+  )
+}
+
+function isCommon(lower: string): boolean {
+  return (
+    lower.length < 3 ||
+    functionWords.has(lower) ||
+    openers.has(lower) ||
+    lower.includes("'") ||
+    isWord(lower) ||
+    isOnlyName(lower)
+  )
+}
+
+/** Whether a capitalised word at the beginning is the same in lower case: "Boiling point", but not "Polish food". */
+function opensInSmall(word: string, isFirst: boolean): boolean {
+  const lower = word.toLowerCase()
+  if (word[0] === lower[0] || word.slice(1) !== lower.slice(1)) return false
+  if (openers.has(lower) || functionWords.has(lower)) return true
+  return isFirst && isWord(lower) && !mayBeName(lower)
+}
+
+/** A capital without reason: "What is The best way", "the Best way". Beside another capital it may be part of a title. */
+function standsAlone(tokens: readonly Token[], at: number): boolean {
+  const { key = '' } = tokens[at] ?? {}
+  if (!/^(?:The|And|Of|For|With|From|Best|Good|Is|Are|To|In)$/.test(key)) return false
+  const [before, next] = [tokens[at - 1], tokens[at + 1]]
+  return (
+    at > 0 &&
+    next?.kind === 'word' &&
+    isSmall(next.key) &&
+    (at === 1 || (before?.kind === 'word' && isSmall(before.key)))
+  )
+}
+
+function isSmall(word: string): boolean {
+  return word === word.toLowerCase()
+}
+
+/** A name that is no other word in lower case: "France", "HTML", "JavaScript". In another shape it may be something else: "fRance". */
+function isNameAlone(tokens: readonly Token[], at: number): boolean {
+  const { key = '' } = tokens[at] ?? {}
+  const lower = key.toLowerCase().replace(/'s$/, '')
+  if (key.length < 3 || key === lower || functionWords.has(lower) || !isOnlyName(lower)) return false
+  const before = tokens[at - 1]?.key.toLowerCase() ?? ''
+  // "An Einstein", "a Panama" mean something else; "what does Marx mean" asks about a person.
+  if (beforeIdentifier.has(before) || /^an?$/.test(before) || tokens.some(token => /^(?:mean|defin)/i.test(token.key)))
+    return false
+  const bare = key.replace(/'s$/, '')
+  const isCapitalised = bare.slice(1) === lower.slice(1) && !isAcronym(lower)
+  return isCapitalised || bare === bare.toUpperCase() || innerCapital.test(bare)
+}
+
+/** "JavaScript", "GitHub", "iPhone", "MySQL", "ChatGPT", "eBay". */
+const innerCapital = /^(?:[A-Z][a-z]+[A-Z][a-z]+|[a-z]{1,2}[A-Z][a-z]+|[A-Z][a-z]{1,6}[A-Z]{2,4}|[a-z]{1,2}[A-Z]{2})$/
+
+function isSymbol(sentence: readonly Token[], at: number): boolean {
+  if (sentence[at]?.key !== 'I') return false
+  const [before, next] = [sentence[at - 1]?.key.toLowerCase() ?? '', sentence[at + 1]]
+  const ends = next === undefined || next.kind === 'mark' || next.kind === 'operator'
+  const isValue = next?.key === 'be' && sentence[at + 2]?.kind === 'number'
+  if (isValue || sentence.some(({ key }) => besideSymbol.has(key.toLowerCase()))) return true
+  return beforeSymbol.has(before) || (ends && !auxiliaries.has(before))
+}

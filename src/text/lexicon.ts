@@ -1,0 +1,194 @@
+/** English words: their inflections, names, synonyms, opposites and relatives, from WordNet (compiled by scripts/build-lexicon.ts). */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { brotliDecompressSync } from 'node:zlib'
+import { LRUCache } from 'lru-cache'
+
+export type WordKind = 'n' | 'v' | 'a' | 'r'
+/** `plain`: none. `s`: plural, or third person. `d`: past or participle. */
+export type Inflection = 'plain' | 's' | 'd' | 'ing' | 'er' | 'est'
+
+export interface Lemma {
+  readonly word: string
+  readonly kind: WordKind
+  readonly form: Inflection
+}
+
+interface Entry {
+  readonly isName: boolean
+  readonly isAlwaysName: boolean
+  readonly isAcronym: boolean
+  /** Numbers of its senses by kind, the most frequent first. */
+  readonly senses: Readonly<Record<WordKind, readonly number[]>>
+  readonly opposites: readonly string[]
+  /** Words of another form with the same root, and what an adjective measures: "deep" has "depth", "tall" has "height". */
+  readonly relatives: readonly string[]
+}
+
+/** How two words relate; null: not, or not that the lexicon knows. */
+export type Relation = 'synonym' | 'relative' | 'opposite' | 'neighbour' | null
+
+interface Lexicon {
+  /** Sorted lines, one a word. */
+  readonly lines: string
+  readonly irregular: ReadonlyMap<string, readonly Lemma[]>
+  /** The number of each sense's more general sense; its own where there is none. */
+  readonly parents: Int32Array
+}
+
+let loaded: Lexicon | undefined
+const entries = new LRUCache<string, { entry: Entry | null }>({ max: 4_096 })
+const kinds: readonly WordKind[] = ['n', 'v', 'a', 'r']
+
+/** Loads at the first question: a process that matches no text needs no lexicon. */
+function lexicon(): Lexicon {
+  if (loaded) return loaded
+  const packed = readFileSync(join(import.meta.dirname, 'lexicon.txt.br'))
+  const [lines = '', forms = '', more = ''] = brotliDecompressSync(packed).toString('latin1').split('\n\n')
+  const irregular = Map.groupBy(forms.split('\n').map(readForm), ({ form }) => form)
+  const parents = Int32Array.from(more.split(','), (up, at) => (up === '' ? at : at - Number.parseInt(up, 36)))
+  loaded = {
+    lines: `\n${lines}\n`,
+    irregular: new Map([...irregular].map(([form, found]) => [form, found.map(({ lemma }) => lemma)])),
+    parents,
+  }
+  return loaded
+}
+
+const markedForms: Readonly<Record<string, [WordKind, Inflection]>> = {
+  d: ['v', 'd'],
+  s: ['n', 's'],
+  c: ['a', 'er'],
+  t: ['a', 'est'],
+}
+
+function readForm(line: string): { form: string; lemma: Lemma } {
+  const [form = '', word = '', mark = ''] = line.split('\t')
+  const [kind, inflection] = markedForms[mark] ?? ['v', 'd']
+  return { form, lemma: { word, kind, form: inflection } }
+}
+
+/** Finds a lower-case word's line by halving. */
+function lookUp(word: string): Entry | null {
+  const known = entries.get(word)
+  if (known) return known.entry
+  const entry = readLine(findLine(word))
+  entries.set(word, { entry })
+  return entry
+}
+
+function findLine(word: string): string | null {
+  const { lines } = lexicon()
+  let [low, high] = [0, lines.length - 1]
+  while (low < high) {
+    const start = lines.lastIndexOf('\n', (low + high) >> 1)
+    const end = lines.indexOf('\n', start + 1)
+    const tab = lines.indexOf('\t', start)
+    const found = lines.slice(start + 1, tab >= 0 && tab < end ? tab : end)
+    if (found === word) return lines.slice(start + 1, end)
+    if (found < word) low = end
+    else high = start
+  }
+  return null
+}
+
+function readLine(line: string | null): Entry | null {
+  if (line === null) return null
+  const [, name = '', senses = '', opposites = '', relatives = ''] = line.split('\t')
+  const lists = senses
+    .split(';')
+    .map(list => (list === '' ? [] : list.split(',').map(each => Number.parseInt(each, 36))))
+  const [n = [], v = [], a = [], r = []] = lists
+  return {
+    isName: name !== '',
+    isAlwaysName: name === 'N' || name === 'U',
+    isAcronym: name === 'U',
+    senses: { n, v, a, r },
+    opposites: opposites === '' ? [] : opposites.split(','),
+    relatives: relatives === '' ? [] : relatives.split(','),
+  }
+}
+
+const endings: ReadonlyArray<readonly [ending: string, instead: readonly string[], kind: WordKind, form: Inflection]> =
+  [
+    ['ies', ['y'], 'n', 's'],
+    ['es', ['', 'e'], 'n', 's'],
+    ['s', [''], 'n', 's'],
+    ['ies', ['y'], 'v', 's'],
+    ['es', ['', 'e'], 'v', 's'],
+    ['s', [''], 'v', 's'],
+    ['ied', ['y'], 'v', 'd'],
+    ['ed', ['', 'e'], 'v', 'd'],
+    ['ing', ['', 'e'], 'v', 'ing'],
+    ['er', ['', 'e'], 'a', 'er'],
+    ['est', ['', 'e'], 'a', 'est'],
+    ['ier', ['y'], 'a', 'er'],
+    ['iest', ['y'], 'a', 'est'],
+  ]
+
+/** The words that a lower-case word may be a form of; itself first, if it is one. Empty for an unknown word. */
+export function lemmasOf(word: string): readonly Lemma[] {
+  const entry = lookUp(word)
+  const own = kinds.filter(kind => (entry?.senses[kind].length ?? 0) > 0)
+  const irregular = lexicon().irregular.get(word) ?? []
+  return [...own.map(kind => ({ word, kind, form: 'plain' as const })), ...irregular, ...regularLemmas(word)]
+}
+
+function regularLemmas(word: string): Lemma[] {
+  return endings.flatMap(([ending, instead, kind, form]) => {
+    if (!word.endsWith(ending) || word.length < ending.length + 2 || word.endsWith('ss')) return []
+    const stem = word.slice(0, -ending.length)
+    const doubled = /^(?:ed|ing|er|est)$/.test(ending) && /([b-df-hj-np-tv-z])\1$/.test(stem) ? [stem.slice(0, -1)] : []
+    const bases = [...instead.map(end => stem + end), ...doubled]
+    return bases.filter(base => (lookUp(base)?.senses[kind].length ?? 0) > 0).map(base => ({ word: base, kind, form }))
+  })
+}
+
+/** Whether a lower-case word is an English word, not only a name. */
+export function isWord(word: string): boolean {
+  const entry = lookUp(word)
+  return (entry !== null && !entry.isAlwaysName) || lemmasOf(word).some(({ form }) => form !== 'plain')
+}
+
+/** Whether it is a name, and no word in lower case: "france", but not "turkey". */
+export function isOnlyName(word: string): boolean {
+  return lookUp(word)?.isAlwaysName === true && lemmasOf(word).every(({ form }) => form === 'plain')
+}
+
+/** Whether it is written in capitals where it is a name: "html". */
+export function isAcronym(word: string): boolean {
+  return lookUp(word)?.isAcronym === true
+}
+
+/** Whether it may be a name. */
+export function mayBeName(word: string): boolean {
+  return lookUp(word)?.isName === true
+}
+
+/** How two lower-case base forms relate; `kind` is what both are, null for any. */
+export function relationOf(one: string, other: string): Relation {
+  const [ours, theirs] = [lookUp(one), lookUp(other)]
+  if (!ours || !theirs) return null
+  if (ours.opposites.includes(other) || theirs.opposites.includes(one)) return 'opposite'
+  if (kinds.some(kind => shareSense(ours.senses[kind], theirs.senses[kind]))) return 'synonym'
+  if (ours.relatives.includes(other) || theirs.relatives.includes(one)) return 'relative'
+  return kinds.some(kind => areNear(ours.senses[kind], theirs.senses[kind])) ? 'neighbour' : null
+}
+
+/** A frequent sense of one is a sense of the other. */
+function shareSense(ours: readonly number[], theirs: readonly number[]): boolean {
+  return (
+    ours.slice(0, 2).some(sense => theirs.includes(sense)) || theirs.slice(0, 2).some(sense => ours.includes(sense))
+  )
+}
+
+/** Two kinds of one thing, or one a kind of the other. */
+function areNear(ours: readonly number[], theirs: readonly number[]): boolean {
+  const { parents } = lexicon()
+  const up = (senses: readonly number[]) =>
+    new Set(
+      senses.slice(0, 3).flatMap(sense => [sense, parents[sense] ?? sense, parents[parents[sense] ?? 0] ?? sense]),
+    )
+  const mine = up(ours)
+  return [...up(theirs)].some(sense => mine.has(sense))
+}

@@ -1,0 +1,113 @@
+/**
+ * The patterns of normalization, beside the specification's: filler words, question patterns, math operators (lower case is in
+ * `letter-case.ts`). Words and marks stand between single spaces. `NP` is what is asked about.
+ */
+
+export type Pattern = readonly [pattern: RegExp, instead: string]
+
+/** Before anything that asks: removed, with a mark after it. */
+export const greetings =
+  /^(?:(?:hi|hello|hey)(?: there| all| everyone| assistant)?|greetings|dear assistant|good (?:morning|afternoon|evening|day)|(?:just a )?quick question|excuse me|sorry to bother you)(?: [,.!])? (?=\S)/i
+
+/** Nothing but courtesy. */
+export const onlyCourtesy =
+  /^(?:hi|hello|hey|thanks|thank you|goodbye|bye|good (?:morning|afternoon|evening))(?: there| all| a lot| so much| very much)?(?: [.!])?$/
+
+/** Before a question or a request: removed. */
+export const fillers: readonly RegExp[] = [
+  /^(?:please|pls|plz|kindly)(?: ,)? /i,
+  /^(?:can|could|would|will) you (?:please|kindly|possibly)(?: ,)? /i,
+  /^would you (?:mind please|be (?:so kind as|kind enough) to) /i,
+  /^(?:i want|i need|i would like|i'd like) you to /i,
+  /^(?:i was wondering|i wonder|it would be great) if you could /i,
+]
+
+/** Before a question, or before what is asked about: removed. */
+export const inquiries =
+  /^(?:(?:(?:can|could|would|will) (?:you|anyone|someone|anybody|somebody) |please |kindly )*(?:tell me|let me know(?! when| if| whether| as))|(?:do you|do you happen to|does anyone) know|i (?:want|wanted|need|would like|would love) to (?:know|ask)|i'd (?:like|love) to (?:know|ask)|i(?: wonder| was wondering| am wondering|'m wondering| am curious|'m curious)|just curious|may i ask(?: you)?|can i ask you)(?: [,:])? (?=\S)/i
+
+/** Before these, "could you" asks for something. With other verbs it may ask whether it is possible. */
+export const requests =
+  /^(?:can|could) you (?=(?:explain|outline|elaborate|describe|define|suggest|recommend|discuss)\b(?! (?:away|an?)\b)|(?:give|show|help|teach) (?:me|us)\b|(?:list|name) (?:the|some|my|two|three|four|five|six|seven|eight|nine|ten|\d+)\b|(?:write|create|generate|draft|provide) (?:an?|the|some|my|two|three|four|five|six|seven|eight|nine|ten|\d+) (?:[a-z]+ )?(?:poem|haiku|story|essay|email|letter|script|function|program|query|list|table|summary|song|paragraph|plan|outline|report|article|joke|tweet|speech|review|recipe|example|description|advertisement|slogan)s?\b)/i
+/** They ask whether, or how well, it is possible: "could you explain relativity without equations". */
+export const conditions = / (?:as|by|without|yourself|alike|free|at|in|on|with|you|never|and)(?: |$)/i
+
+/** After what asks: removed, with a mark before it. */
+export const thanks =
+  /(?:^| [,.!?]) (?:(?:many |kind |best )?(?:thanks|thank you|thx|ty|cheers|regards)(?: a lot| a million| so much| very much)?(?: in advance| for (?:your|the) help| for helping)?|much appreciated|i (?:would )?appreciate it)(?: [.!])*$/i
+export const plea = /(?:(?<=\S) [,.!?])? (?:please|pls|plz)(?: [.!?])*$/i
+/** After these, "please" is no courtesy but what is asked about. */
+export const beforeObject =
+  /\b(?:of|with|to|for|the|an?|and|or|is|are|was|were|be|not|as|means?|meant|called|than|like|uses?|using|types?|write|about|how|i|you|we|they|he|she|it|that|who|which|says?|word|from|into|by)$/i
+
+/** Contractions with one meaning; the rest is left out. */
+export const contractions: readonly Pattern[] = [
+  [/\bwhats\b(?= )/g, 'what is'],
+  [
+    /\b(what|who|where|when|why|how|it|that|there|here|he|she)'s\b(?! (?:(?:he|she|it|they|we|you|i) )?(?:been|got|had|done|gone|become|\w+ed|\w+en|made|found|lost|won|come|left|said|brought|taught|kept|spent|sent|built|met|put|set|cut|hit|hurt|read|run|sung|drunk|worn|torn|drawn|shown|thrown)\b)/g,
+    '$1 is',
+  ],
+  [/\b(what|who|where|you|we|they)'re\b/g, '$1 are'],
+  [/\b(i)'m\b/g, '$1 am'],
+  [/\b(i|you|we|they)'ve\b/g, '$1 have'],
+  [/\b(i|you|he|she|it|we|they|what|who)'ll\b/g, '$1 will'],
+  [/\bcan't\b/g, 'cannot'],
+  [/\bwon't\b/g, 'will not'],
+  [/\b(do|does|did|is|are|was|were|have|has|had|could|should|would)n't\b/g, '$1 not'],
+]
+
+const reference =
+  '(?:it|this|that|these|those|they|you|i|we|me|us|him|her|them|my|your|our|his|their|all|everything|which|what|if|when|by)'
+/** At most three words, none of which refers to something: a thing whose meaning is asked. */
+const term = `(?!${reference}(?: |$))(?!.* (?:as|is|for|in|with|of) )(?=[a-z0-9 '-]{3,}$|(?:[A-Z]{2,}|"[^"]+")(?: mean)?$)(?!(?:love|life|living|existence|being|mom|mum|mother|dad|father|parents|brother|sister|wife|husband|boyfriend|girlfriend|boss|teacher|god|jesus|someone|somebody|everyone|anyone|people|man|woman|girl|guy|author|writer|poet|speaker|doctor|mark|will|trump|done)$)([^ .,!?]+(?: (?!to )[^ .,!?]+){0,2})`
+
+/** Question patterns, in this order. */
+export const questions: readonly Pattern[] = [
+  [/^how (?:do|can) i (?=[a-z])/, 'how to '],
+  [/^(?:what are )?(?:the |some )?steps to (?=[a-z])/, 'how to '],
+  [/^is there (?:a|any) way to (?=[a-z])/, 'how to '],
+  [/^which (?!of |one )(?=\S+ \S+ \S)/, 'what '],
+  [/^where can i /, 'where do i '],
+  [/^is it possible (?:for me )?to /, 'can i '],
+  [new RegExp(`^what does (?:the (?:word |term ))?${term} mean$`), 'what is $1'],
+  [
+    new RegExp(`^(?:what is |give (?:me )?)?(?:the |a )?(?:meaning|definition) of (?:the (?:word |term ))?${term}$`),
+    'what is $1',
+  ],
+  [new RegExp(`^what (?:is meant|do (?:you|we) mean) by ${term}$`), 'what is $1'],
+  [new RegExp(`^define (?:the (?:word |term ))?${term}$`), 'what is $1'],
+  // "Explain how vaccines work", "tell me what the capital is": asked directly.
+  [
+    /^(?:explain )?(how|why|where|when) ((?:(?:the|a|an|my) )?(?!do |does |did |is |are |can |to |i |you |we )[a-z'-]+(?: [a-z'-]+){0,3}) (work|happen|occur|exist|differ)$/,
+    '$1 do $2 $3',
+  ],
+  [
+    /^(?:explain )?(how|why|where|when) ((?:(?:the|a|an|my) )?(?!do |does |did |is |are |can |to |i |you |we )[a-z'-]+(?: [a-z'-]+){0,3}) (work|happen|occur|exist|differ)s$/,
+    '$1 does $2 $3',
+  ],
+  [/^explain (.+) to me$/, 'explain $1'],
+  [/^explain (?=(?:what|how|why|where|when|who) (?:is|are|was|were|do|does|did|can|to) )/, ''],
+  [
+    /^explain (?!what |how |why |where |when |who |to |that |if |whether |me |this$|that$|it$|yourself)(?!.* (?:to|for|like) )(?=\S)/,
+    'what is ',
+  ],
+  [/^(what is|what are) the (?!(?:two|three|four|five|six|seven|eight|nine|ten|\d+) )(?=[^ ]+(?: [^ ]+)? of )/, '$1 '],
+]
+
+/** A sentence that asks for a thing by naming it: "boiling point of water?" */
+export const bareThing =
+  /^(?:the |an? )?(?!(?:not|no|yes|ok|okay|sure|really|thanks|thank|hello|hi|hey|sorry|welcome|bye|goodbye|and|or|but|so|then|else|also|too|again|next|more|test)(?: |$))([^ .,!?]+(?: [^ .,!?]+){0,7})$/
+
+/** After an inquiry: "what the capital of France is". */
+export const reported =
+  /^(what|who|where) (?!.*\b(?:what|who|where|how|why|when|which)\b)(?!(?:i|you|we|they|he|she|it|is|are|was|were|do|does|did|can|to) )((?:[^ .,!?]+ )+)(is|are|was|were)$/
+export const reportedHow =
+  /^(how (?:tall|high|long|deep|old|big|large|wide|heavy|far|fast|many|much)|why|when) (?!(?:i|you|we|they|is|are|was|were|do|does|did|can|to|many|much) )((?:[^ .,!?]+ )+?)(is|are|was|were)( [^ .,!?]+)?$/
+
+/** Between operands alone: `3 times 4`. */
+export const operators: ReadonlyArray<readonly [RegExp, string]> = [
+  [/^(?:multiplied by|times|x|\*|×)$/, '×'],
+  [/^(?:divided by|over|\/|÷)$/, '÷'],
+  [/^(?:plus|\+)$/, '+'],
+  [/^(?:minus|−|-)$/, '-'],
+]

@@ -1,0 +1,150 @@
+/** Finds texts in which case, marks or words may matter: about wording, about themselves, about works with titles, about programs. */
+import type { Token } from './tokenize.ts'
+import { auxiliaries, wordSet } from './words.ts'
+
+/** A prompt with one of these is about words, its own or those of a text: it is compared unchanged. */
+const wordingWords = wordSet(`
+  translate translates translated translating translation translations rewrite rewrites rewritten rewriting rephrase rephrased reword
+  reworded paraphrase paraphrased paraphrasing summarize summarise summarized summarised summarizing summarising summary summaries
+  proofread proofreading correct corrects corrected correcting correction corrections correctly incorrect incorrectly wrong error errors
+  mistake mistakes fix fixed grammar grammatical grammatically ungrammatical syntax
+  spell spells spelled spelt spelling misspelled misspelt pronounce pronounced pronounces pronunciation pronounciation
+  letter letters word words wording sentence sentences syllable syllables character characters vowel vowels consonant consonants
+  capital-letter capitalize capitalise capitalized capitalised capitalization capitalisation uppercase lowercase titlecase casing
+  punctuation punctuate punctuated comma commas apostrophe apostrophes hyphen hyphens hyphenated semicolon typo typos
+  rhyme rhymes rhyming anagram anagrams palindrome palindromes acronym acronyms abbreviation abbreviations abbreviate abbreviated abbreviates
+  contraction contractions synonym synonyms antonym antonyms homophone homophones homograph plural singular noun verb adjective adverb
+  tense conjugate conjugation
+  repeat repeats repeated echo say says saying quote quotes quoted quotation phrase phrases idiom idioms verbatim literally literal
+  text texts paragraph paragraphs passage passages excerpt following below above line lines
+  digit digits numeral numerals roman alphabet alphabetical alphabetically alphabetize sort sorted ascending descending order
+  string strings substring regex hash md5 sha256 sha1 base64 encode encoded decode decoded ascii unicode utf-8 tokens token tokenize
+  formal informal polite politely respond reply replies answer answers answered greeting greetings
+  caps capitals prompt prompts anagram wordle scrabble dictionary autocorrect etymology british-english lowercased uppercased bytes byte
+  case-sensitive case-insensitive emoji emojis
+  exactly transcribe transcript caption captions continue completes
+`)
+/** With one of these, the amount of white space may matter. */
+const spacingWords = wordSet(
+  'space spaces spaced spacing blank blanks gap gaps whitespace tab tabs indent indents indented indentation',
+)
+/** With one of these, marks may be input of a program. */
+const bytesWords = wordSet(
+  'escape escaping escaped type typed typing store stored storing search searching google find filter select query',
+)
+/** A prompt about programs, or a variety of English: the shape of marks may matter. */
+const formWords = wordSet(`
+  british american americans canadian australian uk us usa english england britain london america canada australia
+  css html xml json yaml sql python javascript typescript java rust ruby php perl kotlin swift golang bash shell terminal
+  code coding program programming function functions property properties attribute attributes variable variables keyword keywords
+  c r lua scala haskell dart julia matlab fortran cobol lisp clojure elixir erlang groovy vba zig ocaml prolog awk sed grep regex vim
+  canadians britons australians irish scottish
+  gallon gallons pint pints quart quarts ounce ounces ton tons football soccer pants chips biscuit biscuits floor
+  powershell zsh mysql postgres postgresql sqlite mongodb oracle redis docker react node latex toml excel print prints echo char literal
+  api tag tags parameter parameters command commands class method field flag option selector git linux
+`)
+/** About the prompt itself: a greeting or a punctuation mark then changes the answer. */
+const aboutItself = [
+  /\b(?:did|was|were|have|had) i\b/,
+  /\b(?:do|am) i (?:sound|seem|come across|appear|being|rude|polite|shouting|yelling|nice|formal)\b/,
+  /^(?:is|are|was|were) my\b|^how(?:'s| is| are| \w+ is) my\b/,
+  /\b(?:my|this|your) (?:prompt|question|message|request|input|query|tone|mood|style|writing|greeting|typing|post|punctuation)\b/,
+  /\b(?:is|was|are|does|did|do|should|must|could|would|can|will|has) this\b/,
+  /\b(?:of|in|with) this$/,
+  /\b(?:this|that|it) means?$/,
+  /\b(?:ask|asks|asked|asking) for (?:the |some |a |an )?\w+$/,
+  /\bi (?:just )?(?:said|wrote|typed|asked|used)\b/,
+  /\b(?:periods?|dots?|marks?) at the end\b|\bends? (?:with|in|this)\b|\bquestion marks?\b|\bfull stops?\b/,
+  // "How do I end an email? Cheers": courtesy may be the answer, or part of it.
+  /\b(?:end|close|finish|sign|start|open|begin)\w* (?:an?|my|the|your) (?:\w+ )?(?:letter|email|e-mail|mail|message|note|conversation|speech)\b/,
+]
+/** Someone makes, sings or says something, or there is a work: what stands beside it may be a title, in lower case too. */
+const makers = wordSet(`
+  sang sings sing sung sung singer lyrics recorded recordings released soundtrack wrote author directed directs
+  director starred stars starring star acted actor actors actress cast plays played voiced narrated produced painted composed composer
+  composer titled entitled episode episodes season trailer sequel slogan motto said told asked asks goes starts begins
+`)
+const works = wordSet(
+  'song songs album albums chords tabs karaoke remix cover movie movies film films book books novel novels poem poems series musical single track band',
+)
+/** A question about what letters stand for is about those letters. */
+const aboutLetters = / (?:stands? for|stood for|short for|full form|comes? from|g[eo]ts? its name)(?: |$)/
+const determiners = wordSet('a an my your our his her their')
+const objects = wordSet('me him us them you')
+const owned = wordSet('my your our his her an of each every new')
+
+/** Whether nothing of it may be normalized: it is about wording or about itself, or presents something after a colon or in lines. */
+export function isProtected(tokens: readonly Token[]): boolean {
+  const lower = tokens.map(({ key }) => key.toLowerCase())
+  const presents = tokens.some(
+    ({ kind, key, opensLine }, at) => (kind === 'mark' && /[:;]/.test(key)) || (opensLine && at > 0),
+  )
+  const isWording = lower.some((word, at) => wordingWords.has(word) && !isOrdinary(lower, at))
+  if (presents || (isWording && !asksForMethod(tokens, lower))) return true
+  return mindsSpacing(tokens, lower) || mindsMarks(tokens, lower)
+}
+
+const method =
+  /^(?:(?:can|could) you )?(?:(?:please|tell me) )*how (?:do i|can i|to) (?!(?:say|spell|pronounce|respond|reply|answer|greet|address|sign|end|close|begin|start|open)\b)/
+
+/** "How do I sort a list of words" is about words, but not its own. */
+function asksForMethod(tokens: readonly Token[], lower: readonly string[]): boolean {
+  return (
+    method.test(`${lower.join(' ')} `) &&
+    tokens.every(({ kind, key }) => kind === 'word' || kind === 'name' || key === '?') &&
+    !lower.includes('this')
+  )
+}
+
+/** A word that can be about wording, used otherwise: "fix a tap", "following me", "in order to", "order a taxi". */
+function isOrdinary(lower: readonly string[], at: number): boolean {
+  const [before, word, next = ''] = [lower[at - 1], lower[at], lower[at + 1]]
+  if (word === 'following') return objects.has(next)
+  if (word === 'order' && ((before === 'in' && next === 'to') || owned.has(before ?? ''))) return true
+  if (word !== 'fix' && word !== 'order') return false
+  return determiners.has(next) && lower.slice(at + 1).every(each => !auxiliaries.has(each) && !/['"]/.test(each))
+}
+
+/** In a text about spacing, several spaces matter: "How many spaces are there in a  b". */
+function mindsSpacing(tokens: readonly Token[], lower: readonly string[]): boolean {
+  return (
+    lower.some(word => spacingWords.has(word)) &&
+    tokens.some(({ start }, at) => at > 0 && start > (tokens[at - 1]?.end ?? 0) + 1)
+  )
+}
+
+const spoken = wordSet('mean means meaning meant define definition')
+
+/** In programs and searches the kind of quotation marks matters, but not in questions about what words mean or who said them. */
+function mindsMarks(tokens: readonly Token[], lower: readonly string[]): boolean {
+  const reshaped = tokens.filter(({ isReshaped }) => isReshaped)
+  if (reshaped.length === 0) return false
+  const quotations = tokens.filter(({ kind }) => kind === 'quotation')
+  const isMixed = quotations.some(({ isReshaped }) => isReshaped) && !quotations.every(({ isReshaped }) => isReshaped)
+  if (isMixed || reshaped.some(({ kind, key }) => kind === 'quotation' && !/^"\p{L}[\p{L}' -]*\p{L}"$/u.test(key)))
+    return true
+  if (lower.some(word => formWords.has(word) || bytesWords.has(word))) return true
+  return quotations.length > 0 && !lower.some(word => spoken.has(word) || makers.has(word))
+}
+
+/** Whether a part of it may be a title: courtesy and contractions in it may be words of that title. */
+export function mayHoldTitle(words: readonly string[]): boolean {
+  return words.some((word, at) => makers.has(word) || (works.has(word) && !/^an?$/.test(words[at - 1] ?? '')))
+}
+
+/** "Who painted …": what stands before it is no title. */
+export function asksForMaker(sentence: string): boolean {
+  const [first = '', ...rest] = sentence.split(' ')
+  return first === 'who' && makers.has(rest.find(word => !/^(?:is|was|the)$/.test(word)) ?? '')
+}
+
+/** Whether it asks about itself: "was I rude?" */
+export function speaksOfItself(sentence: string): boolean {
+  const prose = sentence.toLowerCase().replace(/ [.,!?]+/g, '')
+  return aboutItself.some(pattern => pattern.test(prose))
+}
+
+/** Whether it asks what letters stand for. */
+export function asksForLetters(sentence: string): boolean {
+  return aboutLetters.test(sentence)
+}

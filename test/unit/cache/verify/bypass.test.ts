@@ -1,0 +1,41 @@
+import { describe, expect, test } from 'vitest'
+import { bypassReason } from '../../../../src/cache/verify/bypass.ts'
+import { readPrompt } from '../../../../src/text/read-prompt.ts'
+import { fresh, lasting } from '../../text/corpus/freshness.ts'
+
+function reason(text: string) {
+  return bypassReason(readPrompt(text))
+}
+
+describe('knows questions about the moment', () => {
+  test.each(fresh.map(text => [text]))('%j needs a fresh answer', text => {
+    expect(reason(text)).toBe('fresh')
+  })
+
+  test.each(lasting.map(text => [text]))('%j does not', text => {
+    expect(reason(text)).toBeNull()
+  })
+})
+
+describe('knows requests to act', () => {
+  test.each([
+    'Cancel my dentist appointment.',
+    'Transfer $200 to my savings.',
+    'Please delete my account',
+    'Could you book me a table for two?',
+    'Turn off the lights',
+    'Close my savings account.',
+    'Increase my credit card limit to $10,000.',
+  ])('%j asks to do something', text => {
+    expect(reason(text)).toBe('action')
+  })
+
+  test.each([
+    'How do I cancel a booking?',
+    'Can I cancel my booking?',
+    'Delete a file in Linux',
+    'What does "cancel my order" mean?',
+  ])('%j does not', text => {
+    expect(reason(text)).toBeNull()
+  })
+})

@@ -1,0 +1,32 @@
+import { describe, expect, test } from 'vitest'
+import { type DifferenceKind, findDifferences, kindOfDifference } from '../../../../src/cache/verify/difference.ts'
+
+describe('names the kind of the first difference, and its place', () => {
+  test.each<[DifferenceKind, string, string, number]>([
+    ['number', 'Is 15 even?', 'Is 16 even?', 3],
+    ['negation', 'Is it safe?', 'Is it not safe?', 11],
+    ['modality', 'Can we park here?', 'May we park here?', 0],
+    ['person', 'Is it my house?', 'Is it your house?', 6],
+    ['letter-case', 'What is ACID?', 'What is acid?', 8],
+    ['quotation', 'Who said "yes"?', 'Who said "no"?', 9],
+    ['sign', 'Is a + b hard?', 'Is a - b hard?', 5],
+    ['added-words', 'How do I cook rice?', 'How do I cook brown rice?', 19],
+    ['words', 'Is tea healthy?', 'Is milk healthy?', 3],
+  ])('%s: %j, %j', (kind, asked, cached, at) => {
+    expect(kindOfDifference(asked, cached)).toBe(kind)
+    expect(findDifferences(asked, cached)[0]?.askedAt).toBe(at)
+  })
+})
+
+test('shows all of them, with both sides', () => {
+  expect(findDifferences('How do I cook brown rice?', 'How can I cook rice')).toMatchObject([
+    { askedText: 'do', cachedText: 'can', kind: 'modality' },
+    { askedText: 'brown', cachedText: '', kind: 'added-words' },
+    { askedText: '?', cachedText: '', kind: 'sign' },
+  ])
+})
+
+test('a long text shows where the two part', () => {
+  const long = 'word '.repeat(400)
+  expect(findDifferences(`${long}a`, `${long}b`)).toMatchObject([{ kind: 'verbatim', askedText: 'a', askedAt: 2_000 }])
+})

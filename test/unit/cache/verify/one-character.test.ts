@@ -1,0 +1,114 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { findVeto } from '../../../../src/cache/verify/verify.ts'
+import { readPrompt } from '../../../../src/text/read-prompt.ts'
+
+/** As similar as two texts can be, to the boldest project. */
+const nearest = {
+  similarity: 0.9999,
+  threshold: 0.9,
+  risk: 'generous',
+  isSemantic: true,
+  smallestWordCosine: null,
+} as const
+
+function isServed(asked: string, cached: string): boolean {
+  const [one, other] = [readPrompt(asked), readPrompt(cached)]
+  return one.normalized === other.normalized || findVeto(one, other, nearest) === null
+}
+
+const name = fc.string({ unit: fc.constantFrom(...'abcdefghxyzABCXYZ_'), minLength: 2, maxLength: 7 })
+const whole = fc.integer({ min: 2, max: 99_999 })
+const units = fc.constantFrom('mW', 'MW', 'kg', 'Kg', '%', '°C', 'mg', 'µg', 'GB', 'Gb', 'm/s', 'ml', 'h', 'px')
+const money = fc.constantFrom('$', '€', '£')
+
+/** What counts to the letter wherever it stands. */
+const payloads: Readonly<Record<string, fc.Arbitrary<string>>> = {
+  code: fc.tuple(name, name, whole).map(([a, b, n]) => `\`${a}.${b}(${n})\``),
+  call: fc.tuple(name, name).map(([a, b]) => `${a}(${b})`),
+  comparison: fc.tuple(name, fc.constantFrom('==', '!=', '<=', '=>', '=', '&&'), name).map(parts => parts.join(' ')),
+  flag: fc.tuple(fc.constantFrom('git', 'rm', 'tar'), name).map(([command, flag]) => `${command} -${flag}`),
+  path: fc.tuple(name, name).map(([a, b]) => `/${a}/${b}.txt`),
+  json: fc.tuple(name, whole).map(([a, n]) => `{"${a}": ${n}}`),
+  rows: fc.tuple(name, whole, name).map(([a, n, b]) => `${a},${n},${b}`),
+  quotation: fc.tuple(name, name).map(([a, b]) => `"${a} ${b}"`),
+  measure: fc.tuple(whole, units).map(([n, unit]) => `${n}${unit}`),
+  decimal: fc.tuple(whole, whole).map(([n, m]) => `${n}.${m}`),
+  price: fc.tuple(money, whole).map(([sign, n]) => `${sign}${n}`),
+  version: fc.tuple(whole, whole, whole).map(parts => `v${parts.join('.')}`),
+  date: fc
+    .tuple(fc.integer({ min: 10, max: 28 }), fc.integer({ min: 10, max: 12 }), fc.integer({ min: 1900, max: 2099 }))
+    .map(parts => parts.join('/')),
+  time: fc.tuple(fc.integer({ min: 10, max: 23 }), fc.integer({ min: 10, max: 59 })).map(parts => parts.join(':')),
+  acronym: fc.string({ unit: fc.constantFrom(...'BCDFGHJKLMQ'), minLength: 3, maxLength: 5 }),
+  formula: fc.constantFrom('H2SO4', 'NaCl', 'C6H12O6', 'Fe2O3', 'CuSO4'),
+  address: fc.tuple(name, name).map(([a, b]) => `${a}@${b}.org`),
+  emoji: fc.constantFrom('👍🏿', '😀', '🇩🇪', '❤️'),
+  foreign: fc.constantFrom('naïve', 'straße', 'łaska', 'señor', 'привет', '你好', 'なに', 'مرحبا', 'कल'),
+}
+
+const frames = fc.constantFrom(
+  (payload: string) => `What is ${payload}?`,
+  (payload: string) => `Hi, what is ${payload}? Thanks!`,
+  (payload: string) => `How do I use ${payload} with tea?`,
+  (payload: string) => `Could you please explain ${payload}`,
+  (payload: string) => `What does ${payload} mean?`,
+  (payload: string) => `What is the difference between ${payload} and water?`,
+  (payload: string) => `Which is the best ${payload} for kids?`,
+  (payload: string) => `How much does ${payload} cost in the US?`,
+  (payload: string) => `Is ${payload} safe or not?`,
+  (payload: string) => `Write a poem about ${payload}, please.`,
+  (payload: string) => `Who invented ${payload}?`,
+  (payload: string) => `Translate: ${payload}`,
+  (payload: string) => `Fix this:\n${payload}`,
+  (payload: string) => `Was ist ${payload}?`,
+  (payload: string) => `Qu'est-ce que ${payload} ?`,
+  (payload: string) => `¿Qué es ${payload}?`,
+  (payload: string) => `${payload} 是什么？`,
+)
+
+/** Ways to change one character, none of which leaves the text as it was. */
+const changes: ReadonlyArray<(text: string, at: number, character: string) => string> = [
+  (text, at, character) => text.slice(0, at) + character + text.slice(at + 1),
+  (text, at) => text.slice(0, at) + text.slice(at + 1),
+  (text, at, character) => text.slice(0, at) + character + text.slice(at),
+  (text, at) => text.slice(0, at) + (text[at + 1] ?? '') + (text[at] ?? '') + text.slice(at + 2),
+  (text, at) => text.slice(0, at) + swapCase(text[at] ?? '') + text.slice(at + 1),
+  (text, at) => text.slice(0, at) + (text[at] ?? '') + text.slice(at),
+]
+
+function swapCase(character: string): string {
+  return character === character.toLowerCase() ? character.toUpperCase() : character.toLowerCase()
+}
+
+/** What may be said one way: how much white space stands between words of prose, and marks at the end of all. */
+const gist = (text: string) =>
+  text
+    .replace(/\s+/g, ' ')
+    .trim()
+    .replace(/[\s?!.,]+$/, '')
+
+describe('one character more, less or other makes another question', () => {
+  test.each(Object.entries(payloads))('in %s', (_, payload) => {
+    const character = fc.constantFrom(...'aZ07-_.,:\'"/ é’́\u200b')
+    fc.assert(
+      fc.property(
+        frames,
+        payload,
+        fc.nat(),
+        character,
+        fc.constantFrom(...changes),
+        (frame, written, place, other, change) => {
+          const changed = change(written, place % written.length, other)
+          fc.pre(changed.trim() !== '' && gist(changed) !== gist(written))
+          expect([frame(written), frame(changed), isServed(frame(written), frame(changed))]).toEqual([
+            frame(written),
+            frame(changed),
+            false,
+          ])
+        },
+      ),
+      { numRuns: 400 },
+    )
+  })
+})
