@@ -15,6 +15,6 @@ await generate({
   typeMapping: { int8: 'number', date: 'string' },
   verify: process.argv.includes('--check'),
   // What typed queries read, and the account; a query of another relation does not compile until it is named here.
-  includePattern: 'public.{projects,provider_keys,models,key_accounts}',
+  includePattern: 'public.{projects,provider_keys,models,model_prices,key_accounts}',
 })
 await database.close()

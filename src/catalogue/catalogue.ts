@@ -66,8 +66,9 @@ function index(models: readonly CatalogueModel[]) {
   for (const [provider, offered] of Map.groupBy(models, model => model.provider)) {
     byName.set(provider, new Map(offered.map(model => [model.model, model])))
   }
+  const today = new Date().toISOString().slice(0, 10)
   const listed = Map.groupBy(
-    models.filter(model => model.listed),
+    models.filter(model => model.listed && (model.retiresOn === null || model.retiresOn > today)),
     model => model.provider,
   )
   const direct = new Map<string, string[]>()

@@ -34,7 +34,7 @@ export interface AnswerFormat {
   /** Responses that call tools are never served from a semantic match. */
   callsTools(answer: JsonObject): boolean
   /** Reads a response's `usage`; null when it has none. */
-  readUsage(usage: unknown): TokenUsage | null
+  readUsage(usage: unknown, answer: JsonObject): TokenUsage | null
   /** The model's text, for responses that report no usage. */
   textOf(answer: JsonObject): string
 }

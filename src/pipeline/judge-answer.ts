@@ -27,7 +27,7 @@ export function judgeAnswer(bytes: Uint8Array, { endpoint, request }: AnswerInpu
   const answer = parseJsonObject(new TextDecoder().decode(bytes))
   if (!answer) return { bytes, completeness: null, callsTools: false, usage: null, text: '' }
   const format = formatOf(endpoint)
-  const usage = format.readUsage(answer.usage)
+  const usage = format.readUsage(answer.usage, answer)
   return {
     bytes,
     // Entries are stored as text, so they must be valid UTF-8.

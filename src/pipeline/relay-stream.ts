@@ -56,7 +56,7 @@ async function relay(context: LeadingContext, answer: UpstreamAnswer, stages: St
 
 function usageOfStream({ endpoint, body }: LeadingContext['query'], assembled: AssembledStream): Promise<TokenUsage> {
   const format = formatOf(endpoint)
-  const usage = format.readUsage(assembled.usage)
+  const usage = format.readUsage(assembled.usage, assembled.body)
   return usageOf(endpoint, body, { usage, text: usage ? '' : format.textOf(assembled.body) })
 }
 

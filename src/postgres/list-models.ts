@@ -1,7 +1,25 @@
 /** Reads the model catalogue. */
 import type { Database } from './database.ts'
 
-export interface CatalogueModel {
+/** In US dollars per million tokens. */
+export interface TokenPrices {
+  inputUsdPerMillion: number
+  /** Null for the input price. */
+  cachedInputUsdPerMillion: number | null
+  /** Null for the input price. */
+  cacheWriteUsdPerMillion: number | null
+  /** Of what the provider's cache keeps for an hour; null for the price of other writes. */
+  cacheWriteHourUsdPerMillion: number | null
+  outputUsdPerMillion: number
+}
+
+/** Prices that replace the model's own when an answer was of this tier, and its request had more prompt tokens. */
+export interface ConditionalPrices extends TokenPrices {
+  tier: string
+  abovePromptTokens: number
+}
+
+export interface CatalogueModel extends TokenPrices {
   /** openai, anthropic, groq, or aggregator. */
   provider: string
   model: string
@@ -11,49 +29,66 @@ export interface CatalogueModel {
   maxOutputTokens: number | null
   /** What a request may contain or ask for besides text. */
   capabilities: string[]
-  inputUsdPerMillion: number
-  /** Null for the input price. */
-  cachedInputUsdPerMillion: number | null
-  /** Null for the input price. */
-  cacheWriteUsdPerMillion: number | null
-  outputUsdPerMillion: number
+  conditionalPrices: readonly ConditionalPrices[]
   /** Whether the provider still offers it. */
   listed: boolean
+  /** Day from which it does not, `YYYY-MM-DD`; null when none is known. */
+  retiresOn: string | null
   /** When its price was read, `YYYY-MM-DD`. */
   asOf: string
 }
 
-export async function listModels(database: Database): Promise<CatalogueModel[]> {
-  const rows = await database.queries
-    .selectFrom('models')
-    .select([
-      'provider',
-      'model',
-      'kind',
-      'context_tokens',
-      'max_output_tokens',
-      'capabilities',
-      'input_usd_per_million',
-      'cached_input_usd_per_million',
-      'cache_write_usd_per_million',
-      'output_usd_per_million',
-      'listed',
-      'as_of',
-    ])
-    .execute()
-  return rows.map(row => ({
+const PRICES = [
+  'input_usd_per_million',
+  'cached_input_usd_per_million',
+  'cache_write_usd_per_million',
+  'cache_write_hour_usd_per_million',
+  'output_usd_per_million',
+] as const
+
+export async function listModels({ queries }: Database): Promise<CatalogueModel[]> {
+  const [models, conditions] = await Promise.all([
+    queries
+      .selectFrom('models')
+      .select(['provider', 'model', 'kind', 'context_tokens', 'max_output_tokens', 'capabilities'])
+      .select(['listed', 'retires_on', 'as_of', ...PRICES])
+      .execute(),
+    queries
+      .selectFrom('model_prices')
+      .select(['provider', 'model', 'tier', 'above_prompt_tokens', ...PRICES])
+      .execute(),
+  ])
+  const conditionsOf = Map.groupBy(conditions, nameOf)
+  return models.map(row => ({
     provider: row.provider,
     model: row.model,
     kind: row.kind as CatalogueModel['kind'],
     contextTokens: row.context_tokens,
     maxOutputTokens: row.max_output_tokens,
     capabilities: row.capabilities,
-    inputUsdPerMillion: Number(row.input_usd_per_million),
-    cacheWriteUsdPerMillion: row.cache_write_usd_per_million === null ? null : Number(row.cache_write_usd_per_million),
-    cachedInputUsdPerMillion:
-      row.cached_input_usd_per_million === null ? null : Number(row.cached_input_usd_per_million),
-    outputUsdPerMillion: Number(row.output_usd_per_million),
+    ...readPrices(row),
+    conditionalPrices: (conditionsOf.get(nameOf(row)) ?? []).map(({ tier, above_prompt_tokens, ...prices }) => ({
+      tier,
+      abovePromptTokens: above_prompt_tokens,
+      ...readPrices(prices),
+    })),
     listed: row.listed,
+    retiresOn: row.retires_on === null ? null : String(row.retires_on),
     asOf: String(row.as_of),
   }))
+}
+
+function nameOf({ provider, model }: { provider: string; model: string }): string {
+  return `${provider} ${model}`
+}
+
+function readPrices(row: Record<(typeof PRICES)[number], string | null>): TokenPrices {
+  const price = (text: string | null) => (text === null ? null : Number(text))
+  return {
+    inputUsdPerMillion: Number(row.input_usd_per_million),
+    cachedInputUsdPerMillion: price(row.cached_input_usd_per_million),
+    cacheWriteUsdPerMillion: price(row.cache_write_usd_per_million),
+    cacheWriteHourUsdPerMillion: price(row.cache_write_hour_usd_per_million),
+    outputUsdPerMillion: Number(row.output_usd_per_million),
+  }
 }

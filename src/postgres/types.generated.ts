@@ -144,11 +144,62 @@ export interface KeyAccounts {
   when_exhausted: string | null;
 }
 
+export interface ModelPrices {
+  /**
+   * For requests with more prompt tokens than this.
+   */
+  above_prompt_tokens: Generated<number>;
+  /**
+   * As in models.
+   */
+  cache_write_hour_usd_per_million: Numeric | null;
+  /**
+   * As in models.
+   */
+  cache_write_usd_per_million: Numeric | null;
+  /**
+   * As in models.
+   */
+  cached_input_usd_per_million: Numeric | null;
+  /**
+   * When it was read.
+   */
+  checked_at: string;
+  /**
+   * As in models.
+   */
+  input_usd_per_million: Numeric;
+  /**
+   * As in models.
+   */
+  model: string;
+  /**
+   * As in models.
+   */
+  output_usd_per_million: Numeric;
+  /**
+   * As in models.
+   */
+  provider: string;
+  /**
+   * Where the price was read; operator: the operator's own, which no seed overwrites.
+   */
+  source: string;
+  /**
+   * The service tier that the answer names: standard, flex or priority.
+   */
+  tier: string;
+}
+
 export interface Models {
   /**
    * When it was read.
    */
   as_of: string;
+  /**
+   * US dollars per million prompt tokens that the provider's cache keeps for an hour; null: as other writes.
+   */
+  cache_write_hour_usd_per_million: Numeric | null;
   /**
    * US dollars per million prompt tokens written to the provider's cache; null: as input.
    */
@@ -193,6 +244,10 @@ export interface Models {
    * openai, anthropic, groq, or aggregator.
    */
   provider: string;
+  /**
+   * Day from which the provider does not offer it; null: none is known. From then on it is not listed.
+   */
+  retires_on: string | null;
   /**
    * Where the price was read.
    */
@@ -339,6 +394,7 @@ export interface ProviderKeys {
 
 export interface DB {
   key_accounts: KeyAccounts;
+  model_prices: ModelPrices;
   models: Models;
   projects: Projects;
   provider_keys: ProviderKeys;

@@ -25,7 +25,7 @@ function createFormat(setsLimit: (request: JsonObject) => boolean): AnswerFormat
     replay: (body, includeUsage) => encodeSse(splitAnswer(body, { includeUsage })),
     completenessOf: (answer, request) => completenessOf(answer, { clientSetOutputLimit: setsLimit(request) }),
     callsTools: hasToolCalls,
-    readUsage,
+    readUsage: (usage, answer) => readUsage(usage, answer.service_tier),
     textOf,
   }
 }

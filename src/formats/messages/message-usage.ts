@@ -38,7 +38,7 @@ export interface ChatUsage {
   completion_tokens: number
   total_tokens: number
   /** Of the prompt tokens: read from Anthropic's cache, and written to it, which costs more than other input. */
-  prompt_tokens_details: { cached_tokens: number; cache_write_tokens: number }
+  prompt_tokens_details: { cached_tokens: number; cache_write_tokens: number; cache_write_1h_tokens?: number }
   completion_tokens_details: { reasoning_tokens: number }
 }
 
@@ -46,13 +46,18 @@ export interface ChatUsage {
 export function translateUsage(usage: ReportedUsage): ChatUsage {
   const cached = usage.cache_read_input_tokens ?? 0
   const written = usage.cache_creation_input_tokens ?? 0
+  const writtenForAnHour = ('cache_creation' in usage && usage.cache_creation?.ephemeral_1h_input_tokens) || 0
   const prompt = (usage.input_tokens ?? 0) + cached + written
   const completion = usage.output_tokens ?? 0
   return {
     prompt_tokens: prompt,
     completion_tokens: completion,
     total_tokens: prompt + completion,
-    prompt_tokens_details: { cached_tokens: cached, cache_write_tokens: written },
+    prompt_tokens_details: {
+      cached_tokens: cached,
+      cache_write_tokens: written,
+      ...(writtenForAnHour > 0 && { cache_write_1h_tokens: writtenForAnHour }),
+    },
     completion_tokens_details: { reasoning_tokens: usage.output_tokens_details?.thinking_tokens ?? 0 },
   }
 }

@@ -34,7 +34,7 @@ export const messagesFormat: AnswerFormat = {
 }
 
 function readMessageUsage(usage: unknown): TokenUsage | null {
-  return isJsonObject(usage) ? readUsage(translateUsage(usage as ReportedUsage)) : null
+  return isJsonObject(usage) ? readUsage(translateUsage(usage as ReportedUsage), usage.service_tier) : null
 }
 
 function textOf({ content }: JsonObject): string {

@@ -34,14 +34,11 @@ export const responsesFormat: AnswerFormat = {
 }
 
 /** Maps the Responses API's names for the same counts. */
-function readResponseUsage(usage: unknown): TokenUsage | null {
+function readResponseUsage(usage: unknown, answer: JsonObject): TokenUsage | null {
   if (!isJsonObject(usage)) return null
-  return readUsage({
-    ...usage,
-    prompt_tokens: usage.input_tokens,
-    completion_tokens: usage.output_tokens,
-    prompt_tokens_details: usage.input_tokens_details,
-  })
+  const { input_tokens: prompt_tokens, output_tokens: completion_tokens, input_tokens_details } = usage
+  const chatUsage = { ...usage, prompt_tokens, completion_tokens, prompt_tokens_details: input_tokens_details }
+  return readUsage(chatUsage, answer.service_tier)
 }
 
 function textOf({ output }: JsonObject): string {

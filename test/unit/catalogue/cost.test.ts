@@ -8,6 +8,8 @@ const model = {
   inputUsdPerMillion: 2,
   cachedInputUsdPerMillion: 0.5,
   cacheWriteUsdPerMillion: 2.5,
+  cacheWriteHourUsdPerMillion: 4,
+  conditionalPrices: [],
   outputUsdPerMillion: 8,
 }
 

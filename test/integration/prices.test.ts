@@ -1,0 +1,108 @@
+/** What answers cost, as their vendors' price pages have it: tiers, long prompts, what was cached and for how long. */
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Catalogue, loadCatalogue } from '../../src/catalogue/catalogue.ts'
+import { costUsd } from '../../src/catalogue/cost.ts'
+import { formatOf } from '../../src/formats/format-of.ts'
+import type { JsonObject } from '../../src/json/json-object.ts'
+import { describeEmbedded } from '../harness/backends.ts'
+
+const MILLION = 1_000_000
+
+/** US dollars per million: input, cached input, output. */
+const OPENAI: [model: string, tier: string, above: number, input: number, cached: number, output: number][] = [
+  ['gpt-5.4', 'default', 0, 2.5, 0.25, 15],
+  ['gpt-5.4', 'default', 272_000, 5, 0.5, 22.5],
+  ['gpt-5.4', 'priority', 0, 5, 0.5, 30],
+  ['gpt-5.4', 'flex', 0, 1.25, 0.13, 7.5],
+  ['gpt-5.5', 'default', 0, 5, 0.5, 30],
+  ['gpt-5.5', 'default', 272_000, 10, 1, 45],
+  ['gpt-5.5', 'priority', 0, 10, 1, 60],
+  ['gpt-5.5', 'flex', 0, 2.5, 0.25, 15],
+  ['gpt-4.1', 'default', 0, 2, 0.5, 8],
+  ['gpt-4.1', 'priority', 0, 3.5, 0.875, 14],
+  ['gpt-5-mini', 'flex', 0, 0.125, 0.0125, 1],
+  ['gpt-5-mini', 'priority', 0, 0.45, 0.045, 3.6],
+  ['o3', 'flex', 0, 1, 0.25, 4],
+  ['o3', 'priority', 0, 3.5, 0.875, 14],
+]
+
+/** US dollars per million: input, cached input, kept five minutes, kept an hour, output. */
+const ANTHROPIC: [model: string, above: number, ...prices: [number, number, number, number, number]][] = [
+  ['claude-sonnet-4-5', 0, 3, 0.3, 3.75, 6, 15],
+  ['claude-sonnet-4-5', 200_000, 6, 0.6, 7.5, 12, 22.5],
+  ['claude-opus-4-6', 0, 5, 0.5, 6.25, 10, 25],
+  ['claude-haiku-4-5', 0, 1, 0.1, 1.25, 2, 5],
+  ['claude-sonnet-5-5', 0, 2, 0.1, 2.5, 4, 10],
+]
+
+/** Tokens beyond a condition's bound, of which so many are cached, and tokens that come out. */
+const SIZES = [
+  [1, 0, 1],
+  [1_000, 400, 300],
+  [100_000, 100_000, 0],
+  [150_001, 70_000, 128_000],
+] as const
+
+const openAiCases = OPENAI.flatMap(row => SIZES.map(size => [...row, ...size] as const))
+const anthropicCases = ANTHROPIC.flatMap(row => SIZES.map(size => [...row, ...size] as const))
+
+describeEmbedded('prices', backend => {
+  let catalogue: Catalogue
+  beforeAll(async () => {
+    catalogue = await loadCatalogue((await backend.open()).database)
+  })
+  afterAll(() => catalogue.close())
+
+  function cost(endpoint: 'chat' | 'responses' | 'messages', provider: string, model: string, answer: JsonObject) {
+    const usage = formatOf(endpoint).readUsage(answer.usage, answer)
+    return usage && costUsd(catalogue.find(provider, model), usage)
+  }
+
+  test.each(openAiCases)(
+    'OpenAI: %s, %s, above %d: %d, %d, %d; %d more tokens, %d of them cached, %d out',
+    (model, tier, above, input, cached, output, more, read, written) => {
+      const prompt = above + more
+      const dollars = ((prompt - read) * input + read * cached + written * output) / MILLION
+      const chat = {
+        service_tier: tier,
+        usage: { prompt_tokens: prompt, completion_tokens: written, prompt_tokens_details: { cached_tokens: read } },
+      }
+      const response = {
+        service_tier: tier,
+        usage: { input_tokens: prompt, output_tokens: written, input_tokens_details: { cached_tokens: read } },
+      }
+      expect(cost('chat', 'openai', model, chat)).toBeCloseTo(dollars, 9)
+      expect(cost('responses', 'openai', model, response)).toBeCloseTo(dollars, 9)
+    },
+  )
+
+  test.each(anthropicCases)(
+    'Anthropic: %s, above %d: %d, %d, %d, %d, %d; %d more tokens, %d of them cached, %d out',
+    (model, above, input, cached, kept, keptForAnHour, output, more, read, written) => {
+      const [minutes, hour] = [Math.floor(read / 2), Math.floor(read / 4)]
+      const fresh = above + more - read
+      const dollars =
+        (fresh * input + (read - minutes - hour) * cached + minutes * kept + hour * keptForAnHour + written * output) /
+        MILLION
+      const usage = {
+        input_tokens: fresh,
+        cache_read_input_tokens: read - minutes - hour,
+        cache_creation_input_tokens: minutes + hour,
+        cache_creation: { ephemeral_5m_input_tokens: minutes, ephemeral_1h_input_tokens: hour },
+        output_tokens: written,
+        service_tier: 'standard',
+      }
+      expect(cost('messages', 'anthropic', model, { usage })).toBeCloseTo(dollars, 9)
+    },
+  )
+
+  test('a model past its day is priced and not listed', () => {
+    expect(catalogue.find('anthropic', 'claude-opus-4-1')).toBeDefined()
+    expect(catalogue.listedBy('anthropic').map(({ model }) => model)).not.toContain('claude-opus-4-1')
+  })
+
+  test('a tier without a price of its own costs as the usual one', () => {
+    const usage = { prompt_tokens: MILLION, completion_tokens: 0 }
+    expect(cost('chat', 'openai', 'gpt-4o', { usage, service_tier: 'scale' })).toBeCloseTo(2.5, 9)
+  })
+})
