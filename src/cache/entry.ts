@@ -12,6 +12,9 @@ export interface CacheEntry {
   expiresAtMs: number
 }
 
+/** What is known of a response without reading it. */
+export type EntryFacts = Omit<CacheEntry, 'body'>
+
 const FORM = 1
 const LINE_FEED = 10
 const encoder = new TextEncoder()

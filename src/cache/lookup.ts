@@ -4,6 +4,7 @@ import { createTimeLimit, TimeLimitExceeded } from '../event-loop/time-limit.ts'
 import type { Database } from '../postgres/database.ts'
 import { type AnswerAsk, type FoundAnswers, findAnswers, type SimilarAnswer } from '../postgres/find-answer.ts'
 import type { CacheQuery, SemanticQuery } from './cache-query.ts'
+import type { EntryFacts } from './entry.ts'
 import type { ExactCopies } from './exact-copies.ts'
 import type { Judge } from './judge/judge.ts'
 import type { JudgeQueue } from './judge/judge-queue.ts'
@@ -19,15 +20,15 @@ const TIME_LIMIT_MS = 400
 const MAX_BATCH = 8
 /** Calls in flight: how many of PostgreSQL's processors work on lookups of one process. */
 const MAX_BATCHES = 4
-/** The same of lookups by the exact request alone, which take a few microseconds each: most of a call is its start. */
-const MAX_EXACT_BATCH = 50
+/** The same of lookups by name alone, which take a few microseconds each: most of a call is its start. */
+const MAX_NAMED_BATCH = 50
 
 export interface Lookup {
   match: Match | null
   /** Why there is no match. */
   missReason: MissReason
   /** In shadow mode: the match that would have been served. */
-  shadow?: SemanticMatch
+  shadow?: SemanticMatch<EntryFacts>
   /** The near miss, so that people can say whether it should have been a match. */
   nearMiss?: NearMiss
   /** Candidates that a judge might confirm, the most similar first. */
@@ -50,17 +51,8 @@ export interface LookupOptions {
 export type LookUp = (query: CacheQuery) => Promise<Lookup>
 
 export function createLookUp({ database, copies, vectors, judge, judgeQueue }: LookupOptions): LookUp {
-  const withinLookupTime = createTimeLimit(TIME_LIMIT_MS)
   const takeNearMiss = createNearMissBudget()
-  const createFinder = (most: Pick<BatcherOptions<AnswerAsk, FoundAnswers>, 'maxItems' | 'maxBatches'>) =>
-    createBatcher<AnswerAsk, FoundAnswers>({
-      run: asks => findAnswers(database, asks),
-      ...most,
-      timeLimitMs: TIME_LIMIT_MS,
-      timeLimitError: () => new TimeLimitExceeded(TIME_LIMIT_MS),
-    })
-  const findStored = createFinder({ maxItems: MAX_BATCH, maxBatches: MAX_BATCHES })
-  const findExact = createFinder({ maxItems: MAX_EXACT_BATCH, maxBatches: 1 })
+  const { find, readResponse } = createFinders(database)
 
   /** A free embedder's vector is sent with the first call. A paid one is requested only after that found nothing. */
   async function lookUp(query: CacheQuery): Promise<Lookup> {
@@ -78,17 +70,11 @@ export function createLookUp({ database, copies, vectors, judge, judgeQueue }: L
     semantic: SemanticQuery | null,
     vector: PromptVector | null,
   ): Promise<Lookup> {
-    const find = semantic ? findStored : findExact
-    const asked = find({
-      projectId: query.account.project_id,
-      requestHash: query.requestHash,
-      semantic: semantic && { ...semantic, threshold: lookupThreshold(semantic), vector },
-      maxAgeSeconds: query.control.maxAgeSeconds,
-    })
-    const found = await withinLookupTime(asked)
-    const lookup = readFound(query, semantic, found, takeNearMiss)
-    if (lookup.match) noteMatch(query, lookup.match)
-    return { ...lookup, vector }
+    const found = await find(query, semantic && { ...semantic, threshold: lookupThreshold(semantic), vector })
+    const { picked, ...lookup } = readFound(query, semantic, found, takeNearMiss)
+    const match = picked ? await readResponse(query, picked) : lookup.match
+    if (match) noteMatch(query, match)
+    return { ...lookup, match, vector }
   }
 
   /** The next request in these words finds the entry in Redis. */
@@ -110,9 +96,44 @@ export function createLookUp({ database, copies, vectors, judge, judgeQueue }: L
     // The most similar undecided candidate goes to the judge, before the upstream is asked.
     const { verdict, costUsd: judgeUsd } = await judge.decide(query, semantic, candidate)
     if (verdict !== 'same') return { ...lookup, judgeUsd }
-    const match = toMatch(semantic, { row: candidate, reason: 'judged', similarity: Math.min(1, candidate.similarity) })
-    noteMatch(query, match)
+    const similarity = Math.min(1, candidate.similarity)
+    const match = await readResponse(query, toMatch(semantic, { row: candidate, reason: 'judged', similarity }))
+    if (match) noteMatch(query, match)
     return { ...lookup, match, judgeUsd }
+  }
+}
+
+interface Finders {
+  /** Rejects after the time limit. */
+  find(query: CacheQuery, semantic: AnswerAsk['semantic']): Promise<FoundAnswers>
+  /** Reads the response of the candidate that is served; null if it has gone meanwhile. */
+  readResponse(query: CacheQuery, picked: SemanticMatch<EntryFacts>): Promise<SemanticMatch | null>
+}
+
+function createFinders(database: Database): Finders {
+  const withinLookupTime = createTimeLimit(TIME_LIMIT_MS)
+  const createFinder = (most: Pick<BatcherOptions<AnswerAsk, FoundAnswers>, 'maxItems' | 'maxBatches'>) =>
+    createBatcher<AnswerAsk, FoundAnswers>({
+      run: asks => findAnswers(database, asks),
+      ...most,
+      timeLimitMs: TIME_LIMIT_MS,
+      timeLimitError: () => new TimeLimitExceeded(TIME_LIMIT_MS),
+    })
+  const findSimilar = createFinder({ maxItems: MAX_BATCH, maxBatches: MAX_BATCHES })
+  const findNamed = createFinder({ maxItems: MAX_NAMED_BATCH, maxBatches: 1 })
+
+  function ask({ account, control }: CacheQuery, requestHash: string, semantic: AnswerAsk['semantic']) {
+    const find = semantic?.vector ? findSimilar : findNamed
+    const { maxAgeSeconds } = control
+    return withinLookupTime(find({ projectId: account.project_id, requestHash, semantic, maxAgeSeconds }))
+  }
+  return {
+    find: (query, semantic) => ask(query, query.requestHash, semantic),
+    async readResponse(query, picked) {
+      const { answers } = await ask(query, picked.entryHash, null)
+      const [stored] = answers.filter(row => row.match === 'exact')
+      return stored ? { ...picked, entry: readRow(stored) } : null
+    },
   }
 }
 
@@ -122,7 +143,7 @@ function readFound(
   semantic: SemanticQuery | null,
   { answers: found, hasBelow }: FoundAnswers,
   takeNearMiss: TakeNearMiss,
-): Omit<Lookup, 'vector'> {
+): Omit<Lookup, 'vector'> & { picked?: SemanticMatch<EntryFacts> } {
   const exact = found.find(row => row.match === 'exact')
   if (exact) return { match: toExactMatch(requestHash, readRow(exact)), missReason: 'no-candidate' }
   if (!semantic) return { match: null, missReason: 'no-candidate' }
@@ -135,5 +156,5 @@ function readFound(
   }
   const match = toMatch(semantic, picked)
   if (account.semantic_mode === 'shadow') return { match: null, missReason: 'shadow', shadow: match }
-  return { match, missReason: 'no-candidate' }
+  return { match: null, missReason: 'no-candidate', picked: match }
 }

@@ -1,5 +1,5 @@
 /** A stored response that may be served, and why; or why none may. */
-import type { CacheEntry } from './entry.ts'
+import type { CacheEntry, EntryFacts } from './entry.ts'
 
 export interface ExactMatch {
   result: 'HIT'
@@ -15,11 +15,12 @@ export interface ExactMatch {
  */
 export type SemanticReason = 'normalized' | 'verified' | 'judged' | 'threshold'
 
-export interface SemanticMatch {
+/** `Entry`: only facts of it, where the match is recorded but not served. */
+export interface SemanticMatch<Entry extends EntryFacts = CacheEntry> {
   result: 'HIT-SEMANTIC'
   reason: SemanticReason
   id: string
-  entry: CacheEntry
+  entry: Entry
   /** Cosine, 0.0 to 1.0. */
   similarity: number
   /** Hex SHA-256 of the question in normalized form. */
@@ -40,7 +41,7 @@ export interface NearMiss {
   /** As in a match. */
   askedHash: string
   entryHash: string
-  entry: CacheEntry
+  entry: EntryFacts
 }
 
 /** Why nothing was served: the X-Proxy-Cache-Reason of a miss. */

@@ -1,7 +1,7 @@
 /** Converts what the stores hold into matches: bytes of the fast store, rows of the database. */
-import type { FoundAnswer, SimilarAnswer } from '../postgres/find-answer.ts'
+import type { ExactAnswer, FoundAnswer, SimilarAnswer } from '../postgres/find-answer.ts'
 import type { SemanticQuery } from './cache-query.ts'
-import { type CacheEntry, decodeEntry } from './entry.ts'
+import { type CacheEntry, decodeEntry, type EntryFacts } from './entry.ts'
 import { cacheIdOf, type Match, type NearMiss, type SemanticMatch } from './match.ts'
 import type { PickedMatch } from './policy.ts'
 
@@ -20,9 +20,9 @@ export function toExactMatch(requestHash: string, entry: CacheEntry): Match {
 export function toMatch(
   { normalizedHash: askedHash }: SemanticQuery,
   { row, reason, similarity }: PickedMatch,
-): SemanticMatch {
+): SemanticMatch<EntryFacts> {
   const entryHash = row.request_hash
-  const found = { askedHash, entryHash, entry: readRow(row) }
+  const found = { askedHash, entryHash, entry: readFacts(row) }
   return { result: 'HIT-SEMANTIC', reason, similarity, id: cacheIdOf(entryHash), ...found }
 }
 
@@ -33,12 +33,15 @@ export function toNearMiss(
 ): NearMiss {
   const similarity = Math.min(1, Math.max(0, row.similarity))
   const entryHash = row.request_hash
-  return { reason: 'undecided', similarity, difference, askedHash, entryHash, entry: readRow(row) }
+  return { reason: 'undecided', similarity, difference, askedHash, entryHash, entry: readFacts(row) }
 }
 
-export function readRow(row: FoundAnswer): CacheEntry {
+export function readRow(row: ExactAnswer): CacheEntry {
+  return { body: encoder.encode(row.response), ...readFacts(row) }
+}
+
+function readFacts(row: FoundAnswer): EntryFacts {
   return {
-    body: encoder.encode(row.response),
     provider: row.provider,
     promptTokens: row.prompt_tokens,
     completionTokens: row.completion_tokens,

@@ -3,6 +3,7 @@
 import type { Quota } from '../admission/quota.ts'
 import { takeAskedText } from '../cache/asked-text.ts'
 import type { CacheQuery } from '../cache/cache-query.ts'
+import type { EntryFacts } from '../cache/entry.ts'
 import type { NearMiss, SemanticMatch } from '../cache/match.ts'
 import type { Catalogue } from '../catalogue/catalogue.ts'
 import { costUsd, NO_USAGE } from '../catalogue/cost.ts'
@@ -30,7 +31,11 @@ export interface RequestAccounting {
   /** Adds what a call to the judge cost, in US dollars. */
   noteJudge(usd: number): void
   /** Records a match that was served, would have been in shadow mode, or nearly was, so that people can give feedback on it. */
-  noteSemanticMatch(match: SemanticMatch | NearMiss, asked: CacheQuery, options?: { isShadow: boolean }): void
+  noteSemanticMatch(
+    match: SemanticMatch<EntryFacts> | NearMiss,
+    asked: CacheQuery,
+    options?: { isShadow: boolean },
+  ): void
   /** Records how the request ended. Only the first call counts. */
   finish(outcome: Outcome): void
   /** Records that the request ended with this error, unless an end is recorded already. */
@@ -112,7 +117,7 @@ class OpenAccount implements RequestAccounting {
   }
 
   noteSemanticMatch(
-    match: SemanticMatch | NearMiss,
+    match: SemanticMatch<EntryFacts> | NearMiss,
     { identity }: CacheQuery,
     { isShadow } = { isShadow: false },
   ): void {

@@ -13,12 +13,11 @@ import {
   timestamp,
 } from './statement.ts'
 
-interface StoredAnswer {
+interface AnswerFacts {
   /** `cache_entries.id`: stays the same while the request's response is stored, also when it is replaced. */
   entry_id: number
   /** Hex SHA-256. */
   request_hash: string
-  response: string
   provider: string
   prompt_tokens: number
   completion_tokens: number
@@ -47,12 +46,14 @@ type Judged =
   | { verdict: 'same' | 'different'; verdict_source: 'person' | 'review' | 'judge' }
   | { verdict: null; verdict_source: null }
 
-export type SimilarAnswer = StoredAnswer & {
+/** Without its response: of several, one at most is served. */
+export type SimilarAnswer = AnswerFacts & {
   match: 'normalized' | 'similar'
   similarity: number
   prompt: string
 } & Judged
-export type FoundAnswer = (StoredAnswer & { match: 'exact' }) | SimilarAnswer
+export type ExactAnswer = AnswerFacts & { match: 'exact'; response: string }
+export type FoundAnswer = ExactAnswer | SimilarAnswer
 
 export interface FoundAnswers {
   answers: FoundAnswer[]
@@ -85,7 +86,7 @@ const FIND_ANSWERS = defineStatement(
     request_hash: text(),
     match: text(),
     similarity: nullable(double),
-    response: text(),
+    response: nullable(text()),
     provider: text(),
     prompt_tokens: integer,
     completion_tokens: integer,
@@ -115,6 +116,11 @@ export async function findAnswers(database: Database, asks: readonly AnswerAsk[]
     if (!at) continue
     if (row.match === 'below') at.hasBelow = true
     else at.answers.push(row)
+  }
+  // The exact entry stands alone.
+  for (const at of found) {
+    const exact = at.answers.find(({ match }) => match === 'exact')
+    if (exact) at.answers = [exact]
   }
   return found
 }

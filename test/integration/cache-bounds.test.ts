@@ -79,9 +79,10 @@ describeBackends('store_answers()', backend => {
     const place = await prepare(database)
     const first = answerTo('one', place)
     const [id] = await storeAnswers(database, [first, { ...first, response: '{"second":true}' }])
-    expect(await findAnswer(database, rewordingOf('one', place))).toEqual([
+    expect(await findAnswer(database, { ...rewordingOf('one', place), requestHash: first.requestHash })).toEqual([
       expect.objectContaining({ response: '{"second":true}' }),
     ])
+    expect(await findAnswer(database, rewordingOf('one', place))).toHaveLength(1)
     expect(await storeAnswers(database, [{ ...first, semantic: null }])).toEqual([id])
     expect(await findAnswer(database, rewordingOf('one', place))).toEqual([])
   })

@@ -59,94 +59,92 @@ begin
         return;
     end if;
 
-    -- Conversations differ in their earlier turns, so in most contexts nothing was stored yet. These probes cost little beside
-    -- what follows. Each is a subquery with a limit, as above: of an exists, the planner might make a hash of the whole table.
-    perform
-    from unnest(project_ids, thresholds) with ordinality as g (project_id, threshold, at)
+    -- Candidates come without their responses: of several, one at most is served. The newest few of equal name, because one of them may be
+    -- vetoed and the next not.
+    return query
+    select
+        g.at::integer - 1, e.id, encode(e.request_hash, 'hex'), 'normalized', 1::double precision, null::text, e.provider, e.prompt_tokens,
+        e.completion_tokens, e.created_at, e.expires_at, p.prompt, v.verdict, v.source
+    from unnest(project_ids, thresholds, max_ages_seconds) with ordinality as g (project_id, threshold, max_age_seconds, at)
     cross join lateral (
         select
             substring(context_hashes from (g.at::integer - 1) * 32 + 1 for 32) as context_hash,
             substring(normalized_hashes from (g.at::integer - 1) * 32 + 1 for 32) as normalized_hash
     ) h
     cross join lateral (
-        select
-            hashtextextended(encode(h.context_hash, 'hex'), g.project_id) as group_key,
-            hashtextextended(encode(h.context_hash || h.normalized_hash, 'hex'), g.project_id) as name_key
-    ) k
-    where g.threshold is not null
-        and coalesce(
-            (select x.entry_id from cache_prompts x where x.group_key = k.group_key and not x.in_lists and x.space_id is not null limit 1),
-            (select x.entry_id from cache_prompts x where x.name_key = k.name_key limit 1),
-            (select x.sampled from cache_groups x where x.group_key = k.group_key limit 1)
-        ) is not null
-    limit 1;
-    get diagnostics found = row_count;
-    if found = 0 then
+        select x.entry_id, x.prompt
+        from cache_prompts x
+        where x.name_key = hashtextextended(encode(h.context_hash || h.normalized_hash, 'hex'), g.project_id)
+            and x.project_id = g.project_id
+            and x.context_hash = h.context_hash
+            and x.normalized_hash = h.normalized_hash
+            and x.expires_at > now()
+            and (g.max_age_seconds is null or x.created_at >= now() - make_interval(secs => g.max_age_seconds))
+        order by x.created_at desc
+        limit 5
+    ) p
+    cross join lateral (select x.* from cache_entries x where x.id = p.entry_id limit 1) e
+    left join lateral (
+        select x.verdict, x.source
+        from cache_verdicts x
+        where x.project_id = g.project_id
+            and x.context_hash = h.context_hash
+            and x.one_hash = h.normalized_hash
+            and x.other_hash = h.normalized_hash
+        -- A person's verdict before a review's, and that before the judge's.
+        order by array_position(array['person', 'review', 'judge'], x.source)
+        limit 1
+    ) v on true
+    where g.threshold is not null;
+
+    if cardinality(array_positions(vectors, null)) >= cardinality(vectors) then
         return;
     end if;
 
     return query
-    with given as (
+    with open as materialized (
         select
             g.at::integer - 1 as place,
             g.project_id,
             g.space_id,
-            g.vector,
+            g.vector::halfvec as asked,
             g.threshold,
             case when g.max_age_seconds is null then '-infinity' else now() - make_interval(secs => g.max_age_seconds) end as oldest,
-            substring(request_hashes from (g.at::integer - 1) * 32 + 1 for 32) as request_hash,
-            substring(context_hashes from (g.at::integer - 1) * 32 + 1 for 32) as context_hash,
-            substring(normalized_hashes from (g.at::integer - 1) * 32 + 1 for 32) as normalized_hash
+            h.context_hash,
+            substring(normalized_hashes from (g.at::integer - 1) * 32 + 1 for 32) as normalized_hash,
+            k.group_key,
+            n.lists
         from unnest(project_ids, space_ids, vectors, thresholds, max_ages_seconds) with ordinality as g (
             project_id, space_id, vector, threshold, max_age_seconds, at
         )
-    ),
-    -- Requests without an exact match that may be matched semantically.
-    open as materialized (
-        select g.*, g.vector::halfvec as asked, hashtextextended(encode(g.context_hash, 'hex'), g.project_id) as group_key
-        from given g
-        where g.threshold is not null
-            and not exists (
-                select
-                from (
-                    select x.expires_at, x.created_at
-                    from cache_entries x
-                    where x.project_id = g.project_id
-                        and x.request_hash = g.request_hash
+        cross join lateral (select substring(context_hashes from (g.at::integer - 1) * 32 + 1 for 32) as context_hash) h
+        cross join lateral (select hashtextextended(encode(h.context_hash, 'hex'), g.project_id) as group_key) k
+        left join lateral (
+            select x.lists, x.space_id
+            from cache_groups x
+            where x.group_key = k.group_key
+            offset 0
+        ) n on n.space_id = g.space_id
+        where g.vector is not null
+            and g.threshold is not null
+            -- Conversations differ in their earlier turns, so in most contexts nothing was stored yet.
+            and (
+                n.lists is not null
+                or (
+                    select x.entry_id
+                    from cache_prompts x
+                    where x.group_key = k.group_key
+                        and not x.in_lists
+                        and x.space_id is not null
                     limit 1
-                ) e
-                where e.expires_at > now()
-                    and e.created_at >= g.oldest
+                ) is not null
             )
-    ),
-    -- The newest few, because one of them may be vetoed and the next not.
-    named as (
-        select o.place, p.entry_id, 'normalized' as match, 1::double precision as similarity
-        from open o
-        cross join lateral (
-            select x.entry_id
-            from cache_prompts x
-            where x.name_key = hashtextextended(encode(o.context_hash || o.normalized_hash, 'hex'), o.project_id)
-                and x.project_id = o.project_id
-                and x.context_hash = o.context_hash
-                and x.normalized_hash = o.normalized_hash
-                and x.expires_at > now()
-                and x.created_at >= o.oldest
-            order by x.created_at desc
-            limit 5
-        ) p
     ),
     -- The nearest few first, with the threshold outside: inside, it would be computed for every row. Codes give nearly the same
     -- order as vectors, so vectors choose among the nearest twenty.
     near as (
-        select o.place, n.entry_id, 'similar' as match, 1 - n.distance as similarity, 1 - n.distance > o.threshold as is_alike
+        select o.*, n.entry_id, 1 - n.distance as similarity, 1 - n.distance > o.threshold as is_alike
         from open o
-        left join lateral (
-            select x.lists, x.space_id
-            from cache_groups x
-            where x.group_key = o.group_key
-            offset 0
-        ) g on g.space_id = o.space_id
         cross join lateral (
             select c.entry_id, c.distance
             from (
@@ -161,7 +159,10 @@ begin
                     and x.created_at >= o.oldest
                 union all
                 select p.entry_id, p.embedding <=> o.asked
-                from (select distinct u.id from unnest(find_in_cache_lists(g.lists, o.asked)) as u (id)) found
+                from (
+                    select distinct u.id
+                    from unnest(case when o.lists is not null then find_in_cache_lists(o.lists, o.asked) end) as u (id)
+                ) found
                 cross join lateral (
                     select x.*
                     from cache_prompts x
@@ -178,27 +179,27 @@ begin
             order by c.distance
             limit 5
         ) n
-        where o.asked is not null
     )
     select
-        o.place, e.id, encode(e.request_hash, 'hex'), c.match, c.similarity, e.response, e.provider, e.prompt_tokens, e.completion_tokens,
+        n.place, e.id, encode(e.request_hash, 'hex'), 'similar', n.similarity, null::text, e.provider, e.prompt_tokens, e.completion_tokens,
         e.created_at, e.expires_at, p.prompt, v.verdict, v.source
-    from (select * from named union all select n.place, n.entry_id, n.match, n.similarity from near n where n.is_alike) c
-    join open o on o.place = c.place
-    cross join lateral (select x.* from cache_entries x where x.id = c.entry_id limit 1) e
-    cross join lateral (select x.* from cache_prompts x where x.entry_id = c.entry_id limit 1) p
+    from near n
+    cross join lateral (select x.* from cache_entries x where x.id = n.entry_id limit 1) e
+    cross join lateral (select x.* from cache_prompts x where x.entry_id = n.entry_id limit 1) p
     left join lateral (
         select x.verdict, x.source
-        from standing_verdicts x
-        where x.project_id = o.project_id
-            and x.context_hash = o.context_hash
-            and x.one_hash = least(o.normalized_hash, p.normalized_hash)
-            and x.other_hash = greatest(o.normalized_hash, p.normalized_hash)
+        from cache_verdicts x
+        where x.project_id = n.project_id
+            and x.context_hash = n.context_hash
+            and x.one_hash = least(n.normalized_hash, p.normalized_hash)
+            and x.other_hash = greatest(n.normalized_hash, p.normalized_hash)
+        order by array_position(array['person', 'review', 'judge'], x.source)
         limit 1
     ) v on true
+    where n.is_alike
     union all
     select
-        n.place, 0, '', 'below', max(n.similarity), '', '', 0, 0, now(), now(), null, null, null
+        n.place, 0, '', 'below', max(n.similarity), null, '', 0, 0, now(), now(), null, null, null
     from near n
     group by n.place
     having not bool_or(n.is_alike);
@@ -206,4 +207,4 @@ end;
 $$;
 
 comment on function find_answers(bigint[], bytea, bytea, bytea, integer[], text[], double precision[], integer[]) is
-    'Finds cache entries for each request. The lists have one item per request; hashes have 32 bytes each. Returns the entry of exactly this request; else, in equal context, up to five with equal normalized prompt, and up to five whose prompt vectors are more similar than the threshold. Each comes with its prompt for the proof, and with the verdict of a person, else of a review, else of the judge. If nothing exceeds the threshold, one row (match: below) gives the similarity of the nearest, without its contents. Places count from 0. A null threshold looks for the exact entry only, a null vector for no similar ones; a null age accepts any.';
+    'Finds cache entries for each request. The lists have one item per request; hashes have 32 bytes each. Returns the entry of exactly this request, and candidates in equal context: up to five with equal normalized prompt, and up to five whose prompt vectors are more similar than the threshold. A candidate comes without its response, but with its prompt, and with the verdict of a person, else of a review, else of the judge. If nothing exceeds the threshold, one row (match: below) gives the similarity of the nearest, without its contents. Places count from 0. A null threshold looks for the exact entry only, a null vector for no similar ones; a null age accepts any.';
