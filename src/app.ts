@@ -3,7 +3,7 @@ import { createAdmission } from './admission/admission.ts'
 import { createQuota, type Quota } from './admission/quota.ts'
 import { createRateWindows } from './admission/rate-windows.ts'
 import { type Cache, createCache } from './cache/cache.ts'
-import { createExplainer, type Explainer } from './cache/explain.ts'
+import { createExplainer } from './cache/explain.ts'
 import { createJudge } from './cache/judge/judge.ts'
 import { createJudgeQueue } from './cache/judge/judge-queue.ts'
 import { createLearner } from './cache/judge/learner.ts'
@@ -18,24 +18,18 @@ import { offLoop } from './event-loop/off-loop.ts'
 import { withinTimeLimit } from './event-loop/time-limit.ts'
 import { IDLE_TIMEOUT_SECONDS } from './http/answer.ts'
 import { type ConnectionRoom, createConnectionRoom } from './http/connection-room.ts'
-import { createEdgeWindows } from './http/edge-windows.ts'
+import { createEdgeWindows } from './http/free-answers.ts'
 import { createHealthCheck } from './http/health.ts'
 import { createHttp } from './http/routes.ts'
 import { largeBodies } from './large-bodies/read-large-body.ts'
 import { startMaintenance } from './maintenance.ts'
 import { createAccounting } from './pipeline/accounting.ts'
 import { VectorCalls } from './pipeline/embeddings/vector-calls.ts'
-import { createRequestExplainer } from './pipeline/explain.ts'
-import { createFeedbackHandler } from './pipeline/feedback.ts'
 import { createModelCaller } from './pipeline/judge-model.ts'
-import { createReferenceCheck } from './pipeline/kept-objects/check-references.ts'
-import { createKeptObjects } from './pipeline/kept-objects/kept-objects.ts'
 import { createModelDirectory } from './pipeline/model-directory.ts'
-import { createPassThrough } from './pipeline/pass-through/pass-through.ts'
+import { createParsedBodies } from './pipeline/parsed-bodies.ts'
 import { createPipeline } from './pipeline/pipeline.ts'
-import type { Stages } from './pipeline/stages.ts'
-import { createStoredResponses } from './pipeline/stored-responses.ts'
-import { createTokenCounter } from './pipeline/token-counter.ts'
+import type { Stages } from './pipeline/request-context.ts'
 import type { Database } from './postgres/database.ts'
 import { readEncryptionKeys } from './providers/keys/encryption-key.ts'
 import { createVault } from './providers/keys/vault.ts'
@@ -96,7 +90,9 @@ export async function createApp(options: AppOptions): Promise<App> {
   const stages: Stages = {
     admission: createAdmission({ store, windows, quota }),
     largeBodies,
+    parsedBodies: createParsedBodies(),
     cache: caching.cache,
+    explainer: caching.explainer,
     catalogue,
     modelRouter,
     accounting,
@@ -104,7 +100,8 @@ export async function createApp(options: AppOptions): Promise<App> {
     leads: createLeads(bus),
     vectorCalls: new VectorCalls(),
     vectors: caching.vectors,
-    checkReferences: createReferenceCheck(database),
+    database,
+    store,
   }
   const maintenance = await startMaintenance(database, log)
   const connections = createConnectionRoom()
@@ -114,7 +111,8 @@ export async function createApp(options: AppOptions): Promise<App> {
   const adminSetup = { config, database, store: ownWindows, refusals, log }
   const http = createHttp({
     idleTimeoutSeconds,
-    ...createEndpoints(options, stages, caching.explainer),
+    pipeline: createPipeline(stages),
+    models: createModelDirectory(stages.admission, modelRouter),
     config,
     checkHealth: createHealthCheck({ database, store, circuits: providers.circuits }),
     connections,
@@ -178,22 +176,5 @@ async function createCaching(
     cache,
     learner,
     explainer: createExplainer({ database, vectors: promptVectors, judge }),
-  }
-}
-
-/** Creates the handlers of the API's endpoints. */
-function createEndpoints({ database, store }: AppOptions, stages: Stages, explainer: Explainer) {
-  const { admission, modelRouter, cache } = stages
-  return {
-    pipeline: createPipeline(stages),
-    passThrough: createPassThrough(stages),
-    keptObjects: createKeptObjects({ stages, database }),
-    countTokens: createTokenCounter(stages),
-    storedResponses: createStoredResponses({ admission, modelRouter, cache, database, store }),
-    cacheQuestions: {
-      feedback: createFeedbackHandler(admission, database, stages.largeBodies),
-      explain: createRequestExplainer(admission, modelRouter, explainer, stages.largeBodies),
-    },
-    models: createModelDirectory(admission, modelRouter),
   }
 }

@@ -2,9 +2,8 @@
 
 import { Elysia } from 'elysia'
 import { invalidRequest, ProxyError, refuse } from '../errors.ts'
-import { addressPrefix, readClientAddress } from '../http/client-address.ts'
+import { addressPrefix, readClientAddress, readRequestId } from '../http/client.ts'
 import { createBodyReader, leaveBody } from '../http/read-body.ts'
-import { readRequestId } from '../http/request-id.ts'
 import { type Arrival, respond, respondWithError } from '../http/respond.ts'
 import { decodeUtf8 } from '../json/decode-utf8.ts'
 import { measureJson } from '../large-bodies/json-size.ts'

@@ -1,7 +1,7 @@
 /** /dashboard/api/oidc: redirects to the OpenID Connect provider and handles its callback, if one is configured. */
 
 import type { OidcConfig } from '../config.ts'
-import { addressPrefix } from '../http/client-address.ts'
+import { addressPrefix } from '../http/client.ts'
 import { countLoginAttempt, logInByEmail } from '../postgres/admin/callers.ts'
 import { describeCause } from '../telemetry/describe-cause.ts'
 import { type AdminOptions, openController } from './controller.ts'

@@ -1,39 +1,34 @@
-/** Passes one request to its handler and the response back: body, time limits of its connection, errors. */
+/** Passes one request to the pipeline and the response back: body, time limits of its connection, errors. */
 import type { Config } from '../config.ts'
 import { inPieces, LONGEST_WHOLE_BYTES } from '../event-loop/in-pieces.ts'
-import type { ProxyRequest, ProxyResponse } from '../pipeline/exchange.ts'
-import type { Endpoint } from '../providers/upstream.ts'
+import type { Pipeline } from '../pipeline/pipeline.ts'
+import type { Method, PipelineTarget, ProxyResponse } from '../pipeline/request.ts'
+import { readAuthorization } from './client.ts'
 import type { ConnectionRoom } from './connection-room.ts'
 import type { Entrance, Incoming } from './incoming.ts'
-import { toProxyRequest } from './proxy-request.ts'
-import { createBodyReader, type ReceivedBody } from './read-body.ts'
+import { createBodyReader, namedBody, type ReceivedBody } from './read-body.ts'
 import { respond } from './respond.ts'
 import { streamBody } from './stream-body.ts'
 
 /** How long Bun's connections may idle, in seconds; requests that wait for an upstream are exempt. */
 export const IDLE_TIMEOUT_SECONDS = 60
 
-export type Handler = (request: ProxyRequest) => Promise<ProxyResponse>
-
-/** `model` is the one in the path, if there is one. Never rejects. */
-export type Answer = (
-  handle: Handler,
-  incoming: Incoming,
-  endpoint: Endpoint,
-  model: string | null,
-) => Promise<Response>
+/** Never rejects. */
+export type Answer = (incoming: Incoming, target: PipelineTarget, method: Method) => Promise<Response>
 
 export interface AnswerOptions {
   config: Pick<Config, 'maxBodyBytes' | 'bodyTimeoutMs'>
+  pipeline: Pipeline
   /** For a connection after a request was answered on it. */
   idleTimeoutSeconds: number
   connections: ConnectionRoom
 }
 
-export function createAnswer({ config, idleTimeoutSeconds, connections }: AnswerOptions, entrance: Entrance): Answer {
+export function createAnswer(options: AnswerOptions, entrance: Entrance): Answer {
+  const { config, pipeline, idleTimeoutSeconds, connections } = options
   const openBody = createBodyReader(config)
 
-  return async (handle, incoming, endpoint, model) => {
+  return async (incoming, target, method) => {
     const { request, server } = incoming
     const arrival = entrance.arrive(request)
     const body = openBody(request)
@@ -48,9 +43,21 @@ export function createAnswer({ config, idleTimeoutSeconds, connections }: Answer
     }
     try {
       if (server) connections.check(server)
-      const address = entrance.addressOf(incoming)
-      const whenOver = (act: () => void) => void lastActs.push(act)
-      const response = await handle(toProxyRequest(request, { endpoint, model, body, arrival, address, whenOver }))
+      const { headers, signal, url } = request
+      const model = 'model' in target ? target.model : null
+      const response = await pipeline({
+        id: arrival.requestId,
+        target,
+        method,
+        search: searchOf(url),
+        authorization: readAuthorization(headers),
+        address: entrance.addressOf(incoming),
+        headers,
+        body: model === null ? body : namedBody(body, headers.get('content-type'), model),
+        signal,
+        arrivedAtMs: arrival.atMs,
+        whenOver: act => void lastActs.push(act),
+      })
       // Without this header, nginx buffers the stream.
       if (isEventStream(response)) response.headers['x-accel-buffering'] = 'no'
       if (isLong(response.body)) response.body = inPieces(response.body)
@@ -85,4 +92,10 @@ function isEventStream({ headers }: ProxyResponse): boolean {
 function endWith(response: Response, body: ReceivedBody): Response {
   if (body.isLeftOver()) response.headers.set('connection', 'close')
   return response
+}
+
+/** The URL's query, with its question mark. */
+function searchOf(url: string): string {
+  const start = url.indexOf('?')
+  return start < 0 ? '' : url.slice(start)
 }

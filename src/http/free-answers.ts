@@ -1,11 +1,11 @@
 /** Health and the list of models: without a body, free of charge, outside the monthly quota, but limited by address. */
-import { invalidRequest } from '../errors.ts'
+import { invalidRequest, refuse } from '../errors.ts'
 import type { ModelDirectory } from '../pipeline/model-directory.ts'
+import type { FastStore } from '../stores/fast-store.ts'
+import { readAuthorization } from './client.ts'
 import type { ConnectionRoom } from './connection-room.ts'
-import type { EdgeWindows } from './edge-windows.ts'
 import type { Health } from './health.ts'
 import type { Entrance, Incoming } from './incoming.ts'
-import { readAuthorization } from './key-carrier.ts'
 import { leaveBody } from './read-body.ts'
 import { respondWithJson } from './respond.ts'
 
@@ -66,5 +66,30 @@ function decodeModelId(escaped: string): string {
     return decodeURIComponent(escaped)
   } catch {
     throw invalidRequest('The model in the path is not valid: its percent signs must begin an escaped UTF-8 character.')
+  }
+}
+
+/** Load balancers and monitors ask often, and the result is computed once a second only. */
+const HEALTH_PER_MINUTE = 1_200
+/** Each one asks the database whether the key is good. */
+const MODELS_PER_MINUTE = 300
+
+/** Rate limits by client address, per process: these endpoints have no quota. */
+export interface EdgeWindows {
+  /** Throws a 429 when the address has asked too often. Independent of keys and their limits. */
+  passHealth(addressPrefix: string): Promise<void>
+  passModels(addressPrefix: string): Promise<void>
+}
+
+/** `store` is this process's own, so that health is reported even when Redis hangs. */
+export function createEdgeWindows(store: Pick<FastStore, 'pass'>): EdgeWindows {
+  async function pass(kind: string, addressPrefix: string, limit: number): Promise<void> {
+    const windows = [{ name: `${kind}:${addressPrefix}`, limit }]
+    const { granted, waitMs } = await store.pass({ requests: 1, windows, entries: [] })
+    if (granted === 0) throw refuse('edgeRateLimited', { seconds: Math.max(1, Math.ceil(waitMs / 1000)) })
+  }
+  return {
+    passHealth: addressPrefix => pass('health', addressPrefix, HEALTH_PER_MINUTE),
+    passModels: addressPrefix => pass('models', addressPrefix, MODELS_PER_MINUTE),
   }
 }

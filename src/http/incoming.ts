@@ -5,11 +5,9 @@ import { isUnstorableText } from '../postgres/database.ts'
 import { describeCause } from '../telemetry/describe-cause.ts'
 import type { Log } from '../telemetry/log.ts'
 import { isCountedRefusal, type Refusals } from '../telemetry/refusals.ts'
-import { addressPrefix, readClientAddress } from './client-address.ts'
-import type { Cors } from './cors.ts'
+import { addressPrefix, readClientAddress, readRequestId } from './client.ts'
 import { isAnthropicPath } from './paths.ts'
-import { readRequestId } from './request-id.ts'
-import { type Arrival, respondWithError } from './respond.ts'
+import { type Arrival, type Cors, respondWithError } from './respond.ts'
 
 /** The part of Bun's server that handlers use. */
 export interface Server {

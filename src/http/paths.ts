@@ -1,33 +1,10 @@
 /** Reads what a path asks for, with common misspellings, and says what to change for an unknown path. */
 import { type ProxyError, refuse } from '../errors.ts'
-import { type Collection, isOperation, type Operation } from '../providers/operations.ts'
-import type { Endpoint } from '../providers/upstream.ts'
-
-export type CacheQuestion = 'feedback' | 'explain'
-
-export type Target =
-  | { kind: 'endpoint'; endpoint: Endpoint; model: string | null }
-  /** Counts a prompt's tokens. */
-  | { kind: 'count'; endpoint: Endpoint }
-  /** Passed through to a provider. */
-  | { kind: 'operation'; operation: Operation; model: string | null }
-  /**
-   * The list of files or batches if `id` is null, else one of them. `part` is a part of it, with a leading slash; '' for the object
-   * itself.
-   */
-  | { kind: 'kept'; collection: Collection; id: string | null; part: string }
-  /** `part` is a part of a kept response, with a leading slash; '' for the response itself. */
-  | { kind: 'response'; id: string; part: string }
-  /** A question about the cache itself. */
-  | { kind: 'cache'; question: CacheQuestion }
-  /** `id` is one model's name as in the path, escaped; null for all models. */
-  | { kind: 'models'; id: string | null }
-  | { kind: 'health' }
+import type { Method, Target } from '../pipeline/request.ts'
+import { isOperation } from '../providers/operations.ts'
 
 /** A target among files or batches. */
-export type KeptTarget = Extract<Target, { kind: 'kept' }>
-
-export type Method = 'GET' | 'POST' | 'DELETE'
+type KeptTarget = Extract<Target, { kind: 'kept' }>
 
 const GET: readonly Method[] = ['GET']
 const POST: readonly Method[] = ['POST']

@@ -1,9 +1,13 @@
-/** Reads a request's body within its limits of size and time, and within the memory that all bodies share. */
+/** Reads a request's body within its limits of size and time, and within the memory that all bodies share; names the path's model in it. */
 import { ProxyError, refuse } from '../errors.ts'
+import { copyInTurns } from '../event-loop/copy-in-turns.ts'
 import { LONGEST_WHOLE_BYTES } from '../event-loop/in-pieces.ts'
+import { LONGEST_ON_LOOP } from '../event-loop/off-loop.ts'
 import { createTimeLimit } from '../event-loop/time-limit.ts'
-import type { RequestBody } from '../pipeline/exchange.ts'
-import { createBodyRoom } from './body-room.ts'
+import { decodeUtf8 } from '../json/decode-utf8.ts'
+import { parseJsonObject } from '../json/json-object.ts'
+import { readForm, withValue } from '../multipart/read-form.ts'
+import type { RequestBody } from '../pipeline/request.ts'
 
 export interface BodyLimits {
   maxBodyBytes: number
@@ -122,4 +126,75 @@ function checkType(headers: Headers, takesForms: boolean): void {
   if (encoding && encoding !== 'identity') {
     throw refuse('compressedBody')
   }
+}
+
+/** How many bodies of the largest size fit in memory together, or a third as many that are parsed. */
+const LARGEST_BODIES = 12
+
+/** Limits the memory that request bodies take in a process, parsed or not; beyond that, further bodies are refused unread. */
+interface BodyRoom {
+  /** Reserves memory for this many more bytes. Throws a 503 when there is none left. */
+  take(bytes: number): void
+  giveBack(bytes: number): void
+}
+
+function createBodyRoom(maxBodyBytes: number): BodyRoom {
+  const size = LARGEST_BODIES * maxBodyBytes
+  let taken = 0
+  return {
+    take(bytes) {
+      if (taken + bytes > size) throw refuse('tooManyLargeBodies')
+      taken += bytes
+    },
+    giveBack(bytes) {
+      taken -= bytes
+    },
+  }
+}
+
+/** The body with the model in the path, if it names none, as Azure's clients send it: JSON, or a form for operations that accept one. */
+export function namedBody(body: RequestBody, contentType: string | null, model: string): RequestBody {
+  const isForm = /^\s*multipart\/form-data/i.test(contentType ?? '')
+  return {
+    ...body,
+    async readBytes(takesForms) {
+      const bytes = await body.readBytes(takesForms)
+      return isForm
+        ? nameModelInForm(bytes, contentType ?? '', model)
+        : bytes.length > LONGEST_ON_LOOP
+          ? nameModelInTurns(bytes, model)
+          : Buffer.from(nameModel(decodeUtf8(bytes), model))
+    },
+  }
+}
+
+function nameModelInForm(bytes: Uint8Array, contentType: string, model: string): Uint8Array {
+  const form = readForm(bytes, contentType)
+  return form.parts.some(({ name }) => name === 'model') ? bytes : withValue(form, 'model', model)
+}
+
+const OPENING_BRACE = 0x7b
+
+/** A long body with "model" anywhere is assumed to name its model: parsing it only to find out would stall other requests. */
+async function nameModelInTurns(bytes: Uint8Array, model: string): Promise<Uint8Array> {
+  const body = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
+  const start = body.indexOf(OPENING_BRACE)
+  if (start < 0 || body.includes('"model"')) return bytes
+  // A field follows the brace; else the worker refuses the body.
+  const head = Buffer.concat([body.subarray(0, start + 1), Buffer.from(`"model":${JSON.stringify(model)},`)])
+  return copyInTurns(body.subarray(start + 1), { before: head })
+}
+
+/** A model in the body wins. Edits the text, so that everything else stays as the client wrote it, down to the last digit. */
+export function nameModel(bodyText: string, model: string): string {
+  const start = bodyText.indexOf('{')
+  if (start < 0 || namesModel(bodyText)) return bodyText
+  const isEmpty = /^\s*\}/.test(bodyText.slice(start + 1, start + 100))
+  return `${bodyText.slice(0, start + 1)}"model":${JSON.stringify(model)}${isEmpty ? '' : ','}${bodyText.slice(start + 1)}`
+}
+
+function namesModel(bodyText: string): boolean {
+  if (!/"model"\s*:/.test(bodyText)) return false
+  const body = parseJsonObject(bodyText)
+  return body === undefined || Object.hasOwn(body, 'model')
 }

@@ -1,7 +1,10 @@
-/** Creates the HTTP response: X-Request-Id and X-Proxy-Latency-Ms on every one, errors in OpenAI's or Anthropic's envelope. */
+/**
+ * Creates the HTTP response: X-Request-Id and X-Proxy-Latency-Ms on every one, CORS headers for browsers, errors in OpenAI's or
+ * Anthropic's envelope.
+ */
 import type { ProxyError } from '../errors.ts'
 import { writeError } from '../formats/messages/message-errors.ts'
-import type { ProxyResponse } from '../pipeline/exchange.ts'
+import type { ProxyResponse } from '../pipeline/request.ts'
 
 export interface Arrival {
   requestId: string
@@ -29,4 +32,68 @@ export function respondWithError(error: ProxyError, arrival: Arrival): Response 
   const headers = { 'content-type': 'application/json', ...error.headers }
   const body = arrival.isAnthropic ? writeError(error, arrival.requestId) : error.toBody()
   return respond({ status: error.status, headers, body: JSON.stringify(body) }, arrival)
+}
+
+/** `*` for every origin; else the origins that may call, possibly none. */
+export type AllowedOrigins = '*' | readonly string[]
+
+/** Headers that a page may read besides the CORS-safelisted ones. */
+const EXPOSED = [
+  'X-Request-Id',
+  'X-Proxy-Cache',
+  'X-Proxy-Cache-Age',
+  'X-Proxy-Cache-Similarity',
+  'X-Proxy-Cache-Id',
+  'X-Proxy-Cache-Reason',
+  'X-Proxy-Cost-USD',
+  'X-Proxy-Cost-Unknown',
+  'X-Proxy-Latency-Ms',
+  'X-Proxy-Provider',
+  'X-Proxy-Tokens-Saved',
+  'Retry-After',
+  'X-Should-Retry',
+  'X-RateLimit-Limit-Requests',
+  'X-RateLimit-Remaining-Requests',
+  'X-RateLimit-Reset-Requests',
+].join(', ')
+
+const METHODS = 'GET, POST, DELETE'
+/** How long a browser may cache a preflight: the longest that any browser does. */
+const REMEMBERED_SECONDS = '7200'
+
+/** Cross-origin requests of browsers. https://fetch.spec.whatwg.org/#http-cors-protocol */
+export interface Cors {
+  /** Headers for the response to this request; none without an Origin header, or when the origin may not call. */
+  headersFor(request: Request): Record<string, string>
+  /** Headers for the response to a preflight; null when the request is none. */
+  preflight(request: Request): Record<string, string> | null
+}
+
+/** Keys travel in a header that the page sets itself, so browser credentials are never allowed. */
+export function createCors(allowed: AllowedOrigins): Cors {
+  function allow(request: Request): Record<string, string> {
+    const origin = request.headers.get('origin')
+    if (origin === null || allowed.length === 0) return {}
+    if (allowed === '*') return { 'access-control-allow-origin': '*' }
+    return allowed.includes(origin) ? { 'access-control-allow-origin': origin, vary: 'Origin' } : { vary: 'Origin' }
+  }
+
+  return {
+    headersFor(request) {
+      const headers = allow(request)
+      if ('access-control-allow-origin' in headers) headers['access-control-expose-headers'] = EXPOSED
+      return headers
+    },
+    preflight(request) {
+      if (request.method !== 'OPTIONS' || !request.headers.has('access-control-request-method')) return null
+      const headers = allow(request)
+      if (!('access-control-allow-origin' in headers)) return Object.keys(headers).length === 0 ? null : headers
+      // `*` would not cover Authorization, so the requested headers are echoed.
+      headers['access-control-allow-headers'] =
+        request.headers.get('access-control-request-headers') ?? 'Authorization, Content-Type'
+      headers['access-control-allow-methods'] = METHODS
+      headers['access-control-max-age'] = REMEMBERED_SECONDS
+      return headers
+    },
+  }
 }

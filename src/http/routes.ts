@@ -1,13 +1,24 @@
-/** The HTTP server: its paths, and nothing that is not HTTP. */
+/** The HTTP server: its paths, which of them the pipeline answers, and nothing that is not HTTP. */
 import { type AnyElysia, Elysia } from 'elysia'
-import { createDispatch, type DispatchOptions } from './dispatch.ts'
-import type { Incoming } from './incoming.ts'
-import { methodsOf, notFound, readPath, TARGETS } from './paths.ts'
+import type { Config } from '../config.ts'
+import { refuse } from '../errors.ts'
+import type { Method, Target } from '../pipeline/request.ts'
+import type { Log } from '../telemetry/log.ts'
+import type { Refusals } from '../telemetry/refusals.ts'
+import { type AnswerOptions, createAnswer } from './answer.ts'
+import { createFreeAnswers, type FreeAnswersOptions } from './free-answers.ts'
+import { createEntrance, type Incoming } from './incoming.ts'
+import { methodOf, methodsOf, notFound, readPath, TARGETS } from './paths.ts'
+import { leaveBody } from './read-body.ts'
+import { createCors, respond } from './respond.ts'
 
 /** `read-body.ts` reads bodies, after the request is admitted. */
 const NO_PARSING = { parse: 'none' } as const
 
-export interface HttpOptions extends DispatchOptions {
+export interface HttpOptions extends AnswerOptions, FreeAnswersOptions {
+  config: AnswerOptions['config'] & Pick<Config, 'trustedProxies' | 'corsOrigins'>
+  refusals: Refusals
+  log: Log
   /** Controllers with paths of their own beside the proxy's. */
   controllers?: readonly AnyElysia[]
 }
@@ -48,4 +59,36 @@ export function createHttp({ controllers = [], ...options }: HttpOptions) {
     for (const method of [...methodsOf(target), 'ALL']) app.route(method, path, handler, NO_PARSING)
   }
   return app
+}
+
+/** Answers targets; a method that the target does not have gets a 405. */
+function createDispatch(options: Omit<HttpOptions, 'controllers'>) {
+  const cors = createCors(options.config.corsOrigins)
+  const entrance = createEntrance({ ...options, cors })
+  const answerAsked = createAnswer(options, entrance)
+  const { answerModels, answerHealth } = createFreeAnswers(options, entrance)
+
+  function answerAllowed(incoming: Incoming, method: Method, target: Target): Promise<Response> {
+    if (target.kind === 'models') return answerModels(incoming, target.id)
+    return target.kind === 'health' ? answerHealth(incoming) : answerAsked(incoming, target, method)
+  }
+
+  function answerError(error: unknown, incoming: Incoming): Response {
+    return leaveBody(incoming.request, entrance.fail(error, incoming, entrance.arrive(incoming.request)))
+  }
+
+  return {
+    answer(incoming: Incoming, target: Target): Response | Promise<Response> {
+      const method = methodOf(target, incoming.request.method)
+      if (method) return answerAllowed(incoming, method, target)
+      const allowed = methodsOf(target).join(', ')
+      return answerError(refuse('methodNotAllowed', { allowed, methods: allowed.replace(', ', ' and ') }), incoming)
+    },
+    /** Answers a browser's preflight; undefined for any other request. */
+    answerPreflight(request: Request): Response | undefined {
+      const headers = cors.preflight(request)
+      return headers === null ? undefined : respond({ status: 204, headers, body: '' }, entrance.arrive(request))
+    },
+    answerError,
+  }
 }

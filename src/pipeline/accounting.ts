@@ -6,24 +6,26 @@ import type { CacheQuery } from '../cache/cache-query.ts'
 import type { EntryFacts } from '../cache/entry.ts'
 import type { NearMiss, SemanticMatch } from '../cache/match.ts'
 import type { Catalogue } from '../catalogue/catalogue.ts'
-import { costUsd, NO_USAGE } from '../catalogue/cost.ts'
-import { ClientGone, ProxyError } from '../errors.ts'
+import { costUsd, NO_USAGE, type TokenUsage } from '../catalogue/cost.ts'
+import { ClientGone } from '../errors.ts'
 import type { Account } from '../postgres/admit.ts'
 import type { Provider } from '../providers/upstream.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { SemanticHitRecorder } from '../telemetry/semantic-hit-recorder.ts'
 import type { UsageRecorder } from '../telemetry/usage-recorder.ts'
 import { estimatePromptTokens } from '../tokens/count-tokens.ts'
-import { CLIENT_GONE_STATUS } from './exchange.ts'
-import type { AccountedRequest, NotedQuery, Outcome } from './outcome.ts'
-import { createRecord, describeRequest } from './request-record.ts'
+import type { NotedQuery } from './query.ts'
+import type { ProxyRequest } from './request.ts'
+import { createRecord, describeRequest, type Outcome } from './request-record.ts'
 
 /** The accounting of one request. */
 export interface RequestAccounting {
   /** Sets what the request asks, once it is parsed. A request without it is not recorded. */
   noteQuery(query: NotedQuery): void
-  /** Sets the provider that is going to answer. It replaces the one noted before. */
-  noteProvider(provider: Provider): void
+  /** Sets the provider that is going to answer, and the model, if it is not the one asked for. They replace those noted before. */
+  noteProvider(provider: Provider, model?: string): void
+  /** The response was stored, and this provider answered first. */
+  noteStored(provider: string): void
   /** The provider has been asked: from now on the request costs something, even if its client leaves. */
   noteAsked(): void
   /** Takes the time to the response headers. Call it when they are ready. */
@@ -38,9 +40,30 @@ export interface RequestAccounting {
   ): void
   /** Records how the request ended. Only the first call counts. */
   finish(outcome: Outcome): void
-  /** Records that the request ended with this error, unless an end is recorded already. */
-  finishFailed(error: unknown): void
+  /**
+   * Records that the request ended with this failure: an error, or an upstream's own response. `known` is what was learned before that:
+   * the usage of the part that arrived, or that another request's call was followed.
+   */
+  finishFailed(failure: unknown, known?: Partial<Pick<Outcome, 'usage' | 'cacheResult'>>): void
 }
+
+/** For requests that are free: nothing about them is recorded. */
+export const NOT_ACCOUNTED: RequestAccounting = {
+  noteQuery() {},
+  noteProvider() {},
+  noteStored() {},
+  noteAsked() {},
+  noteHeaders() {},
+  noteJudge() {},
+  noteSemanticMatch() {},
+  finish() {},
+  finishFailed() {},
+}
+
+/** Logged and recorded when the client has left; never sent. */
+const CLIENT_GONE_STATUS = 499
+
+export type AccountedRequest = Pick<ProxyRequest, 'id' | 'arrivedAtMs' | 'signal'>
 
 export interface Accounting {
   /** `onFinish` is called once, when the request is over. */
@@ -75,6 +98,8 @@ class OpenAccount implements RequestAccounting {
   readonly #onFinish: () => void
   #query: NotedQuery | null = null
   #provider: Provider | null = null
+  #model: string | null = null
+  #storedBy: string | null = null
   #isAsked = false
   #latencyMs: number | null = null
   #judgeUsd = 0
@@ -98,10 +123,15 @@ class OpenAccount implements RequestAccounting {
     this.#query = query
   }
 
-  noteProvider(provider: Provider): void {
+  noteProvider(provider: Provider, model?: string): void {
     // A failure notes the same provider again. The provider has still been asked.
     if (provider !== this.#provider) this.#isAsked = false
     this.#provider = provider
+    this.#model = model ?? null
+  }
+
+  noteStored(provider: string): void {
+    this.#storedBy = provider
   }
 
   noteAsked(): void {
@@ -141,6 +171,26 @@ class OpenAccount implements RequestAccounting {
   }
 
   finish(outcome: Outcome): void {
+    this.#end(outcome)
+  }
+
+  finishFailed(failure: unknown, known: Partial<Pick<Outcome, 'usage' | 'cacheResult'>> = {}): void {
+    const isGone = failure instanceof ClientGone
+    const cacheResult = known.cacheResult ?? (this.#provider && 'MISS')
+    // A client that leaves is charged for work that was begun for it, unless it was this process that cut it off.
+    const counts = isGone && !this.#shutdown.isCut && (this.#isAsked || cacheResult === 'HIT')
+    const usage = known.usage ?? (counts && this.#isAsked ? this.#estimate() : NO_USAGE)
+    const cause = failure instanceof Error ? failure : undefined
+    this.#end({ status: isGone ? CLIENT_GONE_STATUS : statusOf(failure), counts, cacheResult, usage }, cause)
+  }
+
+  /** For a call that ended before its upstream reported anything. */
+  #estimate(): TokenUsage {
+    const query = this.#query
+    return query ? { ...NO_USAGE, promptTokens: estimatePromptTokens(query.body, query.endpoint) } : NO_USAGE
+  }
+
+  #end(outcome: Outcome, cause?: Error): void {
     if (this.#isFinished) return
     this.#isFinished = true
     this.#onFinish()
@@ -149,28 +199,28 @@ class OpenAccount implements RequestAccounting {
     if (!outcome.counts) quota.refund(account)
     const query = this.#query
     if (!query) return
-    const recorded = { request: this.#request, account, query, latencyMs: this.#latencyMs, judgeUsd: this.#judgeUsd }
-    const record = createRecord(recorded, outcome, catalogue)
-    recorder.record(record)
-    log.request(() => describeRequest(record, account, outcome.cause))
-  }
-
-  finishFailed(error: unknown): void {
-    const query = this.#query
+    const request = this.#request
     const provider = this.#provider
-    const isGone = error instanceof ClientGone
-    // The upstream's work for a client that left is charged. The upstream reported no usage, so it is estimated.
-    const charged = isGone && !this.#shutdown.isCut && this.#isAsked && query && provider ? { query, provider } : null
-    this.finish({
-      status: isGone ? CLIENT_GONE_STATUS : error instanceof ProxyError ? error.status : 500,
-      counts: charged !== null,
-      cacheResult: provider && 'MISS',
-      provider: provider?.name ?? null,
-      pricedAs: charged?.provider.pricedAs ?? null,
-      usage: charged
-        ? { ...NO_USAGE, promptTokens: estimatePromptTokens(charged.query.body, charged.query.endpoint) }
-        : NO_USAGE,
-      cause: error,
-    })
+    const recorded = {
+      request,
+      account,
+      query,
+      model: this.#model ?? query.model,
+      provider: this.#storedBy ?? provider?.name ?? null,
+      pricedAs: provider?.pricedAs ?? null,
+      latencyMs: this.#latencyMs,
+      judgeUsd: this.#judgeUsd,
+    }
+    const status = request.signal.aborted ? CLIENT_GONE_STATUS : outcome.status
+    const record = createRecord(recorded, { ...outcome, status }, catalogue)
+    recorder.record(record)
+    log.request(() => describeRequest(record, account, cause))
   }
 }
+
+function statusOf(failure: unknown): number {
+  const status = (failure as { status?: unknown } | null)?.status
+  return typeof status === 'number' ? status : INTERNAL_STATUS
+}
+
+const INTERNAL_STATUS = 500

@@ -3,30 +3,26 @@
 import type { CacheEntry } from '../cache/entry.ts'
 import { costUsd, NO_USAGE, type TokenUsage } from '../catalogue/cost.ts'
 import type { UpstreamAnswer } from '../providers/upstream.ts'
-import { CLIENT_GONE_STATUS } from './exchange.ts'
-import type { LeadingContext, RequestContext } from './request-context.ts'
-import type { Stages } from './stages.ts'
+import type { CompletionQuery } from './query.ts'
+import { readAll } from './read-answer.ts'
+import type { Attempt, LeadingContext, RoutedContext, Stages } from './request-context.ts'
+import { missHeaders } from './response-headers.ts'
 
-/** Stores a complete response as plain JSON, streamed or not. */
+/** Stores a complete response as plain JSON, streamed or not. Resolves when an immediate repeat finds it. */
 export async function storeResponse(
   { cacheQuery, provider, lookup }: LeadingContext,
-  { bytes, callsTools }: { bytes: Uint8Array; callsTools: boolean },
+  { bytes, isSemantic }: { bytes: Uint8Array; isSemantic: boolean },
   { promptTokens, completionTokens }: TokenUsage,
   { cache }: Stages,
 ): Promise<void> {
-  const response = {
-    body: bytes,
-    provider: provider.name,
-    promptTokens,
-    completionTokens,
-    isSemantic: !callsTools,
-  }
-  await cache.store(cacheQuery, response, lookup.vector)
+  if (!cacheQuery) return
+  const response = { body: bytes, provider: provider.name, promptTokens, completionTokens, isSemantic }
+  await cache.store(cacheQuery, response, lookup?.vector ?? null)
 }
 
 /** The cache entry that followers are served. */
 export function entryOf(
-  { provider }: Pick<RequestContext, 'provider'>,
+  { provider }: Pick<RoutedContext, 'provider'>,
   body: Uint8Array,
   { promptTokens, completionTokens }: TokenUsage,
 ): CacheEntry {
@@ -38,27 +34,42 @@ export function entryOf(
 const UPSTREAM_FAILED_STATUS = 502
 
 /** Accounts for a request that upstream answered. */
-export function finishMiss(
-  { request, query, provider, accounting }: RequestContext,
-  usage: TokenUsage,
-  counts: boolean,
-): void {
+export function finishMiss({ accounting }: RoutedContext, usage: TokenUsage, counts = true): void {
   accounting.noteHeaders()
-  accounting.finish({
-    status: request.signal.aborted ? CLIENT_GONE_STATUS : counts ? 200 : UPSTREAM_FAILED_STATUS,
-    counts,
-    cacheResult: 'MISS',
-    provider: provider.name,
-    pricedAs: provider.pricedAs,
-    model: query.model,
-    usage,
-  })
+  accounting.finish({ status: counts ? 200 : UPSTREAM_FAILED_STATUS, counts, cacheResult: 'MISS', usage })
 }
 
-/** In US dollars; null when the price is unknown. */
-export function priceOf({ provider, query }: RequestContext, usage: TokenUsage, { catalogue }: Stages): number | null {
+/** By the catalogue's prices, or the provider's own figure. */
+export function priceOf(
+  { provider, query }: RoutedContext<CompletionQuery>,
+  usage: TokenUsage,
+  { catalogue }: Stages,
+): number | null {
   if (provider.pricedAs === null || usage === NO_USAGE) return 0
   return costUsd(catalogue.find(provider.pricedAs, query.model), usage)
+}
+
+/** The upstream's headers that clients see too, and ours. */
+export function answeredHeaders(
+  context: RoutedContext & Partial<Pick<LeadingContext, 'lookup'>>,
+  answer: UpstreamAnswer,
+  usage: TokenUsage,
+  stages: Stages,
+): Record<string, string> {
+  const cost = context.operation.price(context, usage, stages)
+  return { ...passedOn(answer), ...missHeaders(context.provider.name, cost, context.lookup?.missReason) }
+}
+
+/** An upstream's error keeps its status, body and Retry-After. */
+export async function passOnError(
+  { provider, call, subscriber }: LeadingContext,
+  answer: UpstreamAnswer,
+): Promise<Attempt> {
+  const body = await readAll(answer.body, provider.name)
+  const failure = { status: answer.status, headers: { ...passedOn(answer), ...missHeaders(provider.name, 0) }, body }
+  call.settle({ kind: 'notShareable', failure })
+  subscriber.leave()
+  return { failure }
 }
 
 /** The upstream's headers that clients see too. */

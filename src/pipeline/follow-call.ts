@@ -6,28 +6,33 @@ import type { Joined } from '../coalescing/shared-calls.ts'
 import { ClientGone, ProxyError } from '../errors.ts'
 import { whenAborted } from '../event-loop/when-aborted.ts'
 import { estimatePromptTokens } from '../tokens/count-tokens.ts'
-import { CLIENT_GONE_STATUS, type ProxyResponse } from './exchange.ts'
-import { isPassed, type RequestContext, type SharingContext } from './request-context.ts'
+import type { CompletionQuery } from './query.ts'
+import type { ProxyResponse } from './request.ts'
+import type { RoutedContext, Stages } from './request-context.ts'
 import { followHeaders, SSE_TYPE } from './response-headers.ts'
-import { serveMatch } from './serve-hit.ts'
-import type { Stages } from './stages.ts'
 import { type StreamEnd, streamEvents, streamOptions } from './stream-events.ts'
+
+/** Whether the client wants the call's events as they come. What is passed on is followed whole. */
+export function isFollowedLive(context: RoutedContext): context is RoutedContext<CompletionQuery> {
+  return context.query.kind === 'completion' && context.query.stream
+}
 
 /** Returns the response, or the call's failure when its result is of use to the leader only. Throws ClientGone. */
 export async function followCall(
-  context: SharingContext,
+  context: RoutedContext,
   { call, subscriber }: Joined,
   stages: Stages,
 ): Promise<{ response: ProxyResponse } | { failure: CallFailure | null }> {
   const gone = rejectWhenGone(context.request.signal)
   try {
-    if (!isPassed(context) && context.query.stream && (await Promise.race([call.started, gone])) === 'stream') {
+    if (isFollowedLive(context) && (await Promise.race([call.started, gone])) === 'stream') {
       return { response: followStream(context, { call, subscriber }) }
     }
     const settlement = await Promise.race([call.settled, gone])
     subscriber.leave()
     if (settlement.kind === 'notShareable') return { failure: settlement.failure }
-    const response = serveMatch(context, matchOf(settlement, context.cacheQuery.requestHash), stages)
+    const match = matchOf(settlement, context.cacheQuery?.requestHash ?? '')
+    const response = context.operation.serveHit(context, match, stages)
     return response ? { response } : { failure: null }
   } catch (error) {
     subscriber.leave()
@@ -42,7 +47,7 @@ function matchOf(settlement: Exclude<Settlement, { kind: 'notShareable' }>, requ
 }
 
 function followStream(
-  context: RequestContext,
+  context: RoutedContext<CompletionQuery>,
   { call, subscriber }: Pick<Joined, 'call' | 'subscriber'>,
 ): ProxyResponse {
   const { query, provider, accounting } = context
@@ -54,24 +59,13 @@ function followStream(
 }
 
 /** Accounts for a followed stream that has ended for its client. */
-async function finishFollowed(
-  { query, provider, accounting }: RequestContext,
-  call: SharedCall,
-  end: StreamEnd,
-): Promise<void> {
-  const outcome = {
-    cacheResult: 'HIT' as const,
-    provider: provider.name,
-    pricedAs: provider.pricedAs,
-    model: query.model,
-  }
-  if (end.kind === 'gone')
-    return accounting.finish({ ...outcome, status: CLIENT_GONE_STATUS, counts: true, usage: NO_USAGE })
+async function finishFollowed({ accounting }: RoutedContext, call: SharedCall, end: StreamEnd): Promise<void> {
+  const cacheResult = 'HIT' as const
+  if (end.kind === 'gone') return accounting.finishFailed(new ClientGone(), { cacheResult })
   // A stream can report a failure in an event and still end normally.
   const failure = end.kind === 'failed' ? end.failure : failureOf(await call.settled)
-  if (failure)
-    return accounting.finish({ ...outcome, status: failure.status, counts: false, usage: NO_USAGE, cause: failure })
-  accounting.finish({ ...outcome, status: 200, counts: true, usage: usageOf(await call.settled) })
+  if (failure) return accounting.finishFailed(failure, { cacheResult })
+  accounting.finish({ status: 200, counts: true, cacheResult, usage: usageOf(await call.settled) })
 }
 
 function failureOf(settlement: Settlement): ProxyError | null {

@@ -2,7 +2,7 @@
 import { type CacheControl, readCacheControl } from '../cache/cache-control.ts'
 import { irrelevantTo } from '../cache/exact-key.ts'
 import { invalidRequest } from '../errors.ts'
-import { findKeptReferences, type KeptReference } from '../formats/kept-references.ts'
+import { findKeptReferences } from '../formats/kept-references.ts'
 import { planMessages } from '../formats/messages/plan-messages.ts'
 import { planResponses } from '../formats/responses/plan-responses.ts'
 import { canonicalizeBody } from '../json/canonical.ts'
@@ -12,51 +12,19 @@ import { hasInexactNumber } from '../json/inexact-number.ts'
 import { isJsonObject, type JsonObject } from '../json/json-object.ts'
 import { isLargeBody, type LargeBody, type LargeBodyReader } from '../large-bodies/read-large-body.ts'
 import type { Endpoint } from '../providers/upstream.ts'
-import { type EmbeddingsQuery, readEmbeddingsQuery } from './embeddings/read-query.ts'
-import type { ProxyRequest } from './exchange.ts'
-
-/** What a body says, independent of the client. */
-export interface ParsedBody {
-  endpoint: Endpoint
-  /** The body as it was sent. A large body is decoded on first use. */
-  readonly text: string
-  /** Whether serializing the body again could change a number in it. */
-  hasInexactNumber: boolean
-  /** A large body's bytes. */
-  bytes?: Uint8Array
-  /** Whether the body was too large to be parsed on the event loop. Such a request gets no semantic match. */
-  isLarge: boolean
-  body: JsonObject
-  /** The fields that count, in canonical JSON. */
-  canonicalBody: string
-  /** Objects kept by a provider that the body names. */
-  references: readonly KeptReference[]
-  model: string
-  stream: boolean
-  /** Whether the client asked for usage at the end of its stream. */
-  includeUsage: boolean
-  /** Whether the response depends on the request alone and the request has no side effects. */
-  isCacheable: boolean
-  /** Inputs that are looked up one by one; null for a request that is cached as a whole. */
-  embeddings: EmbeddingsQuery | null
-}
-
-/** A well-formed request that is not admitted yet. */
-export interface RequestQuery extends ParsedBody {
-  headers: Headers
-  /** What the client asked for. The cache query holds what the project allows of it. */
-  control: CacheControl
-}
+import { readEmbeddingsQuery } from './embeddings/read-query.ts'
+import type { CompletionQuery, ParsedBody } from './query.ts'
+import type { ProxyRequest } from './request.ts'
 
 const MAX_MODEL_LENGTH = 256
 /** Control characters have no place in a name that is logged and stored. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const CONTROL_CHARACTERS = /[\u0000-\u001f\u007f-\u009f]/
 
-type Asked = Pick<ProxyRequest, 'endpoint' | 'headers'>
+type Asked = Pick<CompletionQuery, 'endpoint' | 'headers'>
 
 /** Throws a 400 that names the field or header. Messages never quote the body. */
-export function parseRequest({ endpoint, headers }: Asked, text: string): RequestQuery {
+export function parseRequest({ endpoint, headers }: Asked, text: string): CompletionQuery {
   return withHeaders(parseBody(endpoint, text), headers)
 }
 
@@ -69,7 +37,7 @@ export function parseBody(endpoint: Endpoint, text: string): ParsedBody {
 }
 
 /** The same for a body that a worker has parsed. */
-export function parseLargeRequest({ endpoint, headers }: Asked, read: LargeBody): RequestQuery {
+export function parseLargeRequest({ endpoint, headers }: Asked, read: LargeBody): CompletionQuery {
   const fields = readFields(endpoint, read.body)
   return {
     ...fields,
@@ -89,13 +57,13 @@ export async function parseBytes(
   bytes: Uint8Array,
   largeBodies: LargeBodyReader,
   owner: number,
-): Promise<RequestQuery> {
+): Promise<CompletionQuery> {
   if (!isLargeBody(bytes)) return parseRequest(asked, decodeUtf8(bytes))
   const options = { irrelevant: irrelevantTo(asked.endpoint), owner, hold: asked.body.hold }
   return parseLargeRequest(asked, await largeBodies.read(bytes, options))
 }
 
-export function withHeaders(parsed: ParsedBody, headers: Headers): RequestQuery {
+export function withHeaders(parsed: ParsedBody, headers: Headers): CompletionQuery {
   return { ...parsed, headers, control: controlOf(parsed, headers) }
 }
 
@@ -113,6 +81,7 @@ function readFields(endpoint: Endpoint, body: JsonObject) {
   }
   checkInput[endpoint](body)
   return {
+    kind: 'completion' as const,
     endpoint,
     model,
     stream: stream === true && endpoint !== 'embeddings',
@@ -137,7 +106,7 @@ function isCacheable(endpoint: Endpoint, body: JsonObject): boolean {
 }
 
 /** Returns the same request, which must not be large, for another model. */
-export function withModel(query: RequestQuery, model: string): RequestQuery {
+export function withModel(query: CompletionQuery, model: string): CompletionQuery {
   const body = { ...query.body, model }
   return {
     ...query,

@@ -1,7 +1,7 @@
 /** Remembers the parsed bodies of recent cache hits, so that a repeat is not parsed again. */
 import { LRUCache } from 'lru-cache'
 import type { Endpoint } from '../providers/upstream.ts'
-import type { ParsedBody, RequestQuery } from './parse-request.ts'
+import type { CompletionQuery, ParsedBody } from './query.ts'
 
 /** A parsed body takes several times the memory of its text. */
 const MOST_CHARS = 4 * 1_048_576
@@ -10,7 +10,7 @@ const LONGEST_CHARS = 16_384
 export interface ParsedBodies {
   find(endpoint: Endpoint, text: string): ParsedBody | undefined
   /** Call it for a request answered from the cache: other bodies are rarely sent again. */
-  keep(query: RequestQuery): void
+  keep(query: CompletionQuery): void
 }
 
 export function createParsedBodies(): ParsedBodies {
@@ -34,7 +34,7 @@ export function createParsedBodies(): ParsedBodies {
 }
 
 /** Leaves out what belongs to a single request, which would otherwise stay in memory as long. */
-function pickParsed({ headers, control, ...parsed }: RequestQuery): ParsedBody {
+function pickParsed({ headers, control, ...parsed }: CompletionQuery): ParsedBody {
   return parsed
 }
 

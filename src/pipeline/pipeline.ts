@@ -1,58 +1,60 @@
 /** The life of a request, top to bottom: parse, plan, admit, hit or shared call, respond, account. */
 import { hashBearerKey } from '../admission/api-key.ts'
 import { ProxyError } from '../errors.ts'
-import { answerEmbeddings } from './embeddings/answer-embeddings.ts'
-import type { ProxyRequest, ProxyResponse } from './exchange.ts'
+import { NOT_ACCOUNTED } from './accounting.ts'
 import { answerWithFallbacks } from './fallbacks.ts'
+import { readerOf } from './operations.ts'
 import { planRequest, samePlanInputs } from './plan-request.ts'
-import { createRequestReader } from './read-request.ts'
-import type { RequestContext } from './request-context.ts'
+import { readEarly } from './read-request.ts'
+import { isCounted, type ProxyRequest, type ProxyResponse } from './request.ts'
+import type { RequestContext, Stages } from './request-context.ts'
 import { missHeaders } from './response-headers.ts'
-import { serveHit } from './serve-hit.ts'
-import type { Stages } from './stages.ts'
 
 export type Pipeline = (request: ProxyRequest) => Promise<ProxyResponse>
 
 export function createPipeline(stages: Stages): Pipeline {
   const { admission, modelRouter, cache } = stages
-  const reader = createRequestReader(admission, stages.largeBodies)
 
   return async request => {
     const keyHash = hashBearerKey(request.authorization)
-    const early = await reader.readEarly(request, keyHash)
+    const early = await readEarly(request, keyHash, stages)
 
     // A guess at the account, never a verdict. It saves reading the exact entry in a round trip of its own.
     const guess = admission.lastKnown(keyHash)
     const guessed = early?.query && guess && planRequest(early.query, guess, modelRouter)
-    const { account, entry, leave } = await admission.admit(keyHash, request.address, guessed?.exactKey ?? null)
-
-    const accounting = stages.accounting.open(request, account, leave)
+    const { account, entry, accounting } = await admit(request, keyHash, guessed?.exactKey ?? null)
     try {
-      const query = early?.query ?? (await reader.readLate(request, early, account))
+      const query = early?.query ?? (await readerOf(request.target).read(request, account, stages, early?.bytes))
       accounting.noteQuery(query)
       const isRight = guessed && samePlanInputs(guess, account)
       const plan = isRight ? guessed : planRequest(query, account, modelRouter)
       const exactEntry = isRight ? entry : await cache.readEntry(plan.exactKey)
       if (plan.refusal) throw plan.refusal
-      const { provider, cacheQuery } = plan
-      accounting.noteProvider(provider)
-      return await answer({ request, query, account, provider, cacheQuery, accounting }, exactEntry)
+      if (plan.provider) accounting.noteProvider(plan.provider)
+      return await answer({ request, query, account, accounting, ...plan }, exactEntry)
     } catch (error) {
       accounting.finishFailed(error)
       throw error
     }
   }
 
+  /** Only what counts against the month is accounted for. */
+  async function admit(request: ProxyRequest, keyHash: string, exactKey: string | null) {
+    if (!isCounted(request)) {
+      return { account: await admission.authenticate(keyHash, request), entry: null, accounting: NOT_ACCOUNTED }
+    }
+    const { account, entry, leave } = await admission.admit(keyHash, request.address, exactKey)
+    return { account, entry, accounting: stages.accounting.open(request, account, leave) }
+  }
+
   async function answer(context: RequestContext, exactEntry: Uint8Array | null): Promise<ProxyResponse> {
-    const { query, cacheQuery, provider } = context
+    const { request, operation, cacheQuery, provider } = context
     try {
-      if (query.embeddings) return await answerEmbeddings(context, query.embeddings, stages)
-      const match = cache.readExact(exactEntry, cacheQuery)
-      if (!match) return await answerWithFallbacks(context, stages)
-      reader.keep(query)
-      return serveHit(context, match)
+      const match = cacheQuery && cache.readExact(exactEntry, cacheQuery)
+      return (match && operation.serveHit(context, match, stages)) ?? (await answerWithFallbacks(context, stages))
     } catch (error) {
-      if (error instanceof ProxyError) Object.assign(error.headers, missHeaders(provider.name, 0))
+      const isMiss = error instanceof ProxyError && provider && isCounted(request)
+      if (isMiss) Object.assign(error.headers, missHeaders(provider.name, 0))
       throw error
     }
   }

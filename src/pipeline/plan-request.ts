@@ -12,36 +12,57 @@ import { answerHeaders } from '../providers/forwarded-headers.ts'
 import type { ModelRouter } from '../providers/model-router.ts'
 import { nameRoute } from '../providers/name-route.ts'
 import type { Provider } from '../providers/upstream.ts'
-import type { RequestQuery } from './parse-request.ts'
+import { operationOf } from './operations.ts'
+import type { CompletionQuery, ExplainQuery, PassedQuery, Query } from './query.ts'
+import type { Planned } from './request-context.ts'
 
 export type RequestPlan =
-  | {
+  | (Planned & {
       refusal: null
-      /** The provider that would answer. */
-      provider: Provider
-      cacheQuery: CacheQuery
       /** The exact entry to read during admission; null when none is wanted. */
       exactKey: string | null
-    }
+    })
   /** No provider may answer. */
   | { refusal: ProxyError; exactKey: null }
 
-export function planRequest(query: RequestQuery, account: Account, modelRouter: ModelRouter): RequestPlan {
-  const provider = modelRouter.resolve(query.model, account, alternativesOf(query.body))
+export function planRequest(query: Query, account: Account, modelRouter: ModelRouter): RequestPlan {
+  const provider = findProvider(query, account, modelRouter)
   if (provider instanceof ProxyError) return { refusal: provider, exactKey: null }
-  const cacheQuery = planCacheQuery(query, account, provider)
-  const isLookedUpWhole = cacheQuery.control.lookup && query.embeddings === null
-  return { refusal: null, provider, cacheQuery, exactKey: isLookedUpWhole ? cacheQuery.exactKey : null }
+  const operation = operationOf(query)
+  if (!provider || !('control' in query)) {
+    return { refusal: null, operation, provider, control: null, cacheQuery: null, exactKey: null }
+  }
+  const control = controlFor(query, account)
+  const cacheQuery = isCachedWhole(query) ? planCacheQuery(query, account, provider, control) : null
+  const exactKey = cacheQuery && control.lookup && operation.sharesCalls ? cacheQuery.exactKey : null
+  return { refusal: null, operation, provider, control, cacheQuery, exactKey }
+}
+
+/** The provider, or why there is none; null where none is asked, or which one it is can only be looked up. */
+function findProvider(query: Query, account: Account, modelRouter: ModelRouter): Provider | ProxyError | null {
+  if (query.kind === 'response') return modelRouter.keeperOf(account)
+  if (query.kind === 'kept' || query.kind === 'feedback') return null
+  return modelRouter.resolve(query.model, account, alternativesOf(query.body))
 }
 
 /** Models that an aggregator may use instead, if the request names any. */
-export function alternativesOf({ models }: JsonObject): string[] {
+function alternativesOf({ models }: JsonObject): string[] {
   return Array.isArray(models) ? models.filter(model => typeof model === 'string') : []
 }
 
-function planCacheQuery(query: RequestQuery, account: Account, provider: Provider): CacheQuery {
+type CacheableQuery = CompletionQuery | ExplainQuery | PassedQuery
+
+function isCachedWhole(query: CacheableQuery): boolean {
+  return query.kind === 'passed' ? query.isCacheable : query.embeddings === null
+}
+
+function planCacheQuery(
+  query: CacheableQuery,
+  account: Account,
+  provider: Provider,
+  control: CacheControl,
+): CacheQuery {
   const { endpoint, body, canonicalBody, model } = query
-  const control = controlFor(query, account)
   const route = nameRoute(provider) + boundKey(query, account)
   const headers = answerHeaders(query.headers, provider.kind)
   const identity = { namespace: control.namespace, endpoint, route, headers, body, canonicalBody, source: query }
@@ -49,14 +70,19 @@ function planCacheQuery(query: RequestQuery, account: Account, provider: Provide
 }
 
 /** The client's cache control, within what the project's cache mode allows. */
-function controlFor({ control, body, embeddings }: RequestQuery, { cache_mode }: Account): CacheControl {
-  // Vectors are not sampled: each call gives the same.
-  const mode = embeddings && cache_mode === 'deterministic' ? 'all' : cache_mode
-  return mayCache(body, mode) ? control : { ...control, lookup: false, store: false }
+function controlFor(query: CacheableQuery, account: Account): CacheControl {
+  const { control } = query
+  return allowsCaching(query, account) ? control : { ...control, lookup: false, store: false }
+}
+
+/** Whether the project's cache mode lets this request be cached. */
+export function allowsCaching(query: CacheableQuery, { cache_mode }: Account): boolean {
+  const isSampled = query.kind === 'passed' ? query.endpoint !== 'moderations' : query.embeddings === null
+  return mayCache(query.body, !isSampled && cache_mode === 'deterministic' ? 'all' : cache_mode)
 }
 
 /** Names the provider key of a response that only works with the key it was made with; else ''. */
-function boundKey({ endpoint, body }: RequestQuery, { provider_keys_version: version }: Account): string {
+function boundKey({ endpoint, body }: CacheableQuery, { provider_keys_version: version }: Account): string {
   if (endpoint !== 'responses') return ''
   const plan = planResponses(body)
   return plan.isCacheable && plan.isBoundToKey ? ` under key ${version}` : ''

@@ -10,34 +10,35 @@ import { createSseParser } from '../formats/sse/sse.ts'
 import { broken } from '../providers/call-upstream.ts'
 import type { UpstreamAnswer } from '../providers/upstream.ts'
 import { estimatePromptTokens } from '../tokens/count-tokens.ts'
-import { entryOf, finishMiss, passedOn, priceOf, storeResponse } from './complete-call.ts'
-import { CLIENT_GONE_STATUS, type ProxyResponse } from './exchange.ts'
+import { answeredHeaders, entryOf, finishMiss, storeResponse } from './complete-call.ts'
+import type { CompletionQuery } from './query.ts'
 import { usageOf } from './read-answer.ts'
-import type { LeadingContext } from './request-context.ts'
-import { missHeaders, SSE_TYPE } from './response-headers.ts'
-import type { Stages } from './stages.ts'
+import type { ProxyResponse } from './request.ts'
+import type { LeadingContext, Stages } from './request-context.ts'
+import { SSE_TYPE } from './response-headers.ts'
 import { streamEvents, streamOptions } from './stream-events.ts'
 
 const encoder = new TextEncoder()
 const NOTHING = new Uint8Array(0)
 
-export function relayStream(context: LeadingContext, answer: UpstreamAnswer, stages: Stages): ProxyResponse {
-  const { query, provider, accounting, call, subscriber, lookup } = context
-  const promptTokens = estimatePromptTokens(query.body, query.endpoint)
-  const cost = priceOf(context, { ...NO_USAGE, promptTokens }, stages)
+type StreamContext = LeadingContext<CompletionQuery>
+
+export function relayStream(context: StreamContext, answer: UpstreamAnswer, stages: Stages): ProxyResponse {
+  const { query, accounting, call, subscriber } = context
+  const expected = { ...NO_USAGE, promptTokens: estimatePromptTokens(query.body, query.endpoint) }
   call.startStream()
   // Not awaited: the leader's client may leave while followers still read.
   void relay(context, answer, stages)
   accounting.noteHeaders()
   return {
     status: 200,
-    headers: { ...passedOn(answer), ...SSE_TYPE, ...missHeaders(provider.name, cost, lookup.missReason) },
+    headers: { ...answeredHeaders(context, answer, expected, stages), ...SSE_TYPE },
     body: streamEvents(subscriber, streamOptions(context)).body,
   }
 }
 
 /** Reads the stream to its end, settles the call, accounts for it. Never throws. */
-async function relay(context: LeadingContext, answer: UpstreamAnswer, stages: Stages): Promise<void> {
+async function relay(context: StreamContext, answer: UpstreamAnswer, stages: Stages): Promise<void> {
   const { query, call } = context
   const { assembled, held, brokenBy } = await readEvents(context, answer)
   if (brokenBy !== undefined) return await endBroken(context, assembled, brokenBy)
@@ -45,7 +46,7 @@ async function relay(context: LeadingContext, answer: UpstreamAnswer, stages: St
   const isComplete = assembled.completeness === 'whole'
   const bytes = isComplete ? encoder.encode(JSON.stringify(assembled.body)) : NOTHING
   const callsTools = isComplete && formatOf(query.endpoint).callsTools(assembled.body)
-  if (isComplete) await storeResponse(context, { bytes, callsTools }, usage, stages)
+  if (isComplete) await storeResponse(context, { bytes, isSemantic: !callsTools }, usage, stages)
   if (held) void call.push(held)
   const failure = isUpstreamFailure(assembled.completeness) ? broken(context.provider.name, 'reported a failure') : null
   call.settle(
@@ -54,7 +55,7 @@ async function relay(context: LeadingContext, answer: UpstreamAnswer, stages: St
   finishMiss(context, usage, failure === null)
 }
 
-function usageOfStream({ endpoint, body }: LeadingContext['query'], assembled: AssembledStream): Promise<TokenUsage> {
+function usageOfStream({ endpoint, body }: StreamContext['query'], assembled: AssembledStream): Promise<TokenUsage> {
   const format = formatOf(endpoint)
   const usage = format.readUsage(assembled.usage, assembled.body)
   return usageOf(endpoint, body, { usage, text: usage ? '' : format.textOf(assembled.body) })
@@ -68,7 +69,7 @@ interface ReadEvents {
   brokenBy: unknown
 }
 
-async function readEvents({ query, call }: LeadingContext, answer: UpstreamAnswer): Promise<ReadEvents> {
+async function readEvents({ query, call }: StreamContext, answer: UpstreamAnswer): Promise<ReadEvents> {
   const format = formatOf(query.endpoint)
   const assembler = format.createAssembler(query.body)
   const parser = createSseParser(({ data, event }) => assembler.push(data, event))
@@ -94,31 +95,15 @@ async function readEvents({ query, call }: LeadingContext, answer: UpstreamAnswe
   }
 }
 
-/**
- * Subscribers that received a part get the error; others may try again themselves. A request whose client left counts, because the
- * upstream worked for it.
- */
-async function endBroken(
-  { query, provider, accounting, call }: LeadingContext,
-  assembled: AssembledStream,
-  failure: unknown,
-): Promise<void> {
-  const reported =
-    failure instanceof ProxyError ? failure : broken(provider.name, 'broke off its answer', undefined, failure)
+/** Subscribers that received a part get the error; others may try again themselves. */
+async function endBroken(context: StreamContext, assembled: AssembledStream, failure: unknown): Promise<void> {
+  const { query, provider, accounting, call } = context
   // Counted first: when a client learns of the end, the request is accounted for.
   const usage = await usageOfStream(query, assembled)
+  const reported =
+    failure instanceof ProxyError ? failure : broken(provider.name, 'broke off its answer', undefined, failure)
   call.settle({ kind: 'notShareable', failure: reported }, reported)
-  const isGone = failure instanceof ClientGone
-  accounting.finish({
-    status: isGone ? CLIENT_GONE_STATUS : reported.status,
-    counts: isGone,
-    cacheResult: 'MISS',
-    provider: provider.name,
-    pricedAs: provider.pricedAs,
-    model: query.model,
-    usage,
-    ...(isGone ? {} : { cause: reported }),
-  })
+  accounting.finishFailed(failure instanceof ClientGone ? failure : reported, { usage })
 }
 
 /** Reads past the closing event, so that the connection can be reused. */

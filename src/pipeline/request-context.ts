@@ -1,37 +1,105 @@
-/** An admitted request with all that is known about it, as every later step receives it. */
-
+/** An admitted request with all that is known about it, and the operations that answer it. */
+import type { Admission } from '../admission/admission.ts'
+import type { Cache } from '../cache/cache.ts'
+import type { CacheControl } from '../cache/cache-control.ts'
 import type { CacheQuery } from '../cache/cache-query.ts'
+import type { Explainer } from '../cache/explain.ts'
 import type { Lookup } from '../cache/lookup.ts'
-import type { SharedCall, Subscriber } from '../coalescing/shared-call.ts'
+import type { Match } from '../cache/match.ts'
+import type { Catalogue } from '../catalogue/catalogue.ts'
+import type { TokenUsage } from '../catalogue/cost.ts'
+import type { Leads } from '../coalescing/leads.ts'
+import type { CallFailure, SharedCall, Subscriber } from '../coalescing/shared-call.ts'
+import type { SharedCalls } from '../coalescing/shared-calls.ts'
+import type { LargeBodyReader } from '../large-bodies/read-large-body.ts'
 import type { Account } from '../postgres/admit.ts'
+import type { Database } from '../postgres/database.ts'
+import type { ModelRouter } from '../providers/model-router.ts'
 import type { Provider } from '../providers/upstream.ts'
-import type { RequestAccounting } from './accounting.ts'
-import type { ProxyRequest } from './exchange.ts'
-import type { RequestQuery } from './parse-request.ts'
-import type { PassedQuery } from './pass-through/parse-passed.ts'
+import type { FastStore } from '../stores/fast-store.ts'
+import type { VectorStore } from '../vector-cache/vector-store.ts'
+import type { Accounting, RequestAccounting } from './accounting.ts'
+import type { VectorCalls } from './embeddings/vector-calls.ts'
+import type { ParsedBodies } from './parsed-bodies.ts'
+import type { CompletionQuery, PassedQuery, Query } from './query.ts'
+import type { ProxyRequest, ProxyResponse } from './request.ts'
 
-export interface RequestContext<Query = RequestQuery> {
+/** The dependencies of the pipeline's steps. */
+export interface Stages {
+  admission: Admission
+  largeBodies: LargeBodyReader
+  parsedBodies: ParsedBodies
+  accounting: Accounting
+  modelRouter: ModelRouter
+  cache: Cache
+  explainer: Explainer
+  /** Shared calls of this process. */
+  calls: SharedCalls
+  /** Decides, across processes, which one leads a call. */
+  leads: Leads
+  /** Shared calls for the vectors of single inputs. */
+  vectorCalls: VectorCalls
+  vectors: VectorStore
+  catalogue: Catalogue
+  database: Database
+  store: Pick<FastStore, 'deleteEntry'>
+}
+
+/** What one request is going to do. */
+export interface Planned {
+  operation: Operation
+  /** The provider that would answer; null where none is asked, or which one it is can only be looked up. */
+  provider: Provider | null
+  /** The client's cache control, within what the project's cache mode allows; null for what is never cached. */
+  control: CacheControl | null
+  /** What the cache is asked; its call name is also the shared call's name. Null for what is not cached as a whole. */
+  cacheQuery: CacheQuery | null
+}
+
+export interface RequestContext<Q extends Query = Query> extends Planned {
   request: ProxyRequest
-  query: Query
+  query: Q
   account: Account
-  provider: Provider
-  /** What the cache is asked. Its call name is also the shared call's name. */
-  cacheQuery: CacheQuery
   accounting: RequestAccounting
 }
 
-/** A request that may share its call with identical ones. */
-export type SharingContext = RequestContext | RequestContext<PassedQuery>
+/** A request that a model answers, and whose answer may be cached. */
+export interface RoutedContext<Q extends Query = CompletionQuery | PassedQuery> extends RequestContext<Q> {
+  provider: Provider
+  control: CacheControl
+}
 
 /** A request that leads its call: it asks the provider, and settles the call for every subscriber. */
-export interface LeadingContext<Query = RequestQuery> extends RequestContext<Query> {
+export interface LeadingContext<Q extends Query = CompletionQuery | PassedQuery> extends RoutedContext<Q> {
   call: SharedCall
   subscriber: Subscriber
-  /** What the cache said. */
-  lookup: Lookup
+  /** What the cache said; null when it was not asked. */
+  lookup: Pick<Lookup, 'missReason' | 'vector'> | null
 }
 
-/** Whether the request is for a pass-through operation. */
-export function isPassed(context: SharingContext): context is RequestContext<PassedQuery> {
-  return 'passed' in context.query
+/** The response, or why there is none. Without one, nothing was sent and the request is not accounted for. */
+export type Attempt = { response: ProxyResponse } | { failure: CallFailure }
+
+interface Answering {
+  /** Reads what is asked, once the request is admitted. Throws a ProxyError. `bytes` is the body, if it was read before. */
+  read(request: ProxyRequest, account: Account, stages: Stages, bytes?: Uint8Array): Promise<Query>
+  /** Serves a stored response. Null when it cannot be served after all. `judgeUsd` is the price of deciding that it may be. */
+  serveHit(context: RequestContext, match: Match, stages: Stages, judgeUsd?: number): ProxyResponse | null
+  /** What this usage costs, in US dollars; null when that is not known. */
+  price(context: RoutedContext, usage: TokenUsage, stages: Stages): number | null
 }
+
+/** An operation whose calls identical requests share: chat and other completions, and what is passed on. */
+export interface SharedOperation extends Answering {
+  sharesCalls: true
+  /** Asks the provider, and settles the call. Throws a ProxyError when nothing was sent; the caller must then settle the call. */
+  ask(context: LeadingContext, stages: Stages): Promise<Attempt>
+}
+
+/** An operation that each request asks for by itself: embeddings by input, objects that providers keep, questions. */
+export interface LoneOperation extends Answering {
+  sharesCalls: false
+  ask(context: RequestContext, stages: Stages): Promise<Attempt>
+}
+
+export type Operation = SharedOperation | LoneOperation

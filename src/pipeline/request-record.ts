@@ -4,30 +4,53 @@ import { costUsd, NO_USAGE, type TokenUsage } from '../catalogue/cost.ts'
 import type { Account } from '../postgres/admit.ts'
 import type { UsageRecord } from '../postgres/usage-record.ts'
 import { describeCause } from '../telemetry/describe-cause.ts'
-import type { AccountedRequest, NotedQuery, Outcome } from './outcome.ts'
+import type { NotedQuery } from './query.ts'
+import type { ProxyRequest } from './request.ts'
 
+/** How a request ended. */
+export interface Outcome {
+  status: number
+  /** Whether the request counts against its month: an answered request does, one that failed here or upstream does not. */
+  counts: boolean
+  cacheResult: 'HIT' | 'HIT-SEMANTIC' | 'MISS' | null
+  /** What the provider's work took. On a hit: what the stored response took. */
+  usage: SpentUsage
+}
+
+export interface SpentUsage extends TokenUsage {
+  /** On a miss: prompt tokens of the inputs that were cached. */
+  savedPromptTokens?: number
+}
+
+/** What is known about a request when it ends. */
 export interface Recorded {
-  request: AccountedRequest
+  request: Pick<ProxyRequest, 'id' | 'arrivedAtMs'>
   account: Account
-  query: Pick<NotedQuery, 'endpoint' | 'model' | 'stream'>
+  query: Pick<NotedQuery, 'endpoint' | 'stream'>
+  /** The model that answered. */
+  model: string
+  /** The provider that answered, or answered first when it was stored; null when none was reached. */
+  provider: string | null
+  /** The provider's name in the catalogue's prices; null when it costs nothing. */
+  pricedAs: string | null
   /** Time until the response headers were ready; null when none were sent. */
   latencyMs: number | null
   judgeUsd: number
 }
 
 export function createRecord(
-  { request, account, query, latencyMs, judgeUsd }: Recorded,
-  outcome: Outcome,
+  { request, account, query, model, provider, pricedAs, latencyMs, judgeUsd }: Recorded,
+  { status, cacheResult, usage }: Outcome,
   catalogue: Catalogue,
 ): UsageRecord {
-  const { cacheResult, pricedAs, model = query.model, savedPromptTokens = 0 } = outcome
   const durationMs = performance.now() - request.arrivedAtMs
   const isHit = cacheResult === 'HIT' || cacheResult === 'HIT-SEMANTIC'
   const price = (worth: TokenUsage) =>
     worth === NO_USAGE || pricedAs === null ? 0 : (costUsd(catalogue.find(pricedAs, model), worth) ?? 0)
-  const charged = isHit ? NO_USAGE : outcome.usage
+  const charged = isHit ? NO_USAGE : usage
+  const { savedPromptTokens = 0 } = usage
   const known = savedPromptTokens > 0 ? { ...NO_USAGE, promptTokens: savedPromptTokens } : NO_USAGE
-  const saved = isHit ? outcome.usage : known
+  const saved = isHit ? usage : known
   return {
     recorded_at: new Date().toISOString(),
     request_id: request.id,
@@ -35,9 +58,9 @@ export function createRecord(
     key_id: account.key_id,
     endpoint: query.endpoint,
     model,
-    provider: outcome.provider,
+    provider,
     cache_result: cacheResult,
-    status: outcome.status,
+    status,
     streamed: query.stream,
     prompt_tokens: charged.promptTokens,
     cached_prompt_tokens: charged.cachedPromptTokens,

@@ -3,47 +3,39 @@ import type { Match } from '../cache/match.ts'
 import { NO_USAGE } from '../catalogue/cost.ts'
 import { inPieces } from '../event-loop/in-pieces.ts'
 import { Job, LONGEST_ON_LOOP, offLoop } from '../event-loop/off-loop.ts'
-import type { ProxyResponse } from './exchange.ts'
-import type { RequestQuery } from './parse-request.ts'
-import { serveStored } from './pass-through/serve-stored.ts'
-import { isPassed, type RequestContext, type SharingContext } from './request-context.ts'
+import { formatOf } from '../formats/format-of.ts'
+import { parseJsonObject } from '../json/json-object.ts'
+import type { Endpoint } from '../providers/upstream.ts'
+import type { CompletionQuery } from './query.ts'
+import type { ProxyResponse } from './request.ts'
+import type { RoutedContext, Stages } from './request-context.ts'
 import { hitHeaders, JSON_TYPE, SSE_TYPE } from './response-headers.ts'
-import type { Stages } from './stages.ts'
-import { type ReplayInput, writeReplay } from './write-replay.ts'
-
-const REPLAY = new Job<ReplayInput, Uint8Array>(new URL('./replay-job.ts', import.meta.url))
-
-/** Returns null when the match cannot be served after all. `costUsd` is the price of deciding that it may be. */
-export function serveMatch(
-  context: SharingContext,
-  match: Match,
-  { catalogue }: Stages,
-  costUsd?: number,
-): ProxyResponse | null {
-  return isPassed(context) ? serveStored(context, match, catalogue) : serveHit(context, match, costUsd)
-}
 
 export function serveHit(
-  { query, cacheQuery, provider, accounting }: RequestContext,
+  { query, cacheQuery, accounting }: RoutedContext<CompletionQuery>,
   match: Match,
-  costUsd = 0,
+  { parsedBodies }: Stages,
+  judgeUsd = 0,
 ): ProxyResponse {
   const { entry, result } = match
-  const headers = Object.assign(hitHeaders(match, costUsd), query.stream ? SSE_TYPE : JSON_TYPE)
+  const headers = Object.assign(hitHeaders(match, judgeUsd), query.stream ? SSE_TYPE : JSON_TYPE)
   const body = query.stream ? replayStream(entry.body, query) : entry.body
+  parsedBodies.keep(query)
   accounting.noteHeaders()
-  if (match.result === 'HIT-SEMANTIC') accounting.noteSemanticMatch(match, cacheQuery)
-  accounting.finish({
-    status: 200,
-    counts: true,
-    cacheResult: result,
-    provider: entry.provider,
-    pricedAs: provider.pricedAs,
-    model: query.model,
-    usage: { ...NO_USAGE, promptTokens: entry.promptTokens, completionTokens: entry.completionTokens },
-  })
+  accounting.noteStored(entry.provider)
+  if (match.result === 'HIT-SEMANTIC' && cacheQuery) accounting.noteSemanticMatch(match, cacheQuery)
+  const usage = { ...NO_USAGE, promptTokens: entry.promptTokens, completionTokens: entry.completionTokens }
+  accounting.finish({ status: 200, counts: true, cacheResult: result, usage })
   return { status: 200, headers, body }
 }
+
+export interface ReplayInput {
+  endpoint: Endpoint
+  includeUsage: boolean
+  body: Uint8Array
+}
+
+const REPLAY = new Job<ReplayInput, Uint8Array>(new URL('./replay-job.ts', import.meta.url))
 
 type Replays = WeakMap<Uint8Array, Uint8Array | Promise<Uint8Array>>
 
@@ -53,11 +45,18 @@ const replays: { withUsage: Replays; without: Replays } = { withUsage: new WeakM
 /** Returns the plain response as an event stream. A worker writes a long one while the client waits for the first events. */
 export function replayStream(
   body: Uint8Array,
-  { endpoint, includeUsage }: Pick<RequestQuery, 'endpoint' | 'includeUsage'>,
+  { endpoint, includeUsage }: Pick<CompletionQuery, 'endpoint' | 'includeUsage'>,
 ): Uint8Array | ReadableStream<Uint8Array> {
   const known = includeUsage ? replays.withUsage : replays.without
   const asked = { endpoint, includeUsage, body }
   const events = known.get(body) ?? (body.length <= LONGEST_ON_LOOP ? writeReplay(asked) : offLoop.run(REPLAY, asked))
   known.set(body, events)
   return events instanceof Uint8Array ? events : inPieces(events)
+}
+
+/** Writes a plain response as the events it would have been streamed in. */
+export function writeReplay({ endpoint, includeUsage, body }: ReplayInput): Uint8Array {
+  const response = parseJsonObject(new TextDecoder().decode(body))
+  if (!response) throw new Error('A stored response is not a JSON object')
+  return formatOf(endpoint).replay(response, includeUsage)
 }

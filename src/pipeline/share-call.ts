@@ -1,46 +1,52 @@
 /** After an exact miss, a request follows the call in flight for the same request, or leads one of its own. */
 
 import type { CacheControl } from '../cache/cache-control.ts'
+import type { CacheQuery } from '../cache/cache-query.ts'
 import type { Lookup } from '../cache/lookup.ts'
-import { mayCache } from '../cache/may-cache.ts'
 import type { CallFailure } from '../coalescing/shared-call.ts'
 import { type Joined, startAlone } from '../coalescing/shared-calls.ts'
 import { ClientGone, ProxyError, refuse } from '../errors.ts'
 import { whenAborted } from '../event-loop/when-aborted.ts'
-import { askUpstream } from './ask-upstream.ts'
-import type { Attempt } from './exchange.ts'
-import { followCall } from './follow-call.ts'
-import { askPassed } from './pass-through/ask-passed.ts'
-import { isPassed, type SharingContext } from './request-context.ts'
-import { serveMatch } from './serve-hit.ts'
-import type { Stages } from './stages.ts'
+import { followCall, isFollowedLive } from './follow-call.ts'
+import { checkReferences } from './kept-objects/check-references.ts'
+import { allowsCaching } from './plan-request.ts'
+import type { Attempt, RequestContext, RoutedContext, SharedOperation, Stages } from './request-context.ts'
 
 /** Calls that a request follows before it takes the last one's failure for its own. */
 const MAX_CALLS = 2
 
-export async function shareCall(context: SharingContext, stages: Stages): Promise<Attempt> {
-  const { query, cacheQuery } = context
+/** A request that may share its call with identical ones. */
+interface SharingContext extends RoutedContext {
+  operation: SharedOperation
+}
+
+export function callUpstream(context: RequestContext, stages: Stages): Promise<Attempt> {
+  const { operation } = context
+  if (!operation.sharesCalls) return operation.ask(context, stages)
+  // Only what a provider answers is shared.
+  return shareCall(context as SharingContext, stages)
+}
+
+async function shareCall(context: SharingContext, stages: Stages): Promise<Attempt> {
+  const { cacheQuery, control } = context
+  const isLive = isFollowedLive(context)
   let failure: CallFailure | null = null
-  for (let attempt = 0; attempt < MAX_CALLS && mayShare(cacheQuery.control); attempt++) {
-    const joined = stages.calls.join(cacheQuery.callName, query.stream)
+  for (let attempt = 0; attempt < MAX_CALLS && cacheQuery && mayShare(control); attempt++) {
+    const joined = stages.calls.join(cacheQuery.callName, isLive)
     if (!joined) break
-    const lookup = joined.isFirst ? await tryToLead(context, joined, stages) : null
+    const lookup = joined.isFirst ? await tryToLead(cacheQuery, joined, stages) : null
     if (lookup) return lead(context, joined, lookup, stages)
     const followed = await followCall(context, joined, stages)
     if ('response' in followed) return followed
     failure = followed.failure
   }
   if (failure) return { failure: failure instanceof ClientGone ? refuse('upstreamBrokeOff', null, failure) : failure }
-  const lookup = cacheQuery.control.lookup ? await stages.cache.find(cacheQuery) : lookupSkipped(context)
-  return lead(context, startAlone(query.stream), lookup, stages)
+  const lookup = cacheQuery && (control.lookup ? await stages.cache.find(cacheQuery) : lookupSkipped(context))
+  return lead(context, startAlone(isLive), lookup, stages)
 }
 
 /** Returns what the cache found; null when another process leads. The call then carries that leader's events. */
-async function tryToLead(
-  { cacheQuery }: SharingContext,
-  { call }: Joined,
-  { cache, leads }: Stages,
-): Promise<Lookup | null> {
+async function tryToLead(cacheQuery: CacheQuery, { call }: Joined, { cache, leads }: Stages): Promise<Lookup | null> {
   // Concurrently, when the lookup is free. An entry that another process stores in between comes with the lead.
   const looking = cache.findsForFree(cacheQuery) ? cache.find(cacheQuery) : null
   const taken = await leads.take(cacheQuery.callName, call, cacheQuery.exactKey)
@@ -53,26 +59,22 @@ async function tryToLead(
 async function lead(
   context: SharingContext,
   { call, subscriber }: Joined,
-  lookup: Lookup,
+  lookup: Lookup | null,
   stages: Stages,
 ): Promise<Attempt> {
-  const { request, cacheQuery, accounting } = context
+  const { request, query, account, provider, control, operation, accounting } = context
   whenAborted(request.signal, subscriber.leave)
   try {
-    accounting.noteJudge(lookup.judgeUsd ?? 0)
-    const response = lookup.match && serveMatch(context, lookup.match, stages, lookup.judgeUsd)
-    if (lookup.match && response) {
+    const response = lookup && serveFound(context, lookup, stages)
+    if (lookup?.match && response) {
       call.settle({ kind: 'cached', match: lookup.match })
       return { response }
     }
-    if (lookup.shadow) accounting.noteSemanticMatch(lookup.shadow, cacheQuery, { isShadow: true })
-    else if (lookup.nearMiss) accounting.noteSemanticMatch(lookup.nearMiss, cacheQuery)
-    if (cacheQuery.control.onlyIfCached) throw refuse('notCached')
+    if (control.onlyIfCached) throw refuse('notCached')
     if (call.signal.aborted) throw new ClientGone()
-    const leading = { call, subscriber, lookup }
-    return isPassed(context)
-      ? await askPassed({ ...context, ...leading }, stages)
-      : await askUpstream({ ...context, ...leading }, stages)
+    await checkReferences(stages.database, query.references, account, provider)
+    accounting.noteAsked()
+    return await operation.ask({ ...context, call, subscriber, lookup }, stages)
   } catch (error) {
     const failure = asFailure(error)
     call.settle({ kind: 'notShareable', failure })
@@ -80,9 +82,20 @@ async function lead(
   }
 }
 
+/** Serves the lookup's match; without one, notes what nearly was. */
+function serveFound(context: SharingContext, lookup: Lookup, stages: Stages) {
+  const { operation, cacheQuery, accounting } = context
+  const { match, shadow, nearMiss, judgeUsd } = lookup
+  accounting.noteJudge(judgeUsd ?? 0)
+  const response = match && operation.serveHit(context, match, stages, judgeUsd)
+  if (response || !cacheQuery) return response
+  if (shadow) accounting.noteSemanticMatch(shadow, cacheQuery, { isShadow: true })
+  else if (nearMiss) accounting.noteSemanticMatch(nearMiss, cacheQuery)
+  return null
+}
+
 function lookupSkipped({ query, account }: SharingContext): Lookup {
-  const missReason = mayCache(query.body, account.cache_mode) ? 'no-store' : 'off'
-  return { match: null, missReason, vector: null }
+  return { match: null, missReason: allowsCaching(query, account) ? 'no-store' : 'off', vector: null }
 }
 
 /** A request that wants a fresh response, may not store one, or would not wait for one, shares no call. */

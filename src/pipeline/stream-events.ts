@@ -2,7 +2,8 @@
 import type { Subscriber } from '../coalescing/shared-call.ts'
 import { ProxyError, refuse } from '../errors.ts'
 import { formatOf } from '../formats/format-of.ts'
-import type { RequestContext } from './request-context.ts'
+import type { CompletionQuery } from './query.ts'
+import type { RoutedContext } from './request-context.ts'
 
 /** How a stream ended for one client. */
 export type StreamEnd = { kind: 'complete' } | { kind: 'failed'; failure: ProxyError } | { kind: 'gone' }
@@ -21,7 +22,7 @@ export interface ClientStream {
 }
 
 /** The options that a request's own fields imply. */
-export function streamOptions({ request, query }: RequestContext): StreamOptions {
+export function streamOptions({ request, query }: RoutedContext<CompletionQuery>): StreamOptions {
   const { writeFailure } = formatOf(query.endpoint)
   return { includeUsage: query.includeUsage, writeFailure: error => writeFailure(error, request.id) }
 }

@@ -24,12 +24,12 @@ export const OPERATIONS = {
   rerank: { takesForms: false, defaultModel: null, isCached: false },
 } as const satisfies Record<string, OperationTraits>
 
-export type Operation = keyof typeof OPERATIONS
+export type PassedOperation = keyof typeof OPERATIONS
 
 /** Objects that a provider keeps for a project. */
 export type Collection = 'files' | 'batches'
 
-export function isOperation(path: string): path is Operation {
+export function isOperation(path: string): path is PassedOperation {
   return Object.hasOwn(OPERATIONS, path)
 }
 

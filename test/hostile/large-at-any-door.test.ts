@@ -1,7 +1,8 @@
 /** Bodies that would hold up the event loop, at the doors that answer without the pipeline: the worker takes them apart, and refuses. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { methodsOf, TARGETS, type Target } from '../../src/http/paths.ts'
+import { methodsOf, TARGETS } from '../../src/http/paths.ts'
 import { MOST } from '../../src/large-bodies/json-size.ts'
+import type { Target } from '../../src/pipeline/request.ts'
 import { OPERATIONS } from '../../src/providers/operations.ts'
 import { describeEmbedded } from '../harness/backends.ts'
 import { post, readAnswer } from '../harness/client.ts'

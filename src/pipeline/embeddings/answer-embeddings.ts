@@ -1,64 +1,75 @@
 /** Answers an embeddings request from its inputs' vectors, cached and fetched: all of them in order, or none. */
 import { NO_USAGE } from '../../catalogue/cost.ts'
-import { ClientGone, ProxyError } from '../../errors.ts'
+import { ClientGone } from '../../errors.ts'
 import { createYieldTurn, type YieldTurn } from '../../event-loop/yield.ts'
 import { answerHeaders } from '../../providers/forwarded-headers.ts'
 import { nameRoute } from '../../providers/name-route.ts'
 import { createVectorNames } from '../../vector-cache/vector-name.ts'
 import { priceOf } from '../complete-call.ts'
-import { CLIENT_GONE_STATUS, type ProxyResponse } from '../exchange.ts'
-import type { Outcome } from '../outcome.ts'
-import type { RequestContext } from '../request-context.ts'
+import type { CompletionQuery } from '../query.ts'
+import { readCompletion } from '../read-request.ts'
+import type { Attempt, LoneOperation, RoutedContext, Stages } from '../request-context.ts'
 import { JSON_TYPE, missHeaders, partsHitHeaders } from '../response-headers.ts'
-import type { Stages } from '../stages.ts'
 import { createInputCounter } from './count-inputs.ts'
 import type { NamedInput } from './embeddings-job.ts'
 import { type Gathered, gatherVectors } from './gather-vectors.ts'
 import type { EmbeddingsQuery } from './read-query.ts'
 import { writeEmbeddingsAnswer } from './write-answer.ts'
 
+export const embeddings: LoneOperation = {
+  sharesCalls: false,
+  read: readCompletion,
+  serveHit: () => null,
+  ask,
+  price: priceOf,
+}
+
+type EmbeddingsContext = RoutedContext<CompletionQuery>
+
 /**
  * Throws a ProxyError when limits are exceeded or the upstream cannot be reached or understood, and ClientGone when the client has left.
  */
-export async function answerEmbeddings(
-  context: RequestContext,
-  embeddings: EmbeddingsQuery,
-  stages: Stages,
-): Promise<ProxyResponse> {
-  const { request, query, provider } = context
+async function ask(context: EmbeddingsContext, stages: Stages): Promise<Attempt> {
+  const { query, provider, accounting } = context
+  const { embeddings: asked } = query
+  if (!asked) throw new Error('This request is answered as a whole')
   const yieldTurn = createYieldTurn()
-  const inputs = await nameInputs(context, embeddings, yieldTurn)
+  const inputs = await nameInputs(context, asked, yieldTurn)
   const counter = createInputCounter(query.model, yieldTurn)
   const gathered = await gatherVectors({ context, inputs, counter, yieldTurn, stages })
   if (gathered.end) return endEarly(context, gathered)
 
-  const { known, fetched, batches } = gathered
+  const { known, fetched, batches, usage } = gathered
   const vectors = inputs.flatMap(({ name }) => known.get(name) ?? fetched.get(name) ?? [])
   const body =
-    findVerbatim(embeddings, gathered) ??
+    findVerbatim(asked, gathered) ??
     writeEmbeddingsAnswer({
       packed: vectors.map(({ packed }) => packed),
-      form: embeddings.form,
+      form: asked.form,
       model: batches[0]?.answer.model ?? vectors[0]?.answeredAs ?? query.model,
       promptTokens: vectors.reduce((sum, { promptTokens }) => sum + promptTokens, 0),
     })
   const savedPromptTokens = inputs.reduce((sum, { name }) => sum + (known.get(name)?.promptTokens ?? 0), 0)
-  const cost = missHeaders(provider.name, priceOf(context, gathered.usage, stages))
-  const headers =
-    batches.length === 0
-      ? partsHitHeaders(provider.name, oldestOf(known), savedPromptTokens)
-      : { ...batches[0]?.headers, ...cost, 'x-proxy-tokens-saved': String(savedPromptTokens) }
-  const status = request.signal.aborted ? CLIENT_GONE_STATUS : 200
-  finish(context, gathered, { status, counts: true, savedPromptTokens })
-  return { status: 200, headers: { ...headers, ...JSON_TYPE }, body }
+  const isHit = batches.length === 0
+  const headers = isHit
+    ? partsHitHeaders(provider.name, oldestOf(known), savedPromptTokens)
+    : {
+        ...batches[0]?.headers,
+        ...missHeaders(provider.name, priceOf(context, usage, stages)),
+        'x-proxy-tokens-saved': String(savedPromptTokens),
+      }
+  accounting.noteHeaders()
+  const spent = isHit ? { ...NO_USAGE, promptTokens: savedPromptTokens } : { ...usage, savedPromptTokens }
+  accounting.finish({ status: 200, counts: true, cacheResult: isHit ? 'HIT' : 'MISS', usage: spent })
+  return { response: { status: 200, headers: { ...headers, ...JSON_TYPE }, body } }
 }
 
 async function nameInputs(
-  { query, provider }: RequestContext,
+  { query, provider, control }: EmbeddingsContext,
   { dimensions, otherFields, inputs }: EmbeddingsQuery,
   yieldTurn: YieldTurn,
 ): Promise<NamedInput[]> {
-  const { control, model } = query
+  const { model } = query
   const { namespace } = control
   const headers = answerHeaders(query.headers, provider.kind)
   const nameOf = createVectorNames({ namespace, route: nameRoute(provider), headers, model, dimensions, otherFields })
@@ -71,18 +82,10 @@ async function nameInputs(
 }
 
 /** The batches fetched so far are kept and accounted for; the request does not count. */
-function endEarly(context: RequestContext, gathered: Gathered): ProxyResponse {
-  const { end } = gathered
-  if (end && 'refusal' in end) {
-    finish(context, gathered, { status: end.refusal.status, counts: false })
-    return end.refusal
-  }
-  const failure = context.request.signal.aborted ? new ClientGone() : end?.failure
-  if (gathered.batches.length > 0) {
-    const isGone = failure instanceof ClientGone
-    const status = failure instanceof ProxyError ? failure.status : 502
-    finish(context, gathered, { status: isGone ? CLIENT_GONE_STATUS : status, counts: isGone, cause: failure })
-  }
+function endEarly({ request, accounting }: EmbeddingsContext, { end, batches, usage }: Gathered): Attempt {
+  const failure = end && 'refusal' in end ? end.refusal : request.signal.aborted ? new ClientGone() : end?.failure
+  accounting.finishFailed(failure, batches.length > 0 ? { usage } : {})
+  if (end && 'refusal' in end) return { failure: end.refusal }
   throw failure
 }
 
@@ -95,22 +98,4 @@ function findVerbatim({ form }: EmbeddingsQuery, { batches, known }: Gathered): 
 
 function oldestOf(known: Gathered['known']): number {
   return Array.from(known.values()).reduce((least, { createdAtMs }) => Math.min(least, createdAtMs), Date.now())
-}
-
-function finish(
-  { accounting, provider }: RequestContext,
-  { batches, usage }: Gathered,
-  outcome: Pick<Outcome, 'status' | 'counts' | 'savedPromptTokens' | 'cause'>,
-): void {
-  const { name, pricedAs } = provider
-  const isHit = outcome.status === 200 && batches.length === 0
-  const saved = { ...NO_USAGE, promptTokens: outcome.savedPromptTokens ?? 0 }
-  accounting.noteHeaders()
-  accounting.finish({
-    ...outcome,
-    cacheResult: isHit ? 'HIT' : 'MISS',
-    provider: name,
-    pricedAs,
-    usage: isHit ? saved : usage,
-  })
 }

@@ -1,8 +1,8 @@
 /** An embeddings request while its vectors are being gathered. */
 import type { YieldTurn } from '../../event-loop/yield.ts'
 import type { Input } from '../../vector-cache/vector-name.ts'
-import type { RequestContext } from '../request-context.ts'
-import type { Stages } from '../stages.ts'
+import type { CompletionQuery } from '../query.ts'
+import type { RoutedContext, Stages } from '../request-context.ts'
 import type { InputCounter } from './count-inputs.ts'
 
 /** One input, and the name its vector is cached under. */
@@ -12,7 +12,7 @@ export interface NamedInput {
 }
 
 export interface EmbeddingsJob {
-  context: RequestContext
+  context: RoutedContext<CompletionQuery>
   /** In the request's order; repeated inputs repeat here. */
   inputs: readonly NamedInput[]
   counter: InputCounter

@@ -4,8 +4,9 @@ import type { ErrorResponse } from '../../coalescing/shared-call.ts'
 import { Job, offLoop } from '../../event-loop/off-loop.ts'
 import { broken } from '../../providers/call-upstream.ts'
 import { type AnswerBytes, readBytes } from '../../providers/read-bytes.ts'
+import type { CompletionQuery } from '../query.ts'
 import { readAll } from '../read-answer.ts'
-import type { RequestContext } from '../request-context.ts'
+import type { RoutedContext } from '../request-context.ts'
 import { missHeaders } from '../response-headers.ts'
 import type { EmbeddingsJob, NamedInput } from './embeddings-job.ts'
 import { type EmbeddingsAnswer, readEmbeddingsAnswer } from './read-answer.ts'
@@ -96,7 +97,7 @@ async function readLong(answer: AnswerBytes, inputs: number): Promise<ReadEmbedd
 }
 
 /** Sends the client's own body where possible: numbers keep their last digit. */
-function writeBody({ query }: RequestContext, { inputs, isVerbatim }: Batch) {
+function writeBody({ query }: RoutedContext<CompletionQuery>, { inputs, isVerbatim }: Batch) {
   if (isVerbatim) return { body: query.body, bodyText: query.text }
   const body = { ...query.body, input: inputs.map(({ input }) => input) }
   return { body, bodyText: JSON.stringify(body) }

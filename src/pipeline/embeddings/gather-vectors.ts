@@ -29,10 +29,7 @@ const STORE_TIME_LIMIT_MS = 250
 /** Throws a 400 when token limits are exceeded, a 504 when a vector is missing and may not be fetched, and ClientGone. */
 export async function gatherVectors(job: EmbeddingsJob): Promise<Gathered> {
   const { context, inputs } = job
-  const {
-    request,
-    cacheQuery: { control },
-  } = context
+  const { request, control } = context
   const known = await findKnown(job)
   const gathered: Gathered = { known, fetched: new Map(), batches: [], usage: NO_USAGE, end: null }
   const unknown = inputs.filter(({ name }) => !known.has(name))
@@ -50,10 +47,7 @@ export async function gatherVectors(job: EmbeddingsJob): Promise<Gathered> {
 }
 
 async function findKnown({ context, inputs, stages }: EmbeddingsJob): Promise<Map<string, StoredVector>> {
-  const {
-    account,
-    cacheQuery: { control },
-  } = context
+  const { account, control } = context
   const known = new Map<string, StoredVector>()
   if (!control.lookup) return known
   const names = Array.from(new Set(inputs.map(({ name }) => name)))
@@ -131,10 +125,10 @@ async function storeAndSettle(
 }
 
 async function store(
-  { context: { cacheQuery, account }, stages }: EmbeddingsJob,
+  { context: { control, account }, stages }: EmbeddingsJob,
   fetched: ReadonlyMap<string, FetchedVector>,
 ): Promise<void> {
-  const ttlSeconds = keptForSeconds(cacheQuery.control, account)
+  const ttlSeconds = keptForSeconds(control, account)
   if (ttlSeconds <= 0) return
   const named = Array.from(fetched, ([name, vector]) => ({ ...vector, name }))
   await stages.vectors.store(account, named, ttlSeconds)

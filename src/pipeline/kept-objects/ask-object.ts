@@ -1,19 +1,17 @@
 /** Asks a provider about one file or batch of the project: the object, its content, its cancellation or its deletion. */
-import { ClientGone, ProxyError } from '../../errors.ts'
+import { ClientGone, ProxyError, refuse } from '../../errors.ts'
 import { whenAborted } from '../../event-loop/when-aborted.ts'
-import type { Account } from '../../postgres/admit.ts'
 import { findKeptObject } from '../../postgres/kept-objects.ts'
 import type { Collection } from '../../providers/operations.ts'
+import type { PassedRequest, Provider, UpstreamAnswer } from '../../providers/upstream.ts'
 import { passedOn } from '../complete-call.ts'
-import type { ProxyRequest, ProxyResponse } from '../exchange.ts'
 import { readAll } from '../read-answer.ts'
-import { noSuchObject } from './kept-errors.ts'
-import type { KeptRoom } from './kept-room.ts'
-import { passTo } from './make-object.ts'
+import type { Method, ProxyResponse } from '../request.ts'
+import type { RequestContext, Stages } from '../request-context.ts'
 import { noteObject } from './note-object.ts'
 
 export interface AskedObject {
-  method: 'GET' | 'POST' | 'DELETE'
+  method: Method
   collection: Collection
   id: string
   /** The part of the object, with a leading slash; '' for the object itself. */
@@ -21,14 +19,13 @@ export interface AskedObject {
 }
 
 export async function askObject(
-  request: ProxyRequest,
-  account: Account,
+  { request, account }: Pick<RequestContext, 'request' | 'account'>,
   { method, collection, id, part }: AskedObject,
-  room: KeptRoom,
+  stages: Stages,
 ): Promise<ProxyResponse> {
-  const known = await findKeptObject(room.database, account.project_id, collection, id)
+  const known = await findKeptObject(stages.database, account.project_id, collection, id)
   if (!known) throw noSuchObject(collection, id)
-  const provider = room.stages.modelRouter.keeperOfFiles(account, known.provider)
+  const provider = stages.modelRouter.keeperOfFiles(account, known.provider)
   if (provider instanceof ProxyError) throw provider
   const isDownload = part === '/content'
   const answer = await passTo(provider, {
@@ -45,7 +42,7 @@ export async function askObject(
   const bytes = await readAll(answer.body, provider.name)
   const text = new TextDecoder().decode(bytes)
   // A file's content can be gone while the file still exists, so a download says nothing about it.
-  if (!isDownload) await noteObject({ request, account, provider, collection, id, status: answer.status, text }, room)
+  if (!isDownload) await noteObject({ request, account, provider, collection, id, status: answer.status, text }, stages)
   return { status: answer.status, headers, body: bytes }
 }
 
@@ -54,4 +51,14 @@ function leavingOf(signal: AbortSignal): AbortSignal {
   const leaving = new AbortController()
   whenAborted(signal, () => leaving.abort(new ClientGone()))
   return leaving.signal
+}
+
+/** OpenAI's own 404. Another project's object gets the same, so that ids cannot be probed. */
+export function noSuchObject(collection: Collection, id: string): ProxyError {
+  return collection === 'files' ? refuse('fileUnknown', { id }) : refuse('batchUnknown', { id })
+}
+
+export function passTo({ name, pass }: Provider, request: PassedRequest): Promise<UpstreamAnswer> {
+  if (!pass) throw new Error(`${name} passes nothing on`)
+  return pass(request)
 }

@@ -1,43 +1,39 @@
-/** Files and batches that providers keep, as their projects see them. Creating one counts as a request; reading does not. */
-import { hashBearerKey } from '../../admission/api-key.ts'
-import type { Collection } from '../../providers/operations.ts'
-import type { ProxyRequest, ProxyResponse } from '../exchange.ts'
-import { readPassedBody } from '../pass-through/read-passed-body.ts'
-import { type AskedObject, askObject } from './ask-object.ts'
-import type { KeptRoom } from './kept-room.ts'
+/**
+ * What providers keep for projects: files, batches, responses. Making a file or a batch counts as a request; asking about what is kept
+ * is free.
+ */
+import type { KeptQuery } from '../query.ts'
+import type { ProxyRequest, ProxyResponse } from '../request.ts'
+import type { Attempt, LoneOperation, RequestContext, Stages } from '../request-context.ts'
+import { askObject } from './ask-object.ts'
 import { listObjects } from './list-objects.ts'
-import { startBatch } from './start-batch.ts'
-import { uploadFile } from './upload-file.ts'
+import { startBatch, uploadFile } from './make-object.ts'
+import { askResponse } from './stored-responses.ts'
 
-export interface KeptObjects {
-  /** Throws what admission throws, and 400, 404, 413, 415, 502 to 504. */
-  make(request: ProxyRequest, collection: Collection): Promise<ProxyResponse>
-  /** Throws 401, 403, 404, 429, 502 to 504. */
-  ask(request: ProxyRequest, asked: AskedObject): Promise<ProxyResponse>
-  /** Throws 400, 401, 403, 404, 429, 503. */
-  list(request: ProxyRequest, asked: { collection: Collection; search: URLSearchParams }): Promise<ProxyResponse>
+export const keptObject: LoneOperation = {
+  sharesCalls: false,
+  read,
+  serveHit: () => null,
+  ask: async (context: RequestContext<KeptQuery>, stages): Promise<Attempt> => ({
+    response: await answer(context, stages),
+  }),
+  price: () => 0,
 }
 
-export function createKeptObjects(room: KeptRoom): KeptObjects {
-  const { admission, accounting: accounts, largeBodies } = room.stages
-  const authenticate = (request: ProxyRequest) => admission.authenticate(hashBearerKey(request.authorization), request)
+/** The body of a new object is read when it is made: what is recorded does not depend on it. */
+async function read({ target }: ProxyRequest): Promise<KeptQuery> {
+  const isFile = target.kind === 'kept'
+  const endpoint = isFile ? target.collection : 'responses'
+  return { kind: isFile ? 'kept' : 'response', endpoint, model: endpoint, stream: false, body: {} }
+}
 
-  return {
-    async make(request, collection) {
-      const keyHash = hashBearerKey(request.authorization)
-      const { account, leave } = await admission.admit(keyHash, request.address, null)
-      const accounting = accounts.open(request, account, leave)
-      try {
-        accounting.noteQuery({ endpoint: collection, model: collection, stream: false, body: {} })
-        const { passed, references } = await readPassedBody(request, collection === 'files', largeBodies)
-        const context = { request, keyHash, account, accounting, passed, references }
-        return await (collection === 'files' ? uploadFile(context, room) : startBatch(context, room))
-      } catch (error) {
-        accounting.finishFailed(error)
-        throw error
-      }
-    },
-    ask: async (request, asked) => askObject(request, await authenticate(request), asked, room),
-    list: async (request, asked) => listObjects(request, await authenticate(request), asked, room),
-  }
+/** Throws 400, 404, 413, 415, 429, 502 to 504. */
+function answer(context: RequestContext<KeptQuery>, stages: Stages): Promise<ProxyResponse> {
+  const { target, method, search } = context.request
+  if (target.kind === 'response') return askResponse(context, target, stages)
+  if (target.kind !== 'kept') throw new Error('Providers keep nothing else')
+  const { collection, id } = target
+  if (id !== null) return askObject(context, { ...target, id, method }, stages)
+  if (method !== 'POST') return listObjects(context, { collection, search: new URLSearchParams(search) }, stages)
+  return collection === 'files' ? uploadFile(context, stages) : startBatch(context, stages)
 }

@@ -3,13 +3,12 @@
  */
 import { invalidRequest, ProxyError } from '../../errors.ts'
 import { type JsonObject, parseJsonObject } from '../../json/json-object.ts'
-import type { Account } from '../../postgres/admit.ts'
 import { type KeptObject, pageOfKeptObjects } from '../../postgres/kept-objects.ts'
 import type { Collection } from '../../providers/operations.ts'
-import type { ProxyRequest, ProxyResponse } from '../exchange.ts'
+import type { ProxyResponse } from '../request.ts'
+import type { RequestContext, Stages } from '../request-context.ts'
 import { JSON_TYPE } from '../response-headers.ts'
 import { askObject } from './ask-object.ts'
-import type { KeptRoom } from './kept-room.ts'
 import { FINAL } from './note-object.ts'
 
 /** OpenAI's page sizes. */
@@ -21,15 +20,15 @@ const SIZES: Record<Collection, { usual: number; most: number }> = {
 const MOST_AT_ONCE = 8
 
 export async function listObjects(
-  request: ProxyRequest,
-  account: Account,
+  context: RequestContext,
   { collection, search }: { collection: Collection; search: URLSearchParams },
-  room: KeptRoom,
+  stages: Stages,
 ): Promise<ProxyResponse> {
-  const keeper = room.stages.modelRouter.keeperOfFiles(account)
+  const { account } = context
+  const keeper = stages.modelRouter.keeperOfFiles(account)
   if (keeper instanceof ProxyError && account.key_type === 'test') throw keeper
   const limit = readLimit(search.get('limit'), SIZES[collection])
-  const rows = await pageOfKeptObjects(room.database, {
+  const rows = await pageOfKeptObjects(stages.database, {
     projectId: account.project_id,
     collection,
     purpose: search.get('purpose'),
@@ -38,7 +37,7 @@ export async function listObjects(
     size: limit + 1,
   })
   const texts = await refreshBatches(rows.slice(0, limit), row =>
-    askObject(request, account, { method: 'GET', collection, id: row.id, part: '' }, room),
+    askObject(context, { method: 'GET', collection, id: row.id, part: '' }, stages),
   )
   const data = texts.flatMap((text): JsonObject[] => (text === null ? [] : [parseJsonObject(text) ?? {}]))
   const [first, last] = [data[0], data.at(-1)]

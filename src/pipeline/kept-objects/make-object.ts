@@ -1,29 +1,110 @@
 /** Has a provider create a file or a batch, and binds it to the project before its client learns the id. */
+import { hashBearerKey } from '../../admission/api-key.ts'
 import { NO_USAGE } from '../../catalogue/cost.ts'
-import { refuse } from '../../errors.ts'
+import { invalidRequest, ProxyError, refuse } from '../../errors.ts'
 import { parseJsonObject } from '../../json/json-object.ts'
-import { keepObject } from '../../postgres/kept-objects.ts'
+import type { Account } from '../../postgres/admit.ts'
+import { findKeptObject, keepObject } from '../../postgres/kept-objects.ts'
+import { refuseUnallowed } from '../../providers/allowed-models.ts'
 import type { Collection } from '../../providers/operations.ts'
-import type { Provider } from '../../providers/upstream.ts'
+import type { PassedBody, Provider } from '../../providers/upstream.ts'
 import { broken } from '../../providers/upstream-failure.ts'
 import { passedOn } from '../complete-call.ts'
-import type { ProxyResponse } from '../exchange.ts'
+import { readPassedBody } from '../pass-through/read-passed.ts'
 import { readAll } from '../read-answer.ts'
+import type { ProxyResponse } from '../request.ts'
+import type { RequestContext, Stages } from '../request-context.ts'
 import { missHeaders } from '../response-headers.ts'
-import type { KeptRoom, MakingContext } from './kept-room.ts'
+import { noSuchObject, passTo } from './ask-object.ts'
+import { type BatchInput, readBatchInput } from './batch-input.ts'
+import { checkReferences } from './check-references.ts'
 import { describeObject } from './note-object.ts'
-import type { BatchInput } from './read-batch-input.ts'
 
-export interface ObjectToMake extends Pick<BatchInput, 'requests' | 'models'> {
+const NO_INPUT: BatchInput = { requests: 0, models: null, references: [] }
+
+/** A file that is a batch's input says how many requests it holds, and must name only what the project may use. */
+export async function uploadFile(context: RequestContext, stages: Stages): Promise<ProxyResponse> {
+  const { request, account } = context
+  const { passed } = await readPassedBody(request, true, stages.largeBodies)
+  const { form, fields } = passed
+  if (!form?.parts.some(({ name, isFile }) => isFile && name === 'file')) {
+    throw invalidRequest('The body of your request must be a multipart form with a file.', 'file')
+  }
+  const provider = stages.modelRouter.keeperOfFiles(account)
+  if (provider instanceof ProxyError) throw provider
+  const isInput = fields.purpose === 'batch'
+  const { references, ...input } = isInput
+    ? await readBatchInput(form, { looksForModels: account.allowed_models !== null, owner: account.project_id })
+    : NO_INPUT
+  const refusal = refuseUnallowed(input.models ?? [], account)
+  if (refusal) throw refusal
+  await checkReferences(stages.database, references, account, provider)
+  return makeObject(context, { collection: 'files', provider, passed, ...input }, stages)
+}
+
+/** Starts a batch over one of the project's files. It counts as many requests as the file holds. */
+export async function startBatch(context: RequestContext, stages: Stages): Promise<ProxyResponse> {
+  const { request, account } = context
+  const { database, largeBodies, modelRouter, admission } = stages
+  const { passed, references } = await readPassedBody(request, false, largeBodies)
+  // A test key learns that it has no files at all, rather than that this file is not its own.
+  const anybody = modelRouter.keeperOfFiles(account)
+  if (account.key_type === 'test' && anybody instanceof ProxyError) throw anybody
+  const { input_file_id: input } = passed.fields
+  if (typeof input !== 'string') throw invalidRequest("Missing required parameter: 'input_file_id'.", 'input_file_id')
+  if (input.includes('\0')) throw refuse('unstorableText')
+  const file = await findKeptObject(database, account.project_id, 'files', input)
+  if (!file) throw noSuchObject('files', input)
+  // The requests of a file with another purpose were neither counted nor checked for references.
+  if (file.requests === 0) {
+    throw invalidRequest(
+      'input_file_id must be a file of requests, one a line, that was uploaded with purpose "batch".',
+      'input_file_id',
+    )
+  }
+  const provider = modelRouter.keeperOfFiles(account, file.provider)
+  if (provider instanceof ProxyError) throw provider
+  await checkReferences(database, references, account, provider)
+  if (account.allowed_models !== null) checkModels(file.models, account)
+  // The request that starts the batch counts as one of them.
+  const giveBack = await admission.admitMore(hashBearerKey(request.authorization), Math.max(0, file.requests - 1))
+  let isStarted = false
+  try {
+    const response = await makeObject(
+      context,
+      { collection: 'batches', provider, passed, requests: file.requests, models: file.models },
+      stages,
+    )
+    isStarted = response.status < 400
+    return response
+  } finally {
+    if (!isStarted) giveBack()
+  }
+}
+
+/** The project may have restricted its models since the upload. */
+function checkModels(models: readonly string[] | null, account: Account): void {
+  if (models === null) {
+    throw invalidRequest(
+      'The file was made before the project narrowed its models (allowed_models): upload it again.',
+      'input_file_id',
+    )
+  }
+  const refusal = refuseUnallowed(models, account)
+  if (refusal) throw refusal
+}
+
+interface ObjectToMake extends Pick<BatchInput, 'requests' | 'models'> {
   collection: Collection
   provider: Provider
+  passed: PassedBody
 }
 
 /** Returns the provider's response, including its errors. */
-export async function makeObject(
-  { request, account, accounting, passed }: MakingContext,
-  { collection, provider, requests, models }: ObjectToMake,
-  { database }: KeptRoom,
+async function makeObject(
+  { request, account, accounting }: RequestContext,
+  { collection, provider, passed, requests, models }: ObjectToMake,
+  { database }: Stages,
 ): Promise<ProxyResponse> {
   accounting.noteProvider(provider)
   accounting.noteAsked()
@@ -45,20 +126,9 @@ export async function makeObject(
     })
   }
   accounting.noteHeaders()
-  accounting.finish({
-    status: answer.status,
-    counts: isMade,
-    cacheResult: 'MISS',
-    provider: provider.name,
-    pricedAs: null,
-    usage: NO_USAGE,
-  })
+  if (isMade) accounting.finish({ status: answer.status, counts: true, cacheResult: 'MISS', usage: NO_USAGE })
+  else accounting.finishFailed(answer)
   return { status: answer.status, headers: { ...passedOn(answer), ...missHeaders(provider.name, 0) }, body: bytes }
-}
-
-export function passTo({ name, pass }: Provider, request: Parameters<NonNullable<Provider['pass']>>[0]) {
-  if (!pass) throw new Error(`${name} passes nothing on`)
-  return pass(request)
 }
 
 /** Deletes, as far as possible, an object at the provider that could not be bound to its project. */

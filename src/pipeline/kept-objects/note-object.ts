@@ -1,16 +1,16 @@
 /** Stores what a provider reports about a file or a batch: its state, the files it produced, and its final usage. */
-import { costUsd } from '../../catalogue/cost.ts'
+import { costUsd, NO_USAGE } from '../../catalogue/cost.ts'
 import { type JsonObject, parseJsonObject } from '../../json/json-object.ts'
 import type { Account } from '../../postgres/admit.ts'
 import { forgetKeptObject, keepObject, settleBatch } from '../../postgres/kept-objects.ts'
 import type { Collection } from '../../providers/operations.ts'
 import type { Provider } from '../../providers/upstream.ts'
-import type { ProxyRequest } from '../exchange.ts'
-import { readPassedUsage } from '../pass-through/passed-usage.ts'
-import type { KeptRoom } from './kept-room.ts'
+import { readPassedUsage, withCost } from '../pass-through/passed-usage.ts'
+import type { ProxyRequest } from '../request.ts'
+import type { Stages } from '../request-context.ts'
 
 export interface ObjectReply {
-  request: Pick<ProxyRequest, 'id' | 'arrivedAtMs'>
+  request: Pick<ProxyRequest, 'id' | 'arrivedAtMs' | 'signal'>
   account: Account
   provider: Provider
   collection: Collection
@@ -27,9 +27,9 @@ export function describeObject(object: JsonObject, text: string) {
   return { object: text, purpose: typeof purpose === 'string' ? purpose : null, expiresAt }
 }
 
-export async function noteObject(reply: ObjectReply, room: KeptRoom): Promise<void> {
+export async function noteObject(reply: ObjectReply, stages: Stages): Promise<void> {
   const { account, provider, collection, id, status, text } = reply
-  const { database } = room
+  const { database } = stages
   const projectId = account.project_id
   const object = parseJsonObject(text)
   if (status === 404 || (status === 200 && object?.deleted === true)) return forgetKeptObject(database, projectId, id)
@@ -43,7 +43,7 @@ export async function noteObject(reply: ObjectReply, room: KeptRoom): Promise<vo
     const file = { projectId, id: made, collection: 'files' as const, provider: keeper, purpose: 'batch_output' }
     await keepObject(database, { ...file, object: null })
   }
-  await recordBatch(object, reply, room)
+  await recordBatch(object, reply, stages)
 }
 
 /** States that a batch does not leave again. */
@@ -55,24 +55,17 @@ const BATCH_DISCOUNT = 0.5
 async function recordBatch(
   batch: JsonObject,
   { request, account, provider, id }: ObjectReply,
-  room: KeptRoom,
+  { database, catalogue, accounting: accounts }: Stages,
 ): Promise<void> {
   const usage = readPassedUsage(batch.usage)
-  if (!usage || !FINAL.has(batch.status) || provider.pricedAs === null) return
-  const { stages, database } = room
+  if (usage === NO_USAGE || !FINAL.has(batch.status) || provider.pricedAs === null) return
   if (!(await settleBatch(database, account.project_id, id))) return
   const model = typeof batch.model === 'string' ? batch.model : 'batches'
-  const full = costUsd(stages.catalogue.find(provider.pricedAs, model), usage)
+  const full = costUsd(catalogue.find(provider.pricedAs, model), usage)
   const isDiscounted = usage.reportedCostUsd === null && full !== null && provider.kind !== 'aggregator'
-  const cost = isDiscounted ? full * BATCH_DISCOUNT : full
-  const accounting = stages.accounting.open(request, account, () => {})
+  const accounting = accounts.open(request, account, () => {})
   accounting.noteQuery({ endpoint: 'batches', model, stream: false, body: {} })
-  accounting.finish({
-    status: 200,
-    counts: true,
-    cacheResult: 'MISS',
-    provider: provider.name,
-    pricedAs: provider.pricedAs,
-    usage: { ...usage, reportedCostUsd: cost },
-  })
+  accounting.noteProvider(provider)
+  const spent = withCost(usage, isDiscounted ? full * BATCH_DISCOUNT : full)
+  accounting.finish({ status: 200, counts: true, cacheResult: 'MISS', usage: spent })
 }

@@ -1,70 +1,133 @@
-/** The life of a pass-through request, top to bottom: admit, parse, plan, hit or shared call, account. */
-import { hashBearerKey } from '../../admission/api-key.ts'
-import { startAlone } from '../../coalescing/shared-calls.ts'
-import { ProxyError } from '../../errors.ts'
-import { whenAborted } from '../../event-loop/when-aborted.ts'
-import type { Operation } from '../../providers/operations.ts'
-import type { Attempt, ProxyRequest, ProxyResponse } from '../exchange.ts'
-import { reportFailure } from '../fallbacks.ts'
-import type { RequestContext } from '../request-context.ts'
-import { missHeaders } from '../response-headers.ts'
-import { shareCall } from '../share-call.ts'
-import type { Stages } from '../stages.ts'
-import { askPassed } from './ask-passed.ts'
-import { type PassedQuery, parsePassed } from './parse-passed.ts'
-import type { PassedContext } from './passed-context.ts'
-import { planPassed } from './plan-passed.ts'
-import { serveStored } from './serve-stored.ts'
+/** Operations that are passed on: images, sound, moderations, rankings. Buffered if they report usage, else relayed as they arrive. */
+import { NO_USAGE } from '../../catalogue/cost.ts'
+import type { Settlement } from '../../coalescing/shared-call.ts'
+import { ClientGone, ProxyError } from '../../errors.ts'
+import { Job, offLoop } from '../../event-loop/off-loop.ts'
+import { readBytes } from '../../providers/read-bytes.ts'
+import type { UpstreamAnswer } from '../../providers/upstream.ts'
+import { broken } from '../../providers/upstream-failure.ts'
+import { estimatePromptTokens } from '../../tokens/count-tokens.ts'
+import { answeredHeaders, entryOf, finishMiss, passOnError } from '../complete-call.ts'
+import type { PassedQuery } from '../query.ts'
+import { MAX_PLAIN_BYTES } from '../read-answer.ts'
+import type { ProxyResponse } from '../request.ts'
+import type { Attempt, LeadingContext, SharedOperation, Stages } from '../request-context.ts'
+import { SSE_TYPE } from '../response-headers.ts'
+import { judgePassed, type PassedAnswer } from './judge-passed.ts'
+import { type PassedUsage, priceOfPassed, readPassedUsage, readUsageOfEvent, withCost } from './passed-usage.ts'
+import { readPassed } from './read-passed.ts'
+import { relayAnswer } from './relay-answer.ts'
+import { relayKept } from './relay-kept.ts'
+import { type AnswerToKeep, serveStored, storePassed } from './stored-passed.ts'
 
-export type PassThrough = (request: ProxyRequest, operation: Operation) => Promise<ProxyResponse>
+/** Requests are admitted before their bodies are read, because those are usually large. */
+export const passed: SharedOperation = {
+  sharesCalls: true,
+  read: readPassed,
+  serveHit: serveStored,
+  ask,
+  price: priceOfPassed,
+}
 
-/**
- * Admits before it reads the body, which is usually large: an unauthorized client gets its 401 or 403 before any complaint about the
- * body.
- */
-export function createPassThrough(stages: Stages): PassThrough {
-  const { admission, modelRouter, largeBodies, cache, catalogue } = stages
+type PassedContext = LeadingContext<PassedQuery>
 
-  return async (request, operation) => {
-    const { account, leave } = await admission.admit(hashBearerKey(request.authorization), request.address, null)
-    const accounting = stages.accounting.open(request, account, leave)
-    try {
-      const query = await parsePassed(request, operation, largeBodies)
-      accounting.noteQuery(query)
-      const { provider, cacheQuery } = planPassed(query, account, modelRouter)
-      accounting.noteProvider(provider)
-      return await answer({ request, query, account, provider, cacheQuery, accounting })
-    } catch (error) {
-      accounting.finishFailed(error)
-      throw error
-    }
+const JUDGE = new Job<readonly Uint8Array[], PassedAnswer>(new URL('./judge-passed-job.ts', import.meta.url))
+
+const NOT_SHAREABLE: Settlement = { kind: 'notShareable', failure: null }
+
+async function ask(context: PassedContext, stages: Stages): Promise<Attempt> {
+  const { request, query, provider, call } = context
+  if (!provider.pass) throw new Error(`${provider.name} passes nothing on`)
+  const answer = await provider.pass({
+    method: 'POST',
+    path: `/${query.endpoint}`,
+    body: query.passed,
+    headers: request.headers,
+    leavesTrace: false,
+    isDownload: false,
+    signal: call.signal,
+  })
+  if (answer.status >= 400) return passOnError(context, answer)
+  const type = typeOf(answer)
+  if (/^application\/(\S+\+)?json/i.test(type)) return { response: await answerWhole(context, answer, stages) }
+  if (/^text\/event-stream/i.test(type)) return { response: answerInEvents(context, answer, stages) }
+  return { response: answerAsItComes(context, answer, stages) }
+}
+
+async function answerWhole(context: PassedContext, answer: UpstreamAnswer, stages: Stages): Promise<ProxyResponse> {
+  const { provider } = context
+  const received = await readBytes(answer.body, provider.name, MAX_PLAIN_BYTES)
+  const read =
+    'whole' in received
+      ? judgePassed(received.whole)
+      : await offLoop.run(JUDGE, received.gathered.parts, { transfer: received.gathered.buffers })
+  const { bytes, hasResults } = read
+  // Invalid JSON was probably cut.
+  if (!read.isJson) throw broken(provider.name, 'gave an answer that says it is JSON and is not')
+  const usage = readPassedUsage(read.usage)
+  await keep(context, { contentType: typeOf(answer), bytes, hasResults }, usage, stages)
+  finish(context, usage, stages)
+  return { status: answer.status, headers: answeredHeaders(context, answer, usage, stages), body: bytes }
+}
+
+/** Usage comes with the last event; until then the estimate stands. */
+function answerInEvents(context: PassedContext, answer: UpstreamAnswer, stages: Stages): ProxyResponse {
+  const { query, accounting, call } = context
+  call.settle(NOT_SHAREABLE)
+  accounting.noteHeaders()
+  const expected = { ...NO_USAGE, promptTokens: estimatePromptTokens(query.body, query.endpoint) }
+  const body = relayAnswer(accounting, answer, {
+    hasEvents: true,
+    onWhole: event => finish(context, event ? readUsageOfEvent(event) : NO_USAGE, stages),
+  })
+  return {
+    status: answer.status,
+    headers: { ...answeredHeaders(context, answer, expected, stages), ...SSE_TYPE },
+    body,
   }
+}
 
-  async function answer(context: PassedContext): Promise<ProxyResponse> {
-    const { cacheQuery } = context
-    try {
-      const sharing = cacheQuery && { ...context, cacheQuery }
-      const hit = sharing && (await findExact(sharing))
-      if (hit) return hit
-      const attempt = await (sharing ? shareCall(sharing, stages) : askAlone(context))
-      return 'response' in attempt ? attempt.response : reportFailure(attempt.failure, context)
-    } catch (error) {
-      if (error instanceof ProxyError) Object.assign(error.headers, missHeaders(context.provider.name, 0))
-      throw error
-    }
-  }
+/** Relays bytes that never report their usage. */
+function answerAsItComes(context: PassedContext, answer: UpstreamAnswer, stages: Stages): ProxyResponse {
+  const { accounting, cacheQuery, control } = context
+  accounting.noteHeaders()
+  const body =
+    cacheQuery && control.store
+      ? relayKeptSound(context, answer, stages)
+      : relayAnswer(accounting, answer, { hasEvents: false, onWhole: () => finish(context, NO_USAGE, stages) })
+  return { status: answer.status, headers: answeredHeaders(context, answer, NO_USAGE, stages), body }
+}
 
-  async function findExact(context: RequestContext<PassedQuery>): Promise<ProxyResponse | null> {
-    const { cacheQuery } = context
-    if (!cacheQuery.control.lookup) return null
-    const exact = cache.readExact(await cache.readEntry(cacheQuery.exactKey), cacheQuery)
-    return exact && serveStored(context, exact, catalogue)
-  }
+function relayKeptSound(context: PassedContext, answer: UpstreamAnswer, stages: Stages): ReadableStream<Uint8Array> {
+  const { request, provider, accounting, call, subscriber } = context
+  return relayKept(answer, {
+    signal: request.signal,
+    onLeft: subscriber.leave,
+    onTooLong: () => call.settle(NOT_SHAREABLE),
+    async onWhole(bytes) {
+      if (bytes) await keep(context, { contentType: typeOf(answer), bytes, hasResults: false }, NO_USAGE, stages)
+      finish(context, NO_USAGE, stages)
+    },
+    onFailure(error) {
+      const isTold = error instanceof ProxyError || error instanceof ClientGone
+      const failure = isTold ? error : broken(provider.name, 'broke off its answer', undefined, error)
+      call.settle({ kind: 'notShareable', failure })
+      accounting.finishFailed(failure)
+    },
+  })
+}
 
-  /** A response that is not stored is not shared either: each request asks the provider. */
-  function askAlone(context: PassedContext): Promise<Attempt> {
-    const { call, subscriber } = startAlone(false)
-    whenAborted(context.request.signal, subscriber.leave)
-    return askPassed({ ...context, call, subscriber }, stages)
-  }
+/** Stores the response for later requests, and settles the call for its followers. */
+async function keep(context: PassedContext, answer: AnswerToKeep, usage: PassedUsage, stages: Stages): Promise<void> {
+  const { call } = context
+  const kept = await storePassed(context, answer, usage, stages)
+  call.settle(kept === null ? NOT_SHAREABLE : { kind: 'complete', entry: entryOf(context, kept, usage) })
+}
+
+function finish(context: PassedContext, usage: PassedUsage, stages: Stages): void {
+  finishMiss(context, withCost(usage, priceOfPassed(context, usage, stages)))
+}
+
+function typeOf({ headers }: UpstreamAnswer): string {
+  return headers.get('content-type') ?? ''
 }

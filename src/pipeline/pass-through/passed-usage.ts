@@ -1,10 +1,10 @@
 /** Reads what a pass-through response used and what that cost: by tokens, seconds of audio, or characters of speech input. */
-import type { Catalogue } from '../../catalogue/catalogue.ts'
 import { costUsd, NO_USAGE, readUsage, type TokenUsage } from '../../catalogue/cost.ts'
 import { createSseParser } from '../../formats/sse/sse.ts'
 import { isJsonObject, type JsonObject, parseJsonObject } from '../../json/json-object.ts'
 import type { CatalogueModel } from '../../postgres/list-models.ts'
-import type { PassedContext } from './passed-context.ts'
+import type { PassedQuery } from '../query.ts'
+import type { RoutedContext, Stages } from '../request-context.ts'
 
 export interface PassedUsage extends TokenUsage {
   /** Seconds of audio, when they are what is priced. */
@@ -13,14 +13,14 @@ export interface PassedUsage extends TokenUsage {
   isMixed?: boolean
 }
 
-/** Reads the field names of OpenAI's operations and of aggregators; null when nothing that has a price is reported. */
-export function readPassedUsage(usage: unknown): PassedUsage | null {
-  if (!isJsonObject(usage)) return null
+/** Reads the field names of OpenAI's operations and of aggregators; NO_USAGE when nothing that has a price is reported. */
+export function readPassedUsage(usage: unknown): PassedUsage {
+  if (!isJsonObject(usage)) return NO_USAGE
   if (usage.type === 'duration' && typeof usage.seconds === 'number') return { ...NO_USAGE, seconds: usage.seconds }
   const prompt = usage.prompt_tokens ?? usage.input_tokens
   const completion = usage.completion_tokens ?? usage.output_tokens
   const isReported = [prompt, completion, usage.total_tokens, usage.cost].some(amount => typeof amount === 'number')
-  if (!isReported) return null
+  if (!isReported) return NO_USAGE
   const details = usage.prompt_tokens_details ?? usage.input_tokens_details ?? usage.input_token_details
   const read = readUsage({
     ...usage,
@@ -29,7 +29,7 @@ export function readPassedUsage(usage: unknown): PassedUsage | null {
     completion_tokens: completion,
     prompt_tokens_details: details,
   })
-  return read && { ...read, isMixed: isMixed(details) }
+  return read ? { ...read, isMixed: isMixed(details) } : NO_USAGE
 }
 
 /** Image tokens beside text, or text tokens beside audio. */
@@ -40,7 +40,7 @@ function isMixed(details: unknown): boolean {
 }
 
 /** Reads the usage in a stream's closing event. */
-export function readUsageOfEvent(event: Uint8Array): PassedUsage | null {
+export function readUsageOfEvent(event: Uint8Array): PassedUsage {
   let payload: JsonObject | undefined
   const parser = createSseParser(({ data }) => {
     payload = parseJsonObject(data)
@@ -52,24 +52,24 @@ export function readUsageOfEvent(event: Uint8Array): PassedUsage | null {
 
 /** In US dollars; null when the price is unknown. A free operation need not report usage. */
 export function priceOfPassed(
-  { provider, query }: Pick<PassedContext, 'provider' | 'query'>,
-  usage: PassedUsage | null,
-  catalogue: Catalogue,
+  { provider, query }: RoutedContext<PassedQuery>,
+  usage: PassedUsage,
+  { catalogue }: Stages,
 ): number | null {
   if (provider.pricedAs === null) return 0
-  if (usage && usage.reportedCostUsd !== null) return usage.reportedCostUsd
+  if (usage.reportedCostUsd !== null) return usage.reportedCostUsd
   const model = catalogue.find(provider.pricedAs, query.model)
   if (!model) return null
   if (model.inputUsdPerMillion === 0 && model.outputUsdPerMillion === 0) return 0
   if (isPaidByCharacter(model)) return spokenUsd(model, query.body.input)
-  if (!usage || usage.isMixed) return null
+  if (usage === NO_USAGE || usage.isMixed) return null
   if (usage.seconds !== undefined) return (usage.seconds * model.inputUsdPerMillion) / 1_000_000
   return costUsd(model, usage)
 }
 
-/** Usage with the cost worked out here, for records. An unknown cost is not priced again. */
-export function asPriced(usage: PassedUsage | null, cost: number | null) {
-  return { priced: cost !== null, usage: { ...(usage ?? NO_USAGE), reportedCostUsd: cost } }
+/** Usage with the cost worked out here, for records. An unknown cost is recorded as none. */
+export function withCost(usage: PassedUsage, cost: number | null): PassedUsage {
+  return { ...usage, reportedCostUsd: cost ?? 0 }
 }
 
 function isPaidByCharacter({ kind, outputUsdPerMillion }: CatalogueModel): boolean {

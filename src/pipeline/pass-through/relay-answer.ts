@@ -2,7 +2,7 @@
 import { ClientGone, ProxyError, refuse } from '../../errors.ts'
 import { createEventSplitter, joinBytes } from '../../formats/sse/split-events.ts'
 import type { UpstreamAnswer } from '../../providers/upstream.ts'
-import type { PassedContext } from './passed-context.ts'
+import type { RequestAccounting } from '../accounting.ts'
 
 export interface RelayOptions {
   /** Whether the response is a stream of server-sent events: a failure is then reported in an event. */
@@ -15,7 +15,7 @@ const encoder = new TextEncoder()
 
 /** Reads from the upstream only when the client reads. */
 export function relayAnswer(
-  { accounting }: Pick<PassedContext, 'accounting'>,
+  accounting: RequestAccounting,
   answer: UpstreamAnswer,
   { hasEvents, onWhole }: RelayOptions,
 ): ReadableStream<Uint8Array> {

@@ -3,7 +3,7 @@ import { ClientGone } from '../../errors.ts'
 import { whenAborted } from '../../event-loop/when-aborted.ts'
 import { joinBytes } from '../../formats/sse/split-events.ts'
 import type { UpstreamAnswer } from '../../providers/upstream.ts'
-import { MAX_SOUND_BYTES } from './stored-sound.ts'
+import { MAX_SOUND_BYTES } from './stored-passed.ts'
 
 export interface KeptRelay {
   /** Aborted when this request's client leaves. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createCors } from '../../../src/http/cors.ts'
+import { createCors } from '../../../src/http/respond.ts'
 
 const from = (origin: string | null, method = 'POST', more: Record<string, string> = {}) =>
   new Request('http://proxy/v1/chat/completions', {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { namedBody, nameModel } from '../../../src/http/name-model.ts'
+import { namedBody, nameModel } from '../../../src/http/read-body.ts'
 
 test.each([
   ['a body that names none', '{"seed": 12345678901234567890}', '{"model":"m","seed": 12345678901234567890}'],

@@ -14,14 +14,7 @@ const QUERY = {
   body: { messages: [{ role: 'user', content: 'Hello' }] },
 } as const
 const PROVIDER = { name: 'sandbox', pricedAs: null } as never
-const ANSWERED = {
-  status: 200,
-  counts: true,
-  cacheResult: 'MISS',
-  provider: 'sandbox',
-  pricedAs: null,
-  usage: NO_USAGE,
-}
+const ANSWERED = { status: 200, counts: true, cacheResult: 'MISS', usage: NO_USAGE } as const
 const FAILED = { ...ANSWERED, status: 502, counts: false }
 
 /** One request, and what its accounting left behind: records written, refunds, and how often it was said to be over. */
@@ -41,7 +34,11 @@ function openRequest() {
     log: createLog('silent'),
   }
   const accounting = createAccounting(options)
-  const request = accounting.open({ id: 'r', arrivedAtMs: performance.now() }, ACCOUNT, () => left.ends++)
+  const request = accounting.open(
+    { id: 'r', arrivedAtMs: performance.now(), signal: new AbortController().signal },
+    ACCOUNT,
+    () => left.ends++,
+  )
   return { accounting, request, left }
 }
 
@@ -50,16 +47,16 @@ const statuses = (records: readonly UsageRecord[]) => records.map(({ status }) =
 test('a request that counts is recorded, and nothing is given back', () => {
   const { request, left } = openRequest()
   request.noteQuery(QUERY)
-  request.finish(ANSWERED as never)
+  request.finish(ANSWERED)
   expect([statuses(left.records), left.refunds, left.ends]).toEqual([[200], 0, 1])
 })
 
 test('only the first end counts, whatever the later ones say', () => {
   const { request, left } = openRequest()
   request.noteQuery(QUERY)
-  request.finish(FAILED as never)
-  request.finish(FAILED as never)
-  request.finish(ANSWERED as never)
+  request.finish(FAILED)
+  request.finish(FAILED)
+  request.finish(ANSWERED)
   request.finishFailed(refuse('upstreamBrokeOff'))
   expect([statuses(left.records), left.refunds, left.ends]).toEqual([[502], 1, 1])
 })
@@ -67,7 +64,7 @@ test('only the first end counts, whatever the later ones say', () => {
 test('a failure after the answer takes nothing back', () => {
   const { request, left } = openRequest()
   request.noteQuery(QUERY)
-  request.finish(ANSWERED as never)
+  request.finish(ANSWERED)
   request.finishFailed(new ClientGone())
   expect([statuses(left.records), left.refunds, left.ends]).toEqual([[200], 0, 1])
 })

@@ -1,7 +1,7 @@
 /** Sound that is read for all who wait for it, while its own client takes what it likes. */
 import { describe, expect, test } from 'vitest'
 import { relayKept } from '../../../../src/pipeline/pass-through/relay-kept.ts'
-import { MAX_SOUND_BYTES } from '../../../../src/pipeline/pass-through/stored-sound.ts'
+import { MAX_SOUND_BYTES } from '../../../../src/pipeline/pass-through/stored-passed.ts'
 
 /** An upstream that gives these parts as they are asked for, and what became of them. */
 function relay(parts: Uint8Array[], ending: 'end' | 'break' = 'end') {

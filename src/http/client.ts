@@ -1,4 +1,4 @@
-/** The client's address, as far as it can be trusted. */
+/** Who sends a request, as its headers say: the client's address, as far as it can be trusted, the key, the request's id. */
 import { isIP } from 'node:net'
 
 const MAPPED_IPV4 = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i
@@ -33,4 +33,26 @@ export function addressPrefix(address: string): string {
   }
   const network = groups.slice(0, 4).map(group => Number.parseInt(group, 16).toString(16))
   return `${network.join(':')}::/64`
+}
+
+/** Tried in this order when there is no Authorization header. */
+const BARE_KEY_HEADERS = ['api-key', 'x-api-key']
+
+/** Returns the Authorization header, or the one that Azure's and Anthropic's clients use instead; null when the request has no key. */
+export function readAuthorization(headers: Headers): string | null {
+  const authorization = headers.get('authorization')
+  if (authorization !== null) return authorization
+  for (const name of BARE_KEY_HEADERS) {
+    const key = headers.get(name)
+    if (key !== null && key.trim() !== '') return `Bearer ${key.trim()}`
+  }
+  return null
+}
+
+const SANE = /^[A-Za-z0-9._:-]{1,128}$/
+
+/** The client's X-Request-Id if it is well formed, else a generated one. */
+export function readRequestId(headers: Headers): string {
+  const given = headers.get('x-request-id')
+  return given !== null && SANE.test(given) ? given : crypto.randomUUID()
 }

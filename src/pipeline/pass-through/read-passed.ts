@@ -1,5 +1,5 @@
-/** Reads a pass-through request's body: the bytes are kept as they came, and its fields are read. */
-
+/** Reads a request that is passed on: its bytes are kept as they came, and the fields that decide are read. */
+import { readCacheControl } from '../../cache/cache-control.ts'
 import { invalidRequest } from '../../errors.ts'
 import { findKeptReferences, type KeptReference, kindOf } from '../../formats/kept-references.ts'
 import { canonicalizeBody } from '../../json/canonical.ts'
@@ -8,11 +8,53 @@ import { hasInexactNumber } from '../../json/inexact-number.ts'
 import type { JsonObject } from '../../json/json-object.ts'
 import { isLargeBody, type LargeBodyReader } from '../../large-bodies/read-large-body.ts'
 import { readForm, readValue } from '../../multipart/read-form.ts'
+import type { Account } from '../../postgres/admit.ts'
+import { OPERATIONS } from '../../providers/operations.ts'
 import type { PassedBody } from '../../providers/upstream.ts'
-import type { ProxyRequest } from '../exchange.ts'
-import { parseObject } from '../parse-request.ts'
+import { parseObject, readModel } from '../parse-request.ts'
+import type { PassedQuery } from '../query.ts'
+import type { ProxyRequest } from '../request.ts'
+import type { Stages } from '../request-context.ts'
 
-export interface ReadBody {
+/** Throws what reading a body throws, and a 400 that names the field or header. */
+export async function readPassed(request: ProxyRequest, _: Account, { largeBodies }: Stages): Promise<PassedQuery> {
+  const { target, headers } = request
+  if (target.kind !== 'operation') throw new Error('Only operations are passed on')
+  const { takesForms, defaultModel, isCached } = OPERATIONS[target.operation]
+  const control = readCacheControl(headers)
+  const { passed, json, references } = await readPassedBody(request, takesForms, largeBodies)
+  const { fields } = passed
+  const model = defaultModel !== null && (fields.model ?? null) === null ? defaultModel : readModel(fields)
+  const stream = isStreamed(fields)
+  return {
+    ...(json ?? NO_JSON),
+    kind: 'passed',
+    endpoint: target.operation,
+    headers,
+    model,
+    stream,
+    body: fields,
+    passed,
+    references,
+    control,
+    isCacheable: isCached && !stream && json !== null,
+    get text() {
+      return new TextDecoder().decode(passed.bytes)
+    },
+  }
+}
+
+const NO_JSON = { canonicalBody: '', hasInexactNumber: false, isLarge: false }
+
+/** In a form, booleans are text. */
+function isStreamed({ stream, stream_format }: JsonObject): boolean {
+  if (![undefined, null, true, false, 'true', 'false'].some(known => known === stream)) {
+    throw invalidRequest('stream must be true or false.', 'stream')
+  }
+  return stream === true || stream === 'true' || stream_format === 'sse'
+}
+
+export interface PassedBodyRead {
   passed: PassedBody
   /** For JSON only: the fields that count, and whether serializing them again could change a number. */
   json: { canonicalBody: string; hasInexactNumber: boolean; isLarge: boolean } | null
@@ -30,7 +72,7 @@ export async function readPassedBody(
   { body, headers }: Pick<ProxyRequest, 'body' | 'headers'>,
   takesForms: boolean,
   largeBodies: LargeBodyReader,
-): Promise<ReadBody> {
+): Promise<PassedBodyRead> {
   const bytes = await body.readBytes(takesForms)
   const contentType = headers.get('content-type') ?? 'application/json'
   if (/^\s*multipart\/form-data/i.test(contentType)) return readFormBody(bytes, contentType)
@@ -46,7 +88,7 @@ export async function readPassedBody(
   return { passed: { bytes, contentType, fields, form: null }, json, references }
 }
 
-function readFormBody(bytes: Uint8Array, contentType: string): ReadBody {
+function readFormBody(bytes: Uint8Array, contentType: string): PassedBodyRead {
   const form = readForm(bytes, contentType)
   // Null prototype: a field called __proto__ is a field like any other.
   const fields: JsonObject = Object.create(null)

@@ -1,0 +1,55 @@
+/** Chat and other completions: what a model answers to a whole request. */
+import { isUpstreamFailure } from '../formats/chat/completeness.ts'
+import { withLongBody } from '../providers/long-body.ts'
+import type { UpstreamAnswer } from '../providers/upstream.ts'
+import { answeredHeaders, entryOf, finishMiss, passOnError, priceOf, storeResponse } from './complete-call.ts'
+import type { CompletionQuery } from './query.ts'
+import { readAnswer, usageOf } from './read-answer.ts'
+import { readCompletion } from './read-request.ts'
+import { relayStream } from './relay-stream.ts'
+import type { ProxyResponse } from './request.ts'
+import type { Attempt, LeadingContext, SharedOperation, Stages } from './request-context.ts'
+import { JSON_TYPE, SSE_TYPE } from './response-headers.ts'
+import { replayStream, serveHit } from './serve-hit.ts'
+
+export const completion: SharedOperation = {
+  sharesCalls: true,
+  read: readCompletion,
+  serveHit,
+  ask,
+  price: priceOf,
+}
+
+/** The call is settled before a plain response is returned; behind a streamed one it settles when the stream ends. */
+async function ask(context: LeadingContext<CompletionQuery>, stages: Stages): Promise<Attempt> {
+  const { request, query, provider, call } = context
+  const { endpoint, body, bytes, stream } = query
+  const asked = { endpoint, headers: request.headers, stream, signal: call.signal }
+  const answer = await provider.ask(bytes ? withLongBody(asked, body, bytes) : { ...asked, body, bodyText: query.text })
+  if (answer.status !== 200) return passOnError(context, answer)
+  const isStream = answer.headers.get('content-type')?.includes('text/event-stream') ?? false
+  return { response: isStream ? relayStream(context, answer, stages) : await answerPlain(context, answer, stages) }
+}
+
+async function answerPlain(
+  context: LeadingContext<CompletionQuery>,
+  answer: UpstreamAnswer,
+  stages: Stages,
+): Promise<ProxyResponse> {
+  const { query, provider, call, subscriber } = context
+  const read = await readAnswer(answer.body, provider.name, { endpoint: query.endpoint, request: query.body })
+  const { bytes, completeness, callsTools } = read
+  const usage = await usageOf(query.endpoint, query.body, read)
+  const headers = answeredHeaders(context, answer, usage, stages)
+  const response: ProxyResponse = query.stream
+    ? { status: 200, headers: { ...headers, ...SSE_TYPE }, body: replayStream(bytes, query) }
+    : { status: 200, headers: { ...headers, ...JSON_TYPE }, body: bytes }
+  const isComplete = completeness === 'whole'
+  if (isComplete) await storeResponse(context, { bytes, isSemantic: !callsTools }, usage, stages)
+  call.settle(
+    isComplete ? { kind: 'complete', entry: entryOf(context, bytes, usage) } : { kind: 'notShareable', failure: null },
+  )
+  subscriber.leave()
+  finishMiss(context, usage, !isUpstreamFailure(completeness))
+  return response
+}

@@ -1,0 +1,82 @@
+/** What a request asks, once its body is read: as far as the proxy relies on it. */
+import type { CacheControl } from '../cache/cache-control.ts'
+import type { KeptReference } from '../formats/kept-references.ts'
+import type { JsonObject } from '../json/json-object.ts'
+import type { PassedOperation } from '../providers/operations.ts'
+import type { Endpoint, PassedBody } from '../providers/upstream.ts'
+import type { EmbeddingsQuery } from './embeddings/read-query.ts'
+
+/** What is recorded about any request. */
+export interface NotedQuery {
+  /** The operation's name in records. */
+  endpoint: string
+  model: string
+  stream: boolean
+  body: JsonObject
+}
+
+/** A request that a model answers, from which the cache makes its key. */
+interface CacheableQuery extends NotedQuery {
+  /** The body as it was sent. A large body is decoded on first use. */
+  readonly text: string
+  /** Whether serializing the body again could change a number in it. */
+  hasInexactNumber: boolean
+  /** Whether the body was too large to be parsed on the event loop. Such a request gets no semantic match. */
+  isLarge: boolean
+  /** The fields that count, in canonical JSON. */
+  canonicalBody: string
+  /** Objects kept by a provider that the body names. */
+  references: readonly KeptReference[]
+  /** Whether the response depends on the request alone and the request has no side effects. */
+  isCacheable: boolean
+}
+
+/** What a body says, independent of the client. */
+export interface ParsedBody extends CacheableQuery {
+  kind: 'completion'
+  endpoint: Endpoint
+  /** A large body's bytes. */
+  bytes?: Uint8Array
+  /** Whether the client asked for usage at the end of its stream. */
+  includeUsage: boolean
+  /** Inputs that are looked up one by one; null for a request that is cached as a whole. */
+  embeddings: EmbeddingsQuery | null
+}
+
+/** What the client's headers say about the cache. */
+interface Controlled {
+  headers: Headers
+  /** What the client asked for. The context's control is what the project allows of it. */
+  control: CacheControl
+}
+
+export interface CompletionQuery extends ParsedBody, Controlled {}
+
+/** A completion that is not answered: the cache is asked what it would do with it. */
+export type ExplainQuery = Omit<CompletionQuery, 'kind'> & { kind: 'explain' }
+
+/** For an operation that is passed on as it is. */
+export interface PassedQuery extends CacheableQuery, Controlled {
+  kind: 'passed'
+  endpoint: PassedOperation
+  passed: PassedBody
+}
+
+/** Counts a prompt's tokens. */
+export interface CountQuery extends NotedQuery {
+  kind: 'count'
+  endpoint: Endpoint
+  /** The body as it was sent: text, or bytes for a large one. */
+  sent: string | Uint8Array
+}
+
+/** For objects that providers keep: the target says all that is known before they are asked. */
+export interface KeptQuery extends NotedQuery {
+  kind: 'kept' | 'response'
+}
+
+export interface FeedbackQuery extends NotedQuery {
+  kind: 'feedback'
+}
+
+export type Query = CompletionQuery | ExplainQuery | PassedQuery | CountQuery | KeptQuery | FeedbackQuery

@@ -1,0 +1,116 @@
+/** Questions that cost nothing: how many tokens a prompt has, what the cache would do with a request, feedback on a semantic hit. */
+import { invalidRequest, refuse } from '../errors.ts'
+import { findKeptReferences } from '../formats/kept-references.ts'
+import { decodeUtf8 } from '../json/decode-utf8.ts'
+import type { JsonObject } from '../json/json-object.ts'
+import { isLargeBody } from '../large-bodies/read-large-body.ts'
+import type { Account } from '../postgres/admit.ts'
+import { noteFeedback } from '../postgres/verdicts.ts'
+import { withLongBody } from '../providers/long-body.ts'
+import type { Endpoint } from '../providers/upstream.ts'
+import { passedOn } from './complete-call.ts'
+import { checkReferences } from './kept-objects/check-references.ts'
+import { parseLargeRequest, parseObject, parseRequest, readModel } from './parse-request.ts'
+import type { CountQuery, ExplainQuery, FeedbackQuery } from './query.ts'
+import { readAll } from './read-answer.ts'
+import type { ProxyRequest, ProxyResponse } from './request.ts'
+import type { Attempt, LoneOperation, RequestContext, Stages } from './request-context.ts'
+import { JSON_TYPE } from './response-headers.ts'
+
+type Question = CountQuery | ExplainQuery | FeedbackQuery
+
+export const question: LoneOperation = {
+  sharesCalls: false,
+  read,
+  serveHit: () => null,
+  ask: async (context: RequestContext<Question>, stages): Promise<Attempt> => ({
+    response: await answer(context, stages),
+  }),
+  price: () => 0,
+}
+
+async function read({ target, headers, body }: ProxyRequest, _: Account, { largeBodies }: Stages): Promise<Question> {
+  const bytes = await body.readBytes()
+  const large = isLargeBody(bytes) ? await largeBodies.read(bytes, { hold: body.hold }) : null
+  const text = large ? '' : decodeUtf8(bytes)
+  const fields = large?.body ?? parseObject(text)
+  if (target.kind === 'count') {
+    const { endpoint } = target
+    const sent = large?.bytes ?? text
+    return { kind: 'count', endpoint, model: readModel(fields), stream: false, body: fields, sent }
+  }
+  if (target.kind !== 'cache') throw new Error('This asks nothing')
+  if (target.question === 'feedback') {
+    return { kind: 'feedback', endpoint: 'cache/feedback', model: '', stream: false, body: fields }
+  }
+  const asked = { endpoint: endpointOf(fields), headers }
+  return { ...(large ? parseLargeRequest(asked, large) : parseRequest(asked, text)), kind: 'explain' }
+}
+
+/** Tells the operation to be explained from its body, because the path does not name it. */
+function endpointOf(body: JsonObject): Endpoint {
+  if ('messages' in body) return 'chat'
+  if ('prompt' in body) return 'completions'
+  throw invalidRequest('Give the body of a chat completion (with messages) or of a completion (with prompt).')
+}
+
+/** Throws 400, 404 or 503. */
+function answer(context: RequestContext<Question>, stages: Stages): Promise<ProxyResponse> {
+  const { query } = context
+  if (query.kind === 'count') return countTokens({ ...context, query }, stages)
+  return query.kind === 'feedback' ? takeFeedback({ ...context, query }, stages) : explain(context, stages)
+}
+
+/** Uses the provider's own count if it offers one, else an estimate. */
+async function countTokens(
+  { request, query, account, provider }: RequestContext<CountQuery>,
+  { database }: Stages,
+): Promise<ProxyResponse> {
+  if (!provider) throw refuse('noAggregator')
+  const { endpoint, body, sent } = query
+  await checkReferences(database, findKeptReferences(body, null), account, provider)
+  const { headers, signal } = request
+  const asked = { endpoint, headers, stream: false, countsAlone: true, signal }
+  const answer = await provider.ask(
+    typeof sent === 'string' ? { ...asked, body, bodyText: sent } : withLongBody(asked, body, sent),
+  )
+  return {
+    status: answer.status,
+    headers: { ...passedOn(answer), 'x-proxy-provider': provider.name },
+    body: await readAll(answer.body, provider.name),
+  }
+}
+
+/** No provider is asked. */
+async function explain({ cacheQuery }: RequestContext, { explainer }: Stages): Promise<ProxyResponse> {
+  if (!cacheQuery) throw new Error('What is explained is cached as a whole')
+  return answerJson(await explainer.explain(cacheQuery))
+}
+
+const MAX_ID_LENGTH = 256
+/** Another process may not have written the match yet. */
+const ASK_AGAIN_AFTER_MS = 300
+
+async function takeFeedback(
+  { query, account }: RequestContext<FeedbackQuery>,
+  { database }: Stages,
+): Promise<ProxyResponse> {
+  const { request_id, verdict } = query.body
+  if (typeof request_id !== 'string' || request_id === '' || request_id.length > MAX_ID_LENGTH) {
+    throw invalidRequest('request_id must be the X-Request-Id of an answer.', 'request_id')
+  }
+  if (verdict !== 'wrong' && verdict !== 'right') throw invalidRequest('verdict must be wrong or right.', 'verdict')
+  const give = () => noteFeedback(database, account.project_id, request_id, verdict)
+  let outcome = await give()
+  if (outcome === 'unknown') {
+    await Bun.sleep(ASK_AGAIN_AFTER_MS)
+    outcome = await give()
+  }
+  if (outcome === 'unknown') throw refuse('hitUnknown')
+  if (outcome === 'gone') throw refuse('hitForgotten')
+  return answerJson({ request_id, verdict })
+}
+
+function answerJson(value: unknown): ProxyResponse {
+  return { status: 200, headers: { ...JSON_TYPE }, body: JSON.stringify(value) }
+}

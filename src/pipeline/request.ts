@@ -1,0 +1,78 @@
+/** What goes into the pipeline and what comes out, independent of any HTTP framework. */
+import type { Collection, PassedOperation } from '../providers/operations.ts'
+import type { Endpoint } from '../providers/upstream.ts'
+
+/** What a path asks for. `model` is the one in the path, if there is one. */
+export type Target =
+  | { kind: 'endpoint'; endpoint: Endpoint; model: string | null }
+  /** Passed through to a provider. */
+  | { kind: 'operation'; operation: PassedOperation; model: string | null }
+  /**
+   * The list of files or batches if `id` is null, else one of them. `part` is a part of it, with a leading slash; '' for the object
+   * itself.
+   */
+  | { kind: 'kept'; collection: Collection; id: string | null; part: string }
+  /** `part` is a part of a kept response, with a leading slash; '' for the response itself. */
+  | { kind: 'response'; id: string; part: string }
+  /** Counts a prompt's tokens. */
+  | { kind: 'count'; endpoint: Endpoint }
+  /** A question about the cache itself. */
+  | { kind: 'cache'; question: CacheQuestion }
+  /** `id` is one model's name as in the path, escaped; null for all models. */
+  | { kind: 'models'; id: string | null }
+  | { kind: 'health' }
+
+export type CacheQuestion = 'feedback' | 'explain'
+
+/** What the pipeline answers. Health and the list of models have no body, and count nowhere. */
+export type PipelineTarget = Exclude<Target, { kind: 'models' | 'health' }>
+
+export type Method = 'GET' | 'POST' | 'DELETE'
+
+export interface ProxyRequest {
+  /** The client's X-Request-Id if it is valid, else a generated one. */
+  id: string
+  target: PipelineTarget
+  method: Method
+  /** The URL's query, with its question mark; '' for none. */
+  search: string
+  /** The Authorization header. */
+  authorization: string | null
+  /** The client's address, as far as it can be trusted. */
+  address: string
+  headers: Headers
+  body: RequestBody
+  /** Aborted when the client goes away. */
+  signal: AbortSignal
+  /** `performance.now()` at arrival. */
+  arrivedAtMs: number
+  /** Registers a callback for when the response was sent, or the client has left. */
+  whenOver(act: () => void): void
+}
+
+/** A request body that is not read yet. */
+export interface RequestBody {
+  /** From Content-Length; 0 when there is no body, null when it is chunked. */
+  announcedBytes: number | null
+  /** Announced, with 64 KiB at most: small enough to be read before the request is admitted. */
+  isSmall: boolean
+  /**
+   * May be called once. Throws a ProxyError when the body is too large or too slow. `takesForms`: whether a form is accepted besides
+   * JSON.
+   */
+  readBytes(takesForms?: boolean): Promise<Uint8Array>
+  /** Reserves memory for what parsing made of the body, until the request is answered. Throws a 503 when there is none left. */
+  hold(bytes: number): void
+}
+
+export interface ProxyResponse {
+  status: number
+  headers: Record<string, string>
+  body: Uint8Array | string | ReadableStream<Uint8Array>
+}
+
+/** Whether the request counts against the month, and is recorded. Reading what a provider keeps, and questions, are free. */
+export function isCounted({ target, method }: Pick<ProxyRequest, 'target' | 'method'>): boolean {
+  if (target.kind === 'kept') return target.id === null && method === 'POST'
+  return target.kind === 'endpoint' || target.kind === 'operation'
+}
