@@ -1,5 +1,6 @@
 /** The curve of same and different pairs served over thresholds, by policy, risk, set and class. */
 import { bypassReason } from '../../src/cache/verify/bypass.ts'
+import { gistOf } from '../../src/cache/verify/question.ts'
 import { findVeto, type SemanticRisk } from '../../src/cache/verify/verify.ts'
 import { createBuiltinEmbedder } from '../../src/embedders/builtin.ts'
 import { readPrompt } from '../../src/text/read-prompt.ts'
@@ -48,8 +49,8 @@ async function embedderOf(name: 'builtin' | 'local'): Promise<Compare> {
   if (name === 'local') throw new Error('Not yet')
   const embedder = createBuiltinEmbedder()
   return async (one, other) => {
-    const theirs = embedder.embed(other)
-    const similarity = embedder.embed(one).reduce((sum, value, at) => sum + value * (theirs[at] ?? 0), 0)
+    const theirs = embedder.embed(gistOf(other))
+    const similarity = embedder.embed(gistOf(one)).reduce((sum, value, at) => sum + value * (theirs[at] ?? 0), 0)
     return { similarity, smallestWordCosine: null }
   }
 }

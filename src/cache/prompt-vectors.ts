@@ -11,6 +11,7 @@ import type { Log } from '../telemetry/log.ts'
 import { packVector, unpackFloats } from '../vector-cache/pack-vector.ts'
 import type { NameVector } from '../vector-cache/vector-name.ts'
 import type { VectorStore } from '../vector-cache/vector-store.ts'
+import { gistOf } from './verify/question.ts'
 
 const EMBED_TIME_LIMIT_MS = 2_000
 const MAX_IN_MEMORY = 10_000
@@ -51,7 +52,7 @@ export async function createPromptVectors(options: PromptVectorsOptions): Promis
   const { database, embedder, log } = options
   const spaceId = await registerEmbeddingSpace(database, embedder.space)
   const toPromptVector = (values: Float32Array): PromptVector => ({ spaceId, text: formatVector(values) })
-  if (embedder.isFree) return { isFree: true, make: normalized => toPromptVector(embedder.embed(normalized)) }
+  if (embedder.isFree) return { isFree: true, make: normalized => toPromptVector(embedder.embed(gistOf(normalized))) }
   if (embedder.asks === null) {
     return {
       isFree: false,

@@ -8,7 +8,7 @@ import { foldEndings, lettersOf, skeletonOf } from './lexical/word-shapes.ts'
 import { weightOf } from './lexical/word-weights.ts'
 
 /** Part of the embedding space's name: changing any weight below needs a new name. */
-const model = 'builtin-lexical-2'
+const model = 'builtin-lexical-3'
 const dimensions = 512
 
 /** A word's weight is divided among its features. These are the shares of its square and add up to 1. */

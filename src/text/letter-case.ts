@@ -1,5 +1,5 @@
 /** Writes words in lower case where that changes no meaning: a sentence's beginning, a shouted prompt, names that are no other word. */
-import { isAcronym, isOnlyName, isWord, mayBeName } from './lexicon.ts'
+import { isAcronym, isWord, mayBeName, isOnlyName as mayOnlyBeName } from './lexicon.ts'
 import type { Token } from './tokenize.ts'
 import { auxiliaries, functionWords, openers, wordSet } from './words.ts'
 
@@ -37,6 +37,20 @@ function shouts(tokens: readonly Token[]): boolean {
   const isLoud = words.length > 2 && words.every(word => word === word.toUpperCase())
   return (
     isLoud && words.some(word => openers.has(word.toLowerCase())) && words.every(word => isCommon(word.toLowerCase()))
+  )
+}
+
+/** Names of which WordNet has a compound in lower case ("india ink"), or none. */
+const moreNames = wordSet(`
+  india indian brazil brazilian bolivia wales brussels geneva pune shanghai florida kerala arabic dutch swedish scottish antarctica diwali
+  google xml ftp dns vpn nba nfl nhl fifa
+`)
+const moreAcronyms = wordSet('xml ftp dns vpn nba nfl nhl fifa')
+
+function isOnlyName(lower: string): boolean {
+  if (moreNames.has(lower) || mayOnlyBeName(lower)) return true
+  return (
+    lower.endsWith('s') && !isWord(lower) && (mayOnlyBeName(lower.slice(0, -1)) || moreNames.has(lower.slice(0, -1)))
   )
 }
 
@@ -86,7 +100,7 @@ function isNameAlone(tokens: readonly Token[], at: number): boolean {
   if (beforeIdentifier.has(before) || /^an?$/.test(before) || tokens.some(token => /^(?:mean|defin)/i.test(token.key)))
     return false
   const bare = key.replace(/'s$/, '')
-  const isCapitalised = bare.slice(1) === lower.slice(1) && !isAcronym(lower)
+  const isCapitalised = bare.slice(1) === lower.slice(1) && !isAcronym(lower) && !moreAcronyms.has(lower)
   return isCapitalised || bare === bare.toUpperCase() || innerCapital.test(bare)
 }
 

@@ -8,6 +8,8 @@ export interface Question {
   readonly words: readonly ContentWord[]
   /** The small words after the last of them. */
   readonly tail: string
+  /** Whether it asks for one of all that ever were: "the funniest joke ever". */
+  readonly isOfAll: boolean
 }
 
 export interface ContentWord {
@@ -24,13 +26,13 @@ export interface ContentWord {
 export type Plainness = 'prose' | 'wording' | 'short'
 
 /** Small words that may be there or not. All other small words count, in their place. */
-const optional = wordSet("a an the some any is are am that which there 's really actually basically please also")
+const optional = wordSet("a an the some any is are am that which there ever 's really actually basically please also")
 const small = wordSet(`
   be been being do does of in on at to for by with without from into onto and or this these those it its i me my mine myself you your yours yourself our ours us we one so as can will shall
   not no never none nor neither nothing nobody cannot hardly except excluding unless instead
   all each every both either only many few several more less least enough too almost nearly exactly about just even again still already yet other another
   same different else first second third last next previous once twice most per
-  before after over under against than between until till since during off up down out above below inside outside because if when while whether although but via through
+  using before after over under against than between until till since during off up down out above below inside outside because if when while whether although but via through
   upon toward towards across along around behind near within
   could may might must should would did was were had has have ought
   he him his she her hers they them their theirs himself herself themselves who whom whose what why how where anyone everyone everybody anybody someone somebody
@@ -102,6 +104,7 @@ const frames: ReadonlyArray<readonly [pattern: RegExp, frame: string]> = [
 /** Takes apart what was normalized as an English question; or says why it is no plain one. */
 export function readQuestion(normalized: string): Question | Plainness {
   const sentence = normalized
+    .replace(/ \? (?:why(?: or why not)?|how|and why)(?: \?)?$/i, '')
     .replace(/ [?.!]$/, '')
     .replace(/^(?!.*\b(?:whether|if|yes|no)\b)(.*?)(?: ,)? (?:or not|and why)$/, '$1')
     .replace(/(?<=\p{L})-(?=\p{L})/gu, ' ')
@@ -110,6 +113,7 @@ export function readQuestion(normalized: string): Question | Plainness {
   if (!plain.test(sentence) || / [.]|(?:^| )(?!a |i )\p{L}(?: |$)/u.test(`${sentence} `)) return 'prose'
   const [frame, rest, asker] = cutFrame(sentence)
   const selves = frame === 'how' ? (selvesOf[asker] ?? anySelf) : nobody
+  const isOfAll = / (?:ever|you have)(?: |$)/.test(rest)
   const all = rest.split(' ')
   if (all.length > MOST_WORDS) return 'prose'
   const words: ContentWord[] = []
@@ -118,7 +122,7 @@ export function readQuestion(normalized: string): Question | Plainness {
   for (const [at, word] of all.entries()) {
     // "A few" and "few" differ.
     const isOptional = optional.has(word) && !(word === 'a' && /^(?:few|little|lot|bit)$/.test(all[at + 1] ?? ''))
-    if (isOptional || (selves.has(word) && /^(?:my|your|one's|their)$/.test(word))) {
+    if (isOptional || /^(?:my|your|one's)$/.test(word) || (selves.has(word) && word === 'their')) {
       if (/^(?:an?|the|my|your)$/.test(word)) article = word.slice(0, 1)
       continue
     }
@@ -130,7 +134,7 @@ export function readQuestion(normalized: string): Question | Plainness {
       article = ''
     }
   }
-  return words.length === 0 ? 'short' : { frame, words, tail: before.join(' ') }
+  return words.length === 0 ? 'short' : { frame, words, tail: before.join(' '), isOfAll }
 }
 
 /** Small words with one meaning in most places. */
@@ -162,12 +166,29 @@ function cutFrame(sentence: string): [frame: string, rest: string, asker: string
     if (found === undefined) continue
     // What is measured stays: "how tall is", "how much does".
     const measured = frame === '' ? found.trim().split(' ').slice(0, 2).join(' ') : frame
-    const tense = /^(?:how|where)$/.test(frame)
-      ? ''
-      : (found.match(tenses) ?? []).map(word => (quality.test(word) ? ' best' : word)).join('')
+    // "The best joke that you have heard" reaches to the present, whether it is or was.
+    const isPerfect = /\byou have\b/.test(sentence)
+    const tense =
+      /^(?:how|where)$/.test(frame) || isPerfect
+        ? ''
+        : (found.match(tenses) ?? []).map(word => (quality.test(word) ? ' best' : word)).join('')
     const rest = sentence.slice(found.length)
     if (frame === 'how' && !lemmasOf(rest.split(' ')[0] ?? '').some(({ kind }) => kind === 'v')) continue
     return [`${measured}${tense}`, rest, / (i|you|one) /.exec(found)?.[1] ?? '']
   }
   return ['', sentence, '']
+}
+
+/** A plain question reduced to what it asks: its form, its small words and its words' base forms. Any other text unchanged. */
+export function gistOf(normalized: string): string {
+  const question = readQuestion(normalized)
+  if (typeof question === 'string') return normalized
+  const { frame, words, tail } = question
+  const gist = words.map(word => (word.before === '' ? baseOf(word) : `${word.before} ${baseOf(word)}`))
+  return [frame, ...gist, tail].filter(Boolean).join(' ')
+}
+
+function baseOf({ text, lemmas }: ContentWord): string {
+  const isPlural = lemmas.every(({ form }) => form !== 'plain')
+  return (isPlural ? lemmas.find(({ form }) => form === 's')?.word : undefined) ?? text
 }

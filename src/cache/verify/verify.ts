@@ -93,10 +93,12 @@ function alignQuestions(ours: Question, theirs: Question): UnequalPair[] | Veto 
   if (ours.tail !== theirs.tail) return 'turn'
   if (isJoined(ours.words, theirs.words)) return []
   const variants = [theirs.words, ...turned(theirs.words)]
-  const equal = [ours.words, ...turned(ours.words)].some((one, at) =>
-    variants.some((other, place) => (at === 0 || place === 0) && isSequence(one, other)),
-  )
-  if (equal) return mindsNumber(ours.words, theirs.words) ? 'inflection' : []
+  const equal =
+    isSequence(ours.words, theirs.words, isPlacedAlike) ||
+    [ours.words, ...turned(ours.words)].some((one, at) =>
+      variants.some((other, place) => (at === 0 || place === 0) && isSequence(one, other, isPlacedSame)),
+    )
+  if (equal) return !(ours.isOfAll && theirs.isOfAll) && mindsNumber(ours.words, theirs.words) ? 'inflection' : []
   return pairUnequal(ours.words, theirs.words)
 }
 
@@ -113,17 +115,20 @@ function isJoined(ours: readonly ContentWord[], theirs: readonly ContentWord[]):
   )
 }
 
-function isSequence(ours: readonly ContentWord[], theirs: readonly ContentWord[]): boolean {
+function isSequence(
+  ours: readonly ContentWord[],
+  theirs: readonly ContentWord[],
+  isPlaced: (one: ContentWord, other: ContentWord | undefined) => boolean,
+): boolean {
   return (
-    ours.length === theirs.length &&
-    ours.every((word, at) => isPlacedAlike(word, theirs[at]) && isSame(word, theirs[at]))
+    ours.length === theirs.length && ours.every((word, at) => isPlaced(word, theirs[at]) && isSame(word, theirs[at]))
   )
 }
 
 /** Word by word, between equal small words. */
 function pairUnequal(ours: readonly ContentWord[], theirs: readonly ContentWord[]): UnequalPair[] | Veto {
   if (ours.length !== theirs.length) return 'added-words'
-  if (ours.some((word, at) => !isPlacedAlike(word, theirs[at]))) return 'turn'
+  if (ours.some((word, at) => !isPlacedSame(word, theirs[at]))) return 'turn'
   const unequal = ours.flatMap((word, at) =>
     isSame(word, theirs[at]) ? [] : [[word.text, theirs[at]?.text ?? ''] as const],
   )
@@ -132,10 +137,19 @@ function pairUnequal(ours: readonly ContentWord[], theirs: readonly ContentWord[
 }
 
 /** Between the same small words, and not "a" one and "the" other, "my" and "your". One of them may lack it. */
-function isPlacedAlike(one: ContentWord, other: ContentWord | undefined): boolean {
+function isPlacedSame(one: ContentWord, other: ContentWord | undefined): boolean {
   if (one.before !== other?.before) return false
-  return one.article === '' || other.article === '' || one.article === other.article
+  const articles = one.article + other.article
+  return articles.length < 2 || one.article === other.article || /^(?:a[my]|[my]a)$/.test(articles)
 }
+
+/** Of words in the same order, "in", "on", "of" and the like say little: "questions on Quora", "questions in Quora". */
+function isPlacedAlike(one: ContentWord, other: ContentWord | undefined): boolean {
+  const bare = ({ before }: ContentWord) => before.replace(loose, '').trim()
+  return other !== undefined && isPlacedSame({ ...one, before: bare(one) }, { ...other, before: bare(other) })
+}
+
+const loose = /(?<=^| )(?:in|of|for|about|to|using)(?= |$)/g
 
 /** The same with a phrase turned round: "price of gold" and "gold price", "cats and dogs" and "dogs and cats". */
 function turned(words: readonly ContentWord[]): ContentWord[][] {
@@ -172,12 +186,10 @@ function runEnds(words: readonly ContentWord[], at: number): number[] {
 
 /** "The oldest city" is one, "the oldest cities" are several. */
 function mindsNumber(ours: readonly ContentWord[], theirs: readonly ContentWord[]): boolean {
-  const isSuperlative =
-    !ours.some(({ text }) => text === 'ever') &&
-    ours.some(
-      ({ text, before, lemmas }) =>
-        / ?\b(?:most|least)$/.test(before) || (text !== 'best' && lemmas.some(({ form }) => form === 'est')),
-    )
+  const isSuperlative = ours.some(
+    ({ text, before, lemmas }) =>
+      / ?\b(?:most|least)$/.test(before) || (text !== 'best' && lemmas.some(({ form }) => form === 'est')),
+  )
   const texts = (words: readonly ContentWord[]) =>
     words
       .map(({ text }) => text)

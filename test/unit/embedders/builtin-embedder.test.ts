@@ -10,7 +10,7 @@ async function cosine(one: string, other: string): Promise<number> {
 }
 
 test('names its space', () => {
-  expect(embedder.space).toEqual({ model: 'builtin-lexical-2', dimensions: 512 })
+  expect(embedder.space).toEqual({ model: 'builtin-lexical-3', dimensions: 512 })
 })
 
 describe('scores close wordings above 0.95', () => {

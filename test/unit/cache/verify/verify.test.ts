@@ -75,7 +75,7 @@ describe('the project’s own pairs', () => {
 
   /** They were made to fool rules. At real similarities far fewer come as far as the rules. */
   test('made to differ in one small thing, few pass the rules, whatever their similarity', () => {
-    expect(different.filter(({ a, b }) => isServed(a, b)).length).toBeLessThan(0.07 * different.length)
+    expect(different.filter(({ a, b }) => isServed(a, b)).length).toBeLessThan(0.08 * different.length)
   })
 
   test('most of those that ask the same are served', () => {
