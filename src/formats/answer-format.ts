@@ -25,8 +25,8 @@ export interface AnswerFormat {
   createAssembler(request: JsonObject): StreamAssembler
   /** Whether these bytes, one whole event, are the last that clients read. */
   isLastEvent(event: Uint8Array): boolean
-  /** Returns the events that report a broken stream. */
-  writeFailure(error: ProxyError, requestId: string): Uint8Array
+  /** Returns the events that report a broken stream. `last` is the last event that was sent, if any was. */
+  writeFailure(error: ProxyError, requestId: string, last: Uint8Array | null): Uint8Array
   /** Returns a stored body as the stream it would have been. */
   replay(body: JsonObject, includeUsage: boolean): Uint8Array
   /** Whether a plain response may be stored and shared. */

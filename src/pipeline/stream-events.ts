@@ -11,8 +11,8 @@ export type StreamEnd = { kind: 'complete' } | { kind: 'failed'; failure: ProxyE
 export interface StreamOptions {
   /** Whether the client asked for the closing usage chunk. */
   includeUsage: boolean
-  /** Returns the events that report a broken stream. */
-  writeFailure(error: ProxyError): Uint8Array
+  /** Returns the events that report a broken stream. `last` is the last event that was sent, if any was. */
+  writeFailure(error: ProxyError, last: Uint8Array | null): Uint8Array
 }
 
 export interface ClientStream {
@@ -24,7 +24,7 @@ export interface ClientStream {
 /** The options that a request's own fields imply. */
 export function streamOptions({ request, query }: RoutedContext<CompletionQuery>): StreamOptions {
   const { writeFailure } = formatOf(query.endpoint)
-  return { includeUsage: query.includeUsage, writeFailure: error => writeFailure(error, request.id) }
+  return { includeUsage: query.includeUsage, writeFailure: (error, last) => writeFailure(error, request.id, last) }
 }
 
 /**
@@ -34,6 +34,7 @@ export function streamOptions({ request, query }: RoutedContext<CompletionQuery>
 export function streamEvents(subscriber: Subscriber, { includeUsage, writeFailure }: StreamOptions): ClientStream {
   const { promise: ended, resolve } = Promise.withResolvers<StreamEnd>()
   let isOver = false
+  let last: Uint8Array | null = null
 
   function end(how: StreamEnd): void {
     if (isOver) return
@@ -50,6 +51,7 @@ export function streamEvents(subscriber: Subscriber, { includeUsage, writeFailur
             const lump = await subscriber.read()
             if (isOver) return
             if (lump === null) break
+            last = lump.events.at(-1) ?? last
             const bytes = includeUsage ? lump.bytes : lump.withoutUsage
             if (bytes.length > 0) return controller.enqueue(bytes)
           }
@@ -57,7 +59,7 @@ export function streamEvents(subscriber: Subscriber, { includeUsage, writeFailur
         } catch (error) {
           if (isOver) return
           const failure = error instanceof ProxyError ? error : refuse('upstreamBrokeOff', null, error)
-          controller.enqueue(writeFailure(failure))
+          controller.enqueue(writeFailure(failure, last))
           end({ kind: 'failed', failure })
         }
         controller.close()

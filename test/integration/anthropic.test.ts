@@ -90,7 +90,7 @@ function relay({ status, headers, body }: UpstreamAnswer, dropUsage: boolean): R
   }
   return streamEvents(subscriber, {
     includeUsage: !dropUsage,
-    writeFailure: error => chatFormat.writeFailure(error, 'req_1'),
+    writeFailure: error => chatFormat.writeFailure(error, 'req_1', null),
   }).body
 }
 

@@ -76,7 +76,11 @@ export function createConversation(): Conversation {
       openAssistant().calls.push(called)
     },
     addProof(fields) {
-      Object.assign(openAssistant().proof, fields)
+      const { proof } = openAssistant()
+      for (const [name, added] of Object.entries(fields)) {
+        const known = proof[name]
+        proof[name] = Array.isArray(known) && Array.isArray(added) ? [...known, ...added] : added
+      }
     },
     result(callId, parts) {
       closeAssistant()

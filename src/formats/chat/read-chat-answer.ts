@@ -27,14 +27,19 @@ export interface AnswerSteps {
   annotate(annotations: JsonObject[]): void
 }
 
+/** The fields that prove the reasoning to be the model's own, as far as they have arrived and were not taken. */
+export interface PendingProof {
+  readonly fields: JsonObject
+  take(): JsonObject
+}
+
 export interface AnswerReader {
   /** Takes a chunk. Throws a ProxyError for an error in it, and for calls that cannot be told apart. */
   push(chunk: JsonObject): void
   /** The last one reported; null when there was none. */
   readonly finishReason: string | null
   readonly usage: JsonObject | null
-  /** The fields received so far that prove the reasoning to be the model's own. */
-  readonly proof: JsonObject
+  readonly pendingProof: PendingProof
 }
 
 interface Call {
@@ -45,7 +50,7 @@ interface Call {
 
 /** Reads only the first choice: the target formats have no others. */
 export function createAnswerReader(steps: AnswerSteps): AnswerReader {
-  const proof: JsonObject = {}
+  let proof: JsonObject = {}
   const calls: Call[] = []
   let hasBegun = false
   let finishReason: string | null = null
@@ -87,7 +92,16 @@ export function createAnswerReader(steps: AnswerSteps): AnswerReader {
     get usage() {
       return usage
     },
-    proof,
+    pendingProof: {
+      get fields() {
+        return proof
+      },
+      take() {
+        const taken = proof
+        proof = {}
+        return taken
+      },
+    },
     push(chunk) {
       if (isJsonObject(chunk.error)) throw errorInAnswer(chunk.error)
       if (!hasBegun) steps.begin(readHead(chunk))

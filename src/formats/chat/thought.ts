@@ -27,6 +27,21 @@ export function readProof(message: JsonObject): JsonObject {
   return proof
 }
 
+/**
+ * Whether a proof that has begun is still growing. Anthropic's blocks arrive whole. Aggregators' details come in pieces, of which the
+ * signature is the last: it may follow the text, or even the response's content.
+ */
+export function isGrowing({ reasoning_details: details }: JsonObject): boolean {
+  if (!Array.isArray(details)) return false
+  const last: unknown = details.at(-1)
+  return !isJsonObject(last) || (last.type !== 'reasoning.encrypted' && !last.signature)
+}
+
+/** Whether there is a proof, and all of it. */
+export function isWhole(proof: JsonObject): boolean {
+  return Object.keys(proof).length > 0 && !isGrowing(proof)
+}
+
 /** Packs the proof into one opaque text, for formats with a signature field. Returns null for an empty proof. */
 export function packProof(proof: JsonObject): string | null {
   if (Object.keys(proof).length === 0) return null

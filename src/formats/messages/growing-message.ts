@@ -1,10 +1,10 @@
 /** Builds a Messages response from a chat response, event by event: each step continues the open block of its kind, or opens a new one. */
 
 import type { JsonObject } from '../../json/json-object.ts'
-import type { AnswerHead, AnswerSteps } from '../chat/read-chat-answer.ts'
-import { packProof } from '../chat/thought.ts'
+import type { AnswerHead, AnswerSteps, PendingProof } from '../chat/read-chat-answer.ts'
+import { isGrowing, isWhole, packProof } from '../chat/thought.ts'
 import type { TypedEvent } from '../sse/sse.ts'
-import { OPENING_USAGE, writeUsage } from './message-usage.ts'
+import { writeUsage } from './message-usage.ts'
 
 export interface MessageContext {
   /** The requested model: reported when the provider does not name the model that answered. */
@@ -17,20 +17,18 @@ export interface MessageContext {
 export class GrowingMessage implements AnswerSteps {
   readonly #writer: MessageWriter
   readonly #context: MessageContext
-  /** Returns the fields received so far that prove the reasoning to be the model's own. */
-  readonly #readProof: () => JsonObject
+  readonly #proof: () => PendingProof
   #open: 'thinking' | 'text' | 'tool_use' | null = null
   #blocks = 0
-  #isProved = false
   /** Ids are derived from it. */
   #base = ''
   #hasCalls = false
   #refusal: string | null = null
 
-  constructor(writer: MessageWriter, context: MessageContext, readProof: () => JsonObject) {
+  constructor(writer: MessageWriter, context: MessageContext, proof: () => PendingProof) {
     this.#writer = writer
     this.#context = context
-    this.#readProof = readProof
+    this.#proof = proof
   }
 
   get hasCalls(): boolean {
@@ -53,7 +51,7 @@ export class GrowingMessage implements AnswerSteps {
   }
 
   addText(text: string): void {
-    if (this.#open !== 'text') this.#openBlock('text', { type: 'text', text: '', citations: null })
+    if (this.#open !== 'text') this.#openBlock('text', { type: 'text', text: '' })
     this.#writer.delta({ type: 'text_delta', text })
   }
 
@@ -77,29 +75,38 @@ export class GrowingMessage implements AnswerSteps {
 
   /** Call after the last step. */
   end(): void {
-    this.#prove()
+    if (this.#open === 'thinking') this.#sign()
+    else this.#addProof()
     this.#writer.close()
   }
 
   #openBlock(kind: 'thinking' | 'text' | 'tool_use', block: JsonObject): void {
-    // The signature of a first reasoning block is written when that block ends, not before it begins.
-    if (this.#open !== null || kind !== 'thinking') this.#prove()
+    if (kind !== 'thinking') this.#proveBefore()
     this.#open = kind
     this.#blocks++
     this.#writer.open(block)
   }
 
-  /** Writes the signature. Reasoning comes first, so its proof has arrived completely when the reasoning ends. */
-  #prove(): void {
-    const packed = this.#isProved ? null : packProof(this.#readProof())
-    this.#isProved = true
-    if (packed === null) return
-    if (this.#open === 'thinking' && this.#blocks === 1) {
-      this.#writer.delta({ type: 'signature_delta', signature: packed })
-    } else if (this.#open === null) {
-      this.#writer.open({ type: 'redacted_thinking', data: packed })
-      this.#blocks++
-    }
+  /** Writes what has arrived whole. The rest follows at the end, in a block of its own: blocks end before the next one begins. */
+  #proveBefore(): void {
+    const { fields } = this.#proof()
+    if (this.#open === 'thinking') {
+      if (!isGrowing(fields)) this.#sign()
+    } else if (isWhole(fields)) this.#addProof()
+  }
+
+  #sign(): void {
+    const signature = packProof(this.#proof().take())
+    if (signature !== null) this.#writer.delta({ type: 'signature_delta', signature })
+  }
+
+  /** A proof without text is a block that clients send back unread. */
+  #addProof(): void {
+    const data = packProof(this.#proof().take())
+    if (data === null) return
+    this.#writer.open({ type: 'redacted_thinking', data })
+    this.#open = null
+    this.#blocks++
   }
 
   #writeOpening({ model }: AnswerHead): JsonObject {
@@ -111,10 +118,7 @@ export class GrowingMessage implements AnswerSteps {
       content: [],
       stop_reason: null,
       stop_sequence: null,
-      stop_details: null,
-      container: null,
-      diagnostics: null,
-      usage: { ...writeUsage({ prompt_tokens: this.#context.inputTokens }), ...OPENING_USAGE },
+      usage: writeUsage({ prompt_tokens: this.#context.inputTokens }),
     }
   }
 }

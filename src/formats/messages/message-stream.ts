@@ -28,7 +28,7 @@ export function messageFromChat(answer: JsonObject, context: MessageContext): Js
 
 export function createMessageStream(context: MessageContext): MessageStream {
   const writer = createMessageWriter()
-  const message = new GrowingMessage(writer, context, () => reader.proof)
+  const message = new GrowingMessage(writer, context, () => reader.pendingProof)
   const reader = createAnswerReader(message)
 
   return {
@@ -40,9 +40,9 @@ export function createMessageStream(context: MessageContext): MessageStream {
       message.end()
       const stop_reason = chooseStopReason(reader.finishReason, message)
       const { refusal } = message
-      const stop_details = stop_reason === 'refusal' ? { type: 'refusal', category: null, explanation: refusal } : null
+      const stop_details = { type: 'refusal', category: null, explanation: refusal }
       writer.write('message_delta', {
-        delta: { stop_reason, stop_sequence: null, stop_details, container: null },
+        delta: { stop_reason, stop_sequence: null, ...(stop_reason === 'refusal' ? { stop_details } : {}) },
         usage: writeUsage(reader.usage),
       })
       writer.write('message_stop')

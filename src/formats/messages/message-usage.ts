@@ -15,12 +15,8 @@ export function writeUsage(usage: JsonObject | null): JsonObject {
     cache_read_input_tokens: cached,
     output_tokens: count(usage?.completion_tokens),
     output_tokens_details: { thinking_tokens: thinking },
-    server_tool_use: null,
   }
 }
-
-/** Usage fields that Anthropic sends with a message's first event only. */
-export const OPENING_USAGE: JsonObject = { cache_creation: null, inference_geo: null, service_tier: null, speed: null }
 
 function readDetails(value: unknown): JsonObject {
   return isJsonObject(value) ? value : {}

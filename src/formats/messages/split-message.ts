@@ -19,10 +19,7 @@ const CLOSING_COUNTS = [
 export function splitMessage(message: JsonObject): TypedEvent[] {
   const writer = createMessageWriter()
   const usage = isJsonObject(message.usage) ? message.usage : {}
-  const ended: JsonObject = {
-    container: null,
-    ...pick(message, ['container', 'stop_details', 'stop_reason', 'stop_sequence']),
-  }
+  const ended = pick(message, ['container', 'stop_details', 'stop_reason', 'stop_sequence'])
   const unended = Object.fromEntries(Object.keys(ended).map(field => [field, null]))
   const begun = { ...message, ...unended, content: [], usage: { ...usage, output_tokens: 1 } }
   writer.write('message_start', { message: begun })

@@ -1,8 +1,8 @@
 /** Builds a Responses response from a chat response: each step continues the open item of its kind, or opens a new one. */
 import type { ProxyError } from '../../errors.ts'
 import type { JsonObject } from '../../json/json-object.ts'
-import type { AnswerHead, AnswerSteps } from '../chat/read-chat-answer.ts'
-import { packProof } from '../chat/thought.ts'
+import type { AnswerHead, AnswerSteps, PendingProof } from '../chat/read-chat-answer.ts'
+import { isGrowing, isWhole, packProof } from '../chat/thought.ts'
 import {
   type CallItem,
   type ItemStatus,
@@ -20,17 +20,18 @@ import { type ResponseParts, writeResponse } from './write-response.ts'
 export class GrowingResponse implements AnswerSteps {
   readonly #writer: EventWriter
   readonly #context: ResponseContext
-  /** Returns the fields received so far that prove the reasoning to be the model's own. */
-  readonly #readProof: () => JsonObject
+  readonly #proof: () => PendingProof
   readonly #items: OpenItem[] = []
+  /** The reasoning whose proof is still arriving: it ends when the response does. */
+  #waiting: ReasoningItem | null = null
   #head: AnswerHead
   /** The items' ids are derived from it. */
   #base: string
 
-  constructor(writer: EventWriter, context: ResponseContext, readProof: () => JsonObject) {
+  constructor(writer: EventWriter, context: ResponseContext, proof: () => PendingProof) {
     this.#writer = writer
     this.#context = context
-    this.#readProof = readProof
+    this.#proof = proof
     this.#head = { id: '', model: String(context.body.model ?? ''), createdSeconds: nowSeconds() }
     this.#base = hashId(context.requestId)
   }
@@ -77,14 +78,16 @@ export class GrowingResponse implements AnswerSteps {
     const hasSpoken = this.#items.some(({ kind }) => kind !== 'reasoning')
     // A complete response without content still has one empty message.
     if (!hasSpoken && incompleteReason === undefined) this.#message().addText('', [])
-    this.#closeLast(status)
+    if (this.#waiting) this.#prove(this.#waiting)
+    this.#closeLast(status, true)
+    this.#addLateProof()
     const ended = { status, output: this.#output(), usage, ...(incompleteReason ? { incompleteReason } : {}) } as const
     this.#writer.write(`response.${status}`, { response: this.#write(ended) })
   }
 
   breakOff(usage: JsonObject | null, { code, message }: Pick<ProxyError, 'code' | 'message'>): void {
     const error = { code: code === 'rate_limit_exceeded' ? code : 'server_error', message }
-    this.#writer.write('error', { code, message, param: null })
+    this.#writer.writeError({ code, message })
     const failed = { status: 'failed', output: this.#output(), error, usage } as const
     this.#writer.write('response.failed', { response: this.#write(failed) })
   }
@@ -100,9 +103,12 @@ export class GrowingResponse implements AnswerSteps {
   }
 
   #place(prefix: string) {
-    // The proof of a first reasoning item is added when that item ends, not before it begins.
-    if (this.#items.length > 0 || prefix !== 'rs') this.#closeLast('completed')
-    const index = this.#items.length
+    if (prefix !== 'rs') this.#addProofWithoutText()
+    this.#closeLast('completed')
+    return this.#placeAt(prefix, this.#items.length)
+  }
+
+  #placeAt(prefix: string, index: number) {
     return { writer: this.#writer, index, id: `${prefix}_${this.#base}${index.toString(16).padStart(4, '0')}` }
   }
 
@@ -111,18 +117,43 @@ export class GrowingResponse implements AnswerSteps {
     return item
   }
 
-  #closeLast(status: ItemStatus): void {
-    this.#prove()
-    this.#items.at(-1)?.close(status)
+  #closeLast(status: ItemStatus, isEnd = false): void {
+    const last = this.#items.at(-1)
+    if (last?.kind === 'reasoning') this.#closeReasoning(last as ReasoningItem, isEnd)
+    else last?.close(status)
   }
 
-  /** Adds the proof. Reasoning comes first, so its proof has arrived completely when the reasoning ends. */
-  #prove(): void {
-    const packed = this.#context.keepsProof ? packProof(this.#readProof()) : null
+  #closeReasoning(item: ReasoningItem, isEnd: boolean): void {
+    item.closeText()
+    const waits = !isEnd && this.#context.keepsProof && this.#waiting === null && isGrowing(this.#proof().fields)
+    if (waits) this.#waiting = item
+    else this.#prove(item)
+  }
+
+  #prove(item: ReasoningItem): void {
+    const packed = this.#takeProof()
+    if (packed !== null) item.prove(packed)
+    item.close('completed')
+  }
+
+  #takeProof(): string | null {
+    return this.#context.keepsProof ? packProof(this.#proof().take()) : null
+  }
+
+  /** A proof that arrived whole without any text comes before what the model does next. */
+  #addProofWithoutText(): void {
+    if (isWhole(this.#proof().fields) && this.#context.keepsProof && this.#items.at(-1)?.kind !== 'reasoning')
+      this.#reasoning()
+  }
+
+  /** What arrived after its reasoning had ended, or belongs to none, follows as an item of its own. */
+  #addLateProof(): void {
+    const packed = this.#takeProof()
     if (packed === null) return
-    const [first] = this.#items
-    if (!first) this.#reasoning().prove(packed)
-    else if (this.#items.length === 1 && first.kind === 'reasoning') (first as ReasoningItem).prove(packed)
+    const index = this.#items.length
+    const late = openReasoning(this.#placeAt('rs', index))
+    late.prove(packed)
+    this.#add(late).close('completed')
   }
 
   #output(): JsonObject[] {

@@ -23,6 +23,8 @@ interface Place {
 
 export interface ReasoningItem extends OpenItem {
   addReasoning(text: string): void
+  /** Ends the text. `close` then ends the item. */
+  closeText(): void
   /** Sets `encrypted_content`. */
   prove(text: string): void
 }
@@ -44,8 +46,10 @@ export function openReasoning({ writer, index, id }: Place): ReasoningItem {
     prove(text) {
       item.encrypted_content = text
     },
-    close() {
+    closeText() {
       if (part.text !== '') writer.closeSummary(at, { ...part })
+    },
+    close() {
       writer.write('response.output_item.done', { output_index: index, item: structuredClone(item) })
     },
   }

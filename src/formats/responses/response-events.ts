@@ -1,10 +1,12 @@
 /** Numbers the events of a Responses stream, and writes the events that end a part of an item. */
 
+import type { ProxyError } from '../../errors.ts'
 import type { JsonObject } from '../../json/json-object.ts'
 import type { TypedEvent } from '../sse/sse.ts'
 
 export interface EventWriter {
   write(type: string, fields: JsonObject): void
+  writeError(error: Pick<ProxyError, 'code' | 'message'>): void
   /** Ends a part of the content of a message or a reasoning item. */
   closePart(at: PartPlace, part: JsonObject): void
   /** Ends a part of a reasoning item's summary. */
@@ -25,6 +27,15 @@ export interface SummaryPlace extends JsonObject {
   summary_index: number
 }
 
+/** OpenAI's own error events have the error nested, and its clients read it there or beside the type. */
+export function writeErrorEvent(
+  { code, message, param = null }: Pick<ProxyError, 'code' | 'message'> & { param?: string | null },
+  number: number,
+): TypedEvent {
+  const type = code === 'rate_limit_exceeded' ? 'rate_limit_error' : 'server_error'
+  return { type: 'error', sequence_number: number, code, message, param, error: { type, code, message, param } }
+}
+
 export function createEventWriter(): EventWriter {
   let written: TypedEvent[] = []
   let count = 0
@@ -35,6 +46,7 @@ export function createEventWriter(): EventWriter {
 
   return {
     write,
+    writeError: error => written.push(writeErrorEvent(error, count++)),
     closePart(at, part) {
       if (part.type === 'output_text') {
         write('response.output_text.done', { ...at, text: part.text, logprobs: part.logprobs ?? [] })

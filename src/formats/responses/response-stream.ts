@@ -26,7 +26,7 @@ export function responseFromChat(answer: JsonObject, context: ResponseContext): 
 
 export function createResponseStream(context: ResponseContext): ResponseStream {
   const writer = createEventWriter()
-  const response = new GrowingResponse(writer, context, () => reader.proof)
+  const response = new GrowingResponse(writer, context, () => reader.pendingProof)
   const reader = createAnswerReader(response)
 
   return {

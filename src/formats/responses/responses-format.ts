@@ -3,8 +3,9 @@
 import { readUsage, type TokenUsage } from '../../catalogue/cost.ts'
 import { isJsonObject, type JsonObject } from '../../json/json-object.ts'
 import type { AnswerFormat } from '../answer-format.ts'
-import { encodeTypedEvents, namesEvent } from '../sse/sse.ts'
+import { encodeTypedEvents, namesEvent, readTypedEvent } from '../sse/sse.ts'
 import { completenessOfResponse, createResponseAssembler, hasCalls } from './assemble-response.ts'
+import { writeErrorEvent } from './response-events.ts'
 import { splitResponse } from './split-response.ts'
 
 const LAST_EVENTS = ['response.completed', 'response.incomplete', 'response.failed']
@@ -23,9 +24,10 @@ export const responsesFormat: AnswerFormat = {
     }
   },
   isLastEvent: event => namesEvent(event, LAST_EVENTS),
-  writeFailure: ({ code, message, param }) =>
-    // The right sequence number is unknown here, and no client relies on it.
-    encodeTypedEvents([{ type: 'error', sequence_number: 0, code, message, param }]),
+  writeFailure(error, _requestId, last) {
+    const sent = last ? readTypedEvent(last)?.sequence_number : undefined
+    return encodeTypedEvents([writeErrorEvent(error, typeof sent === 'number' ? sent + 1 : 0)])
+  },
   replay: body => encodeTypedEvents(splitResponse(body)),
   completenessOf: (answer, request) => completenessOfResponse(answer, optionsOf(request)),
   callsTools: hasCalls,

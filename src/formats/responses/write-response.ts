@@ -54,8 +54,7 @@ export function writeResponse(parts: ResponseParts, body: JsonObject): JsonObjec
     output,
     previous_response_id: null,
     reasoning: { effort: null, summary: null, ...reasoning },
-    // The response cannot be retrieved by its id later.
-    store: false,
+    store: body.store !== false,
     text: { format: { type: 'text' }, verbosity: 'medium', ...text },
     truncation: 'disabled',
     ...Object.fromEntries(repeated),
@@ -100,7 +99,7 @@ export interface ResponseContext {
   body: JsonObject
   /** By their names in chat. */
   tools: ReadonlyMap<string, OwnTool>
-  /** True when the client will send reasoning back, and so needs the proof that it is the model's own. */
+  /** True when the reasoning will come back, by itself or by its id, and so needs the proof that it is the model's own. */
   keepsProof: boolean
   keepsLogprobs: boolean
   /** Replaces the response's id when the provider gives none. */
@@ -112,7 +111,8 @@ export function readResponseContext(body: JsonObject, requestId: string): Respon
   return {
     body,
     tools: toolsByChatName(body),
-    keepsProof: includes(body, 'reasoning.encrypted_content'),
+    // A response that is kept is continued by its id, with its proof.
+    keepsProof: body.store !== false || includes(body, 'reasoning.encrypted_content'),
     keepsLogprobs: includes(body, 'message.output_text.logprobs') || (typeof top === 'number' && top > 0),
     requestId,
   }

@@ -1,7 +1,7 @@
 /** Parses server-sent events from bytes, writes events with a type, and reads the name of one. */
 
 import { createParser } from 'eventsource-parser'
-import type { JsonObject } from '../../json/json-object.ts'
+import { type JsonObject, parseJsonObject } from '../../json/json-object.ts'
 
 export interface SseEvent {
   /** The `event` field; null when the event has none. */
@@ -41,6 +41,17 @@ const encoder = new TextEncoder()
 
 export function encodeTypedEvents(events: readonly TypedEvent[]): Uint8Array {
   return encoder.encode(events.map(event => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join(''))
+}
+
+/** The data of one whole event; undefined when it is not a JSON object. */
+export function readTypedEvent(event: Uint8Array): JsonObject | undefined {
+  let read: JsonObject | undefined
+  const parser = createSseParser(({ data }) => {
+    read = parseJsonObject(data)
+  })
+  parser.push(event)
+  parser.end()
+  return read
 }
 
 /** The name is in the first line, or at the beginning of the data. */

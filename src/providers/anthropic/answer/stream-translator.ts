@@ -59,7 +59,7 @@ export class StreamTranslator {
       case 'content_block_delta':
         return this.#continueBlock(event.index, event.delta)
       case 'content_block_stop':
-        return this.#writeChunks(this.#calls.stop(event.index))
+        return this.#writeChunks([...this.#stopThought(event.index), ...this.#calls.stop(event.index)])
       case 'message_delta':
         return this.#endMessage(event)
       case 'message_stop':
@@ -102,6 +102,13 @@ export class StreamTranslator {
     }
   }
 
+  /** Each block is sent whole, as soon as it is: what follows it in the response may need the proof before it. */
+  #stopThought(index: number): JsonObject[] {
+    const thought = this.#thoughts.get(index)
+    this.#thoughts.delete(index)
+    return thought ? [{ thinking_blocks: [thought] }] : []
+  }
+
   #writeText(piece: string): string[] {
     const added = this.#text.add(piece)
     const passed = this.#stopper.push(this.#unfencer ? this.#unfencer.push(added) : added)
@@ -122,8 +129,7 @@ export class StreamTranslator {
     const last: JsonObject[] = []
     if (held !== '') last.push({ content: held })
     if (refusal !== null) last.push({ refusal })
-    // Sent whole in one chunk: a client that does not know the field keeps only the last value.
-    if (this.#thoughts.size > 0) last.push({ thinking_blocks: [...this.#thoughts.values()] })
+    for (const index of [...this.#thoughts.keys()]) last.push(...this.#stopThought(index))
     return [...this.#writeChunks(last), this.#writeChunk({}, this.#stopper.isStopped ? 'stop' : finishReason)]
   }
 

@@ -3,6 +3,7 @@ import OpenAI from 'openai'
 import type { ResponseStreamEvent } from 'openai/resources/responses/responses'
 import { describe, expect, test } from 'vitest'
 import { ProxyError } from '../../../../src/errors.ts'
+import { createAssembler } from '../../../../src/formats/chat/assemble-chat.ts'
 import { splitAnswer } from '../../../../src/formats/chat/split-chat.ts'
 import { createResponseAssembler } from '../../../../src/formats/responses/assemble-response.ts'
 import { createResponseStream, responseFromChat } from '../../../../src/formats/responses/response-stream.ts'
@@ -67,7 +68,7 @@ describe('a translated answer', () => {
       status: 'completed',
       incomplete_details: null,
       error: null,
-      store: false,
+      store: true,
       tools: body.tools,
       usage: {
         input_tokens: 11,
@@ -146,14 +147,63 @@ describe('a translated answer', () => {
     ])
   })
 
-  test('has sealed thoughts only where they are asked for', () => {
+  test('has sealed thoughts where they are asked for, or it is kept', () => {
     const thoughtful = answer({ content: 'Hi.', reasoning_details: [{ type: 'reasoning.encrypted', data: 'A' }] })
     expect(responseFromChat(thoughtful, context).output).toMatchObject([
       { type: 'reasoning', summary: [], encrypted_content: expect.stringMatching(/^mp1\./) },
       { type: 'message' },
     ])
-    const unasked = readResponseContext({ model: 'm', input: 'x' }, 'req_1')
+    const kept = readResponseContext({ model: 'm', input: 'x' }, 'req_1')
+    expect(responseFromChat(thoughtful, kept).output).toMatchObject([{ type: 'reasoning' }, { type: 'message' }])
+    const unasked = readResponseContext({ model: 'm', input: 'x', store: false }, 'req_1')
     expect(responseFromChat(thoughtful, unasked).output).toMatchObject([{ type: 'message' }])
+  })
+
+  const REASON = 'Let me see.'
+  const late = (...deltas: JsonObject[]): JsonObject[] => [
+    { reasoning: REASON, reasoning_details: [{ type: 'reasoning.text', text: REASON, index: 0 }] },
+    ...deltas,
+  ]
+  const SIGNED = { reasoning_details: [{ type: 'reasoning.text', signature: 'sig', index: 0 }] }
+
+  test.each([
+    ['before the content', late(SIGNED, { content: 'Hi.' })],
+    ['after the content', late({ content: 'Hi.' }, SIGNED)],
+    ['never', late({ content: 'Hi.' })],
+    [
+      'where its block stops',
+      [
+        { reasoning_content: REASON },
+        { thinking_blocks: [{ type: 'thinking', thinking: REASON, signature: 's', index: 0 }] },
+        { content: 'Hi.' },
+      ],
+    ],
+  ])('whose thoughts are proved %s is the same plain, streamed and replayed', (_when, deltas) => {
+    const stream = createResponseStream(context)
+    const events = deltas.flatMap(delta => stream.push({ id: 'c', created: 1, model: 'm', choices: [{ delta }] }))
+    events.push(...stream.push({ choices: [{ delta: {}, finish_reason: 'stop' }] }), ...stream.finish())
+    const assembler = createAssembler()
+    for (const delta of deltas)
+      assembler.push(JSON.stringify({ id: 'c', created: 1, model: 'm', choices: [{ delta }] }))
+    assembler.push('{"choices":[{"delta":{},"finish_reason":"stop"}]}')
+    const plain = responseFromChat(assembler.finish().body, context)
+    const itemsOf = (all: TypedEvent[]) =>
+      all
+        .filter(({ type }) => type === 'response.output_item.done')
+        .sort((a, b) => Number(a.output_index) - Number(b.output_index))
+        .map(({ item }) => item)
+    expect(events.at(-1)?.response).toEqual(plain)
+    expect(itemsOf(events)).toEqual(plain.output)
+    expect(itemsOf(splitResponse(plain))).toEqual(plain.output)
+    expect(plain.output).toMatchObject([
+      { summary: [{ text: REASON }], encrypted_content: expect.stringMatching(/^mp1\./) },
+      { type: 'message' },
+    ])
+    // The text is ended at once: only the item waits for its proof.
+    const types = events.map(({ type }) => type)
+    expect(types.indexOf('response.reasoning_summary_text.done')).toBeLessThan(
+      types.indexOf('response.output_text.delta'),
+    )
   })
 
   test('says so where there is nothing in it', () => {

@@ -196,14 +196,14 @@ describe('StreamTranslator', () => {
     expect(calls.map(({ index }) => index)).toEqual([0, 1, 0, 1])
   })
 
-  test('gives thoughts as they come, and once more whole, to be sent back', () => {
+  test('gives thoughts as they come, and once more whole where each ends, to be sent back', () => {
     const thought: ContentBlock = { type: 'thinking', thinking: 'Let me see', signature: 'sig' }
     const deltas = deltasOf(chunksOf(eventsOf(message([thought, text('b')]), 6)))
     expect(deltas.slice(1)).toEqual([
       { reasoning_content: 'Let me' },
       { reasoning_content: ' see' },
-      { content: 'b' },
       { thinking_blocks: [{ ...thought, index: 0 }] },
+      { content: 'b' },
       {},
     ])
   })
