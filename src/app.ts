@@ -24,6 +24,7 @@ import { createHttp } from './http/routes.ts'
 import { largeBodies } from './large-bodies/read-large-body.ts'
 import { startMaintenance } from './maintenance.ts'
 import { createAccounting } from './pipeline/accounting.ts'
+import { createConversations } from './pipeline/conversations.ts'
 import { VectorCalls } from './pipeline/embeddings/vector-calls.ts'
 import { createModelCaller } from './pipeline/judge-model.ts'
 import { createModelDirectory } from './pipeline/model-directory.ts'
@@ -102,6 +103,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     vectors: caching.vectors,
     database,
     store,
+    conversations: createConversations({ database, modelRouter, largeBodies, log }),
   }
   const maintenance = await startMaintenance(database, log)
   const connections = createConnectionRoom()

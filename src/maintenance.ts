@@ -1,6 +1,7 @@
 /** Background maintenance: deletes expired and excess entries, rebuilds lists, creates and drops partitions. */
 import type { Database } from './postgres/database.ts'
 
+import { deleteExpiredResponses } from './postgres/kept-responses.ts'
 import { forgetBatches, maintainUsagePartitions, rollUpUsage } from './postgres/record-usage.ts'
 import { deleteExpiredEntries, evictEntries, rebuildCacheLists } from './postgres/tend-cache.ts'
 import { forgetVerdicts } from './postgres/verdicts.ts'
@@ -44,6 +45,7 @@ export async function startMaintenance(database: Database, log: Log): Promise<Ma
 
 async function sweep(database: Database): Promise<void> {
   while ((await deleteExpiredEntries(database, ENTRIES_A_BITE)) === ENTRIES_A_BITE) await Bun.sleep(50)
+  while ((await deleteExpiredResponses(database, ENTRIES_A_BITE)) === ENTRIES_A_BITE) await Bun.sleep(50)
   while ((await forgetVerdicts(database, ENTRIES_A_BITE)) === ENTRIES_A_BITE) await Bun.sleep(50)
   while ((await evictEntries(database, ENTRIES_A_BITE)) >= ENTRIES_A_BITE) await Bun.sleep(50)
 }

@@ -121,12 +121,28 @@ export const PATH_ERRORS = {
       "This file or batch was created with the project's {provider} key, which has been removed. Store that key again.",
     param: 'model',
   },
+  previousResponseNotFound: {
+    status: 404,
+    code: 'previous_response_not_found',
+    when: 'A request continues a response that is not kept for its key: another key asked for it, its week is over, it was deleted, or the request had `store: false` or an input above 256 KiB; or one before it is gone.',
+    message:
+      "Previous response with id '{id}' not found, or not the whole conversation before it. Responses are kept for a week, for the key that asked for them, unless a request says store: false or is longer than 256 KiB: send the whole conversation as input.",
+    param: 'previous_response_id',
+  },
+  itemNotFound: {
+    status: 404,
+    code: 'item_not_found',
+    when: 'A request names an item of an earlier response that is not kept for its key.',
+    message:
+      "Item with id '{id}' not found. Items are kept for a week, for the key that asked for them, unless a request says store: false: send the item itself.",
+    param: '{param}',
+  },
   responseNotKept: {
     status: 404,
     code: 'not_found',
-    when: '`/v1/responses/<id>` is requested, but the project has no OpenAI key under which a response could be stored.',
+    when: '`/v1/responses/<id>` is requested, but the response is not kept for this key, and the project has no OpenAI key under which it could be stored there.',
     message:
-      "Response with id '{id}' not found: only OpenAI stores responses, for projects that have stored their own OpenAI key.",
+      "Response with id '{id}' not found. Responses are kept for a week, for the key that asked for them, unless a request says store: false; OpenAI keeps those of its own models for projects with an OpenAI key of their own.",
     param: 'response_id',
   },
   hitUnknown: {

@@ -13,7 +13,7 @@ import { missHeaders } from './response-headers.ts'
 export type Pipeline = (request: ProxyRequest) => Promise<ProxyResponse>
 
 export function createPipeline(stages: Stages): Pipeline {
-  const { admission, modelRouter, cache } = stages
+  const { admission, modelRouter, cache, conversations } = stages
 
   return async request => {
     const keyHash = hashBearerKey(request.authorization)
@@ -31,7 +31,8 @@ export function createPipeline(stages: Stages): Pipeline {
       const exactEntry = isRight ? entry : await cache.readEntry(plan.exactKey)
       if (plan.refusal) throw plan.refusal
       if (plan.provider) accounting.noteProvider(plan.provider)
-      return await answer({ request, query, account, accounting, ...plan }, exactEntry)
+      const response = await answer({ request, query, account, accounting, ...plan }, exactEntry)
+      return query.kind === 'completion' ? await conversations.keep({ query, account }, response) : response
     } catch (error) {
       accounting.finishFailed(error)
       throw error

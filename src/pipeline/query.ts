@@ -50,7 +50,14 @@ interface Controlled {
   control: CacheControl
 }
 
-export interface CompletionQuery extends ParsedBody, Controlled {}
+export interface CompletionQuery extends ParsedBody, Controlled {
+  /** Set when the request continues a conversation that is kept here: `body` holds all of it. */
+  continued?: {
+    previousId: string | null
+    /** JSON list of the request's own input items; null when they are too long to be kept. */
+    ownInput: string | null
+  }
+}
 
 /** A completion that is not answered: the cache is asked what it would do with it. */
 export type ExplainQuery = Omit<CompletionQuery, 'kind'> & { kind: 'explain' }

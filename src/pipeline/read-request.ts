@@ -2,6 +2,7 @@
 import { decodeUtf8 } from '../json/decode-utf8.ts'
 import { isLargeBody } from '../large-bodies/read-large-body.ts'
 import type { Account } from '../postgres/admit.ts'
+import { namesEarlier } from './conversations.ts'
 import { parseBody, parseBytes, withHeaders } from './parse-request.ts'
 import type { CompletionQuery } from './query.ts'
 import type { ProxyRequest } from './request.ts'
@@ -10,7 +11,7 @@ import type { Stages } from './request-context.ts'
 /** A body that was read before the request was admitted. */
 export interface EarlyBody {
   bytes: Uint8Array
-  /** Null when a worker has to parse the body, after the request is admitted. */
+  /** Null when a worker has to parse the body, or it names what is kept for its key: after the request is admitted. */
   query: CompletionQuery | null
 }
 
@@ -29,7 +30,8 @@ export async function readEarly(
     const bytes = await body.readBytes()
     if (isLargeBody(bytes)) return { bytes, query: null }
     const text = decodeUtf8(bytes)
-    return { bytes, query: withHeaders(parsedBodies.find(endpoint, text) ?? parseBody(endpoint, text), headers) }
+    const query = withHeaders(parsedBodies.find(endpoint, text) ?? parseBody(endpoint, text), headers)
+    return { bytes, query: namesEarlier(query) ? null : query }
   } catch (error) {
     // An unauthorized client gets its 401 or 403 before any complaint about the body.
     await admission.authenticate(keyHash, request)
@@ -40,15 +42,12 @@ export async function readEarly(
 /** Reads the body after the request is admitted. */
 export async function readCompletion(
   { target, headers, body }: ProxyRequest,
-  { project_id }: Account,
-  { largeBodies }: Stages,
+  account: Account,
+  { largeBodies, conversations }: Stages,
   early?: Uint8Array,
 ): Promise<CompletionQuery> {
   if (target.kind !== 'endpoint') throw new Error('Only endpoints are completions')
-  return parseBytes(
-    { endpoint: target.endpoint, headers, body },
-    early ?? (await body.readBytes()),
-    largeBodies,
-    project_id,
-  )
+  const asked = { endpoint: target.endpoint, headers, body }
+  const bytes = early ?? (await body.readBytes())
+  return conversations.resume(await parseBytes(asked, bytes, largeBodies, account.project_id), asked, account)
 }

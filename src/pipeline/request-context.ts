@@ -19,6 +19,7 @@ import type { Provider } from '../providers/upstream.ts'
 import type { FastStore } from '../stores/fast-store.ts'
 import type { VectorStore } from '../vector-cache/vector-store.ts'
 import type { Accounting, RequestAccounting } from './accounting.ts'
+import type { Conversations } from './conversations.ts'
 import type { VectorCalls } from './embeddings/vector-calls.ts'
 import type { ParsedBodies } from './parsed-bodies.ts'
 import type { CompletionQuery, PassedQuery, Query } from './query.ts'
@@ -41,6 +42,8 @@ export interface Stages {
   vectorCalls: VectorCalls
   vectors: VectorStore
   catalogue: Catalogue
+  /** Of /v1/responses, with models whose providers keep none. */
+  conversations: Conversations
   database: Database
   store: Pick<FastStore, 'deleteEntry'>
 }

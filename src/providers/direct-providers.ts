@@ -5,7 +5,7 @@ import { refuse } from '../errors.ts'
 import type { Account } from '../postgres/admit.ts'
 import type { KeyOwner } from './keys/seal.ts'
 import { unsupportedPath } from './unsupported-endpoint.ts'
-import type { PassedRequest, Provider, StoredRequest, UpstreamAnswer } from './upstream.ts'
+import type { Endpoint, PassedRequest, Provider, StoredRequest, UpstreamAnswer } from './upstream.ts'
 
 export interface DirectProviders {
   /** Returns the provider with the project's current key. The key is decrypted on the first request. */
@@ -20,6 +20,13 @@ export interface DirectProvidersOptions {
   connect(name: DirectProvider, apiKey: string, projectId: number): Provider
   /** Adds retries and a circuit. */
   protect(provider: Provider, owner: KeyOwner): Provider
+}
+
+/** What each has besides chat; the rest is translated. */
+export const DIRECT_HAS: Record<DirectProvider, readonly Endpoint[]> = {
+  openai: ['responses'],
+  anthropic: ['messages'],
+  groq: [],
 }
 
 /** How long a decrypted key stays in memory. */
@@ -65,6 +72,7 @@ export function createDirectProviders({ openKey, connect, protect }: DirectProvi
       name,
       kind: name,
       pricedAs: name,
+      has: DIRECT_HAS[name],
       ask: async request => (await open()).ask(request),
       pass: async request => passTo(await open(), request),
       ...(KEEPERS.has(name) ? { askStored: async (request: StoredRequest) => askKeeper(await open(), request) } : {}),

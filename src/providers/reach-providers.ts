@@ -8,7 +8,7 @@ import type { Log } from '../telemetry/log.ts'
 import { createAnthropicProvider } from './anthropic/create-anthropic-provider.ts'
 import { type Circuits, createCircuits } from './circuits.ts'
 import { createConnectionProbe } from './connection-probe.ts'
-import { createDirectProviders } from './direct-providers.ts'
+import { createDirectProviders, DIRECT_HAS } from './direct-providers.ts'
 import { readEncryptionKeys } from './keys/encryption-key.ts'
 import { openStoredKey } from './keys/open-stored-key.ts'
 import { createVault } from './keys/vault.ts'
@@ -64,14 +64,14 @@ export function reachProviders({ config, database, catalogue, log }: ReachOption
       const options = { projectId, baseUrl, apiKey, limits, probe }
       const compatible = { name, kind: name, pricedAs: name, ...options }
       if (name === 'openai')
-        return translating(createOpenAiCompatibleProvider({ ...compatible, keepsAnswers: true }), ['responses'])
+        return translating(createOpenAiCompatibleProvider({ ...compatible, keepsAnswers: true }), DIRECT_HAS.openai)
       if (name === 'groq')
         return translating(
           createOpenAiCompatibleProvider({ ...compatible, chatAloneOf: 'Groq', passes: GROQ_PASSES }),
-          [],
+          DIRECT_HAS.groq,
         )
       const maxOutputTokensOf = (model: string) => catalogue.find(name, model)?.maxOutputTokens ?? null
-      return translating(createAnthropicProvider({ ...options, maxOutputTokensOf }), ['messages'])
+      return translating(createAnthropicProvider({ ...options, maxOutputTokensOf }), DIRECT_HAS.anthropic)
     },
   })
 

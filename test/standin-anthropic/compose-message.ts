@@ -70,7 +70,8 @@ function writeCall({ name, input_schema }: JsonObject, id: string): ContentBlock
 }
 
 function write(text: string): ContentBlock {
-  return { type: 'text', text, citations: null }
+  // Anthropic leaves citations out where there are none; its SDK's type does not say so.
+  return { type: 'text', text } as ContentBlock
 }
 
 function readResult({ content }: JsonObject): string {

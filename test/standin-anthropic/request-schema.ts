@@ -101,6 +101,7 @@ const REQUEST = object(
           description: text,
           input_schema: { type: 'object', properties: { type: { const: 'object' } }, required: ['type'] },
           strict: { type: 'boolean' },
+          eager_input_streaming: { type: 'boolean' },
           ...mark,
         },
         ['name', 'input_schema'],

@@ -57,7 +57,7 @@ function splitBlock(block: ContentBlock, pieceChars: number): { begun: ContentBl
   switch (block.type) {
     case 'text':
       return {
-        begun: { ...block, text: '', citations: null },
+        begun: { ...block, text: '' },
         deltas: [
           ...cut(block.text, pieceChars).map(text => ({ type: 'text_delta', text })),
           ...(block.citations ?? []).map(citation => ({ type: 'citations_delta', citation })),

@@ -4,6 +4,7 @@ import type { ResponseCreateParams } from 'openai/resources/responses/responses'
 import { invalidRequest, type ProxyError } from '../../errors.ts'
 import type { JsonObject } from '../../json/json-object.ts'
 import { type FieldRule, takeUnruled } from '../field-rule.ts'
+import { isOwnResponseId } from './continued-input.ts'
 
 /** Codex sends `client_metadata`, which the SDK's type does not have. */
 export type RuledField = keyof ResponseCreateParams | 'client_metadata'
@@ -16,7 +17,7 @@ export const RESPONSE_FIELDS = {
   input: {
     treatment: 'translated',
     reason:
-      'Becomes messages; tool calls and their outputs become tool calls and tool messages, followed by a user message with their images. Items of hosted tools, references to stored items and compacted items are refused.',
+      'Becomes messages; tool calls and their outputs become tool calls and tool messages, followed by a user message with their images; references to items that the proxy keeps become those. Items of hosted tools and compacted items are refused.',
   },
   instructions: { treatment: 'translated', reason: 'Becomes the first system message.' },
   stream: { treatment: 'translated', reason: 'Chunks become events.' },
@@ -51,7 +52,10 @@ export const RESPONSE_FIELDS = {
   prompt_cache_retention: { treatment: 'translated', reason: 'Sent unchanged.' },
   prompt_cache_options: { treatment: 'translated', reason: 'Sent unchanged.' },
   service_tier: { treatment: 'translated', reason: 'Sent unchanged.' },
-  store: { treatment: 'dropped', reason: 'The answer is not stored under its id: it says `store: false`.' },
+  store: {
+    treatment: 'repeated',
+    reason: 'Unless it is false, the proxy keeps the response for a week, for this key.',
+  },
   truncation: {
     treatment: 'repeated',
     reason: 'A conversation that is too long is an error; nothing is removed from it.',
@@ -64,7 +68,9 @@ export const RESPONSE_FIELDS = {
   access_programs: { treatment: 'dropped', reason: 'They exist at OpenAI only.' },
   previous_response_id: {
     treatment: 'refused',
-    reason: 'Other providers have no stored answers; send the whole conversation.',
+    reason:
+      'The conversation that it names is sent along if the proxy keeps it: for a week, for the key that asked. No other provider has responses of OpenAI’s.',
+    accepts: isOwnResponseId,
   },
   conversation: {
     treatment: 'refused',

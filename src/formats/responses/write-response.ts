@@ -52,7 +52,7 @@ export function writeResponse(parts: ResponseParts, body: JsonObject): JsonObjec
     incomplete_details: incompleteReason ? { reason: incompleteReason } : null,
     model,
     output,
-    previous_response_id: null,
+    previous_response_id: body.previous_response_id ?? null,
     reasoning: { effort: null, summary: null, ...reasoning },
     store: body.store !== false,
     text: { format: { type: 'text' }, verbosity: 'medium', ...text },

@@ -7,6 +7,34 @@ export interface EventSplitter {
   end(): Uint8Array
 }
 
+/** Passes a stream on, and waits for `act` before the event that `isLast` finds. */
+export function beforeLastEvent(
+  stream: ReadableStream<Uint8Array>,
+  isLast: (event: Uint8Array) => boolean,
+  act: (event: Uint8Array) => Promise<void> | undefined,
+): ReadableStream<Uint8Array> {
+  const reader = stream.getReader()
+  const splitter = createEventSplitter()
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        for (;;) {
+          const { done, value } = await reader.read()
+          const events = done ? [splitter.end()] : splitter.push(value)
+          const last = events.find(isLast)
+          if (last) await act(last)
+          const bytes = joinBytes(events)
+          if (bytes.length > 0) controller.enqueue(bytes)
+          if (done) return controller.close()
+          if (bytes.length > 0) return
+        }
+      },
+      cancel: reason => reader.cancel(reason),
+    },
+    { highWaterMark: 0 },
+  )
+}
+
 export function createEventSplitter(): EventSplitter {
   const ends = createEventEnds()
   /** The parts of an incomplete event. */

@@ -1,6 +1,9 @@
-/** Responses that OpenAI keeps for a project, by id. */
-import { refuse } from '../../errors.ts'
+/** Responses that are kept, here or by OpenAI, by id. */
+import { invalidRequest, refuse } from '../../errors.ts'
+import { isOwnResponseId, listInput } from '../../formats/responses/continued-input.ts'
+import type { JsonObject } from '../../json/json-object.ts'
 import { forgetResponse } from '../../postgres/forget-response.ts'
+import { findConversation, forgetKeptResponse } from '../../postgres/kept-responses.ts'
 import { entryName } from '../../stores/fast-store.ts'
 import { passedOn } from '../complete-call.ts'
 import type { ProxyResponse } from '../request.ts'
@@ -10,21 +13,73 @@ import type { RequestContext, Stages } from '../request-context.ts'
 export async function askResponse(
   { request, account, provider }: RequestContext,
   { id, part }: { id: string; part: string },
-  { cache, database, store }: Stages,
+  stages: Stages,
 ): Promise<ProxyResponse> {
   const { method, search, headers, signal } = request
+  if (isOwnResponseId(id)) {
+    const own = await answerOwn(stages.database, account, id, { method, part, search })
+    if (method === 'DELETE') await forgetEntries(account, id, stages)
+    return own
+  }
   if (!provider?.askStored) throw refuse('responseNotKept', { id })
   const answer = await provider.askStored({ method, path: `/responses/${id}${part}`, query: search, headers, signal })
-  if (method === 'DELETE' && answer.status === 200) {
-    // Entries still being written are awaited: after a deletion, no cache hit may return the id of a response that is gone.
-    await cache.flush()
-    const hashes = await forgetResponse(database, account.project_id, id)
-    const names = hashes.map(hash => entryName(account.project_id, account.cache_generation, hash))
-    await Promise.all(names.map(name => store.deleteEntry(name)))
-  }
+  if (method === 'DELETE' && answer.status === 200) await forgetEntries(account, id, stages)
   return {
     status: answer.status,
     headers: { ...passedOn(answer), 'x-proxy-provider': provider.name },
     body: answer.body,
   }
+}
+
+/** Entries still being written are awaited: after a deletion, no cache hit may return the id of a response that is gone. */
+async function forgetEntries(
+  { project_id, cache_generation }: RequestContext['account'],
+  id: string,
+  { cache, database, store }: Stages,
+): Promise<void> {
+  await cache.flush()
+  const hashes = await forgetResponse(database, project_id, id)
+  await Promise.all(hashes.map(hash => store.deleteEntry(entryName(project_id, cache_generation, hash))))
+}
+
+/** Answers for a response that is kept here. Throws a 404 when it is not, for this key. */
+async function answerOwn(
+  database: Stages['database'],
+  account: RequestContext['account'],
+  id: string,
+  { method, part, search }: { method: string; part: string; search: string },
+): Promise<ProxyResponse> {
+  const turns = await findConversation(database, account, id).catch(error => {
+    throw refuse('databaseUnavailable', null, error)
+  })
+  const last = turns.at(-1)
+  if (!last) throw refuse('responseNotKept', { id })
+  if (method === 'DELETE') {
+    await forgetKeptResponse(database, account, id)
+    return writeJson(JSON.stringify({ id, object: 'response', deleted: true }))
+  }
+  if (part === '/cancel') throw invalidRequest('Only a response that is made in the background can be cancelled.')
+  if (part === '') return writeJson(last.response)
+  return writeJson(JSON.stringify(pageOf(turns.flatMap(listInput), new URLSearchParams(search))))
+}
+
+const MOST_ITEMS = 100
+
+/** As OpenAI lists input items: the latest first, unless asked otherwise. */
+function pageOf(items: JsonObject[], search: URLSearchParams) {
+  const size = Number(search.get('limit') ?? 20)
+  if (!Number.isInteger(size) || size < 1 || size > MOST_ITEMS) {
+    throw invalidRequest(`limit must be a whole number from 1 to ${MOST_ITEMS}.`, 'limit')
+  }
+  const ordered = search.get('order') === 'asc' ? items : items.toReversed()
+  const after = search.get('after')
+  const start = after === null ? 0 : ordered.findIndex(({ id }) => id === after) + 1
+  if (after !== null && start === 0) throw invalidRequest('after must be the id of an item in the list.', 'after')
+  const data = ordered.slice(start, start + size)
+  const [first_id, last_id] = [data[0]?.id ?? null, data.at(-1)?.id ?? null]
+  return { object: 'list', data, first_id, last_id, has_more: start + size < ordered.length }
+}
+
+function writeJson(body: string): ProxyResponse {
+  return { status: 200, headers: { 'content-type': 'application/json' }, body }
 }

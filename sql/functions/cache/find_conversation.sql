@@ -1,0 +1,22 @@
+create or replace function find_conversation(of_project bigint, of_key bigint, response_id text)
+returns table (id text, previous_id text, input text, response text)
+language sql
+stable
+set search_path = public, pg_temp
+as $$
+    with recursive turns as (
+        select k.id, k.previous_id, k.input, k.response, array[k.id] as later
+        from find_kept_responses(of_project, of_key, array[response_id]) k
+        union all
+        select k.id, k.previous_id, k.input, k.response, t.later || k.id
+        from turns t
+        cross join lateral find_kept_responses(of_project, of_key, array[t.previous_id]) k
+        -- Ids are a provider's: one that repeats itself must not make a circle.
+        where k.id <> all (t.later)
+    )
+    select t.id, t.previous_id, t.input, t.response
+    from turns t
+    order by cardinality(t.later) desc;
+$$;
+
+comment on function find_conversation(bigint, bigint, text) is 'A kept response and those before it, the first one first. It is not whole if the first one continued another.';

@@ -1,0 +1,16 @@
+create or replace function forget_kept_response(of_project bigint, of_key bigint, response_id text) returns boolean
+language sql
+volatile
+set search_path = public, pg_temp
+as $$
+    with deleted as (
+        delete from kept_responses k
+        where k.project_id = of_project
+            and k.key_id = of_key
+            and k.id = response_id
+        returning true
+    )
+    select exists (select from deleted);
+$$;
+
+comment on function forget_kept_response(bigint, bigint, text) is 'Deletes a kept response, and says whether there was one.';

@@ -1,0 +1,27 @@
+create or replace function keep_response(
+    of_project bigint,
+    of_key bigint,
+    response_id text,
+    continued_id text,
+    own_input text,
+    given text
+)
+returns void
+language sql
+volatile
+set search_path = public, pg_temp
+as $$
+    insert into kept_responses as k (project_id, key_id, id, previous_id, input, response, expires_at)
+    values (of_project, of_key, response_id, continued_id, own_input, given, now() + interval '7 days')
+    on conflict (project_id, key_id, id) do update
+    set previous_id = excluded.previous_id,
+        input = excluded.input,
+        response = excluded.response,
+        expires_at = excluded.expires_at
+    -- A hit that is repeated all the time is not written each time.
+    where k.input is distinct from excluded.input
+        or k.previous_id is distinct from excluded.previous_id
+        or k.expires_at < now() + interval '6 days';
+$$;
+
+comment on function keep_response(bigint, bigint, text, text, text, text) is 'Keeps a response for a week, so that requests of the same key may continue it by its id or those of its items.';

@@ -1,0 +1,76 @@
+/** Calls the functions that keep responses for the keys that asked for them, where providers keep none. */
+import type { Database } from './database.ts'
+import { boolean, defineStatement, integer, nothing, nullable, readOne, runStatement, text } from './statement.ts'
+
+/** The key that may reach a response. */
+export interface KeptFor {
+  project_id: number
+  key_id: number
+}
+
+export interface KeptResponse {
+  id: string
+  /** The response that its request continued; null when it began a conversation. */
+  previousId: string | null
+  /** JSON list of the request's own input items; null when they were too long to be kept. */
+  input: string | null
+  /** JSON. */
+  response: string
+}
+
+const KEEP = defineStatement(
+  'select keep_response($1::bigint, $2::bigint, $3::text, $4::text, $5::text, $6::text) as done',
+  { done: nothing },
+)
+const COLUMNS = { id: text(), previousId: nullable(text()), input: nullable(text()), response: text() }
+const FIND = defineStatement(
+  `select id, previous_id as "previousId", input, response from find_kept_responses($1::bigint, $2::bigint, $3::text[])`,
+  COLUMNS,
+)
+const FIND_CONVERSATION = defineStatement(
+  `select id, previous_id as "previousId", input, response from find_conversation($1::bigint, $2::bigint, $3::text)`,
+  COLUMNS,
+)
+const FORGET = defineStatement('select forget_kept_response($1::bigint, $2::bigint, $3::text) as forgot', {
+  forgot: boolean,
+})
+const DELETE_EXPIRED = defineStatement('select delete_expired_responses($1::integer) as deleted', { deleted: integer })
+
+export async function keepResponse(
+  database: Database,
+  { project_id, key_id }: KeptFor,
+  { id, previousId, input, response }: KeptResponse,
+): Promise<void> {
+  await runStatement(database, KEEP, [project_id, key_id, id, previousId, input, response])
+}
+
+export function findKeptResponses(
+  database: Database,
+  { project_id, key_id }: KeptFor,
+  ids: readonly string[],
+): Promise<KeptResponse[]> {
+  return runStatement(database, FIND, [project_id, key_id, ids])
+}
+
+/** The first turn comes first. */
+export function findConversation(
+  database: Database,
+  { project_id, key_id }: KeptFor,
+  id: string,
+): Promise<KeptResponse[]> {
+  return runStatement(database, FIND_CONVERSATION, [project_id, key_id, id])
+}
+
+/** Returns whether there was one. */
+export async function forgetKeptResponse(
+  database: Database,
+  { project_id, key_id }: KeptFor,
+  id: string,
+): Promise<boolean> {
+  return (await readOne(database, FORGET, [project_id, key_id, id])).forgot
+}
+
+/** Returns how many were deleted. */
+export async function deleteExpiredResponses(database: Database, atMost: number): Promise<number> {
+  return (await readOne(database, DELETE_EXPIRED, [atMost])).deleted
+}

@@ -1,0 +1,173 @@
+/** Vercel's AI SDK in its last three versions: conversations of several turns at every door, with every provider's models. */
+import * as anthropic7 from '@ai-sdk/anthropic'
+import * as anthropic5 from '@ai-sdk/anthropic-5'
+import * as anthropic6 from '@ai-sdk/anthropic-6'
+import * as openai7 from '@ai-sdk/openai'
+import * as openai5 from '@ai-sdk/openai-5'
+import * as openai6 from '@ai-sdk/openai-6'
+import * as compatible7 from '@ai-sdk/openai-compatible'
+import * as compatible5 from '@ai-sdk/openai-compatible-5'
+import * as compatible6 from '@ai-sdk/openai-compatible-6'
+import type { ContentBlock } from '@anthropic-ai/sdk/resources/messages'
+import * as ai7 from 'ai'
+import * as ai5 from 'ai-5'
+import * as ai6 from 'ai-6'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { describeOnce, type Stores } from '../harness/backends.ts'
+import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
+import { startProxy, type TestProxy } from '../harness/proxy.ts'
+
+let upstreams: Upstreams
+beforeAll(async () => {
+  upstreams = await startUpstreams()
+})
+afterAll(() => upstreams.stop())
+
+// The versions' types differ where this test does not look, so that all are used through the newest one's.
+type Sdk = Pick<typeof ai7, 'generateText' | 'streamText' | 'stepCountIs' | 'tool' | 'jsonSchema'>
+type Model = Parameters<typeof ai7.generateText>[0]['model']
+type Message = ai7.ModelMessage
+
+interface Version {
+  sdk: Sdk
+  doors: Record<string, (at: { baseURL: string; apiKey: string }, model: string) => Model>
+}
+
+function versionOf(sdk: unknown, openai: unknown, anthropic: unknown, compatible: unknown): Version {
+  const { createOpenAI } = openai as typeof openai7
+  const { createAnthropic } = anthropic as typeof anthropic7
+  const { createOpenAICompatible } = compatible as typeof compatible7
+  return {
+    sdk: sdk as Sdk,
+    doors: {
+      // What `openai('model')` is by default.
+      responses: (at, model) => createOpenAI(at)(model),
+      messages: (at, model) => createAnthropic(at)(model),
+      chat: (at, model) => createOpenAICompatible({ name: 'proxy', includeUsage: true, ...at }).chatModel(model),
+    },
+  }
+}
+
+const VERSIONS: Record<string, Version> = {
+  5: versionOf(ai5, openai5, anthropic5, compatible5),
+  6: versionOf(ai6, openai6, anthropic6, compatible6),
+  7: versionOf(ai7, openai7, anthropic7, compatible7),
+}
+const DOORS = ['responses', 'messages', 'chat']
+const MODELS = ['gpt-5-mini', 'openai/gpt-5-mini', 'claude-haiku-4-5', 'llama-3.3-70b-versatile'] as const
+const BEFORE = 'First I look at the sky.'
+
+describeOnce('the AI SDK holds conversations', backend => {
+  let stores: Stores
+  let proxy: TestProxy
+  let project: string
+
+  beforeAll(async () => {
+    stores = await backend.open()
+    proxy = await startProxy({ stores, environment: upstreams.environment })
+  })
+  beforeEach(async () => {
+    upstreams.reset()
+    project = `p-${crypto.randomUUID()}`
+  })
+  afterAll(() => proxy.stop())
+
+  async function connect() {
+    const apiKey = await proxy.createKey({ project, type: 'project' })
+    for (const provider of ['openai', 'anthropic', 'groq'] as const) await storeKey(stores, project, provider, 'sk-own')
+    return { baseURL: proxy.baseUrl, apiKey }
+  }
+
+  function standinOf(model: string) {
+    if (model.includes('/')) return upstreams.aggregator
+    if (model.startsWith('claude')) return upstreams.anthropic
+    return model.startsWith('gpt') ? upstreams.openai : upstreams.groq
+  }
+
+  /** The next answer is some text and then a call. */
+  function scriptCall(model: string): void {
+    const standin = standinOf(model)
+    if (standin === upstreams.anthropic) {
+      upstreams.anthropic.scriptOnce({
+        kind: 'answer',
+        content: [
+          { type: 'text', text: BEFORE } as ContentBlock,
+          {
+            type: 'tool_use',
+            id: 'toolu_1',
+            name: 'get_weather',
+            input: { place: 'Oslo' },
+            caller: { type: 'direct' },
+          },
+        ],
+      })
+    } else {
+      const call = { name: 'get_weather', arguments: { place: 'Oslo' }, id: 'call_1' }
+      ;(standin as Upstreams['openai']).scriptOnce({ kind: 'answer', content: BEFORE, toolCalls: [call] })
+    }
+  }
+
+  describe.each(Object.entries(VERSIONS))('version %s', (_version, { sdk, doors }) => {
+    const tools = {
+      get_weather: sdk.tool({
+        description: 'The weather of a place.',
+        inputSchema: sdk.jsonSchema<{ place: string }>({ type: 'object', properties: { place: { type: 'string' } } }),
+        execute: async ({ place }: { place: string }) => `Sunny in ${place}`,
+      }),
+    }
+
+    /** Versions before 7 have the messages of all steps in `response`. Fails for anything that the SDK finds wrong with a response, also where it would only warn. */
+    async function say(model: Model, messages: Message[], isStreamed: boolean) {
+      const asked = { model, messages, tools, stopWhen: sdk.stepCountIs(3), maxRetries: 0 }
+      if (!isStreamed) {
+        const { text, steps, response, responseMessages, finishReason, totalUsage } = await sdk.generateText(asked)
+        const answered = responseMessages ?? response.messages
+        return { text, calls: steps.flatMap(step => step.toolCalls), answered, finishReason, usage: totalUsage }
+      }
+      let failure: unknown
+      const result = sdk.streamText({
+        ...asked,
+        onError({ error }: { error: unknown }) {
+          failure ??= error
+        },
+      })
+      for await (const part of result.fullStream) if (part.type === 'error') failure ??= part.error
+      if (failure !== undefined) throw failure
+      const calls = (await result.steps).flatMap(step => step.toolCalls)
+      const [answered, usage] = [
+        (await result.responseMessages) ?? (await result.response).messages,
+        await result.totalUsage,
+      ]
+      return { text: await result.text, calls, answered, finishReason: await result.finishReason, usage }
+    }
+
+    describe.each(DOORS)('at %s', door => {
+      test.each(MODELS.flatMap(model => [[model, 'plain'] as const, [model, 'streamed'] as const]))(
+        'with %s, %s',
+        async (model, how) => {
+          const at = await connect()
+          const asked = doors[door]?.(at, model) as Model
+          const messages: Message[] = []
+          const turn = async (content: string) => {
+            messages.push({ role: 'user', content })
+            const said = await say(asked, messages, how === 'streamed')
+            messages.push(...(said.answered as Message[]))
+            expect(said).toMatchObject({ finishReason: 'stop', text: expect.stringMatching(/.{10}/) })
+            expect(said.usage.outputTokens).toBeGreaterThan(0)
+            return said
+          }
+          const { text } = await turn(`Hello ${crypto.randomUUID()}`)
+          scriptCall(model)
+          const looked = await turn('And what is the weather?')
+          expect(looked.calls).toMatchObject([{ toolName: 'get_weather', input: { place: 'Oslo' } }])
+          await turn('Thank you. And now?')
+          const last = standinOf(model).requests.at(-1)?.body
+          if (door === 'responses' && model === 'gpt-5-mini') return
+          for (const earlier of [text, BEFORE, 'Sunny in Oslo']) {
+            expect(JSON.stringify(last)).toContain(JSON.stringify(earlier).slice(1, -1))
+          }
+        },
+      )
+    })
+  })
+})
