@@ -15,6 +15,7 @@ ENV NODE_ENV=production \
     HOST=0.0.0.0 \
     PORT=3000 \
     DATA_DIR=/data \
+    SHUTDOWN_DELAY_MS=5000 \
     BUN_CONFIG_MAX_HTTP_REQUESTS=65535
 # A volume mounted here takes over its owner.
 RUN install -d -o bun -g bun -m 0700 /data
@@ -36,5 +37,5 @@ USER bun
 VOLUME /data
 EXPOSE 3000
 HEALTHCHECK --interval=10s --timeout=3s --start-period=30s --retries=3 \
-    CMD ["bun", "-e", "const answer = await fetch(`http://127.0.0.1:${process.env.PORT}/v1/health`); process.exit(answer.ok ? 0 : 1)"]
+    CMD ["bun", "-e", "const answer = await fetch(`http://127.0.0.1:${process.env.PORT}/livez`); process.exit(answer.ok ? 0 : 1)"]
 CMD ["bun", "src/process/server.ts"]

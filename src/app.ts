@@ -20,6 +20,7 @@ import { IDLE_TIMEOUT_SECONDS } from './http/answer.ts'
 import { type ConnectionRoom, createConnectionRoom } from './http/connection-room.ts'
 import { createEdgeWindows } from './http/free-answers.ts'
 import { createHealthCheck } from './http/health.ts'
+import { createReadiness } from './http/readiness.ts'
 import { createHttp } from './http/routes.ts'
 import { largeBodies } from './large-bodies/read-large-body.ts'
 import { startMaintenance } from './maintenance.ts'
@@ -68,6 +69,8 @@ export interface App {
   dashboard: ReturnType<typeof createDashboardServer> | null
   /** The listener registers its connections here. */
   connections: ConnectionRoom
+  /** This process is about to stop: /readyz says so, and connections are closed after their next answer. */
+  beginDrain(): void
   /** This process is about to cut off requests in flight: they must not count. */
   noteCut(): void
   /** Writes pending usage records, refunds and vectors. Resolves when that is done, or the time is up. */
@@ -111,12 +114,13 @@ export async function createApp(options: AppOptions): Promise<App> {
   const refusals = createRefusals(log)
   const refusalRecorder = createRefusalRecorder(database, refusals, log)
   const adminSetup = { config, database, store: ownWindows, refusals, log }
+  const readiness = createReadiness(createHealthCheck({ database, store, circuits: providers.circuits }))
   const http = createHttp({
     idleTimeoutSeconds,
     pipeline: createPipeline(stages),
     models: createModelDirectory(stages.admission, modelRouter),
     config,
-    checkHealth: createHealthCheck({ database, store, circuits: providers.circuits }),
+    readiness,
     connections,
     edge: createEdgeWindows(ownWindows),
     refusals,
@@ -126,6 +130,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   return {
     http,
     connections,
+    beginDrain: readiness.beginDrain,
     noteCut: accounting.noteCut,
     dashboard: typeof config.dashboard === 'number' ? createDashboardServer(adminSetup) : null,
     flush(timeLimitMs) {

@@ -57,6 +57,8 @@ export interface Config {
   /** Where pages and admin API are served: on the proxy's port, on a port of their own, or not at all. */
   dashboard: 'on' | 'off' | number
   logLevel: LogLevel
+  /** How long requests are still taken after SIGTERM, for load balancers to notice. */
+  shutdownDelayMs: number
   /** How long a shutdown waits for requests in flight. */
   shutdownTimeoutMs: number
 }
@@ -121,6 +123,7 @@ export function readConfig(environment: Environment = process.env): Config {
     oidc: readOidc(read, problems),
     dashboard: read.switchOrPort('DASHBOARD', 'on'),
     logLevel: read.choice('LOG_LEVEL', 'info', ['debug', 'info', 'warn', 'error', 'silent']),
+    shutdownDelayMs: read.integer('SHUTDOWN_DELAY_MS', 0, 0, 3_600_000),
     shutdownTimeoutMs: read.integer('SHUTDOWN_TIMEOUT_MS', 30_000, 0, 3_600_000),
   }
   // Each worker needs at least one.

@@ -84,6 +84,7 @@ export function openController(
       // No CORS headers: pages of other origins must not call the admin API.
       corsHeaders: {},
       isAnthropic: false,
+      isLast: false,
     }
 
   return (

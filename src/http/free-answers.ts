@@ -1,17 +1,17 @@
-/** Health and the list of models: without a body, free of charge, outside the monthly quota, but limited by address. */
+/** Health, probes and the list of models: without a body, free of charge, outside the monthly quota; all but probes limited by address. */
 import { invalidRequest, refuse } from '../errors.ts'
 import type { ModelDirectory } from '../pipeline/model-directory.ts'
 import type { FastStore } from '../stores/fast-store.ts'
 import { readAuthorization } from './client.ts'
 import type { ConnectionRoom } from './connection-room.ts'
-import type { Health } from './health.ts'
 import type { Entrance, Incoming } from './incoming.ts'
 import { leaveBody } from './read-body.ts'
+import type { Probe, Readiness } from './readiness.ts'
 import { respondWithJson } from './respond.ts'
 
 export interface FreeAnswersOptions {
   models: ModelDirectory
-  checkHealth(): Promise<Health>
+  readiness: Readiness
   connections: ConnectionRoom
   edge: EdgeWindows
 }
@@ -20,10 +20,11 @@ export interface FreeAnswers {
   /** The models that a key can use. `escaped` is one model's name as in the path; null for all. */
   answerModels(incoming: Incoming, escaped: string | null): Promise<Response>
   answerHealth(incoming: Incoming): Promise<Response>
+  answerProbe(incoming: Incoming, probe: Probe): Promise<Response>
 }
 
 export function createFreeAnswers(
-  { models, checkHealth, connections, edge }: FreeAnswersOptions,
+  { models, readiness, connections, edge }: FreeAnswersOptions,
   entrance: Entrance,
 ): FreeAnswers {
   async function answer(incoming: Incoming, make: (address: string) => Promise<Made>): Promise<Response> {
@@ -49,9 +50,10 @@ export function createFreeAnswers(
     answerHealth: incoming =>
       answer(incoming, async address => {
         await edge.passHealth(address)
-        const health = await checkHealth()
+        const health = await readiness.checkHealth()
         return { value: health, status: health.status === 'down' ? 503 : 200 }
       }),
+    answerProbe: (incoming, probe) => answer(incoming, () => readiness.probe(probe)),
   }
 }
 

@@ -7,6 +7,7 @@ import type { Log } from '../telemetry/log.ts'
 import { isCountedRefusal, type Refusals } from '../telemetry/refusals.ts'
 import { addressPrefix, readClientAddress, readRequestId } from './client.ts'
 import { isAnthropicPath } from './paths.ts'
+import type { Readiness } from './readiness.ts'
 import { type Arrival, type Cors, respondWithError } from './respond.ts'
 
 /** The part of Bun's server that handlers use. */
@@ -26,6 +27,7 @@ export interface Incoming {
 export interface EntranceOptions {
   config: Pick<Config, 'trustedProxies'>
   cors: Cors
+  readiness: Pick<Readiness, 'isDraining'>
   refusals: Refusals
   log: Log
 }
@@ -38,7 +40,7 @@ export interface Entrance {
   fail(error: unknown, incoming: Incoming, arrival: Arrival): Response
 }
 
-export function createEntrance({ config, cors, refusals, log }: EntranceOptions): Entrance {
+export function createEntrance({ config, cors, readiness, refusals, log }: EntranceOptions): Entrance {
   function addressOf({ request, server }: Incoming): string {
     const socketAddress = server?.requestIP(request)?.address ?? '127.0.0.1'
     const forwardedFor = config.trustedProxies === 0 ? null : request.headers.get('x-forwarded-for')
@@ -52,6 +54,7 @@ export function createEntrance({ config, cors, refusals, log }: EntranceOptions)
       atMs: performance.now(),
       corsHeaders: cors.headersFor(request),
       isAnthropic: isAnthropicPath(request.url.split('?')[0] ?? ''),
+      isLast: readiness.isDraining(),
     }),
     fail(error, incoming, arrival) {
       const refused = asProxyError(error, arrival, log)

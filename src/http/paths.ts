@@ -16,6 +16,7 @@ export function methodsOf(target: Target): readonly Method[] {
   switch (target.kind) {
     case 'models':
     case 'health':
+    case 'probe':
       return GET
     case 'response':
       return target.part === '' ? GET_OR_DELETE : target.part === '/cancel' ? POST : GET
@@ -34,10 +35,12 @@ function methodsOfKept({ collection, id, part }: KeptTarget): readonly Method[] 
 
 /** Returns the method if the target allows it, else null. HEAD counts as GET on targets that are free of charge. */
 export function methodOf(target: Target, method: string): Method | null {
-  const meant = method === 'HEAD' && (target.kind === 'health' || target.kind === 'models') ? 'GET' : method
+  const meant = method === 'HEAD' && FREE.has(target.kind) ? 'GET' : method
   const methods: readonly string[] = methodsOf(target)
   return methods.includes(meant) ? (meant as Method) : null
 }
+
+const FREE: ReadonlySet<Target['kind']> = new Set(['health', 'models', 'probe'])
 
 const MODELS = '/v1/models'
 
@@ -54,6 +57,8 @@ export const TARGETS: Readonly<Record<string, Target>> = {
   '/v1/cache/explain': { kind: 'cache', question: 'explain' },
   [MODELS]: { kind: 'models', id: null },
   '/v1/health': { kind: 'health' },
+  '/livez': { kind: 'probe', probe: 'livez' },
+  '/readyz': { kind: 'probe', probe: 'readyz' },
 }
 
 /** Azure's clients use this prefix, name the model in the path as a deployment, and send an `api-version` in the query. */
@@ -76,6 +81,7 @@ export function readPath(pathname: string): Target | null {
 }
 
 function readOurs(path: string): Target | null {
+  if (Object.hasOwn(TARGETS, path)) return TARGETS[path] ?? null
   // Handles a base address that ends in /v1 with a client that adds /v1 itself.
   const ours = `/v1${path.replace(/^(\/v1)+(?=\/|$)/, '')}`
   const target = Object.hasOwn(TARGETS, ours) ? TARGETS[ours] : undefined

@@ -14,12 +14,15 @@ export interface Arrival {
   corsHeaders: Record<string, string>
   /** Whether the client expects Anthropic's envelope. */
   isAnthropic: boolean
+  /** Whether its connection is closed after the answer: the process is about to stop. */
+  isLast: boolean
 }
 
 export function respond({ status, headers, body }: ProxyResponse, arrival: Arrival): Response {
   Object.assign(headers, arrival.corsHeaders)
   headers['x-request-id'] = arrival.requestId
   if (arrival.isAnthropic) headers['request-id'] = arrival.requestId
+  if (arrival.isLast) headers.connection = 'close'
   headers['x-proxy-latency-ms'] = (performance.now() - arrival.atMs).toFixed(3)
   return new Response(body, { status, headers })
 }

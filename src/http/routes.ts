@@ -66,10 +66,11 @@ function createDispatch(options: Omit<HttpOptions, 'controllers'>) {
   const cors = createCors(options.config.corsOrigins)
   const entrance = createEntrance({ ...options, cors })
   const answerAsked = createAnswer(options, entrance)
-  const { answerModels, answerHealth } = createFreeAnswers(options, entrance)
+  const { answerModels, answerHealth, answerProbe } = createFreeAnswers(options, entrance)
 
   function answerAllowed(incoming: Incoming, method: Method, target: Target): Promise<Response> {
     if (target.kind === 'models') return answerModels(incoming, target.id)
+    if (target.kind === 'probe') return answerProbe(incoming, target.probe)
     return target.kind === 'health' ? answerHealth(incoming) : answerAsked(incoming, target, method)
   }
 

@@ -21,11 +21,13 @@ export type Target =
   /** `id` is one model's name as in the path, escaped; null for all models. */
   | { kind: 'models'; id: string | null }
   | { kind: 'health' }
+  /** Whether the process lives, and whether it should get requests. */
+  | { kind: 'probe'; probe: 'livez' | 'readyz' }
 
 export type CacheQuestion = 'feedback' | 'explain'
 
-/** What the pipeline answers. Health and the list of models have no body, and count nowhere. */
-export type PipelineTarget = Exclude<Target, { kind: 'models' | 'health' }>
+/** What the pipeline answers. Health, probes and the list of models have no body, and count nowhere. */
+export type PipelineTarget = Exclude<Target, { kind: 'models' | 'health' | 'probe' }>
 
 export type Method = 'GET' | 'POST' | 'DELETE'
 

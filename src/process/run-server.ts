@@ -50,7 +50,16 @@ export async function runServer(config: Config, { isWorker }: RunOptions): Promi
   if (app.dashboard && typeof config.dashboard === 'number')
     listen(app.dashboard, { ...config, port: config.dashboard })
   app.connections.watch(server, closed => log.warn({ closed }, 'connections run short; idle ones were closed'))
-  stopOnSignals({ server, app, store, database, embedder, log, timeLimitMs: config.shutdownTimeoutMs })
+  stopOnSignals({
+    server,
+    app,
+    store,
+    database,
+    embedder,
+    log,
+    delayMs: config.shutdownDelayMs,
+    timeLimitMs: config.shutdownTimeoutMs,
+  })
   log.info(
     {
       host: config.host,

@@ -104,7 +104,10 @@ class Team {
   }
 
   async #end(): Promise<number> {
-    const killing = setTimeout(() => this.#signalAll('SIGKILL'), this.#config.shutdownTimeoutMs + KILL_SLACK_MS)
+    const killing = setTimeout(
+      () => this.#signalAll('SIGKILL'),
+      this.#config.shutdownDelayMs + this.#config.shutdownTimeoutMs + KILL_SLACK_MS,
+    )
     const codes = await this.#signalAll('SIGTERM')
     clearTimeout(killing)
     return Math.max(0, ...codes)

@@ -28,7 +28,7 @@ export async function startProxyProcess(
   environment: Record<string, string>,
   { server = SERVER }: { server?: string } = {},
 ): Promise<ProxyProcess> {
-  const port = findFreePort()
+  const port = Number(environment.PORT ?? findFreePort())
   const proxy = spawnProxy({ PORT: String(port), ...environment }, [], server)
   const baseUrl = `http://127.0.0.1:${port}/v1`
   const deadlineMs = performance.now() + READY_WITHIN_MS

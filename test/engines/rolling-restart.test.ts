@@ -1,0 +1,167 @@
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { findFreePort } from '../../scripts/bench/processes.ts'
+import type { Database } from '../../src/postgres/database.ts'
+import { openRealDatabase } from '../../src/postgres/real.ts'
+import { type Accounts, openAccounts } from '../faults/accounts.ts'
+import { type ProxyProcess, startProxyProcess } from '../faults/proxy-process.ts'
+import { createServerProcess, type PrivateServer, startPostgres, startRedis, tieToTests } from '../faults/servers.ts'
+import { question } from '../harness/chat.ts'
+import { get, post } from '../harness/client.ts'
+import { temporaryFolder } from '../harness/temporary-folder.ts'
+import { waitUntil } from '../harness/wait-until.ts'
+import { describeEngines, engineAt } from './engines.ts'
+
+const CLIENTS = 24
+/** Nobody but the balancer decides where a request goes: it is not told of a restart. */
+const BALANCERS = [
+  {
+    name: 'haproxy',
+    // Three failed checks, two seconds apart, are its defaults.
+    delayMs: 8_000,
+    configure: (port: number, ports: readonly number[]) => `
+defaults
+  mode http
+  timeout connect 5s
+  timeout client 60s
+  timeout server 60s
+frontend proxies
+  bind 127.0.0.1:${port}
+  default_backend proxies
+backend proxies
+  option httpchk GET /readyz
+${ports.map((each, i) => `  server proxy${i} 127.0.0.1:${each} check`).join('\n')}
+`,
+    command: (file: string) => [engineAt('haproxy'), '-db', '-f', file],
+  },
+  {
+    name: 'nginx',
+    // It asks nobody whether they are ready: what counts is how the listener closes.
+    delayMs: 500,
+    configure: (port: number, ports: readonly number[], folder: string) => `
+daemon off;
+worker_processes 1;
+pid ${folder}/nginx.pid;
+error_log ${folder}/error.log;
+events {}
+http {
+  access_log off;
+${['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(each => `  ${each}_temp_path ${folder}/${each};`).join('\n')}
+  upstream proxies {
+${ports.map(each => `    server 127.0.0.1:${each};`).join('\n')}
+  }
+  server {
+    listen 127.0.0.1:${port};
+    location / {
+      proxy_pass http://proxies;
+      proxy_buffering off;
+    }
+  }
+}
+`,
+    command: (file: string, folder: string) => [
+      engineAt('nginx'),
+      '-e',
+      `${folder}/error.log`,
+      '-p',
+      folder,
+      '-c',
+      file,
+    ],
+  },
+] as const
+
+describeEngines('a rolling restart', ['haproxy', 'nginx', 'redis-server'], () => {
+  let postgres: PrivateServer
+  let redis: PrivateServer
+  let database: Database
+  let accounts: Accounts
+  const folder = temporaryFolder()
+
+  beforeAll(async () => {
+    ;[postgres, redis] = await Promise.all([startPostgres(), startRedis()])
+    database = openRealDatabase({ url: postgres.url, maxConnections: 1 })
+  })
+  afterAll(async () => {
+    await database?.close()
+    await Promise.all([postgres?.remove(), redis?.remove()])
+    await rm(folder, { recursive: true, force: true })
+  })
+
+  const start = (port: number, delayMs: number) =>
+    startProxyProcess({
+      PORT: String(port),
+      DATABASE_URL: postgres.url,
+      REDIS_URL: redis.url,
+      SHUTDOWN_DELAY_MS: String(delayMs),
+    })
+
+  test.each(BALANCERS)(
+    'behind $name at its defaults loses no request',
+    async ({ name, delayMs, configure, command }) => {
+      const ports = [findFreePort(), findFreePort()]
+      const proxies: ProxyProcess[] = []
+      for (const port of ports) proxies.push(await start(port, delayMs))
+      accounts = openAccounts(database)
+      const { key } = await accounts.create()
+      const port = findFreePort()
+      const baseUrl = `http://127.0.0.1:${port}/v1`
+      const file = join(folder, `${name}.conf`)
+      await Bun.write(file, configure(port, ports, folder))
+      const balancer = createServerProcess({
+        command: tieToTests(command(file, folder)),
+        stopSignal: 'SIGTERM',
+        answers: () =>
+          get({ baseUrl }, '/health').then(
+            ({ ok }) => ok,
+            () => false,
+          ),
+      })
+      await balancer.start()
+
+      const outcomes: string[] = []
+      let isRunning = true
+      const client = async (i: number) => {
+        for (let turn = 0; isRunning; turn++) {
+          const content = turn % 3 === 0 ? `New ${crypto.randomUUID()}?` : `Same ${i}?`
+          outcomes.push(
+            await post({ baseUrl }, key, '/chat/completions', question(content, { stream: turn % 2 === 0 })).then(
+              async response =>
+                (await response.text().then(text => text !== '')) && response.ok ? 'ok' : String(response.status),
+              error => String(error),
+            ),
+          )
+          await Bun.sleep(10)
+        }
+      }
+      const clients = Array.from({ length: CLIENTS }, (_, i) => client(i))
+      for (let round = 0; round < 2; round++) {
+        for (const [i, old] of proxies.entries()) {
+          old.signal('SIGTERM')
+          await waitUntil(
+            'it says that it is not ready',
+            5_000,
+            async () =>
+              (await fetch(`http://127.0.0.1:${old.port}/readyz`).then(
+                ({ status }) => status,
+                () => 503,
+              )) === 503,
+          )
+          expect(await old.ended()).toBe(0)
+          const fresh = await start(old.port, delayMs)
+          proxies[i] = fresh
+          // The next goes when the balancer has taken this one back: each request is a line of its log.
+          await waitUntil('it gets requests again', 60_000, () => fresh.output().split('\n').length > 50)
+        }
+      }
+      isRunning = false
+      await Promise.all(clients)
+      await balancer.stop()
+      for (const proxy of proxies) proxy.signal('SIGKILL')
+      process.stdout.write(`${name}: ${outcomes.length} requests over 4 restarts\n`)
+      expect(outcomes.filter(outcome => outcome !== 'ok')).toEqual([])
+    },
+    240_000,
+  )
+})
