@@ -2,6 +2,7 @@
 
 import type { OidcConfig } from '../config.ts'
 import { addressPrefix } from '../http/client.ts'
+import { urlOf } from '../http/request-address.ts'
 import { countLoginAttempt, logInByEmail } from '../postgres/admin/callers.ts'
 import { describeCause } from '../telemetry/describe-cause.ts'
 import { type AdminOptions, openController } from './controller.ts'
@@ -67,7 +68,7 @@ export function createOidcController(options: AdminOptions, config: OidcConfig |
         return redirect('/dashboard?login=throttled', forget)
       }
       const returned = callbackOf(request)
-      returned.search = new URL(request.url).search
+      returned.search = urlOf(request).search
       const outcome = await oidc.finish(returned, attempt)
       if ('refused' in outcome) return redirect(`/dashboard?login=${outcome.refused}`, forget)
       const token = makeSessionToken()

@@ -70,7 +70,7 @@ export function createQuota(database: Database, windows: Pick<RateWindows, 'unde
       run: asks => aheadOfLimit(deploys.askAhead, runBatch(database, ledger, asks)),
       maxItems: MAX_BATCH,
       timeLimitMs,
-      timeLimitError: () => refuse('databaseUnavailable'),
+      timeLimitError: isBusy => refuse(isBusy ? 'busy' : 'databaseUnavailable'),
       comesNext: windows.underWay,
       onLateResult: ({ requests }, late) => {
         if (late !== LOCKED && late.reserved) ledger.refund(late.account, requests)

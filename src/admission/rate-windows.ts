@@ -59,7 +59,8 @@ export function createRateWindows(store: FastStore): RateWindows {
       },
       maxItems: MAX_BATCH,
       timeLimitMs: TIME_LIMIT_MS,
-      timeLimitError: () => refuse('databaseUnavailable'),
+      // The store falls back to this process's memory by itself: what takes longer is our own doing.
+      timeLimitError: () => refuse('busy'),
     })
   /** One for each shard: a batch waits for all of its requests, and the requests of one shard must not wait for another. */
   const batchers = new Map<string, (request: PassRequest) => Promise<PassReply>>()

@@ -1,6 +1,7 @@
 /** The dashboard: its pages, and the admin API that the pages and OpenAI's clients call. */
 import { Elysia } from 'elysia'
 import { type AdminSetup, createAdmin } from '../admin/admin.ts'
+import { hasReadableAddress } from '../http/request-address.ts'
 import { createAssets } from './assets.ts'
 import { createPagesController } from './pages-controller.ts'
 
@@ -11,6 +12,9 @@ export function createDashboard(setup: AdminSetup) {
 /** For a port of its own, separate from the proxy's. */
 export function createDashboardServer(setup: AdminSetup) {
   return new Elysia({ normalize: false, handler: { standardHostname: false }, serve: { development: false } })
+    .onRequest(({ request }) =>
+      hasReadableAddress(request) ? undefined : new Response('Bad request', { status: 400 }),
+    )
     .use(createDashboard(setup))
     .onError(({ code }) => (code === 'NOT_FOUND' ? new Response('Not found', { status: 404 }) : undefined))
 }

@@ -2,6 +2,7 @@
 
 import { Elysia } from 'elysia'
 import { leaveBody } from '../http/read-body.ts'
+import { urlOf } from '../http/request-address.ts'
 import type { FindAsset, ServedAsset } from './assets.ts'
 
 const PREFIX = '/dashboard'
@@ -26,7 +27,7 @@ const SECURITY: Record<string, string> = {
 
 export function createPagesController(findAsset: FindAsset) {
   async function answer(request: Request): Promise<Response> {
-    const name = new URL(request.url).pathname.slice(PREFIX.length + 1)
+    const name = urlOf(request).pathname.slice(PREFIX.length + 1)
     if (name.startsWith('api/')) return new Response('Not found', { status: 404, headers: SECURITY })
     // Any other path is a route inside the page.
     const asset = /^[\w-]+\.\w+$/.test(name) ? await findAsset(name) : await findAsset('index.html')

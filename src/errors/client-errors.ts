@@ -16,6 +16,14 @@ export const CLIENT_ERRORS = {
     message: '{problem}',
     param: '{param}',
   },
+  addressMalformed: {
+    status: 400,
+    code: 'invalid_request_error',
+    when: 'The request’s address cannot be read: the Host header is not one host name and port, or the method is CONNECT.',
+    message: 'The address of your request cannot be read: Host must be one host name, with a port at most.',
+    param: 'Host',
+    headers: CLOSE,
+  },
   unstorableText: {
     status: 400,
     code: 'invalid_request_error',

@@ -39,6 +39,13 @@ export const SERVER_ERRORS = {
     message: 'The database is unavailable; try again shortly.',
     headers: SOON,
   },
+  busy: {
+    status: 503,
+    code: 'service_unavailable',
+    when: 'More requests are waiting than can be admitted in time. The database answers, but too late.',
+    message: 'The proxy is busy; try again shortly.',
+    headers: SOON,
+  },
   providerKeyUnread: {
     status: 503,
     code: 'service_unavailable',

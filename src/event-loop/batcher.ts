@@ -8,8 +8,8 @@ export interface BatcherOptions<Item, Result> {
   maxItems: number
   /** Upper bound on an item's wait for its result, queued or in flight. After it the item's batch fails. */
   timeLimitMs: number
-  /** Creates the error of a batch that timed out. */
-  timeLimitError(): Error
+  /** Creates the error of a batch that timed out. `isBusy`: other batches got their results meanwhile, or the event loop was late. */
+  timeLimitError(isBusy: boolean): Error
   /** Most batches in flight at once; one by default. */
   maxBatches?: number
   /** For results that nobody waits for: a batch that is not full waits for more items until this resolves. */
@@ -22,6 +22,8 @@ export interface BatcherOptions<Item, Result> {
 
 /** Longest time a batch waits for work in `comesNext`. */
 const GATHER_LIMIT_MS = 5
+/** A time limit that ends this much too late was kept waiting by this process. */
+const LATE_LOOP_MS = 250
 
 interface Waiting<Item, Result> {
   item: Item
@@ -54,20 +56,47 @@ function afterComing(coming: Promise<unknown> | null, onCome: () => void): void 
  */
 function rejectHopeless<Item, Result>(
   queue: Waiting<Item, Result>[],
-  { timeLimitMs, timeLimitError }: Pick<BatcherOptions<Item, Result>, 'timeLimitMs' | 'timeLimitError'>,
+  timeLimitMs: number,
+  error: Error,
 ): Waiting<Item, Result>[] {
   const hopelessBeforeMs = performance.now() - timeLimitMs / 2
   const left = queue.filter(waiting => waiting.queuedAtMs >= hopelessBeforeMs)
-  for (const waiting of queue.slice(0, queue.length - left.length)) waiting.reject(timeLimitError())
+  for (const waiting of queue.slice(0, queue.length - left.length)) waiting.reject(error)
   return left
+}
+
+function handOut<Item, Result>(
+  batch: readonly Waiting<Item, Result>[],
+  results: readonly Result[],
+  onLateResult: BatcherOptions<Item, Result>['onLateResult'],
+  isLate: boolean,
+): void {
+  for (let i = 0; i < batch.length; i++) {
+    const { item, resolve } = batch[i] as Waiting<Item, Result>
+    const result = results[i] as Result
+    if (isLate) onLateResult?.(item, result)
+    else resolve(result)
+  }
+}
+
+/** The error for items that waited too long: it tells a queue that moves too slowly from one that stands. */
+function limitError<Item, Result>(
+  { timeLimitMs, timeLimitError }: Pick<BatcherOptions<Item, Result>, 'timeLimitMs' | 'timeLimitError'>,
+  waitsSinceMs: number,
+  lastResultMs: number,
+): Error {
+  const lateMs = performance.now() - waitsSinceMs - timeLimitMs
+  return timeLimitError(lastResultMs > waitsSinceMs || lateMs > LATE_LOOP_MS)
 }
 
 /** Returns a function that adds an item to the next batch and resolves to its result. */
 export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result>): (item: Item) => Promise<Result> {
-  const { run, maxItems, maxBatches = 1, linger, comesNext, timeLimitMs, timeLimitError, onLateResult } = options
+  const { run, maxItems, maxBatches = 1, linger, comesNext, timeLimitMs, onLateResult } = options
   let queue: Waiting<Item, Result>[] = []
   let inFlight = 0
   let isGathering = false
+  /** When a result came last, late ones included. */
+  let lastResultMs = -Infinity
 
   /** Items that arrived together start their time limits now: until here the event loop was busy reading them. */
   function startFirst(): void {
@@ -102,19 +131,16 @@ export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result
     // One time limit per batch, set by its oldest item, so that a call that hangs does not delay the next batch.
     const endLimit = startTimeLimit(Math.max(1, timeLimitMs - (performance.now() - oldest.queuedAtMs)), () => {
       overdue = true
-      for (const waiting of batch) waiting.reject(timeLimitError())
-      queue = rejectHopeless(queue, options)
+      const error = limitError(options, oldest.queuedAtMs, lastResultMs)
+      for (const waiting of batch) waiting.reject(error)
+      queue = rejectHopeless(queue, timeLimitMs, error)
       proceed()
     })
     run(batch.map(waiting => waiting.item)).then(
       results => {
         endLimit()
-        for (let i = 0; i < batch.length; i++) {
-          const waiting = batch[i] as Waiting<Item, Result>
-          const result = results[i] as Result
-          if (overdue) onLateResult?.(waiting.item, result)
-          else waiting.resolve(result)
-        }
+        lastResultMs = performance.now()
+        handOut(batch, results, onLateResult, overdue)
         if (!overdue) proceed()
       },
       error => {

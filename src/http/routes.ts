@@ -10,6 +10,7 @@ import { createFreeAnswers, type FreeAnswersOptions } from './free-answers.ts'
 import { createEntrance, type Incoming } from './incoming.ts'
 import { methodOf, methodsOf, notFound, readPath, TARGETS } from './paths.ts'
 import { leaveBody } from './read-body.ts'
+import { hasReadableAddress, urlOf } from './request-address.ts'
 import { createCors, respond } from './respond.ts'
 
 /** `read-body.ts` reads bodies, after the request is admitted. */
@@ -28,7 +29,7 @@ export function createHttp({ controllers = [], ...options }: HttpOptions) {
 
   /** Answers a path that is not listed: another spelling of one, or an unknown path. */
   function answerElsewhere(incoming: Incoming): Response | Promise<Response> {
-    const { pathname } = new URL(incoming.request.url)
+    const { pathname } = urlOf(incoming.request)
     const target = readPath(pathname)
     return target ? answer(incoming, target) : answerError(notFound(pathname), incoming)
   }
@@ -47,12 +48,15 @@ export function createHttp({ controllers = [], ...options }: HttpOptions) {
   // Before the hooks below, which must not apply to controllers.
   for (const controller of controllers) bare.use(controller)
   const app = bare
-    .onRequest(({ request }) => (request.method === 'OPTIONS' ? answerPreflight(request) : undefined))
+    .onRequest(({ request, server }) => {
+      if (!hasReadableAddress(request)) return answerError(refuse('addressMalformed'), { request, server })
+      return request.method === 'OPTIONS' ? answerPreflight(request) : undefined
+    })
     // Elysia prepares the properties that a handler destructures: naming the whole context would parse it for nothing.
     .all('/*', ({ request, server }) => answerElsewhere({ request, server }), NO_PARSING)
     .onError(({ code, error, request, server }) => {
       const incoming = { request, server }
-      return answerError(code === 'NOT_FOUND' ? notFound(new URL(request.url).pathname) : error, incoming)
+      return answerError(code === 'NOT_FOUND' ? notFound(urlOf(request).pathname) : error, incoming)
     })
   for (const [path, target] of Object.entries(TARGETS)) {
     const handler = ({ request, server }: Incoming) => answer({ request, server }, target)

@@ -140,7 +140,7 @@ export const BAD_FRAMING: HostileRequest[] = [
   { name: 'two equal lengths', send: framed(`${LENGTH}\r\n${LENGTH}`), statuses: [200] },
   { name: 'a body shorter than the next request', send: framed('Content-Length: 5'), statuses: [400], ...refusedByBun },
   { name: 'HTTP/1.0', send: write({ version: 'HTTP/1.0' }), statuses: [200] },
-  { name: 'two hosts', send: write({ headers: [`Host: ${MARKER}`] }), statuses: [200] },
+  { name: 'two hosts', send: write({ headers: [`Host: ${MARKER}`] }), statuses: [400] },
   { name: 'a host of one letter', send: write({ host: 'Host: x' }), statuses: [200] },
   {
     name: 'an absolute address',

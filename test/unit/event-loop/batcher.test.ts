@@ -101,6 +101,22 @@ test('what waited for a busy event loop is asked for all the same', async () => 
   expect(asked).toEqual([1, 2])
 })
 
+test('a limit that ends tells a queue that moves from one that stands', async () => {
+  const replies: (() => void)[] = []
+  const add = createBatcher<number, number>({
+    run: items => new Promise(resolve => void replies.push(() => resolve(items))),
+    maxItems: 1,
+    timeLimitMs: 100,
+    timeLimitError: isBusy => new Error(isBusy ? 'busy' : 'gone'),
+  })
+  const standing = add(1).catch(String)
+  expect(await standing).toBe('Error: gone')
+  const moving = [add(2), add(3)].map(each => each.catch(String))
+  while (replies.length < 2) await Bun.sleep(1)
+  replies[1]?.()
+  expect(await Promise.all(moving)).toEqual([2, 'Error: busy'])
+})
+
 test('what nobody waits for lingers for more, unless a batch is full', async () => {
   let lingering = Promise.withResolvers<void>()
   const batches: (readonly number[])[] = []
