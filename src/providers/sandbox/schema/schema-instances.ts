@@ -18,10 +18,10 @@ export interface SchemaInstances {
   write(schema: unknown, param: string, mustBeObject?: boolean): Promise<string>
 }
 
-export function createSchemaInstances(timeLimitMs = TIME_LIMIT_MS): SchemaInstances {
+export function createSchemaInstances(timeLimitMs = TIME_LIMIT_MS, patience?: number): SchemaInstances {
   /** By schema, because clients send the same ones again and again. */
   const known = new LRUCache<string, string>({ maxSize: REMEMBERED_CHARS, sizeCalculation: text => text.length + 128 })
-  const queue = new SchemaQueue(timeLimitMs)
+  const queue = new SchemaQueue(timeLimitMs, patience)
 
   return {
     async write(schema, param, mustBeObject = false) {

@@ -17,6 +17,7 @@ interface Waiting {
 
 export class SchemaQueue {
   readonly #timeLimitMs: number
+  readonly #patience: number
   readonly #waiting: Waiting[] = []
   #worker: Worker | null = null
   #isReady = false
@@ -25,8 +26,9 @@ export class SchemaQueue {
   #thread: number | null = null
 
   /** `timeLimitMs` is the processor time for each schema. */
-  constructor(timeLimitMs: number) {
+  constructor(timeLimitMs: number, patience = PATIENCE) {
     this.#timeLimitMs = timeLimitMs
+    this.#patience = patience
   }
 
   /**
@@ -47,7 +49,7 @@ export class SchemaQueue {
     const next = this.#waiting.shift()
     if (next === undefined) return
     const startedMs = threadTimeMs(this.#thread)
-    const expire = () => this.#expire(next, startedMs, PATIENCE)
+    const expire = () => this.#expire(next, startedMs, this.#patience)
     this.#busy = { with: next, timer: setTimeout(expire, this.#timeLimitMs) }
     this.#worker.postMessage(next.job)
   }

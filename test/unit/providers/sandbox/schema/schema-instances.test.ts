@@ -5,7 +5,8 @@ import { createSchemaInstances } from '../../../../../src/providers/sandbox/sche
 import { integer, object, text } from './schema-corpus.ts'
 
 const PARAM = 'tools[0].function.parameters'
-const { write } = createSchemaInstances()
+/** However busy the machine is. */
+const { write } = createSchemaInstances(undefined, 10_000)
 
 async function refusalOf(schema: unknown): Promise<ProxyError> {
   const outcome = await write(schema, PARAM).catch((error: unknown) => error)
