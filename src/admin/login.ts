@@ -30,9 +30,12 @@ interface Browser {
 
 /** Each hash takes 64 MiB, and most of a core for a tenth of a second. */
 const HASHES_AT_ONCE = 2
+/** They wait some five seconds. */
+const MOST_WAITING = 100
+const tickets = createTickets(HASHES_AT_ONCE, MOST_WAITING)
 
 export function hashPassword(password: string): Promise<string> {
-  return Bun.password.hash(password, { algorithm: 'argon2id' })
+  return tickets(() => Bun.password.hash(password, { algorithm: 'argon2id' }))
 }
 
 /**
@@ -42,24 +45,25 @@ export function hashPassword(password: string): Promise<string> {
 let decoy: Promise<string> | null = null
 
 export function createLogin(database: Database): Login {
-  const tickets = createTickets(HASHES_AT_ONCE)
-
   async function verify(email: string, password: string, address: string): Promise<void> {
     const origin = addressPrefix(address)
-    const waitSeconds = await countLoginAttempt(database, email, origin)
-    if (waitSeconds > 0) throw tooMany(waitSeconds)
     const known = await findPasswordHash(database, email)
     decoy ??= hashPassword(makeSessionToken())
     const hash = known ?? (await decoy)
-    const fits = await tickets(() => Bun.password.verify(password, hash))
-    if (fits && known !== null) return
-    await noteFailedLogin(database, email, origin)
-    throw refuse('wrongPassword')
+    await tickets(async () => {
+      // Only failures count, so it is asked when the password's turn has come: of many at once, few are tried.
+      const waitSeconds = await countLoginAttempt(database, email, origin, 0)
+      if (waitSeconds > 0) throw tooMany(waitSeconds)
+      if ((await Bun.password.verify(password, hash)) && known !== null) return
+      await noteFailedLogin(database, email, origin)
+      throw refuse('wrongPassword')
+    })
   }
 
   async function open(email: string, { address, userAgent }: Browser): Promise<string> {
     const token = makeSessionToken()
-    await openSession(database, { email, tokenHash: hashToken(token), address, userAgent })
+    const origin = addressPrefix(address)
+    await openSession(database, email, { tokenHash: hashToken(token), address, userAgent, origin })
     return token
   }
 
@@ -70,10 +74,10 @@ export function createLogin(database: Database): Login {
       return open(email, browser)
     },
     async acceptInvitation(invitation, password, browser) {
-      const waitSeconds = await countLoginAttempt(database, 'invitation', addressPrefix(browser.address))
+      const waitSeconds = await countLoginAttempt(database, 'invitation', addressPrefix(browser.address), 1)
       const invited = waitSeconds > 0 ? null : await findInvitation(database, invitation)
       if (waitSeconds > 0 && invited === null) throw tooMany(waitSeconds)
-      const hash = invited === null ? '' : await tickets(() => hashPassword(password))
+      const hash = invited === null ? '' : await hashPassword(password)
       // Raises when the invitation was used or has expired meanwhile, or never existed.
       await acceptInvitation(database, invitation, hash)
       return open(invited?.email ?? '', browser)

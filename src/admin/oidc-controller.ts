@@ -3,7 +3,8 @@
 import type { OidcConfig } from '../config.ts'
 import { addressPrefix } from '../http/client.ts'
 import { urlOf } from '../http/request-address.ts'
-import { countLoginAttempt, logInByEmail } from '../postgres/admin/callers.ts'
+import { countLoginAttempt, logInByIdentity } from '../postgres/admin/callers.ts'
+import { sqlStateOf } from '../postgres/database.ts'
 import { describeCause } from '../telemetry/describe-cause.ts'
 import { type AdminOptions, openController } from './controller.ts'
 import { notFound } from './ids.ts'
@@ -19,6 +20,8 @@ const CALLBACK = `${PREFIX}/oidc/callback`
 const SECURE_COOKIE = '__Host-model_proxy_oidc'
 const LOOPBACK_COOKIE = 'model_proxy_oidc'
 const ATTEMPT_SECONDS = 600
+/** The address belongs to another person at the provider. */
+const NO_DATA_FOUND = 'P0002'
 const VALUE = /^[\w-]{20,128}$/
 
 /** `config` is null when no provider is configured. */
@@ -63,8 +66,9 @@ export function createOidcController(options: AdminOptions, config: OidcConfig |
       const attempt = readAttempt(request, isHttps(request, trustedProxies) ? SECURE_COOKIE : LOOPBACK_COOKIE)
       const forget = attemptCookie(request, null)
       if (attempt === null) return redirect('/dashboard?login=expired', forget)
+      const origin = addressPrefix(address)
       // Each callback causes a token request to the provider. The limit is by address, because the account is not known yet.
-      if ((await countLoginAttempt(database, `oidc ${attempt.state}`, addressPrefix(address))) > 0) {
+      if ((await countLoginAttempt(database, `oidc ${attempt.state}`, origin, 1)) > 0) {
         return redirect('/dashboard?login=throttled', forget)
       }
       const returned = callbackOf(request)
@@ -73,7 +77,15 @@ export function createOidcController(options: AdminOptions, config: OidcConfig |
       if ('refused' in outcome) return redirect(`/dashboard?login=${outcome.refused}`, forget)
       const token = makeSessionToken()
       const userAgent = request.headers.get('user-agent') ?? ''
-      await logInByEmail(database, { email: outcome.email, tokenHash: hashToken(token), address, userAgent })
+      const session = { tokenHash: hashToken(token), address, userAgent, origin }
+      const isKnown = await logInByIdentity(database, outcome.identity, session).then(
+        () => true,
+        error => {
+          if (sqlStateOf(error) === NO_DATA_FOUND) return false
+          throw error
+        },
+      )
+      if (!isKnown) return redirect('/dashboard?login=outside', forget)
       return redirect('/dashboard', sessionCookie(request, token, trustedProxies), forget)
     })
 }

@@ -1,6 +1,10 @@
-/** Login with an OpenID Connect provider: authorization code flow with PKCE. The provider must have verified the e-mail address. */
+/**
+ * Login with an OpenID Connect provider: authorization code flow with PKCE. The ID token's signature is checked, and the provider must have
+ * verified the e-mail address.
+ */
 import type { Configuration } from 'openid-client'
 import type { OidcConfig } from '../config.ts'
+import type { Identity } from '../postgres/admin/callers.ts'
 import { describeCause } from '../telemetry/describe-cause.ts'
 import type { Log } from '../telemetry/log.ts'
 
@@ -19,20 +23,22 @@ export interface Oidc {
   finish(returned: URL, attempt: OidcAttempt): Promise<OidcOutcome>
 }
 
-/** `unverified`: the provider has no verified e-mail address of the user. `refused`: it did not confirm the login. */
-export type OidcOutcome = { email: string } | { refused: 'unverified' | 'refused' }
+/**
+ * `unverified`: the provider has no verified e-mail address of the user. `outside`: the address or the groups are none that may log in.
+ * `refused`: the provider did not confirm the login.
+ */
+export type OidcOutcome = { identity: Identity } | { refused: 'unverified' | 'outside' | 'refused' }
 
-const SCOPE = 'openid email'
 const TIME_LIMIT_SECONDS = 10
 
 /** Imported on first use: most installations have no provider. */
 const library = () => import('openid-client')
 
 async function discover({ issuer, clientId, clientSecret }: OidcConfig): Promise<Configuration> {
-  const { allowInsecureRequests, discovery } = await library()
+  const { allowInsecureRequests, discovery, enableNonRepudiationChecks } = await library()
   const server = new URL(issuer)
   // The configuration allows http on loopback only.
-  const execute = server.protocol === 'http:' ? [allowInsecureRequests] : []
+  const execute = [enableNonRepudiationChecks, ...(server.protocol === 'http:' ? [allowInsecureRequests] : [])]
   return discovery(server, clientId, clientSecret ?? undefined, undefined, { execute, timeout: TIME_LIMIT_SECONDS })
 }
 
@@ -55,7 +61,7 @@ export function createOidc(config: OidcConfig, log: Log): Oidc {
       const attempt = { state: randomState(), nonce: randomNonce(), verifier: randomPKCECodeVerifier() }
       const location = buildAuthorizationUrl(await provider(), {
         redirect_uri: callback.href,
-        scope: SCOPE,
+        scope: config.scopes,
         state: attempt.state,
         nonce: attempt.nonce,
         code_challenge: await calculatePKCECodeChallenge(attempt.verifier),
@@ -76,14 +82,30 @@ export function createOidc(config: OidcConfig, log: Log): Oidc {
         })
         const claims = tokens.claims()
         if (!claims) return { refused: 'refused' }
-        // Some providers put the address into the user info only, not into the token.
-        const profile = claims.email ? claims : await fetchUserInfo(configuration, tokens.access_token, claims.sub)
-        const isVerified = profile.email_verified === true && typeof profile.email === 'string'
-        return isVerified ? { email: String(profile.email) } : { refused: 'unverified' }
+        // Some providers put the address, or the groups, into the user info only, not into the token.
+        const isWhole = claims.email !== undefined && (config.groupRoles === null || config.groupsClaim in claims)
+        const told = isWhole ? claims : await fetchUserInfo(configuration, tokens.access_token, claims.sub)
+        const { email, email_verified: isVerified } = { ...told, ...claims }
+        if (isVerified !== true || typeof email !== 'string') return { refused: 'unverified' }
+        const role = roleOf({ ...told, ...claims }[config.groupsClaim], config)
+        if (role === undefined || !isInside(email, config)) return { refused: 'outside' }
+        return { identity: { issuer: config.issuer, subject: claims.sub, email, role } }
       } catch (error) {
         log.warn({ cause: describeCause(error) }, 'a login by OpenID Connect failed')
         return { refused: 'refused' }
       }
     },
   }
+}
+
+function isInside(email: string, { allowedDomains }: OidcConfig): boolean {
+  return allowedDomains?.includes(email.slice(email.lastIndexOf('@') + 1).toLowerCase()) ?? true
+}
+
+/** Null where groups decide nothing; undefined for a person in none of the groups. */
+function roleOf(claim: unknown, { groupRoles }: OidcConfig): Identity['role'] | undefined {
+  if (groupRoles === null) return null
+  const groups = Array.isArray(claim) ? claim : [claim]
+  const roles = groups.map(group => groupRoles.get(String(group)))
+  return roles.includes('owner') ? 'owner' : roles.find(role => role !== undefined)
 }

@@ -73,7 +73,10 @@ export function createSessionController(options: AdminOptions) {
       '/password',
       async ({ caller, address, body }) => {
         await login.verify(caller.email, body.password, address)
-        await setPassword(database, caller.actor, { new_hash: await hashPassword(body.new_password) })
+        await setPassword(database, caller.actor, {
+          new_hash: await hashPassword(body.new_password),
+          kept_session: caller.sessionToken && hashToken(caller.sessionToken),
+        })
         return { object: 'user.password_changed' as const }
       },
       { body: t.Object({ password: t.String({ maxLength: 200 }), new_password: newPassword }, strict) },

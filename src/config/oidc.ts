@@ -5,8 +5,16 @@ export interface OidcConfig {
   issuer: string
   clientId: string
   clientSecret: string | null
+  /** Whose addresses may become users; null for all. */
+  allowedDomains: readonly string[] | null
+  scopes: string
+  /** The claim that lists a person's groups. */
+  groupsClaim: string
+  /** Roles by group; null where groups decide nothing. */
+  groupRoles: ReadonlyMap<string, 'owner' | 'reader'> | null
 }
 
+const DOMAIN = /^[a-z\d-]+(\.[a-z\d-]+)+$/
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/
 
 export function readOidc(read: Settings, problems: string[]): OidcConfig | null {
@@ -23,7 +31,49 @@ export function readOidc(read: Settings, problems: string[]): OidcConfig | null 
     problems.push('OIDC_CLIENT_ID must be set where OIDC_ISSUER is. Example: OIDC_CLIENT_ID=model-proxy')
     return null
   }
-  return { issuer, clientId, clientSecret }
+  const scopes = read.optionalText('OIDC_SCOPES') ?? 'openid email'
+  if (!scopes.split(' ').includes('openid')) {
+    problems.push('OIDC_SCOPES must be scopes with openid among them. Example: OIDC_SCOPES=openid email groups')
+  }
+  return {
+    issuer,
+    clientId,
+    clientSecret,
+    allowedDomains: readDomains(read, problems),
+    scopes,
+    groupsClaim: read.optionalText('OIDC_GROUPS_CLAIM') ?? 'groups',
+    groupRoles: readGroupRoles(read, problems),
+  }
+}
+
+function readDomains(read: Settings, problems: string[]): string[] | null {
+  const domains = splitList(read.optionalText('OIDC_ALLOWED_DOMAINS'))?.map(domain => domain.toLowerCase()) ?? null
+  if (domains?.some(domain => !DOMAIN.test(domain))) {
+    problems.push(
+      'OIDC_ALLOWED_DOMAINS must be domains of e-mail addresses, separated by commas. Example: OIDC_ALLOWED_DOMAINS=example.com,example.org',
+    )
+  }
+  return domains
+}
+
+function readGroupRoles(read: Settings, problems: string[]): Map<string, 'owner' | 'reader'> | null {
+  const pairs = splitList(read.optionalText('OIDC_GROUP_ROLES'))?.map(pair => {
+    const at = pair.lastIndexOf('=')
+    return { group: pair.slice(0, at), role: pair.slice(at + 1) }
+  })
+  if (!pairs) return null
+  const roles = new Map<string, 'owner' | 'reader'>()
+  for (const { group, role } of pairs) if (role === 'owner' || role === 'reader') roles.set(group, role)
+  if (roles.size !== pairs.length || roles.has('')) {
+    problems.push(
+      'OIDC_GROUP_ROLES must be groups with the role owner or reader each. Example: OIDC_GROUP_ROLES=platform=owner,engineers=reader',
+    )
+  }
+  return roles
+}
+
+function splitList(text: string | null): string[] | null {
+  return text === null ? null : text.split(',').map(item => item.trim())
 }
 
 function isSafe(issuer: string): boolean {

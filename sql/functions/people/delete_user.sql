@@ -7,17 +7,16 @@ declare
     gone text;
 begin
     perform require_administrator();
-    perform 1 from users u where u.role = 'owner' order by u.id for update;
+    if not can_lose_role(of_user, null) then
+        raise exception 'user_% is the last administrator who can log in: make another one first', of_user
+            using errcode = 'object_not_in_prerequisite_state';
+    end if;
     delete from users u where u.id = of_user returning u.email into gone;
     if gone is null then
         raise exception 'user user_% does not exist', of_user using errcode = 'no_data_found';
-    end if;
-    if not exists (select 1 from users u where u.role = 'owner') then
-        raise exception 'user_% is the last administrator: make another one first', of_user
-            using errcode = 'object_not_in_prerequisite_state';
     end if;
     perform audit('user.deleted', null, 'user_' || of_user, jsonb_build_object('email', gone));
 end;
 $$;
 
-comment on function delete_user(bigint) is 'Deletes a user, with memberships, sessions and admin keys. Takes an administrator; the last administrator cannot be deleted.';
+comment on function delete_user(bigint) is 'Deletes a user, with memberships, sessions and admin keys. Takes an administrator; the last administrator who can log in cannot be deleted.';

@@ -4,10 +4,11 @@ volatile
 set search_path = public, pg_temp
 as $$
 begin
+    perform count_login_attempt(of_email, client_address, 1);
     perform set_config('model_proxy.actor', left(lower(btrim(of_email)), 254), true);
     perform set_config('model_proxy.address', client_address, true);
     perform audit('login.failed', null, 'login');
 end;
 $$;
 
-comment on function note_failed_login(text, text) is 'Records a refused login in the audit log.';
+comment on function note_failed_login(text, text) is 'Counts a refused login, and records it in the audit log. The address is what limits count by.';

@@ -1,4 +1,4 @@
-create or replace function set_password(new_hash text) returns void
+create or replace function set_password(new_hash text, kept_session text) returns void
 language plpgsql
 volatile
 set search_path = public, pg_temp
@@ -8,8 +8,9 @@ begin
     if not found then
         raise exception 'only a user has a password' using errcode = 'no_data_found';
     end if;
+    delete from sessions s where s.user_id = current_user_id() and s.token_hash is distinct from decode(kept_session, 'hex');
     perform audit('user.updated', null, 'user_' || current_user_id(), '{"password": "changed"}');
 end;
 $$;
 
-comment on function set_password(text) is 'Replaces the current user''s password hash.';
+comment on function set_password(text, text) is 'Replaces the current user''s password hash, and ends all sessions but the one with this cookie''s hash, if any.';

@@ -9,17 +9,16 @@ begin
         raise exception 'role % does not exist; roles are: owner, reader', quote_for_message(user_role)
             using errcode = 'invalid_parameter_value';
     end if;
-    perform 1 from users u where u.role = 'owner' order by u.id for update;
+    if not can_lose_role(of_user, user_role) then
+        raise exception 'user_% is the last administrator who can log in: make another one first', of_user
+            using errcode = 'object_not_in_prerequisite_state';
+    end if;
     update users u set role = user_role where u.id = of_user;
     if not found then
         raise exception 'user user_% does not exist', of_user using errcode = 'no_data_found';
-    end if;
-    if not exists (select 1 from users u where u.role = 'owner') then
-        raise exception 'user_% is the last administrator: make another one first', of_user
-            using errcode = 'object_not_in_prerequisite_state';
     end if;
     perform audit('user.updated', null, 'user_' || of_user, jsonb_build_object('role', user_role));
 end;
 $$;
 
-comment on function set_user_role(bigint, text) is 'Makes a user an administrator (owner) or an ordinary user (reader). Takes an administrator; the last administrator cannot be demoted.';
+comment on function set_user_role(bigint, text) is 'Makes a user an administrator (owner) or an ordinary user (reader). Takes an administrator; the last administrator who can log in cannot be demoted.';

@@ -8,7 +8,8 @@ as $$
     delete from refusals_hourly r where r.hour < current_month() - interval '13 months';
     delete from sessions s where s.expires_at < now();
     delete from invitations i where i.expires_at < now();
-    delete from login_attempts l where l.first_at < now() - interval '1 hour';
+    delete from login_attempts l
+    where l.first_at < now() - case when l.subject like 'known:%' then interval '30 days' else interval '1 hour' end;
 $$;
 
 comment on function maintain_dashboard() is 'Deletes outdated rows: sums after 13 months, expired sessions and invitations, old login attempts.';

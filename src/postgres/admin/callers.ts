@@ -25,10 +25,15 @@ export async function admitAdminKey(database: Database, keyHash: string): Promis
   return (await database.call<AdminKeyHolder>('select * from admit_admin_key($1::text)', [keyHash]))[0] ?? null
 }
 
-/** Seconds until this account, or this address, may try to log in again; 0 for now. */
-export async function countLoginAttempt(database: Database, email: string, address: string): Promise<number> {
-  const text = 'select count_login_attempt($1::text, $2::text) as seconds'
-  return (await database.call<{ seconds: number }>(text, [email, address]))[0]?.seconds ?? 0
+/** Seconds until this account, or this address, may try to log in again; 0 for now. `attempts` are counted first, if any. */
+export async function countLoginAttempt(
+  database: Database,
+  email: string,
+  origin: string,
+  attempts: 0 | 1,
+): Promise<number> {
+  const text = 'select count_login_attempt($1::text, $2::text, $3::integer) as seconds'
+  return (await database.call<{ seconds: number }>(text, [email, origin, attempts]))[0]?.seconds ?? 0
 }
 
 export async function findPasswordHash(database: Database, email: string): Promise<string | null> {
@@ -37,35 +42,41 @@ export async function findPasswordHash(database: Database, email: string): Promi
 }
 
 export interface NewSession {
-  email: string
   tokenHash: string
   address: string
+  /** The address that limits count by. */
+  origin: string
   userAgent: string
 }
 
 export async function openSession(
   database: Database,
-  { email, tokenHash, address, userAgent }: NewSession,
+  email: string,
+  { tokenHash, address, userAgent, origin }: NewSession,
 ): Promise<void> {
-  await database.call('select open_session($1::text, $2::text, $3::text, $4::text)', [
-    email,
-    tokenHash,
-    address,
-    userAgent,
-  ])
+  const values = [email, tokenHash, address, userAgent, origin]
+  await database.call('select open_session($1::text, $2::text, $3::text, $4::text, $5::text)', values)
 }
 
-/** Logs in a user whom an identity provider has authenticated. */
-export async function logInByEmail(
+/** A person whom an identity provider has authenticated. */
+export interface Identity {
+  issuer: string
+  subject: string
+  /** Verified by the provider. */
+  email: string
+  /** From the person's groups; null to leave it. */
+  role: 'owner' | 'reader' | null
+}
+
+export async function logInByIdentity(
   database: Database,
-  { email, tokenHash, address, userAgent }: NewSession,
+  { issuer, subject, email, role }: Identity,
+  { tokenHash, address, userAgent, origin }: NewSession,
 ): Promise<void> {
-  await database.call('select log_in_by_email($1::text, $2::text, $3::text, $4::text)', [
-    email,
-    tokenHash,
-    address,
-    userAgent,
-  ])
+  const values = [issuer, subject, email, role, tokenHash, address, userAgent, origin]
+  const text =
+    'select log_in_by_identity($1::text, $2::text, $3::text, $4::text, $5::text, $6::text, $7::text, $8::text)'
+  await database.call(text, values)
 }
 
 export async function noteFailedLogin(database: Database, email: string, address: string): Promise<void> {

@@ -22,7 +22,11 @@ export const setUserRole = defineChange<{ of_user: number; user_role: string }>(
   user_role: 'text',
 })
 export const deleteUser = defineChange<{ of_user: number }>('delete_user', { of_user: 'bigint' })
-export const setPassword = defineChange<{ new_hash: string }>('set_password', { new_hash: 'text' })
+/** Ends all sessions but the kept one: a hex SHA-256 of its cookie, or null. */
+export const setPassword = defineChange<{ new_hash: string; kept_session: string | null }>('set_password', {
+  new_hash: 'text',
+  kept_session: 'text',
+})
 export const closeSession = defineChange<{ token_hash: string }>('close_session', { token_hash: 'text' })
 export const closeSessions = defineChange<Record<never, never>, { result: number }>('close_sessions', {})
 

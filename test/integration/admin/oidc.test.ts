@@ -8,15 +8,21 @@ import { addUser, rootOf, send } from './people.ts'
 
 const CLIENT = { id: 'model-proxy', secret: 'a-secret-of-the-client' }
 
+/** What the provider says of people, where it is not by their names. */
+const PEOPLE: Record<string, { email?: string; groups?: string[] }> = {}
+
 /** A real provider: a login as `name` is name@example.org; names that begin with `new-` have an unverified address. */
 function startProvider(server: Server, callback: string): string {
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   const provider = new Provider(issuer, {
     clients: [{ client_id: CLIENT.id, client_secret: CLIENT.secret, redirect_uris: [callback] }],
-    claims: { openid: ['sub'], email: ['email', 'email_verified'] },
+    claims: { openid: ['sub'], email: ['email', 'email_verified'], groups: ['groups'] },
     findAccount: (_: unknown, name: string) => ({
       accountId: name,
-      claims: () => ({ sub: name, email: `${name}@Example.org`, email_verified: !name.startsWith('new-') }),
+      claims: () => {
+        const { email = `${name}@Example.org`, groups = [] } = PEOPLE[name] ?? {}
+        return { sub: name, email, email_verified: !name.startsWith('new-'), groups }
+      },
     }),
     cookies: { keys: ['a key for the cookies of a test'] },
     features: { devInteractions: { enabled: true } },
@@ -50,6 +56,22 @@ function openJar() {
   }
 }
 
+/** The whole way to the provider and back; returns the last answer of the proxy, and the browser. */
+async function logInAt(proxy: TestProxy, name: string) {
+  const visit = openJar()
+  let at = `${rootOf(proxy)}/dashboard/api/oidc`
+  let response = await visit(at)
+  for (let step = 0; step < 15 && response.status >= 300 && response.status < 400; step++) {
+    at = new URL(response.headers.get('location') ?? '', at).href
+    if (at.includes('/oidc/callback')) return { returned: at, response: await visit(at), visit }
+    response = await visit(at)
+    if (response.status !== 200) continue
+    const prompt = /name="prompt" value="(\w+)"/.exec(await response.text())?.[1] ?? ''
+    response = await visit(at, { prompt, ...(prompt === 'login' && { login: name, password: 'any' }) })
+  }
+  throw new Error(`The provider did not send the browser back: ${response.status} at ${at}`)
+}
+
 describeBackends('a login by OpenID Connect', backend => {
   const server = createServer()
   let proxy: TestProxy
@@ -70,22 +92,7 @@ describeBackends('a login by OpenID Connect', backend => {
     server.close()
   })
 
-  /** The whole way to the provider and back; returns the last answer of the proxy, and the browser. */
-  async function logInAs(name: string) {
-    const visit = openJar()
-    let at = `${rootOf(proxy)}/dashboard/api/oidc`
-    let response = await visit(at)
-    for (let step = 0; step < 15 && response.status >= 300 && response.status < 400; step++) {
-      at = new URL(response.headers.get('location') ?? '', at).href
-      if (at.includes('/oidc/callback')) return { returned: at, response: await visit(at), visit }
-      response = await visit(at)
-      if (response.status !== 200) continue
-      const prompt = /name="prompt" value="(\w+)"/.exec(await response.text())?.[1] ?? ''
-      response = await visit(at, { prompt, ...(prompt === 'login' && { login: name, password: 'any' }) })
-    }
-    throw new Error(`The provider did not send the browser back: ${response.status} at ${at}`)
-  }
-
+  const logInAs = (name: string) => logInAt(proxy, name)
   const sessionOf = async (visit: ReturnType<typeof openJar>) =>
     (await visit(`${rootOf(proxy)}/dashboard/api/session`)).json()
 
@@ -139,6 +146,16 @@ describeBackends('a login by OpenID Connect', backend => {
     await proxy.query('delete from login_attempts')
   })
 
+  test('knows a person by the provider’s id, whatever address they have', async () => {
+    await logInAs('mary')
+    PEOPLE.mary = { email: 'mary.new@example.org' }
+    const { visit } = await logInAs('mary')
+    expect(await sessionOf(visit)).toMatchObject({ user: { email: 'mary@example.org' } })
+    PEOPLE.imposter = { email: 'mary@example.org' }
+    const { response } = await logInAs('imposter')
+    expect(response.headers.get('location')).toBe('/dashboard?login=outside')
+  })
+
   test('ends where it began: in the same browser, once, with the state it was begun with', async () => {
     const { returned, visit } = await logInAs('linus')
     const elsewhere = await openJar()(returned)
@@ -147,6 +164,48 @@ describeBackends('a login by OpenID Connect', backend => {
     const other = openJar()
     await other(`${rootOf(proxy)}/dashboard/api/oidc`)
     expect((await other(returned)).headers.get('location')).toBe('/dashboard?login=refused')
+  })
+})
+
+describeBackends('a login limited by domain and groups', backend => {
+  const server = createServer()
+  let proxy: TestProxy
+
+  beforeAll(async () => {
+    await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+    proxy = await startProxy({
+      dashboard: true,
+      stores: await backend.open(),
+      environment: {
+        OIDC_ISSUER: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+        OIDC_CLIENT_ID: CLIENT.id,
+        OIDC_CLIENT_SECRET: CLIENT.secret,
+        OIDC_ALLOWED_DOMAINS: 'example.org',
+        OIDC_SCOPES: 'openid email groups',
+        OIDC_GROUP_ROLES: 'platform=owner,engineers=reader',
+      },
+    })
+    startProvider(server, `${rootOf(proxy)}/dashboard/api/oidc/callback`)
+    await addUser(proxy, 'first@example.org', 'owner')
+  })
+  afterAll(async () => {
+    await proxy.stop()
+    server.closeAllConnections()
+    server.close()
+  })
+
+  test.each([
+    ['an owner', 'olga', { groups: ['engineers', 'platform'] }, 'owner'],
+    ['a reader', 'rita', { groups: ['engineers'] }, 'reader'],
+    ['nobody', 'nora', { groups: ['sales'] }, null],
+    ['somebody from elsewhere', 'eve', { email: 'eve@example.org.evil.example', groups: ['platform'] }, null],
+    ['an owner no more', 'olga', { groups: ['engineers'] }, 'reader'],
+  ])('%s', async (_, name, person, role) => {
+    PEOPLE[name] = person
+    const { response, visit } = await logInAt(proxy, name)
+    const session = (await (await visit(`${rootOf(proxy)}/dashboard/api/session`)).json()) as { user: { role: string } }
+    if (role === null) expect(response.headers.get('location')).toBe('/dashboard?login=outside')
+    else expect(session.user.role).toBe(role)
   })
 })
 

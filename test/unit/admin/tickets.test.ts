@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { createTickets } from '../../../src/admin/tickets.ts'
 
 test('no more than so many run at once, and all get their turn, in order', async () => {
-  const tickets = createTickets(2)
+  const tickets = createTickets(2, 10)
   let running = 0
   let most = 0
   const done: number[] = []
@@ -20,9 +20,18 @@ test('no more than so many run at once, and all get their turn, in order', async
 })
 
 test('one that fails passes its turn on', async () => {
-  const tickets = createTickets(1)
+  const tickets = createTickets(1, 10)
   const failing = tickets(() => Promise.reject(new Error('broken')))
   const next = tickets(() => Promise.resolve('next'))
   await expect(failing).rejects.toThrow('broken')
   expect(await next).toBe('next')
+})
+
+test('too many are refused', async () => {
+  const tickets = createTickets(1, 2)
+  const held = Promise.withResolvers<void>()
+  const three = Array.from({ length: 3 }, () => tickets(() => held.promise))
+  await expect(tickets(() => Promise.resolve())).rejects.toMatchObject({ status: 503 })
+  held.resolve()
+  await Promise.all(three)
 })

@@ -40,6 +40,7 @@ export function Mark() {
 /** Messages for the error codes that a failed login with the OpenID provider puts in the URL. */
 const PROBLEMS: Record<string, string> = {
   unverified: 'Your provider has not verified your e-mail address. Have it verified there, then try again.',
+  outside: 'Your provider’s account may not log in here. Ask an administrator.',
   refused: 'Your provider did not confirm the login. Try again.',
   expired: 'The login took too long, or was started in another browser. Try again.',
   throttled: 'There were too many logins from your address. Try again in a quarter of an hour.',

@@ -1,0 +1,9 @@
+create or replace function can_log_in(person users) returns boolean
+language sql
+stable
+set search_path = public, pg_temp
+as $$
+    select person.password_hash is not null or exists (select from user_identities i where i.user_id = person.id);
+$$;
+
+comment on function can_log_in(users) is 'Whether a user has a password, or has logged in with an identity provider.';

@@ -1,0 +1,47 @@
+create or replace function log_in_by_identity(
+    of_issuer text,
+    of_subject text,
+    of_email text,
+    user_role text,
+    token_hash text,
+    client_address text,
+    client_agent text,
+    origin text
+) returns bigint
+language plpgsql
+volatile
+set search_path = public, pg_temp
+as $$
+declare
+    address constant text := lower(btrim(of_email));
+    person users;
+begin
+    perform set_config('model_proxy.actor', address, true);
+    perform set_config('model_proxy.address', client_address, true);
+    -- Two first logins of one person, for example in two tabs, take turns.
+    perform pg_advisory_xact_lock(hashtext('model-proxy identity'), hashtext(of_issuer || ' ' || of_subject));
+    select u.* into person from user_identities i join users u on u.id = i.user_id
+    where i.issuer = of_issuer and i.subject = of_subject;
+    if person.id is null then
+        begin
+            perform create_user(address, coalesce(user_role, 'reader'));
+        exception
+            when unique_violation then null;
+        end;
+        select u.* into person from users u where u.email = address;
+        begin
+            insert into user_identities (issuer, subject, user_id) values (of_issuer, of_subject, person.id);
+        exception
+            when unique_violation then
+                raise exception 'this address belongs to another person at the identity provider' using errcode = 'no_data_found';
+        end;
+    end if;
+    if user_role <> person.role and can_lose_role(person.id, user_role) then
+        perform set_user_role(person.id, user_role);
+    end if;
+    return open_session(person.email, token_hash, client_address, client_agent, origin);
+end;
+$$;
+
+comment on function log_in_by_identity(text, text, text, text, text, text, text, text) is
+    'open_session() for a person whom an identity provider has authenticated: issuer and subject identify, the verified address finds or makes the user the first time only. A role, if given, becomes the user''s, unless the last administrator would lose theirs; without one, a new user becomes a reader, who sees nothing until a project or an administrator permits it. Raises no_data_found when the address is another person''s. Returns the user''s id.';

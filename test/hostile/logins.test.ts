@@ -1,0 +1,85 @@
+/** Guessed passwords, many logins at once, and administrators who lock each other out. */
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { describeBackends } from '../harness/backends.ts'
+import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { addUser, adminClient, issueAdminKey, logIn, PASSWORD, send } from '../integration/admin/people.ts'
+
+describeBackends('logins', backend => {
+  let proxy: TestProxy
+  const from = (address: string, email: string, password: string) =>
+    send(proxy, 'POST', '/dashboard/api/login', {
+      body: { email, password },
+      headers: { 'x-forwarded-for': address },
+    }).then(({ status }) => status)
+
+  beforeAll(async () => {
+    proxy = await startProxy({ dashboard: true, stores: await backend.open(), environment: { TRUST_PROXY: '1' } })
+    await addUser(proxy, 'root@example.org', 'owner')
+  })
+  afterAll(() => proxy.stop())
+
+  async function fail(times: number, address: string, email = 'root@example.org'): Promise<number[]> {
+    const statuses: number[] = []
+    for (let i = 0; i < times; i++) statuses.push(await from(address, email, 'wrong'))
+    return statuses
+  }
+
+  test('wrong passwords from one address lock out nobody at another', async () => {
+    expect(await fail(12, '192.0.2.1')).toEqual([...Array(10).fill(401), 429, 429])
+    expect(await from('192.0.2.1', 'root@example.org', PASSWORD)).toBe(429)
+    expect(await from('192.0.2.2', 'root@example.org', PASSWORD)).toBe(200)
+  })
+
+  test('an account that is tried from everywhere is open where its owner has logged in', async () => {
+    for (let i = 0; i < 11; i++) await fail(10, `198.51.100.${i}`)
+    expect(await from('203.0.113.9', 'root@example.org', PASSWORD)).toBe(429)
+    expect(await from('192.0.2.2', 'root@example.org', PASSWORD)).toBe(200)
+  })
+
+  test('one address may not try many accounts', async () => {
+    const tried = []
+    for (let i = 0; i < 32; i++) tried.push(...(await fail(1, '203.0.113.1', `user${i}@example.org`)))
+    expect(tried).toEqual([...Array(30).fill(401), 429, 429])
+  })
+
+  test('forty at once are answered', async () => {
+    const statuses = await Promise.all(
+      Array.from({ length: 40 }, () => from('192.0.2.2', 'root@example.org', PASSWORD)),
+    )
+    expect(statuses).toEqual(Array(40).fill(200))
+  })
+
+  test('forty wrong ones at once are no more than those one by one', async () => {
+    await addUser(proxy, 'guessed@example.org', 'reader')
+    const statuses = await Promise.all(Array.from({ length: 40 }, () => from('192.0.2.7', 'guessed@example.org', 'no')))
+    expect(statuses.filter(status => status === 401).length).toBeLessThanOrEqual(11)
+    expect(statuses.every(status => status === 401 || status === 429)).toBe(true)
+  })
+
+  test('a changed password ends the other sessions', async () => {
+    await addUser(proxy, 'changed@example.org', 'reader')
+    const [here, there] = [await logIn(proxy, 'changed@example.org'), await logIn(proxy, 'changed@example.org')]
+    const body = { password: PASSWORD, new_password: 'another battery staple' }
+    expect((await here.send('POST', '/dashboard/api/password', body)).status).toBe(200)
+    expect((await here.send('GET', '/dashboard/api/session')).status).toBe(200)
+    expect((await there.send('GET', '/dashboard/api/session')).status).toBe(401)
+  })
+
+  test('the last administrator is the last who can log in', async () => {
+    const admin = adminClient(proxy, await issueAdminKey(proxy, 'root@example.org'))
+    const [invited] = await proxy.query<{ id: number }>(`select create_user('invited@example.org', 'owner') as id`)
+    const [root] = await proxy.query<{ id: number }>(`select id from users where email = 'root@example.org'`)
+    const id = `user_${root?.id}`
+    await expect(admin.users.update(id, { role: 'reader' })).rejects.toMatchObject({ code: 'not_possible' })
+    await expect(admin.users.delete(id)).rejects.toMatchObject({ code: 'not_possible' })
+    await admin.users.delete(`user_${invited?.id}`)
+    const second = await addUser(proxy, 'second@example.org', 'owner')
+    const other = adminClient(proxy, await issueAdminKey(proxy, 'second@example.org'))
+    const ends = await Promise.allSettled([
+      admin.users.update(`user_${second}`, { role: 'reader' }),
+      other.users.update(id, { role: 'reader' }),
+    ])
+    expect(ends.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+    expect(await proxy.query(`select id from users where role = 'owner'`)).toHaveLength(1)
+  })
+})
