@@ -33,6 +33,7 @@ import { createParsedBodies } from './pipeline/parsed-bodies.ts'
 import { createPipeline } from './pipeline/pipeline.ts'
 import type { Stages } from './pipeline/request-context.ts'
 import type { Database } from './postgres/database.ts'
+import { readDatabaseClock } from './postgres/database-clock.ts'
 import { readEncryptionKeys } from './providers/keys/encryption-key.ts'
 import { createVault } from './providers/keys/vault.ts'
 import { createWordings } from './providers/keys/wordings.ts'
@@ -87,7 +88,8 @@ export async function createApp(options: AppOptions): Promise<App> {
   const caching = await createCaching(options, catalogue, modelRouter)
   const windows = createRateWindows(store)
   const quota = createQuota(database, windows)
-  const recorder = createUsageRecorder(database, log)
+  const [maintenance, clock] = await Promise.all([startMaintenance(database, log), readDatabaseClock(database)])
+  const recorder = createUsageRecorder(database, log, clock)
   const wordings = createWordings(createVault(() => readEncryptionKeys(config)))
   const semanticHits = createSemanticHitRecorder(database, wordings.seal, log)
   const accounting = createAccounting({ recorder, semanticHits, quota, catalogue, log })
@@ -108,12 +110,11 @@ export async function createApp(options: AppOptions): Promise<App> {
     store,
     conversations: createConversations({ database, modelRouter, largeBodies, log }),
   }
-  const maintenance = await startMaintenance(database, log)
   const connections = createConnectionRoom()
   const ownWindows = createInProcessStore()
   const refusals = createRefusals(log)
   const refusalRecorder = createRefusalRecorder(database, refusals, log)
-  const adminSetup = { config, database, store: ownWindows, refusals, log }
+  const adminSetup = { config, database: database.aside, clock, store: ownWindows, refusals, log }
   const readiness = createReadiness(createHealthCheck({ database, store, circuits: providers.circuits }))
   const http = createHttp({
     idleTimeoutSeconds,

@@ -4,6 +4,7 @@ import { openapi } from '@elysiajs/openapi'
 import { Elysia } from 'elysia'
 import type { Config } from '../config.ts'
 import type { Database } from '../postgres/database.ts'
+import type { DatabaseClock } from '../postgres/database-clock.ts'
 import { type EncryptionConfig, readEncryptionKeys } from '../providers/keys/encryption-key.ts'
 import { createVault } from '../providers/keys/vault.ts'
 import { createWordings } from '../providers/keys/wordings.ts'
@@ -35,6 +36,7 @@ export interface AdminSetup {
   config: Pick<Config, 'trustedProxies' | 'oidc'> & EncryptionConfig
   /** Already migrated. */
   database: Database
+  clock: DatabaseClock
   /** This process's own: it counts attempts with unknown keys. */
   store: Pick<FastStore, 'pass' | 'uncount'>
   refusals: Refusals
@@ -73,10 +75,11 @@ const REFUSED = {
   },
 }
 
-export function createAdmin({ config, database, store, refusals, log }: AdminSetup) {
+export function createAdmin({ config, database, clock, store, refusals, log }: AdminSetup) {
   const vault = createVault(() => readEncryptionKeys(config))
   const options: AdminOptions = {
     database,
+    clock,
     vault,
     wordings: createWordings(vault),
     trustedProxies: config.trustedProxies,

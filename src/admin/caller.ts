@@ -41,7 +41,7 @@ export async function readCaller(options: CallerOptions, request: Request, addre
 }
 
 function findSession({ database, guesses }: CallerOptions, token: string, address: string) {
-  return guesses.look(hashToken(token), address, hash => admitSession(database, hash))
+  return guesses.look(hashToken(token), address, hash => checked(admitSession(database, hash)))
 }
 
 async function readKeyHolder(
@@ -51,7 +51,7 @@ async function readKeyHolder(
 ): Promise<Caller> {
   const key = /^Bearer +(\S+)$/i.exec(authorization)?.[1] ?? ''
   const holder = ADMIN_KEY.test(key)
-    ? await guesses.look(hashToken(key), address, hash => admitAdminKey(database, hash))
+    ? await guesses.look(hashToken(key), address, hash => checked(admitAdminKey(database, hash)))
     : null
   if (holder === null) throw refuse('invalidAdminKey')
   return {
@@ -60,6 +60,13 @@ async function readKeyHolder(
     role: holder.role,
     sessionToken: null,
   }
+}
+
+/** What could not be checked is our outage, not the caller's mistake. */
+function checked<Holder>(checking: Promise<Holder>): Promise<Holder> {
+  return checking.catch(error => {
+    throw refuse('databaseUnavailable', null, error)
+  })
 }
 
 /** A change must come from the dashboard's own pages. Another site's form sends the cookie, but has neither token nor origin. */

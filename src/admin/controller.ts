@@ -8,6 +8,7 @@ import { type Arrival, respond, respondWithError } from '../http/respond.ts'
 import { decodeUtf8 } from '../json/decode-utf8.ts'
 import { measureJson } from '../large-bodies/json-size.ts'
 import type { Database } from '../postgres/database.ts'
+import type { DatabaseClock } from '../postgres/database-clock.ts'
 import type { Vault } from '../providers/keys/vault.ts'
 import type { Wordings } from '../providers/keys/wordings.ts'
 import { describeCause } from '../telemetry/describe-cause.ts'
@@ -20,7 +21,9 @@ import { refusalOf } from './sql-errors.ts'
 import { describeValidation } from './validation-error.ts'
 
 export interface AdminOptions {
+  /** Over the operators' own connections. */
   database: Database
+  clock: DatabaseClock
   /** Seals provider keys. */
   vault: Vault
   /** Decrypts the wordings of questions that a project stores. */

@@ -8,8 +8,6 @@ import { requireId } from './ids.ts'
 import { fromSeconds, oneOf, toSeconds } from './pages.ts'
 import { timeZone } from './stated.ts'
 
-/** Sums are kept for 13 months, so nothing older can be found. */
-const KEPT_SECONDS = 430 * 86_400
 const time = t.Integer({ minimum: 0, maximum: 100_000_000_000 })
 
 export function createOverviewController(options: AdminOptions) {
@@ -21,20 +19,20 @@ export function createOverviewController(options: AdminOptions) {
       if (!isTimeZone(time_zone)) throw invalidRequest('time_zone must be a name such as Europe/Vienna.', 'time_zone')
       const span = {
         of_projects: asked.project_id === undefined ? null : [requireId('proj', asked.project_id)],
-        ...keptPart(start_time, end_time),
+        from_time: fromSeconds(start_time),
+        until_time: fromSeconds(Math.max(start_time, end_time)),
       }
-      const filter = {
-        ...span,
-        width,
-        zone: time_zone,
+      const only = {
         of_model: asked.model ?? null,
         of_key: asked.api_key_id === undefined ? null : requireId('key', asked.api_key_id),
       }
+      const isNarrowed = only.of_model !== null || only.of_key !== null
       const [buckets, models, keys, latency] = await Promise.all([
-        usageOverview(database, caller.actor, filter),
-        usageShares(database, caller.actor, { ...span, share_by: 'model' }),
-        usageShares(database, caller.actor, { ...span, share_by: 'api_key' }),
-        latencyPercentiles(database, caller.actor, span),
+        usageOverview(database, caller.actor, { ...span, ...only, width, zone: time_zone }),
+        usageShares(database, caller.actor, { ...span, ...only, share_by: 'model' }),
+        usageShares(database, caller.actor, { ...span, ...only, share_by: 'api_key' }),
+        // Latencies are not counted by model or key.
+        isNarrowed ? [] : latencyPercentiles(database, caller.actor, span),
       ])
       return {
         object: 'usage.overview' as const,
@@ -60,14 +58,6 @@ export function createOverviewController(options: AdminOptions) {
       ),
     },
   )
-}
-
-/** Cuts a span to the time for which sums are kept. */
-function keptPart(start: number, end: number) {
-  const now = Math.ceil(Date.now() / 1000)
-  const from = Math.max(start, now - KEPT_SECONDS)
-  const until = Math.max(from, Math.min(end, now + 1))
-  return { from_time: fromSeconds(from), until_time: fromSeconds(until) }
 }
 
 function totalsOf(buckets: readonly OverviewRow[]) {

@@ -2,11 +2,12 @@
 import { t } from 'elysia'
 import { invalidRequest } from '../errors.ts'
 import type { UsageRow } from '../postgres/admin/rows.ts'
-import { usageBuckets } from '../postgres/admin/usage.ts'
+import { type UsageFilter, usageBuckets } from '../postgres/admin/usage.ts'
 import { type AdminOptions, createController } from './controller.ts'
-import { formatId, type IdKind, parseId } from './ids.ts'
+import { type IdKind, parseId } from './ids.ts'
 import { fromSeconds, oneOf, several, toSeconds } from './pages.ts'
 import { textOf } from './stated.ts'
+import { describeCosts, REPORTS } from './usage-reports.ts'
 
 type Width = '1m' | '1h' | '1d'
 
@@ -15,123 +16,154 @@ const WIDTHS: Record<Width, { seconds: number; buckets: number; mostBuckets: num
   '1h': { seconds: 3600, buckets: 24, mostBuckets: 168 },
   '1d': { seconds: 86_400, buckets: 7, mostBuckets: 180 },
 }
+/** An answer has no more rows than this; the rest is on the next page. */
+const MOST_ROWS = 5_000
+/** Minutes are summed from single records: so many at a time, and no more after this time. */
+const MINUTES_AT_A_TIME = 60
+const ENOUGH_MS = 1_000
 
 const time = t.Integer({ minimum: 0, maximum: 100_000_000_000 })
-const GROUPS = {
-  completions: ['project_id', 'api_key_id', 'user_id', 'model', 'batch', 'service_tier', 'api_source'],
-  embeddings: ['project_id', 'api_key_id', 'user_id', 'model'],
-  costs: ['project_id', 'api_key_id', 'user_id', 'line_item', 'api_source'],
-} as const
 
-function queryOf(report: keyof typeof GROUPS) {
+const names = several(t.String())
+type Names = typeof names
+
+/** Only what changes the answer: OpenAI's other parameters are refused by name. */
+function queryOf(widths: Width[], groups: string[], filters: { models: Names } | { line_items: Names }) {
   return t.Object(
     {
       start_time: time,
       end_time: t.Optional(time),
-      bucket_width: t.Optional(report === 'costs' ? oneOf<Width>('1d') : oneOf<Width>('1m', '1h', '1d')),
+      bucket_width: t.Optional(oneOf<Width>(...widths)),
       limit: t.Optional(t.Integer({ minimum: 1, maximum: 1440 })),
-      page: t.Optional(textOf({ pattern: '^(page_[0-9]{1,12})?$' })),
-      group_by: several(textOf({ enum: GROUPS[report] })),
+      page: t.Optional(textOf({ pattern: '^(page_[0-9]{1,12}(_[0-9]{1,9})?)?$' })),
+      group_by: several(textOf({ enum: groups })),
       project_ids: several(t.String()),
       api_key_ids: several(t.String()),
-      user_ids: several(t.String()),
-      models: several(t.String()),
-      line_items: several(t.String()),
-      batch: t.Optional(t.Boolean()),
+      ...filters,
     },
     { additionalProperties: false },
   )
 }
-type Query = ReturnType<typeof queryOf>['static']
 
-/** How a bucket's rows are reported. */
-interface Report {
-  endpoints: string[] | null
-  groups: readonly string[]
-  describe(row: UsageRow): Record<string, unknown>
+interface Query {
+  start_time: number
+  end_time?: number
+  bucket_width?: Width
+  limit?: number
+  page?: string
+  group_by?: string[]
+  project_ids?: string[]
+  api_key_ids?: string[]
+  models?: string[]
+  line_items?: string[]
 }
 
+const USAGE_GROUPS = ['project_id', 'api_key_id', 'model']
+const COSTS_GROUPS = ['project_id', 'api_key_id', 'line_item']
+const USAGE_QUERY = queryOf(['1m', '1h', '1d'], USAGE_GROUPS, { models: names })
+const COSTS_QUERY = queryOf(['1d'], COSTS_GROUPS, { line_items: names })
+
 export function createUsageController(options: AdminOptions) {
-  const { database } = options
+  const { database, clock } = options
   type Caller = Parameters<typeof usageBuckets>[1]
 
-  async function report(actor: Caller, asked: Query, { endpoints, groups, describe }: Report) {
-    const span = readSpan(asked)
+  async function report(
+    actor: Caller,
+    asked: Query,
+    endpoints: string[] | null,
+    describe: (row: UsageRow) => Record<string, unknown>,
+  ) {
+    const groups = endpoints === null ? COSTS_GROUPS : USAGE_GROUPS
     const unknown = asked.group_by?.find(group => !groups.includes(group))
     if (unknown !== undefined) throw invalidRequest(`group_by takes ${groups.join(', ')}.`, 'group_by')
-    const rows = await usageBuckets(database, actor, {
-      from_time: fromSeconds(span.from),
-      until_time: fromSeconds(span.until),
+    const span = readSpan(asked, Math.floor(clock.nowMs() / 1000))
+    const filter = {
       width: span.width,
       groups: (asked.group_by ?? []).map(group => (group === 'line_item' ? 'model' : group)),
       of_projects: idsOf('proj', asked.project_ids),
       of_keys: idsOf('key', asked.api_key_ids),
       of_models: asked.line_items ?? asked.models ?? null,
       of_endpoints: endpoints,
-    })
-    const byBucket = Map.groupBy(rows, row => toSeconds(row.bucket_start))
+    }
+    const read = await readRows(part => usageBuckets(database, actor, { ...filter, ...part }), span)
+    const byBucket = Map.groupBy(read.rows, row => toSeconds(row.bucket_start))
     return {
       object: 'page' as const,
-      data: bucketsOf(span).map(([start, end]) => ({
+      data: bucketsOf({ ...span, until: read.until }).map(([start, end]) => ({
         object: 'bucket' as const,
         start_time: start,
         end_time: end,
         results: (byBucket.get(start) ?? []).map(describe),
       })),
-      has_more: span.next !== null,
-      next_page: span.next === null ? null : `page_${span.next}`,
+      has_more: read.next !== null,
+      next_page: read.next === null ? null : `page_${read.next}`,
     }
   }
 
-  return createController(options, '/v1/organization')
-    .get(
-      '/usage/completions',
-      ({ caller, query: asked }) =>
-        report(caller.actor, asked, {
-          endpoints: ['chat', 'completions'],
-          groups: GROUPS.completions,
-          describe: describeCompletions,
-        }),
-      { query: queryOf('completions') },
-    )
-    .get(
-      '/usage/embeddings',
-      ({ caller, query: asked }) =>
-        report(caller.actor, asked, {
-          endpoints: ['embeddings'],
-          groups: GROUPS.embeddings,
-          describe: describeEmbeddings,
-        }),
-      { query: queryOf('embeddings') },
-    )
-    .get(
-      '/costs',
-      ({ caller, query: asked }) =>
-        report(caller.actor, asked, { endpoints: null, groups: GROUPS.costs, describe: describeCosts }),
-      { query: queryOf('costs') },
-    )
+  const controller = createController(options, '/v1/organization').get(
+    '/costs',
+    ({ caller, query: asked }) => report(caller.actor, asked, null, describeCosts),
+    { query: COSTS_QUERY },
+  )
+  for (const { name, endpoints, describe } of REPORTS) {
+    controller.get(`/usage/${name}`, ({ caller, query: asked }) => report(caller.actor, asked, endpoints, describe), {
+      query: USAGE_QUERY,
+    })
+  }
+  return controller
 }
 
 interface TimeSpan {
+  /** Beginning of the first bucket, end of the last one. */
   from: number
   until: number
   width: Width
-  /** Start of the next page; null on the last one. */
-  next: number | null
+  /** Where records begin and end to count: within the first and the last bucket. */
+  first: number
+  last: number
+  /** Rows of the first bucket that earlier pages had. */
+  passedOver: number
 }
 
-/** Whole buckets, at most as many as a page holds. */
-function readSpan({ start_time, end_time, bucket_width: width = '1d', limit, page }: Query): TimeSpan {
+/** Whole buckets, at most as many as a page holds, though only what lies between the times is counted. */
+function readSpan({ start_time, end_time, bucket_width: width = '1d', limit, page }: Query, now: number): TimeSpan {
   const { seconds, buckets, mostBuckets } = WIDTHS[width]
-  const cursor = page === undefined || page === '' ? null : /^page_(\d{1,12})$/.exec(page)?.[1]
-  if (cursor === undefined) throw invalidRequest('page must be the next_page of an earlier answer.', 'page')
-  const begin = cursor === null ? start_time : Number(cursor)
-  const from = begin - (begin % seconds)
-  const end = end_time ?? Math.floor(Date.now() / 1000) + 1
+  const end = end_time ?? now + 1
+  const [, cursor = start_time, passedOver = 0] = /^page_(\d+)(?:_(\d+))?$/.exec(page ?? '')?.map(Number) ?? []
+  if (cursor < start_time - seconds || cursor > Math.max(start_time, end))
+    throw invalidRequest('page must be the next_page of an earlier answer.', 'page')
+  const from = cursor - (cursor % seconds)
   // Further buckets are on the next page.
   const most = Math.min(limit ?? buckets, mostBuckets)
   const until = end <= start_time ? from : Math.min(Math.ceil(end / seconds) * seconds, from + most * seconds)
-  return { from, until: Math.max(from, until), width, next: until < end && end > start_time ? until : null }
+  return { from, until: Math.max(from, until), width, first: start_time, last: end, passedOver: passedOver || 0 }
+}
+
+type Part = Pick<UsageFilter, 'from_time' | 'until_time' | 'passed_over' | 'most_rows'>
+
+/** Reads until the page is full; ends with a whole bucket, unless the first one alone has more rows than a page. */
+async function readRows(read: (part: Part) => Promise<UsageRow[]>, span: TimeSpan) {
+  const { seconds } = WIDTHS[span.width]
+  const step = span.width === '1m' ? MINUTES_AT_A_TIME * seconds : Math.max(seconds, span.until - span.from)
+  const startedAtMs = performance.now()
+  const rows: UsageRow[] = []
+  let until = span.from
+  while (until < span.until && rows.length <= MOST_ROWS && performance.now() - startedAtMs < ENOUGH_MS) {
+    const [from, to] = [until, Math.min(until + step, span.until)]
+    const part = {
+      from_time: fromSeconds(Math.max(from, span.first)),
+      until_time: fromSeconds(Math.min(to, span.last)),
+      passed_over: from === span.from ? span.passedOver : 0,
+      most_rows: MOST_ROWS + 1 - rows.length,
+    }
+    rows.push(...(await read(part)))
+    until = to
+  }
+  if (rows.length <= MOST_ROWS) return { rows, until, next: until < span.last ? `${until}` : null }
+  const cut = toSeconds(rows[MOST_ROWS]?.bucket_start ?? '')
+  const whole = rows.filter(row => toSeconds(row.bucket_start) < cut)
+  if (whole.length > 0) return { rows: whole, until: cut, next: `${cut}` }
+  return { rows: rows.slice(0, MOST_ROWS), until: cut + seconds, next: `${cut}_${span.passedOver + MOST_ROWS}` }
 }
 
 function bucketsOf({ from, until, width }: TimeSpan): [start: number, end: number][] {
@@ -141,51 +173,4 @@ function bucketsOf({ from, until, width }: TimeSpan): [start: number, end: numbe
 
 function idsOf(kind: IdKind, ids: readonly string[] | undefined): number[] | null {
   return ids === undefined ? null : ids.map(id => parseId(kind, id) ?? -1)
-}
-
-function describeGroup(row: UsageRow) {
-  return {
-    project_id: row.project_id === null ? null : formatId('proj', row.project_id),
-    api_key_id: row.key_id === null ? null : formatId('key', row.key_id),
-    user_id: null,
-  }
-}
-
-function describeCompletions(row: UsageRow) {
-  return {
-    object: 'organization.usage.completions.result',
-    input_tokens: row.prompt_tokens,
-    output_tokens: row.completion_tokens,
-    input_cached_tokens: row.cached_prompt_tokens,
-    num_model_requests: row.requests,
-    ...describeGroup(row),
-    model: row.model,
-    batch: null,
-    service_tier: null,
-    // The proxy's own additions: what the cache saved.
-    tokens_saved: row.tokens_saved,
-    saved_usd: row.saved_usd,
-  }
-}
-
-function describeEmbeddings(row: UsageRow) {
-  return {
-    object: 'organization.usage.embeddings.result',
-    input_tokens: row.prompt_tokens,
-    num_model_requests: row.requests,
-    ...describeGroup(row),
-    model: row.model,
-    tokens_saved: row.tokens_saved,
-    saved_usd: row.saved_usd,
-  }
-}
-
-function describeCosts(row: UsageRow) {
-  return {
-    object: 'organization.costs.result',
-    amount: { value: row.cost_usd, currency: 'usd' },
-    line_item: row.model,
-    ...describeGroup(row),
-    saved: { value: row.saved_usd, currency: 'usd' },
-  }
 }

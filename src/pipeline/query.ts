@@ -2,14 +2,14 @@
 import type { CacheControl } from '../cache/cache-control.ts'
 import type { KeptReference } from '../formats/kept-references.ts'
 import type { JsonObject } from '../json/json-object.ts'
-import type { PassedOperation } from '../providers/operations.ts'
+import type { PassedOperation, RecordedEndpoint } from '../providers/operations.ts'
 import type { Endpoint, PassedBody } from '../providers/upstream.ts'
 import type { EmbeddingsQuery } from './embeddings/read-query.ts'
 
 /** What is recorded about any request. */
 export interface NotedQuery {
   /** The operation's name in records. */
-  endpoint: string
+  endpoint: RecordedEndpoint | 'cache/feedback'
   model: string
   stream: boolean
   body: JsonObject

@@ -7,6 +7,7 @@ export interface PoolOptions {
   address: DatabaseAddress
   /** Most connections of this process. */
   maxConnections: number
+  statementTimeLimitMs?: number
 }
 
 export interface PooledConnection {
@@ -102,8 +103,8 @@ export class ConnectionPool {
   async #openOne(): Promise<void> {
     try {
       const onEnd = (ended: Connection) => this.#forget(ended)
-      const { address } = this.#options
-      const connection = await openConnection({ address, statementTimeLimitMs: STATEMENT_TIME_LIMIT_MS, onEnd })
+      const { address, statementTimeLimitMs = STATEMENT_TIME_LIMIT_MS } = this.#options
+      const connection = await openConnection({ address, statementTimeLimitMs, onEnd })
       this.#refused = null
       this.#add(connection)
     } catch (error) {

@@ -25,6 +25,11 @@ export interface Database {
   runScript(text: string): Promise<void>
   /** Runs several scripts in one transaction; rejects with ScriptFailed when one fails. For migrations. */
   runScripts(scripts: readonly Script[]): Promise<void>
+  /**
+   * The same database for operators' statements, which may be long: over connections of their own, so that no request waits for them.
+   * Itself where there is one session. Closed with it.
+   */
+  readonly aside: Database
   /** Aborts what is running and disconnects. */
   close(): Promise<void>
 }

@@ -1,6 +1,6 @@
 /** Calls record_usage() and its maintenance functions. */
 import type { Database } from './database.ts'
-import { bigint, defineStatement, nothing, runStatement } from './statement.ts'
+import { bigint, defineStatement, nothing, readOne, runStatement, timestamp } from './statement.ts'
 import { sumUsage } from './sum-usage.ts'
 import type { UsageRecord } from './usage-record.ts'
 
@@ -30,17 +30,18 @@ const RECORD_USAGE = defineStatement(
   `select record_usage(
     ${COLUMNS.map(([, type], i) => `$${i + 1}::text::${type}[]`).join(', ')},
     $${COLUMNS.length + 1}::json, $${COLUMNS.length + 2}::uuid
-  ) as done`,
-  { done: nothing },
+  ) as now`,
+  { now: timestamp },
 )
 const MAINTAIN_PARTITIONS = defineStatement('select maintain_usage_partitions() as done', { done: nothing })
 const ROLL_UP = defineStatement('select roll_up_usage() as summed', { summed: bigint })
 const FORGET_BATCHES = defineStatement('select forget_batches() as done', { done: nothing })
 
-/** Idempotent: records with the same `batch`, a UUID, are written once. */
-export async function recordUsage(database: Database, records: readonly UsageRecord[], batch: string): Promise<void> {
+/** Idempotent: records with the same `batch`, a UUID, are written once. Returns what time it is at the database. */
+export async function recordUsage(database: Database, records: readonly UsageRecord[], batch: string): Promise<Date> {
   const columns = COLUMNS.map(([name]) => formatArray(records, name))
-  await runStatement(database, RECORD_USAGE, [...columns, JSON.stringify(sumUsage(records)), batch])
+  const { now } = await readOne(database, RECORD_USAGE, [...columns, JSON.stringify(sumUsage(records)), batch])
+  return now
 }
 
 /**

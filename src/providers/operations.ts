@@ -1,4 +1,5 @@
 /** The pass-through operations: what each accepts, and what the proxy needs to know about it. */
+import type { Endpoint } from './upstream.ts'
 
 export interface OperationTraits {
   /** Audio and images come as forms. */
@@ -28,6 +29,9 @@ export type PassedOperation = keyof typeof OPERATIONS
 
 /** Objects that a provider keeps for a project. */
 export type Collection = 'files' | 'batches'
+
+/** What a usage record says was asked. */
+export type RecordedEndpoint = Endpoint | PassedOperation | Collection
 
 export function isOperation(path: string): path is PassedOperation {
   return Object.hasOwn(OPERATIONS, path)

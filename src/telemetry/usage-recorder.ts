@@ -1,5 +1,6 @@
 /** Collects usage records and writes them in batches, off the hot path. */
 import { type Database, sqlStateOf } from '../postgres/database.ts'
+import { createDatabaseClock, type DatabaseClock } from '../postgres/database-clock.ts'
 import { recordUsage } from '../postgres/record-usage.ts'
 import type { UsageRecord } from '../postgres/usage-record.ts'
 import { describeCause } from './describe-cause.ts'
@@ -14,12 +15,18 @@ export interface UsageRecorder {
   drain(timeLimitMs: number): Promise<void>
 }
 
-export function createUsageRecorder(database: Database, log: Log): UsageRecorder {
+/** Records get the database's time; `clock` is corrected with every write. */
+export function createUsageRecorder(
+  database: Database,
+  log: Log,
+  clock: DatabaseClock = createDatabaseClock(),
+): UsageRecorder {
   const queue = new UsageQueue()
-  const writer = new QueueWriter(queue, database, log)
+  const writer = new QueueWriter(queue, database, clock, log)
 
   return {
     record(usage) {
+      usage.recorded_at = clock.correct(usage.recorded_at)
       queue.add(usage)
       // Writes a full batch soon, to relieve the garbage collector, but not during a request.
       if (queue.waiting === MAX_BATCH && !writer.isFailing) setImmediate(() => writer.start())
@@ -32,14 +39,16 @@ export function createUsageRecorder(database: Database, log: Log): UsageRecorder
 class QueueWriter {
   readonly #queue: UsageQueue
   readonly #database: Database
+  readonly #clock: DatabaseClock
   readonly #log: Log
   #isFailing = false
   #writing: Promise<void> | null = null
   #timer: ReturnType<typeof setTimeout> | undefined
 
-  constructor(queue: UsageQueue, database: Database, log: Log) {
+  constructor(queue: UsageQueue, database: Database, clock: DatabaseClock, log: Log) {
     this.#queue = queue
     this.#database = database
+    this.#clock = clock
     this.#log = log
   }
 
@@ -79,7 +88,7 @@ class QueueWriter {
     do {
       const { records, name } = this.#queue.takeBatch()
       try {
-        await recordUsage(this.#database, records, name)
+        this.#clock.learn(await recordUsage(this.#database, records, name))
         this.#queue.noteWritten()
         this.#noteSuccess()
       } catch (error) {

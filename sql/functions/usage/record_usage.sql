@@ -20,7 +20,7 @@ create or replace function record_usage(
     sums json,
     batch uuid
 )
-returns void
+returns timestamptz
 language plpgsql
 volatile
 set search_path = public, pg_temp
@@ -30,7 +30,7 @@ begin
 
     insert into batch_ledger (id) values (batch) on conflict do nothing;
     if not found then
-        return;
+        return clock_timestamp();
     end if;
 
     -- Columns in the order of the table, up to its id. Arrays take half the work of JSON.
@@ -72,10 +72,11 @@ begin
     ) used
     where k.id = used.key_id
         and (k.last_used_at is null or k.last_used_at < used.at - interval '1 minute');
+    return clock_timestamp();
 end;
 $$;
 
 comment on function record_usage(
     timestamptz[], text[], bigint[], bigint[], text[], text[], text[], text[], smallint[], boolean[], integer[], integer[], integer[], integer[],
     numeric[], numeric[], real[], real[], json, uuid
-) is 'Appends a batch of usage records, one array per column of usage_records, and their sums, rows of usage_pending; updates when each key was last used. Idempotent by batch.';
+) is 'Appends a batch of usage records, one array per column of usage_records, and their sums, rows of usage_pending; updates when each key was last used. Idempotent by batch. Returns the time, so that a proxy knows how wrong its own clock is.';

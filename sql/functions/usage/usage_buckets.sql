@@ -6,7 +6,9 @@ create or replace function usage_buckets(
     of_projects bigint[],
     of_keys bigint[],
     of_models text[],
-    of_endpoints text[]
+    of_endpoints text[],
+    passed_over integer,
+    most_rows integer
 )
 returns table (
     bucket_start timestamptz,
@@ -76,8 +78,10 @@ as $$
         and (of_models is null or c.model = any (of_models))
         and (of_endpoints is null or c.endpoint = any (of_endpoints))
     group by 1, 2, 3, 4
-    order by 1, 2, 3, 4;
+    order by 1, 2, 3, 4
+    limit most_rows
+    offset passed_over;
 $$;
 
-comment on function usage_buckets(timestamptz, timestamptz, text, text[], bigint[], bigint[], text[], text[]) is
-    'Usage by minute (1m), hour (1h) or UTC day (1d), in groups by any of project_id, api_key_id and model; a null filter selects everything that the current user may see. Buckets without usage are left out.';
+comment on function usage_buckets(timestamptz, timestamptz, text, text[], bigint[], bigint[], text[], text[], integer, integer) is
+    'Usage by minute (1m), hour (1h) or UTC day (1d), in groups by any of project_id, api_key_id and model; a null filter selects everything that the current user may see. At most that many rows, after those passed over; buckets without usage are left out.';

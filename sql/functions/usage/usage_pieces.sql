@@ -9,19 +9,23 @@ stable
 rows 40
 set search_path = public, pg_temp
 as $$
-    with months as (
+    with span as (
+        -- Sums are kept for 13 months, and nothing is recorded ahead of time.
+        select greatest(from_time, now() - interval '430 days') as begins, least(until_time, now() + interval '1 hour') as ends
+    ),
+    months as (
         select m.month at time zone 'UTC' as begins, (m.month + interval '1 month') at time zone 'UTC' as ends
-        from generate_series(date_trunc('month', from_time at time zone 'UTC'), until_time at time zone 'UTC', interval '1 month') as m (month)
+        from span s, generate_series(date_trunc('month', s.begins at time zone 'UTC'), s.ends at time zone 'UTC', interval '1 month') as m (month)
         where width = 'all'
-            and m.month >= from_time at time zone 'UTC'
-            and m.month + interval '1 month' <= until_time at time zone 'UTC'
+            and m.month >= s.begins at time zone 'UTC'
+            and m.month + interval '1 month' <= s.ends at time zone 'UTC'
     ),
     days as (
         select
-            greatest(d.day, from_time) as begins,
-            least(d.day + interval '24 hours', until_time) as ends,
-            d.day >= from_time
-                and d.day + interval '24 hours' <= until_time
+            greatest(d.day, s.begins) as begins,
+            least(d.day + interval '24 hours', s.ends) as ends,
+            d.day >= s.begins
+                and d.day + interval '24 hours' <= s.ends
                 and (
                     width = 'all'
                     or width in ('day', 'month')
@@ -30,8 +34,9 @@ as $$
             width = 'all'
                 or extract(minute from d.day at time zone zone) = 0
                 and extract(minute from (d.day + interval '24 hours') at time zone zone) = 0 as has_whole_hours
-        from generate_series(date_trunc('day', from_time, 'UTC'), until_time, interval '24 hours') as d (day)
-        where d.day < until_time
+        from span s, generate_series(date_trunc('day', s.begins, 'UTC'), s.ends, interval '24 hours') as d (day)
+        where d.day < s.ends
+            and s.begins < s.ends
             and not exists (
                 select from months m where d.day >= m.begins and d.day < m.ends
             )

@@ -1,4 +1,11 @@
-create or replace function usage_shares(of_projects bigint[], from_time timestamptz, until_time timestamptz, share_by text)
+create or replace function usage_shares(
+    of_projects bigint[],
+    from_time timestamptz,
+    until_time timestamptz,
+    share_by text,
+    of_model text,
+    of_key bigint
+)
 returns table (
     name text,
     requests bigint,
@@ -29,6 +36,8 @@ as $$
             sum(u.prompt_tokens) as prompt_tokens, sum(u.completion_tokens) as completion_tokens,
             sum(u.cost_usd) as cost_usd, sum(u.saved_usd) as saved_usd
         from usage_within(of_projects, from_time, until_time, 'all', 'UTC', true) u
+        where (of_model is null or u.model = of_model)
+            and (of_key is null or u.key_id = of_key)
         group by 1, 2, 3, 4, 5
     ) h
     group by 1
@@ -36,4 +45,4 @@ as $$
     limit 20;
 $$;
 
-comment on function usage_shares(bigint[], timestamptz, timestamptz, text) is 'The twenty most used models, providers or API keys (share_by: model, provider, api_key) in a time.';
+comment on function usage_shares(bigint[], timestamptz, timestamptz, text, text, bigint) is 'The twenty most used models, providers or API keys (share_by: model, provider, api_key) in a time; of one model or key, or of all.';

@@ -20,6 +20,9 @@ export interface UsageFilter {
   of_keys: number[] | null
   of_models: string[] | null
   of_endpoints: string[] | null
+  /** Rows before the first one wanted, and how many are. */
+  passed_over: number
+  most_rows: number
 }
 
 export const usageBuckets = defineRead<UsageFilter, UsageRow>('usage_buckets', {
@@ -31,6 +34,8 @@ export const usageBuckets = defineRead<UsageFilter, UsageRow>('usage_buckets', {
   of_keys: 'bigint[]',
   of_models: 'text[]',
   of_endpoints: 'text[]',
+  passed_over: 'integer',
+  most_rows: 'integer',
 })
 
 export interface Span {
@@ -52,11 +57,16 @@ export const usageOverview = defineRead<
   of_key: 'bigint',
 })
 
-export const usageShares = defineRead<Span & { share_by: 'model' | 'provider' | 'api_key' }, ShareRow>('usage_shares', {
+export const usageShares = defineRead<
+  Span & { share_by: 'model' | 'provider' | 'api_key'; of_model: string | null; of_key: number | null },
+  ShareRow
+>('usage_shares', {
   of_projects: 'bigint[]',
   from_time: 'timestamptz',
   until_time: 'timestamptz',
   share_by: 'text',
+  of_model: 'text',
+  of_key: 'bigint',
 })
 
 export const latencyPercentiles = defineRead<Span, LatencyRow>('latency_percentiles', {

@@ -54,8 +54,11 @@ export async function openEmbeddedDatabase({ psql, ...start }: EmbeddedOptions):
     return (rows ?? []) as Row[]
   }
 
-  return {
+  const database: EmbeddedDatabase = {
     queries: new Kysely<DB>({ dialect: createDialect(call) }),
+    get aside() {
+      return database
+    },
     call,
     backend: 'embedded',
     buildsLists: false,
@@ -76,4 +79,5 @@ export async function openEmbeddedDatabase({ psql, ...start }: EmbeddedOptions):
     },
     close,
   }
+  return database
 }

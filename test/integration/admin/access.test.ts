@@ -118,6 +118,9 @@ const LISTS = [
   `/v1/organization/usage/completions?start_time=${now - 1800}&bucket_width=1m&group_by[]=project_id`,
   `/v1/organization/usage/embeddings?start_time=${now - 7200}&group_by[]=project_id`,
   `/v1/organization/costs?start_time=${now - 7200}&group_by[]=project_id`,
+  ...['moderations', 'images', 'audio_speeches', 'audio_transcriptions', 'rerankings', 'files_and_batches'].map(
+    name => `/v1/organization/usage/${name}?start_time=${now - 7200}&group_by[]=project_id`,
+  ),
   `/v1/usage?start_time=${now - 7200}&end_time=${now + 60}`,
 ]
 

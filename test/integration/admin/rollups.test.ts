@@ -134,7 +134,7 @@ describeBackends('usage by any length of time', backend => {
     const span = `array[(select id from projects where name = 'long')], now() - interval '100 days', now()`
     expect(
       await proxy.query(`select sum(requests)::integer as requests from latency_percentiles(${span})
-        union all select sum(requests)::integer from usage_shares(${span}, 'model')`),
+        union all select sum(requests)::integer from usage_shares(${span}, 'model', null, null)`),
     ).toEqual(
       Array(2).fill(
         (

@@ -1,0 +1,205 @@
+/** Reports hold every request once, whatever the span, the zone and the grouping; and no parameter is ignored. */
+import fc from 'fast-check'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { recordUsage, rollUpUsage } from '../../../src/postgres/record-usage.ts'
+import type { UsageRecord } from '../../../src/postgres/usage-record.ts'
+import { OPERATIONS } from '../../../src/providers/operations.ts'
+import { describeBackends } from '../../harness/backends.ts'
+import { startProxy, type TestProxy } from '../../harness/proxy.ts'
+import { addUser, issueAdminKey, send } from './people.ts'
+
+const ENDPOINTS = [
+  'chat',
+  'completions',
+  'responses',
+  'messages',
+  'embeddings',
+  'files',
+  'batches',
+  ...Object.keys(OPERATIONS),
+]
+const REPORTS = [
+  ...['completions', 'embeddings', 'moderations', 'images', 'audio_speeches', 'audio_transcriptions'],
+  ...['rerankings', 'files_and_batches'],
+]
+const RECORDS = 400
+const HOURS = 30
+
+describeBackends('reports of usage', backend => {
+  let proxy: TestProxy
+  let adminKey: string
+  let now: number
+  const projects: number[] = []
+
+  beforeAll(async () => {
+    const stores = await backend.open()
+    proxy = await startProxy({ dashboard: true, stores })
+    await addUser(proxy, 'all@example.com', 'owner')
+    adminKey = await issueAdminKey(proxy, 'all@example.com')
+    for (const name of ['one', 'other']) {
+      const [row] = await proxy.query<{ id: string }>(`select create_project('${name}', 'free')::text as id`)
+      projects.push(Number(row?.id))
+    }
+    now = Math.floor(Date.now() / 1000)
+    const records = Array.from({ length: RECORDS }, (_, n) => recordOf(n))
+    // Some are summed up, some not yet.
+    await recordUsage(stores.database, records.slice(0, 300), crypto.randomUUID())
+    await rollUpUsage(stores.database)
+    await recordUsage(stores.database, records.slice(300), crypto.randomUUID())
+  })
+  afterAll(() => proxy.stop())
+
+  function recordOf(n: number): UsageRecord {
+    const secondsAgo = (n * 7919) % (HOURS * 3600)
+    return {
+      recorded_at: new Date((now - secondsAgo) * 1000).toISOString(),
+      request_id: `r${n}`,
+      project_id: projects[n % 2] ?? 0,
+      key_id: 1 + (n % 3),
+      endpoint: ENDPOINTS[n % ENDPOINTS.length] ?? '',
+      model: `m${n % 5}`,
+      provider: 'openai',
+      cache_result: n % 4 === 0 ? 'HIT' : 'MISS',
+      status: 200,
+      streamed: false,
+      prompt_tokens: n,
+      cached_prompt_tokens: 0,
+      completion_tokens: 1,
+      tokens_saved: 0,
+      cost_usd: 0.5,
+      saved_usd: 0.25,
+      latency_ms: 10 + n,
+      duration_ms: 20,
+    }
+  }
+
+  async function get(path: string) {
+    return send(proxy, 'GET', path, { headers: { authorization: `Bearer ${adminKey}` } })
+  }
+
+  /** Every page of a report, and how many requests its rows come to. */
+  async function count(path: string): Promise<number> {
+    let total = 0
+    let page: string | null = null
+    do {
+      const { json, status } = await get(page === null ? path : `${path}&page=${page}`)
+      expect([path, status]).toEqual([path, 200])
+      for (const { results } of json.data) for (const row of results) total += row.num_model_requests
+      page = json.next_page
+    } while (page !== null)
+    return total
+  }
+
+  test('all of them together, the overview and the records count the same, in any span', async () => {
+    const second = fc.integer({ min: 0, max: HOURS * 3600 })
+    await fc.assert(
+      fc.asyncProperty(second, second, fc.constantFrom('1m', '1h', '1d'), async (one, other, width) => {
+        const [from, until] = [now - Math.max(one, other), now - Math.min(one, other) + 1]
+        const [counted] = await proxy.query<{ requests: number }>(
+          `select count(*)::integer as requests from usage_records
+            where recorded_at >= to_timestamp(${from}) and recorded_at < to_timestamp(${until})`,
+        )
+        const span = `start_time=${from}&end_time=${until}`
+        const overview = await get(`/v1/usage?${span}`)
+        const reported = await Promise.all(
+          REPORTS.map(name => count(`/v1/organization/usage/${name}?${span}&bucket_width=${width}&group_by[]=model`)),
+        )
+        const sum = reported.reduce((total, requests) => total + requests, 0)
+        expect([sum, overview.json.totals.requests]).toEqual([counted?.requests, counted?.requests])
+      }),
+      { numRuns: 12 },
+    )
+  })
+
+  test('an hour of a zone apart by half an hour has its own requests', async () => {
+    for (const zone of ['Asia/Kolkata', 'Asia/Kathmandu', 'America/St_Johns']) {
+      const { json } = await get(
+        `/v1/usage?start_time=${now - HOURS * 3600}&end_time=${now + 1}&width=hour&time_zone=${zone}`,
+      )
+      const counted = await proxy.query<{ at: number; requests: number }>(
+        `select extract(epoch from date_trunc('hour', recorded_at, '${zone}'))::integer as at, count(*)::integer as requests
+          from usage_records where recorded_at >= to_timestamp(${now - HOURS * 3600}) group by 1 order by 1`,
+      )
+      const told = json.buckets.map((bucket: { start_time: number; requests: number }) => ({
+        at: bucket.start_time,
+        requests: bucket.requests,
+      }))
+      expect(told).toEqual(counted)
+    }
+  })
+
+  const SPAN = () => `start_time=${now - HOURS * 3600}&end_time=${now + 1}`
+
+  test('each declared parameter changes the answer, and another is a 400', async () => {
+    const description = (await get('/openapi.json')).json
+    const changes: Record<string, string> = {
+      start_time: `${now - 3600}`,
+      end_time: `${now - 20 * 3600}`,
+      bucket_width: '1h',
+      limit: '1',
+      group_by: 'project_id',
+      project_ids: `proj_${projects[0]}`,
+      api_key_ids: 'key_1',
+      models: 'm1',
+      line_items: 'm1',
+      project_id: `proj_${projects[0]}`,
+      api_key_id: 'key_1',
+      model: 'm1',
+      width: 'day',
+      time_zone: 'Asia/Kolkata',
+    }
+    const paths = ['/v1/usage', '/v1/organization/costs', ...REPORTS.map(name => `/v1/organization/usage/${name}`)]
+    for (const path of paths) {
+      const plain = (await get(`${path}?${SPAN()}`)).text
+      const declared: { name: string }[] = description.paths[path].get.parameters
+      for (const { name } of declared) {
+        if (name === 'page' || (name === 'bucket_width' && path.endsWith('costs'))) continue
+        const value = changes[name]
+        expect(`${name} ${value === undefined ? 'is unknown to this test' : 'is known'}`).toBe(`${name} is known`)
+        const others = new URLSearchParams(SPAN())
+        others.delete(name)
+        const { text, status } = await get(`${path}?${others}&${name}=${value}`)
+        expect([path, name, status, text !== plain]).toEqual([path, name, 200, true])
+      }
+      for (const ignored of ['user_ids=user_1', 'batch=true', 'group_by=user_id', 'page=page_999999999999']) {
+        const { status, json } = await get(`${path}?${SPAN()}&${ignored}`)
+        expect([path, ignored, status]).toEqual([path, ignored, 400])
+        expect(json.error.param).toBe(ignored.split('=')[0])
+      }
+    }
+    // Filters of the two kinds are not each other's.
+    expect((await get(`/v1/organization/costs?${SPAN()}&models=m1`)).status).toBe(400)
+    expect((await get(`/v1/organization/usage/completions?${SPAN()}&line_items=m1`)).status).toBe(400)
+  })
+
+  test('every part of the overview is of the key and model that it is asked for', async () => {
+    const { json } = await get(`/v1/usage?${SPAN()}&api_key_id=key_1&model=m1`)
+    const requests = (rows: { requests: number }[]) => rows.reduce((total, row) => total + row.requests, 0)
+    expect(json.totals.requests).toBeGreaterThan(0)
+    expect([requests(json.by_model), requests(json.by_api_key)]).toEqual([json.totals.requests, json.totals.requests])
+    expect(json.latency).toEqual([])
+  })
+
+  test('an answer has at most 5,000 rows, and pages lose none', async () => {
+    await proxy.query(
+      `insert into usage_records (recorded_at, request_id, project_id, key_id, endpoint, model, status, streamed, prompt_tokens,
+          cached_prompt_tokens, completion_tokens, tokens_saved, cost_usd, saved_usd, latency_ms, duration_ms)
+        select to_timestamp(${now} - n % 180), 'x' || n, ${projects[0]}, 9, 'chat', 'many' || n % 6001, 200, false, 1, 0, 1, 0, 0, 0, 1, 1
+        from generate_series(1, 12000) n`,
+    )
+    const path = `/v1/organization/usage/completions?start_time=${now - 180}&end_time=${now + 1}&bucket_width=1m&api_key_ids=key_9&group_by=model`
+    let page = ''
+    let rows = 0
+    let requests = 0
+    do {
+      const { json } = await get(`${path}${page}`)
+      const results = json.data.flatMap((bucket: { results: { num_model_requests: number }[] }) => bucket.results)
+      expect(results.length).toBeLessThanOrEqual(5_000)
+      rows += results.length
+      for (const row of results) requests += row.num_model_requests
+      page = json.next_page === null ? '' : `&page=${json.next_page}`
+    } while (page !== '')
+    expect(requests).toBe(12_000)
+    expect(rows).toBeGreaterThan(11_000)
+  })
+})
