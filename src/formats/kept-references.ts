@@ -21,7 +21,7 @@ const OTHER = new RegExp(`^(?:${OTHER_NAMES})$`)
 const OBJECT_NAMES = 'audio|prompt|voice'
 const OTHER_OBJECT = new RegExp(`^(?:${OBJECT_NAMES})$`)
 /** Matches JSON with any reference, unless letters are escaped; canonical JSON escapes none. */
-export const MAY_REFER = new RegExp(`file_ids?"|"(?:${OTHER_NAMES})"|"(?:${OBJECT_NAMES})"\\s*:\\s*\\{`)
+const MAY_REFER = new RegExp(`file_ids?"|"(?:${OTHER_NAMES})"|"(?:${OBJECT_NAMES})"\\s*:\\s*\\{`)
 
 /** Fields with the client's own names, or with earlier output: providers read no ids in them. */
 const OPAQUE = new Set([

@@ -46,6 +46,14 @@ export function measureJson(bytes: Uint8Array): JsonSize {
   return { fields, items: Math.max(0, commas - fields) + containers }
 }
 
+/** As `measureJson`, and throws a 400 for too many values, too. */
+export function checkJsonSize(bytes: Uint8Array): JsonSize {
+  const size = measureJson(bytes)
+  if (size.fields > MOST.fields) throw invalidRequest(`The request has more than ${MOST.fields} fields.`)
+  if (size.items > MOST.items) throw invalidRequest(`The request has more than ${MOST.items} array items.`)
+  return size
+}
+
 /** About the memory that a body takes in addition to its bytes once it is parsed: its text, and its values. */
 export function parsedBytes(length: number, { fields, items }: JsonSize): number {
   return 2 * length + BYTES_A_VALUE * (fields + items)

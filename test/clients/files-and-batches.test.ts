@@ -13,8 +13,9 @@ beforeAll(async () => {
 })
 afterAll(() => upstreams.stop())
 
-const line = (id: number, model = 'gpt-4o-mini') =>
-  JSON.stringify({ custom_id: `${id}`, method: 'POST', url: '/v1/chat/completions', body: { model, messages: [] } })
+const batchLine = (body: object, id = 0) =>
+  JSON.stringify({ custom_id: `${id}`, method: 'POST', url: '/v1/chat/completions', body })
+const line = (id: number, model = 'gpt-4o-mini') => batchLine({ model, messages: [] }, id)
 const lines = (count: number) =>
   toFile(Buffer.from(`${Array.from({ length: count }, (_, i) => line(i)).join('\n')}\n\n`), 'in.jsonl')
 
@@ -179,8 +180,11 @@ describeOnce('files and batches', backend => {
       () => anthropic.beta.messages.countTokens(asked),
       () => by.post('/images/edits', { body: { model: 'gpt-image-1', prompt: 'x', images: [{ file_id }] } }),
       async () => {
-        const line = JSON.stringify({ body: { model, messages } }).replaceAll('file_id', '\\u0066ile_id')
-        return by.files.create({ file: await toFile(Buffer.from(`{}\n${line}`), 'in.jsonl'), purpose: 'batch' })
+        const line = batchLine({ model, messages }).replaceAll('file_id', '\\u0066ile_id')
+        return by.files.create({
+          file: await toFile(Buffer.from(`${batchLine({ model, messages: [] })}\n${line}`), 'in.jsonl'),
+          purpose: 'batch',
+        })
       },
     ]
   }
@@ -221,8 +225,8 @@ describeOnce('files and batches', backend => {
     await expect(
       client.post('/audio/speech', { body: { model, input: 'Hi', voice: { id: 'voice_1' } } }),
     ).rejects.toThrow('400 voice')
-    const picture = { url: '/v1/responses', body: { model, input: [{ type: 'image_generation_call', id: 'ig_1' }] } }
-    const file = await toFile(Buffer.from(JSON.stringify(picture)), 'in.jsonl')
+    const picture = batchLine({ model, input: [{ type: 'image_generation_call', id: 'ig_1' }] })
+    const file = await toFile(Buffer.from(picture), 'in.jsonl')
     await expect(client.files.create({ file, purpose: 'batch' })).rejects.toThrow('400 input[0].id')
     expect(upstreams.aggregator.requests).toEqual([])
   })

@@ -177,7 +177,8 @@ describeEmbedded('long input', backend => {
     const form = new FormData()
     form.set('purpose', 'batch')
     const body = say(text(LONG), { user: 'file_id' })
-    const lines = [{ body: say('Short.') }, { body }].map(line => JSON.stringify(line)).join('\n')
+    const about = { custom_id: '1', method: 'POST', url: '/v1/chat/completions' }
+    const lines = [say('Short.'), body].map(body => JSON.stringify({ ...about, body })).join('\n')
     form.set('file', new Blob([lines]), 'in.jsonl')
     const before = offLoop.given.get('read-batch-line') ?? 0
     const response = await fetch(`${proxy.baseUrl}/files`, {

@@ -16,7 +16,7 @@ export interface BatchInput {
 const READ_LINE = new Job<BatchLineInput, BatchLine | null>(new URL('./read-batch-line-job.ts', import.meta.url))
 const LINE_FEED = 10
 
-/** Throws a 400 when models are looked for and a line names none. `owner` is the project. */
+/** Throws a 400 that names the first line which is no request, or which names no model where models are looked for. `owner` is the project. */
 export async function readBatchInput(
   { bytes, parts }: Form,
   { looksForModels, owner }: { looksForModels: boolean; owner: number },
@@ -25,11 +25,12 @@ export async function readBatchInput(
   const models = new Set<string>()
   const references: KeptReference[] = []
   let requests = 0
+  let number = 0
   for (const { start, end } of parts.filter(({ name, isFile }) => isFile && name === 'file')) {
     for (let at = start; at < end; ) {
       const next = bytes.indexOf(LINE_FEED, at)
       const lineEnd = next < 0 || next > end ? end : next
-      const input = { bytes: bytes.subarray(at, lineEnd), number: requests + 1, looksForModels }
+      const input = { bytes: bytes.subarray(at, lineEnd), number: ++number, looksForModels }
       const line = lineEnd - at > LONGEST_ON_LOOP ? await readAside(input, owner) : readBatchLine(input)
       if (line) {
         requests++

@@ -1,12 +1,14 @@
-/** Reads one request of a batch: its models, and references to objects that a provider keeps. */
-import { invalidRequest } from '../../errors.ts'
-import { findKeptReferences, type KeptReference, MAY_REFER } from '../../formats/kept-references.ts'
+/** Reads one request of a batch, strictly: the provider gets the file as it is, and must find the same requests in it. */
+import { invalidRequest, ProxyError } from '../../errors.ts'
+import { findKeptReferences, type KeptReference } from '../../formats/kept-references.ts'
+import { decodeUtf8 } from '../../json/decode-utf8.ts'
+import { hasDuplicateKeys } from '../../json/duplicate-keys.ts'
 import { isJsonObject, type JsonObject, parseJsonObject } from '../../json/json-object.ts'
-import { measureJson } from '../../large-bodies/json-size.ts'
+import { checkJsonSize } from '../../large-bodies/json-size.ts'
 
 export interface BatchLineInput {
   bytes: Uint8Array
-  /** Counted from 1. */
+  /** Counted from 1, blank ones included. */
   number: number
   looksForModels: boolean
 }
@@ -17,32 +19,44 @@ export interface BatchLine {
   references: KeptReference[]
 }
 
-const decoder = new TextDecoder()
-/** Escaped letters that could hide a field's name, or ids of items whose type is optional. Such lines are parsed. */
-const LOOKED_INTO = /\\u00[2-7]|"id"\s*:/
+/** What some readers take for the end of a line: it could hide requests. Control characters cannot stand in JSON strings anyway. */
+const OTHER_ENDS = /[\r\u0085\u2028\u2029]/
+/** The first byte of a byte order mark, which decoding leaves out; no JSON begins with it. */
+const MARK = 0xef
 
-/** Null for a blank line. Throws a 400 when models are looked for and the line names none. */
+/** Null for a blank line. Throws a 400 that names the line when it is not one request in the documented form. */
 export function readBatchLine({ bytes, number, looksForModels }: BatchLineInput): BatchLine | null {
-  if (bytes.every(byte => byte <= 32)) return null
-  measureJson(bytes)
-  const text = decoder.decode(bytes)
-  return { models: looksForModels ? modelsOf(text, number) : [], references: referencesOf(text) }
+  try {
+    checkJsonSize(bytes)
+    const text = decodeUtf8(bytes)
+    if (/^[ \t\r]*$/.test(text)) return null
+    const body = readBody(bytes[0] === MARK ? '' : text)
+    return { models: looksForModels ? modelsOf(body) : [], references: referencesOf(body) }
+  } catch (error) {
+    throw error instanceof ProxyError ? invalidRequest(`Line ${number} of the file: ${error.message}`, 'file') : error
+  }
 }
 
-function modelsOf(line: string, number: number): string[] {
-  const body = parseJsonObject(line)?.body
-  const model = isJsonObject(body) ? body.model : undefined
-  if (typeof model !== 'string')
-    throw invalidRequest(`Request ${number} of the batch must have a body that names a model.`, 'file')
-  const { models } = body as JsonObject
+function readBody(text: string): JsonObject {
+  if (OTHER_ENDS.test(text.replace(/\r$/, ''))) {
+    throw invalidRequest('it holds an end of line other than LF or CRLF; inside of strings, escape it (\\r, \\u2028).')
+  }
+  const line = parseJsonObject(text)
+  if (!line) throw invalidRequest('it must be one JSON object, in UTF-8, and nothing else.')
+  if (hasDuplicateKeys(text, line)) throw invalidRequest('it has the same key twice in one object; keep one of them.')
+  const { custom_id: id, method, url, body } = line
+  if (typeof id !== 'string' || method !== 'POST' || typeof url !== 'string' || !isJsonObject(body)) {
+    throw invalidRequest('it must have custom_id, "method": "POST", url and body, an object.')
+  }
+  return body
+}
+
+function modelsOf({ model, models }: JsonObject): string[] {
+  if (typeof model !== 'string') throw invalidRequest('its body must name a model.')
   return [model, ...(Array.isArray(models) ? models.filter(other => typeof other === 'string') : [])]
 }
 
-/** A line that is not JSON is left for the provider to refuse. */
-function referencesOf(line: string): KeptReference[] {
-  if (!MAY_REFER.test(line) && !LOOKED_INTO.test(line)) return []
-  const body = parseJsonObject(line)?.body
-  if (!isJsonObject(body)) return []
-  // The provider receives the lines unchanged, so items count as references, too.
+/** The provider receives the lines unchanged, so items count as references, too. */
+function referencesOf(body: JsonObject): KeptReference[] {
   return findKeptReferences(body, null).map(found => ({ ...found, kind: found.kind === 'file' ? 'file' : 'other' }))
 }
