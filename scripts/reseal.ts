@@ -1,5 +1,5 @@
 /** `bun run reseal`: after ENCRYPTION_KEY was replaced, encrypts all provider keys with it that the previous key can decrypt. */
-import { listSealedKeys, replaceSealedForm } from '../src/postgres/provider-keys.ts'
+import { listSealedKeys, replaceSealedForm } from '../src/postgres/projects.ts'
 import { readEncryptionKeys } from '../src/providers/keys/encryption-key.ts'
 import { createVault } from '../src/providers/keys/vault.ts'
 import { runOperatorCommand } from './run-operator-command.ts'

@@ -1,5 +1,5 @@
 /** Called by set-provider-key.sh: encrypts the key on standard input and stores it. Usage: set-provider-key.ts PROJECT PROVIDER */
-import { findProjectId, storeProviderKey } from '../src/postgres/provider-keys.ts'
+import { findProjectId, storeProviderKey } from '../src/postgres/projects.ts'
 import { readEncryptionKeys } from '../src/providers/keys/encryption-key.ts'
 import { createVault } from '../src/providers/keys/vault.ts'
 import { DIRECT_PROVIDERS } from '../src/providers/model-router.ts'

@@ -4,7 +4,7 @@
  */
 import { parseArgs } from 'node:util'
 import { fetchAggregatorModels } from '../src/catalogue/fetch-aggregator-models.ts'
-import { syncAggregatorModels } from '../src/postgres/sync-aggregator-models.ts'
+import { syncAggregatorModels } from '../src/postgres/list-models.ts'
 import { runOperatorCommand } from './run-operator-command.ts'
 
 const { values } = parseArgs({ options: { 'dry-run': { type: 'boolean', default: false } } })

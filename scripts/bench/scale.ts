@@ -9,12 +9,11 @@
 import { parseArgs } from 'node:util'
 import { createBuiltinEmbedder } from '../../src/embedders/builtin.ts'
 import type { Database } from '../../src/postgres/database.ts'
-import { registerEmbeddingSpace } from '../../src/postgres/embedding-spaces.ts'
 import { findAnswer } from '../../src/postgres/find-answer.ts'
-import { formatVector } from '../../src/postgres/format-vector.ts'
 import { openRealDatabase } from '../../src/postgres/real.ts'
 import { type AnswerToStore, storeAnswers } from '../../src/postgres/store-answers.ts'
 import { rebuildCacheLists } from '../../src/postgres/tend-cache.ts'
+import { formatVector, registerEmbeddingSpace } from '../../src/postgres/vectors.ts'
 import { listQuestions, reword } from './questions.ts'
 import { prepareStores } from './stores.ts'
 

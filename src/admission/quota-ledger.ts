@@ -1,8 +1,15 @@
 /** Sends reservations and refunds so that each counts once: one whose reply was lost is sent again, under the same id, until it is known. */
 import { BackgroundWork } from '../event-loop/background-work.ts'
-import { type Account, type AdmitAsk, type AdmitBatch, type AdmitReply, admit } from '../postgres/admit.ts'
+import {
+  type Account,
+  type AdmitAsk,
+  type AdmitBatch,
+  type AdmitReply,
+  admit,
+  type Refund,
+  refundRequests,
+} from '../postgres/admit.ts'
 import { AnswerLost, type Database, isLockedOut } from '../postgres/database.ts'
-import { type Refund, refundRequests } from '../postgres/refund-requests.ts'
 
 const RETRY_MS = 250
 

@@ -2,7 +2,7 @@
 
 import { withinTimeLimit } from '../event-loop/time-limit.ts'
 import type { Database } from '../postgres/database.ts'
-import { pingDatabase } from '../postgres/ping.ts'
+import { pingDatabase } from '../postgres/database-facts.ts'
 import type { CircuitSummary, Circuits } from '../providers/circuits.ts'
 import type { FastStore } from '../stores/fast-store.ts'
 

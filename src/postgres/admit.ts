@@ -1,8 +1,9 @@
-/** Calls admit(): validates keys and reserves requests against their months. */
+/** Calls admission's functions: keys are validated, requests reserved against their months, and given back. */
+
 import type { Selectable } from 'kysely'
 import { LRUCache } from 'lru-cache'
 import type { Database } from './database.ts'
-import { date, defineStatement, integer, nullable, runStatement, text } from './statement.ts'
+import { date, defineStatement, integer, nothing, nullable, runStatement, text, toColumns } from './statement.ts'
 import type { KeyAccounts } from './types.generated.ts'
 
 export interface AdmitAsk {
@@ -96,4 +97,31 @@ function readAccount(text: string | null, month: string): Account | UnknownKey {
     accounts.set(name, account)
   }
   return account
+}
+
+const FIND_LOCKED = defineStatement('select ordinal from find_locked_counters($1::text[])', { ordinal: integer })
+
+/** Returns those keys whose project's counter another transaction has locked. Does not wait for locks. */
+export async function findLockedCounters(database: Database, keyHashes: readonly string[]): Promise<Set<string>> {
+  const rows = await runStatement(database, FIND_LOCKED, [keyHashes])
+  return new Set(rows.flatMap(({ ordinal }) => keyHashes[ordinal - 1] ?? []))
+}
+
+export interface Refund {
+  projectId: number
+  keyType: 'project' | 'test'
+  /** The month they were reserved in, `YYYY-MM-DD`. */
+  month: string
+  requests: number
+}
+
+const REFUND_REQUESTS = defineStatement(
+  'select refund_requests($1::bigint[], $2::text[], $3::date[], $4::integer[], $5::uuid) as done',
+  { done: nothing },
+)
+
+/** Idempotent: refunds with the same `batch`, a UUID, are applied once. */
+export async function refundRequests(database: Database, refunds: readonly Refund[], batch: string): Promise<void> {
+  const columns = toColumns(refunds, ['projectId', 'keyType', 'month', 'requests'])
+  await runStatement(database, REFUND_REQUESTS, [...columns, batch])
 }

@@ -1,5 +1,6 @@
-/** Reads the model catalogue. */
+/** The model catalogue in the database: read at the start, and brought up to date from the aggregator. */
 import type { Database } from './database.ts'
+import { defineStatement, runStatement, text } from './statement.ts'
 
 /** In US dollars per million tokens. */
 export interface TokenPrices {
@@ -91,4 +92,33 @@ function readPrices(row: Record<(typeof PRICES)[number], string | null>): TokenP
     cacheWriteHourUsdPerMillion: price(row.cache_write_hour_usd_per_million),
     outputUsdPerMillion: Number(row.output_usd_per_million),
   }
+}
+
+export interface ModelChange {
+  change: 'added' | 'back' | 'changed' | 'gone' | 'left alone'
+  model: string
+  /** The difference, in words. */
+  details: string
+}
+
+export interface ModelSync {
+  /** Objects with the column names of `models`. */
+  models: readonly object[]
+  /** Where the list was read. */
+  source: string
+  /** Reports the changes without making them. */
+  dryRun: boolean
+}
+
+const SYNC_MODELS = defineStatement('select * from sync_aggregator_models($1::text::json, $2::text, $3::boolean)', {
+  change: text<ModelChange['change']>(),
+  model: text(),
+  details: text(),
+})
+
+export function syncAggregatorModels(
+  database: Database,
+  { models, source, dryRun }: ModelSync,
+): Promise<ModelChange[]> {
+  return runStatement(database, SYNC_MODELS, [JSON.stringify(models), source, dryRun])
 }

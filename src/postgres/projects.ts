@@ -1,6 +1,6 @@
-/** Calls create_project() and issue_key(): the same functions that operators' scripts use. */
+/** Projects, their keys and the keys of their providers. */
 import type { Database } from './database.ts'
-import { bigint, defineStatement, readOne, runStatement, text } from './statement.ts'
+import { bigint, defineStatement, nothing, readOne, runStatement, text } from './statement.ts'
 
 const CREATE_PROJECT = defineStatement('select create_project($1::text, $2::text) as id', { id: bigint })
 const ISSUE_KEY = defineStatement('select issue_key($1::text, $2::text, $3::text) as key', { key: text() })
@@ -23,4 +23,63 @@ export async function issueKey(
 ): Promise<string> {
   const { key } = await readOne(database, ISSUE_KEY, [project, type, name])
   return key
+}
+
+export interface SealedKey {
+  projectId: number
+  provider: string
+  sealed: Uint8Array
+}
+
+const FIND_PROJECT = defineStatement('select find_project($1::text) as id', { id: bigint })
+const STORE_PROVIDER_KEY = defineStatement(
+  'select store_provider_key($1::bigint, $2::text, $3::bytea, $4::text) as done',
+  { done: nothing },
+)
+
+/** Rejects with a one-line error when there is no project of that name. */
+export async function findProjectId(database: Database, project: string): Promise<number> {
+  const { id } = await readOne(database, FIND_PROJECT, [project])
+  return id
+}
+
+/** Replaces an earlier key. Rejects with a one-line error when there is no such project or provider. */
+export async function storeProviderKey(database: Database, key: SealedKey & { lastFour: string }): Promise<void> {
+  await runStatement(database, STORE_PROVIDER_KEY, [key.projectId, key.provider, key.sealed, key.lastFour])
+}
+
+export async function readProviderKey(
+  database: Database,
+  projectId: number,
+  provider: string,
+): Promise<Uint8Array | null> {
+  const row = await database.queries
+    .selectFrom('provider_keys')
+    .select('sealed')
+    .where('project_id', '=', projectId)
+    .where('provider', '=', provider)
+    .executeTakeFirst()
+  return row?.sealed ?? null
+}
+
+export async function listSealedKeys(database: Database): Promise<(SealedKey & { project: string })[]> {
+  const rows = await database.queries
+    .selectFrom('provider_keys')
+    .innerJoin('projects', 'projects.id', 'provider_keys.project_id')
+    .select(['projects.name as project', 'project_id', 'provider', 'sealed'])
+    .orderBy('projects.name')
+    .orderBy('provider')
+    .execute()
+  return rows.map(row => ({ ...row, projectId: row.project_id }))
+}
+
+/** Stores the same secret encrypted anew, unless the key was replaced meanwhile. */
+export async function replaceSealedForm(database: Database, before: SealedKey, after: Uint8Array): Promise<void> {
+  await database.queries
+    .updateTable('provider_keys')
+    .set({ sealed: Buffer.from(after) })
+    .where('project_id', '=', before.projectId)
+    .where('provider', '=', before.provider)
+    .where('sealed', '=', Buffer.from(before.sealed))
+    .execute()
 }

@@ -1,7 +1,6 @@
-/** Calls record_usage() and its maintenance functions. */
+/** Records usage: requests and their sums, refusals, and the upkeep of both. */
 import type { Database } from './database.ts'
 import { bigint, defineStatement, nothing, readOne, runStatement, timestamp } from './statement.ts'
-import { sumUsage } from './sum-usage.ts'
 import type { UsageRecord } from './usage-record.ts'
 
 /** In the order of record_usage()'s parameters. */
@@ -65,4 +64,90 @@ export async function forgetBatches(database: Database): Promise<void> {
 /** Adds recent records to the sums. */
 export async function rollUpUsage(database: Database): Promise<void> {
   await runStatement(database, ROLL_UP)
+}
+
+/** A row of usage_pending. */
+type UsageSum = ReturnType<typeof openSum>
+
+/** The fields that are summed. */
+const ADDED = [
+  'prompt_tokens',
+  'cached_prompt_tokens',
+  'completion_tokens',
+  'tokens_saved',
+  'cost_usd',
+  'saved_usd',
+  'latency_ms',
+  'duration_ms',
+] as const
+
+/** One sum for all records that agree in every other field. */
+export function sumUsage(records: readonly UsageRecord[]): UsageSum[] {
+  const sums = new Map<string, UsageSum>()
+  for (const record of records) {
+    const bucket = bucketOf(record.latency_ms)
+    const name = nameSum(record, bucket)
+    let sum = sums.get(name)
+    if (!sum) {
+      sum = openSum(record, bucket)
+      sums.set(name, sum)
+    }
+    sum.requests++
+    for (const column of ADDED) sum[column] += record[column]
+  }
+  return [...sums.values()]
+}
+
+function nameSum(record: UsageRecord, bucket: number): string {
+  const { project_id, key_id, endpoint, model, provider, cache_result, status } = record
+  return `${key_id}\n${project_id}\n${quarterOf(record)}\n${endpoint}\n${provider}\n${cache_result}\n${classOf(status)}\n${bucket}\n${model}`
+}
+
+function openSum(record: UsageRecord, bucket: number) {
+  const { project_id, key_id, endpoint, model, provider, cache_result, status } = record
+  return {
+    project_id,
+    at: quarterOf(record),
+    key_id,
+    endpoint,
+    model,
+    provider: provider ?? '',
+    cache_result: cache_result ?? '',
+    status_class: classOf(status),
+    requests: 0,
+    prompt_tokens: 0,
+    cached_prompt_tokens: 0,
+    completion_tokens: 0,
+    tokens_saved: 0,
+    cost_usd: 0,
+    saved_usd: 0,
+    latency_ms: 0,
+    duration_ms: 0,
+    bucket,
+  }
+}
+
+const QUARTER_MS = 15 * 60_000
+
+function quarterOf({ recorded_at }: UsageRecord): string {
+  const at = Date.parse(recorded_at)
+  return new Date(at - (at % QUARTER_MS)).toISOString()
+}
+
+function classOf(status: number): number {
+  return Math.floor(status / 100)
+}
+
+const LEAST_LATENCY_MS = 0.01
+
+/** As in latency_counts: the n for which the latency lies from 2^(n/4) to 2^((n+1)/4) milliseconds. */
+function bucketOf(latencyMs: number): number {
+  return Math.floor(4 * Math.log2(Math.max(latencyMs, LEAST_LATENCY_MS)))
+}
+
+const RECORD = defineStatement('select record_refusals($1::text[], $2::bigint[]) as done', { done: nothing })
+
+/** `counts`: by reason. */
+export async function recordRefusals(database: Database, counts: ReadonlyMap<string, number>): Promise<void> {
+  await runStatement(database, RECORD, [[...counts.keys()], [...counts.values()]])
 }

@@ -1,6 +1,7 @@
 /** Calls store_answers(): stores complete responses, to be found by request and, if wanted, by prompt. */
 import type { Database } from './database.ts'
 import { joinHashes, NO_HASH } from './join-hashes.ts'
+import { defineStatement, runStatement, text } from './statement.ts'
 
 export interface AnswerToStore {
   projectId: number
@@ -79,4 +80,20 @@ export async function storeAnswers(database: Database, answers: readonly AnswerT
   const ids: (number | null)[] = answers.map(() => null)
   for (const row of rows) ids[row.place] = Number(row.entry_id)
   return ids
+}
+
+/** Returns its entry id; null when it was not stored. */
+export async function storeAnswer(database: Database, answer: AnswerToStore): Promise<number | null> {
+  const [id] = await storeAnswers(database, [answer])
+  return id ?? null
+}
+
+const FORGET_RESPONSE = defineStatement('select request_hash from forget_response($1::bigint, $2::text)', {
+  request_hash: text(),
+})
+
+/** Returns the hex SHA-256 of the requests that the response answered. */
+export async function forgetResponse(database: Database, projectId: number, id: string): Promise<string[]> {
+  const rows = await runStatement(database, FORGET_RESPONSE, [projectId, id])
+  return rows.map(row => row.request_hash)
 }

@@ -1,11 +1,10 @@
 /** Opens the configured database, for a serving process, a supervisor or an operator's command. */
 import { type Config, ConfigError } from '../config.ts'
 import { describeAddress, parseDatabaseUrl } from '../postgres/address.ts'
-import { shareConnections } from '../postgres/connection-budget.ts'
 import type { Database } from '../postgres/database.ts'
+import { pingDatabase, shareConnections } from '../postgres/database-facts.ts'
 import { openEmbeddedDatabase } from '../postgres/embedded/embedded.ts'
 import { migrate } from '../postgres/migrate.ts'
-import { pingDatabase } from '../postgres/ping.ts'
 import { openRealDatabase } from '../postgres/real.ts'
 import type { Log } from '../telemetry/log.ts'
 import { keepPsqlPassword, lockDataDir } from './data-dir.ts'

@@ -1,7 +1,7 @@
 /** Records every few seconds how many requests were refused, so that operators see it across processes and restarts. */
 import { withinTimeLimit } from '../event-loop/time-limit.ts'
 import type { Database } from '../postgres/database.ts'
-import { recordRefusals } from '../postgres/record-refusals.ts'
+import { recordRefusals } from '../postgres/record-usage.ts'
 import { describeCause } from './describe-cause.ts'
 import type { Log } from './log.ts'
 import type { Refusals } from './refusals.ts'

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { shareConnections } from '../../src/postgres/connection-budget.ts'
 import type { Database } from '../../src/postgres/database.ts'
-import { pingDatabase } from '../../src/postgres/ping.ts'
+import { pingDatabase, shareConnections } from '../../src/postgres/database-facts.ts'
 import { openRealDatabase } from '../../src/postgres/real.ts'
 import { get } from '../harness/client.ts'
 import { waitUntil } from '../harness/wait-until.ts'

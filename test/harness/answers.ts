@@ -1,10 +1,9 @@
 /** Answers to store and questions to ask, for tests of the cache's SQL. */
 import type { Database } from '../../src/postgres/database.ts'
-import { registerEmbeddingSpace } from '../../src/postgres/embedding-spaces.ts'
 import type { AnswerAsk } from '../../src/postgres/find-answer.ts'
-import { formatVector } from '../../src/postgres/format-vector.ts'
 import { createProject } from '../../src/postgres/projects.ts'
 import { type AnswerToStore, storeAnswers } from '../../src/postgres/store-answers.ts'
+import { formatVector, registerEmbeddingSpace } from '../../src/postgres/vectors.ts'
 
 export const DIMENSIONS = 64
 

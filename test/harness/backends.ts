@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, describe, inject } from 'vitest'
 import type { Database } from '../../src/postgres/database.ts'
-import { readInstallationId } from '../../src/postgres/installation-id.ts'
+import { readInstallationId } from '../../src/postgres/database-facts.ts'
 import { openRealDatabase } from '../../src/postgres/real.ts'
 import { connectRedis } from '../../src/redis/connect-redis.ts'
 import { openProcessBus, type ProcessBus } from '../../src/redis/process-bus.ts'

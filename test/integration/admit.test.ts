@@ -1,9 +1,8 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
-import { type Account, type AdmitAsk, type AdmitBatch, admit } from '../../src/postgres/admit.ts'
+import { type Account, type AdmitAsk, type AdmitBatch, admit, refundRequests } from '../../src/postgres/admit.ts'
 import { type Database, isLockedOut } from '../../src/postgres/database.ts'
 import { createProject, issueKey } from '../../src/postgres/projects.ts'
-import { refundRequests } from '../../src/postgres/refund-requests.ts'
 import { describeBackends } from '../harness/backends.ts'
 
 function hashOf(key: string): string {

@@ -1,10 +1,10 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import type { Database } from '../../src/postgres/database.ts'
-import { registerEmbeddingSpace } from '../../src/postgres/embedding-spaces.ts'
 import { type AnswerAsk, findAnswer } from '../../src/postgres/find-answer.ts'
 import { createProject } from '../../src/postgres/projects.ts'
-import { storeAnswer } from '../../src/postgres/store-answer.ts'
+import { storeAnswer } from '../../src/postgres/store-answers.ts'
+import { registerEmbeddingSpace } from '../../src/postgres/vectors.ts'
 import { describeBackends } from '../harness/backends.ts'
 
 const sha256 = (text: string) => new Bun.CryptoHasher('sha256').update(text).digest('hex')

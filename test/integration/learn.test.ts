@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { postponeJudgements, type QueuedPair, queueJudgements, takeJudgements } from '../../src/postgres/judge-queue.ts'
+import { postponeJudgements, type QueuedPair, queueJudgements, takeJudgements } from '../../src/postgres/judgements.ts'
 import { storeAnswers } from '../../src/postgres/store-answers.ts'
 import { answerTo, makeProject, makeSpace } from '../harness/answers.ts'
 import { describeBackends } from '../harness/backends.ts'

@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { readInstallationId } from '../../src/postgres/installation-id.ts'
+import { readInstallationId } from '../../src/postgres/database-facts.ts'
 import { installationPrefix } from '../../src/redis/redis-commands.ts'
 import { describeReal } from '../harness/backends.ts'
 import { textOf } from '../harness/chat.ts'

@@ -1,8 +1,13 @@
 /** Works through the queue of pairs for the judge, slowly and off every request's path. Any process takes any project's pairs. */
 import { Alarm } from '../../event-loop/alarm.ts'
 import type { Database } from '../../postgres/database.ts'
-import { postponeJudgements, type QueuedPair, takeJudgements } from '../../postgres/judge-queue.ts'
-import { reserveJudgement, settleJudgement } from '../../postgres/judgements.ts'
+import {
+  postponeJudgements,
+  type QueuedPair,
+  reserveJudgement,
+  settleJudgement,
+  takeJudgements,
+} from '../../postgres/judgements.ts'
 import { describeCause } from '../../telemetry/describe-cause.ts'
 import type { Log } from '../../telemetry/log.ts'
 import { contextKindOf } from '../../text/context-kind.ts'

@@ -2,7 +2,7 @@
 import { refuse } from '../../errors.ts'
 import { withinTimeLimit } from '../../event-loop/time-limit.ts'
 import type { Database } from '../../postgres/database.ts'
-import { readProviderKey } from '../../postgres/provider-keys.ts'
+import { readProviderKey } from '../../postgres/projects.ts'
 import type { KeyOwner } from './seal.ts'
 import type { Vault } from './vault.ts'
 

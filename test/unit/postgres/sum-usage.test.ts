@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { sumUsage } from '../../../src/postgres/sum-usage.ts'
+import { sumUsage } from '../../../src/postgres/record-usage.ts'
 import type { UsageRecord } from '../../../src/postgres/usage-record.ts'
 
 const record: UsageRecord = {

@@ -1,6 +1,24 @@
-/** Decides how many of the server's connections a process may open. */
+/** What a proxy asks of a database at the start: whether it is usable, which one it is, how many connections it has to give. */
 import type { Database } from './database.ts'
-import { defineStatement, integer, readOne } from './statement.ts'
+import { boolean, defineStatement, integer, readOne, text } from './statement.ts'
+
+const PING = defineStatement(
+  `select not pg_is_in_recovery() and not current_setting('transaction_read_only')::boolean as writable`,
+  { writable: boolean },
+)
+
+/** Rejects when the database does not answer, and when it takes no writes: a standby, or a read-only primary. */
+export async function pingDatabase(database: Database): Promise<void> {
+  const { writable } = await readOne(database, PING)
+  if (!writable) throw new Error('the server takes no writes')
+}
+
+const INSTALLATION_ID = defineStatement('select installation_id()::text as id', { id: text() })
+
+/** A UUID that differs between databases, so that they can share a Redis. */
+export async function readInstallationId(database: Database): Promise<string> {
+  return (await readOne(database, INSTALLATION_ID)).id
+}
 
 /** The share of all proxies on one machine, without a setting: it leaves room for other clients and operators. */
 const SHARE = 1 / 4

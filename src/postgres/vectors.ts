@@ -1,0 +1,106 @@
+/** Vectors in the database: the spaces they are comparable in, those that were paid for, and their text form. */
+
+import { toSql } from 'pgvector'
+import type { Database } from './database.ts'
+import { joinHashes } from './join-hashes.ts'
+import { bytes, defineStatement, integer, nothing, readOne, runStatement, text, timestamp } from './statement.ts'
+
+const REGISTER_SPACE = defineStatement('select register_embedding_space($1::text, $2::integer, $3::boolean) as id', {
+  id: integer,
+})
+
+/** Id of the embedder's space, created at first use. */
+export async function registerEmbeddingSpace(
+  database: Database,
+  space: { model: string; dimensions: number },
+): Promise<number> {
+  const { id } = await readOne(database, REGISTER_SPACE, [space.model, space.dimensions, database.buildsLists])
+  return id
+}
+
+export interface VectorsAsk {
+  projectId: number
+  /** Hex SHA-256 each. */
+  names: readonly string[]
+  /** Null for any age. */
+  maxAgeSeconds: number | null
+}
+
+export interface VectorRow {
+  /** Index of its name in the ask. */
+  place: number
+  vector: Uint8Array
+  prompt_tokens: number
+  answered_as: string
+  created_at: Date
+  expires_at: Date
+}
+
+const FIND_VECTORS = defineStatement('select * from find_vectors($1::bigint, $2::bytea, $3::integer)', {
+  place: integer,
+  vector: bytes,
+  prompt_tokens: integer,
+  answered_as: text(),
+  created_at: timestamp,
+  expires_at: timestamp,
+})
+
+/** Returns one row for each known name. */
+export function findVectors(database: Database, ask: VectorsAsk): Promise<VectorRow[]> {
+  return runStatement(database, FIND_VECTORS, [ask.projectId, joinHashes(ask.names), ask.maxAgeSeconds])
+}
+
+export interface VectorsToStore {
+  projectId: number
+  vectors: readonly {
+    /** Hex SHA-256, distinct within the call. */
+    name: string
+    packed: Uint8Array
+    promptTokens: number
+    answeredAs: string
+  }[]
+  ttlSeconds: number
+  /** Stored only if the project's cache has not been purged since; null skips this check. */
+  cacheGeneration?: number | null
+  /** Whether a test key sent the request. */
+  test?: boolean
+}
+
+const STORE_VECTORS = defineStatement(
+  'select store_vectors($1::bigint, $2::bytea, $3::bytea, $4::integer[], $5::integer[], $6::text[], $7::integer, $8::boolean, $9::integer) as done',
+  { done: nothing },
+)
+
+export async function storeVectors(
+  database: Database,
+  { projectId, vectors, ttlSeconds, cacheGeneration = null, test = false }: VectorsToStore,
+): Promise<void> {
+  await runStatement(database, STORE_VECTORS, [
+    projectId,
+    joinHashes(vectors.map(vector => vector.name)),
+    Buffer.concat(vectors.map(vector => vector.packed)),
+    vectors.map(vector => vector.packed.length),
+    vectors.map(vector => vector.promptTokens),
+    vectors.map(vector => vector.answeredAs),
+    ttlSeconds,
+    test,
+    cacheGeneration,
+  ])
+}
+
+/** The largest integer up to which a half-precision float holds every integer exactly. */
+const GREATEST = 2_047
+
+/**
+ * Scaled to integers: cosine similarity does not depend on the scale, and the text is a fifth as long. For vectors that are only compared
+ * by cosine, never returned.
+ */
+export function formatVector(vector: Float32Array): string {
+  // Loops by index, because iterators take three times as long and every miss formats a vector.
+  let greatest = 0
+  for (let i = 0; i < vector.length; i++) greatest = Math.max(greatest, Math.abs(vector[i] as number))
+  const scale = greatest === 0 ? 0 : GREATEST / greatest
+  const scaled = new Array<number>(vector.length)
+  for (let i = 0; i < vector.length; i++) scaled[i] = Math.round((vector[i] as number) * scale)
+  return toSql(scaled) as string
+}
