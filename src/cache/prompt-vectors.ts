@@ -14,6 +14,8 @@ import { gistOf } from './verify/question.ts'
 
 const EMBED_TIME_LIMIT_MS = 2_000
 const MAX_IN_MEMORY = 10_000
+/** Part of the names of spaces in which questions' gists are embedded: changing what `gistOf` returns needs another. */
+const GIST_FORM = 'gist-1'
 
 export interface PromptVector {
   spaceId: number
@@ -49,21 +51,26 @@ export interface PromptVectorsOptions {
 
 export async function createPromptVectors(options: PromptVectorsOptions): Promise<PromptVectors> {
   const { database, embedder, log } = options
-  const spaceId = await registerEmbeddingSpace(database, embedder.space)
+  const { model, dimensions } = embedder.space
+  const isPaid = !embedder.isFree && embedder.asks !== null
+  const spaceId = await registerEmbeddingSpace(database, {
+    model: isPaid ? model : `${model}-${GIST_FORM}`,
+    dimensions,
+  })
   const toPromptVector = (values: Float32Array): PromptVector => ({ spaceId, text: formatVector(values) })
   if (embedder.isFree) return { isFree: true, make: normalized => toPromptVector(embedder.embed(gistOf(normalized))) }
   if (embedder.asks === null) {
     return {
       isFree: false,
       async find({ project_id }, normalized) {
-        const values = await embedder.embed(normalized, String(project_id))
+        const values = await embedder.embed(gistOf(normalized), String(project_id))
         return values && toPromptVector(values)
       },
       async findLater({ project_id }, normalized) {
-        const values = await embedder.embedLater(normalized, String(project_id))
+        const values = await embedder.embedLater(gistOf(normalized), String(project_id))
         return values && toPromptVector(values)
       },
-      align: (account, one, other) => embedder.align(one, other, String(account.project_id)),
+      align: ({ project_id }, one, other) => embedder.align(gistOf(one), gistOf(other), String(project_id)),
     }
   }
   const embedText = embedOnce(embedder, options)

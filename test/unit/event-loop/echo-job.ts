@@ -1,12 +1,13 @@
 /** Does what it is told, for tests of who does it. */
 import { readlinkSync } from 'node:fs'
 import { getPriority } from 'node:os'
-import { isMainThread } from 'node:worker_threads'
+import { isMainThread, threadId } from 'node:worker_threads'
 import { invalidRequest } from '../../../src/errors.ts'
 
 export function run({ does, text = '' }: { does: string; text?: string }) {
   if (does === 'refuse') throw invalidRequest('Not this.', 'field')
   if (does === 'fail') throw new Error('broken')
+  if (does === 'thread') return { output: String(threadId) }
   if (does === 'priority')
     return { output: String(getPriority(Number(readlinkSync('/proc/thread-self').split('/').pop()))) }
   return { output: `${text} from ${isMainThread ? 'the event loop' : 'a worker'}` }

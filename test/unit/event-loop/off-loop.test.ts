@@ -3,7 +3,7 @@ import { FairQueue } from '../../../src/event-loop/fair-queue.ts'
 import { Job, OffLoop } from '../../../src/event-loop/off-loop.ts'
 
 interface Asked {
-  does: 'echo' | 'refuse' | 'fail' | 'priority'
+  does: 'echo' | 'refuse' | 'fail' | 'priority' | 'thread'
 }
 
 const TEST_JOB = new Job<Asked & { text?: string }, string>(new URL('./echo-job.ts', import.meta.url))
@@ -44,6 +44,15 @@ test('it is idle once nothing waits, and what followed from a job is done', asyn
 
 test.runIf(process.platform === 'linux')('the worker stands behind the event loop', async () => {
   expect(Number(await new OffLoop().run(TEST_JOB, { does: 'priority' }))).toBeGreaterThan(0)
+})
+
+test('an idle worker ends, and the next job has another', async () => {
+  const loop = new OffLoop({ idleMs: 20 })
+  const [first, second] = await Promise.all([1, 2].map(() => loop.run(TEST_JOB, { does: 'thread' })))
+  expect(second).toBe(first)
+  while ((await loop.run(TEST_JOB, { does: 'thread' })) === first) await Bun.sleep(40)
+  const [other] = await Promise.all([1, 2].map(() => loop.run(TEST_JOB, { does: 'thread' })))
+  expect(other).not.toBe(first)
 })
 
 test('owners take turns', () => {
