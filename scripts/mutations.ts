@@ -10,6 +10,7 @@ export interface Mutation {
 
 const ADMISSION = 'test/integration/admission.test.ts'
 const QUOTA = 'test/integration/quota.test.ts'
+const ADMIT = 'test/integration/admit.test.ts'
 const KEYS = 'test/unit/admission/api-key.test.ts'
 const ACCOUNTING = 'test/unit/pipeline/accounting.test.ts'
 const GUARD = 'test/unit/stores/guarded-store.test.ts'
@@ -197,8 +198,20 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   // What the database decides.
   {
+    file: 'sql/views/key_limits.sql',
+    line: "' ', k.xmin, p.xmin, pl.xmin,",
+    becomes: "' ', k.xmin, pl.xmin,",
+    noticedBy: [ADMIT],
+  },
+  {
+    file: 'sql/views/key_limits.sql',
+    line: "case when k.expires_at <= now() then 'expired' end,",
+    becomes: '',
+    noticedBy: [ADMIT],
+  },
+  {
     file: 'sql/functions/admission/admit.sql',
-    line: 'and c.requests + wanted[1] <= k.requests_per_month - least(k.requests_per_minute, most_durable)',
+    line: 'and c.requests + wanted[1] <= k.requests_per_month - k.counted_durably',
     becomes: '',
     noticedBy: [QUOTA],
   },

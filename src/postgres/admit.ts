@@ -61,16 +61,25 @@ export interface AdmitReply {
   granted: number
 }
 
-// The account is fetched as one text: it rarely changes between batches, and then its thirty columns need no parsing.
+// An account is fetched when it has changed, and as one text: its thirty columns cost more than admission itself.
 const ADMIT = defineStatement(
-  `select a.ordinal, a.granted, a.month, to_json(a.account)::text as account
-  from admit($1::text[], $2::integer[], $3::uuid, $4::bigint) a`,
-  { ordinal: integer, granted: integer, month: date, account: nullable(text()) },
+  `select a.ordinal, a.granted, a.month, a.account_version as version, to_json(a.account)::text as account
+  from admit($1::text[], $2::integer[], $3::uuid, $4::bigint, $5::text[]) a`,
+  { ordinal: integer, granted: integer, month: date, version: nullable(text()), account: nullable(text()) },
 )
 
+interface Known {
+  version: string
+  text: string
+  account: Account
+}
+
 const UNKNOWN_KEY: UnknownKey = { verdict: 'unknown' }
-const MAX_REMEMBERED = 5_000
-const accounts = new LRUCache<string, Account>({ max: MAX_REMEMBERED })
+const MAX_KNOWN = 5_000
+/** Versions are ids of transactions, which a database that is restored from a backup gives again: nothing is known for longer. */
+const KNOWN_FOR_MS = 60_000
+/** By database, then by key. */
+const knownAccounts = new WeakMap<Database, LRUCache<string, Known>>()
 
 /**
  * Returns one reply for each ask, in order; the asked keys must be distinct. Without a batch, requests may stay reserved if the reply is
@@ -81,21 +90,42 @@ export async function admit(
   asks: readonly AdmitAsk[],
   batch: AdmitBatch | null = null,
 ): Promise<AdmitReply[]> {
+  const known = knownOf(database)
+  const found = asks.map(({ keyHash }) => known.get(keyHash))
   const hashes = asks.map(ask => ask.keyHash)
   const wanted = asks.map(ask => ask.wanted)
-  const rows = await runStatement(database, ADMIT, [hashes, wanted, batch?.slot ?? null, batch?.sequence ?? null])
-  return rows.map(({ account, granted, month }) => ({ account: readAccount(account, month), granted }))
+  const versions = found.map(each => each?.version ?? null)
+  const sent = [hashes, wanted, batch?.slot ?? null, batch?.sequence ?? null, versions]
+  const rows = await runStatement(database, ADMIT, sent)
+  return rows.map((row, i) => ({
+    account: noteAccount(known, hashes[i] ?? '', found[i], row),
+    granted: row.granted,
+  }))
+}
+
+function knownOf(database: Database): LRUCache<string, Known> {
+  let known = knownAccounts.get(database)
+  if (!known) {
+    known = new LRUCache({ max: MAX_KNOWN, ttl: KNOWN_FOR_MS, ttlResolution: 1_000 })
+    knownAccounts.set(database, known)
+  }
+  return known
 }
 
 /** The same text gives the same object, so that callers can compare accounts by identity. */
-function readAccount(text: string | null, month: string): Account | UnknownKey {
-  if (text === null) return UNKNOWN_KEY
-  const name = month + text
-  let account = accounts.get(name)
-  if (!account) {
-    account = { ...JSON.parse(text), month } as Account
-    accounts.set(name, account)
-  }
+function noteAccount(
+  known: LRUCache<string, Known>,
+  keyHash: string,
+  before: Known | undefined,
+  { version, account: changed, month }: { version: string | null; account: string | null; month: string },
+): Account | UnknownKey {
+  if (version === null) return UNKNOWN_KEY
+  const sameMonth = before?.account.month === month
+  if (before && sameMonth && before.version === version) return before.account
+  const text = changed ?? before?.text
+  if (text === undefined) throw new Error('admit() left out an account')
+  const account: Account = before && sameMonth && before.text === text ? before.account : { ...JSON.parse(text), month }
+  known.set(keyHash, { version, text, account })
   return account
 }
 

@@ -4,6 +4,7 @@ import { type Account, type AdmitAsk, type AdmitBatch, admit, refundRequests } f
 import { type Database, isLockedOut } from '../../src/postgres/database.ts'
 import { createProject, issueKey } from '../../src/postgres/projects.ts'
 import { describeBackends } from '../harness/backends.ts'
+import { waitUntil } from '../harness/wait-until.ts'
 
 function hashOf(key: string): string {
   return new Bun.CryptoHasher('sha256').update(key).digest('hex')
@@ -106,6 +107,71 @@ describeBackends('admit()', backend => {
     const keyHash = hashOf(await issueKey(database, 'acme', 'project', 'ci'))
     const [row] = await admitRows(database, [{ keyHash, wanted: 0 }])
     expect(Object.entries(row ?? {}).filter(([name, value]) => value === null && name !== 'allowed_models')).toEqual([])
+  })
+
+  test('whatever changes an account, the next batch has it; what has not changed is not sent again', async () => {
+    const { database } = await backend.open()
+    await database.runScript(`insert into plans values ('own', 1000, 1000, 1000000), ('other', 1000, 1000, 1000000)`)
+    await createProject(database, 'acme', 'own')
+    const keyHash = hashOf(await issueKey(database, 'acme', 'project', 'ci'))
+    const storeKey = (provider: string) =>
+      `insert into provider_keys (project_id, provider, sealed, last_four) select id, '${provider}', 's', 'abcd' from projects`
+    const changes = [
+      ...[
+        'semantic_mode = $$off$$',
+        'semantic_threshold = 0.5',
+        'cache_generation = 9',
+        'fallbacks = $${a}$$',
+        'name = $$x$$',
+      ].map(change => `update projects set ${change}`),
+      `update projects set plan = 'other'`,
+      ...[
+        'requests_per_month = 5000',
+        'requests_per_minute_per_key = 7',
+        'concurrent_requests = 3',
+        'max_cache_ttl_seconds = 60',
+      ].map(change => `update plans set ${change} where name = 'other'`),
+      storeKey('openai'),
+      storeKey('groq'),
+      `delete from provider_keys where provider = 'openai'`,
+      storeKey('openai'),
+      `delete from provider_keys`,
+      `update api_keys set expires_at = now() + interval '1 hour'`,
+      `update api_keys set expires_at = now() - interval '1 hour'`,
+      `update api_keys set expires_at = null`,
+      `update api_keys set deactivated_at = now()`,
+    ]
+    for (const change of ['', ...changes]) {
+      if (change) await database.call(change, [])
+      const [expected] = await database.call<{ account: string }>(
+        `select (to_jsonb(k) - 'key_hash')::text as account from key_accounts k`,
+        [],
+      )
+      // The first may find it changed; the second knows it.
+      for (const _ of ['changed', 'known']) {
+        const [row] = await admitRows(database, [{ keyHash, wanted: 1 }], { slot: crypto.randomUUID(), sequence: 1 })
+        const { month: __, key_hash: ___, granted: ____, ...account } = row as Row & { key_hash: string }
+        expect(account, change).toEqual(JSON.parse(expected?.account ?? ''))
+      }
+    }
+    const [limits] = await database.call<{ version: string }>('select account_version as version from key_limits', [])
+    const sent = await database.call(
+      'select a.account is null as known from admit($1::text[], $2::integer[], null, null, $3::text[]) a',
+      [[keyHash], [0], [limits?.version]],
+    )
+    expect(sent).toEqual([{ known: true }])
+  })
+
+  test('a key that expires in the meantime is refused by the next batch', async () => {
+    const { database } = await backend.open()
+    await createProject(database, 'acme', 'pro')
+    const asks = [{ keyHash: hashOf(await issueKey(database, 'acme', 'project', 'ci')), wanted: 1 }]
+    await database.call(`update api_keys set expires_at = clock_timestamp() + interval '1 second'`, [])
+    expect(await admit(database, asks)).toMatchObject([{ account: { verdict: 'active' }, granted: 1 }])
+    await waitUntil('it has expired', 10_000, async () => {
+      const [reply] = await admit(database, asks)
+      return reply?.account.verdict === 'expired' && reply.granted === 0
+    })
   })
 
   test('says the same of a key that is asked for alone as of one among others, test keys too', async () => {

@@ -115,7 +115,7 @@ describeReal('a deploy', backend => {
     const clients = Array.from({ length: 24 }, (_, i) =>
       i % 3 === 0
         ? keepAsking(() =>
-            database.call('select (a.account).*, a.granted from admit($1::text[], $2::integer[], null, null) a', [
+            database.call('select (a.account).*, a.granted from admit($1::text[], $2::integer[], null, null, null) a', [
               [ask.keyHash],
               [1],
             ]),
