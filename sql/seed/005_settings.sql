@@ -17,6 +17,7 @@ values
     ('fallbacks', 'models', 0, 5, array['up to 5 different model names with commas between them, or nothing'], 'Models to ask in turn when the requested one fails; empty for none.'),
     ('allowed_models', 'models', 0, 100, array['up to 100 different model names with commas between them, * in them for any characters, or nothing'], 'Models that clients may ask for, with * for any characters; empty for all.'),
     ('log_content', 'choice', null, null, '{off,sealed}', 'Whether the wordings of semantic hits and near misses are kept for a week, encrypted, for members to see.'),
+    ('unsupported_tools', 'choice', null, null, '{drop,refuse}', 'Tools that the model''s provider would have to run and cannot, where the model may choose: left out, or a 400.'),
     ('when_exhausted', 'choice', null, null, '{serve_cache,refuse}', 'Once the quota or a budget is used up: whether hits are still answered, or nothing is.')
 on conflict (name) do update
 set type = excluded.type,

@@ -38,7 +38,8 @@ select
     p.semantic_verify_ratio,
     nullif(p.allowed_models, '{}') as allowed_models,
     p.log_content,
-    p.when_exhausted
+    p.when_exhausted,
+    p.unsupported_tools
 from api_keys k
 join projects p on p.id = k.project_id
 join plans pl on pl.name = p.plan
@@ -85,3 +86,4 @@ comment on column key_accounts.semantic_verify_ratio is 'Share of the semantic h
 comment on column key_accounts.allowed_models is 'Patterns of model names that clients may ask for; null for any.';
 comment on column key_accounts.log_content is 'off or sealed: whether wordings are stored, encrypted, for people to look at.';
 comment on column key_accounts.when_exhausted is 'serve_cache or refuse: whether hits are answered once the quota or a budget is used up.';
+comment on column key_accounts.unsupported_tools is 'drop or refuse: what becomes of tools that the model''s provider would have to run and cannot.';

@@ -3,6 +3,7 @@
 import type { ProxyError } from '../errors.ts'
 import type { JsonObject } from '../json/json-object.ts'
 import { countPromptTokens, estimatePromptTokens } from '../tokens/count-tokens.ts'
+import { dropHostedTools } from './hosted-tools.ts'
 import type { MessageContext } from './messages/growing-message.ts'
 import { translateError } from './messages/message-errors.ts'
 import { type ChatTarget, messageToChat } from './messages/message-request-to-chat.ts'
@@ -19,6 +20,8 @@ export type TranslationContext =
 
 export interface Translated {
   chatRequest: JsonObject
+  /** The types of tools that were left out, because the provider cannot run them. */
+  droppedTools: string[]
   context: TranslationContext
 }
 
@@ -40,18 +43,27 @@ export interface StreamTranslation {
   fail(error: ProxyError): TypedEvent[]
 }
 
+/** The model and its provider, and what the project wants. */
+export interface RequestTarget extends ChatTarget {
+  /** Whether a tool that the provider cannot run is refused where it could be left out. */
+  refusesTools: boolean
+}
+
 export type TranslatedEndpoint = TranslationContext['endpoint']
 
 /** Throws a 400 that names a field without a counterpart in chat completions. */
-export function translate(endpoint: TranslatedEndpoint, body: JsonObject, target: ChatTarget): Translated {
+export function translate(endpoint: TranslatedEndpoint, given: JsonObject, target: RequestTarget): Translated {
+  const { body, dropped: droppedTools } = target.refusesTools
+    ? { body: given, dropped: [] }
+    : dropHostedTools(endpoint, given)
   if (endpoint === 'responses') {
-    const context = readResponseContext(body, crypto.randomUUID())
-    return { chatRequest: responseToChat(body), context: { endpoint, context } }
+    const context = readResponseContext(given, crypto.randomUUID())
+    return { chatRequest: responseToChat(body), droppedTools, context: { endpoint, context } }
   }
   const chatRequest = messageToChat(body, target)
   const requestId = `req_${crypto.randomUUID().replaceAll('-', '')}`
   const context = { model: String(body.model), inputTokens: estimatePromptTokens(chatRequest, 'chat'), requestId }
-  return { chatRequest, context: { endpoint, context } }
+  return { chatRequest, droppedTools, context: { endpoint, context } }
 }
 
 export function translationOf({ endpoint, context }: TranslationContext): Translation {
@@ -74,7 +86,8 @@ export function translationOf({ endpoint, context }: TranslationContext): Transl
  * Estimates the request's input tokens, for models whose own provider cannot be asked: the response of `/v1/responses/input_tokens` or
  * `/v1/messages/count_tokens`. Throws a 400 for whatever the request itself would be refused for.
  */
-export function countInput(endpoint: TranslatedEndpoint, body: JsonObject): JsonObject {
+export function countInput(endpoint: TranslatedEndpoint, given: JsonObject): JsonObject {
+  const { body } = dropHostedTools(endpoint, given)
   if (endpoint === 'responses') {
     return { object: 'response.input_tokens', input_tokens: countPromptTokens(responseToChat(body), 'chat') }
   }

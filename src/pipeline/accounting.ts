@@ -28,6 +28,8 @@ export interface RequestAccounting {
   noteStored(provider: string): void
   /** The provider has been asked: from now on the request costs something, even if its client leaves. */
   noteAsked(): void
+  /** Names the request's tools that were left out, if any were. */
+  noteDroppedTools(names: string | null): void
   /** Takes the time to the response headers. Call it when they are ready. */
   noteHeaders(): void
   /** Adds what a call to the judge cost, in US dollars. */
@@ -53,6 +55,7 @@ export const NOT_ACCOUNTED: RequestAccounting = {
   noteProvider() {},
   noteStored() {},
   noteAsked() {},
+  noteDroppedTools() {},
   noteHeaders() {},
   noteJudge() {},
   noteSemanticMatch() {},
@@ -103,6 +106,7 @@ class OpenAccount implements RequestAccounting {
   #isAsked = false
   #latencyMs: number | null = null
   #judgeUsd = 0
+  #droppedTools: string | null = null
   #isFinished = false
 
   constructor(
@@ -136,6 +140,10 @@ class OpenAccount implements RequestAccounting {
 
   noteAsked(): void {
     this.#isAsked = true
+  }
+
+  noteDroppedTools(names: string | null): void {
+    this.#droppedTools = names
   }
 
   noteHeaders(): void {
@@ -214,7 +222,7 @@ class OpenAccount implements RequestAccounting {
     const status = request.signal.aborted ? CLIENT_GONE_STATUS : outcome.status
     const record = createRecord(recorded, { ...outcome, status }, catalogue)
     recorder.record(record)
-    log.request(() => describeRequest(record, account, cause))
+    log.request(() => describeRequest(record, account, cause, this.#droppedTools))
   }
 }
 

@@ -1,6 +1,7 @@
 /** Chat and other completions: what a model answers to a whole request. */
 import { isUpstreamFailure } from '../formats/chat/completeness.ts'
 import { withLongBody } from '../providers/long-body.ts'
+import { DROPPED_TOOLS } from '../providers/translations/with-translations.ts'
 import type { UpstreamAnswer } from '../providers/upstream.ts'
 import { answeredHeaders, entryOf, finishMiss, passOnError, priceOf, storeResponse } from './complete-call.ts'
 import type { CompletionQuery } from './query.ts'
@@ -22,10 +23,12 @@ export const completion: SharedOperation = {
 
 /** The call is settled before a plain response is returned; behind a streamed one it settles when the stream ends. */
 async function ask(context: LeadingContext<CompletionQuery>, stages: Stages): Promise<Attempt> {
-  const { request, query, provider, call } = context
+  const { request, query, account, provider, call, accounting } = context
   const { endpoint, body, bytes, stream } = query
-  const asked = { endpoint, headers: request.headers, stream, signal: call.signal }
+  const refusesTools = account.unsupported_tools === 'refuse'
+  const asked = { endpoint, headers: request.headers, stream, refusesTools, signal: call.signal }
   const answer = await provider.ask(bytes ? withLongBody(asked, body, bytes) : { ...asked, body, bodyText: query.text })
+  accounting.noteDroppedTools(answer.headers.get(DROPPED_TOOLS))
   if (answer.status !== 200) return passOnError(context, answer)
   const isStream = answer.headers.get('content-type')?.includes('text/event-stream') ?? false
   return { response: isStream ? relayStream(context, answer, stages) : await answerPlain(context, answer, stages) }

@@ -75,7 +75,7 @@ export function createRecord(
 
 const INFO = 30
 
-export function describeRequest(record: UsageRecord, account: Account, cause: unknown) {
+export function describeRequest(record: UsageRecord, account: Account, cause: unknown, droppedTools: string | null) {
   return {
     level: INFO,
     time: record.recorded_at,
@@ -88,6 +88,7 @@ export function describeRequest(record: UsageRecord, account: Account, cause: un
     cache: record.cache_result,
     status: record.status,
     streamed: record.streamed,
+    ...(droppedTools !== null && { dropped_tools: droppedTools }),
     promptTokens: record.prompt_tokens,
     completionTokens: record.completion_tokens,
     tokensSaved: record.tokens_saved,

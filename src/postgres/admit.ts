@@ -34,6 +34,7 @@ interface WordColumns {
   cache_mode: 'all' | 'deterministic' | 'off'
   log_content: 'off' | 'sealed'
   when_exhausted: 'serve_cache' | 'refuse'
+  unsupported_tools: 'drop' | 'refuse'
 }
 
 /** Every column of the view key_accounts, except for the key's hash. */

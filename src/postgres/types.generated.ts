@@ -131,6 +131,10 @@ export interface KeyAccounts {
    */
   semantic_verify_ratio: number | null;
   /**
+   * drop or refuse: what becomes of tools that the model's provider would have to run and cannot.
+   */
+  unsupported_tools: string | null;
+  /**
    * active, expired or disabled, as of now.
    */
   verdict: string | null;
@@ -351,6 +355,10 @@ export interface Projects {
    * Which part of the semantic hits is put to the judge after it was served.
    */
   semantic_verify_ratio: Generated<number>;
+  /**
+   * What becomes of a tool that the model's provider would have to run and cannot, where the model may choose: drop leaves it out, refuse answers 400.
+   */
+  unsupported_tools: Generated<string>;
   /**
    * Incremented when a person calls a served pair wrong: what Redis knows of such pairs is void from the next request on.
    */

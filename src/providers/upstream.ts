@@ -17,6 +17,8 @@ export interface UpstreamRequest {
   stream: boolean
   /** Only counts the prompt's tokens. For Responses and Messages. */
   countsAlone?: boolean
+  /** Whether the project wants no tools left out that the provider cannot run. */
+  refusesTools?: boolean
   /** Aborted when the response is not needed any more. */
   signal: AbortSignal
 }

@@ -59,6 +59,15 @@ describeOnce('Anthropic’s package asks for messages', backend => {
   ] as const)('of %s', (model, provider, path) => {
     const standin = () => (provider === 'openrouter' ? upstreams.aggregator : upstreams.anthropic)
 
+    test('a model that is not Claude does without tools that only Anthropic runs', async () => {
+      const tools = [WEATHER, { type: 'web_search_20250305' as const, name: 'web_search' as const }]
+      const { headers } = await create({ ...ask('openai/gpt-4o-mini'), tools })
+      expect(headers.get('x-proxy-dropped-tools')).toBe('web_search_20250305')
+      expect(upstreams.aggregator.requests.at(-1)?.body).toMatchObject({ tools: [expect.anything()] })
+      const run = [{ type: 'bash_20250124' as const, name: 'bash' as const }]
+      await expect(create({ ...ask('openai/gpt-4o-mini'), tools: run })).rejects.toMatchObject({ status: 400 })
+    })
+
     test('plain, and again from the cache, plain and streamed', async () => {
       const body = ask(model)
       const first = await create(body)
@@ -192,7 +201,7 @@ describeOnce('Anthropic’s package asks for messages', backend => {
   })
 
   test.each([
-    [{ tools: [{ type: 'web_search_20250305', name: 'web_search' }] }, 'tools[0].type'],
+    [{ tools: [{ type: 'web_search_20250305', name: 'web_search' }], tool_choice: { type: 'any' } }, 'tools[0].type'],
     [{ container: 'c_1' }, 'container'],
   ])('a model that can only be translated for refuses %j', async (fields, param) => {
     const asked = client.messages.create({ ...ask('openai/gpt-4o-mini'), ...fields } as MessageCreateParamsNonStreaming)

@@ -216,12 +216,32 @@ describeOnce('the openai package asks for responses', backend => {
 
   test.each([
     [{ previous_response_id: 'resp_1' }, 'previous_response_id'],
-    [{ tools: [{ type: 'web_search' as const }] }, 'tools[0].type'],
+    [{ tools: [{ type: 'web_search' as const }], tool_choice: 'required' as const }, 'tools[0].type'],
     [{ background: true }, 'background'],
   ])('a model that can only be translated for refuses %j', async (fields, param) => {
     const asked = client.responses.create({ ...ask('openai/gpt-5-mini'), ...fields })
     await expect(asked).rejects.toMatchObject({ status: 400, param })
     expect(upstreams.aggregator.requests).toHaveLength(0)
+  })
+
+  test.each(['openai/gpt-5-mini', 'claude-haiku-4-5'])('%s does without tools that only OpenAI runs', async model => {
+    const tools = [WEATHER, { type: 'web_search' as const }, { type: 'image_generation' as const }]
+    const { answer, headers } = await create({ ...ask(model), tools })
+    expect(headers.get('x-proxy-dropped-tools')).toBe('web_search, image_generation')
+    expect(answer.tools).toHaveLength(3)
+    const standin = model.includes('/') ? upstreams.aggregator : upstreams.anthropic
+    expect(standin.requests.at(-1)?.body).toMatchObject({ tools: [expect.anything()] })
+    const { response } = await client.responses
+      .create({ ...ask(model), tools: tools.slice(1), stream: true })
+      .withResponse()
+    expect(response.headers.get('x-proxy-dropped-tools')).toBe('web_search, image_generation')
+    await response.body?.cancel()
+    expect(standin.requests.at(-1)?.body).not.toHaveProperty('tools')
+    const allowed = { type: 'allowed_tools' as const, mode: 'auto' as const, tools: [{ type: 'web_search' }] }
+    expect((await create({ ...ask(model), tools, tool_choice: allowed })).answer.status).toBe('completed')
+    await proxy.query(`select set_setting('${project}', 'unsupported_tools', 'refuse')`)
+    const refused = { status: 400, param: 'tools[1].type', message: expect.stringContaining('unsupported_tools') }
+    await expect(create({ ...ask(model), tools })).rejects.toMatchObject(refused)
   })
 
   test('an upstream’s own error keeps its status', async () => {

@@ -138,7 +138,7 @@ describeReal('a deploy', backend => {
       const text = await Bun.file(new URL('../../sql/views/key_accounts.sql', import.meta.url)).text()
       const changed =
         deploy % 2 === 0
-          ? text.replace('    p.when_exhausted\n', `    p.when_exhausted,\n    ${deploy} as more\n`)
+          ? text.replace('    p.unsupported_tools\n', `    p.unsupported_tools,\n    ${deploy} as more\n`)
           : text
       const functions = await readFunctions()
       await deployer.runScripts([

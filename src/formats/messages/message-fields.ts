@@ -27,7 +27,11 @@ export const MESSAGE_FIELDS = {
   temperature: { treatment: 'translated', reason: 'Sent unchanged.' },
   top_p: { treatment: 'translated', reason: 'Sent unchanged.' },
   top_k: { treatment: 'translated', reason: 'Sent unchanged.' },
-  tools: { treatment: 'translated', reason: 'Become functions; tools that Anthropic defines or runs are refused.' },
+  tools: {
+    treatment: 'translated',
+    reason:
+      'Become functions; tools that Anthropic runs are left out where the model may choose, others that it defines are refused.',
+  },
   tool_choice: {
     treatment: 'translated',
     reason: '`any` becomes `required`, and a named tool becomes a named function.',

@@ -102,7 +102,10 @@ export function translateTools(body: JsonObject, options: BlockOptions): JsonObj
 function translateTool(value: unknown, param: string, { keepsCacheMarks }: BlockOptions): JsonObject {
   const tool = readObject(value, param)
   if ((readGiven(tool, 'type') ?? 'custom') !== 'custom') {
-    throw notTranslated(`${param}.type`, 'other models know only tools that the request describes.')
+    throw notTranslated(
+      `${param}.type`,
+      'other models know only tools that the request describes. Where tool_choice is auto, and the project does not say otherwise (unsupported_tools), a tool that the provider would have to run is left out; clients can turn it off themselves (Claude Code: --disallowedTools WebSearch).',
+    )
   }
   const description = readGiven(tool, 'description')
   const mark = keepsCacheMarks ? readGiven(tool, 'cache_control') : undefined

@@ -14,8 +14,13 @@ export function planMessages(body: JsonObject): MessagesPlan {
   const stateful = STATEFUL_FIELDS.find(field => isGiven(body[field]))
   if (stateful !== undefined) return { isCacheable: false, field: stateful }
   const tools = Array.isArray(body.tools) ? body.tools : []
-  const at = tools.findIndex(tool => !isJsonObject(tool) || !OWN_TOOLS.test(String(tool.type ?? 'custom')))
+  const at = tools.findIndex(tool => !isOwnMessageTool(tool))
   return at < 0 ? { isCacheable: true } : { isCacheable: false, field: `tools[${at}].type` }
+}
+
+/** Whether the client runs it. */
+export function isOwnMessageTool(tool: unknown): boolean {
+  return isJsonObject(tool) && OWN_TOOLS.test(String(tool.type ?? 'custom'))
 }
 
 function isGiven(value: unknown): boolean {

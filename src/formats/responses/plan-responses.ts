@@ -58,7 +58,8 @@ function findActing({ tools }: JsonObject): string | null {
   return at < 0 ? null : `tools[${at}].type`
 }
 
-function isOwnTool(tool: unknown): boolean {
+/** Whether the client runs it. */
+export function isOwnTool(tool: unknown): boolean {
   if (!isJsonObject(tool)) return false
   if (tool.type === 'shell') return isJsonObject(tool.environment) && tool.environment.type === 'local'
   return OWN_TOOLS.has(String(tool.type))

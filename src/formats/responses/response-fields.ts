@@ -34,7 +34,7 @@ export const RESPONSE_FIELDS = {
   tools: {
     treatment: 'translated',
     reason:
-      'Functions stay functions, custom tools become functions with one text parameter, and tools of a namespace get its name as a prefix; hosted tools and MCP are refused, except a web search of only the pages that OpenAI has stored, which is dropped.',
+      'Functions stay functions, custom tools become functions with one text parameter, and tools of a namespace get its name as a prefix; hosted tools and MCP are left out where the model may choose, else refused.',
   },
   tool_choice: { treatment: 'translated', reason: 'Modes, functions, custom tools and `allowed_tools` become chat’s.' },
   parallel_tool_calls: { treatment: 'translated', reason: 'Sent unchanged when there are tools.' },

@@ -39,7 +39,10 @@ function translateTool(value: unknown, param: string, namespace = ''): JsonObjec
   }
   // A search in OpenAI's stored pages only. Agents offer it by default, and work without it.
   if (tool.type === 'web_search' && tool.external_web_access === false) return []
-  throw notTranslated(`${param}.type`, 'only functions and custom tools can be translated.')
+  throw notTranslated(
+    `${param}.type`,
+    'only functions and custom tools can be translated. Where tool_choice is auto, and the project does not say otherwise (unsupported_tools), a tool that the provider would have to run is left out; clients can turn it off themselves (Codex: web_search = "disabled").',
+  )
 }
 
 function describeFunction({ name, description, parameters, strict }: JsonObject, param: string) {

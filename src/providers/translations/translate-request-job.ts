@@ -7,10 +7,10 @@ import type { LongTranslated, ToTranslate } from './translate-request.ts'
 
 export function run({ endpoint, target, bytes }: ToTranslate): JobDone<LongTranslated> {
   const body = parseExactly(new TextDecoder().decode(bytes)) as JsonObject
-  const { chatRequest, context } = translate(endpoint, body, target)
+  const { chatRequest, droppedTools, context } = translate(endpoint, body, target)
   const output = new TextEncoder().encode(JSON.stringify(chatRequest))
   const { messages: _messages, tools: _tools, response_format: _format, ...fields } = chatRequest
-  const result = { bytes: output, fields: plain(fields), context: withoutInput(context) }
+  const result = { bytes: output, fields: plain(fields), droppedTools, context: withoutInput(context) }
   return { output: result, transfer: [output.buffer as ArrayBuffer] }
 }
 

@@ -1,8 +1,7 @@
 /** Translates requests to chat completions, a long one in a worker. */
 
 import { Job, offLoop } from '../../event-loop/off-loop.ts'
-import type { ChatTarget } from '../../formats/messages/message-request-to-chat.ts'
-import type { TranslationContext } from '../../formats/translation.ts'
+import type { RequestTarget, TranslationContext } from '../../formats/translation.ts'
 import { type TranslatedEndpoint, translate } from '../../formats/translation.ts'
 import type { JsonObject } from '../../json/json-object.ts'
 import { isLong, runOnBody, withLongBody } from '../long-body.ts'
@@ -11,7 +10,7 @@ import type { UpstreamRequest } from '../upstream.ts'
 
 export interface ToTranslate {
   endpoint: TranslatedEndpoint
-  target: ChatTarget
+  target: RequestTarget
   bytes: Uint8Array
 }
 
@@ -19,6 +18,7 @@ export interface LongTranslated {
   bytes: Uint8Array
   /** The chat request's short fields. */
   fields: JsonObject
+  droppedTools: string[]
   context: TranslationContext
 }
 
@@ -34,15 +34,15 @@ const COUNT = new Job<Pick<ToTranslate, 'endpoint' | 'bytes'>, JsonObject>(
 export async function translateRequest(
   request: UpstreamRequest,
   endpoint: TranslatedEndpoint,
-  target: ChatTarget,
-): Promise<{ chat: UpstreamRequest; context: TranslationContext }> {
+  target: RequestTarget,
+): Promise<{ chat: UpstreamRequest; droppedTools: string[]; context: TranslationContext }> {
   if (isLong(request)) {
-    const { bytes, fields, context } = await runOnBody(TRANSLATE, request, { endpoint, target })
-    return { chat: withLongBody({ ...headOf(request), endpoint: 'chat' }, fields, bytes), context }
+    const { bytes, fields, ...translated } = await runOnBody(TRANSLATE, request, { endpoint, target })
+    return { chat: withLongBody({ ...headOf(request), endpoint: 'chat' }, fields, bytes), ...translated }
   }
-  const { chatRequest, context } = translate(endpoint, readExactBody(request), target)
+  const { chatRequest, ...translated } = translate(endpoint, readExactBody(request), target)
   const bodyText = JSON.stringify(chatRequest)
-  return { chat: { ...headOf(request), endpoint: 'chat', body: chatRequest, bodyText }, context }
+  return { chat: { ...headOf(request), endpoint: 'chat', body: chatRequest, bodyText }, ...translated }
 }
 
 /** Estimates the request's tokens, in the worker. Throws as the translation does. */

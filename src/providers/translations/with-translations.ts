@@ -11,6 +11,9 @@ import type { Endpoint, Provider, UpstreamAnswer, UpstreamRequest } from '../ups
 import { translatePlain, translateStream } from './translate-answer.ts'
 import { countRequest, translateRequest } from './translate-request.ts'
 
+/** Names the tools of the request that were left out. */
+export const DROPPED_TOOLS = 'x-proxy-dropped-tools'
+
 export interface TranslationOptions {
   /** Operations that the provider supports besides chat. */
   has: readonly Endpoint[]
@@ -26,8 +29,11 @@ export function withTranslations(provider: Provider, { has, targetOf }: Translat
       const { endpoint } = request
       if (has.includes(endpoint) || (endpoint !== 'responses' && endpoint !== 'messages')) return provider.ask(request)
       if (request.countsAlone) return answerCount(await countRequest(request, endpoint))
-      const { chat, context } = await translateRequest(request, endpoint, targetOf(String(request.body.model)))
-      return askByChat(provider, chat, context)
+      const target = { ...targetOf(String(request.body.model)), refusesTools: request.refusesTools ?? false }
+      const { chat, droppedTools, context } = await translateRequest(request, endpoint, target)
+      const answer = await askByChat(provider, chat, context)
+      if (droppedTools.length > 0) answer.headers.set(DROPPED_TOOLS, droppedTools.join(', '))
+      return answer
     },
   }
 }
