@@ -5,8 +5,9 @@ import { readBeside } from '../text/read-prompt.ts'
 import type { CacheQuery, SemanticQuery } from './cache-query.ts'
 import type { Judge } from './judge/judge.ts'
 import { cacheIdOf, type MissReason, type SemanticReason } from './match.ts'
-import { LEXICAL, lookupThreshold, pickCandidate, vetoOf } from './policy.ts'
+import { lookupThreshold, pickCandidate, vetoOf } from './policy.ts'
 import type { PromptVectors } from './prompt-vectors.ts'
+import { gatherEvidence, LEXICAL, type VectorEvidence } from './vector-evidence.ts'
 import { type Difference, findDifferences } from './verify/difference.ts'
 
 const NEAREST = 5
@@ -81,11 +82,12 @@ export function createExplainer({ database, vectors, judge }: ExplainerOptions):
       const semantic = query.semantic()
       const isSemantic = typeof semantic !== 'string'
       const [isExact, nearest] = await Promise.all([hasExact(query), isSemantic ? findNearest(query, semantic) : []])
+      const evidence = isSemantic ? await gatherEvidence(vectors, query.account, semantic, nearest) : LEXICAL
       return {
         key: describeKey(query),
         semantic: isSemantic ? describeSemantic(query, semantic) : null,
-        nearest: isSemantic ? nearest.map(row => describeCandidate(query, semantic, row)) : [],
-        decision: decide(query, isExact, nearest, judge),
+        nearest: isSemantic ? nearest.map(row => describeCandidate(query, semantic, row, evidence)) : [],
+        decision: decide(query, isExact, nearest, { judge, evidence }),
       }
     },
   }
@@ -95,7 +97,12 @@ export function createExplainer({ database, vectors, judge }: ExplainerOptions):
 const NO_REQUEST = '0'.repeat(64)
 const BELOW_ALL = -2
 
-function decide(query: CacheQuery, isExact: boolean, nearest: readonly SimilarAnswer[], judge: Judge): Decision {
+function decide(
+  query: CacheQuery,
+  isExact: boolean,
+  nearest: readonly SimilarAnswer[],
+  { judge, evidence }: { judge: Judge; evidence: VectorEvidence },
+): Decision {
   const { account, control, requestHash } = query
   const miss = (reason: MissReason, asks_judge = false): Decision => ({ cache: 'MISS', reason, asks_judge })
   if (!control.lookup) return miss('no-store')
@@ -103,7 +110,7 @@ function decide(query: CacheQuery, isExact: boolean, nearest: readonly SimilarAn
   const semantic = query.semantic()
   if (typeof semantic === 'string') return miss(semantic)
   const found = nearest.filter(row => row.similarity > lookupThreshold(semantic))
-  const picked = pickCandidate(semantic, found, account.semantic_policy)
+  const picked = pickCandidate(semantic, found, account.semantic_policy, evidence)
   if ('missReason' in picked) {
     const asksJudge = picked.undecided.length > 0 && judge.isAskedFor(account)
     return miss(nearest.length > 0 && found.length === 0 ? 'below-threshold' : picked.missReason, asksJudge)
@@ -128,7 +135,12 @@ function describeSemantic({ account }: CacheQuery, { reading, contextHash, thres
   }
 }
 
-function describeCandidate({ account }: CacheQuery, semantic: SemanticQuery, row: SimilarAnswer): ExplainedCandidate {
+function describeCandidate(
+  { account }: CacheQuery,
+  semantic: SemanticQuery,
+  row: SimilarAnswer,
+  evidence: VectorEvidence,
+): ExplainedCandidate {
   const { reading } = semantic
   const cached = readBeside(reading, row.prompt)
   return {
@@ -138,7 +150,7 @@ function describeCandidate({ account }: CacheQuery, semantic: SemanticQuery, row
     proof:
       reading.normalized === cached.normalized
         ? 'normalized'
-        : (vetoOf(semantic, row, account.semantic_policy, LEXICAL) ?? 'verified'),
+        : (vetoOf(semantic, row, account.semantic_policy, evidence) ?? 'verified'),
     verdict: row.verdict === null ? null : { verdict: row.verdict, source: row.verdict_source },
     differences: findDifferences(reading.text, cached.text),
   }

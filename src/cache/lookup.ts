@@ -13,6 +13,7 @@ import { createNearMissBudget, type TakeNearMiss } from './near-miss-budget.ts'
 import { lookupThreshold, pickCandidate } from './policy.ts'
 import type { LookupVector, PromptVector, PromptVectors } from './prompt-vectors.ts'
 import { readRow, toExactMatch, toMatch, toNearMiss } from './to-match.ts'
+import { gatherEvidence, LEXICAL, type VectorEvidence } from './vector-evidence.ts'
 
 /** A slower lookup is a miss. Together with admission it stays under a second. */
 const TIME_LIMIT_MS = 400
@@ -71,7 +72,9 @@ export function createLookUp({ database, copies, vectors, judge, judgeQueue }: L
     vector: PromptVector | null,
   ): Promise<Lookup> {
     const found = await find(query, semantic && { ...semantic, threshold: lookupThreshold(semantic), vector })
-    const { picked, ...lookup } = readFound(query, semantic, found, takeNearMiss)
+    const evidence =
+      semantic && vector ? await gatherEvidence(vectors, query.account, semantic, candidatesOf(found)) : LEXICAL
+    const { picked, ...lookup } = readFound(query, semantic, found, { evidence, takeNearMiss })
     const match = picked ? await readResponse(query, picked) : lookup.match
     if (match) noteMatch(query, match)
     return { ...lookup, match, vector }
@@ -137,17 +140,21 @@ function createFinders(database: Database): Finders {
   }
 }
 
+function candidatesOf({ answers }: FoundAnswers) {
+  return answers.filter(row => row.match !== 'exact').toSorted((one, other) => other.similarity - one.similarity)
+}
+
 /** Which of the rows may be served, or why none may. */
 function readFound(
   { account, requestHash }: CacheQuery,
   semantic: SemanticQuery | null,
   { answers: found, hasBelow }: FoundAnswers,
-  takeNearMiss: TakeNearMiss,
+  { evidence, takeNearMiss }: { evidence: VectorEvidence; takeNearMiss: TakeNearMiss },
 ): Omit<Lookup, 'vector'> & { picked?: SemanticMatch<EntryFacts> } {
   const exact = found.find(row => row.match === 'exact')
   if (exact) return { match: toExactMatch(requestHash, readRow(exact)), missReason: 'no-candidate' }
   if (!semantic) return { match: null, missReason: 'no-candidate' }
-  const picked = pickCandidate(semantic, found, account.semantic_policy)
+  const picked = pickCandidate(semantic, found, account.semantic_policy, evidence)
   if ('missReason' in picked) {
     const { nearest, ...none } = picked
     if (hasBelow && none.missReason === 'no-candidate') none.missReason = 'below-threshold'

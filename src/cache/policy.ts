@@ -4,8 +4,9 @@ import type { FoundAnswer, SimilarAnswer } from '../postgres/find-answer.ts'
 import { readBeside } from '../text/read-prompt.ts'
 import type { SemanticQuery } from './cache-query.ts'
 import type { MissReason, SemanticReason } from './match.ts'
+import { LEXICAL, type VectorEvidence } from './vector-evidence.ts'
 import { kindOfDifference } from './verify/difference.ts'
-import { type Evidence, findVeto } from './verify/verify.ts'
+import { findVeto } from './verify/verify.ts'
 
 /**
  * `verified`: equal normal forms, or plain questions above the threshold that no veto speaks against. `proved`: equal normal forms alone.
@@ -37,14 +38,6 @@ export function lookupThreshold({ threshold, judgeFloor }: SemanticQuery): numbe
   // Just below the floor, because the search is strict and the floor itself counts.
   return judgeFloor === null ? threshold : Math.min(threshold, judgeFloor - 1e-9)
 }
-
-/** What the vectors say besides similarity. */
-export type VectorEvidence = Pick<Evidence, 'isSemantic'> & {
-  /** How well the words' own vectors find each other, by entry, where they were asked. */
-  readonly wordCosines: ReadonlyMap<number, number>
-}
-
-export const LEXICAL: VectorEvidence = { isSemantic: false, wordCosines: new Map() }
 
 /** Returns the most similar candidate that may be served, or why none may. */
 export function pickCandidate(
@@ -112,8 +105,8 @@ export function vetoOf(
     similarity,
     threshold,
     risk,
-    isSemantic,
-    smallestWordCosine: wordCosines.get(row.entry_id) ?? null,
+    isSemantic: isSemantic && (wordCosines === null || wordCosines.has(row.entry_id)),
+    smallestWordCosine: wordCosines?.get(row.entry_id) ?? null,
   })
   return veto === 'words' || veto === 'prose' ? kindOfDifference(reading.text, cached.text) : veto
 }

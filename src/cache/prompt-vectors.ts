@@ -32,6 +32,8 @@ export type PromptVectors =
   /** Resolves to a normalized text's vector; null when the embedder failed or timed out. */
   | {
       readonly isFree: false
+      /** Whether `align` can say anything. */
+      readonly alignsWords: boolean
       find(account: Account, normalized: string): Promise<PromptVector | null>
       /** The same for an answer that is stored: nobody waits for it, so it may take longer. */
       findLater(account: Account, normalized: string): Promise<PromptVector | null>
@@ -62,6 +64,7 @@ export async function createPromptVectors(options: PromptVectorsOptions): Promis
   if (embedder.asks === null) {
     return {
       isFree: false,
+      alignsWords: true,
       async find({ project_id }, normalized) {
         const values = await embedder.embed(gistOf(normalized), String(project_id))
         return values && toPromptVector(values)
@@ -84,7 +87,7 @@ export async function createPromptVectors(options: PromptVectorsOptions): Promis
       return null
     }
   }
-  return { isFree: false, find, findLater: find, align: async () => null }
+  return { isFree: false, alignsWords: false, find, findLater: find, align: async () => null }
 }
 
 /** Looks in memory first, then in the vector store, and asks the embedder last. */

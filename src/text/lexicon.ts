@@ -26,7 +26,7 @@ interface Entry {
 }
 
 /** How two words relate; null: not, or not that the lexicon knows. */
-export type Relation = 'synonym' | 'relative' | 'opposite' | 'neighbour' | null
+export type Relation = 'synonym' | 'relative' | 'opposite' | 'kind' | 'neighbour' | null
 
 interface Lexicon {
   /** Sorted lines, one a word. */
@@ -165,14 +165,50 @@ export function mayBeName(word: string): boolean {
   return lookUp(word)?.isName === true
 }
 
+/** The noun for what an adjective measures: "height" for "tall"; null for one that measures nothing. */
+export function measureOf(adjective: string): string | null {
+  const nouns = lookUp(adjective)?.relatives.filter(word => !word.endsWith('ness') && sensesOf(word, 'n') > 0) ?? []
+  const [measure = null] = nouns.toSorted((one, other) => sensesOf(other, 'n') - sensesOf(one, 'n'))
+  return sensesOf(adjective, 'a') > 0 ? measure : null
+}
+
+function sensesOf(word: string, kind: WordKind): number {
+  return lookUp(word)?.senses[kind].length ?? 0
+}
+
 /** How two lower-case base forms relate; `kind` is what both are, null for any. */
 export function relationOf(one: string, other: string): Relation {
   const [ours, theirs] = [lookUp(one), lookUp(other)]
   if (!ours || !theirs) return null
-  if (ours.opposites.includes(other) || theirs.opposites.includes(one)) return 'opposite'
+  if (ours.opposites.includes(other) || theirs.opposites.includes(one) || areApart(one, other)) return 'opposite'
   if (kinds.some(kind => shareSense(ours.senses[kind], theirs.senses[kind]))) return 'synonym'
   if (ours.relatives.includes(other) || theirs.relatives.includes(one)) return 'relative'
+  if (
+    kinds.some(
+      kind => isKindOf(ours.senses[kind], theirs.senses[kind]) || isKindOf(theirs.senses[kind], ours.senses[kind]),
+    )
+  )
+    return 'kind'
   return kinds.some(kind => areNear(ours.senses[kind], theirs.senses[kind])) ? 'neighbour' : null
+}
+
+/** Opposites that WordNet lacks, or has in rare senses alone. */
+const moreOpposites = new Set(
+  `gain lose|join leave|lend borrow|teach learn|merge split|compress extract|compress expand|mandatory optional|required optional|hire fire|send receive
+  give take|give receive|arrive depart|arrive leave|cause prevent|cause cure|treat cause|treat prevent|treat worsen|cover exclude|cover omit|gross net|debit credit|premium basic|free paid|host guest
+  sender recipient|landlord tenant|doctor patient|teacher student|inside outside|indoors outdoors|morning evening|old new|keep delete|keep remove|save spend|save delete|stay leave
+  hide show|reveal hide|build destroy|create delete|create destroy|add remove|help harm|fix break|repair break|approve deny|allow prevent|allow block|follow lead|follow unfollow`
+    .split(/[|\n]/)
+    .map(pair => pair.trim().split(' ').sort().join(' ')),
+)
+const prefixes =
+  /^(?:un|in|im|ir|il|dis|de|en|ex|mis|non|anti|over|under|up|down|pre|post|out|hyper|hypo|inter|intra|micro|macro|re)(?=[a-z]{4})/
+
+/** "Encrypt" and "decrypt", "include" and "exclude": one root under two prefixes, or under one. */
+function areApart(one: string, other: string): boolean {
+  if (moreOpposites.has([one, other].sort().join(' '))) return true
+  const [ours, theirs] = [one.replace(prefixes, ''), other.replace(prefixes, '')]
+  return ours === theirs || ours === other || theirs === one
 }
 
 /** A frequent sense of one is a sense of the other. */
@@ -182,7 +218,13 @@ function shareSense(ours: readonly number[], theirs: readonly number[]): boolean
   )
 }
 
-/** Two kinds of one thing, or one a kind of the other. */
+/** A frequent sense of the one is a kind of a frequent sense of the other. */
+function isKindOf(ours: readonly number[], theirs: readonly number[]): boolean {
+  const { parents } = lexicon()
+  return ours.slice(0, 3).some(sense => parents[sense] !== sense && theirs.slice(0, 3).includes(parents[sense] ?? -1))
+}
+
+/** Two kinds of one thing. */
 function areNear(ours: readonly number[], theirs: readonly number[]): boolean {
   const { parents } = lexicon()
   const up = (senses: readonly number[]) =>

@@ -1,5 +1,5 @@
 /** Takes a plain question apart: how it asks, the words it is about, and the small words that turn its sense. */
-import { type Lemma, lemmasOf } from '../../text/lexicon.ts'
+import { type Lemma, lemmasOf, measureOf } from '../../text/lexicon.ts'
 import { wordSet } from '../../text/words.ts'
 
 export interface Question {
@@ -63,6 +63,7 @@ const frames: ReadonlyArray<readonly [pattern: RegExp, frame: string]> = [
     /^(?:is|are) there (?:a|an|any|some)(?: (?:good|best|easy|quick|simple|proper))? (?:ways?|methods?|means|possibility) (?:to|of|for) (?=[a-z])/,
     'how',
   ],
+  [/^what (?:are the )?steps (?:do|should|must|can) i (?:follow|take) (?:in order )?to /, 'how'],
   [
     new RegExp(
       `^what (?:can|should|could|do|must|would) ${agents} (?:(?:have|need) to )?do(?: in order)? to (?=[a-z])`,
@@ -101,6 +102,30 @@ const frames: ReadonlyArray<readonly [pattern: RegExp, frame: string]> = [
   [/^who /, 'who'],
 ]
 
+/** Questions with a form of their own, written like others. */
+const rewrites: ReadonlyArray<readonly [pattern: RegExp, instead: string]> = [
+  [/^how much (?:does|would|will) ((?:the|a|an|your) .+) cost$/, 'what is cost of $1'],
+  [/^what (?:does|would|will) ((?:the|a|an|your) .+) cost$/, 'what is cost of $1'],
+  [/^what is (?:the )?price of (?=(?:the|a|an|your) )/, 'what is cost of '],
+  [/^how do (.+ and .+) differ$/, 'what is difference between $1'],
+  [/^how (?:is|are) (.+) different from (.+)$/, 'what is difference between $1 and $2'],
+  [/^what are (?:the )?differences between /, 'what is difference between '],
+  [/^what (?:is|are) (?:the )?reasons? (?:that|why|for which) (.+) (is|are) ([a-z]+)$/, 'why $2 $1 $3'],
+  [/^(?:in )?(?:what|which) year (?=was |were |did )/, 'when '],
+  [/^who (?:was|were) (.+) ([a-z]+ed|written|sung|built|made|drawn) by$/, 'who $2 $1'],
+  [
+    /^who (?:is|was) (?:the )?(paint|invent|found|creat|direct|compos|discover|develop|design)(?:er|or) of (.+)$/,
+    'who $1ed $2',
+  ],
+]
+
+/** "How tall is the tower" asks for its height. */
+function writeMeasure(sentence: string): string {
+  const [found, adjective = '', thing = ''] = /^how ([a-z]+) (?:is|are) (.+)$/.exec(sentence) ?? []
+  const measure = found === undefined ? null : measureOf(adjective)
+  return measure === null ? sentence : `what is ${measure} of ${thing}`
+}
+
 /** Takes apart what was normalized as an English question; or says why it is no plain one. */
 export function readQuestion(normalized: string): Question | Plainness {
   const sentence = normalized
@@ -109,6 +134,12 @@ export function readQuestion(normalized: string): Question | Plainness {
     .replace(/^(?!.*\b(?:whether|if|yes|no)\b)(.*?)(?: ,)? (?:or not|and why)$/, '$1')
     .replace(/(?<=\p{L})-(?=\p{L})/gu, ' ')
     .replace(/'s?(?= |$)/g, " 's")
+  return takeApart(
+    writeMeasure(rewrites.reduce((written, [pattern, instead]) => written.replace(pattern, instead), sentence)),
+  )
+}
+
+function takeApart(sentence: string): Question | Plainness {
   if (wording.test(sentence)) return 'wording'
   if (!plain.test(sentence) || / [.]|(?:^| )(?!a |i )\p{L}(?: |$)/u.test(`${sentence} `)) return 'prose'
   const [frame, rest, asker] = cutFrame(sentence)
@@ -129,7 +160,12 @@ export function readQuestion(normalized: string): Question | Plainness {
     if (small.has(word) || word === ',' || word === 'a' || (frame === 'how' && alike.has(word)))
       before.push(selves.has(word) ? 'self' : (alike.get(word) ?? word))
     else {
-      words.push({ text: word, lemmas: lemmasOf(word), before: before.join(' '), article })
+      words.push({
+        text: frame === 'how' && words.length === 0 ? baseOfVerb(word) : word,
+        lemmas: lemmasOf(word),
+        before: before.join(' '),
+        article,
+      })
       before = []
       article = ''
     }
@@ -145,6 +181,13 @@ const alike = new Map([
   ['becoming', 'be'],
   ['being', 'be'],
 ])
+
+/** "A way of improving" is a way to improve. */
+function baseOfVerb(word: string): string {
+  return word.endsWith('ing')
+    ? (lemmasOf(word).find(({ kind, form }) => kind === 'v' && form === 'ing')?.word ?? word)
+    : word
+}
 
 /** In a question for a method, whoever follows it is spoken of, by who asks. */
 const selvesOf: Readonly<Record<string, ReadonlySet<string>>> = {
@@ -177,6 +220,11 @@ function cutFrame(sentence: string): [frame: string, rest: string, asker: string
     return [`${measured}${tense}`, rest, / (i|you|one) /.exec(found)?.[1] ?? '']
   }
   return ['', sentence, '']
+}
+
+/** Whether a word says little by itself. */
+export function isSmallWord(word: string): boolean {
+  return small.has(word) || optional.has(word)
 }
 
 /** A plain question reduced to what it asks: its form, its small words and its words' base forms. Any other text unchanged. */

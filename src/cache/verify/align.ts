@@ -1,0 +1,173 @@
+/** Lays the words of two plain questions side by side: which are equal, which stand in place of another. */
+import { lemmasOf, mayBeName } from '../../text/lexicon.ts'
+import type { ContentWord, Question } from './question.ts'
+
+/** A word of the one text, and the word in its place in the other. */
+export type UnequalPair = readonly [string, string]
+/** Why two questions cannot be laid side by side. */
+export type Unaligned = 'turn' | 'order' | 'inflection' | 'added-words'
+
+/** Pairs of words that differ, in order; or why nothing can be aligned. */
+export function alignQuestions(ours: Question, theirs: Question, isFree: boolean): UnequalPair[] | Unaligned {
+  if (ours.tail !== theirs.tail) return 'turn'
+  if (isJoined(ours.words, theirs.words)) return []
+  const variants = [theirs.words, ...turned(theirs.words)]
+  const equal =
+    isSequence(ours.words, theirs.words, isPlacedAlike) ||
+    [ours.words, ...turned(ours.words)].some((one, at) =>
+      variants.some((other, place) => (at === 0 || place === 0) && isSequence(one, other, isPlacedSame)),
+    )
+  if (equal) return !(ours.isOfAll && theirs.isOfAll) && mindsNumber(ours.words, theirs.words) ? 'inflection' : []
+  return isFree && ours.words.length !== theirs.words.length
+    ? pairFreely(ours.words, theirs.words)
+    : pairUnequal(ours.words, theirs.words)
+}
+
+/** One word in one text, two in the other: "moveset", "move set". */
+function isJoined(ours: readonly ContentWord[], theirs: readonly ContentWord[]): boolean {
+  const join = (words: readonly ContentWord[]) => words.map(({ text, before }) => before + text).join('')
+  const isCompound = [...ours, ...theirs].filter(
+    ({ text }) => ![ours, theirs].every(words => words.some(each => each.text === text)),
+  )
+  return (
+    ours.length !== theirs.length &&
+    join(ours) === join(theirs) &&
+    isCompound.some(({ text, lemmas }) => lemmas.length === 0 && /^[a-z]+$/.test(text))
+  )
+}
+
+function isSequence(
+  ours: readonly ContentWord[],
+  theirs: readonly ContentWord[],
+  isPlaced: (one: ContentWord, other: ContentWord | undefined) => boolean,
+): boolean {
+  return (
+    ours.length === theirs.length && ours.every((word, at) => isPlaced(word, theirs[at]) && isSame(word, theirs[at]))
+  )
+}
+
+/** Word by word, between equal small words. */
+function pairUnequal(ours: readonly ContentWord[], theirs: readonly ContentWord[]): UnequalPair[] | Unaligned {
+  if (ours.length !== theirs.length) return 'added-words'
+  if (ours.some((word, at) => !isPlacedSame(word, theirs[at]))) return 'turn'
+  const unequal = ours.flatMap((word, at) =>
+    isSame(word, theirs[at]) ? [] : [[word.text, theirs[at]?.text ?? ''] as const],
+  )
+  const isMoved = unequal.some(([one]) => unequal.some(([, other]) => one === other))
+  return isMoved ? 'order' : unequal
+}
+
+/** Each of the words that only one text has with each that only the other has; both must have some, in place of one another. */
+function pairFreely(ours: readonly ContentWord[], theirs: readonly ContentWord[]): UnequalPair[] | Unaligned {
+  const left = ours.filter(word => !theirs.some(other => isSame(word, other)))
+  const right = theirs.filter(word => !ours.some(other => isSame(word, other)))
+  if (left.length === 0 || right.length === 0) return 'added-words'
+  const shared = ours.filter(word => !left.includes(word))
+  const others = theirs.filter(word => !right.includes(word))
+  if (!isSequence(shared, others, () => true)) return 'order'
+  const small = (words: readonly ContentWord[]) =>
+    words
+      .map(({ before }) => before.replace(loose, ''))
+      .join(' ')
+      .split(' ')
+      .filter(Boolean)
+      .join(' ')
+  if (small(ours) !== small(theirs)) return 'turn'
+  return left.flatMap(one => right.map(other => [one.text, other.text] as const))
+}
+
+/** Between the same small words, and not "a" one and "the" other, "my" and "your". One of them may lack it. */
+function isPlacedSame(one: ContentWord, other: ContentWord | undefined): boolean {
+  if (one.before !== other?.before) return false
+  const articles = one.article + other.article
+  return articles.length < 2 || one.article === other.article || /^(?:a[my]|[my]a)$/.test(articles)
+}
+
+/** Of words in the same order, "in", "on", "of" and the like say little: "questions on Quora", "questions in Quora". */
+function isPlacedAlike(one: ContentWord, other: ContentWord | undefined): boolean {
+  const bare = ({ before }: ContentWord) => before.replace(loose, '').trim()
+  return other !== undefined && isPlacedSame({ ...one, before: bare(one) }, { ...other, before: bare(other) })
+}
+
+const loose = /(?<=^| )(?:in|of|for|about|to|using)(?= |$)/g
+
+/** The same with a phrase turned round: "price of gold" and "gold price", "cats and dogs" and "dogs and cats". */
+function turned(words: readonly ContentWord[]): ContentWord[][] {
+  return words.flatMap(({ before }, at) => {
+    const isList = before === 'and' || before === 'or'
+    if (at === 0 || !(isList || /^(?:of|for|on|in|at)$/.test(before))) return []
+    return runStarts(words, at).flatMap(start =>
+      runEnds(words, at).map(end => {
+        const [first, second] = [words.slice(start, at), words.slice(at, end)]
+        const opened = reopen(second, first[0]?.before ?? '')
+        return [...words.slice(0, start), ...opened, ...reopen(first, isList ? before : ''), ...words.slice(end)]
+      }),
+    )
+  })
+}
+
+function reopen(words: readonly ContentWord[], before: string): ContentWord[] {
+  return words.map((word, at) => (at === 0 ? { ...word, before } : word))
+}
+
+/** Where the phrase that ends before `at` may begin. */
+function runStarts(words: readonly ContentWord[], at: number): number[] {
+  const starts = [at - 1]
+  while ((starts.at(-1) ?? 0) > 0 && words[starts.at(-1) ?? 0]?.before === '') starts.push((starts.at(-1) ?? 0) - 1)
+  return starts
+}
+
+/** Where the phrase that begins at `at` may end. */
+function runEnds(words: readonly ContentWord[], at: number): number[] {
+  const ends = [at + 1]
+  while ((ends.at(-1) ?? 0) < words.length && words[ends.at(-1) ?? 0]?.before === '') ends.push((ends.at(-1) ?? 0) + 1)
+  return ends
+}
+
+/** "The oldest city" is one, "the oldest cities" are several. */
+function mindsNumber(ours: readonly ContentWord[], theirs: readonly ContentWord[]): boolean {
+  const isSuperlative = ours.some(
+    ({ text, before, lemmas }) =>
+      / ?\b(?:most|least)$/.test(before) || (text !== 'best' && lemmas.some(({ form }) => form === 'est')),
+  )
+  const texts = (words: readonly ContentWord[]) =>
+    words
+      .map(({ text }) => text)
+      .toSorted()
+      .join(' ')
+  return isSuperlative && texts(ours) !== texts(theirs)
+}
+
+/** Equal but for number or person. A plural that is a word of its own, a tense or a participle changes the sense. */
+function isSame(one: ContentWord, other: ContentWord | undefined): boolean {
+  if (!other || one.text === other.text) return other !== undefined
+  if (one.text.toLowerCase() === other.text.toLowerCase()) return isLooseName(one.text) && isLooseName(other.text)
+  return one.lemmas.some(({ word, kind, form }) =>
+    other.lemmas.some(
+      each =>
+        each.word === word &&
+        each.kind === kind &&
+        isLoose(form, each.form) &&
+        isInflected(one, form) &&
+        isInflected(other, each.form),
+    ),
+  )
+}
+
+/** A name that the lexicon does not have: "Aadhaar", "AADHAAR"; in code, "getId" and "getID" differ. */
+function isLooseName(text: string): boolean {
+  return (
+    /^(?:[A-Z]?[a-z]{3,}|[A-Z]{4,})$/.test(text) &&
+    lemmasOf(text.toLowerCase()).length === 0 &&
+    !mayBeName(text.toLowerCase())
+  )
+}
+
+function isLoose(form: string, other: string): boolean {
+  return (form === 'plain' && other === 's') || (form === 's' && other === 'plain')
+}
+
+/** "Customs", "glasses": words of their own. */
+function isInflected({ lemmas }: ContentWord, form: string): boolean {
+  return form === 'plain' || lemmas.every(lemma => lemma.form !== 'plain')
+}
