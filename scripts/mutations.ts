@@ -211,6 +211,12 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     file: 'sql/functions/admission/admit.sql',
+    line: 'if missing or near_end then',
+    becomes: 'if missing then',
+    noticedBy: [ADMIT],
+  },
+  {
+    file: 'sql/functions/admission/admit.sql',
     line: 'and c.requests + wanted[1] <= k.requests_per_month - k.counted_durably',
     becomes: '',
     noticedBy: [QUOTA],

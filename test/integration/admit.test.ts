@@ -162,6 +162,38 @@ describeBackends('admit()', backend => {
     expect(sent).toEqual([{ known: true }])
   })
 
+  test('counts on disk near the end of a month, and does not wait for the disk before', async () => {
+    const { database } = await backend.open()
+    // The second project's keys ask for 50 a minute at most.
+    await database.runScript(`insert into plans values ('far', 50, 50, 1000), ('near', 50, 50, 60)`)
+    const hashes: string[] = []
+    for (const plan of ['far', 'near']) {
+      await createProject(database, plan, plan)
+      hashes.push(hashOf(await issueKey(database, plan, 'project', 'ci')))
+    }
+    const [far, near] = hashes
+    const reserve = async (...keys: (string | undefined)[]) => {
+      const rows = await database.call<{ durability: string }>(
+        `select current_setting('synchronous_commit') as durability
+        from admit($1::text[], $2::integer[], null, null, (
+          select array_agg(l.account_version order by a.ordinal)
+          from unnest($1::text[]) with ordinality as a (key_hash, ordinal)
+          join key_limits l on l.key_hash = decode(a.key_hash, 'hex')
+        ))`,
+        [keys, keys.map(() => 5)],
+      )
+      return [...new Set(rows.map(({ durability }) => durability))]
+    }
+    // The first of a month makes the counter.
+    await reserve(far, near)
+    expect(await reserve(far)).toEqual(['off'])
+    // 10 of 60 are the first that are more than what is left at the end.
+    expect(await reserve(near)).toEqual(['off'])
+    expect(await reserve(near)).toEqual(['on'])
+    expect(await reserve(far)).toEqual(['off'])
+    expect(await reserve(far, near)).toEqual(['on'])
+  })
+
   test('a key that expires in the meantime is refused by the next batch', async () => {
     const { database } = await backend.open()
     await createProject(database, 'acme', 'pro')
