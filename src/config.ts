@@ -13,6 +13,8 @@ export interface Config {
   host: string
   /** Null for the embedded database. */
   databaseUrl: string | null
+  /** Whether statements are prepared by name; not behind a pooler that does not carry them. */
+  databasePrepared: boolean
   /** Total over all workers of this machine; null for a share of the server's connections. */
   databaseMaxConnections: number | null
   /** Null for the in-process store. */
@@ -86,6 +88,7 @@ export function readConfig(environment: Environment = process.env): Config {
     port: read.integer('PORT', 3000, 0, 65_535),
     host: read.text('HOST', '127.0.0.1'),
     databaseUrl,
+    databasePrepared: read.choice('DATABASE_PREPARED', 'on', ['on', 'off']) === 'on',
     databaseMaxConnections: null,
     redisUrl,
     redisTls: read.redisTls(redisUrl),

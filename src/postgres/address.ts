@@ -17,6 +17,8 @@ export interface DatabaseAddress {
   database: string
   /** false: no TLS. prefer: TLS if the server supports it. Otherwise options of node:tls. */
   tls: false | 'prefer' | ConnectionOptions
+  /** Whether statements are prepared by name, as they are by default: not every pooler carries them. */
+  isPrepared?: boolean
 }
 
 const FORM = /^postgres(?:ql)?:\/\/(?:([^/?]*)@)?([^/?@]*)(?:\/([^?]*))?(?:\?(.*))?$/i

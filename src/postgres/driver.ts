@@ -2,6 +2,7 @@
 import postgres from 'postgres'
 import { withinTimeLimit } from '../event-loop/time-limit.ts'
 import type { DatabaseAddress, DatabaseHost } from './address.ts'
+import { sqlStateOf } from './database.ts'
 import { wireTypes } from './wire-values.ts'
 
 export interface DriverOptions {
@@ -23,7 +24,12 @@ export const CONNECT_TIME_LIMIT_MS = 2_000
 /** SQLSTATE: read_only_sql_transaction. */
 export const READ_ONLY = '25006'
 
-/** Named statements: the server parses and plans each of the product's few dozen texts once per connection. */
+/** Addresses of poolers that refuse settings at the start of a session, which they would have to carry along. */
+const behindPooler = new WeakSet<DatabaseAddress>()
+/** SQLSTATE: protocol_violation. */
+const REFUSED_PARAMETER = '08P01'
+
+/** Named statements, where they can be: the server parses and plans each of the product's few dozen texts once per connection. */
 export const PREPARED = { prepare: true, simple: false }
 
 const GREETING = `select pg_is_in_recovery() or current_setting('transaction_read_only')::boolean as read_only`
@@ -62,14 +68,20 @@ async function connect(options: DriverOptions, host: DatabaseHost): Promise<Driv
     return driver
   } catch (error) {
     endDriver(driver)
-    throw error
+    if (behindPooler.has(options.address) || !refusesParameters(error)) throw error
+    behindPooler.add(options.address)
+    return connect(options, host)
   }
+}
+
+function refusesParameters(error: unknown): boolean {
+  return isServerError(error) && sqlStateOf(error) === REFUSED_PARAMETER && /startup parameter/.test(String(error))
 }
 
 /** Choosing a host, reconnecting and renewing connections are done by the callers, not by the driver. */
 function createClient(options: DriverOptions, { host, port }: DatabaseHost, onclose: () => void) {
   const { address, statementTimeLimitMs } = options
-  const { user, password, database, tls } = address
+  const { user, password, database, tls, isPrepared = true } = address
   return postgres({
     user,
     password,
@@ -88,7 +100,11 @@ function createClient(options: DriverOptions, { host, port }: DatabaseHost, oncl
     fetch_types: false,
     debug: false,
     types: wireTypes,
-    connection: { application_name: 'model-proxy', statement_timeout: statementTimeLimitMs },
+    prepare: isPrepared,
+    connection: {
+      application_name: 'model-proxy',
+      ...(behindPooler.has(address) ? {} : { statement_timeout: statementTimeLimitMs }),
+    },
     onnotice: () => {},
     onclose,
   })

@@ -12,15 +12,18 @@ export interface RealDatabaseOptions {
   url: string
   /** Most connections of this process. */
   maxConnections?: number
+  /** Whether statements are prepared by name. */
+  isPrepared?: boolean
 }
 
 /** Opened when they are needed. */
 const OPERATORS_CONNECTIONS = 2
 const OPERATORS_TIME_LIMIT_MS = 5_000
 
-export function openRealDatabase({ url, maxConnections = 5 }: RealDatabaseOptions): Database {
-  const address = parseDatabaseUrl(url)
-  if (!address) throw new Error('DATABASE_URL is not an address that PostgreSQL can be reached at')
+export function openRealDatabase({ url, maxConnections = 5, isPrepared = true }: RealDatabaseOptions): Database {
+  const parsed = parseDatabaseUrl(url)
+  if (!parsed) throw new Error('DATABASE_URL is not an address that PostgreSQL can be reached at')
+  const address = { ...parsed, isPrepared }
   const requests = openConnections({ address, maxConnections })
   const operators = openConnections({
     address,

@@ -1,6 +1,7 @@
 /** Opens the configured database, for a serving process, a supervisor or an operator's command. */
 import { type Config, ConfigError } from '../config.ts'
 import { describeAddress, parseDatabaseUrl } from '../postgres/address.ts'
+import { checkPooling } from '../postgres/check-pooler.ts'
 import type { Database } from '../postgres/database.ts'
 import { pingDatabase, shareConnections } from '../postgres/database-facts.ts'
 import { openEmbeddedDatabase } from '../postgres/embedded/embedded.ts'
@@ -10,8 +11,8 @@ import type { Log } from '../telemetry/log.ts'
 import { keepPsqlPassword, lockDataDir } from './data-dir.ts'
 import { reasonOf } from './reason-of.ts'
 
-/** Throws ConfigError when no database answers at DATABASE_URL. */
-export async function openDatabase(config: Config): Promise<Database> {
+/** Throws ConfigError when no database answers at DATABASE_URL, or a pooler before it would lose statements. */
+export async function openDatabase(config: Config, log?: Pick<Log, 'warn'>): Promise<Database> {
   if (config.databaseUrl === null) {
     // PGlite creates its files with any mode that the umask allows.
     process.umask(0o077)
@@ -19,19 +20,38 @@ export async function openDatabase(config: Config): Promise<Database> {
     const password = await keepPsqlPassword(config.dataDir)
     return openEmbeddedDatabase({ directory, psql: { port: config.embeddedPgPort, password } })
   }
-  const url = config.databaseUrl
-  const first = openRealDatabase({ url, maxConnections: 1 })
+  const { databaseUrl: url, databasePrepared: isPrepared } = config
+  const first = openRealDatabase({ url, maxConnections: 1, isPrepared })
   try {
+    await refuseLossyPooler(url, isPrepared, log)
     await pingDatabase(first)
     const maxConnections = await shareConnections(first, config.databaseMaxConnections, config.workers)
-    return openRealDatabase({ url, maxConnections })
+    return openRealDatabase({ url, maxConnections, isPrepared })
   } catch (error) {
+    if (error instanceof ConfigError) throw error
     const address = parseDatabaseUrl(url)
     throw new ConfigError([
       `DATABASE_URL must lead to a PostgreSQL that answers; ${address && describeAddress(address)} does not: ${reasonOf(error)}. Example: DATABASE_URL=postgres://user:password@127.0.0.1:5432/model_proxy`,
     ])
   } finally {
     await first.close()
+  }
+}
+
+async function refuseLossyPooler(url: string, isPrepared: boolean, log?: Pick<Log, 'warn'>): Promise<void> {
+  const address = parseDatabaseUrl(url)
+  if (!address) return
+  const { isPooled, keepsPrepared, limitsStatements } = await checkPooling({ ...address, isPrepared })
+  if (!keepsPrepared) {
+    throw new ConfigError([
+      'DATABASE_PREPARED must be off behind this pooler: it loses prepared statements, and records with them (PgBouncer keeps them from 1.21 on, unless max_prepared_statements is 0). Example: DATABASE_PREPARED=off',
+    ])
+  }
+  if (isPooled && !limitsStatements) {
+    log?.warn(
+      {},
+      `the pooler takes no statement_timeout, and the role has none: run "alter role ${address.user} set statement_timeout = '10s'"`,
+    )
   }
 }
 

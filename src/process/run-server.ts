@@ -38,7 +38,7 @@ export async function runServer(config: Config, { isWorker }: RunOptions): Promi
   const log = createLog(config.logLevel)
   // Without a provider, the sandbox answers, and counts each answer: the vocabulary is loaded beside all that follows.
   if (config.aggregator.apiKey === null) warmCounting()
-  const [database, embedder] = await Promise.all([openDatabase(config), createEmbedder(config.embedder, log)])
+  const [database, embedder] = await Promise.all([openDatabase(config, log), createEmbedder(config.embedder, log)])
   if (!isWorker) await migrateAndLog(database, log)
   const { store, bus } =
     config.redisUrl === null

@@ -16,7 +16,7 @@ const KILL_SLACK_MS = 10_000
 export async function superviseWorkers(config: Config): Promise<void> {
   checkPort(config)
   const log = createLog(config.logLevel)
-  const database = await openDatabase(config)
+  const database = await openDatabase(config, log)
   await migrateAndLog(database, log)
 
   const team = new Team(config, log)

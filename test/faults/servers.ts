@@ -191,7 +191,7 @@ function findPostgresFolder(): string | null {
 }
 
 /** PostgreSQL refuses to run as root. */
-function asPostgres(command: string[]): string[] {
+export function asPostgres(command: string[]): string[] {
   if (process.getuid?.() !== 0) return tieToTests(command)
   return ['setpriv', '--reuid=postgres', '--regid=postgres', '--init-groups', '--pdeathsig', 'KILL', ...command]
 }

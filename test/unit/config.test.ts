@@ -34,6 +34,7 @@ test.each([
   ['DATABASE_URL', 'mysql://x', 'postgres://'],
   ['DATABASE_URL', 'postgres://a:1,b:port/x', 'several'],
   ['DATABASE_URL', 'postgres://a/x?target_session_attrs=standby', 'postgres://'],
+  ['DATABASE_PREPARED', 'maybe', 'one of on, off'],
   ['DATABASE_MAX_CONNECTIONS', '0', 'whole number from 1 to 10000'],
   ['DATABASE_MAX_CONNECTIONS', 'many', 'DATABASE_MAX_CONNECTIONS=20'],
   ['REDIS_URL', 'redis://a,http://b', 'redis://'],

@@ -1,0 +1,102 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Database } from '../../src/postgres/database.ts'
+import { openRealDatabase } from '../../src/postgres/real.ts'
+import { openAccounts } from '../faults/accounts.ts'
+import { spawnProxy, startProxyProcess } from '../faults/proxy-process.ts'
+import { type PrivateServer, startPostgres, startRedis } from '../faults/servers.ts'
+import { ask } from '../harness/client.ts'
+import { waitUntil } from '../harness/wait-until.ts'
+import { describeEngines } from './engines.ts'
+import { type Pooler, startPgBouncer } from './pgbouncer.ts'
+
+const CLIENTS = 24
+const REQUESTS = 600
+
+describeEngines('PgBouncer in transaction mode', ['pgbouncer', 'redis-server'], () => {
+  let postgres: PrivateServer
+  let redis: PrivateServer
+  let direct: Database
+  const poolers: Pooler[] = []
+
+  beforeAll(async () => {
+    ;[postgres, redis] = await Promise.all([startPostgres(), startRedis()])
+    direct = openRealDatabase({ url: postgres.url, maxConnections: 2 })
+  })
+  afterAll(async () => {
+    await direct?.close()
+    await Promise.all(poolers.map(pooler => pooler.remove()))
+    await Promise.all([postgres?.remove(), redis?.remove()])
+  })
+
+  async function startPooler(settings: readonly string[] = []): Promise<Pooler> {
+    const pooler = await startPgBouncer(postgres.url, settings)
+    poolers.push(pooler)
+    return pooler
+  }
+
+  const keepsPrepared = ({ version }: Pooler) => {
+    const [major = 0, minor = 0] = version.split('.').map(Number)
+    return major > 1 || minor >= 21
+  }
+
+  /** Two proxies migrate and serve through the pooler: what was answered is what was counted and recorded. */
+  async function serveThrough(pooler: Pooler, environment: Record<string, string>): Promise<string> {
+    const start = () => startProxyProcess({ DATABASE_URL: pooler.url, REDIS_URL: redis.url, ...environment })
+    const proxies = await Promise.all([start(), start()])
+    const accounts = openAccounts(direct)
+    const account = await accounts.create()
+    let left = REQUESTS
+    let answered = 0
+    const client = async (i: number) => {
+      for (; left > 0; ) {
+        const n = left--
+        const { status } = await ask(
+          proxies[i % 2] as (typeof proxies)[0],
+          account.key,
+          `Pooled ${n % 3 === 0 ? n : 0}?`,
+        )
+        expect(status).toBe(200)
+        answered++
+      }
+    }
+    await Promise.all(Array.from({ length: CLIENTS }, (_, i) => client(i)))
+    for (const proxy of proxies) proxy.signal('SIGTERM')
+    for (const proxy of proxies) expect(await proxy.ended()).toBe(0)
+    expect(answered).toBe(REQUESTS)
+    expect(await accounts.countRecords(account)).toEqual({ 200: answered })
+    expect(await accounts.countRequests(account)).toBe(answered)
+    return proxies.map(proxy => proxy.output()).join('')
+  }
+
+  test('with DATABASE_PREPARED=off, everything is served, counted and recorded, and the missing time limit is told', async () => {
+    const pooler = await startPooler()
+    expect(await serveThrough(pooler, { DATABASE_PREPARED: 'off' })).toContain(
+      'alter role postgres set statement_timeout',
+    )
+    await direct.runScript(`alter role postgres set statement_timeout = '10s'`)
+    const limited = await startPooler()
+    expect(await serveThrough(limited, { DATABASE_PREPARED: 'off' })).not.toContain('statement_timeout')
+  })
+
+  test('with prepared statements it is served where they are kept, and refused where they would be lost', async () => {
+    const pooler = await startPooler(['ignore_startup_parameters = statement_timeout'])
+    if (keepsPrepared(pooler)) {
+      await serveThrough(pooler, {})
+      await refusedBy(await startPooler(['max_prepared_statements = 0']))
+    } else await refusedBy(pooler)
+  })
+
+  async function refusedBy(pooler: Pooler): Promise<void> {
+    const proxy = spawnProxy({ DATABASE_URL: pooler.url, REDIS_URL: redis.url })
+    await waitUntil('it has ended', 30_000, () => proxy.hasEnded())
+    expect(await proxy.ended()).toBe(1)
+    expect(proxy.output()).toContain('DATABASE_PREPARED must be off behind this pooler')
+  }
+
+  test('a server without a pooler is known as such', async () => {
+    const proxy = await startProxyProcess({ DATABASE_URL: postgres.url, REDIS_URL: redis.url })
+    expect(proxy.output()).not.toContain('pooler')
+    proxy.signal('SIGTERM')
+    expect(await proxy.ended()).toBe(0)
+  })
+})
