@@ -1,7 +1,6 @@
 /** Writes an embeddings response in OpenAI's form from packed vectors. A long one is written in pieces, with backpressure. */
 import { unpackFloats, unpackNumbers } from '../../vector-cache/pack-vector.ts'
 import type { VectorForm } from './read-query.ts'
-import { writeNumbers } from './write-numbers.ts'
 
 export interface AnswerToWrite {
   /** In the order of the inputs. */
@@ -63,5 +62,5 @@ function writeBase64(packed: Uint8Array): Uint8Array {
 }
 
 function writeList(packed: Uint8Array): Uint8Array {
-  return Buffer.concat([Buffer.from('['), writeNumbers(unpackNumbers(packed)), Buffer.from(']')])
+  return Buffer.from(JSON.stringify(Array.from(unpackNumbers(packed))), 'latin1')
 }

