@@ -1,4 +1,4 @@
--- What admission returns about a key, in one place for all statements.
+-- What admission returns about a key, in one place for all statements. The version in key_limits names every table that this view reads.
 
 create or replace view key_accounts as
 select

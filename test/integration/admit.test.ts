@@ -162,6 +162,24 @@ describeBackends('admit()', backend => {
     expect(sent).toEqual([{ known: true }])
   })
 
+  test('an account that has not changed is of the new month in the new month', async () => {
+    const { database } = await backend.open()
+    await createProject(database, 'acme', 'pro')
+    const asks = [{ keyHash: hashOf(await issueKey(database, 'acme', 'project', 'ci')), wanted: 1 }]
+    let month: string | null = null
+    const later: Database = {
+      ...database,
+      async call<Row>(text: string, values: readonly unknown[]) {
+        const rows = await database.call<Row>(text, values)
+        return month === null ? rows : rows.map(row => ({ ...row, month }))
+      },
+    }
+    const [first] = await admit(later, asks)
+    month = '2099-01-01'
+    const [second] = await admit(later, asks)
+    expect(second?.account).toEqual({ ...first?.account, month })
+  })
+
   test('counts on disk near the end of a month, and does not wait for the disk before', async () => {
     const { database } = await backend.open()
     // The second project's keys ask for 50 a minute at most.
