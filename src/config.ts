@@ -82,7 +82,9 @@ export function readConfig(environment: Environment = process.env): Config {
   const problems: string[] = []
   const read = createSettings(environment, problems)
 
-  const databaseUrl = read.databaseUrl('DATABASE_URL')
+  const dataDir = read.text('DATA_DIR', './data')
+  const embeddedPgPort = read.integer('EMBEDDED_PG_PORT', 5433, 0, 65_535)
+  const databaseUrl = read.databaseUrl('DATABASE_URL', { dataDir, port: embeddedPgPort })
   const redisUrl = read.redisUrl('REDIS_URL')
   const config: Config = {
     port: read.integer('PORT', 3000, 0, 65_535),
@@ -92,8 +94,8 @@ export function readConfig(environment: Environment = process.env): Config {
     databaseMaxConnections: null,
     redisUrl,
     redisTls: read.redisTls(redisUrl),
-    dataDir: read.text('DATA_DIR', './data'),
-    embeddedPgPort: read.integer('EMBEDDED_PG_PORT', 5433, 0, 65_535),
+    dataDir,
+    embeddedPgPort,
     workers: read.workers('WORKERS', databaseUrl !== null && redisUrl !== null),
     aggregator: {
       name: read.name('AGGREGATOR_NAME', 'openrouter'),

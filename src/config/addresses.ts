@@ -1,5 +1,5 @@
 /** Settings that are addresses: of stores, providers and pages. */
-import { parseDatabaseUrl } from '../postgres/address.ts'
+import { isEmbeddedAddress, parseDatabaseUrl, withPassword } from '../postgres/address.ts'
 import { parseRedisUrl, type RedisTls } from '../redis/redis-url.ts'
 import type { Environment, Values } from './values.ts'
 
@@ -11,9 +11,12 @@ export function createAddresses(environment: Environment, { optionalText, fileTe
     return fallback
   }
 
-  function databaseUrl(name: string): string | null {
+  /** Null for the embedded database, also where the address of its own door is given, as psql needs it. */
+  function databaseUrl(name: string, embedded: { dataDir: string; port: number }): string | null {
     const value = optionalText(name)
-    if (value === null || parseDatabaseUrl(value) !== null) return value
+    const address = value === null ? null : parseDatabaseUrl(value)
+    if (value === null || (address && isEmbeddedAddress(address, embedded.dataDir, embedded.port))) return null
+    if (address) return withPassword(value, address, environment)
     const must = 'an address that begins with postgres:// or postgresql://, of one host or several, separated by commas'
     problem(name, must, 'postgres://user:password@127.0.0.1:5432/model_proxy')
     return null

@@ -26,7 +26,7 @@ export interface AnswerOptions {
 
 export function createAnswer(options: AnswerOptions, entrance: Entrance): Answer {
   const { config, pipeline, idleTimeoutSeconds, connections } = options
-  const openBody = createBodyReader(config)
+  const openBody = createBodyReader({ ...config, takesMisnamedJson: true })
 
   return async (incoming, target, method) => {
     const { request, server } = incoming

@@ -13,6 +13,8 @@ export interface BodyLimits {
   maxBodyBytes: number
   /** From the headers to the last byte of the body. */
   bodyTimeoutMs: number
+  /** Whether JSON is read that `curl -d` has called a form. Not behind a cookie: any page can send a form. */
+  takesMisnamedJson?: boolean
 }
 
 /** An announced body up to this size may be read before its key is checked. */
@@ -27,7 +29,8 @@ export interface ReceivedBody extends RequestBody {
 }
 
 /** Returns a function that opens a request's body. Reading that body throws 408, 413, 415 or 503. */
-export function createBodyReader({ maxBodyBytes, bodyTimeoutMs }: BodyLimits): (request: Request) => ReceivedBody {
+export function createBodyReader(limits: BodyLimits): (request: Request) => ReceivedBody {
+  const { maxBodyBytes, bodyTimeoutMs, takesMisnamedJson = false } = limits
   const withinBodyTimeout = createTimeLimit(bodyTimeoutMs)
   const room = createBodyRoom(maxBodyBytes)
 
@@ -61,12 +64,14 @@ export function createBodyReader({ maxBodyBytes, bodyTimeoutMs }: BodyLimits): (
     }
 
     async function readBytes(takesForms = false): Promise<Uint8Array> {
-      checkType(headers, takesForms)
+      const isMisnamed = takesMisnamedJson && typeOf(headers) === FORM_OF_CURL
+      checkType(headers, takesForms, isMisnamed)
       if (announcedBytes !== null && announcedBytes > maxBodyBytes)
         throw refuse('bodyTooLarge', { maxBytes: maxBodyBytes })
       try {
         const bytes = await withinBodyTimeout(receive())
         isRead = true
+        if (isMisnamed && !beginsObject(bytes)) throw wrongType(takesForms)
         return bytes
       } catch (error) {
         throw error instanceof ProxyError ? error : refuse('bodyTooSlow', { seconds: bodyTimeoutMs / 1000 }, error)
@@ -115,13 +120,25 @@ function readLength(headers: Headers): number | null {
   return Number.isSafeInteger(length) ? length : null
 }
 
-function checkType(headers: Headers, takesForms: boolean): void {
-  const type = headers.get('content-type')?.split(';')[0]?.trim().toLowerCase() || 'application/json'
-  const isTaken =
-    type === 'application/json' || type.endsWith('+json') || (takesForms && type === 'multipart/form-data')
-  if (!isTaken) {
-    throw refuse('wrongContentType', { forms: takesForms ? 'multipart/form-data or ' : '' })
-  }
+/** What `curl -d` says of any body. */
+const FORM_OF_CURL = 'application/x-www-form-urlencoded'
+
+function typeOf(headers: Headers): string {
+  return headers.get('content-type')?.split(';')[0]?.trim().toLowerCase() || 'application/json'
+}
+
+function beginsObject(bytes: Uint8Array): boolean {
+  return bytes.find(byte => byte > 32) === 0x7b
+}
+
+function wrongType(takesForms: boolean): ProxyError {
+  return refuse('wrongContentType', { forms: takesForms ? 'multipart/form-data or ' : '' })
+}
+
+function checkType(headers: Headers, takesForms: boolean, isMisnamed: boolean): void {
+  const type = typeOf(headers)
+  const isJson = type === 'application/json' || type.endsWith('+json') || isMisnamed
+  if (!isJson && !(takesForms && type === 'multipart/form-data')) throw wrongType(takesForms)
   const encoding = headers.get('content-encoding')?.trim().toLowerCase()
   if (encoding && encoding !== 'identity') {
     throw refuse('compressedBody')

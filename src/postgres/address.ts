@@ -1,6 +1,7 @@
 /** Parses DATABASE_URL as libpq does, because psql is given the same address. */
-import { readFileSync } from 'node:fs'
-import { userInfo } from 'node:os'
+import { readFileSync, statSync } from 'node:fs'
+import { homedir, userInfo } from 'node:os'
+import { join } from 'node:path'
 import type { ConnectionOptions } from 'node:tls'
 
 export interface DatabaseHost {
@@ -50,6 +51,64 @@ export function parseDatabaseUrl(url: string): DatabaseAddress | null {
   } catch {
     return null
   }
+}
+
+/** The embedded database's password file, in its folder. */
+export const EMBEDDED_PASSWORD_FILE = 'psql.pgpass'
+
+/** Whether it is the address where psql reaches the embedded database of this folder: a proxy opens that by itself. */
+export function isEmbeddedAddress({ hosts, user, password, database }: DatabaseAddress, dataDir: string, port: number) {
+  const [host] = hosts
+  const isLocal = hosts.length === 1 && ['127.0.0.1', 'localhost', '::1'].includes(host?.host ?? '')
+  if (!isLocal || host?.port !== port || user !== 'postgres' || database !== 'postgres') return false
+  const own = findPassword(
+    { hosts: [{ host: '127.0.0.1', port }], user, database },
+    join(dataDir, EMBEDDED_PASSWORD_FILE),
+  )
+  return own !== null && (password === '' || password === own)
+}
+
+interface PasswordSources {
+  PGPASSWORD?: string | undefined
+  PGPASSFILE?: string | undefined
+}
+
+/** The address with a password, which libpq takes from the environment or a file where the address has none. */
+export function withPassword(
+  url: string,
+  address: DatabaseAddress,
+  { PGPASSWORD, PGPASSFILE }: PasswordSources,
+): string {
+  if (address.password !== '') return url
+  const named = new URLSearchParams(FORM.exec(url)?.[4]).get('passfile')
+  const password = PGPASSWORD || findPassword(address, named || PGPASSFILE || join(homedir(), '.pgpass'))
+  return password ? `${url}${url.includes('?') ? '&' : '?'}password=${encodeURIComponent(password)}` : url
+}
+
+/** Looks in a file of lines host:port:database:user:password. Null when none fits, or others can read the file. */
+function findPassword(
+  { hosts, user, database }: Pick<DatabaseAddress, 'hosts' | 'user' | 'database'>,
+  file: string,
+): string | null {
+  try {
+    if ((statSync(file).mode & 0o077) !== 0) return null
+    const lines = readFileSync(file, 'utf8')
+      .split(/\r?\n/)
+      .filter(line => line !== '' && !line.startsWith('#'))
+    for (const { host, port } of hosts) {
+      // A socket's folder counts as localhost.
+      const wanted = [host.startsWith('/') ? 'localhost' : host, String(port), database, user]
+      for (const line of lines) {
+        const fields = (line.match(/(?:\\.|[^:\\])*(?::|$)/g) ?? []).map(field =>
+          field.replace(/:$/, '').replace(/\\(.)/g, '$1'),
+        )
+        if (wanted.every((value, i) => fields[i] === '*' || fields[i] === value)) return fields[4] ?? null
+      }
+    }
+  } catch {
+    // Without the file there is no password.
+  }
+  return null
 }
 
 /** The address without its secrets. */

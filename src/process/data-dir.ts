@@ -3,9 +3,9 @@ import { randomBytes } from 'node:crypto'
 import { readFileSync, rmSync } from 'node:fs'
 import { chmod, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
+import { EMBEDDED_PASSWORD_FILE } from '../postgres/address.ts'
 
 const LOCK = 'lock'
-const PASSWORD = 'psql.pgpass'
 /** Another process may take the lock between the removal of a stale one and the creation of a new one. */
 const LOCK_ATTEMPTS = 3
 
@@ -83,5 +83,5 @@ export async function readPsqlPassword(dataDir: string): Promise<string | null> 
 
 /** In the format of libpq's password files. */
 export function psqlPasswordFile(dataDir: string): string {
-  return join(resolve(dataDir), PASSWORD)
+  return join(resolve(dataDir), EMBEDDED_PASSWORD_FILE)
 }

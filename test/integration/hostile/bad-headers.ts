@@ -73,7 +73,6 @@ const FORGED_ADDRESSES: Record<string, string> = {
 
 const BAD_TYPES = [
   'text/plain',
-  'application/x-www-form-urlencoded',
   `multipart/form-data; boundary=${MARKER}`,
   'application/xml',
   'application/jsonp',
@@ -89,6 +88,8 @@ const GOOD_TYPES = [
   'Content-Type:',
   'Content-Type: APPLICATION/JSON',
   'Content-Type: application/json;charset=latin1',
+  // What `curl -d` says of JSON.
+  'Content-Type: application/x-www-form-urlencoded',
 ]
 const BAD_ENCODINGS = ['gzip', 'br', 'deflate', 'zstd', 'identity, gzip', MARKER]
 

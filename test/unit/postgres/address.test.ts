@@ -1,5 +1,8 @@
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { describeAddress, parseDatabaseUrl } from '../../../src/postgres/address.ts'
+import { describeAddress, isEmbeddedAddress, parseDatabaseUrl, withPassword } from '../../../src/postgres/address.ts'
 
 test('takes an address apart as libpq does', () => {
   expect(parseDatabaseUrl('postgres://u%40x:p%3Aw@db.example:6543/my%20db')).toEqual({
@@ -54,4 +57,49 @@ test.each([
 test('what is said of it holds no secret', () => {
   const address = parseDatabaseUrl('postgres://user:s3cret@a:1,b:2/d')
   expect(address && describeAddress(address)).toBe('a:1,b:2/d')
+})
+
+test('finds the password that libpq would', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'passwords-'))
+  const file = join(folder, 'pgpass')
+  const lines = ['# comment', 'other:5432:*:*:wrong', 'h:5432:d:u:p\\:w\\\\', 'localhost:*:*:*:socket']
+  writeFileSync(file, lines.join('\n'), { mode: 0o600 })
+  const passwordOf = (url: string, sources = {}) => {
+    const address = parseDatabaseUrl(url)
+    return address && parseDatabaseUrl(withPassword(url, address, sources))?.password
+  }
+  expect(passwordOf('postgres://u@h/d', { PGPASSFILE: file })).toBe('p:w\\')
+  expect(passwordOf(`postgres://u@h/d?passfile=${file}`)).toBe('p:w\\')
+  expect(passwordOf('postgres://u@/d?host=/var/run/postgresql', { PGPASSFILE: file })).toBe('socket')
+  expect(passwordOf('postgres://u:own@h/d', { PGPASSFILE: file, PGPASSWORD: 'x' })).toBe('own')
+  expect(passwordOf('postgres://u@h/d', { PGPASSFILE: file, PGPASSWORD: 'x' })).toBe('x')
+  expect(passwordOf('postgres://u@elsewhere/d', { PGPASSFILE: file })).toBe('')
+  // libpq ignores a file that others can read.
+  chmodSync(file, 0o644)
+  expect(passwordOf('postgres://u@h/d', { PGPASSFILE: file })).toBe('')
+  rmSync(folder, { recursive: true })
+})
+
+test('knows the address of the embedded database by its password file', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'passwords-'))
+  const isEmbedded = (url: string) => {
+    const address = parseDatabaseUrl(url)
+    return address && isEmbeddedAddress(address, folder, 5433)
+  }
+  const url = 'postgres://postgres@127.0.0.1:5433/postgres'
+  expect(isEmbedded(url)).toBe(false)
+  writeFileSync(join(folder, 'psql.pgpass'), '127.0.0.1:5433:*:postgres:secret\n', { mode: 0o600 })
+  expect([url, url.replace('127.0.0.1', 'localhost'), url.replace('@', ':secret@')].map(isEmbedded)).toEqual([
+    true,
+    true,
+    true,
+  ])
+  const others = [
+    url.replace('5433', '5432'),
+    url.replace('@', ':other@'),
+    url.replace('//postgres', '//me'),
+    `${url}2`,
+  ]
+  expect(others.map(isEmbedded)).toEqual([false, false, false, false])
+  rmSync(folder, { recursive: true })
 })
