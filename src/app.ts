@@ -33,7 +33,7 @@ import { createParsedBodies } from './pipeline/parsed-bodies.ts'
 import { createPipeline } from './pipeline/pipeline.ts'
 import type { Stages } from './pipeline/request-context.ts'
 import type { Database } from './postgres/database.ts'
-import { readDatabaseClock } from './postgres/database-clock.ts'
+import { type DatabaseClock, readDatabaseClock } from './postgres/database-clock.ts'
 import { readEncryptionKeys } from './providers/keys/encryption-key.ts'
 import { createVault } from './providers/keys/vault.ts'
 import { createWordings } from './providers/keys/wordings.ts'
@@ -44,6 +44,9 @@ import type { ProcessBus } from './redis/process-bus.ts'
 import type { FastStore } from './stores/fast-store.ts'
 import { createInProcessStore } from './stores/in-process-store.ts'
 import type { Log } from './telemetry/log.ts'
+import { measureStores } from './telemetry/measured-stores.ts'
+import { createMetrics, type Metrics } from './telemetry/metrics.ts'
+import { createProxyMetrics, defineGauges } from './telemetry/proxy-metrics.ts'
 import { createRefusalRecorder } from './telemetry/refusal-recorder.ts'
 import { createRefusals } from './telemetry/refusals.ts'
 import { createSemanticHitRecorder } from './telemetry/semantic-hit-recorder.ts'
@@ -62,6 +65,8 @@ export interface AppOptions {
   /** How long a keep-alive connection may idle; by default IDLE_TIMEOUT_SECONDS. */
   idleTimeoutSeconds?: number
   log: Log
+  /** Where everything that this process measures is counted. */
+  metrics?: Metrics
 }
 
 export interface App {
@@ -80,7 +85,9 @@ export interface App {
   close(): Promise<void>
 }
 
-export async function createApp(options: AppOptions): Promise<App> {
+export async function createApp(given: AppOptions): Promise<App> {
+  const { metrics = createMetrics() } = given
+  const options = { ...given, ...measureStores(given, metrics) }
   const { config, database, store, bus = null, idleTimeoutSeconds = IDLE_TIMEOUT_SECONDS, log } = options
   const catalogue = await loadCatalogue(database)
   const providers = reachProviders({ config, database, catalogue, log })
@@ -89,10 +96,8 @@ export async function createApp(options: AppOptions): Promise<App> {
   const windows = createRateWindows(store)
   const quota = createQuota(database, windows)
   const [maintenance, clock] = await Promise.all([startMaintenance(database, log), readDatabaseClock(database)])
-  const recorder = createUsageRecorder(database, log, clock)
-  const wordings = createWordings(createVault(() => readEncryptionKeys(config)))
-  const semanticHits = createSemanticHitRecorder(database, wordings.seal, log)
-  const accounting = createAccounting({ recorder, semanticHits, quota, catalogue, log })
+  const recorders = createRecorders(options, clock)
+  const accounting = createAccounting({ ...recorders, metrics: createProxyMetrics(metrics), quota, catalogue, log })
   const stages: Stages = {
     admission: createAdmission({ store, windows, quota }),
     largeBodies,
@@ -113,6 +118,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   const connections = createConnectionRoom()
   const ownWindows = createInProcessStore()
   const refusals = createRefusals(log)
+  defineGauges(metrics, { refusals, circuits: providers.circuits, ...recorders })
   const refusalRecorder = createRefusalRecorder(database, refusals, log)
   const adminSetup = { config, database: database.aside, clock, store: ownWindows, refusals, log }
   const readiness = createReadiness(createHealthCheck({ database, store, circuits: providers.circuits }))
@@ -134,10 +140,8 @@ export async function createApp(options: AppOptions): Promise<App> {
     beginDrain: readiness.beginDrain,
     noteCut: accounting.noteCut,
     dashboard: typeof config.dashboard === 'number' ? createDashboardServer(adminSetup) : null,
-    flush(timeLimitMs) {
-      const recorders = [recorder, semanticHits, caching.vectors, refusalRecorder]
-      return flushAll(caching.cache, quota, recorders, timeLimitMs)
-    },
+    flush: timeLimitMs =>
+      flushAll(caching.cache, quota, [...Object.values(recorders), caching.vectors, refusalRecorder], timeLimitMs),
     async close() {
       maintenance.stop()
       refusalRecorder.stop()
@@ -145,6 +149,15 @@ export async function createApp(options: AppOptions): Promise<App> {
       for (const opened of [catalogue, providers]) opened.close()
       await ownWindows.close()
     },
+  }
+}
+
+/** Of what requests leave behind. */
+function createRecorders({ config, database, log }: AppOptions, clock: DatabaseClock) {
+  const { seal } = createWordings(createVault(() => readEncryptionKeys(config)))
+  return {
+    recorder: createUsageRecorder(database, log, clock),
+    semanticHits: createSemanticHitRecorder(database, seal, log),
   }
 }
 

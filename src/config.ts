@@ -58,6 +58,8 @@ export interface Config {
   oidc: OidcConfig | null
   /** Where pages and admin API are served: on the proxy's port, on a port of their own, or not at all. */
   dashboard: 'on' | 'off' | number
+  /** `port` is 0 for none; `token` is what a scraper must send, if anything. */
+  metrics: { port: number; token: string | null }
   logLevel: LogLevel
   /** How long requests are still taken after SIGTERM, for load balancers to notice. */
   shutdownDelayMs: number
@@ -65,6 +67,7 @@ export interface Config {
   shutdownTimeoutMs: number
 }
 
+export const DEFAULT_METRICS_PORT = 9464
 const SPEECHES = ['chat', 'responses', 'messages', 'all'] as const
 export type DirectProvider = 'openai' | 'anthropic' | 'groq'
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent'
@@ -127,6 +130,10 @@ export function readConfig(environment: Environment = process.env): Config {
     bodyTimeoutMs: read.integer('BODY_TIMEOUT_MS', 30_000, 1, 3_600_000),
     oidc: readOidc(read, problems),
     dashboard: read.switchOrPort('DASHBOARD', 'on'),
+    metrics: {
+      port: read.integer('METRICS_PORT', DEFAULT_METRICS_PORT, 0, 65_535),
+      token: read.optionalText('METRICS_TOKEN'),
+    },
     logLevel: read.choice('LOG_LEVEL', 'info', ['debug', 'info', 'warn', 'error', 'silent']),
     shutdownDelayMs: read.integer('SHUTDOWN_DELAY_MS', 0, 0, 3_600_000),
     shutdownTimeoutMs: read.integer('SHUTDOWN_TIMEOUT_MS', 30_000, 0, 3_600_000),

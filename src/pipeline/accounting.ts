@@ -9,14 +9,16 @@ import type { Catalogue } from '../catalogue/catalogue.ts'
 import { costUsd, NO_USAGE, type TokenUsage } from '../catalogue/cost.ts'
 import { ClientGone } from '../errors.ts'
 import type { Account } from '../postgres/admit.ts'
+import { DROPPED_TOOLS } from '../providers/translations/with-translations.ts'
 import type { Provider } from '../providers/upstream.ts'
 import type { Log } from '../telemetry/log.ts'
+import type { ProxyMetrics, SeenRequest } from '../telemetry/proxy-metrics.ts'
 import type { SemanticHitRecorder } from '../telemetry/semantic-hit-recorder.ts'
 import type { UsageRecorder } from '../telemetry/usage-recorder.ts'
 import { estimatePromptTokens } from '../tokens/count-tokens.ts'
 import type { NotedQuery } from './query.ts'
 import type { ProxyRequest } from './request.ts'
-import { createRecord, describeRequest, type Outcome } from './request-record.ts'
+import { createRecord, describeRequest, type Outcome, statusOf } from './request-record.ts'
 
 /** The accounting of one request. */
 export interface RequestAccounting {
@@ -28,8 +30,12 @@ export interface RequestAccounting {
   noteStored(provider: string): void
   /** The provider has been asked: from now on the request costs something, even if its client leaves. */
   noteAsked(): void
-  /** Names the request's tools that were left out, if any were. */
-  noteDroppedTools(names: string | null): void
+  /** The provider has begun to answer, with these headers. */
+  noteAnswered(headers: Headers): void
+  /** Sets why the cache answered, or why it did not. */
+  noteReason(reason: string): void
+  /** Takes the time to a stream's first chunk. */
+  noteChunk(): void
   /** Takes the time to the response headers. Call it when they are ready. */
   noteHeaders(): void
   /** Adds what a call to the judge cost, in US dollars. */
@@ -55,7 +61,9 @@ export const NOT_ACCOUNTED: RequestAccounting = {
   noteProvider() {},
   noteStored() {},
   noteAsked() {},
-  noteDroppedTools() {},
+  noteAnswered() {},
+  noteReason() {},
+  noteChunk() {},
   noteHeaders() {},
   noteJudge() {},
   noteSemanticMatch() {},
@@ -80,6 +88,7 @@ export interface AccountingOptions {
   semanticHits: SemanticHitRecorder
   quota: Pick<Quota, 'refund'>
   catalogue: Catalogue
+  metrics: Pick<ProxyMetrics, 'noteRequest' | 'noteSimilarity'>
   log: Log
 }
 
@@ -103,7 +112,8 @@ class OpenAccount implements RequestAccounting {
   #provider: Provider | null = null
   #model: string | null = null
   #storedBy: string | null = null
-  #isAsked = false
+  #askedAtMs: number | null = null
+  readonly #seen: SeenRequest = { listedModel: null, upstreamMs: null, firstChunkMs: null, reason: null }
   #latencyMs: number | null = null
   #judgeUsd = 0
   #droppedTools: string | null = null
@@ -129,7 +139,7 @@ class OpenAccount implements RequestAccounting {
 
   noteProvider(provider: Provider, model?: string): void {
     // A failure notes the same provider again. The provider has still been asked.
-    if (provider !== this.#provider) this.#isAsked = false
+    if (provider !== this.#provider) this.#askedAtMs = null
     this.#provider = provider
     this.#model = model ?? null
   }
@@ -139,11 +149,20 @@ class OpenAccount implements RequestAccounting {
   }
 
   noteAsked(): void {
-    this.#isAsked = true
+    this.#askedAtMs ??= performance.now()
   }
 
-  noteDroppedTools(names: string | null): void {
-    this.#droppedTools = names
+  noteAnswered(headers: Headers): void {
+    if (this.#askedAtMs !== null) this.#seen.upstreamMs = performance.now() - this.#askedAtMs
+    this.#droppedTools = headers.get(DROPPED_TOOLS)
+  }
+
+  noteReason(reason: string): void {
+    this.#seen.reason = reason
+  }
+
+  noteChunk(): void {
+    this.#seen.firstChunkMs ??= performance.now() - this.#request.arrivedAtMs
   }
 
   noteHeaders(): void {
@@ -159,12 +178,16 @@ class OpenAccount implements RequestAccounting {
     { identity }: CacheQuery,
     { isShadow } = { isShadow: false },
   ): void {
-    const { semanticHits, catalogue } = this.#options
+    const { semanticHits, catalogue, metrics } = this.#options
     const { log_content, project_id: projectId } = this.#account
     const { promptTokens, completionTokens } = match.entry
     const usage = { ...NO_USAGE, promptTokens, completionTokens }
     const model = this.#query?.model
     const pricedAs = this.#provider?.pricedAs ?? null
+    metrics.noteSimilarity(
+      isShadow ? 'shadow' : match.reason === 'undecided' ? 'near-miss' : 'served',
+      match.similarity,
+    )
     semanticHits.record({
       ...match,
       difference: match.reason === 'undecided' ? match.difference : null,
@@ -178,18 +201,15 @@ class OpenAccount implements RequestAccounting {
     })
   }
 
-  finish(outcome: Outcome): void {
-    this.#end(outcome)
-  }
-
   finishFailed(failure: unknown, known: Partial<Pick<Outcome, 'usage' | 'cacheResult'>> = {}): void {
     const isGone = failure instanceof ClientGone
     const cacheResult = known.cacheResult ?? (this.#provider && 'MISS')
     // A client that leaves is charged for work that was begun for it, unless it was this process that cut it off.
-    const counts = isGone && !this.#shutdown.isCut && (this.#isAsked || cacheResult === 'HIT')
-    const usage = known.usage ?? (counts && this.#isAsked ? this.#estimate() : NO_USAGE)
+    const isAsked = this.#askedAtMs !== null
+    const counts = isGone && !this.#shutdown.isCut && (isAsked || cacheResult === 'HIT')
+    const usage = known.usage ?? (counts && isAsked ? this.#estimate() : NO_USAGE)
     const cause = failure instanceof Error ? failure : undefined
-    this.#end({ status: isGone ? CLIENT_GONE_STATUS : statusOf(failure), counts, cacheResult, usage }, cause)
+    this.finish({ status: isGone ? CLIENT_GONE_STATUS : statusOf(failure), counts, cacheResult, usage }, cause)
   }
 
   /** For a call that ended before its upstream reported anything. */
@@ -198,11 +218,11 @@ class OpenAccount implements RequestAccounting {
     return query ? { ...NO_USAGE, promptTokens: estimatePromptTokens(query.body, query.endpoint) } : NO_USAGE
   }
 
-  #end(outcome: Outcome, cause?: Error): void {
+  finish(outcome: Outcome, cause?: Error): void {
     if (this.#isFinished) return
     this.#isFinished = true
     this.#onFinish()
-    const { recorder, quota, catalogue, log } = this.#options
+    const { recorder, quota, catalogue, metrics, log } = this.#options
     const account = this.#account
     if (!outcome.counts) quota.refund(account)
     const query = this.#query
@@ -222,13 +242,8 @@ class OpenAccount implements RequestAccounting {
     const status = request.signal.aborted ? CLIENT_GONE_STATUS : outcome.status
     const record = createRecord(recorded, { ...outcome, status }, catalogue)
     recorder.record(record)
+    const listedModel = recorded.pricedAs && catalogue.find(recorded.pricedAs, recorded.model)?.model
+    metrics.noteRequest(record, Object.assign(this.#seen, { listedModel }))
     log.request(() => describeRequest(record, account, cause, this.#droppedTools))
   }
 }
-
-function statusOf(failure: unknown): number {
-  const status = (failure as { status?: unknown } | null)?.status
-  return typeof status === 'number' ? status : INTERNAL_STATUS
-}
-
-const INTERNAL_STATUS = 500

@@ -1,7 +1,6 @@
 /** Chat and other completions: what a model answers to a whole request. */
 import { isUpstreamFailure } from '../formats/chat/completeness.ts'
 import { withLongBody } from '../providers/long-body.ts'
-import { DROPPED_TOOLS } from '../providers/translations/with-translations.ts'
 import type { UpstreamAnswer } from '../providers/upstream.ts'
 import { answeredHeaders, entryOf, finishMiss, passOnError, priceOf, storeResponse } from './complete-call.ts'
 import type { CompletionQuery } from './query.ts'
@@ -28,7 +27,7 @@ async function ask(context: LeadingContext<CompletionQuery>, stages: Stages): Pr
   const refusesTools = account.unsupported_tools === 'refuse'
   const asked = { endpoint, headers: request.headers, stream, refusesTools, signal: call.signal }
   const answer = await provider.ask(bytes ? withLongBody(asked, body, bytes) : { ...asked, body, bodyText: query.text })
-  accounting.noteDroppedTools(answer.headers.get(DROPPED_TOOLS))
+  accounting.noteAnswered(answer.headers)
   if (answer.status !== 200) return passOnError(context, answer)
   const isStream = answer.headers.get('content-type')?.includes('text/event-stream') ?? false
   return { response: isStream ? relayStream(context, answer, stages) : await answerPlain(context, answer, stages) }

@@ -103,3 +103,11 @@ export function describeRequest(record: UsageRecord, account: Account, cause: un
 function round(milliseconds: number): number {
   return Math.round(milliseconds * 1000) / 1000
 }
+
+const INTERNAL_STATUS = 500
+
+/** Of an error, or of an upstream's own response. */
+export function statusOf(failure: unknown): number {
+  const status = (failure as { status?: unknown } | null)?.status
+  return typeof status === 'number' ? status : INTERNAL_STATUS
+}

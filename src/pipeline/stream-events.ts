@@ -2,6 +2,7 @@
 import type { Subscriber } from '../coalescing/shared-call.ts'
 import { ProxyError, refuse } from '../errors.ts'
 import { formatOf } from '../formats/format-of.ts'
+import type { RequestAccounting } from './accounting.ts'
 import type { CompletionQuery } from './query.ts'
 import type { RoutedContext } from './request-context.ts'
 
@@ -13,6 +14,7 @@ export interface StreamOptions {
   includeUsage: boolean
   /** Returns the events that report a broken stream. `last` is the last event that was sent, if any was. */
   writeFailure(error: ProxyError, last: Uint8Array | null): Uint8Array
+  accounting: Pick<RequestAccounting, 'noteChunk'>
 }
 
 export interface ClientStream {
@@ -22,16 +24,20 @@ export interface ClientStream {
 }
 
 /** The options that a request's own fields imply. */
-export function streamOptions({ request, query }: RoutedContext<CompletionQuery>): StreamOptions {
+export function streamOptions({ request, query, accounting }: RoutedContext<CompletionQuery>): StreamOptions {
   const { writeFailure } = formatOf(query.endpoint)
-  return { includeUsage: query.includeUsage, writeFailure: (error, last) => writeFailure(error, request.id, last) }
+  const { includeUsage } = query
+  return { includeUsage, writeFailure: (error, last) => writeFailure(error, request.id, last), accounting }
 }
 
 /**
  * Reads from the subscriber only when the client reads. A broken stream ends with an error event, so that no client takes it for
  * complete.
  */
-export function streamEvents(subscriber: Subscriber, { includeUsage, writeFailure }: StreamOptions): ClientStream {
+export function streamEvents(
+  subscriber: Subscriber,
+  { includeUsage, writeFailure, accounting }: StreamOptions,
+): ClientStream {
   const { promise: ended, resolve } = Promise.withResolvers<StreamEnd>()
   let isOver = false
   let last: Uint8Array | null = null
@@ -53,7 +59,9 @@ export function streamEvents(subscriber: Subscriber, { includeUsage, writeFailur
             if (lump === null) break
             last = lump.events.at(-1) ?? last
             const bytes = includeUsage ? lump.bytes : lump.withoutUsage
-            if (bytes.length > 0) return controller.enqueue(bytes)
+            if (bytes.length === 0) continue
+            accounting.noteChunk()
+            return controller.enqueue(bytes)
           }
           end({ kind: 'complete' })
         } catch (error) {

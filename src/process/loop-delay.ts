@@ -1,24 +1,17 @@
 /** Measures the event loop's delay: a histogram, and a log line when something blocked it. */
 import type { Log } from '../telemetry/log.ts'
+import { type Metrics, observe } from '../telemetry/metrics.ts'
 
 const BEAT_EVERY_MS = 20
 /** A delay above this is logged: it kept every request waiting. */
 const TOLD_DELAY_MS = 100
 const TELL_EVERY_MS = 1_000
-/** Upper bounds of the histogram's buckets, in milliseconds; a last bucket has everything above. */
-export const DELAY_BOUNDS_MS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000] as const
+const SECONDS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5]
 
-export interface LoopDelay {
-  /** One count per bound and one above; the sum and the maximum of all delays. */
-  read(): { counts: readonly number[]; sumMs: number; maxMs: number }
-  stop(): void
-}
-
-/** Measured by a timer of its own: it sees what requests see, timers and input together. */
-export function watchLoopDelay(log: Pick<Log, 'warn'>): LoopDelay {
-  const counts = new Array<number>(DELAY_BOUNDS_MS.length + 1).fill(0)
-  let sumMs = 0
-  let maxMs = 0
+/** Measured by a timer of its own: it sees what requests see, timers and input together. Returns what stops it. */
+export function watchLoopDelay(metrics: Metrics, log: Pick<Log, 'warn'>): () => void {
+  const help = 'How late a timer ran: everything else waited as long.'
+  const delays = metrics.histogram('model_proxy_event_loop_delay_seconds', help, SECONDS).with()
   let dueMs = performance.now() + BEAT_EVERY_MS
   let worstUntoldMs = 0
   let toldAtMs = Number.NEGATIVE_INFINITY
@@ -27,11 +20,7 @@ export function watchLoopDelay(log: Pick<Log, 'warn'>): LoopDelay {
     const nowMs = performance.now()
     const lateMs = Math.max(0, nowMs - dueMs)
     dueMs = nowMs + BEAT_EVERY_MS
-    const bound = DELAY_BOUNDS_MS.findIndex(most => lateMs <= most)
-    const at = bound < 0 ? DELAY_BOUNDS_MS.length : bound
-    counts[at] = (counts[at] ?? 0) + 1
-    sumMs += lateMs
-    maxMs = Math.max(maxMs, lateMs)
+    observe(delays, SECONDS, lateMs / 1000)
     if (lateMs > TOLD_DELAY_MS) worstUntoldMs = Math.max(worstUntoldMs, lateMs)
     if (worstUntoldMs === 0 || nowMs - toldAtMs < TELL_EVERY_MS) return
     log.warn({ delayMs: Math.round(worstUntoldMs) }, 'the event loop was held up')
@@ -40,9 +29,5 @@ export function watchLoopDelay(log: Pick<Log, 'warn'>): LoopDelay {
   }
   const timer = setInterval(beat, BEAT_EVERY_MS)
   timer.unref()
-
-  return {
-    read: () => ({ counts: [...counts], sumMs, maxMs }),
-    stop: () => clearInterval(timer),
-  }
+  return () => clearInterval(timer)
 }

@@ -15,12 +15,14 @@ import { guardStore } from '../stores/guarded-store.ts'
 import { createInProcessStore } from '../stores/in-process-store.ts'
 import { tagEntries } from '../stores/tagged-store.ts'
 import { createLog, type Log } from '../telemetry/log.ts'
+import { createMetrics } from '../telemetry/metrics.ts'
 import { createWrongTags } from '../telemetry/wrong-tags.ts'
 import { warmCounting } from '../tokens/count-aside.ts'
 import { baseUrlOf, portUnavailable } from './address.ts'
 import { reportToSupervisor } from './heartbeat.ts'
 import { watchLoopDelay } from './loop-delay.ts'
 import { migrateAndLog, openDatabase } from './open-database.ts'
+import { openMetrics } from './open-metrics.ts'
 import { reasonOf } from './reason-of.ts'
 import { stopOnSignals } from './stop-server.ts'
 import { welcome } from './welcome.ts'
@@ -44,7 +46,8 @@ export async function runServer(config: Config, { isWorker }: RunOptions): Promi
     config.redisUrl === null
       ? { store: createInProcessStore(), bus: null }
       : await openRedis(config.redisUrl, await readInstallationId(database), config, log)
-  const app = await createApp({ config, database, store, embedder, bus, log })
+  const metrics = createMetrics()
+  const app = await createApp({ config, database, store, embedder, bus, log, metrics })
 
   const server = listen(app.http, config)
   if (app.dashboard && typeof config.dashboard === 'number')
@@ -70,9 +73,10 @@ export async function runServer(config: Config, { isWorker }: RunOptions): Promi
     },
     'listening',
   )
-  watchLoopDelay(log)
-  if (isWorker) reportToSupervisor()
-  else await welcome(config, database, baseUrlOf(config.host, server.port ?? config.port), log)
+  watchLoopDelay(metrics, log)
+  if (isWorker) return reportToSupervisor(metrics.snapshot)
+  openMetrics(config, metrics.snapshot, log)
+  await welcome(config, database, baseUrlOf(config.host, server.port ?? config.port), log)
 }
 
 /** The proxy starts without Redis, too, and reconnects later. */

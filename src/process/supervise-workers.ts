@@ -1,8 +1,10 @@
 /** Runs several serving processes on one port: starts them, replaces those that end, passes signals on. */
 import { type Config, ConfigError } from '../config.ts'
 import { createLog, type Log } from '../telemetry/log.ts'
+import { countsOf, type MetricsSnapshot, mergeSnapshots } from '../telemetry/metrics.ts'
 import { baseUrlOf, portUnavailable } from './address.ts'
 import { migrateAndLog, openDatabase } from './open-database.ts'
+import { openMetrics } from './open-metrics.ts'
 import { welcome } from './welcome.ts'
 import { spawnWorker, type WorkerProcess } from './worker-process.ts'
 
@@ -23,6 +25,7 @@ export async function superviseWorkers(config: Config): Promise<void> {
   process.on('SIGTERM', () => team.stop())
   process.on('SIGINT', () => team.stop())
   await team.start()
+  openMetrics(config, () => team.metrics(), log)
   await welcome(config, database, baseUrlOf(config.host, config.port), log)
   await database.close()
 }
@@ -41,6 +44,8 @@ class Team {
   readonly #config: Config
   readonly #log: Log
   readonly #running = new Set<WorkerProcess>()
+  /** What workers counted that have ended: a counter never falls. */
+  #ended: MetricsSnapshot = []
   #isStopping = false
 
   constructor(config: Config, log: Log) {
@@ -67,6 +72,11 @@ class Team {
     else this.#end().then(code => process.exit(code))
   }
 
+  /** What all workers measured, those that have ended too. */
+  metrics(): MetricsSnapshot {
+    return mergeSnapshots([...Array.from(this.#running, worker => worker.metrics()), this.#ended])
+  }
+
   /** Keeps one worker running; rejects when its first process does not get to serve. */
   async #fillPlace(): Promise<void> {
     const first = this.#spawn()
@@ -91,7 +101,10 @@ class Team {
   #spawn(): WorkerProcess {
     const spawned = spawnWorker(this.#log)
     this.#running.add(spawned)
-    void spawned.ended.then(() => this.#running.delete(spawned))
+    void spawned.ended.then(() => {
+      this.#running.delete(spawned)
+      this.#ended = mergeSnapshots([this.#ended, countsOf(spawned.metrics())])
+    })
     return spawned
   }
 

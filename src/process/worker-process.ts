@@ -2,6 +2,7 @@
 import { fileURLToPath } from 'node:url'
 import type { Subprocess } from 'bun'
 import type { Log } from '../telemetry/log.ts'
+import type { MetricsSnapshot } from '../telemetry/metrics.ts'
 import { watchPulse } from './heartbeat.ts'
 
 const SERVER = fileURLToPath(new URL('./server.ts', import.meta.url))
@@ -12,6 +13,8 @@ export interface WorkerProcess {
   serving: Promise<boolean>
   /** Resolves to its exit code. */
   ended: Promise<number>
+  /** What it had measured a second ago at most. */
+  metrics(): MetricsSnapshot
 }
 
 /** A process that falls silent is killed. */
@@ -35,5 +38,5 @@ export function spawnWorker(log: Log): WorkerProcess {
     noteServing(false)
     return code
   })
-  return { child, serving, ended }
+  return { child, serving, ended, metrics: pulse.metrics }
 }

@@ -11,6 +11,8 @@ const FLUSH_EVERY_MS = 500
 
 export interface UsageRecorder {
   record(usage: UsageRecord): void
+  /** How many records are not written yet. */
+  waiting(): number
   /** Resolves when everything has been written, or the time is up. */
   drain(timeLimitMs: number): Promise<void>
 }
@@ -32,6 +34,7 @@ export function createUsageRecorder(
       if (queue.waiting === MAX_BATCH && !writer.isFailing) setImmediate(() => writer.start())
       writer.schedule()
     },
+    waiting: () => queue.unwritten,
     drain: timeLimitMs => writer.drain(timeLimitMs),
   }
 }

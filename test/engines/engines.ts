@@ -2,7 +2,16 @@
 import { describe, inject } from 'vitest'
 import { missingServers } from '../faults/servers.ts'
 
-export type Engine = 'redis-server' | 'redis-sentinel' | 'redis-cli' | 'openssl' | 'haproxy' | 'nginx' | 'pgbouncer'
+export type Engine =
+  | 'redis-server'
+  | 'redis-sentinel'
+  | 'redis-cli'
+  | 'openssl'
+  | 'haproxy'
+  | 'nginx'
+  | 'pgbouncer'
+  | 'prometheus'
+  | 'promtool'
 
 /** Debian keeps some of them where only root's path leads. */
 const PATH = `${process.env.PATH ?? ''}:/usr/sbin:/sbin`

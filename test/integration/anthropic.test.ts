@@ -6,6 +6,7 @@ import { ProxyError } from '../../src/errors.ts'
 import { chatFormat } from '../../src/formats/chat/chat-format.ts'
 import { EventLump } from '../../src/formats/sse/event-lump.ts'
 import { createEventSplitter } from '../../src/formats/sse/split-events.ts'
+import { NOT_ACCOUNTED } from '../../src/pipeline/accounting.ts'
 import { streamEvents } from '../../src/pipeline/stream-events.ts'
 import { createAnthropicProvider } from '../../src/providers/anthropic/create-anthropic-provider.ts'
 import { createConnectionProbe } from '../../src/providers/connection-probe.ts'
@@ -91,6 +92,7 @@ function relay({ status, headers, body }: UpstreamAnswer, dropUsage: boolean): R
   return streamEvents(subscriber, {
     includeUsage: !dropUsage,
     writeFailure: error => chatFormat.writeFailure(error, 'req_1', null),
+    accounting: NOT_ACCOUNTED,
   }).body
 }
 

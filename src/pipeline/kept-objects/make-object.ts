@@ -112,6 +112,7 @@ async function makeObject(
   const asked = { method: 'POST' as const, path, body: passed, headers: request.headers, leavesTrace: true }
   // Not the client's signal: the object is bound to its project even if the client has left.
   const answer = await passTo(provider, { ...asked, isDownload: false, signal: new AbortController().signal })
+  accounting.noteAnswered(answer.headers)
   const bytes = await readAll(answer.body, provider.name)
   const isMade = answer.status < 400
   if (isMade) {

@@ -36,7 +36,7 @@ const JUDGE = new Job<readonly Uint8Array[], PassedAnswer>(new URL('./judge-pass
 const NOT_SHAREABLE: Settlement = { kind: 'notShareable', failure: null }
 
 async function ask(context: PassedContext, stages: Stages): Promise<Attempt> {
-  const { request, query, provider, call } = context
+  const { request, query, provider, accounting, call } = context
   if (!provider.pass) throw new Error(`${provider.name} passes nothing on`)
   const answer = await provider.pass({
     method: 'POST',
@@ -47,6 +47,7 @@ async function ask(context: PassedContext, stages: Stages): Promise<Attempt> {
     isDownload: false,
     signal: call.signal,
   })
+  accounting.noteAnswered(answer.headers)
   if (answer.status >= 400) return passOnError(context, answer)
   const type = typeOf(answer)
   if (/^application\/(\S+\+)?json/i.test(type)) return { response: await answerWhole(context, answer, stages) }

@@ -33,6 +33,7 @@ export function serveStored(context: RoutedContext<PassedQuery>, match: Match, s
   const { promptTokens, completionTokens } = entry
   const usage = promptTokens + completionTokens > 0 ? { ...NO_USAGE, promptTokens, completionTokens } : NO_USAGE
   accounting.noteHeaders()
+  accounting.noteReason(match.reason)
   accounting.noteStored(entry.provider)
   const spent = withCost(usage, priceOfPassed(context, usage, stages))
   accounting.finish({ status: 200, counts: true, cacheResult: 'HIT', usage: spent })

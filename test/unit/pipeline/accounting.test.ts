@@ -5,6 +5,8 @@ import { type AccountingOptions, createAccounting } from '../../../src/pipeline/
 import type { Account } from '../../../src/postgres/admit.ts'
 import type { UsageRecord } from '../../../src/postgres/usage-record.ts'
 import { createLog } from '../../../src/telemetry/log.ts'
+import { createMetrics } from '../../../src/telemetry/metrics.ts'
+import { createProxyMetrics } from '../../../src/telemetry/proxy-metrics.ts'
 
 const ACCOUNT = { project_id: 7, key_id: 70, key_type: 'test', month: '2026-11-01', log_content: 'off' } as Account
 const QUERY = {
@@ -21,7 +23,7 @@ const FAILED = { ...ANSWERED, status: 502, counts: false }
 function openRequest() {
   const left = { records: [] as UsageRecord[], refunds: 0, ends: 0 }
   const options: AccountingOptions = {
-    recorder: { record: record => left.records.push(record), drain: async () => {} },
+    recorder: { record: record => left.records.push(record), drain: async () => {}, waiting: () => 0 },
     semanticHits: { record: () => {}, drain: async () => {} },
     quota: { refund: () => left.refunds++ },
     catalogue: {
@@ -31,6 +33,7 @@ function openRequest() {
       listedBy: () => [],
       close: () => {},
     },
+    metrics: createProxyMetrics(createMetrics()),
     log: createLog('silent'),
   }
   const accounting = createAccounting(options)

@@ -1,5 +1,6 @@
 import { expect, test, vi } from 'vitest'
-import { DELAY_BOUNDS_MS, watchLoopDelay } from '../../../src/process/loop-delay.ts'
+import { watchLoopDelay } from '../../../src/process/loop-delay.ts'
+import { createMetrics } from '../../../src/telemetry/metrics.ts'
 
 function block(ms: number): void {
   const end = performance.now() + ms
@@ -9,18 +10,19 @@ function block(ms: number): void {
 test('what holds the loop up is in the histogram, and in the log once a second at most', async () => {
   const warn = vi.fn()
   const startedAtMs = performance.now()
-  const delay = watchLoopDelay({ warn })
+  const metrics = createMetrics()
+  const stop = watchLoopDelay(metrics, { warn })
   await Bun.sleep(50)
   for (let i = 0; i < 3; i++) {
     block(170)
     await Bun.sleep(30)
   }
-  const { counts, maxMs, sumMs } = delay.read()
-  delay.stop()
-  expect(counts.length).toBe(DELAY_BOUNDS_MS.length + 1)
-  expect(counts.slice(DELAY_BOUNDS_MS.indexOf(100) + 1).reduce((sum, count) => sum + count)).toBeGreaterThanOrEqual(3)
-  expect(maxMs).toBeGreaterThan(100)
-  expect(sumMs).toBeGreaterThan(300)
+  stop()
+  const [family] = metrics.snapshot()
+  const { counts = [], value: sumSeconds = 0 } = family?.series[0] ?? {}
+  const above = counts.slice((family?.bounds.indexOf(0.1) ?? 0) + 1)
+  expect(above.reduce((sum, count) => sum + count)).toBeGreaterThanOrEqual(3)
+  expect(sumSeconds).toBeGreaterThan(0.3)
   expect(warn).toHaveBeenCalled()
   expect(warn.mock.calls.length).toBeLessThanOrEqual(1 + Math.floor((performance.now() - startedAtMs) / 1000))
   expect(warn.mock.calls[0]?.[0].delayMs).toBeGreaterThan(100)

@@ -1,0 +1,38 @@
+/** Serves `/metrics` on a port of its own, so that it never stands in the open beside the API. */
+import { createHash, timingSafeEqual } from 'node:crypto'
+import { type MetricsSnapshot, writeExposition } from '../telemetry/metrics.ts'
+
+export interface MetricsServerOptions {
+  host: string
+  port: number
+  /** What a scraper must send as its Bearer token; null for none. */
+  token: string | null
+}
+
+/** Throws when the port is not available. */
+export function serveMetrics({ host, port, token }: MetricsServerOptions, read: () => MetricsSnapshot) {
+  return Bun.serve({
+    hostname: host,
+    port,
+    fetch(request) {
+      if (new URL(request.url).pathname !== '/metrics')
+        return new Response('Metrics are at /metrics.\n', { status: 404 })
+      if (request.method !== 'GET' && request.method !== 'HEAD') return new Response(null, { status: 405 })
+      if (token !== null && !isToken(request.headers.get('authorization'), token)) {
+        return new Response('METRICS_TOKEN is needed as a Bearer token.\n', {
+          status: 401,
+          headers: { 'www-authenticate': 'Bearer' },
+        })
+      }
+      return new Response(writeExposition(read()), {
+        headers: { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' },
+      })
+    },
+  })
+}
+
+/** In a time that does not depend on where the texts differ. */
+function isToken(authorization: string | null, token: string): boolean {
+  const hash = (text: string) => createHash('sha256').update(text).digest()
+  return timingSafeEqual(hash(authorization ?? ''), hash(`Bearer ${token}`))
+}

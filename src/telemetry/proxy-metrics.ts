@@ -1,0 +1,151 @@
+/** What this proxy measures, under the names that dashboards and alerts rely on. No label holds a key, a prompt or an address. */
+import type { UsageRecord } from '../postgres/usage-record.ts'
+import { type Distribution, type Metrics, observe, type Series } from './metrics.ts'
+import type { Refusals } from './refusals.ts'
+import type { UsageRecorder } from './usage-recorder.ts'
+
+/** Of times, in seconds: from a cache hit to a long answer. */
+const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300]
+const SIMILARITIES = [0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.925, 0.95, 0.96, 0.97, 0.98, 0.99, 0.999]
+
+/** The label of a model that no price list knows: what clients invent must not become series. */
+const OTHER_MODEL = 'other'
+const NONE = 'none'
+const SAVED_BY: Record<string, string> = { HIT: 'exact', 'HIT-SEMANTIC': 'semantic' }
+const VETO = /^un(?:verified|proved):(.+)$/
+
+/** A finished request, beyond its record. */
+export interface SeenRequest {
+  /** The catalogue's name of the model; null for one without a price, as clients may invent any number of names. */
+  listedModel: string | null
+  /** From the provider being asked to the head of its response; null when none was asked. */
+  upstreamMs: number | null
+  /** From arrival to the first chunk of a streamed answer. */
+  firstChunkMs: number | null
+  /** Why the cache answered or did not: `X-Proxy-Cache-Reason`. */
+  reason: string | null
+}
+
+export interface ProxyMetrics {
+  noteRequest(record: UsageRecord, seen: SeenRequest): void
+  noteSimilarity(outcome: 'served' | 'shadow' | 'near-miss', similarity: number): void
+}
+
+/** What is counted elsewhere, and read for each scrape. */
+export interface Gauged {
+  refusals: Pick<Refusals, 'totals'>
+  circuits: { summarize(): Record<string, { openCircuits: number }> }
+  recorder: Pick<UsageRecorder, 'waiting'>
+}
+
+export function defineGauges(metrics: Metrics, { refusals, circuits, recorder }: Gauged): void {
+  const refused = 'Refused requests, by the code of the error.'
+  metrics.counter('model_proxy_refused_total', refused, ['reason'], family => {
+    for (const [reason, total] of Object.entries(refusals.totals())) family.with(reason).value = total
+  })
+  metrics.gauge('model_proxy_circuits_open', 'Open circuits.', ['provider'], family => {
+    for (const [provider, { openCircuits }] of Object.entries(circuits.summarize())) {
+      family.with(provider).value = openCircuits
+    }
+  })
+  metrics.gauge('model_proxy_records_waiting', 'Usage records that are not written yet.', [], family => {
+    family.with().value = recorder.waiting()
+  })
+}
+
+export function createProxyMetrics(metrics: Metrics): ProxyMetrics {
+  const help = 'Cosine similarity of the best candidate.'
+  const similarity = metrics.histogram('model_proxy_semantic_similarity', help, SIMILARITIES, ['outcome'])
+  return {
+    noteRequest: createRequestNotes(metrics),
+    noteSimilarity(outcome, value) {
+      observe(similarity.with(outcome), SIMILARITIES, value)
+    },
+  }
+}
+
+/** The series of requests that are alike. */
+interface SeriesOfRequests {
+  requests: Series
+  duration: Distribution
+  overhead: Distribution
+  costUsd: Series
+  savedUsd: Series
+}
+
+function createRequestNotes(metrics: Metrics): ProxyMetrics['noteRequest'] {
+  const { duration, overhead, firstChunk, upstream } = defineTimes(metrics)
+  const { requests, tokens, costUsd, savedUsd, unverified, coalesced } = defineCounts(metrics)
+  const [input, cachedInput, output, saved] = [
+    tokens.with('input'),
+    tokens.with('cached_input'),
+    tokens.with('output'),
+    tokens.with('saved'),
+  ]
+
+  /** The series of requests that are alike, looked up once: joining a dozen labels anew costs more than counting. */
+  const known = new Map<string, SeriesOfRequests>()
+  function seriesOf({ endpoint, provider, status, cache_result }: UsageRecord, listedModel: string | null) {
+    const key = `${endpoint} ${listedModel} ${provider} ${cache_result} ${status}`
+    const found = known.get(key)
+    if (found) return found
+    const [model, from, cache] = [listedModel ?? OTHER_MODEL, provider ?? NONE, cache_result ?? NONE]
+    const series = {
+      requests: requests.with(endpoint, model, from, cache, String(status)),
+      duration: duration.with(endpoint, cache),
+      overhead: overhead.with(cache),
+      costUsd: costUsd.with(model, from),
+      savedUsd: savedUsd.with(SAVED_BY[cache] ?? 'vectors'),
+    }
+    known.set(key, series)
+    return series
+  }
+
+  return (record, { listedModel, upstreamMs, firstChunkMs, reason }) => {
+    const series = seriesOf(record, listedModel)
+    series.requests.value++
+    observe(series.duration, SECONDS, record.duration_ms / 1000)
+    observe(series.overhead, SECONDS, Math.max(0, record.latency_ms - (upstreamMs ?? 0)) / 1000)
+    series.costUsd.value += record.cost_usd
+    series.savedUsd.value += record.saved_usd
+    input.value += record.prompt_tokens
+    cachedInput.value += record.cached_prompt_tokens
+    output.value += record.completion_tokens
+    saved.value += record.tokens_saved
+    if (upstreamMs !== null) observe(upstream.with(record.provider ?? NONE), SECONDS, upstreamMs / 1000)
+    if (firstChunkMs !== null) observe(firstChunk.with(record.cache_result ?? NONE), SECONDS, firstChunkMs / 1000)
+    if (reason === 'coalesced') coalesced.with().value++
+    const veto = reason?.match(VETO)?.[1]
+    if (veto !== undefined) unverified.with(veto).value++
+  }
+}
+
+function defineTimes(metrics: Metrics) {
+  const times = (name: string, help: string, labelNames: readonly string[]) =>
+    metrics.histogram(`model_proxy_${name}_seconds`, help, SECONDS, labelNames)
+  return {
+    duration: times('request_duration', 'From arrival to the last byte.', ['endpoint', 'cache']),
+    overhead: times('overhead', 'Of the time to the response headers, the proxy’s own part.', ['cache']),
+    firstChunk: times('time_to_first_chunk', 'From arrival to the first chunk of a stream.', ['cache']),
+    upstream: times('upstream_duration', 'From asking a provider to the head of its response.', ['provider']),
+  }
+}
+
+function defineCounts(metrics: Metrics) {
+  const counter = (name: string, help: string, labelNames: readonly string[]) =>
+    metrics.counter(`model_proxy_${name}_total`, help, labelNames)
+  return {
+    requests: counter('requests', 'Requests of known keys that have ended.', [
+      'endpoint',
+      'model',
+      'provider',
+      'cache',
+      'status',
+    ]),
+    tokens: counter('tokens', 'Tokens as providers count them; saved ones were served from cache.', ['direction']),
+    costUsd: counter('cost_usd', 'What providers charge, in US dollars.', ['model', 'provider']),
+    savedUsd: counter('saved_usd', 'What hits would have cost, in US dollars.', ['kind']),
+    unverified: counter('unverified', 'Similar answers that were not served, by what stood against it.', ['veto']),
+    coalesced: counter('coalesced_requests', 'Requests answered by the call of an identical one.', []),
+  }
+}

@@ -1,0 +1,148 @@
+/** A real Prometheus that scrapes two workers: what it sums up is what was recorded. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { findFreePort } from '../../scripts/bench/processes.ts'
+import type { Database } from '../../src/postgres/database.ts'
+import { openRealDatabase } from '../../src/postgres/real.ts'
+import { type Accounts, openAccounts } from '../faults/accounts.ts'
+import { type ProxyProcess, startProxyProcess } from '../faults/proxy-process.ts'
+import { type PrivateServer, startPostgres, startRedis, tieToTests } from '../faults/servers.ts'
+import { bareEnvironment } from '../harness/bare-environment.ts'
+import { ask } from '../harness/client.ts'
+import { endAfterFile } from '../harness/left-processes.ts'
+import { waitUntil } from '../harness/wait-until.ts'
+import { describeEngines } from './engines.ts'
+
+const ROOT = join(import.meta.dirname, '../..')
+
+describeEngines('Prometheus', ['prometheus', 'promtool'], () => {
+  const folder = mkdtempSync(join(tmpdir(), 'model-proxy-prometheus-'))
+  const metricsPort = findFreePort()
+  const prometheusPort = findFreePort()
+  const token = 'a-scraper-knows-it'
+  let postgres: PrivateServer
+  let redis: PrivateServer
+  let database: Database
+  let accounts: Accounts
+  let team: ProxyProcess
+
+  beforeAll(async () => {
+    ;[postgres, redis] = await Promise.all([startPostgres(), startRedis()])
+    team = await startProxyProcess({
+      DATABASE_URL: postgres.url,
+      REDIS_URL: redis.url,
+      WORKERS: '2',
+      METRICS_PORT: String(metricsPort),
+      METRICS_TOKEN: token,
+    })
+    database = openRealDatabase({ url: postgres.url, maxConnections: 2 })
+    accounts = openAccounts(database)
+    startPrometheus()
+  })
+  afterAll(async () => {
+    await database?.close()
+    await Promise.all([postgres?.remove(), redis?.remove()])
+    rmSync(folder, { recursive: true, force: true })
+  })
+
+  function startPrometheus(): void {
+    const job = {
+      job_name: 'model-proxy',
+      authorization: { credentials: token },
+      static_configs: [{ targets: [`127.0.0.1:${metricsPort}`] }],
+    }
+    const config = {
+      global: { scrape_interval: '250ms', scrape_timeout: '250ms', evaluation_interval: '1s' },
+      rule_files: [join(ROOT, 'docs/metrics/alerts.yml')],
+      scrape_configs: [job],
+    }
+    const file = join(folder, 'prometheus.yml')
+    // YAML reads JSON.
+    writeFileSync(file, JSON.stringify(config))
+    const command = ['prometheus', `--config.file=${file}`, `--storage.tsdb.path=${join(folder, 'data')}`]
+    const options = { env: bareEnvironment(), stdin: 'ignore', stdout: 'ignore', stderr: 'ignore' } as const
+    endAfterFile(Bun.spawn(tieToTests([...command, `--web.listen-address=127.0.0.1:${prometheusPort}`]), options))
+  }
+
+  /** The value of an expression that has one; null while there is none. */
+  async function resultOf(expression: string): Promise<number | null> {
+    const url = `http://127.0.0.1:${prometheusPort}/api/v1/query?query=${encodeURIComponent(expression)}`
+    const answer = (await fetch(url).then(
+      response => response.json(),
+      () => null,
+    )) as { data?: { result: { value: [number, string] }[] } } | null
+    const value = answer?.data?.result[0]?.value[1]
+    return value === undefined ? null : Number(value)
+  }
+
+  async function expectValue(expression: string, value: number): Promise<void> {
+    let seen: number | null = null
+    await waitUntil(
+      () => `${expression} is ${seen}, not ${value}`,
+      30_000,
+      async () => {
+        seen = await resultOf(expression)
+        return seen === value
+      },
+    )
+  }
+
+  test('one scrape tells of both workers, and its sums are those of the records', async () => {
+    const { key } = await accounts.create()
+    const asked = Array.from({ length: 40 }, (_, index) => `Question number ${index % 10}?`)
+    for (const question of asked) expect((await ask(team, key, question)).status).toBe(200)
+    await expectValue('sum(model_proxy_requests_total)', asked.length)
+    await waitUntil('all are recorded', 30_000, async () => {
+      const rows = await database.call<{ count: number }>('select count(*)::int as count from usage_records', [])
+      return rows[0]?.count === asked.length
+    })
+    const [sums] = await database.call<{ hits: number; output: number; saved: number }>(
+      `select count(*) filter (where cache_result = 'HIT')::int as hits, sum(completion_tokens)::int as output,
+          sum(tokens_saved)::int as saved
+      from usage_records`,
+      [],
+    )
+    await expectValue('sum(model_proxy_requests_total{cache="HIT",status="200"})', sums?.hits ?? -1)
+    await expectValue('sum(model_proxy_tokens_total{direction="output"})', sums?.output ?? -1)
+    await expectValue('sum(model_proxy_tokens_total{direction="saved"})', sums?.saved ?? -1)
+    await expectValue('sum(model_proxy_request_duration_seconds_count)', asked.length)
+    await expectValue('count(model_proxy_store_duration_seconds_count{store="redis",call="pass"})', 1)
+  })
+
+  test('a worker that dies takes nothing away from what was counted', async () => {
+    const workers = Bun.spawnSync(['pgrep', '-P', String(team.pid)])
+      .stdout.toString()
+      .trim()
+      .split('\n')
+    const before = (await resultOf('sum(model_proxy_requests_total)')) ?? 0
+    process.kill(Number(workers[0]), 'SIGKILL')
+    await waitUntil('another took its place', 30_000, () => team.output().includes('another takes its place'))
+    const { key } = await accounts.create()
+    // The victim may be given a connection until the system has ended it.
+    await waitUntil('one is answered', 30_000, async () =>
+      ask(team, key, 'Anybody there?').then(
+        ({ status }) => status === 200,
+        () => false,
+      ),
+    )
+    await waitUntil(
+      'it is counted',
+      30_000,
+      async () => ((await resultOf('sum(model_proxy_requests_total)')) ?? 0) > before,
+    )
+  })
+
+  test('nobody reads them without the token, and promtool finds nothing to correct', async () => {
+    const url = `http://127.0.0.1:${metricsPort}/metrics`
+    expect((await fetch(url)).status).toBe(401)
+    expect((await fetch(url, { headers: { authorization: 'Bearer guessed' } })).status).toBe(401)
+    const text = await (await fetch(url, { headers: { authorization: `Bearer ${token}` } })).text()
+    const checked = Bun.spawnSync(['promtool', 'check', 'metrics'], { stdin: new TextEncoder().encode(text) })
+    expect(checked.stdout.toString() + checked.stderr.toString()).toBe('')
+    expect(text).not.toMatch(/lgw_|Question/)
+    const rules = Bun.spawnSync(['promtool', 'check', 'rules', join(ROOT, 'docs/metrics/alerts.yml')])
+    expect(rules.exitCode).toBe(0)
+  })
+})

@@ -1,0 +1,64 @@
+import { describe, expect, test } from 'vitest'
+import { countsOf, createMetrics, mergeSnapshots, observe, writeExposition } from '../../../src/telemetry/metrics.ts'
+
+const BOUNDS = [0.1, 1]
+
+function measured(count: number) {
+  const metrics = createMetrics()
+  metrics.counter('asked_total', 'Asked.', ['model']).with('a').value += count
+  const seconds = metrics.histogram('seconds', 'Time.', BOUNDS)
+  for (const value of [0.05, 0.1, 0.5, 7]) observe(seconds.with(), BOUNDS, value)
+  metrics.gauge('open', 'Open.', ['name'], family => {
+    family.with('x').value = count
+  })
+  return metrics.snapshot()
+}
+
+describe('metrics', () => {
+  test('write the text that Prometheus reads: buckets add up, the last has all', () => {
+    expect(writeExposition(measured(3))).toBe(
+      [
+        '# HELP asked_total Asked.',
+        '# TYPE asked_total counter',
+        'asked_total{model="a"} 3',
+        '# HELP seconds Time.',
+        '# TYPE seconds histogram',
+        'seconds_bucket{le="0.1"} 2',
+        'seconds_bucket{le="1"} 3',
+        'seconds_bucket{le="+Inf"} 4',
+        'seconds_sum 7.65',
+        'seconds_count 4',
+        '# HELP open Open.',
+        '# TYPE open gauge',
+        'open{name="x"} 3',
+        '',
+      ].join('\n'),
+    )
+  })
+
+  test('escape what a label or a help text may hold', () => {
+    const metrics = createMetrics()
+    metrics.counter('n_total', 'One\nline.', ['name']).with('a "b"\\\nc').value = 1
+    expect(writeExposition(metrics.snapshot())).toBe(
+      '# HELP n_total One\\nline.\n# TYPE n_total counter\nn_total{name="a \\"b\\"\\\\\\nc"} 1\n',
+    )
+  })
+
+  test('add up over processes, and crossing between them changes nothing', () => {
+    const crossed = JSON.parse(JSON.stringify([measured(3), measured(4)]))
+    const text = writeExposition(mergeSnapshots(crossed))
+    expect(text).toContain('asked_total{model="a"} 7\n')
+    expect(text).toContain('seconds_bucket{le="+Inf"} 8\n')
+    expect(text).toContain('open{name="x"} 7\n')
+  })
+
+  test('of a process that has ended, counts stay and gauges go', () => {
+    expect(countsOf(measured(3)).map(({ name }) => name)).toEqual(['asked_total', 'seconds'])
+  })
+
+  test('merging leaves its sources as they were', () => {
+    const [one, other] = [measured(3), measured(4)]
+    mergeSnapshots([one, other])
+    expect(writeExposition(one)).toBe(writeExposition(measured(3)))
+  })
+})
