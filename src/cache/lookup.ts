@@ -2,7 +2,13 @@
 import { type BatcherOptions, createBatcher } from '../event-loop/batcher.ts'
 import { createTimeLimit, TimeLimitExceeded } from '../event-loop/time-limit.ts'
 import type { Database } from '../postgres/database.ts'
-import { type AnswerAsk, type FoundAnswers, findAnswers, type SimilarAnswer } from '../postgres/find-answer.ts'
+import {
+  type AnswerAsk,
+  type FoundAnswer,
+  type FoundAnswers,
+  findAnswers,
+  type SimilarAnswer,
+} from '../postgres/find-answer.ts'
 import type { CacheQuery, SemanticQuery } from './cache-query.ts'
 import type { EntryFacts } from './entry.ts'
 import type { ExactCopies } from './exact-copies.ts'
@@ -71,7 +77,7 @@ export function createLookUp({ database, copies, vectors, judge, judgeQueue }: L
     semantic: SemanticQuery | null,
     vector: PromptVector | null,
   ): Promise<Lookup> {
-    const found = await find(query, semantic && { ...semantic, threshold: lookupThreshold(semantic), vector })
+    const found = await find(query, semantic && { ...semantic, threshold: searchThreshold(query, semantic), vector })
     const evidence =
       semantic && vector ? await gatherEvidence(vectors, query.account, semantic, candidatesOf(found)) : LEXICAL
     const { picked, ...lookup } = readFound(query, semantic, found, { evidence, takeNearMiss })
@@ -88,7 +94,7 @@ export function createLookUp({ database, copies, vectors, judge, judgeQueue }: L
   }
 
   return async query => {
-    const lookup = await lookUp(query)
+    const lookup = sayTools(query, await lookUp(query))
     const [candidate] = lookup.match ? [] : (lookup.undecided ?? [])
     const semantic = query.semantic()
     if (!candidate || typeof semantic === 'string') return lookup
@@ -140,7 +146,31 @@ function createFinders(database: Database): Finders {
   }
 }
 
-function candidatesOf({ answers }: FoundAnswers) {
+/** Of so many questions of 256, what lies below the threshold is looked at too: people see what another threshold would serve. */
+const SAMPLED_OF_256 = 12
+const LOWEST_SAMPLED = 0.8
+
+function searchThreshold({ requestHash }: CacheQuery, semantic: SemanticQuery): number {
+  const threshold = lookupThreshold(semantic)
+  const isSampled = Number.parseInt(requestHash.slice(0, 2), 16) < SAMPLED_OF_256
+  return isSampled ? Math.min(threshold, LOWEST_SAMPLED) : threshold
+}
+
+/** The most similar of what lies below the threshold. */
+function sampleOf(below: readonly FoundAnswer[]) {
+  const [row] = candidatesOf({ answers: below }).filter(({ verdict }) => verdict === null)
+  return row && { row, difference: null }
+}
+
+/** Where nothing is comparable because answers that call tools are not matched, it says so. */
+function sayTools({ identity: { body } }: CacheQuery, lookup: Lookup): Lookup {
+  const offersTools = Array.isArray(body.tools) && body.tools.length > 0 && body.tool_choice !== 'none'
+  return offersTools && !lookup.match && lookup.missReason === 'no-candidate'
+    ? { ...lookup, missReason: 'tools' }
+    : lookup
+}
+
+function candidatesOf({ answers }: { answers: readonly FoundAnswer[] }) {
   return answers.filter(row => row.match !== 'exact').toSorted((one, other) => other.similarity - one.similarity)
 }
 
@@ -154,10 +184,12 @@ function readFound(
   const exact = found.find(row => row.match === 'exact')
   if (exact) return { match: toExactMatch(requestHash, readRow(exact)), missReason: 'no-candidate' }
   if (!semantic) return { match: null, missReason: 'no-candidate' }
-  const picked = pickCandidate(semantic, found, account.semantic_policy, evidence)
+  const isNear = (row: FoundAnswer) => row.match !== 'similar' || row.similarity > lookupThreshold(semantic)
+  const [near, below] = [found.filter(isNear), found.filter(row => !isNear(row))]
+  const picked = pickCandidate(semantic, near, account.semantic_policy, evidence)
   if ('missReason' in picked) {
-    const { nearest, ...none } = picked
-    if (hasBelow && none.missReason === 'no-candidate') none.missReason = 'below-threshold'
+    const { nearest = sampleOf(below), ...none } = picked
+    if ((hasBelow || below.length > 0) && none.missReason === 'no-candidate') none.missReason = 'below-threshold'
     const isNoted = nearest && takeNearMiss(account.project_id, semantic.contextHash)
     return { match: null, ...none, ...(isNoted && { nearMiss: toNearMiss(semantic, nearest) }) }
   }

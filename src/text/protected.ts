@@ -85,7 +85,7 @@ export function isProtected(tokens: readonly Token[]): boolean {
 }
 
 const method =
-  /^(?:(?:can|could) you )?(?:(?:please|tell me) )*how (?:do i|can i|to) (?!(?:say|spell|pronounce|respond|reply|answer|greet|address|sign|end|close|begin|start|open)\b)/
+  /^(?:(?:can|could) you )?(?:(?:please|tell me) )*(?:how (?:do i|can i|to)|(?:what are )?(?:the )?steps to|is there (?:a|any) way to|what (?:is|are) (?:the )?(?:best )?ways? to) (?!(?:say|spell|pronounce|respond|reply|answer|greet|address|sign|end|close|begin|start|open)\b)/
 
 /** "How do I sort a list of words" is about words, but not its own. */
 function asksForMethod(tokens: readonly Token[], lower: readonly string[]): boolean {

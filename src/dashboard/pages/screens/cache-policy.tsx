@@ -6,7 +6,7 @@ import { Button, Card, Loading, Problem } from '../components/basics.tsx'
 import { TextField } from '../components/fields.tsx'
 import { AmountField, ChoiceField } from '../components/setting-fields.tsx'
 import type { Settings } from '../types.ts'
-import { CACHE_MODES, JUDGE_MODES, POLICIES, SEMANTIC_MODES, SIZES, TIMES, WORDINGS } from './policy-choices.ts'
+import { CACHE_MODES, JUDGE_MODES, POLICIES, RISKS, SEMANTIC_MODES, SIZES, TIMES, WORDINGS } from './policy-choices.ts'
 
 export function settingsPath(projectId: string): string {
   return `/v1/organization/projects/${projectId}/settings`
@@ -126,6 +126,7 @@ function OtherWords({ field }: { field: FieldOf }) {
     <Section title="Questions in other words">
       <ChoiceField label="Semantic hits" choices={SEMANTIC_MODES} {...field('semantic_mode')} />
       <ChoiceField label="What may be served" choices={POLICIES} {...field('semantic_policy')} />
+      <ChoiceField label="How boldly words are explained" choices={RISKS} {...field('semantic_risk')} />
       <div className="grid gap-x-6 gap-y-4 sm:grid-cols-2">
         <NumberField
           label="Similarity threshold"

@@ -30,7 +30,7 @@ export const POLICIES: readonly Choice[] = [
   {
     value: 'proved',
     title: 'Proved',
-    hint: 'Only if every difference is of a kind known to be harmless, or a person has confirmed the pair.',
+    hint: 'Only if both questions normalize to the same text. Nothing is compared by similarity.',
   },
   {
     value: 'judged',
@@ -42,6 +42,16 @@ export const POLICIES: readonly Choice[] = [
     title: 'Similar enough',
     hint: 'By similarity alone. Sooner or later this serves wrong answers: look at Similarity first.',
   },
+]
+
+export const RISKS: readonly Choice[] = [
+  { value: 'careful', title: 'Careful', hint: 'The same words, but for number and place.' },
+  {
+    value: 'balanced',
+    title: 'Balanced',
+    hint: 'Also synonyms, and other words that an embedder of meaning finds close.',
+  },
+  { value: 'generous', title: 'Generous', hint: 'Also words that it finds less close.' },
 ]
 
 export const JUDGE_MODES: readonly Choice[] = [

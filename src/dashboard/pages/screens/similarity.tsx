@@ -1,11 +1,11 @@
 /** What a threshold would serve, save and risk: last week's matches by similarity, with a slider for the threshold. */
-import { useQuery } from '@tanstack/react-query'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useId, useState } from 'react'
-import { get } from '../api.ts'
-import { Card, Empty, Loading, Problem } from '../components/basics.tsx'
+import { call, get } from '../api.ts'
+import { Button, Card, Empty, Loading, Problem } from '../components/basics.tsx'
 import { formatCount, formatPercent, formatUsd } from '../format.ts'
-import type { Calibration, Project } from '../types.ts'
-import { useSettings } from './cache-policy.tsx'
+import type { Calibration, Project, Settings } from '../types.ts'
+import { settingsPath, useSettings } from './cache-policy.tsx'
 import { Histogram } from './similarity-histogram.tsx'
 
 export function Similarity({ project }: { project: Project }) {
@@ -54,14 +54,40 @@ export function Similarity({ project }: { project: Project }) {
               className="w-full accent-(--accent)"
             />
           </div>
+          <SetThreshold projectId={project.id} threshold={threshold} isCurrent={threshold === current} />
           <p className="text-xs text-muted">
-            This project’s threshold is {current}. Questions less similar than that, or than the minimum similarity,
-            were not compared and are not counted here. The risk is estimated from verdicts: the more matches and near
-            misses have one, the better the estimate.
+            This project’s threshold is {current}. Of what lies below it, down to 0.80, a sample of one in twenty
+            questions is counted. The risk is estimated from verdicts: the more matches and near misses have one, the
+            better the estimate.
           </p>
         </div>
       )}
     </Card>
+  )
+}
+
+function SetThreshold({
+  projectId,
+  threshold,
+  isCurrent,
+}: {
+  projectId: string
+  threshold: number
+  isCurrent: boolean
+}) {
+  const path = settingsPath(projectId)
+  const queries = useQueryClient()
+  const saving = useMutation({
+    mutationFn: () => call<Settings>('POST', path, { semantic_threshold: String(threshold) }),
+    onSuccess: answer => queries.setQueryData([path], answer.settings),
+  })
+  return (
+    <div className="flex flex-wrap items-center gap-3">
+      <Button disabled={isCurrent || saving.isPending} onClick={() => saving.mutate()}>
+        Set this threshold
+      </Button>
+      {saving.error && <Problem error={saving.error} />}
+    </div>
   )
 }
 
