@@ -98,10 +98,17 @@ export const PATH_ERRORS = {
       'No such File object: {param} names a file that this project did not upload. Upload it to POST /v1/files of this proxy, with a key of this project.',
     param: '{param}',
   },
+  notOwn: {
+    status: 404,
+    code: 'not_found',
+    when: 'The request refers to an object at the provider (an earlier response, an item, a conversation, a container, a vector store, a voice) that another project made or named first.',
+    message: 'No such object: {param} names what this project did not make.',
+    param: '{param}',
+  },
   notBound: {
     status: 400,
     code: 'invalid_request_error',
-    when: 'Under a provider key that projects share, the request refers to an object that only the provider knows (an earlier response, a vector store, a container).',
+    when: 'Under a provider key that projects share, the request refers to an object (an earlier response, a vector store, a container) that this project did not make through the proxy.',
     message:
       '{param} refers to an object stored at the provider under a key that projects share, and the proxy cannot tell which project owns it: send the whole conversation and its files, or store a provider key for this project.',
     param: '{param}',

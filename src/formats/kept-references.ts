@@ -14,11 +14,12 @@ export interface KeptReference {
 
 /** OpenAI's `file_id`, `input_file_id`, `file_ids`; Anthropic's sources and containers have `file_id`, too. */
 const FILE = /(?:^|_)file_ids?$/
-const OTHER_NAMES =
+/** Fields that name something by id. */
+export const OTHER_NAMES =
   'vector_store_ids?|container|container_id|previous_response_id|conversation|thread|thread_id|skill_ids?'
 const OTHER = new RegExp(`^(?:${OTHER_NAMES})$`)
 /** An earlier audio response, a stored prompt, a custom voice: named by an object's `id`. As text, these fields mean something else. */
-const OBJECT_NAMES = 'audio|prompt|voice'
+export const OBJECT_NAMES = 'audio|prompt|voice'
 const OTHER_OBJECT = new RegExp(`^(?:${OBJECT_NAMES})$`)
 /** Matches JSON with any reference, unless letters are escaped; canonical JSON escapes none. */
 const MAY_REFER = new RegExp(`file_ids?"|"(?:${OTHER_NAMES})"|"(?:${OBJECT_NAMES})"\\s*:\\s*\\{`)

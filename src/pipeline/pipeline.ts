@@ -3,6 +3,7 @@ import { hashBearerKey } from '../admission/api-key.ts'
 import { ProxyError } from '../errors.ts'
 import { NOT_ACCOUNTED } from './accounting.ts'
 import { answerWithFallbacks } from './fallbacks.ts'
+import { bindMade } from './kept-objects/bind-made.ts'
 import { readerOf } from './operations.ts'
 import { planRequest, samePlanInputs } from './plan-request.ts'
 import { readEarly } from './read-request.ts'
@@ -13,7 +14,7 @@ import { missHeaders } from './response-headers.ts'
 export type Pipeline = (request: ProxyRequest) => Promise<ProxyResponse>
 
 export function createPipeline(stages: Stages): Pipeline {
-  const { admission, modelRouter, cache, conversations } = stages
+  const { admission, modelRouter, cache, conversations, database } = stages
 
   return async request => {
     const keyHash = hashBearerKey(request.authorization)
@@ -32,7 +33,9 @@ export function createPipeline(stages: Stages): Pipeline {
       if (plan.refusal) throw plan.refusal
       if (plan.provider) accounting.noteProvider(plan.provider)
       const response = await answer({ request, query, account, accounting, ...plan }, exactEntry)
-      return query.kind === 'completion' ? await conversations.keep({ query, account }, response) : response
+      if (query.kind !== 'completion') return response
+      const bound = await bindMade({ query, account, provider: plan.provider }, response, database)
+      return await conversations.keep({ query, account }, bound)
     } catch (error) {
       accounting.finishFailed(error)
       throw error

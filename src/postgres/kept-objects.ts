@@ -74,9 +74,8 @@ const FIND = defineStatement(
     models: nullable(texts),
   },
 )
-const FOREIGN = defineStatement('select id from find_foreign_files($1::bigint, $2::text, $3::boolean, $4::text[])', {
-  id: text(),
-})
+const CLAIM = defineStatement('select id from claim_ids($1::bigint, $2::text, $3::boolean, $4::text[])', { id: text() })
+const BIND = defineStatement('select bind_ids($1::bigint, $2::text, $3::text[]) as done', { done: nothing })
 const FORGET = defineStatement('select forget_kept_object($1::bigint, $2::text) as done', { done: nothing })
 const SETTLE = defineStatement('select settle_batch($1::bigint, $2::text) as is_ours', { is_ours: boolean })
 const PAGE = defineStatement(
@@ -128,12 +127,17 @@ export async function findKeptObject(
   return found
 }
 
-/** Returns those files that the project may not name to the provider. */
-export async function findForeignFiles(
+/** Returns those ids that the project may not name to the provider. With a key of its own, it binds what nobody has named. */
+export async function claimIds(
   database: Database,
   { projectId, provider, isShared, ids }: { projectId: number; provider: string; isShared: boolean; ids: string[] },
 ): Promise<string[]> {
-  return (await runStatement(database, FOREIGN, [projectId, provider, isShared, ids])).map(({ id }) => id)
+  return (await runStatement(database, CLAIM, [projectId, provider, isShared, ids])).map(({ id }) => id)
+}
+
+/** Binds what the provider has made to the project. */
+export async function bindIds(database: Database, projectId: number, provider: string, ids: string[]): Promise<void> {
+  await runStatement(database, BIND, [projectId, provider, ids])
 }
 
 export async function forgetKeptObject(database: Database, projectId: number, id: string): Promise<void> {

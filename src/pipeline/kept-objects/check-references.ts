@@ -1,34 +1,55 @@
-/** Prevents a project from naming another project's objects to a provider: files by id, or anything kept under a shared provider key. */
+/** Prevents a project from naming another project's objects to a provider, whatever they are: files, responses, containers, voices. */
 import { AGGREGATOR } from '../../catalogue/catalogue.ts'
 import { refuse } from '../../errors.ts'
 import type { KeptReference } from '../../formats/kept-references.ts'
 import type { Account } from '../../postgres/admit.ts'
 import { type Database, isUnstorableText } from '../../postgres/database.ts'
-import { findForeignFiles } from '../../postgres/kept-objects.ts'
+import { claimIds } from '../../postgres/kept-objects.ts'
 import type { Provider } from '../../providers/upstream.ts'
 
-/** Runs before a provider is asked. Throws 400, 404 or 503. */
+type Keeper = Pick<Provider, 'kind' | 'pricedAs' | 'has'>
+
+/**
+ * Runs before a provider is asked. What was made through the proxy belongs to the project that made it; what was made elsewhere, under a
+ * key of the project's own, to the first project that names it. Throws 400, 404 or 503.
+ */
 export async function checkReferences(
   database: Database,
   references: readonly KeptReference[],
-  { project_id: projectId }: Pick<Account, 'project_id'>,
-  provider: Pick<Provider, 'kind' | 'pricedAs' | 'has'>,
+  account: Pick<Account, 'project_id'>,
+  provider: Keeper,
 ): Promise<void> {
-  // The sandbox keeps nothing of any project.
-  if (references.length === 0 || provider.pricedAs === null) return
-  const isShared = provider.kind === AGGREGATOR
   // A translation to chat completions drops the ids of items.
   const keepsItems = provider.has?.includes('responses') ?? true
-  const unbound = isShared && references.find(({ kind }) => kind === 'other' || (kind === 'item' && keepsItems))
-  if (unbound) throw refuse('notBound', { param: unbound.field })
-  const files = references.filter(({ kind }) => kind === 'file')
-  const ids = [...new Set(files.map(({ id }) => id))]
-  if (ids.length === 0) return
-  const foreign = await findForeignFiles(database, { projectId, provider: provider.pricedAs, isShared, ids }).catch(
-    error => {
-      throw isUnstorableText(error) ? refuse('unstorableText') : refuse('databaseUnavailable', null, error)
-    },
-  )
-  const first = files.find(({ id }) => foreign.includes(id))
-  if (first) throw refuse('fileNotOwn', { param: first.field })
+  const named = references.filter(({ kind }) => kind !== 'item' || keepsItems)
+  const foreign = await findForeign(database, named, account, provider)
+  const first = named.find(({ id }) => foreign.includes(id))
+  if (!first) return
+  const param = first.field
+  if (first.kind === 'file') throw refuse('fileNotOwn', { param })
+  throw provider.kind === AGGREGATOR ? refuse('notBound', { param }) : refuse('notOwn', { param })
+}
+
+/** Whether the project may ask the provider for what has this id. */
+export async function mayName(
+  database: Database,
+  id: string,
+  account: Pick<Account, 'project_id'>,
+  provider: Keeper,
+): Promise<boolean> {
+  return (await findForeign(database, [{ id }], account, provider)).length === 0
+}
+
+async function findForeign(
+  database: Database,
+  named: readonly Pick<KeptReference, 'id'>[],
+  { project_id: projectId }: Pick<Account, 'project_id'>,
+  { kind, pricedAs: provider }: Keeper,
+): Promise<string[]> {
+  // The sandbox keeps nothing of any project.
+  if (named.length === 0 || provider === null) return []
+  const ids = named.map(({ id }) => id)
+  return claimIds(database, { projectId, provider, isShared: kind === AGGREGATOR, ids }).catch(error => {
+    throw isUnstorableText(error) ? refuse('unstorableText') : refuse('databaseUnavailable', null, error)
+  })
 }

@@ -8,6 +8,7 @@ import { entryName } from '../../stores/fast-store.ts'
 import { passedOn } from '../complete-call.ts'
 import type { ProxyResponse } from '../request.ts'
 import type { RequestContext, Stages } from '../request-context.ts'
+import { mayName } from './check-references.ts'
 
 /** `part` is '' for the response itself. Throws 404 or 502 to 504. */
 export async function askResponse(
@@ -21,7 +22,8 @@ export async function askResponse(
     if (method === 'DELETE') await forgetEntries(account, id, stages)
     return own
   }
-  if (!provider?.askStored) throw refuse('responseNotKept', { id })
+  const isKept = provider?.askStored && (await mayName(stages.database, id, account, provider))
+  if (!isKept || !provider.askStored) throw refuse('responseNotKept', { id })
   const answer = await provider.askStored({ method, path: `/responses/${id}${part}`, query: search, headers, signal })
   if (method === 'DELETE' && answer.status === 200) await forgetEntries(account, id, stages)
   return {

@@ -1,0 +1,13 @@
+create or replace function bind_ids(of_project bigint, of_provider text, ids text[]) returns void
+language sql
+volatile
+set search_path = public, pg_temp
+as $$
+    insert into kept_objects (project_id, id, collection, provider, expires_at)
+    select of_project, made.id, 'references', of_provider, case when made.id not like 'conv\_%' then now() + interval '60 days' end
+    from (select distinct unnest(ids)) as made (id)
+    order by made.id
+    on conflict do nothing;
+$$;
+
+comment on function bind_ids(bigint, text, text[]) is 'Binds what the provider has made for a request, such as a response and its items, to the request''s project, for longer than providers keep it: 30 days, and conversations for ever.';
