@@ -1,10 +1,12 @@
-/** Writes src/postgres/types.generated.ts from the schema that sql/ makes, or with --check fails when the two differ. */
+/** Writes src/postgres/types.generated.ts and sql/schema.txt from the schema that sql/ makes, or with --check fails when they differ. */
 import { fileURLToPath } from 'node:url'
 import { generate, getDialect } from 'kysely-codegen'
 import { openEmbeddedDatabase } from '../src/postgres/embedded/embedded.ts'
 import { migrate } from '../src/postgres/migrate.ts'
 
 const outFile = fileURLToPath(new URL('../src/postgres/types.generated.ts', import.meta.url))
+const schemaFile = new URL('../sql/schema.txt', import.meta.url)
+const isCheck = process.argv.includes('--check')
 const database = await openEmbeddedDatabase({ directory: null, psql: null })
 await migrate(database)
 await generate({
@@ -13,8 +15,57 @@ await generate({
   outFile,
   // The types that both drivers return.
   typeMapping: { int8: 'number', date: 'string' },
-  verify: process.argv.includes('--check'),
+  verify: isCheck,
   // What typed queries read, and the account; a query of another relation does not compile until it is named here.
   includePattern: 'public.{projects,provider_keys,models,model_prices,key_accounts}',
 })
+
+/** What the migrations come to, one line a part; comments and functions stand where they are made. */
+const DESCRIBE_SCHEMA = `
+with relations as (
+    select c.oid, c.relname, case c.relkind when 'v' then 'view' else 'table' end as kind, pg_get_partkeydef(c.oid) as divided
+    from pg_class c
+    where c.relnamespace = 'public'::regnamespace
+        and c.relkind in ('r', 'p', 'v')
+        and c.relname !~ '^usage_records_'
+        and not exists (select from pg_depend d where d.objid = c.oid and d.deptype = 'e')
+),
+parts as (
+    select r.oid, 1 as rank, a.attnum::text as place, concat(
+        '    ', a.attname, ' ', format_type(a.atttypid, a.atttypmod),
+        case when a.attnotnull then ' not null' end,
+        case when a.attidentity <> '' then ' generated as identity' end,
+        case when a.attgenerated <> '' then ' generated as ' else ' default ' end || pg_get_expr(d.adbin, d.adrelid)
+    ) as line
+    from relations r
+    join pg_attribute a on a.attrelid = r.oid and a.attnum > 0 and not a.attisdropped
+    left join pg_attrdef d on d.adrelid = r.oid and d.adnum = a.attnum
+    union all
+    select r.oid, 2, k.contype::text || k.conname, '    ' || pg_get_constraintdef(k.oid)
+    from relations r join pg_constraint k on k.conrelid = r.oid and k.contype in ('p', 'u', 'f', 'c')
+    union all
+    select r.oid, 3, i.relname, '    ' || regexp_replace(pg_get_indexdef(i.oid), ' ON (ONLY )?public\\.\\w+', '')
+    from relations r join pg_index x on x.indrelid = r.oid join pg_class i on i.oid = x.indexrelid
+    where not exists (select from pg_constraint k where k.conindid = i.oid and k.contype in ('p', 'u'))
+    union all
+    select r.oid, 4, t.tgname, '    ' || regexp_replace(pg_get_triggerdef(t.oid), ' ON public\\.\\w+', '')
+    from relations r join pg_trigger t on t.tgrelid = r.oid and not t.tgisinternal
+    union all
+    select r.oid, 5, p.polname, format('    POLICY %s: %s', p.polname, regexp_replace(pg_get_expr(p.polqual, p.polrelid), '\\s+', ' ', 'g'))
+    from relations r join pg_policy p on p.polrelid = r.oid
+)
+select r.kind || ' ' || r.relname || coalesce(' partition by ' || r.divided, '') || e'\\n'
+    || string_agg(p.line, e'\\n' order by p.rank, case p.rank when 1 then p.place::integer end, p.place collate "C") as text
+from relations r
+join parts p on p.oid = r.oid
+group by r.oid, r.kind, r.relname, r.divided
+order by r.kind, r.relname collate "C"`
+
+const relations = await database.call<{ text: string }>(DESCRIBE_SCHEMA, [])
+const schema = `Written by \`bun run generate-types\`: what the migrations and views come to.\n\n${relations.map(({ text }) => `${text}\n`).join('\n')}`
+if (!isCheck) await Bun.write(schemaFile, schema)
+else if ((await Bun.file(schemaFile).text()) !== schema) {
+  process.stderr.write('sql/schema.txt is out of date: run `bun run generate-types`\n')
+  process.exitCode = 1
+}
 await database.close()

@@ -23,6 +23,7 @@ import {
   readDeployed,
   readMigrations,
 } from './migration-files.ts'
+import { buildIndex, moveBatch } from './migration-steps.ts'
 
 const LEDGER = `
 create table if not exists schema_migrations (
@@ -39,8 +40,16 @@ comment on column schema_migrations.applied_at is 'When it was last applied.';
 /** Held during a step; is_deploying() looks for it. */
 const TURN = `hashtext('model-proxy migrate')`
 /** While a step waits for the lock of a table, every later request for that table waits behind it. */
-const TAKE_TURN = `
-set local lock_timeout = '50ms';
+const LOCK_TIMEOUT_MS = 50
+/**
+ * Autovacuum lets go of a table only for somebody who has waited for a second (deadlock_timeout). So a step that has been kept waiting for
+ * this long waits longer now and then: requests know that a deploy is on, and wait with it.
+ */
+const IMPATIENT_AFTER_MS = 5_000
+const IMPATIENT_LOCK_TIMEOUT_MS = 1_500
+const IMPATIENT_PAUSE_MS = 2_000
+const takeTurn = (lockTimeoutMs: number) => `
+set local lock_timeout = '${lockTimeoutMs}ms';
 set local statement_timeout = '30min';
 set local check_function_bodies = off;
 do $$ begin
@@ -78,7 +87,7 @@ type Ledger = ReadonlyMap<string, string>
 /** One piece of work. It reports whether it is done; if not, the ledger is read anew, and what is missing then is next. */
 interface Work {
   applies: readonly string[]
-  run(database: Database, ledger: Ledger): Promise<boolean>
+  run(database: Database, ledger: Ledger, lockTimeoutMs: number): Promise<boolean>
 }
 
 /** Throws when an applied migration has since been edited, when the database is of no release, and when a step fails. */
@@ -97,13 +106,15 @@ export async function migrate(
     const work = isBehind ? null : nextWork(ledger, migrations, deployed)
     // While another proxy migrates, this one must not serve, even if the ledger is up to date.
     if (work === null && !(await isMigrating(database))) return { applied: [...applied], isBehind }
-    if (work !== null && (await tryWork(database, work, ledger))) {
+    const waitedMs = waitsSinceMs === null ? 0 : performance.now() - waitsSinceMs
+    const isImpatient = waitedMs > IMPATIENT_AFTER_MS
+    const lockTimeoutMs = isImpatient ? IMPATIENT_LOCK_TIMEOUT_MS : LOCK_TIMEOUT_MS
+    if (work !== null && (await tryWork(database, work, ledger, lockTimeoutMs))) {
       for (const name of work.applies) applied.add(name)
       waitsSinceMs = null
       continue
     }
     waitsSinceMs ??= performance.now()
-    const waitedMs = performance.now() - waitsSinceMs
     if (waitedMs > waitLimitMs)
       throw new Error(
         `For ${Math.round(waitedMs / 1_000)} s another proxy has been migrating the database, or its tables have been in use`,
@@ -112,13 +123,13 @@ export async function migrate(
       toldAtMs = performance.now()
       onWait(Math.round(waitedMs / 1_000))
     }
-    await Bun.sleep(ASK_AGAIN_AFTER_MS)
+    await Bun.sleep(isImpatient ? IMPATIENT_PAUSE_MS : ASK_AGAIN_AFTER_MS)
   }
 }
 
-async function tryWork(database: Database, work: Work, ledger: Ledger): Promise<boolean> {
+async function tryWork(database: Database, work: Work, ledger: Ledger, lockTimeoutMs: number): Promise<boolean> {
   try {
-    return await work.run(database, ledger)
+    return await work.run(database, ledger, lockTimeoutMs)
   } catch (error) {
     const cause = error instanceof ScriptFailed ? error.cause : error
     if (TRY_AGAIN.includes(sqlStateOf(cause))) return false
@@ -165,54 +176,40 @@ function finish({ name, checksum, steps }: Migration): Work {
       ? ''
       : `delete from schema_migrations where name in (${steps.map(step => `'${step.name}'`).join(', ')});`
   const text = `${forget}${noteApplied(name, checksum)}`
-  return { applies: [name], run: (database, ledger) => runLocked(database, ledger, [{ name, text }]) }
+  return { applies: [name], run: (...given) => runLocked(given, [{ name, text }]) }
 }
 
 function runStep({ name, kind, text, checksum }: MigrationStep): Work {
-  const note = { name, text: noteApplied(name, checksum) }
+  const note = noteApplied(name, checksum)
   return {
     applies: [],
-    async run(database, ledger) {
-      if (kind === 'locked') return runLocked(database, ledger, [{ name: `Migration ${name}`, text }, note])
-      if (kind === 'batches') await runBatches(database, text)
-      else await buildIndex(database, text)
-      return runLocked(database, ledger, [note])
+    async run(...given) {
+      const script = {
+        name: `Migration ${name}`,
+        text: kind === 'batches' ? moveBatch(text, note) : `${text}\n${note}`,
+      }
+      if (kind === 'concurrently') {
+        await buildIndex(given[0], text)
+        script.text = note
+      }
+      await runLocked(given, [script])
+      if (kind === 'batches') await Bun.sleep(REST_MS)
+      return true
     },
   }
 }
 
 /** In one transaction, unless another proxy has migrated since the ledger was read. */
-async function runLocked(database: Database, ledger: Ledger, scripts: { name: string; text: string }[]) {
-  const prepare = { name: 'The ledger of migrations', text: `${TAKE_TURN}${LEDGER}${refuseUnlessLike(ledger)}` }
+async function runLocked(
+  [database, ledger, lockTimeoutMs]: Parameters<Work['run']>,
+  scripts: { name: string; text: string }[],
+) {
+  const prepare = {
+    name: 'The ledger of migrations',
+    text: `${takeTurn(lockTimeoutMs)}${LEDGER}${refuseUnlessLike(ledger)}`,
+  }
   await database.runScripts([prepare, ...scripts])
   return true
-}
-
-async function runBatches(database: Database, text: string): Promise<void> {
-  const statement = text.trim().replace(/;$/, '')
-  for (;;) {
-    const [row] = await database.call<{ moved: number }>(statement, [])
-    if (!row?.moved) return
-    await Bun.sleep(REST_MS)
-  }
-}
-
-const INDEX_NAME = /create (?:unique )?index concurrently (?:if not exists )?(\w+)/i
-/** An index that is being built is not valid yet, either. */
-const READ_INDEX = `
-select i.indisvalid as "isValid", exists (select from pg_stat_progress_create_index p where p.index_relid = i.indexrelid) as "isBuilt"
-from pg_index i
-where i.indexrelid = to_regclass($1::text)`
-
-async function buildIndex(database: Database, text: string): Promise<void> {
-  // The embedded database has one session: nobody would wait.
-  if (database.backend === 'embedded') return database.runScript(text.replace(/ concurrently /i, ' '))
-  const [, name = ''] = INDEX_NAME.exec(text) ?? []
-  const [index] = await database.call<{ isValid: boolean; isBuilt: boolean }>(READ_INDEX, [name])
-  if (index?.isValid) return
-  // Builders that were stopped leave an index that is of no use.
-  if (index && !index.isBuilt) await database.runScript(`drop index concurrently if exists ${name}`)
-  await database.runScript(text)
 }
 
 /**
@@ -240,7 +237,7 @@ function deployFiles(files: readonly DeployedFile[], last = ''): Work {
   )
   const folders = [...new Set(files.map(({ folder }) => folder))]
   const text = [...texts, last].join('\n')
-  return { applies: folders, run: (database, ledger) => runLocked(database, ledger, [{ name: 'sql', text }]) }
+  return { applies: folders, run: (...given) => runLocked(given, [{ name: 'sql', text }]) }
 }
 
 /**

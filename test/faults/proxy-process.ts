@@ -26,12 +26,12 @@ export interface ProxyProcess {
 /** Resolves when its health endpoint answers; the process ends with the tests of the file at the latest. */
 export async function startProxyProcess(
   environment: Record<string, string>,
-  { server = SERVER }: { server?: string } = {},
+  { server = SERVER, readyWithinMs = READY_WITHIN_MS }: { server?: string; readyWithinMs?: number } = {},
 ): Promise<ProxyProcess> {
   const port = Number(environment.PORT ?? findFreePort())
   const proxy = spawnProxy({ PORT: String(port), ...environment }, [], server)
   const baseUrl = `http://127.0.0.1:${port}/v1`
-  const deadlineMs = performance.now() + READY_WITHIN_MS
+  const deadlineMs = performance.now() + readyWithinMs
   for (;;) {
     const health = await get({ baseUrl }, '/health').catch(() => null)
     if (health) break

@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest'
+import { readDeployed, readMigrations, readSteps } from '../../../src/postgres/migration-files.ts'
+
+const TEXT = `-- What it is for.
+alter table a add column b text;
+-- step: batches
+with moved as (update a set b = '' where b is null returning 1) select count(*)::integer as moved from moved;
+-- step: concurrently, because requests go on
+create index concurrently a_b_idx on a (b);
+`
+
+test('a migration is read in its steps; what stands before the first mark is locked', () => {
+  const steps = readSteps('000009_a.sql', TEXT)
+  expect(steps.map(({ name, kind }) => [name, kind])).toEqual([
+    ['000009_a.sql/0', 'locked'],
+    ['000009_a.sql/1', 'batches'],
+    ['000009_a.sql/2', 'concurrently'],
+  ])
+  expect(steps.map(({ text }) => text).join('')).toBe(TEXT)
+})
+
+test('comments alone are no step', () => {
+  expect(readSteps('000009_a.sql', '-- Functions changed.\n')).toEqual([])
+  expect(readSteps('000009_a.sql', `-- What it is for.\n${TEXT.slice(TEXT.indexOf('-- step: batches'))}`)).toHaveLength(
+    2,
+  )
+})
+
+test('migrations come in the order of their numbers, and views after those that they read', async () => {
+  const names = (await readMigrations()).map(({ name }) => name)
+  expect(names).toEqual(names.toSorted())
+  const views = (await readDeployed()).filter(({ folder }) => folder === 'views').map(({ name }) => name)
+  expect(views.indexOf('views/standing_verdicts.sql')).toBeLessThan(views.indexOf('views/calibration.sql'))
+})
