@@ -1,7 +1,7 @@
 /** Starts one serving process, from its stores to its open port. */
 import { type App, createApp } from '../app.ts'
 import type { Config } from '../config.ts'
-import { createEmbedder } from '../embedders/create-embedder.ts'
+import { createEmbedder, EMBEDDER_CHOICES } from '../embedders/create-embedder.ts'
 import { withinTimeLimit } from '../event-loop/time-limit.ts'
 import { IDLE_TIMEOUT_SECONDS } from '../http/answer.ts'
 import { readInstallationId } from '../postgres/database-facts.ts'
@@ -73,6 +73,7 @@ export async function runServer(config: Config, { isWorker }: RunOptions): Promi
     },
     'listening',
   )
+  if (!isWorker) log.info({ embedder: config.embedder.kind }, EMBEDDER_CHOICES[config.embedder.kind])
   watchLoopDelay(metrics, log)
   if (isWorker) return reportToSupervisor(metrics.snapshot)
   openMetrics(config, metrics.snapshot, log)

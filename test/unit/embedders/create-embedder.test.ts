@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from 'vitest'
-import { createEmbedder } from '../../../src/embedders/create-embedder.ts'
+import { createEmbedder, EMBEDDER_CHOICES } from '../../../src/embedders/create-embedder.ts'
 import { createLog } from '../../../src/telemetry/log.ts'
 import { temporaryFolder } from '../../harness/temporary-folder.ts'
 import { writeTinyModel } from '../../harness/tiny-model.ts'
@@ -15,4 +15,9 @@ beforeAll(async () => {
 test('a model that does not load stops the start', async () => {
   const created = createEmbedder({ kind: 'local', path }, log)
   await expect(created).rejects.toThrow(/^Cannot start:\n {2}EMBEDDINGS_PATH must be .* Example: EMBEDDER=builtin$/)
+})
+
+test.each(['builtin', 'local', 'api'] as const)('of %s, the start says what another would bring', kind => {
+  const others = ['builtin', 'local', 'api'].filter(other => other !== kind)
+  expect(others.some(other => EMBEDDER_CHOICES[kind].includes(`EMBEDDER=${other}`))).toBe(true)
 })
