@@ -15,7 +15,10 @@ const FORWARDED: Record<ProviderKind, readonly string[]> = {
   openai: ['idempotency-key', 'openai-beta', 'openai-organization', 'openai-project'],
   anthropic: ['anthropic-beta', 'anthropic-version', 'idempotency-key'],
   groq: ['groq-model-version', 'idempotency-key'],
+  // One that speaks Messages itself needs Anthropic's own headers.
   aggregator: [
+    'anthropic-beta',
+    'anthropic-version',
     'http-referer',
     'idempotency-key',
     'x-anthropic-beta',

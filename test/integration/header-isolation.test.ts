@@ -18,6 +18,7 @@ const COUNTING: [string, Headers][] = [
   ['claude-haiku-4-5', { 'anthropic-version': '2023-06-01' }],
   ['llama-3.3-70b-versatile', { 'groq-model-version': 'latest' }],
   ['someone/brand-new', { 'x-anthropic-beta': 'context-1m' }],
+  ['someone/brand-new', { 'anthropic-beta': 'context-1m' }],
 ]
 
 /** Forwarded or not, they change no answer. */

@@ -44,6 +44,8 @@ test.each([
   [
     'aggregator',
     [
+      ['anthropic-beta', 'context-1m'],
+      ['anthropic-version', '2023-06-01'],
       ['http-referer', 'https://app.example'],
       ['idempotency-key', 'project-7-once'],
       ['x-title', 'App'],
