@@ -1,10 +1,10 @@
 /** `bun run migrate`: brings the configured database to this version's schema. `start` does the same by itself. */
 import { readConfig } from '../src/config.ts'
 import { migrate } from '../src/postgres/migrate.ts'
-import { openDatabase } from '../src/process/open-database.ts'
+import { openOperatorDatabase } from '../src/process/open-operator-database.ts'
 
 try {
-  const database = await openDatabase(readConfig())
+  const database = await openOperatorDatabase(readConfig())
   const { applied } = await migrate(database, {
     onWait: seconds =>
       process.stderr.write(`Waiting for another proxy, which is migrating the database (${seconds} s)\n`),

@@ -18,7 +18,7 @@ export async function withOperatorDatabase<T>(config: Config, run: (database: Da
 }
 
 /** Only one process may own the embedded database's files. While a proxy does, this connects through its psql port. */
-async function openOperatorDatabase(config: Config): Promise<Database> {
+export async function openOperatorDatabase(config: Config): Promise<Database> {
   if (config.databaseUrl !== null || (await findHolder(config.dataDir)) === null) return openDatabase(config)
   if (config.embeddedPgPort === 0) {
     throw new Error('EMBEDDED_PG_PORT must be the port that the running proxy printed for psql. Example: 5433')

@@ -1,0 +1,146 @@
+/** The operators' lines of README and docs, run as they stand, in order, in one shell, beside a proxy and over its restart. */
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { bareEnvironment } from '../harness/bare-environment.ts'
+import { temporaryFolder } from '../harness/temporary-folder.ts'
+import { waitUntil } from '../harness/wait-until.ts'
+import { type Standin, startStandin } from '../standin/server.ts'
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+const DATA_DIR = temporaryFolder()
+const [PORT, PG_PORT] = [freePort(), freePort()]
+const ENVIRONMENT: Record<string, string> = {
+  ...bareEnvironment(),
+  DATA_DIR,
+  PORT: String(PORT),
+  EMBEDDED_PG_PORT: String(PG_PORT),
+  METRICS_PORT: '0',
+  EMBEDDER: 'builtin',
+}
+
+let server: Bun.Subprocess | null = null
+let aggregator: Standin
+beforeAll(async () => {
+  aggregator = await startStandin({ flavour: 'aggregator' })
+  ENVIRONMENT.AGGREGATOR_BASE_URL = aggregator.baseUrl
+})
+afterAll(async () => {
+  server?.kill()
+  await server?.exited
+  await aggregator.stop()
+})
+
+function freePort(): number {
+  const taken = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() })
+  const { port } = taken
+  taken.stop(true)
+  return Number(port)
+}
+
+/** The shell blocks of a page that talk to a proxy's database or to the proxy, by what they hold. */
+function blockWith(page: string, part: string): string {
+  const blocks = [...readFileSync(`${ROOT}/${page}`, 'utf8').matchAll(/^```sh\n([\s\S]*?)^```/gm)].map(
+    ([, text = '']) => text,
+  )
+  const block = blocks.find(text => text.includes(part))
+  if (block === undefined) throw new Error(`${page} has no block with ${part}`)
+  return block
+}
+
+/** What a reader puts in place of the docs' examples; the ports and the folder are this test's own. */
+function adapt(text: string): string {
+  return text
+    .replaceAll('$PWD/data', DATA_DIR)
+    .replaceAll('127.0.0.1:5433', `127.0.0.1:${PG_PORT}`)
+    .replaceAll('127.0.0.1:3000', `127.0.0.1:${PORT}`)
+    .replaceAll('lgw_proj_AbCd1234', '"$KEY"')
+    .replaceAll('lgw_test_…', '$TEST_KEY')
+    .replaceAll("-H 'Authorization: Bearer $TEST_KEY'", '-H "Authorization: Bearer $TEST_KEY"')
+}
+
+async function shell(script: string): Promise<string> {
+  const child = Bun.spawn(['bash', '-euo', 'pipefail', '-c', script], {
+    cwd: ROOT,
+    env: ENVIRONMENT,
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  const [out, err] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()])
+  if ((await child.exited) !== 0) throw new Error(`${err}\n${out}`)
+  return out
+}
+
+/** Starts the proxy with what a shell has exported, and returns what it has printed once it serves; `until` is printed, too. */
+async function start(exported = '', until = /./): Promise<string> {
+  const started = Bun.spawn(['bash', '-c', `${exported}\nexec bun src/process/server.ts`], {
+    cwd: ROOT,
+    env: ENVIRONMENT,
+    stdout: 'pipe',
+    stderr: 'inherit',
+  })
+  server = started
+  let printed = ''
+  const reading = (async () => {
+    const decoder = new TextDecoder()
+    for await (const part of started.stdout) printed += decoder.decode(part, { stream: true })
+  })()
+  reading.catch(() => {})
+  await waitUntil(
+    () => `a proxy that serves; it said: ${printed}`,
+    60_000,
+    async () => until.test(printed) && isHealthy(),
+  )
+  return printed
+}
+
+async function isHealthy(): Promise<boolean> {
+  const health = await fetch(`http://127.0.0.1:${PORT}/v1/health`).catch(() => null)
+  return health?.status === 200
+}
+
+async function stop(): Promise<void> {
+  server?.kill()
+  await server?.exited
+  server = null
+}
+
+const EXPORTS = adapt(blockWith('README.md', 'export PGPASSFILE').split('\n').slice(0, 2).join('\n'))
+
+test('every line for operators runs, in one shell, also after a restart', async () => {
+  const printed = await start('', /lgw_test_\w{30,}\W/)
+  const [testKey = ''] = /lgw_test_\w+/.exec(printed) ?? []
+  const README = adapt(blockWith('README.md', 'export PGPASSFILE')).replaceAll('acme', 'first')
+  const operating = adapt(blockWith('docs/operating.md', 'run() {'))
+  const [created, ...rest] = operating.split(/(?<=create-key\.sql\n)/)
+  const lines = [
+    `TEST_KEY=${testKey} SECRET=sk-a-secret-of-a-provider`,
+    adapt(blockWith('README.md', 'curl -i')),
+    // As the reader may leave the header out: curl then calls JSON a form.
+    `curl -sf http://127.0.0.1:${PORT}/v1/chat/completions -H "Authorization: Bearer $TEST_KEY" -d '{"model":"m/m","messages":[{"role":"user","content":"Hi"}]}'`,
+    README,
+    // The key that is printed is the one that is deactivated later.
+    String(created).replace(/^run .*create-key\.sql$/m, line => `KEY=$(${line})`),
+    rest.join(''),
+    adapt(blockWith('docs/providers.md', 'set-provider-key.sh')),
+    adapt(blockWith('docs/providers.md', 'setting=fallbacks')),
+    adapt(blockWith('docs/admin.md', 'create-admin.sql')),
+    'bun run migrate',
+    'bun run reseal',
+    'bun run catalogue:sync --dry-run',
+    'printf %s "$SECRET" | scripts/set-provider-key.sh acme openai',
+    'echo "all of it"',
+  ]
+  expect(await shell(lines.join('\n'))).toContain('all of it')
+  await stop()
+  // What the docs have exported is still there: scripts without a proxy, and the proxy itself.
+  const after = [
+    EXPORTS,
+    'bun run migrate',
+    'printf %s sk-another-secret | scripts/set-provider-key.sh acme groq',
+    'bun run reseal',
+  ]
+  expect(await shell(after.join('\n'))).toContain('2 were already')
+  await start(EXPORTS)
+  expect(await shell(`${EXPORTS}\npsql "$DATABASE_URL" -qAt -c "select count(*) from provider_keys"`)).toBe('2\n')
+}, 300_000)
