@@ -7,6 +7,7 @@ import { IDLE_TIMEOUT_SECONDS } from '../http/answer.ts'
 import { readInstallationId } from '../postgres/database-facts.ts'
 import { readEncryptionKeys } from '../providers/keys/encryption-key.ts'
 import { connectRedis } from '../redis/connect-redis.ts'
+import { joinFleet } from '../redis/fleet.ts'
 import { openProcessBus, type ProcessBus } from '../redis/process-bus.ts'
 import { openRedisStore } from '../redis/redis-store.ts'
 import { createEntryTags, type EntryTags } from '../stores/entry-tags.ts'
@@ -88,8 +89,9 @@ async function openRedis(
   log: Log,
 ): Promise<{ store: FastStore; bus: ProcessBus }> {
   const redis = connectRedis(url, { tls: config.redisTls })
+  const fleet = joinFleet({ redis, installationId, workers: config.workers })
   const guarded = guardStore(openRedisStore(redis, installationId), {
-    processes: config.workers,
+    processes: fleet.size,
     onChange: (up, shard, cause) => {
       const which = shard === '' ? {} : { shard }
       if (up) log.info(which, 'Redis is back')
@@ -101,7 +103,12 @@ async function openRedis(
   const store = tagEntries(guarded, { tags: await openTags(config, installationId), onWrong: wrongTags.note })
   if (!(await answersWithin(store, REDIS_WAIT_MS))) log.warn({}, 'Redis does not answer at REDIS_URL; going on without')
   const listener = connectRedis(url, { tls: config.redisTls, listens: true })
-  return { store, bus: openProcessBus({ redis, listener, installationId, entries: store, store: guarded }) }
+  const bus = openProcessBus({ redis, listener, installationId, entries: store, store: guarded })
+  const close = async () => {
+    await fleet.leave()
+    await store.close()
+  }
+  return { store: { ...store, close }, bus }
 }
 
 /**

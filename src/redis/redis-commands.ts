@@ -59,6 +59,10 @@ export class RedisCommands {
     return this.#send('pexpire', [key, lifetimeMs])
   }
 
+  removeMember(key: string, member: string): Promise<unknown> {
+    return this.#send('zrem', [key, member])
+  }
+
   /** All keys have one hash tag. */
   async read(keys: readonly string[]): Promise<(Buffer | null)[]> {
     return (await this.#send('mget', keys)) as (Buffer | null)[]

@@ -22,12 +22,12 @@ export interface GuardedStore extends FastStore {
 }
 
 export interface GuardOptions {
-  /** How many processes share the store. While it is away, each of them grants its share of every limit. */
-  processes?: number
+  /** How many processes share the store. Cut off from it, each of them grants its share of every limit. */
+  processes?(): number
   onChange?: OnStoreChange
 }
 
-export function guardStore(store: FastStore, { processes = 1, onChange }: GuardOptions = {}): GuardedStore {
+export function guardStore(store: FastStore, { processes = () => 1, onChange }: GuardOptions = {}): GuardedStore {
   const memory = new WindowMemory(processes)
   const guards = new ShardGuards(name => store.shardOf?.(name) ?? '', onChange)
 

@@ -23,7 +23,7 @@ interface Remembered {
 const SWEEP_EVERY_MS = 10_000
 
 export class WindowMemory {
-  readonly #processes: number
+  readonly #processes: () => number
   readonly #now: () => number
   readonly #windows = new Map<string, Remembered>()
   readonly #sweep: ReturnType<typeof setInterval>
@@ -31,7 +31,7 @@ export class WindowMemory {
   #aheadSeconds = 0
 
   /** `processes`: how many share the limits. */
-  constructor(processes: number, now: () => number = Date.now) {
+  constructor(processes: () => number, now: () => number = Date.now) {
     this.#processes = processes
     this.#now = now
     this.#sweep = setInterval(() => this.#forgetUnused(), SWEEP_EVERY_MS)
@@ -66,7 +66,7 @@ export class WindowMemory {
   passAlone({ requests, windows, entries }: PassBatch): PassVerdict {
     const second = this.#nowSecond()
     const nowMs = this.#now() + this.#aheadSeconds * 1000
-    const opened = windows.map(({ name, limit }) => openAlone(this.#find(name), limit, this.#processes, second))
+    const opened = windows.map(({ name, limit }) => openAlone(this.#find(name), limit, this.#processes(), second))
     const granted = Math.max(0, Math.min(requests, ...opened.map(({ room }) => room)))
     for (const { all, alone } of opened) {
       addToWindow(all, second, granted)

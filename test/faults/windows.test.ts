@@ -32,7 +32,7 @@ async function openScene(): Promise<Scene> {
     redis,
     async openGuards(processes) {
       for (let i = 0; i < processes; i++) {
-        const guard = guardStore(openRedisStore(connectRedis(server.url), INSTALLATION), { processes })
+        const guard = guardStore(openRedisStore(connectRedis(server.url), INSTALLATION), { processes: () => processes })
         guards.push(guard)
         await waitUntil('Redis answers', 30_000, () =>
           guard.ping().then(

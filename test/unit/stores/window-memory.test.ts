@@ -11,7 +11,10 @@ afterEach(() => {
 })
 
 function openMemory(processes = 1) {
-  const memory = new WindowMemory(processes, () => NOW_MS)
+  const memory = new WindowMemory(
+    () => processes,
+    () => NOW_MS,
+  )
   opened.push(memory)
   const batch = (requests: number, limit = 10): PassBatch => ({
     requests,

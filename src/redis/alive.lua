@@ -1,0 +1,7 @@
+-- Notes that a process lives, and counts those that do. KEYS: the processes, by the second in which they were last seen.
+-- ARGV: the process, and after how many seconds one counts as gone. Returns: how many live.
+local now = tonumber(redis.call('TIME')[1])
+redis.call('ZADD', KEYS[1], now, ARGV[1])
+redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now - ARGV[2])
+redis.call('EXPIRE', KEYS[1], ARGV[2])
+return redis.call('ZCARD', KEYS[1])
