@@ -20,6 +20,10 @@ docker_answers() { command -v docker >/dev/null && timeout 5 docker info >/dev/n
 compose() {
   POSTGRES_PORT=$pg_port REDIS_PORT=$redis_port docker compose -p model-proxy-services -f "$here/docker-compose.yml" "$@" >&2
 }
+# What compose made at its first start.
+made() {
+  docker compose -p model-proxy-services -f "$here/docker-compose.yml" run --rm --entrypoint cat secrets "/secrets/$1" 2>/dev/null
+}
 pg_bin() { find /usr/lib/postgresql -maxdepth 2 -name bin 2>/dev/null | sort -V | tail -n 1; }
 as_postgres() { (cd "$dir" && setpriv --reuid=postgres --regid=postgres --init-groups "$@"); }
 
@@ -99,15 +103,16 @@ start_redis() {
 up() {
   if docker_answers; then
     compose up -d --wait postgres redis
-    echo "DATABASE_URL=postgres://model_proxy:model_proxy@127.0.0.1:$pg_port/model_proxy"
+    echo "DATABASE_URL=$(made database_url | sed "s/@postgres:5432/@127.0.0.1:$pg_port/")"
+    echo "REDIS_URL=$(made redis_url | sed "s/@redis:6379/@127.0.0.1:$redis_port/")"
   else
     install_packages
     install_pgvector
     start_postgres
     start_redis
     echo "DATABASE_URL=postgres://postgres@127.0.0.1:$pg_port/model_proxy"
+    echo "REDIS_URL=redis://127.0.0.1:$redis_port"
   fi
-  echo "REDIS_URL=redis://127.0.0.1:$redis_port"
 }
 
 down() {

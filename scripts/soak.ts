@@ -1,84 +1,160 @@
 /**
- * `bun scripts/soak.ts --minutes N`: monitors a proxy process and a simulated upstream process under mixed load.
- *
- * Complete streams, aborted streams, slow readers, bursts of identical requests, bodies of 8 MiB and plain hits, all at once. Prints a
- * line per minute; exits non-zero on any error, on growing memory, and on anything still open upstream.
+ * `bun scripts/soak.ts --minutes N [--seed S] [--log DIR]`: four proxies on stores of their own, a simulated upstream, clients of
+ * all kinds, and one random outage after another. Exits non-zero for an error that no outage explains, for responses that differ from
+ * what was counted and recorded, and for growing memory or sockets.
  */
 import { parseArgs } from 'node:util'
+import { createRandom } from '../test/harness/random.ts'
 import { findFreePort, startAndRead, startProxyProcess, stop } from './bench/processes.ts'
-import { prepareStores } from './bench/stores.ts'
-import { startActors } from './soak/actors.ts'
-import { createTally } from './soak/tally.ts'
+import { checkBooks } from './soak/books.ts'
+import { startClients } from './soak/clients.ts'
+import { createLedger } from './soak/ledger.ts'
+import { listOutages, type Outage } from './soak/outages.ts'
+import { type ProjectName, startSoakStores } from './soak/stores.ts'
 import { type Sample, watchProxy } from './soak/watch.ts'
 
-const { values: options } = parseArgs({ options: { minutes: { type: 'string', default: '10' } } })
+const { values: options } = parseArgs({
+  options: {
+    minutes: { type: 'string', default: '5' },
+    seed: { type: 'string', default: String(Date.now() % 1_000_000) },
+    /** Folder for the proxies' logs; without it none are kept. */
+    log: { type: 'string' },
+    /** Factor for the clients' pauses. */
+    pace: { type: 'string', default: '2' },
+    /** Only outages whose name contains this. */
+    only: { type: 'string', default: '' },
+  },
+})
 const minutes = Number(options.minutes)
-if (!(minutes > 0)) throw new Error('--minutes must be a number greater than 0. Example: --minutes 10')
+if (!(minutes > 0)) throw new Error('--minutes must be a number greater than 0. Example: --minutes 5')
 
-/** Idle pooled connections; any more would be a leak. */
-const MAX_POOLED = 256
-/** Memory that garbage and pools may add to a new proxy. */
+const OUTAGE_MS = { least: 1_500, most: 7_000 }
+const CALM_MS = { least: 5_000, most: 15_000 }
+/** Memory that garbage and pools may add to a warm proxy. */
 const LEVEL_MIB = 160
-const SETTLE_LIMIT_MS = 60_000
+const MAX_POOLED = 256
+/** Time for pending records and requests in flight. */
+const SETTLE_MS = 15_000
+const WARM_MS = 5_000
 
-const stores = await prepareStores()
+const random = createRandom(Number(options.seed))
+const between = ({ least, most }: { least: number; most: number }) => least + random() * (most - least)
+process.stdout.write(`seed ${options.seed}\n`)
+
+const stores = await startSoakStores()
 const upstream = await startAndRead('test/standin/main.ts', ['--port', '0'])
 const upstreamUrl: string = JSON.parse(upstream.firstLine).baseUrl
-const port = findFreePort()
-const proxy = await startProxyProcess(
-  { ...stores.environment, AGGREGATOR_BASE_URL: upstreamUrl, AGGREGATOR_API_KEY: 'soak', EMBEDDER: 'builtin' },
-  port,
+const upstreamOrigin = new URL(upstreamUrl).origin
+const ports = Array.from({ length: 4 }, findFreePort)
+const proxies = await Promise.all(
+  ports.map((port, i) =>
+    startProxyProcess(
+      {
+        DATABASE_URL: stores.postgres.url,
+        REDIS_URL: stores.redis.url,
+        DATABASE_MAX_CONNECTIONS: '5',
+        AGGREGATOR_BASE_URL: upstreamUrl,
+        AGGREGATOR_API_KEY: 'soak',
+        EMBEDDER: 'builtin',
+        UPSTREAM_CONNECT_TIMEOUT_MS: '1000',
+        UPSTREAM_FIRST_BYTE_TIMEOUT_MS: '2500',
+        UPSTREAM_IDLE_TIMEOUT_MS: '2500',
+      },
+      port,
+      options.log && `${options.log}/proxy-${i}.log`,
+    ),
+  ),
 )
-const watch = watchProxy(proxy, new URL(upstreamUrl).origin)
-const tally = createTally()
+const ledger = createLedger(ports.length)
 
 try {
-  await fetch(`${new URL(upstreamUrl).origin}/__script`, {
-    method: 'PUT',
-    body: JSON.stringify({ kind: 'answer', chunkPauseMs: 2 }),
-  })
-  const actors = await startActors({ port, key: stores.key, tally })
-  const floors: number[] = []
-  for (let minute = 1; minute <= Math.ceil(minutes); minute++) {
-    floors.push(await watch.floorMib(Math.min(1, minutes - minute + 1) * 60_000))
-    report(`minute ${minute}`, await watch.sample())
-  }
-  await actors.stop()
-  const end = await settle()
-  report('settled', end)
-  const faults = judge(end, floors)
-  for (const fault of [...tally.describeErrors(), ...faults]) process.stdout.write(`FAULT: ${fault}\n`)
-  process.exitCode = tally.errors > 0 || faults.length > 0 ? 1 : 0
+  const clients = startClients({ ports, projects: stores.projects, ledger, pace: Number(options.pace) })
+  await Bun.sleep(WARM_MS)
+  const watches = proxies.map(proxy => watchProxy(proxy, upstreamOrigin))
+  const begun = await Promise.all(watches.map(watch => watch.sample()))
+  const outages = listOutages({ ...stores, script, upstreamPid: upstream.process.pid }).filter(({ name }) =>
+    name.includes(options.only),
+  )
+  await injectFor(minutes * 60_000, outages)
+  await Bun.sleep(between(CALM_MS))
+  await clients.stop()
+  await Bun.sleep(SETTLE_MS)
+
+  const ended = await Promise.all(watches.map(watch => watch.sample()))
+  const faults = [...describeUnexplained(), ...judge(begun, ended)]
+  for (const project of Object.keys(stores.projects) as ProjectName[])
+    faults.push(...(await checkBooks(stores.postgres.url, project, ledger)))
+  process.stdout.write(`${describeAnswers()}\n`)
+  for (const fault of faults) process.stdout.write(`FAULT: ${fault}\n`)
+  process.exitCode = faults.length > 0 ? 1 : 0
 } finally {
-  await Promise.all([stop(proxy), stop(upstream.process)])
-  await stores.drop()
+  await Promise.all([...proxies.map(stop), stop(upstream.process)])
+  await stores.remove()
 }
 process.exit()
 
-function report(when: string, { rssMib, active, openConnections }: Sample): void {
-  const proxyState = `RSS ${rssMib.toFixed(0)} MiB, upstream calls ${active}, upstream sockets ${openConnections}`
-  process.stdout.write(`${when}: ${tally.describe()}; ${tally.errors} errors; ${proxyState}\n`)
+async function script(scenario: unknown): Promise<void> {
+  const method = scenario === null ? 'DELETE' : 'PUT'
+  await fetch(`${upstreamOrigin}/__script`, {
+    method,
+    ...(scenario === null ? {} : { body: JSON.stringify(scenario) }),
+  })
 }
 
-/** Waits until nothing is in flight and memory is at its level, or the limit is reached. */
-async function settle(): Promise<Sample> {
-  const startedAtMs = performance.now()
-  for (;;) {
-    const sample = await watch.sample()
-    const isSettled = sample.active === 0 && sample.rssMib < watch.startMib + LEVEL_MIB
-    if (isSettled || performance.now() - startedAtMs > SETTLE_LIMIT_MS) return sample
-    await Bun.sleep(1_000)
+/** All outages occur about equally often: each round has all of them, in another order. */
+async function injectFor(durationMs: number, outages: readonly Outage[]): Promise<void> {
+  const endAtMs = Date.now() + durationMs
+  let round: Outage[] = []
+  let count = 0
+  while (Date.now() < endAtMs) {
+    if (round.length === 0) round = outages.toSorted(() => random() - 0.5)
+    const outage = round.pop()
+    if (!outage) return
+    ledger.begin(outage)
+    await outage.begin()
+    await Bun.sleep(between(OUTAGE_MS))
+    await outage.end()
+    ledger.end(outage)
+    report(++count, outage)
+    await Bun.sleep(between(CALM_MS))
   }
 }
 
-function judge({ rssMib, active, openConnections, exitCode }: Sample, floors: readonly number[]): string[] {
-  const faults: string[] = []
-  if (exitCode !== null) faults.push(`the proxy ended by itself with code ${exitCode}`)
-  if (active > 0) faults.push(`${active} upstream calls are still under way`)
-  if (openConnections > MAX_POOLED) faults.push(`${openConnections} sockets to upstream are open`)
-  const grownMib = rssMib - watch.startMib
-  if (grownMib > LEVEL_MIB) faults.push(`memory is ${grownMib.toFixed(0)} MiB above what it was at the start`)
-  const [early, late] = [Math.min(...floors.slice(0, 2)), Math.min(...floors.slice(-2))]
-  if (late - early > LEVEL_MIB) faults.push(`memory under load grew from ${early.toFixed(0)} to ${late.toFixed(0)} MiB`)
-  return faults
+function report(count: number, { name }: Outage): void {
+  const unexplained = ledger.findUnexplained().length
+  const at = new Date().toISOString().slice(11, 19)
+  process.stdout.write(`${at} ${count}. ${name}: ${ledger.answered.length} requests, ${unexplained} unexplained\n`)
+}
+
+function judge(begun: readonly Sample[], ended: readonly Sample[]): string[] {
+  return ended.flatMap(({ rssMib, active, openConnections, exitCode }, i) => {
+    const was = begun[i]?.rssMib ?? 0
+    process.stdout.write(
+      `proxy ${i}: RSS ${was.toFixed(0)} → ${rssMib.toFixed(0)} MiB, upstream sockets ${openConnections}\n`,
+    )
+    const faults: string[] = []
+    if (exitCode !== null) faults.push(`proxy ${i} ended by itself with code ${exitCode}`)
+    if (active > 0) faults.push(`${active} upstream calls are still under way`)
+    if (openConnections > MAX_POOLED) faults.push(`${openConnections} sockets to upstream are open`)
+    if (rssMib - was > LEVEL_MIB)
+      faults.push(`memory of proxy ${i} grew from ${was.toFixed(0)} to ${rssMib.toFixed(0)} MiB`)
+    return faults
+  })
+}
+
+function describeUnexplained(): string[] {
+  return ledger.findUnexplained().map(one => {
+    const at = new Date(one.startedAtMs).toISOString().slice(11, 23)
+    return `${at} ${one.kind} (${one.project}) after ${one.endedAtMs - one.startedAtMs} ms: status ${one.status} ${one.code ?? ''} ${one.detail ?? ''} [${one.id}]`
+  })
+}
+
+/** Number of responses by status. */
+function describeAnswers(): string {
+  const counts = new Map<string, number>()
+  for (const { status, hasLeft, isWhole } of ledger.answered) {
+    const what = hasLeft ? 'left' : status === 200 && !isWhole ? '200 broken off' : String(status)
+    counts.set(what, (counts.get(what) ?? 0) + 1)
+  }
+  return [...counts].map(([what, count]) => `${what}: ${count}`).join(', ')
 }

@@ -1,4 +1,4 @@
-/** A modal dialog: the browser's own element, which traps the focus and closes on Escape. */
+/** A modal dialog: the browser's own element, which traps the focus and closes on Escape, unless it must be answered. */
 import { type ReactNode, useEffect, useId, useRef } from 'react'
 
 export function Dialog({
@@ -6,11 +6,14 @@ export function Dialog({
   onClose,
   children,
   wide = false,
+  mustBeAnswered = false,
 }: {
   title: string
   onClose(): void
   children: ReactNode
   wide?: boolean
+  /** Whether only its own buttons close it. */
+  mustBeAnswered?: boolean
 }) {
   const dialog = useRef<HTMLDialogElement>(null)
   const id = useId()
@@ -23,7 +26,9 @@ export function Dialog({
     <dialog
       ref={dialog}
       aria-labelledby={id}
-      onClose={onClose}
+      onCancel={event => mustBeAnswered && event.preventDefault()}
+      // A browser closes on a second Escape, whatever the page says.
+      onClose={() => (mustBeAnswered ? dialog.current?.showModal() : onClose())}
       className={`m-auto w-[calc(100vw-2rem)] rounded-xl border border-line bg-surface p-0 text-ink shadow-xl ${wide ? 'max-w-2xl' : 'max-w-md'}`}
     >
       <div className="max-h-[85dvh] overflow-y-auto p-5">
@@ -31,14 +36,16 @@ export function Dialog({
           <h2 id={id} className="text-base font-semibold">
             {title}
           </h2>
-          <button
-            type="button"
-            onClick={onClose}
-            aria-label="Close"
-            className="-m-1 rounded-md p-1 text-lg leading-none text-muted hover:text-ink"
-          >
-            ×
-          </button>
+          {mustBeAnswered || (
+            <button
+              type="button"
+              onClick={onClose}
+              aria-label="Close"
+              className="-m-1 rounded-md p-1 text-lg leading-none text-muted hover:text-ink"
+            >
+              ×
+            </button>
+          )}
         </div>
         {children}
       </div>

@@ -1,4 +1,4 @@
-/** A dialog that shows a secret once. */
+/** A dialog that shows a secret once: only its own button closes it. */
 import type { ReactNode } from 'react'
 import { Button, CopyButton } from './basics.tsx'
 import { Dialog } from './dialog.tsx'
@@ -17,7 +17,7 @@ interface ShownOnceProps {
 
 export function ShownOnce({ title, notice, value, copy, onClose, children }: ShownOnceProps) {
   return (
-    <Dialog title={title} onClose={onClose} wide={children !== undefined}>
+    <Dialog title={title} onClose={onClose} wide={children !== undefined} mustBeAnswered>
       <div className="space-y-4">
         <p className="rounded-lg bg-warn-soft px-3 py-2 text-warn">{notice}</p>
         <div className="flex flex-wrap items-center gap-2">

@@ -1,7 +1,7 @@
 /** The outages of a soak, how each begins and ends, and which errors clients may get during it; any other error is a defect. */
 import { connect, type Socket } from 'node:net'
-import type { PrivateServer } from '../../../test/faults/servers.ts'
-import type { Scenario } from '../../../test/standin/scenario.ts'
+import type { PrivateServer } from '../../test/faults/servers.ts'
+import type { Scenario } from '../../test/standin/scenario.ts'
 import { withDatabase } from './stores.ts'
 
 export type OutageKind = 'redis' | 'postgres' | 'upstream'

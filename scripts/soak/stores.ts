@@ -1,10 +1,10 @@
 /** A PostgreSQL and a Redis for one soak, which it may stop, freeze, kill and fill. */
 import { sql } from 'kysely'
-import type { Database } from '../../../src/postgres/database.ts'
-import { migrate } from '../../../src/postgres/migrate.ts'
-import { createProject, issueKey } from '../../../src/postgres/projects.ts'
-import { openRealDatabase } from '../../../src/postgres/real.ts'
-import { type PrivateServer, startPostgres, startRedis } from '../../../test/faults/servers.ts'
+import type { Database } from '../../src/postgres/database.ts'
+import { migrate } from '../../src/postgres/migrate.ts'
+import { createProject, issueKey } from '../../src/postgres/projects.ts'
+import { openRealDatabase } from '../../src/postgres/real.ts'
+import { type PrivateServer, startPostgres, startRedis } from '../../test/faults/servers.ts'
 
 export interface SoakProject {
   name: string
