@@ -45,6 +45,8 @@ export type Decision =
   | { cache: 'MISS'; reason: MissReason; asks_judge: boolean }
 
 export interface Explainer {
+  /** Whether an explanation may ask an embedder, which costs money or the processor: then it counts as a request. */
+  readonly costs: boolean
   /** Throws when the database is out of reach. */
   explain(query: CacheQuery): Promise<Explanation>
 }
@@ -78,6 +80,7 @@ export function createExplainer({ database, vectors, judge }: ExplainerOptions):
   }
 
   return {
+    costs: !vectors.isFree,
     async explain(query) {
       const semantic = query.semantic()
       const isSemantic = typeof semantic !== 'string'

@@ -44,11 +44,15 @@ export function createPipeline(stages: Stages): Pipeline {
 
   /** Only what counts against the month is accounted for. */
   async function admit(request: ProxyRequest, keyHash: string, exactKey: string | null) {
-    if (!isCounted(request)) {
+    if (!isCounted(request) && !isCostly(request)) {
       return { account: await admission.authenticate(keyHash, request), entry: null, accounting: NOT_ACCOUNTED }
     }
     const { account, entry, leave } = await admission.admit(keyHash, request.address, exactKey)
     return { account, entry, accounting: stages.accounting.open(request, account, leave) }
+  }
+
+  function isCostly({ target }: ProxyRequest): boolean {
+    return target.kind === 'cache' && target.question === 'explain' && stages.explainer.costs
   }
 
   async function answer(context: RequestContext, exactEntry: Uint8Array | null): Promise<ProxyResponse> {

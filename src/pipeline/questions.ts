@@ -1,4 +1,5 @@
-/** Questions that cost nothing: how many tokens a prompt has, what the cache would do with a request, feedback on a semantic hit. */
+/** Questions that no model answers: how many tokens a prompt has, what the cache would do with a request, feedback on a semantic hit. */
+import { NO_USAGE } from '../catalogue/cost.ts'
 import { invalidRequest, refuse } from '../errors.ts'
 import { findKeptReferences } from '../formats/kept-references.ts'
 import { decodeUtf8 } from '../json/decode-utf8.ts'
@@ -82,9 +83,12 @@ async function countTokens(
 }
 
 /** No provider is asked. */
-async function explain({ cacheQuery }: RequestContext, { explainer }: Stages): Promise<ProxyResponse> {
+async function explain({ cacheQuery, accounting }: RequestContext, { explainer }: Stages): Promise<ProxyResponse> {
   if (!cacheQuery) throw new Error('What is explained is cached as a whole')
-  return answerJson(await explainer.explain(cacheQuery))
+  const explanation = await explainer.explain(cacheQuery)
+  accounting.noteHeaders()
+  accounting.finish({ status: 200, counts: true, cacheResult: null, usage: NO_USAGE })
+  return answerJson(explanation)
 }
 
 const MAX_ID_LENGTH = 256

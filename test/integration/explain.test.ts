@@ -90,4 +90,24 @@ describeBackends('POST /v1/cache/explain', backend => {
     expect((await get(proxy, '/cache/explain')).status).toBe(405)
     expect((await fetch(`${proxy.baseUrl}/cache/explain`, { method: 'POST', body: '{}' })).status).toBe(401)
   })
+
+  test('counts where the embedder costs, and only there', async () => {
+    const counted = async (at: TestProxy) => {
+      await at.settle()
+      const [row] = await at.query<{ used: number }>(`select coalesce(sum(c.requests), 0)::integer as used
+        from monthly_counters c join projects p on p.id = c.project_id where p.name = '${project}'`)
+      return row?.used
+    }
+    await explain(OTHER_WORDS)
+    expect(await counted(proxy)).toBe(1)
+    const embeddings = { EMBEDDER: 'api', EMBEDDINGS_BASE_URL: standin.baseUrl, EMBEDDINGS_API_KEY: 'k' }
+    const paid = await startProxy({
+      stores: proxy.stores,
+      environment: { AGGREGATOR_BASE_URL: standin.baseUrl, AGGREGATOR_API_KEY: 'vendor-key', ...embeddings },
+    })
+    const body = { model: 'openai/gpt-4o-mini', messages: [{ role: 'user', content: UNPROVED }] }
+    expect((await post(paid, key, '/cache/explain', body)).status).toBe(200)
+    expect(await counted(paid)).toBe(2)
+    await paid.stop()
+  })
 })
