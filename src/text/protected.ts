@@ -144,6 +144,11 @@ export function speaksOfItself(sentence: string): boolean {
   return aboutItself.some(pattern => pattern.test(prose))
 }
 
+/** Whether it is about programs, or a variety of English: there a capital may be part of a name. */
+export function isTechnical(words: readonly string[]): boolean {
+  return words.some(word => formWords.has(word))
+}
+
 /** Whether it asks what letters stand for. */
 export function asksForLetters(sentence: string): boolean {
   return aboutLetters.test(sentence)

@@ -1,5 +1,6 @@
 /** Takes a plain question apart: how it asks, the words it is about, and the small words that turn its sense. */
-import { type Lemma, lemmasOf, measureOf } from '../../text/lexicon.ts'
+import { isWord, type Lemma, lemmasOf, mayBeName, measureOf } from '../../text/lexicon.ts'
+import { isTechnical, mayHoldTitle } from '../../text/protected.ts'
 import { wordSet } from '../../text/words.ts'
 
 export interface Question {
@@ -145,7 +146,7 @@ function takeApart(sentence: string): Question | Plainness {
   const [frame, rest, asker] = cutFrame(sentence)
   const selves = frame === 'how' ? (selvesOf[asker] ?? anySelf) : nobody
   const isOfAll = / (?:ever|you have)(?: |$)/.test(rest)
-  const all = rest.split(' ')
+  const all = writeCapitals(rest.split(' '))
   if (all.length > MOST_WORDS) return 'prose'
   const words: ContentWord[] = []
   let before: string[] = []
@@ -171,6 +172,20 @@ function takeApart(sentence: string): Question | Plainness {
     }
   }
   return words.length === 0 ? 'short' : { frame, words, tail: before.join(' '), isOfAll }
+}
+
+const capitalised = /^[A-Z][a-z]+$/
+
+/** "Security Plugin": a capital without reason. It counts where it may make a name, of a work, of a program, or of what the lexicon names. */
+function writeCapitals(words: readonly string[]): readonly string[] {
+  const lower = words.map(word => word.toLowerCase())
+  if (mayHoldTitle(lower) || isTechnical(lower)) return words
+  return words.map((word, at) => {
+    const small = lower[at] ?? word
+    // Beside another capital it is an emphasis: "New Year", "Data Interpretation".
+    const isEmphasis = [words[at - 1], words[at + 1]].some(each => each !== undefined && capitalised.test(each))
+    return capitalised.test(word) && isWord(small) && (isEmphasis || !mayBeName(small)) ? small : word
+  })
 }
 
 /** Small words with one meaning in most places. */

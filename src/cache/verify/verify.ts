@@ -44,6 +44,7 @@ export function findVeto(asked: PromptReading, cached: PromptReading, evidence: 
   if (typeof theirs === 'string') return theirs
   if (ours.frame !== theirs.frame) return 'question'
   const unequal = alignQuestions(ours, theirs, evidence.isSemantic && evidence.risk !== 'careful')
+  if (unequal === 'inflection' && evidence.risk === 'generous') return null
   if (typeof unequal === 'string') return unequal
   return explain(unequal, Math.min(ours.words.length, theirs.words.length), evidence)
 }
@@ -53,7 +54,9 @@ const FEWEST_TO_EXPLAIN = 3
 const MARGIN_OF_SHORT = 0.015
 
 /** What speaks against words without an equal partner. */
-function explain(unequal: readonly UnequalPair[], count: number, evidence: Evidence): Veto | null {
+function explain(pairs: readonly UnequalPair[], count: number, evidence: Evidence): Veto | null {
+  const isGenerous = evidence.risk === 'generous'
+  const unequal = isGenerous ? pairs.filter(([one, other]) => !sharesRoot(one, other)) : pairs
   if (unequal.length === 0) return count < FEWEST_WORDS ? 'short' : null
   if (unequal.some(([one, other]) => one === '' || other === '')) return 'added-words'
   if (unequal.some(([one, other]) => one.toLowerCase() === other.toLowerCase())) return 'letter-case'

@@ -77,8 +77,8 @@ describe('the project’s own pairs', () => {
   test('made to differ in one small thing, few pass the rules, whatever their similarity', () => {
     const served = (isSemantic: boolean) =>
       different.filter(({ a, b }) => findVeto(readPrompt(a), readPrompt(b), near('balanced', isSemantic)) === null)
-    expect(served(false).length).toBeLessThan(0.08 * different.length)
-    expect(served(true).length).toBeLessThan(0.11 * different.length)
+    expect(served(false).length).toBeLessThan(0.09 * different.length)
+    expect(served(true).length).toBeLessThan(0.12 * different.length)
   })
 
   test('most of those that ask the same are served', () => {
