@@ -254,7 +254,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     file: 'src/pipeline/accounting.ts',
-    line: 'if (provider !== this.#provider) this.#isAsked = false',
+    line: 'if (provider !== this.#provider) this.#askedAtMs = null',
     becomes: '',
     noticedBy: [ACCOUNTING],
   },
