@@ -87,7 +87,7 @@ export const MUTATIONS: readonly Mutation[] = [
     noticedBy: [WINDOWS],
   },
   {
-    file: 'src/stores/sliding-window.ts',
+    file: 'src/stores/window-memory.ts',
     line: 'window.total -= window.counts[at] ?? 0',
     becomes: '',
     noticedBy: [WINDOWS],

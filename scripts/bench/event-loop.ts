@@ -2,6 +2,7 @@
  * `bun scripts/bench/event-loop.ts [--only TEXT]`: how long the worst requests block the event loop at a time, in processor time of its
  * thread, which does not depend on how busy the machine is. The application runs in this process, its clients and its upstream in others.
  */
+
 import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { createApp } from '../../src/app.ts'
@@ -12,9 +13,8 @@ import { createProject, issueKey } from '../../src/postgres/projects.ts'
 import { openRealDatabase } from '../../src/postgres/real.ts'
 import { connectRedis } from '../../src/redis/connect-redis.ts'
 import { openRedisStore } from '../../src/redis/redis-store.ts'
-import { createEntryTags } from '../../src/stores/entry-tags.ts'
 import { guardStore } from '../../src/stores/guarded-store.ts'
-import { tagEntries } from '../../src/stores/tagged-store.ts'
+import { createEntryTags, tagEntries } from '../../src/stores/tagged-store.ts'
 import { createLog } from '../../src/telemetry/log.ts'
 import { warmCounting } from '../../src/tokens/count-aside.ts'
 import { CASES } from './event-loop/cases.ts'

@@ -2,10 +2,10 @@
 
 import { Elysia } from 'elysia'
 import { invalidRequest, ProxyError, refuse } from '../errors.ts'
-import { addressPrefix, readClientAddress, readRequestId } from '../http/client.ts'
+import { addressPrefix, readClientAddress, readRequestId } from '../http/incoming.ts'
 import { createBodyReader, leaveBody } from '../http/read-body.ts'
 import { type Arrival, respond, respondWithError } from '../http/respond.ts'
-import { decodeUtf8 } from '../json/decode-utf8.ts'
+import { decodeUtf8 } from '../json/json-object.ts'
 import { measureJson } from '../large-bodies/json-size.ts'
 import type { Database } from '../postgres/database.ts'
 import type { DatabaseClock } from '../postgres/database-clock.ts'

@@ -1,7 +1,7 @@
 /** Limits an address's attempts with unknown admin keys and sessions, because each costs a database call. */
 import { LRUCache } from 'lru-cache'
 import { refuse } from '../errors.ts'
-import { addressPrefix } from '../http/client.ts'
+import { addressPrefix } from '../http/incoming.ts'
 import type { FastStore } from '../stores/fast-store.ts'
 
 const PER_MINUTE = 120

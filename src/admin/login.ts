@@ -1,7 +1,7 @@
 /** Logs users in with a password. Attempts are limited so that a password cannot be guessed. */
 
 import { type ProxyError, refuse } from '../errors.ts'
-import { addressPrefix } from '../http/client.ts'
+import { addressPrefix } from '../http/incoming.ts'
 import {
   acceptInvitation,
   countLoginAttempt,

@@ -1,7 +1,7 @@
 /** /dashboard/api/oidc: redirects to the OpenID Connect provider and handles its callback, if one is configured. */
 
 import type { OidcConfig } from '../config.ts'
-import { addressPrefix } from '../http/client.ts'
+import { addressPrefix } from '../http/incoming.ts'
 import { urlOf } from '../http/request-address.ts'
 import { countLoginAttempt, logInByIdentity } from '../postgres/admin/callers.ts'
 import { sqlStateOf } from '../postgres/database.ts'

@@ -1,5 +1,7 @@
 /** What the client says about caching: Cache-Control (RFC 9111), and the proxy's own request headers. */
 import { invalidRequest } from '../errors.ts'
+import type { JsonObject } from '../json/json-object.ts'
+import type { Account } from '../postgres/admit.ts'
 
 export interface CacheControl {
   /** Whether a stored response may answer the request. */
@@ -78,4 +80,16 @@ function readNamespace(value: string | null): string {
     `X-Proxy-Cache-Namespace: must be at most ${MAX_NAMESPACE_LENGTH} printable ASCII characters.`,
     'X-Proxy-Cache-Namespace',
   )
+}
+
+/**
+ * all: a repeat is answered from the cache, however it is sampled. deterministic: only if the request asks for the same response each
+ * time, with temperature 0 or a seed. off: never. Identical requests in flight share a call under the same rule.
+ */
+export type CacheMode = Account['cache_mode']
+
+/** `body` is that of an operation that samples. Embeddings are the same each time: only `off` concerns them. */
+export function mayCache(body: JsonObject, mode: CacheMode): boolean {
+  if (mode !== 'deterministic') return mode === 'all'
+  return body.temperature === 0 || Number.isInteger(body.seed)
 }

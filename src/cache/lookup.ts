@@ -1,4 +1,5 @@
 /** Looks a request up in PostgreSQL: exactly, by equal normalized text, by meaning. An undecided candidate goes to the judge. */
+
 import { type BatcherOptions, createBatcher } from '../event-loop/batcher.ts'
 import { createTimeLimit, TimeLimitExceeded } from '../event-loop/time-limit.ts'
 import type { Database } from '../postgres/database.ts'
@@ -10,15 +11,21 @@ import {
   type SimilarAnswer,
 } from '../postgres/find-answer.ts'
 import type { CacheQuery, SemanticQuery } from './cache-query.ts'
-import type { EntryFacts } from './entry.ts'
+import {
+  type EntryFacts,
+  type Match,
+  type MissReason,
+  type NearMiss,
+  type SemanticMatch,
+  toExactMatch,
+} from './entry.ts'
 import type { ExactCopies } from './exact-copies.ts'
 import type { Judge } from './judge/judge.ts'
 import type { JudgeQueue } from './judge/judge-queue.ts'
-import type { Match, MissReason, NearMiss, SemanticMatch } from './match.ts'
 import { createNearMissBudget, type TakeNearMiss } from './near-miss-budget.ts'
 import { lookupThreshold, pickCandidate } from './policy.ts'
 import type { LookupVector, PromptVector, PromptVectors } from './prompt-vectors.ts'
-import { readRow, toExactMatch, toMatch, toNearMiss } from './to-match.ts'
+import { readRow, toMatch, toNearMiss } from './to-match.ts'
 import { gatherEvidence, LEXICAL, type VectorEvidence } from './vector-evidence.ts'
 
 /** A slower lookup is a miss. Together with admission it stays under a second. */

@@ -1,4 +1,5 @@
 /** Vectors of prompts. Each text is embedded once; a failing embedder costs a match, never a response. */
+
 import { LRUCache } from 'lru-cache'
 import type { Alignment } from '../embedders/alignment.ts'
 import type { Embedder, PaidEmbedder } from '../embedders/embedder.ts'
@@ -7,8 +8,7 @@ import type { Account } from '../postgres/admit.ts'
 import type { Database } from '../postgres/database.ts'
 import { formatVector, registerEmbeddingSpace } from '../postgres/vectors.ts'
 import type { Log } from '../telemetry/log.ts'
-import { packVector, unpackFloats } from '../vector-cache/pack-vector.ts'
-import type { NameVector } from '../vector-cache/vector-name.ts'
+import { type NameVector, packVector, unpackFloats } from '../vector-cache/pack-vector.ts'
 import type { VectorStore } from '../vector-cache/vector-store.ts'
 import { gistOf } from './verify/question.ts'
 

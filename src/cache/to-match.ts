@@ -1,20 +1,11 @@
 /** Converts what the stores hold into matches: bytes of the fast store, rows of the database. */
+
 import type { ExactAnswer, FoundAnswer, SimilarAnswer } from '../postgres/find-answer.ts'
 import type { SemanticQuery } from './cache-query.ts'
-import { type CacheEntry, decodeEntry, type EntryFacts } from './entry.ts'
-import { cacheIdOf, type Match, type NearMiss, type SemanticMatch } from './match.ts'
+import { type CacheEntry, cacheIdOf, type EntryFacts, type NearMiss, type SemanticMatch } from './entry.ts'
 import type { PickedMatch } from './policy.ts'
 
 const encoder = new TextEncoder()
-
-export function readStored(bytes: Uint8Array, requestHash: string): Match | null {
-  const entry = decodeEntry(bytes)
-  return entry && toExactMatch(requestHash, entry)
-}
-
-export function toExactMatch(requestHash: string, entry: CacheEntry): Match {
-  return { result: 'HIT', reason: 'exact', id: cacheIdOf(requestHash), entry }
-}
 
 /** From a row that may be served. */
 export function toMatch(

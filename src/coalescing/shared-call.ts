@@ -1,7 +1,5 @@
 /** One upstream call that identical requests share: its subscribers, its events so far, and how it ended. */
-
-import type { CacheEntry } from '../cache/entry.ts'
-import type { Match } from '../cache/match.ts'
+import type { CacheEntry, Match } from '../cache/entry.ts'
 import { ClientGone, type ProxyError } from '../errors.ts'
 import type { EventLump } from '../formats/sse/event-lump.ts'
 import { EventBuffer } from './event-buffer.ts'

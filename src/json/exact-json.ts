@@ -1,5 +1,5 @@
 /** JSON whose numbers survive parsing and writing, including those that JavaScript cannot hold. */
-import { hasInexactNumber } from './inexact-number.ts'
+import { hasInexactNumber } from './json-object.ts'
 
 /** ECMAScript's source text access, which TypeScript's library does not declare yet. */
 interface ExactJson {

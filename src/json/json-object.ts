@@ -1,4 +1,5 @@
-/** Parsed JSON objects with untrusted keys: only own fields are read, and no key can reach a prototype. */
+/** Reads JSON text strictly: valid UTF-8, an object, no key twice, and no number that serializing again could change unnoticed. */
+import { invalidRequest } from '../errors.ts'
 
 export type JsonObject = Record<string, unknown>
 
@@ -25,4 +26,76 @@ export function parseJsonObject(text: string): JsonObject | undefined {
   } catch {
     return undefined
   }
+}
+
+const strictUtf8 = new TextDecoder('utf-8', { fatal: true })
+
+/** Throws a 400 when the bytes are not UTF-8. */
+export function decodeUtf8(bytes: Uint8Array): string {
+  try {
+    return strictUtf8.decode(bytes)
+  } catch {
+    throw invalidRequest('The body of your request must be UTF-8 text.')
+  }
+}
+
+/** Whether `value`, parsed from `text`, has fewer members than the text. Linear. */
+export function hasDuplicateKeys(text: string, value: unknown): boolean {
+  return countColons(text) !== countMembers(value)
+}
+
+/** Counts colons outside of strings: one for each member. */
+function countColons(text: string): number {
+  let colons = 0
+  let colon = text.indexOf(':')
+  for (let at = 0; colon >= 0; ) {
+    const quote = text.indexOf('"', at)
+    const end = quote < 0 ? text.length : quote
+    for (; colon >= 0 && colon < end; colon = text.indexOf(':', colon + 1)) colons++
+    if (quote < 0) return colons
+    at = findStringEnd(text, quote + 1)
+    if (colon >= 0 && colon < at) colon = text.indexOf(':', at)
+  }
+  return colons
+}
+
+/** Position after the closing quote of the string that begins at `start`. */
+function findStringEnd(text: string, start: number): number {
+  for (let quote = text.indexOf('"', start); quote >= 0; quote = text.indexOf('"', quote + 1)) {
+    let backslashes = 0
+    while (text[quote - 1 - backslashes] === '\\') backslashes++
+    if (backslashes % 2 === 0) return quote + 1
+  }
+  return text.length
+}
+
+function countMembers(value: unknown): number {
+  const waiting = [value]
+  let members = 0
+  while (waiting.length > 0) {
+    const next = waiting.pop()
+    if (typeof next !== 'object' || next === null) continue
+    if (Array.isArray(next)) {
+      for (const item of next) if (typeof item === 'object') waiting.push(item)
+      continue
+    }
+    // A parsed object has own members only.
+    for (const key in next) {
+      members++
+      const member = (next as JsonObject)[key]
+      if (typeof member === 'object') waiting.push(member)
+    }
+  }
+  return members
+}
+
+/**
+ * Sixteen digits or more, or an exponent of three digits, which may exceed a double. It may also match inside a string, which is harmless
+ * for its callers.
+ */
+const INEXACT_NUMBER = /[[:,]\s*-?\d(?:[\d.eE+-]{15,}|[\d.]*[eE][+-]?\d{3})/
+
+/** Whether parsing this JSON text and writing it again could change a number. */
+export function hasInexactNumber(jsonText: string): boolean {
+  return INEXACT_NUMBER.test(jsonText)
 }

@@ -1,10 +1,8 @@
 /** Accounts for each request once, when it ends: a usage record, a log line and, if the request does not count, a refund. */
-
 import type { Quota } from '../admission/quota.ts'
 import { takeAskedText } from '../cache/asked-text.ts'
 import type { CacheQuery } from '../cache/cache-query.ts'
-import type { EntryFacts } from '../cache/entry.ts'
-import type { NearMiss, SemanticMatch } from '../cache/match.ts'
+import type { EntryFacts, NearMiss, SemanticMatch } from '../cache/entry.ts'
 import type { Catalogue } from '../catalogue/catalogue.ts'
 import { costUsd, NO_USAGE, type TokenUsage } from '../catalogue/cost.ts'
 import { ClientGone } from '../errors.ts'

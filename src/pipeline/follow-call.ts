@@ -1,5 +1,5 @@
 /** Follows another request's shared call: the same response, live or whole, at no cost. */
-import { cacheIdOf, type Match } from '../cache/match.ts'
+import { cacheIdOf, type Match } from '../cache/entry.ts'
 import { NO_USAGE } from '../catalogue/cost.ts'
 import type { CallFailure, Settlement, SharedCall } from '../coalescing/shared-call.ts'
 import type { Joined } from '../coalescing/shared-calls.ts'
@@ -7,10 +7,10 @@ import { ClientGone, ProxyError } from '../errors.ts'
 import { whenAborted } from '../event-loop/when-aborted.ts'
 import { estimatePromptTokens } from '../tokens/count-tokens.ts'
 import type { CompletionQuery } from './query.ts'
+import { type StreamEnd, streamEvents, streamOptions } from './relay-stream.ts'
 import type { ProxyResponse } from './request.ts'
 import type { RoutedContext, Stages } from './request-context.ts'
 import { followHeaders, SSE_TYPE } from './response-headers.ts'
-import { type StreamEnd, streamEvents, streamOptions } from './stream-events.ts'
 
 /** Whether the client wants the call's events as they come. What is passed on is followed whole. */
 export function isFollowedLive(context: RoutedContext): context is RoutedContext<CompletionQuery> {

@@ -4,10 +4,9 @@ import { ProxyError } from '../errors.ts'
 import { NOT_ACCOUNTED } from './accounting.ts'
 import { answerWithFallbacks } from './fallbacks.ts'
 import { bindMade } from './kept-objects/bind-made.ts'
-import { readerOf } from './operations.ts'
-import { planRequest, samePlanInputs } from './plan-request.ts'
+import { planRequest, readerOf, samePlanInputs } from './plan-request.ts'
 import { readEarly } from './read-request.ts'
-import { isCounted, type ProxyRequest, type ProxyResponse } from './request.ts'
+import type { ProxyRequest, ProxyResponse } from './request.ts'
 import type { RequestContext, Stages } from './request-context.ts'
 import { missHeaders } from './response-headers.ts'
 
@@ -66,4 +65,10 @@ export function createPipeline(stages: Stages): Pipeline {
       throw error
     }
   }
+}
+
+/** Whether the request counts against the month, and is recorded. Reading what a provider keeps, and questions, are free. */
+function isCounted({ target, method }: Pick<ProxyRequest, 'target' | 'method'>): boolean {
+  if (target.kind === 'kept') return target.id === null && method === 'POST'
+  return target.kind === 'endpoint' || target.kind === 'operation'
 }

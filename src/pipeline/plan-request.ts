@@ -1,20 +1,51 @@
 /** Plans a request from its query and account. Pure, so that a guessed account can be planned with too. */
-
-import type { CacheControl } from '../cache/cache-control.ts'
-import { type CacheQuery, createCacheQuery } from '../cache/cache-query.ts'
-import { hashRequest } from '../cache/exact-key.ts'
-import { mayCache } from '../cache/may-cache.ts'
+import { type CacheControl, mayCache } from '../cache/cache-control.ts'
+import { type CacheQuery, createCacheQuery, hashRequest } from '../cache/cache-query.ts'
 import { ProxyError } from '../errors.ts'
 import { planResponses } from '../formats/responses/plan-responses.ts'
 import type { JsonObject } from '../json/json-object.ts'
 import type { Account } from '../postgres/admit.ts'
 import { answerHeaders } from '../providers/forwarded-headers.ts'
-import type { ModelRouter } from '../providers/model-router.ts'
-import { nameRoute } from '../providers/name-route.ts'
+import { type ModelRouter, nameRoute } from '../providers/model-router.ts'
 import type { Provider } from '../providers/upstream.ts'
-import { operationOf } from './operations.ts'
+import { completion } from './completion.ts'
+import { embeddings } from './embeddings/answer-embeddings.ts'
+import { keptObject } from './kept-objects/kept-objects.ts'
+import { passed } from './pass-through/pass-through.ts'
 import type { CompletionQuery, ExplainQuery, PassedQuery, Query } from './query.ts'
-import type { Planned } from './request-context.ts'
+import { question } from './questions.ts'
+import type { PipelineTarget } from './request.ts'
+import type { Operation, Planned } from './request-context.ts'
+
+const BY_TARGET: Record<PipelineTarget['kind'], Operation> = {
+  // Embeddings, too: only their body says whether they are answered input by input.
+  endpoint: completion,
+  operation: passed,
+  kept: keptObject,
+  response: keptObject,
+  count: question,
+  cache: question,
+}
+
+const BY_QUERY: Record<Query['kind'], Operation> = {
+  completion,
+  passed,
+  kept: keptObject,
+  response: keptObject,
+  count: question,
+  explain: question,
+  feedback: question,
+}
+
+/** The operation that reads the body. */
+export function readerOf({ kind }: PipelineTarget): Operation {
+  return BY_TARGET[kind]
+}
+
+/** The operation that answers. */
+export function operationOf(query: Query): Operation {
+  return query.kind === 'completion' && query.embeddings ? embeddings : BY_QUERY[query.kind]
+}
 
 export type RequestPlan =
   | (Planned & {

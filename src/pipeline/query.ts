@@ -87,3 +87,10 @@ export interface FeedbackQuery extends NotedQuery {
 }
 
 export type Query = CompletionQuery | ExplainQuery | PassedQuery | CountQuery | KeptQuery | FeedbackQuery
+
+/** Remembers the parsed bodies of recent cache hits, so that a repeat is not parsed again. */
+export interface ParsedBodies {
+  find(endpoint: Endpoint, text: string): ParsedBody | undefined
+  /** Call it for a request answered from the cache: other bodies are rarely sent again. */
+  keep(query: CompletionQuery): void
+}

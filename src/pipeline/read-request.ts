@@ -1,10 +1,12 @@
 /** Reads a request's body when its turn comes: a small one before the request is admitted, any other after. */
-import { decodeUtf8 } from '../json/decode-utf8.ts'
+
+import { LRUCache } from 'lru-cache'
+import { decodeUtf8 } from '../json/json-object.ts'
 import { isLargeBody } from '../large-bodies/read-large-body.ts'
 import type { Account } from '../postgres/admit.ts'
 import { namesEarlier } from './conversations.ts'
 import { parseBody, parseBytes, withHeaders } from './parse-request.ts'
-import type { CompletionQuery } from './query.ts'
+import type { CompletionQuery, ParsedBodies, ParsedBody } from './query.ts'
 import type { ProxyRequest } from './request.ts'
 import type { Stages } from './request-context.ts'
 
@@ -50,4 +52,45 @@ export async function readCompletion(
   const asked = { endpoint: target.endpoint, headers, body }
   const bytes = early ?? (await body.readBytes())
   return conversations.resume(await parseBytes(asked, bytes, largeBodies, account.project_id), asked, account)
+}
+
+/** A parsed body takes several times the memory of its text. */
+const MOST_CHARS = 4 * 1_048_576
+const LONGEST_CHARS = 16_384
+
+export function createParsedBodies(): ParsedBodies {
+  const bodies = new LRUCache<string, ParsedBody>({
+    maxSize: MOST_CHARS,
+    sizeCalculation: (_, text) => Math.max(1, text.length),
+  })
+
+  return {
+    find(endpoint, text) {
+      if (text.length > LONGEST_CHARS) return undefined
+      const parsed = bodies.get(text)
+      return parsed?.endpoint === endpoint ? parsed : undefined
+    },
+    keep(query) {
+      if (query.isLarge || query.text.length > LONGEST_CHARS) return
+      if (bodies.peek(query.text)?.endpoint === query.endpoint) return
+      bodies.set(query.text, freeze(pickParsed(query)))
+    },
+  }
+}
+
+/** Leaves out what belongs to a single request, which would otherwise stay in memory as long. */
+function pickParsed({ headers, control, ...parsed }: CompletionQuery): ParsedBody {
+  return parsed
+}
+
+/** Frozen, because later requests share it: code that changed it throws at once. */
+function freeze<T>(value: T): T {
+  const waiting: unknown[] = [value]
+  while (waiting.length > 0) {
+    const next = waiting.pop()
+    if (typeof next !== 'object' || next === null) continue
+    Object.freeze(next)
+    for (const part of Object.values(next)) waiting.push(part)
+  }
+  return value
 }

@@ -72,9 +72,3 @@ export interface ProxyResponse {
   headers: Record<string, string>
   body: Uint8Array | string | ReadableStream<Uint8Array>
 }
-
-/** Whether the request counts against the month, and is recorded. Reading what a provider keeps, and questions, are free. */
-export function isCounted({ target, method }: Pick<ProxyRequest, 'target' | 'method'>): boolean {
-  if (target.kind === 'kept') return target.id === null && method === 'POST'
-  return target.kind === 'endpoint' || target.kind === 'operation'
-}

@@ -1,7 +1,5 @@
 /** The headers that report what happened and what it cost: our X-Proxy headers, and RFC 9211's Cache-Status. */
-
-import { ageSeconds } from '../cache/entry.ts'
-import type { Match, MissReason } from '../cache/match.ts'
+import { ageSeconds, type Match, type MissReason } from '../cache/entry.ts'
 import { formatUsd } from '../catalogue/cost.ts'
 
 /** `cost` is null when it is not known. `reason` says why a cache lookup served nothing; absent without a lookup. */

@@ -1,5 +1,5 @@
 /** Serves a stored response: its body unchanged, or replayed as the stream it would have been. */
-import type { Match } from '../cache/match.ts'
+import type { Match } from '../cache/entry.ts'
 import { NO_USAGE } from '../catalogue/cost.ts'
 import { inPieces } from '../event-loop/in-pieces.ts'
 import { Job, LONGEST_ON_LOOP, offLoop } from '../event-loop/off-loop.ts'

@@ -1,8 +1,5 @@
 /** Which headers cross the proxy, in both directions: only those listed here. */
-import type { DirectProvider } from '../config.ts'
-
-/** Decides which vendor's documented headers apply. Every aggregator is assumed to know OpenRouter's. */
-export type ProviderKind = DirectProvider | 'aggregator'
+import type { ProviderKind, UpstreamRequest } from './upstream.ts'
 
 /** Lower-case name and value. */
 export type HeaderPair = [name: string, value: string]
@@ -97,4 +94,21 @@ export function returnedHeaders(headers: Headers): Headers {
   const upstreamId = REQUEST_IDS.map(name => headers.get(name)).find(id => id !== null)
   if (upstreamId !== undefined) returned.set('x-upstream-request-id', upstreamId)
   return returned
+}
+
+const USER_AGENT = 'model-proxy'
+
+/** Without the credential, which each provider adds in its own way. */
+export function writeRequestHeaders(
+  { headers, stream }: Pick<UpstreamRequest, 'headers' | 'stream'>,
+  kind: ProviderKind,
+  projectId: number,
+): Headers {
+  const written = new Headers(forwardedHeaders(headers, kind, projectId))
+  written.set('user-agent', USER_AGENT)
+  written.set('content-type', 'application/json')
+  written.set('accept', stream ? 'text/event-stream' : 'application/json')
+  // A compressed stream arrives in bursts.
+  written.set('accept-encoding', 'identity')
+  return written
 }

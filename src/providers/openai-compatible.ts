@@ -1,13 +1,20 @@
 /** Any upstream that speaks OpenAI's wire format: the aggregator, OpenAI itself, Groq. */
 import { copyInTurns } from '../event-loop/copy-in-turns.ts'
-import { hasInexactNumber } from '../json/inexact-number.ts'
+import { hasInexactNumber } from '../json/json-object.ts'
 import { callUpstream, type UpstreamLimits } from './call-upstream.ts'
 import type { ConnectionProbe } from './connection-probe.ts'
-import type { ProviderKind } from './forwarded-headers.ts'
+import { writeRequestHeaders } from './forwarded-headers.ts'
 import { isLong, type LongRequest } from './long-body.ts'
-import { writeRequestHeaders } from './request-headers.ts'
 import { unsupportedEndpoint, unsupportedPath } from './unsupported-endpoint.ts'
-import type { Endpoint, PassedRequest, Provider, StoredRequest, UpstreamAnswer, UpstreamRequest } from './upstream.ts'
+import type {
+  Endpoint,
+  PassedRequest,
+  Provider,
+  ProviderKind,
+  StoredRequest,
+  UpstreamAnswer,
+  UpstreamRequest,
+} from './upstream.ts'
 
 export interface OpenAiCompatibleOptions {
   name: string

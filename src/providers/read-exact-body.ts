@@ -1,7 +1,6 @@
 /** Reads a request's body for a translation, without rounding its numbers. */
 import { parseExactly } from '../json/exact-json.ts'
-import { hasInexactNumber } from '../json/inexact-number.ts'
-import type { JsonObject } from '../json/json-object.ts'
+import { hasInexactNumber, type JsonObject } from '../json/json-object.ts'
 import type { UpstreamRequest } from './upstream.ts'
 
 /** Parsed again when numbers would be rounded, for example a bound in a tool's schema. For short bodies. */

@@ -1,6 +1,9 @@
 /** The interface of providers to the pipeline: each answers one request. */
+import type { DirectProvider } from '../config.ts'
 import type { Form } from '../multipart/read-form.ts'
-import type { ProviderKind } from './forwarded-headers.ts'
+
+/** Decides which vendor's documented headers apply. Every aggregator is assumed to know OpenRouter's. */
+export type ProviderKind = DirectProvider | 'aggregator'
 
 export type Endpoint = 'chat' | 'completions' | 'embeddings' | 'responses' | 'messages'
 

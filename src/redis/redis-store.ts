@@ -1,6 +1,6 @@
 /** The fast store on a Redis server or cluster. */
 import type { FastStore, PassBatch, PassVerdict, Window } from '../stores/fast-store.ts'
-import { birthOf, totalOf } from '../stores/sliding-window.ts'
+import { birthOf, totalOf } from '../stores/window-memory.ts'
 import type { RedisConnection } from './connect-redis.ts'
 import { type Argument, installationPrefix, RedisCommands } from './redis-commands.ts'
 

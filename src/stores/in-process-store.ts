@@ -1,7 +1,7 @@
 /** The fast store without Redis: the same windows and entries in this process's memory. */
 import { LRUCache } from 'lru-cache'
-import { TAG_BYTES } from './entry-tags.ts'
 import { aliasTarget, type FastStore, type PassBatch, type PassVerdict, WINDOW_SECONDS } from './fast-store.ts'
+import { TAG_BYTES } from './tagged-store.ts'
 import {
   addToWindow,
   createWindow,
@@ -9,7 +9,7 @@ import {
   type SlidingWindow,
   takeFromWindow,
   waitForRoomMs,
-} from './sliding-window.ts'
+} from './window-memory.ts'
 
 export interface InProcessStoreOptions {
   /** Most bytes of entries; the least recently used are evicted first. */

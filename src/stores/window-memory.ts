@@ -1,14 +1,82 @@
 /** Remembers rate windows in this process: Redis gets back what it lost, and limits hold while it is away. */
 import { type PassBatch, type PassVerdict, WINDOW_SECONDS, type Window } from './fast-store.ts'
-import {
-  addToWindow,
-  createWindow,
-  decodeWindow,
-  moveWindow,
-  type SlidingWindow,
-  takeFromWindow,
-  waitForRoomMs,
-} from './sliding-window.ts'
+
+export interface SlidingWindow {
+  total: number
+  /** The second that the window was last moved to. */
+  lastSecond: number
+  /** A ring of counts, one per second. */
+  counts: Uint32Array
+}
+
+export function createWindow(second: number): SlidingWindow {
+  return { total: 0, lastSecond: second, counts: new Uint32Array(WINDOW_SECONDS) }
+}
+
+/** Forgets seconds that have left the window. */
+export function moveWindow(window: SlidingWindow, second: number): void {
+  const passed = Math.min(second - window.lastSecond, WINDOW_SECONDS)
+  for (let i = 1; i <= passed; i++) {
+    const at = (window.lastSecond + i) % WINDOW_SECONDS
+    window.total -= window.counts[at] ?? 0
+    window.counts[at] = 0
+  }
+  window.lastSecond = Math.max(second, window.lastSecond)
+}
+
+export function addToWindow(window: SlidingWindow, second: number, requests: number): void {
+  const at = second % WINDOW_SECONDS
+  window.counts[at] = (window.counts[at] ?? 0) + requests
+  window.total += requests
+}
+
+/** Time until the window has room for one more request. */
+export function waitForRoomMs(window: SlidingWindow | undefined, limit: number, nowMs: number): number {
+  if (!window) return 0
+  let over = window.total + 1 - limit
+  if (over <= 0) return 0
+  const now = Math.floor(nowMs / 1000)
+  for (let second = now - WINDOW_SECONDS + 1; second <= now; second++) {
+    over -= window.counts[second % WINDOW_SECONDS] ?? 0
+    if (over <= 0) return (second + WINDOW_SECONDS) * 1000 - nowMs
+  }
+  return WINDOW_SECONDS * 1000
+}
+
+/** Only that second's count may shrink. */
+export function takeFromWindow(window: SlidingWindow | undefined, requests: number, second: number): void {
+  if (!window || second > window.lastSecond || window.lastSecond - second >= WINDOW_SECONDS) return
+  const at = second % WINDOW_SECONDS
+  const taken = Math.min(window.counts[at] ?? 0, requests)
+  window.counts[at] = (window.counts[at] ?? 0) - taken
+  window.total -= taken
+}
+
+/** Total, last second and birth, four bytes each; then the counts. */
+const LAST_SECOND_AT = 4
+const BIRTH_AT = 8
+const COUNTS_AT = 12
+
+export function totalOf(bytes: Uint8Array): number {
+  return readCount(bytes, 0)
+}
+
+/** Tells apart the successive windows of one name. */
+export function birthOf(bytes: Uint8Array): number {
+  return readCount(bytes, BIRTH_AT)
+}
+
+export function decodeWindow(bytes: Uint8Array): SlidingWindow {
+  const counts = Uint32Array.from({ length: WINDOW_SECONDS }, (_, at) => readCount(bytes, COUNTS_AT + at * 4))
+  return { total: readCount(bytes, 0), lastSecond: readCount(bytes, LAST_SECOND_AT), counts }
+}
+
+/** Byte by byte: a DataView of a small array makes the engine move its bytes out of line first. */
+function readCount(bytes: Uint8Array, at: number): number {
+  let count = 0
+  for (let i = at; i < at + 4; i++) count = count * 256 + (bytes[i] ?? 0)
+  return count
+}
 
 interface Remembered {
   /** As Redis last returned it. */

@@ -3,8 +3,8 @@
 import { AGGREGATOR } from '../catalogue/catalogue.ts'
 import type { Config } from '../config.ts'
 import type { Embedder } from '../embedders/embedder.ts'
-import { nameRoute } from '../providers/name-route.ts'
-import { createVectorNames, type NameVector } from './vector-name.ts'
+import { nameRoute } from '../providers/model-router.ts'
+import { createVectorNames, type NameVector } from './pack-vector.ts'
 
 type Addresses = Pick<Config, 'aggregator' | 'direct'>
 

@@ -1,7 +1,6 @@
-/**
- * Packs a vector into bytes, from which every number comes back exactly as the upstream gave it: 32-bit floats where they are such, as all in
- * base64 are, else doubles. JSON usually has a float's rounded decimal, which is another number.
- */
+/** A vector as the cache has it: its name, and its numbers as bytes. */
+import { canonicalizeBody, sha256 } from '../json/canonical.ts'
+import type { JsonObject } from '../json/json-object.ts'
 
 /** 32-bit floats if they came as such; else the numbers in the JSON. */
 export type GivenNumbers = Float32Array | readonly number[]
@@ -36,4 +35,46 @@ export function unpackFloats(packed: Uint8Array): Float32Array {
 
 function pack(form: number, numbers: Float32Array | Float64Array): Uint8Array {
   return Buffer.concat([Uint8Array.of(form), new Uint8Array(numbers.buffer, numbers.byteOffset, numbers.byteLength)])
+}
+
+/** A text, or token ids. */
+export type Input = string | readonly number[]
+
+export interface VectorSpace {
+  namespace: string
+  /** The route that would answer, from `nameRoute`: the same model name may mean another model elsewhere. */
+  route: string
+  /** As the client asked for it. */
+  model: string
+  /** As the client asked for it; null for the model's default. */
+  dimensions: unknown
+  /** The client's headers that may change the vector, as name and value, sorted by name. */
+  headers?: readonly (readonly [name: string, value: string])[]
+  /** Every other field of the request that can change the vector, including fields not known today. */
+  otherFields: JsonObject
+}
+
+/** Hex SHA-256 of each input in one space. */
+export type NameVector = (input: Input) => string
+
+/** Throws a 400 when the other fields are nested too deeply. */
+export function createVectorNames({
+  namespace,
+  route,
+  model,
+  dimensions,
+  headers = [],
+  otherFields,
+}: VectorSpace): NameVector {
+  const fields = canonicalizeBody({ ...otherFields, model, dimensions })
+  const parts = [`vector ${PACKED_FORM}`, namespace, route, fields]
+  if (headers.length > 0) parts.push(JSON.stringify(headers))
+  const space = sha256(parts.join('\n'))
+  return input => sha256(`${space}${spell(input)}`)
+}
+
+/** A text and the tokens that spell it are two inputs. Lone surrogates are escaped: as UTF-8, they would all hash alike. */
+function spell(input: Input): string {
+  if (typeof input !== 'string') return `#${input.join()}`
+  return input.isWellFormed() ? `t${input}` : `j${JSON.stringify(input)}`
 }

@@ -1,14 +1,96 @@
-/** Vectors by name: PostgreSQL stores them, Redis holds copies. They are looked up and stored many at a time. */
-
+/** Vectors by name: in the fast store and in PostgreSQL, how they are named and stored. */
 import { BackgroundWork } from '../event-loop/background-work.ts'
 import { withinTimeLimit } from '../event-loop/time-limit.ts'
+import type { Account } from '../postgres/admit.ts'
 import type { Database } from '../postgres/database.ts'
 import { findVectors, storeVectors, type VectorRow } from '../postgres/vectors.ts'
-import type { FastStore } from '../stores/fast-store.ts'
+import { type FastStore, vectorEntryName } from '../stores/fast-store.ts'
 import { describeCause } from '../telemetry/describe-cause.ts'
 import type { Log } from '../telemetry/log.ts'
-import type { StoredVector } from './stored-vector.ts'
-import { createVectorCopies, type Owner, type VectorCopy } from './vector-copies.ts'
+
+export interface StoredVector {
+  /** From `packVector`. */
+  packed: Uint8Array
+  /** Tokens of the input, as the upstream counted them. */
+  promptTokens: number
+  /** The model's name in the upstream's response. */
+  answeredAs: string
+  /** Milliseconds since the epoch. */
+  createdAtMs: number
+}
+
+const FORM = 1
+/** Form, length of the model's name, prompt tokens, creation: 1, 1, 4 and 8 bytes. */
+const HEADER_BYTES = 14
+const MOST_NAME_BYTES = 255
+const decoder = new TextDecoder()
+
+export function encodeStoredVector({ packed, promptTokens, answeredAs, createdAtMs }: StoredVector): Uint8Array {
+  const name = Buffer.from(answeredAs).subarray(0, MOST_NAME_BYTES)
+  const header = Buffer.allocUnsafe(HEADER_BYTES)
+  header.writeUInt8(FORM, 0)
+  header.writeUInt8(name.length, 1)
+  header.writeUInt32LE(promptTokens, 2)
+  header.writeDoubleLE(createdAtMs, 6)
+  return Buffer.concat([header, name, packed])
+}
+
+/** Returns null for bytes of another format: an older or newer version's vector is a miss, not an error. */
+export function decodeStoredVector(bytes: Uint8Array): StoredVector | null {
+  if (bytes.length <= HEADER_BYTES || bytes[0] !== FORM) return null
+  const header = new DataView(bytes.buffer, bytes.byteOffset, HEADER_BYTES)
+  const packedAt = HEADER_BYTES + header.getUint8(1)
+  return {
+    packed: bytes.subarray(packedAt),
+    promptTokens: header.getUint32(2, true),
+    answeredAs: decoder.decode(bytes.subarray(HEADER_BYTES, packedAt)),
+    createdAtMs: header.getFloat64(6, true),
+  }
+}
+
+/** The project that the vectors belong to. A new generation hides the copies, and keeps out vectors fetched before it. */
+export type Owner = Pick<Account, 'project_id' | 'cache_generation' | 'key_type'>
+
+export interface VectorCopy extends StoredVector {
+  /** Hex SHA-256, from `createVectorNames`. */
+  name: string
+  /** Remaining lifetime. */
+  ttlMs: number
+}
+
+export interface VectorCopies {
+  /** Returns each name's copy, unless it is missing or older than `maxAgeSeconds`. Never rejects: an unreadable copy is a miss. */
+  find(owner: Owner, names: readonly string[], maxAgeSeconds: number | null): Promise<(StoredVector | null)[]>
+  /** Resolves to whether the copies were written. Never rejects: a failure costs one more lookup in PostgreSQL. */
+  write(owner: Owner, copies: readonly VectorCopy[]): Promise<boolean>
+}
+
+export function createVectorCopies(store: FastStore): VectorCopies {
+  return {
+    async find(owner, names, maxAgeSeconds) {
+      const copies = await store.readEntries(names.map(name => entryNameOf(owner, name))).catch(() => null)
+      return names.map((_, at) => {
+        const bytes = copies?.[at]
+        const copy = bytes ? decodeStoredVector(bytes) : null
+        return copy && isFresh(copy, maxAgeSeconds) ? copy : null
+      })
+    },
+    write(owner, copies) {
+      const entries = copies
+        .filter(({ ttlMs }) => ttlMs > 0)
+        .map(copy => ({ name: entryNameOf(owner, copy.name), bytes: encodeStoredVector(copy), ttlMs: copy.ttlMs }))
+      return store.writeEntries(entries).catch(() => false)
+    },
+  }
+}
+
+function entryNameOf(owner: Owner, name: string): string {
+  return vectorEntryName(owner.project_id, owner.cache_generation, name)
+}
+
+function isFresh({ createdAtMs }: StoredVector, maxAgeSeconds: number | null): boolean {
+  return maxAgeSeconds === null || Date.now() - createdAtMs < (maxAgeSeconds + 1) * 1000
+}
 
 /** Vectors per call: enough for few round trips, and few enough that no other call waits long. */
 const VECTORS_A_CALL = 128

@@ -1,4 +1,5 @@
 /** Runs tests on each backend there is: embedded always, real where DATABASE_URL and REDIS_URL are set. */
+
 import { randomBytes } from 'node:crypto'
 import { afterAll, describe, inject } from 'vitest'
 import type { Database } from '../../src/postgres/database.ts'
@@ -7,11 +8,10 @@ import { openRealDatabase } from '../../src/postgres/real.ts'
 import { connectRedis } from '../../src/redis/connect-redis.ts'
 import { openProcessBus, type ProcessBus } from '../../src/redis/process-bus.ts'
 import { openRedisStore } from '../../src/redis/redis-store.ts'
-import { createEntryTags } from '../../src/stores/entry-tags.ts'
 import type { FastStore } from '../../src/stores/fast-store.ts'
 import { guardStore } from '../../src/stores/guarded-store.ts'
 import { createInProcessStore } from '../../src/stores/in-process-store.ts'
-import { type TaggedEntries, tagEntries } from '../../src/stores/tagged-store.ts'
+import { createEntryTags, type TaggedEntries, tagEntries } from '../../src/stores/tagged-store.ts'
 import { emptyDatabase } from './empty-database.ts'
 import { takeEmbedded } from './take-embedded.ts'
 

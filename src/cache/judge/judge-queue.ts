@@ -9,7 +9,7 @@ import { describeCause } from '../../telemetry/describe-cause.ts'
 import type { Log } from '../../telemetry/log.ts'
 import { takeAskedText } from '../asked-text.ts'
 import type { CacheQuery } from '../cache-query.ts'
-import type { SemanticMatch } from '../match.ts'
+import type { SemanticMatch } from '../entry.ts'
 import { MAX_JUDGED_CHARS } from './judge-prompt.ts'
 
 export interface JudgeQueue {

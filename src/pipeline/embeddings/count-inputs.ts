@@ -1,9 +1,9 @@
 /** Counts the tokens of single inputs in a worker: only when needed, and at most once each. */
-
+import { refuse } from '../../errors.ts'
 import type { YieldTurn } from '../../event-loop/yield.ts'
 import { countTextsAside } from '../../tokens/count-aside.ts'
 import { estimateTextTokens } from '../../tokens/estimate-text.ts'
-import type { Input } from '../../vector-cache/vector-name.ts'
+import type { Input } from '../../vector-cache/pack-vector.ts'
 
 /** More characters than OpenAI's largest request holds. Text beyond them is estimated. */
 const EXACT_CHARS = 2_000_000
@@ -71,4 +71,34 @@ function* inLots(texts: readonly string[]): Generator<string[]> {
     chars += text.length
   }
   if (batch.length > 0) yield batch
+}
+
+const MOST_INPUT_TOKENS = 8_192
+const MOST_REQUEST_TOKENS = 300_000
+
+/** OpenAI's models, with or without the vendor's prefix. Other vendors have other limits and tokenizers, and check them themselves. */
+const OPENAI_MODELS = /^(?:openai\/)?text-embedding-/
+
+/**
+ * Throws OpenAI's 400 when one of its models would get an input that is too long, or too many tokens in total. `inputs` are the inputs to
+ * be sent; `knownTokens` is the sum over the request's other inputs.
+ */
+export async function checkTokenLimits(
+  model: string,
+  inputs: readonly Input[],
+  knownTokens: number,
+  counter: InputCounter,
+): Promise<void> {
+  if (!OPENAI_MODELS.test(model)) return
+  const most = inputs.map(counter.most)
+  const counts = await counter.count(inputs.filter((_, at) => (most[at] ?? 0) > MOST_INPUT_TOKENS))
+  const tooLong = counts.find(tokens => tokens > MOST_INPUT_TOKENS)
+  if (tooLong !== undefined) throw refuse('inputTooLong', { tokens: tooLong, most: MOST_INPUT_TOKENS })
+  if (sum(most) + knownTokens <= MOST_REQUEST_TOKENS) return
+  const total = sum(await counter.count(inputs)) + knownTokens
+  if (total > MOST_REQUEST_TOKENS) throw refuse('inputsTooLong', { tokens: total, most: MOST_REQUEST_TOKENS })
+}
+
+function sum(counts: readonly number[]): number {
+  return counts.reduce((total, count) => total + count, 0)
 }

@@ -1,8 +1,155 @@
-/** Asks a provider for vectors that are neither cached nor in flight: in concurrent batches, each yielded as soon as it arrives. */
+/** Asks a provider for vectors that are neither cached nor in flight: in batches of a size that it accepts, several at once. */
+import { NO_USAGE, readUsage, type TokenUsage } from '../../catalogue/cost.ts'
 import type { ErrorResponse } from '../../coalescing/shared-call.ts'
-import type { EmbeddingsJob, NamedInput } from './embeddings-job.ts'
-import { type Batch, type FetchedBatch, fetchBatch } from './fetch-batch.ts'
-import { planBatches } from './plan-batches.ts'
+import { Job, offLoop } from '../../event-loop/off-loop.ts'
+import type { YieldTurn } from '../../event-loop/yield.ts'
+import { broken } from '../../providers/call-upstream.ts'
+import { type AnswerBytes, readBytes } from '../../providers/read-bytes.ts'
+import type { Input } from '../../vector-cache/pack-vector.ts'
+import type { CompletionQuery } from '../query.ts'
+import { readAll } from '../read-answer.ts'
+import type { RoutedContext, Stages } from '../request-context.ts'
+import { missHeaders } from '../response-headers.ts'
+import type { InputCounter } from './count-inputs.ts'
+import { type EmbeddingsAnswer, readEmbeddingsAnswer } from './read-answer.ts'
+import type { FetchedVector } from './vector-calls.ts'
+
+/** One input, and the name its vector is cached under. */
+export interface NamedInput {
+  name: string
+  input: Input
+}
+
+export interface EmbeddingsJob {
+  context: RoutedContext<CompletionQuery>
+  /** In the request's order; repeated inputs repeat here. */
+  inputs: readonly NamedInput[]
+  counter: InputCounter
+  yieldTurn: YieldTurn
+  stages: Stages
+}
+
+/** Most inputs per request for vendors that take fewer than OpenAI's 2,048: the limits of the Gemini API and of Cohere. */
+const MOST_INPUTS: readonly { models: RegExp; inputs: number }[] = [
+  { models: /^(?:google|~google)\/|^gemini-embedding/i, inputs: 100 },
+  { models: /^cohere\/|^embed-(?:v\d|english|multilingual)/i, inputs: 96 },
+]
+const MOST_INPUTS_ELSEWHERE = 2_048
+
+/** Keeps the order; makes as few batches as possible, of sizes as even as possible. */
+export function planBatches<T>(inputs: readonly T[], model: string): T[][] {
+  const most = MOST_INPUTS.find(({ models }) => models.test(model))?.inputs ?? MOST_INPUTS_ELSEWHERE
+  const count = Math.ceil(inputs.length / most)
+  const size = Math.ceil(inputs.length / Math.max(1, count))
+  return Array.from({ length: count }, (_, at) => inputs.slice(at * size, (at + 1) * size))
+}
+
+/**
+ * Returns whole numbers in proportion to `counts` that add up to `total`. If our own counts add up to it, they are returned unchanged.
+ * Tokens left over from rounding down go to the largest remainders.
+ */
+export function shareTokens(total: number, counts: readonly number[]): number[] {
+  const sum = counts.reduce((all, count) => all + count, 0)
+  if (sum === total) return [...counts]
+  const exact = counts.map(count => (sum === 0 ? total / counts.length : (count * total) / sum))
+  const shares = exact.map(Math.floor)
+  const left = total - shares.reduce((all, share) => all + share, 0)
+  const byRemainder = exact.map((share, at) => ({ at, remainder: share - Math.floor(share) }))
+  byRemainder.sort((a, b) => b.remainder - a.remainder)
+  for (const { at } of byRemainder.slice(0, left)) shares[at] = (shares[at] ?? 0) + 1
+  return shares
+}
+
+export interface Batch {
+  inputs: readonly NamedInput[]
+  /** True when the batch is all of the request's inputs, in order: the body can be forwarded as it came. */
+  isVerbatim: boolean
+}
+
+export interface FetchedBatch {
+  /** By the input's name. */
+  vectors: ReadonlyMap<string, FetchedVector>
+  usage: TokenUsage
+  /** The upstream's headers, ready to be passed on. */
+  headers: Record<string, string>
+  answer: EmbeddingsAnswer
+  /** The response as it came. It answers the whole request when `isVerbatim`. */
+  bytes: Uint8Array
+  isVerbatim: boolean
+}
+
+export interface EmbeddingsToRead {
+  parts: readonly Uint8Array[]
+  inputs: number
+}
+
+export interface ReadEmbeddings {
+  bytes: Uint8Array
+  answer: EmbeddingsAnswer | null
+}
+
+const READ = new Job<EmbeddingsToRead, ReadEmbeddings>(new URL('./read-vectors-job.ts', import.meta.url))
+
+/** Numbers of up to 8,192 dimensions in up to 24 characters; more is not held in memory. */
+const MOST_BYTES_AN_INPUT = 196_608
+const MOST_BYTES_BESIDE = 1_048_576
+
+/** Returns the upstream's own error, ready to be passed on. Throws a ProxyError when the upstream cannot be reached or understood. */
+export async function fetchBatch(
+  { context, counter }: EmbeddingsJob,
+  { inputs, isVerbatim }: Batch,
+  signal: AbortSignal,
+): Promise<FetchedBatch | { refusal: ErrorResponse }> {
+  const { request, query, provider, accounting } = context
+  const countEach = () => counter.count(inputs.map(({ input }) => input))
+  accounting.noteAsked()
+  // Tokens are counted while the upstream answers.
+  const counting = inputs.length > 1 ? countEach() : null
+  // The rejection is handled where the count is awaited; this only prevents an unhandled one.
+  counting?.catch(() => {})
+  const sent = { endpoint: query.endpoint, headers: request.headers, stream: false, signal }
+  const upstream = await provider.ask({ ...sent, ...writeBody(context, { inputs, isVerbatim }) })
+  accounting.noteAnswered(upstream.headers)
+  const mostBytes = MOST_BYTES_BESIDE + inputs.length * MOST_BYTES_AN_INPUT
+  const headers = Object.fromEntries(upstream.headers)
+  if (upstream.status !== 200) {
+    const bytes = await readAll(upstream.body, provider.name, mostBytes)
+    return {
+      refusal: { status: upstream.status, headers: { ...headers, ...missHeaders(provider.name, 0) }, body: bytes },
+    }
+  }
+  const { bytes, answer } = await readLong(await readBytes(upstream.body, provider.name, mostBytes), inputs.length)
+  if (!answer) throw broken(provider.name, 'gave an answer that does not hold one vector for each input')
+
+  const usage = readUsage(answer.usage) ?? NO_USAGE
+  const isCounted = usage.promptTokens > 0
+  const counts = counting ? await counting : isCounted ? [usage.promptTokens] : await countEach()
+  const promptTokens = isCounted ? usage.promptTokens : counts.reduce((sum, count) => sum + count, 0)
+  const shares = shareTokens(promptTokens, counts)
+  const answeredAs = answer.model ?? query.model
+  const vectors = new Map<string, FetchedVector>()
+  for (const [at, { name }] of inputs.entries()) {
+    const packed = answer.packed[at]
+    if (packed) vectors.set(name, { packed, promptTokens: shares[at] ?? 0, answeredAs })
+  }
+  return { vectors, usage: { ...usage, promptTokens }, headers, answer, bytes, isVerbatim }
+}
+
+async function readLong(answer: AnswerBytes, inputs: number): Promise<ReadEmbeddings> {
+  if ('gathered' in answer) {
+    const { parts, buffers } = answer.gathered
+    return offLoop.run(READ, { parts, inputs }, { transfer: buffers })
+  }
+  const bytes = answer.whole
+  return { bytes, answer: readEmbeddingsAnswer(new TextDecoder().decode(bytes), inputs) }
+}
+
+/** Sends the client's own body where possible: numbers keep their last digit. */
+function writeBody({ query }: RoutedContext<CompletionQuery>, { inputs, isVerbatim }: Batch) {
+  if (isVerbatim) return { body: query.body, bodyText: query.text }
+  const body = { ...query.body, input: inputs.map(({ input }) => input) }
+  return { body, bodyText: JSON.stringify(body) }
+}
 
 /** Why some vectors are missing: an error that was thrown, or the upstream's own error, ready to be passed on. */
 export type FetchEnd = { failure: unknown } | { refusal: ErrorResponse }

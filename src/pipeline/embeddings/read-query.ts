@@ -1,10 +1,8 @@
 /** Reads an embeddings request into single inputs, within OpenAI's limits on their form. */
-
 import { invalidRequest, refuse } from '../../errors.ts'
 import { takeRelevant } from '../../json/canonical.ts'
-import { hasInexactNumber } from '../../json/inexact-number.ts'
-import type { JsonObject } from '../../json/json-object.ts'
-import type { Input } from '../../vector-cache/vector-name.ts'
+import { hasInexactNumber, type JsonObject } from '../../json/json-object.ts'
+import type { Input } from '../../vector-cache/pack-vector.ts'
 
 /** The encoding in which the client wants a vector's numbers. */
 export type VectorForm = 'float' | 'base64'

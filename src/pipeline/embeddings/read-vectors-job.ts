@@ -2,7 +2,7 @@
 
 import type { JobDone } from '../../event-loop/off-loop.ts'
 import { joinBytes } from '../../formats/sse/split-events.ts'
-import type { EmbeddingsToRead, ReadEmbeddings } from './fetch-batch.ts'
+import type { EmbeddingsToRead, ReadEmbeddings } from './fetch-batches.ts'
 import { readEmbeddingsAnswer } from './read-answer.ts'
 
 export function run({ parts, inputs }: EmbeddingsToRead): JobDone<ReadEmbeddings> {

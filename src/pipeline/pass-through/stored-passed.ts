@@ -1,6 +1,6 @@
 /** Stored responses of operations that are passed on: what may be stored, in which form, and how it is served again. */
 import { isUtf8 } from 'node:buffer'
-import type { Match } from '../../cache/match.ts'
+import type { Match } from '../../cache/entry.ts'
 import { NO_USAGE, type TokenUsage } from '../../catalogue/cost.ts'
 import { parseJsonObject } from '../../json/json-object.ts'
 import { storeResponse } from '../complete-call.ts'

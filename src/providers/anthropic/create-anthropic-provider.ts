@@ -2,7 +2,7 @@
 
 import { callUpstream, type UpstreamLimits } from '../call-upstream.ts'
 import type { ConnectionProbe } from '../connection-probe.ts'
-import { writeRequestHeaders } from '../request-headers.ts'
+import { writeRequestHeaders } from '../forwarded-headers.ts'
 import { unsupportedEndpoint } from '../unsupported-endpoint.ts'
 import type { Provider, UpstreamAnswer, UpstreamRequest } from '../upstream.ts'
 import { translateAnswer } from './answer/translate-answer.ts'

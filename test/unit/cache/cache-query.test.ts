@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
 import { readCacheControl } from '../../../src/cache/cache-control.ts'
-import { createCacheQuery } from '../../../src/cache/cache-query.ts'
-import type { RequestIdentity } from '../../../src/cache/exact-key.ts'
+import { createCacheQuery, type RequestIdentity } from '../../../src/cache/cache-query.ts'
 import type { Account } from '../../../src/postgres/admit.ts'
 
 const REQUEST_HASH = 'ab'.repeat(32)

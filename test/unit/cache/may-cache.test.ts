@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type CacheMode, mayCache } from '../../../src/cache/may-cache.ts'
+import { type CacheMode, mayCache } from '../../../src/cache/cache-control.ts'
 
 test.each<[object, CacheMode, boolean]>([
   [{}, 'all', true],

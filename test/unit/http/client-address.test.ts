@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { addressPrefix, readClientAddress } from '../../../src/http/client.ts'
+import { addressPrefix, readClientAddress } from '../../../src/http/incoming.ts'
 
 test.each([
   ['no proxy is trusted', '192.0.2.9', '203.0.113.7', 0, '192.0.2.9'],

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { parseRequest } from '../../../src/pipeline/parse-request.ts'
-import { createParsedBodies } from '../../../src/pipeline/parsed-bodies.ts'
+import { createParsedBodies } from '../../../src/pipeline/read-request.ts'
 
 const bodyOf = (content: string) => JSON.stringify({ model: 'm', messages: [{ role: 'user', content }] })
 const TEXT = bodyOf('Hello')

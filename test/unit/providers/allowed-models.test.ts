@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { isAllowed, refuseUnallowed } from '../../../src/providers/allowed-models.ts'
+import { isAllowed, refuseUnallowed } from '../../../src/providers/model-router.ts'
 
 test.each([
   [null, 'anything', true],

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
-import { forwardedHeaders, returnedHeaders } from '../../../src/providers/forwarded-headers.ts'
+import { forwardedHeaders, returnedHeaders, writeRequestHeaders } from '../../../src/providers/forwarded-headers.ts'
 import { askForUsage } from '../../../src/providers/openai-compatible.ts'
-import { writeRequestHeaders } from '../../../src/providers/request-headers.ts'
 
 const everything = new Headers({
   authorization: 'Bearer lgw_proj_x',

@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest'
-import { createOperatorKeyGuard } from '../../../src/providers/operator-key.ts'
+import { createOperatorKeyGuard } from '../../../src/providers/reach-providers.ts'
 import type { Provider, UpstreamRequest } from '../../../src/providers/upstream.ts'
 
 const request = { endpoint: 'chat' } as UpstreamRequest

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest'
-import { createEntryTags } from '../../../src/stores/entry-tags.ts'
 import type { FastStore } from '../../../src/stores/fast-store.ts'
 import { createInProcessStore } from '../../../src/stores/in-process-store.ts'
-import { tagEntries } from '../../../src/stores/tagged-store.ts'
+import { createEntryTags, tagEntries } from '../../../src/stores/tagged-store.ts'
 
 const OLD = Buffer.alloc(32, 1)
 const NEW = Buffer.alloc(32, 2)

@@ -3,7 +3,7 @@ import { readConfig } from '../../../src/config.ts'
 import { createApiEmbedder } from '../../../src/embedders/api.ts'
 import { createBuiltinEmbedder } from '../../../src/embedders/builtin.ts'
 import { nameEmbedderVectors } from '../../../src/vector-cache/embedder-space.ts'
-import { createVectorNames } from '../../../src/vector-cache/vector-name.ts'
+import { createVectorNames } from '../../../src/vector-cache/pack-vector.ts'
 
 const config = readConfig({ AGGREGATOR_NAME: 'hub', AGGREGATOR_BASE_URL: 'https://hub.example/v1' })
 const directProvidersOf = (model: string) => (model === 'text-embedding-3-small' ? ['openai'] : [])

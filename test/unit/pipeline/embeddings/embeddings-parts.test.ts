@@ -1,16 +1,18 @@
 import { describe, expect, test } from 'vitest'
 import { createYieldTurn } from '../../../../src/event-loop/yield.ts'
-import { createInputCounter } from '../../../../src/pipeline/embeddings/count-inputs.ts'
-import { planBatches } from '../../../../src/pipeline/embeddings/plan-batches.ts'
+import { checkTokenLimits, createInputCounter } from '../../../../src/pipeline/embeddings/count-inputs.ts'
+import { planBatches, shareTokens } from '../../../../src/pipeline/embeddings/fetch-batches.ts'
 import { readEmbeddingsAnswer } from '../../../../src/pipeline/embeddings/read-answer.ts'
 import { readEmbeddingsQuery } from '../../../../src/pipeline/embeddings/read-query.ts'
-import { shareTokens } from '../../../../src/pipeline/embeddings/share-tokens.ts'
-import { checkTokenLimits } from '../../../../src/pipeline/embeddings/token-limits.ts'
 import { VectorCalls } from '../../../../src/pipeline/embeddings/vector-calls.ts'
 import { writeEmbeddingsAnswer } from '../../../../src/pipeline/embeddings/write-answer.ts'
-import { packVector, unpackNumbers } from '../../../../src/vector-cache/pack-vector.ts'
-import { decodeStoredVector, encodeStoredVector } from '../../../../src/vector-cache/stored-vector.ts'
-import { createVectorNames, type VectorSpace } from '../../../../src/vector-cache/vector-name.ts'
+import {
+  createVectorNames,
+  packVector,
+  unpackNumbers,
+  type VectorSpace,
+} from '../../../../src/vector-cache/pack-vector.ts'
+import { decodeStoredVector, encodeStoredVector } from '../../../../src/vector-cache/vector-store.ts'
 
 const model = 'openai/text-embedding-3-small'
 
