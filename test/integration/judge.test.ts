@@ -35,7 +35,7 @@ describeBackends('the judge', backend => {
       ['semantic_policy', 'judged'],
       ['semantic_judge', 'inline'],
       ['semantic_judge_model', JUDGE],
-      ['semantic_judge_floor', '0.5'],
+      ['semantic_judge_floor', '0.3'],
       // Tests share their processors.
       ['semantic_judge_timeout_ms', '5000'],
     ] as const) {
