@@ -1,0 +1,64 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { describeBackends } from '../harness/backends.ts'
+import { ask } from '../harness/client.ts'
+import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { type Standin, startStandin } from '../standin/server.ts'
+
+/** Vectors of one topic have a cosine of .97, others of .2: an embedder that knows the topic, and nothing finer. */
+function vectorOf(text: string): number[] {
+  const topic = /everest/i.test(text) ? 0 : /phone/i.test(text) ? 1 : /remote work/i.test(text) ? 2 : 3
+  const own = 8 + (Bun.hash.crc32(text) % 500)
+  const values = new Array<number>(512).fill(0)
+  values[5] = Math.sqrt(0.2)
+  values[topic] = Math.sqrt(0.77)
+  values[own] = Math.sqrt(0.03)
+  return values
+}
+
+describeBackends('an embedder of meaning', backend => {
+  let embeddings: ReturnType<typeof Bun.serve>
+  let upstream: Standin
+  let proxy: TestProxy
+  let key: string
+
+  beforeAll(async () => {
+    embeddings = Bun.serve({
+      port: 0,
+      hostname: '127.0.0.1',
+      async fetch(request) {
+        const { input, model } = (await request.json()) as { input: string | string[]; model: string }
+        const data = [input].flat().map((text, index) => ({ object: 'embedding', index, embedding: vectorOf(text) }))
+        return Response.json({ object: 'list', model, data, usage: { prompt_tokens: 1, total_tokens: 1 } })
+      },
+    })
+    upstream = await startStandin({ flavour: 'aggregator' })
+    proxy = await startProxy({
+      stores: await backend.open(),
+      environment: {
+        AGGREGATOR_BASE_URL: upstream.baseUrl,
+        AGGREGATOR_API_KEY: 'vendor-key',
+        EMBEDDINGS_BASE_URL: `http://127.0.0.1:${embeddings.port}/v1`,
+        EMBEDDINGS_API_KEY: 'embeddings-key',
+      },
+    })
+    key = await proxy.createKey({ type: 'project' })
+  })
+  afterAll(() => Promise.all([proxy.stop(), upstream.stop(), embeddings.stop()]))
+
+  test.each([
+    ['How tall is Mount Everest?', 'What is the height of Mount Everest?', 'verified'],
+    ['How do I cancel my phone contract at home?', 'How can I terminate my phone contract at home?', 'verified'],
+    ['What are the advantages of remote work?', 'What are the benefits of remote work?', 'verified'],
+    ['How do I lock my phone screen?', 'How do I unlock my phone screen?', 'unverified:opposite'],
+    ['How do I use a phone with gloves?', 'How do I use a phone without gloves?', 'unverified:turn'],
+    ['Is Mount Everest taller than Mount Kenya?', 'Is Mount Kenya taller than Mount Everest?', 'unverified:order'],
+    ['How do I bake bread at home?', 'What is the height of Mount Everest in metres?', 'below-threshold'],
+  ])('%j, then %j: %s', async (stored, asked, reason) => {
+    const headers = { 'x-proxy-cache-namespace': stored }
+    await ask(proxy, key, stored, headers)
+    await proxy.settle()
+    const answer = await ask(proxy, key, asked, headers)
+    expect(answer.headers.get('x-proxy-cache-reason')).toBe(reason)
+    if (reason === 'verified') expect(answer.headers.get('x-proxy-cache-similarity')).toBe('0.9700')
+  })
+})
