@@ -9,6 +9,7 @@ import { RESPONSE_FIELDS } from '../src/formats/responses/response-fields.ts'
 import { FIELD_RULES } from '../src/providers/anthropic/field-rules.ts'
 import { GROQ_PASSES, OPERATIONS } from '../src/providers/operations.ts'
 import { SANDBOX_PASSES } from '../src/providers/sandbox/passed.ts'
+import { listProblems } from './list-problems.ts'
 
 /** Path from the root to text. */
 export const PAGES: Readonly<Record<string, () => string>> = {
@@ -33,6 +34,12 @@ function writeErrors(): string {
     '`x-should-retry: false` keeps OpenAI’s clients from trying again by themselves: trying again soon would not help, or the first attempt may still cost money.',
     '## What the admin API and the dashboard add',
     writeErrorTable(ADMIN_ERRORS),
+    '## What an `invalid_request_error` says',
+    'A 400 about a field names it in `param`. These are its messages; a few more are put together from a schema or a table, such as those of [request fields](request-fields.md).',
+    ...listProblems().flatMap(({ subject, problems }) => [
+      `### ${subject}`,
+      problems.map(problem => `- ${asCode(problem)}`).join('\n'),
+    ]),
   ])
 }
 
