@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { formatOf } from '../../src/formats/format-of.ts'
 import { createSseParser } from '../../src/formats/sse/sse.ts'
-import { isJsonObject, type JsonObject, parseJsonObject } from '../../src/json/json-object.ts'
+import { isJsonObject, type JsonObject, parseJsonObject } from '../../src/json/canonical.ts'
 import type { Endpoint } from '../../src/providers/upstream.ts'
 
 export interface Answer {

@@ -2,7 +2,7 @@
 
 import type { OidcConfig } from '../config.ts'
 import { addressPrefix } from '../http/incoming.ts'
-import { urlOf } from '../http/request-address.ts'
+import { urlOf } from '../http/paths.ts'
 import { countLoginAttempt, logInByIdentity } from '../postgres/admin/callers.ts'
 import { sqlStateOf } from '../postgres/database.ts'
 import { describeCause } from '../telemetry/describe-cause.ts'

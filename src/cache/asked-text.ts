@@ -2,7 +2,7 @@
 import { LRUCache } from 'lru-cache'
 import { takeContent } from '../formats/chat/take-content.ts'
 import { takeResponsesText } from '../formats/responses/plan-responses.ts'
-import { isJsonObject, type JsonObject } from '../json/json-object.ts'
+import { isJsonObject, type JsonObject } from '../json/canonical.ts'
 import { type ContextKind, contextKindOf } from '../text/context-kind.ts'
 import { type PromptReading, readPrompt } from '../text/read-prompt.ts'
 

@@ -1,7 +1,6 @@
 /** What a request asks the cache: its hash and, if it may be matched semantically, its text. */
 
-import { canonicalizeBody, sha256 } from '../json/canonical.ts'
-import type { JsonObject } from '../json/json-object.ts'
+import { canonicalizeBody, type JsonObject, sha256 } from '../json/canonical.ts'
 import type { Account } from '../postgres/admit.ts'
 import { callName, entryName } from '../stores/fast-store.ts'
 import type { PromptReading } from '../text/read-prompt.ts'

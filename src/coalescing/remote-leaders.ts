@@ -1,5 +1,5 @@
 /** The follower's side across processes: finds the leader's process, and hands its messages to the call that follows it. */
-import { whenAborted } from '../event-loop/when-aborted.ts'
+import { whenAborted } from '../event-loop/time-limit.ts'
 import type { Lease, ProcessBus } from '../redis/process-bus.ts'
 import { encodeMessage, KINDS, type Message } from './messages.ts'
 import { RemoteLeader } from './remote-leader.ts'

@@ -1,7 +1,7 @@
 /** The dashboard: its pages, and the admin API that the pages and OpenAI's clients call. */
 import { Elysia } from 'elysia'
 import { type AdminSetup, createAdmin } from '../admin/admin.ts'
-import { hasReadableAddress } from '../http/request-address.ts'
+import { hasReadableAddress } from '../http/paths.ts'
 import { createAssets } from './assets.ts'
 import { createPagesController } from './pages-controller.ts'
 

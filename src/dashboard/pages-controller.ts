@@ -1,8 +1,8 @@
 /** Serves the pages: one document for every path under /dashboard, and the files it loads. */
 
 import { Elysia } from 'elysia'
+import { urlOf } from '../http/paths.ts'
 import { leaveBody } from '../http/read-body.ts'
-import { urlOf } from '../http/request-address.ts'
 import type { FindAsset, ServedAsset } from './assets.ts'
 
 const PREFIX = '/dashboard'

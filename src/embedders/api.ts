@@ -1,8 +1,8 @@
 /** Embeds through any OpenAI-compatible embeddings endpoint. */
 
-import { readUsage } from '../catalogue/cost.ts'
+import { readUsage } from '../catalogue/catalogue.ts'
 import type { EmbedderConfig } from '../config.ts'
-import { isJsonObject } from '../json/json-object.ts'
+import { isJsonObject } from '../json/canonical.ts'
 import type { EmbeddedText, PaidEmbedder } from './embedder.ts'
 
 type ApiConfig = Extract<EmbedderConfig, { kind: 'api' }>

@@ -1,8 +1,8 @@
 /** What the pipeline needs to know about an operation's responses: how they stream, when they are complete, what usage they report. */
 
-import type { TokenUsage } from '../catalogue/cost.ts'
+import type { TokenUsage } from '../catalogue/catalogue.ts'
 import type { ProxyError } from '../errors.ts'
-import type { JsonObject } from '../json/json-object.ts'
+import type { JsonObject } from '../json/canonical.ts'
 import type { Completeness } from './chat/completeness.ts'
 
 export interface AssembledStream {

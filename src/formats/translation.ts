@@ -1,7 +1,7 @@
 /** Translates requests and responses of the other two APIs to and from chat completions. */
 
 import type { ProxyError } from '../errors.ts'
-import type { JsonObject } from '../json/json-object.ts'
+import type { JsonObject } from '../json/canonical.ts'
 import { countPromptTokens, estimatePromptTokens } from '../tokens/count-tokens.ts'
 import { dropHostedTools } from './hosted-tools.ts'
 import type { MessageContext } from './messages/growing-message.ts'

@@ -4,7 +4,7 @@ import { copyInTurns } from '../event-loop/copy-in-turns.ts'
 import { LONGEST_WHOLE_BYTES } from '../event-loop/in-pieces.ts'
 import { LONGEST_ON_LOOP } from '../event-loop/off-loop.ts'
 import { createTimeLimit } from '../event-loop/time-limit.ts'
-import { decodeUtf8, parseJsonObject } from '../json/json-object.ts'
+import { decodeUtf8, parseJsonObject } from '../json/canonical.ts'
 import { readForm, withValue } from '../multipart/read-form.ts'
 import type { RequestBody } from '../pipeline/request.ts'
 

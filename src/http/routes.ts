@@ -1,4 +1,5 @@
 /** The HTTP server: its paths, which of them the pipeline answers, and nothing that is not HTTP. */
+
 import { type AnyElysia, Elysia } from 'elysia'
 import type { Config } from '../config.ts'
 import { refuse } from '../errors.ts'
@@ -8,9 +9,8 @@ import type { Refusals } from '../telemetry/refusals.ts'
 import { type AnswerOptions, createAnswer } from './answer.ts'
 import { createFreeAnswers, type FreeAnswersOptions } from './free-answers.ts'
 import { createEntrance, type Incoming } from './incoming.ts'
-import { methodOf, methodsOf, notFound, readPath, TARGETS } from './paths.ts'
+import { hasReadableAddress, methodOf, methodsOf, notFound, readPath, TARGETS, urlOf } from './paths.ts'
 import { leaveBody } from './read-body.ts'
-import { hasReadableAddress, urlOf } from './request-address.ts'
 import { createCors, respond } from './respond.ts'
 
 /** `read-body.ts` reads bodies, after the request is admitted. */

@@ -1,5 +1,104 @@
-/** Writes the parts of a request's body that count in one canonical form, so that equal requests have equal text. */
-import type { JsonObject } from './json-object.ts'
+/** JSON: read strictly (valid UTF-8, an object, no key twice), and written in one canonical form, so that equal requests have equal text. */
+import { invalidRequest } from '../errors.ts'
+
+export type JsonObject = Record<string, unknown>
+
+export function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** The object's own field; undefined for `constructor` and the like, unless the object itself has them. */
+export function readField(object: JsonObject, key: string): unknown {
+  return Object.hasOwn(object, key) ? object[key] : undefined
+}
+
+/** Sets the object's own field, also for `__proto__`, where an assignment would set the prototype. */
+export function writeField(object: JsonObject, key: string, value: unknown): void {
+  if (key !== '__proto__') object[key] = value
+  else Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true })
+}
+
+/** Parses a JSON object; undefined for anything else, including invalid JSON. */
+export function parseJsonObject(text: string): JsonObject | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return isJsonObject(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+const strictUtf8 = new TextDecoder('utf-8', { fatal: true })
+
+/** Throws a 400 when the bytes are not UTF-8. */
+export function decodeUtf8(bytes: Uint8Array): string {
+  try {
+    return strictUtf8.decode(bytes)
+  } catch {
+    throw invalidRequest('The body of your request must be UTF-8 text.')
+  }
+}
+
+/** Whether `value`, parsed from `text`, has fewer members than the text. Linear. */
+export function hasDuplicateKeys(text: string, value: unknown): boolean {
+  return countColons(text) !== countMembers(value)
+}
+
+/** Counts colons outside of strings: one for each member. */
+function countColons(text: string): number {
+  let colons = 0
+  let colon = text.indexOf(':')
+  for (let at = 0; colon >= 0; ) {
+    const quote = text.indexOf('"', at)
+    const end = quote < 0 ? text.length : quote
+    for (; colon >= 0 && colon < end; colon = text.indexOf(':', colon + 1)) colons++
+    if (quote < 0) return colons
+    at = findStringEnd(text, quote + 1)
+    if (colon >= 0 && colon < at) colon = text.indexOf(':', at)
+  }
+  return colons
+}
+
+/** Position after the closing quote of the string that begins at `start`. */
+function findStringEnd(text: string, start: number): number {
+  for (let quote = text.indexOf('"', start); quote >= 0; quote = text.indexOf('"', quote + 1)) {
+    let backslashes = 0
+    while (text[quote - 1 - backslashes] === '\\') backslashes++
+    if (backslashes % 2 === 0) return quote + 1
+  }
+  return text.length
+}
+
+function countMembers(value: unknown): number {
+  const waiting = [value]
+  let members = 0
+  while (waiting.length > 0) {
+    const next = waiting.pop()
+    if (typeof next !== 'object' || next === null) continue
+    if (Array.isArray(next)) {
+      for (const item of next) if (typeof item === 'object') waiting.push(item)
+      continue
+    }
+    // A parsed object has own members only.
+    for (const key in next) {
+      members++
+      const member = (next as JsonObject)[key]
+      if (typeof member === 'object') waiting.push(member)
+    }
+  }
+  return members
+}
+
+/**
+ * Sixteen digits or more, or an exponent of three digits, which may exceed a double. It may also match inside a string, which is harmless
+ * for its callers.
+ */
+const INEXACT_NUMBER = /[[:,]\s*-?\d(?:[\d.eE+-]{15,}|[\d.]*[eE][+-]?\d{3})/
+
+/** Whether parsing this JSON text and writing it again could change a number. */
+export function hasInexactNumber(jsonText: string): boolean {
+  return INEXACT_NUMBER.test(jsonText)
+}
 
 /**
  * Fields that cannot change the response: delivery and the vendor's bookkeeping. A deny-list, never an allow-list, so that a new field

@@ -1,5 +1,5 @@
 /** JSON whose numbers survive parsing and writing, including those that JavaScript cannot hold. */
-import { hasInexactNumber } from './json-object.ts'
+import { hasInexactNumber } from './canonical.ts'
 
 /** ECMAScript's source text access, which TypeScript's library does not declare yet. */
 interface ExactJson {

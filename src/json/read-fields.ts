@@ -1,7 +1,7 @@
 /** Reads request fields that must have a certain type; `param` names the field in the 400. */
 
 import { invalidRequest } from '../errors.ts'
-import { isJsonObject, type JsonObject } from './json-object.ts'
+import { isJsonObject, type JsonObject } from './canonical.ts'
 
 /** The field; undefined when it is absent or null, which OpenAI treats as absent. */
 export function readGiven(object: JsonObject, field: string): unknown {

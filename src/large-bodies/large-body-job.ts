@@ -2,8 +2,14 @@
 import { invalidRequest } from '../errors.ts'
 import type { JobDone } from '../event-loop/off-loop.ts'
 import { findKeptReferences } from '../formats/kept-references.ts'
-import { canonicalizeBody, sha256 } from '../json/canonical.ts'
-import { decodeUtf8, hasDuplicateKeys, hasInexactNumber, parseJsonObject } from '../json/json-object.ts'
+import {
+  canonicalizeBody,
+  decodeUtf8,
+  hasDuplicateKeys,
+  hasInexactNumber,
+  parseJsonObject,
+  sha256,
+} from '../json/canonical.ts'
 import { checkJsonSize, hasTooManyNames, MOST_NAMES, parsedBytes } from './json-size.ts'
 import type { LargeBodyInput, ParsedLargeBody } from './read-large-body.ts'
 

@@ -1,7 +1,7 @@
 /** Bodies too large to be parsed on the event loop: a worker parses them, and returns a result that is cheap to clone. */
 import { Job, LONGEST_ON_LOOP, offLoop } from '../event-loop/off-loop.ts'
 import type { KeptReference } from '../formats/kept-references.ts'
-import type { JsonObject } from '../json/json-object.ts'
+import type { JsonObject } from '../json/canonical.ts'
 import { measureJson } from './json-size.ts'
 
 /** This many fields take the event loop some 5 ms; an item costs an eighth of a field. */

@@ -1,7 +1,7 @@
 /** What a leader does with the upstream's response: stores it, prices it, accounts for it. */
 
 import type { CacheEntry } from '../cache/entry.ts'
-import { costUsd, NO_USAGE, type TokenUsage } from '../catalogue/cost.ts'
+import { costUsd, NO_USAGE, type TokenUsage } from '../catalogue/catalogue.ts'
 import type { UpstreamAnswer } from '../providers/upstream.ts'
 import type { CompletionQuery } from './query.ts'
 import { readAll } from './read-answer.ts'

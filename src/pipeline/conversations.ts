@@ -16,7 +16,7 @@ import {
 import { responsesFormat } from '../formats/responses/responses-format.ts'
 import { beforeLastEvent } from '../formats/sse/split-events.ts'
 import { readTypedEvent } from '../formats/sse/sse.ts'
-import { isJsonObject } from '../json/json-object.ts'
+import { isJsonObject } from '../json/canonical.ts'
 import type { LargeBodyReader } from '../large-bodies/read-large-body.ts'
 import type { Account } from '../postgres/admit.ts'
 import type { Database } from '../postgres/database.ts'

@@ -1,10 +1,9 @@
 /** Follows another request's shared call: the same response, live or whole, at no cost. */
 import { cacheIdOf, type Match } from '../cache/entry.ts'
-import { NO_USAGE } from '../catalogue/cost.ts'
-import type { CallFailure, Settlement, SharedCall } from '../coalescing/shared-call.ts'
-import type { Joined } from '../coalescing/shared-calls.ts'
+import { NO_USAGE } from '../catalogue/catalogue.ts'
+import type { CallFailure, Joined, Settlement, SharedCall } from '../coalescing/shared-call.ts'
 import { ClientGone, ProxyError } from '../errors.ts'
-import { whenAborted } from '../event-loop/when-aborted.ts'
+import { whenAborted } from '../event-loop/time-limit.ts'
 import { estimatePromptTokens } from '../tokens/count-tokens.ts'
 import type { CompletionQuery } from './query.ts'
 import { type StreamEnd, streamEvents, streamOptions } from './relay-stream.ts'

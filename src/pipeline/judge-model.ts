@@ -1,12 +1,12 @@
 /**
  * Asks a model for the cache's judge, along the same routes as the project's requests. A slow or failing model is skipped for a while.
  */
+
 import { LRUCache } from 'lru-cache'
 import type { PrepareModelCall } from '../cache/judge/model-call.ts'
-import type { Catalogue } from '../catalogue/catalogue.ts'
-import { costUsd, NO_USAGE, readUsage } from '../catalogue/cost.ts'
+import { type Catalogue, costUsd, NO_USAGE, readUsage } from '../catalogue/catalogue.ts'
 import { ProxyError } from '../errors.ts'
-import { isJsonObject, type JsonObject, parseJsonObject } from '../json/json-object.ts'
+import { isJsonObject, type JsonObject, parseJsonObject } from '../json/canonical.ts'
 import { broken } from '../providers/call-upstream.ts'
 import { type Breaker, createBreaker } from '../providers/circuits.ts'
 import type { ModelRouter } from '../providers/model-router.ts'

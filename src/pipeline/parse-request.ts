@@ -5,8 +5,14 @@ import { invalidRequest } from '../errors.ts'
 import { findKeptReferences } from '../formats/kept-references.ts'
 import { planMessages } from '../formats/messages/plan-messages.ts'
 import { planResponses } from '../formats/responses/plan-responses.ts'
-import { canonicalizeBody } from '../json/canonical.ts'
-import { decodeUtf8, hasDuplicateKeys, hasInexactNumber, isJsonObject, type JsonObject } from '../json/json-object.ts'
+import {
+  canonicalizeBody,
+  decodeUtf8,
+  hasDuplicateKeys,
+  hasInexactNumber,
+  isJsonObject,
+  type JsonObject,
+} from '../json/canonical.ts'
 import { isLargeBody, type LargeBody, type LargeBodyReader } from '../large-bodies/read-large-body.ts'
 import type { Endpoint } from '../providers/upstream.ts'
 import { readEmbeddingsQuery } from './embeddings/read-query.ts'

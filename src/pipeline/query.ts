@@ -1,7 +1,7 @@
 /** What a request asks, once its body is read: as far as the proxy relies on it. */
 import type { CacheControl } from '../cache/cache-control.ts'
 import type { KeptReference } from '../formats/kept-references.ts'
-import type { JsonObject } from '../json/json-object.ts'
+import type { JsonObject } from '../json/canonical.ts'
 import type { PassedOperation, RecordedEndpoint } from '../providers/operations.ts'
 import type { Endpoint, PassedBody } from '../providers/upstream.ts'
 import type { EmbeddingsQuery } from './embeddings/read-query.ts'

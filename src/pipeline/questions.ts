@@ -1,8 +1,8 @@
 /** Questions that no model answers: how many tokens a prompt has, what the cache would do with a request, feedback on a semantic hit. */
-import { NO_USAGE } from '../catalogue/cost.ts'
+import { NO_USAGE } from '../catalogue/catalogue.ts'
 import { invalidRequest, refuse } from '../errors.ts'
 import { findKeptReferences } from '../formats/kept-references.ts'
-import { decodeUtf8, type JsonObject } from '../json/json-object.ts'
+import { decodeUtf8, type JsonObject } from '../json/canonical.ts'
 import { isLargeBody } from '../large-bodies/read-large-body.ts'
 import type { Account } from '../postgres/admit.ts'
 import { noteFeedback } from '../postgres/verdicts.ts'

@@ -1,10 +1,10 @@
 /** Reads and judges a provider's response once all of it has arrived. */
 
-import type { TokenUsage } from '../catalogue/cost.ts'
+import type { TokenUsage } from '../catalogue/catalogue.ts'
 import type { GatheredBytes } from '../event-loop/gather-bytes.ts'
 import { Job, offLoop } from '../event-loop/off-loop.ts'
 import { joinBytes } from '../formats/sse/split-events.ts'
-import type { JsonObject } from '../json/json-object.ts'
+import type { JsonObject } from '../json/canonical.ts'
 import { broken } from '../providers/call-upstream.ts'
 import { readBytes } from '../providers/read-bytes.ts'
 import type { Endpoint } from '../providers/upstream.ts'

@@ -1,7 +1,7 @@
 /** Reads a request's body when its turn comes: a small one before the request is admitted, any other after. */
 
 import { LRUCache } from 'lru-cache'
-import { decodeUtf8 } from '../json/json-object.ts'
+import { decodeUtf8 } from '../json/canonical.ts'
 import { isLargeBody } from '../large-bodies/read-large-body.ts'
 import type { Account } from '../postgres/admit.ts'
 import { namesEarlier } from './conversations.ts'

@@ -1,5 +1,5 @@
 /** Leads a streamed call: relays events as they arrive, stores the response if it is complete, and accounts for it either way. */
-import { NO_USAGE, type TokenUsage } from '../catalogue/cost.ts'
+import { NO_USAGE, type TokenUsage } from '../catalogue/catalogue.ts'
 import type { Subscriber } from '../coalescing/shared-call.ts'
 import { ClientGone, ProxyError, refuse } from '../errors.ts'
 import type { AssembledStream } from '../formats/answer-format.ts'

@@ -1,6 +1,5 @@
 /** What is written about a request when it is over: its usage record, and its log line. */
-import type { Catalogue } from '../catalogue/catalogue.ts'
-import { costUsd, NO_USAGE, type TokenUsage } from '../catalogue/cost.ts'
+import { type Catalogue, costUsd, NO_USAGE, type TokenUsage } from '../catalogue/catalogue.ts'
 import type { Account } from '../postgres/admit.ts'
 import type { UsageRecord } from '../postgres/usage-record.ts'
 import { describeCause } from '../telemetry/describe-cause.ts'

@@ -1,6 +1,6 @@
 /** The headers that report what happened and what it cost: our X-Proxy headers, and RFC 9211's Cache-Status. */
 import { ageSeconds, type Match, type MissReason } from '../cache/entry.ts'
-import { formatUsd } from '../catalogue/cost.ts'
+import { formatUsd } from '../catalogue/catalogue.ts'
 
 /** `cost` is null when it is not known. `reason` says why a cache lookup served nothing; absent without a lookup. */
 export function missHeaders(provider: string, cost: number | null, reason?: MissReason): Record<string, string> {

@@ -1,10 +1,10 @@
 /** Serves a stored response: its body unchanged, or replayed as the stream it would have been. */
 import type { Match } from '../cache/entry.ts'
-import { NO_USAGE } from '../catalogue/cost.ts'
+import { NO_USAGE } from '../catalogue/catalogue.ts'
 import { inPieces } from '../event-loop/in-pieces.ts'
 import { Job, LONGEST_ON_LOOP, offLoop } from '../event-loop/off-loop.ts'
 import { formatOf } from '../formats/format-of.ts'
-import { parseJsonObject } from '../json/json-object.ts'
+import { parseJsonObject } from '../json/canonical.ts'
 import type { Endpoint } from '../providers/upstream.ts'
 import type { CompletionQuery } from './query.ts'
 import type { ProxyResponse } from './request.ts'

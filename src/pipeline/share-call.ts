@@ -1,12 +1,10 @@
 /** After an exact miss, a request follows the call in flight for the same request, or leads one of its own. */
-
 import type { CacheControl } from '../cache/cache-control.ts'
 import type { CacheQuery } from '../cache/cache-query.ts'
 import type { Lookup } from '../cache/lookup.ts'
-import type { CallFailure } from '../coalescing/shared-call.ts'
-import { type Joined, startAlone } from '../coalescing/shared-calls.ts'
+import { type CallFailure, type Joined, startAlone } from '../coalescing/shared-call.ts'
 import { ClientGone, ProxyError, refuse } from '../errors.ts'
-import { whenAborted } from '../event-loop/when-aborted.ts'
+import { whenAborted } from '../event-loop/time-limit.ts'
 import { followCall, isFollowedLive } from './follow-call.ts'
 import { checkReferences } from './kept-objects/check-references.ts'
 import { allowsCaching } from './plan-request.ts'

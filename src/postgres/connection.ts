@@ -1,7 +1,7 @@
 /** One connection to a PostgreSQL server. Statements are pipelined: each is sent without waiting for earlier replies. */
 import { AnswerLost } from './database.ts'
 import { type DriverOptions, endDriver, isServerError, openDriver, PREPARED } from './driver.ts'
-import { encodeValue } from './wire-values.ts'
+import { encodeValue } from './statement.ts'
 
 export interface Connection {
   /** Rejects with the server's error, or with AnswerLost. */

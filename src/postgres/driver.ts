@@ -3,7 +3,7 @@ import postgres from 'postgres'
 import { withinTimeLimit } from '../event-loop/time-limit.ts'
 import type { DatabaseAddress, DatabaseHost } from './address.ts'
 import { sqlStateOf } from './database.ts'
-import { wireTypes } from './wire-values.ts'
+import { wireTypes } from './statement.ts'
 
 export interface DriverOptions {
   address: DatabaseAddress

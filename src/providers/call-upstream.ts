@@ -1,7 +1,7 @@
 /** Calls an upstream over HTTP, within bounds of time and of its answer. */
 import { ProxyError } from '../errors.ts'
 import { inPieces, LONGEST_WHOLE_BYTES } from '../event-loop/in-pieces.ts'
-import { createWaitLimit } from '../event-loop/wait-limit.ts'
+import { createWaitLimit } from '../event-loop/time-limit.ts'
 import { createYieldTurn } from '../event-loop/yield.ts'
 import { createEventEnds } from '../formats/sse/split-events.ts'
 import type { ConnectionProbe } from './connection-probe.ts'

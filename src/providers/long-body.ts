@@ -1,7 +1,7 @@
 /** Requests whose body is too long to be rewritten on the event loop. */
 import { copyInTurns } from '../event-loop/copy-in-turns.ts'
 import { type Job, offLoop } from '../event-loop/off-loop.ts'
-import { decodeUtf8 } from '../json/json-object.ts'
+import { decodeUtf8 } from '../json/canonical.ts'
 import type { UpstreamRequest } from './upstream.ts'
 
 export type LongRequest = UpstreamRequest & { bodyBytes: Uint8Array }

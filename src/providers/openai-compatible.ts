@@ -1,6 +1,6 @@
 /** Any upstream that speaks OpenAI's wire format: the aggregator, OpenAI itself, Groq. */
 import { copyInTurns } from '../event-loop/copy-in-turns.ts'
-import { hasInexactNumber } from '../json/json-object.ts'
+import { hasInexactNumber } from '../json/canonical.ts'
 import { callUpstream, type UpstreamLimits } from './call-upstream.ts'
 import type { ConnectionProbe } from './connection-probe.ts'
 import { writeRequestHeaders } from './forwarded-headers.ts'

@@ -1,5 +1,5 @@
 /** Retries a provider that failed before its response began, if a second request does no harm. */
-import { whenAborted } from '../event-loop/when-aborted.ts'
+import { whenAborted } from '../event-loop/time-limit.ts'
 import type { Provider, UpstreamAnswer } from './upstream.ts'
 import { isPassing, UpstreamFailure } from './upstream-failure.ts'
 

@@ -1,6 +1,6 @@
 /** Counts the processes that share this Redis, on all machines: one that is cut off from it grants its share of each limit. */
 import type { RedisConnection } from './connect-redis.ts'
-import { installationPrefix, RedisCommands } from './redis-commands.ts'
+import { installationPrefix, RedisCommands } from './redis-store.ts'
 
 const BEAT_EVERY_MS = 5_000
 /** A process that was not seen for so long is gone. */

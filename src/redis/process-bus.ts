@@ -3,7 +3,7 @@ import { createTimeLimit } from '../event-loop/time-limit.ts'
 import type { GuardedStore } from '../stores/guarded-store.ts'
 import type { TaggedEntries } from '../stores/tagged-store.ts'
 import type { RedisConnection } from './connect-redis.ts'
-import { installationPrefix, RedisCommands } from './redis-commands.ts'
+import { installationPrefix, RedisCommands } from './redis-store.ts'
 
 /** The leader of a call. */
 export interface Lease {

@@ -1,8 +1,126 @@
 /** The fast store on a Redis server or cluster. */
+
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { Cluster, Command } from 'ioredis'
 import type { FastStore, PassBatch, PassVerdict, Window } from '../stores/fast-store.ts'
 import { birthOf, totalOf } from '../stores/window-memory.ts'
 import type { RedisConnection } from './connect-redis.ts'
-import { type Argument, installationPrefix, RedisCommands } from './redis-commands.ts'
+
+/** Digits of the id in a prefix: few, because every name costs memory. */
+const ID_LENGTH = 8
+
+/**
+ * The prefix of every key and channel, so that installations can share a server: staging beside production, or a restored database
+ * beside its original. `id` is what installation_id() returns, so that an operator can find them.
+ */
+export function installationPrefix(id: string): string {
+  return `mp:${id.slice(0, ID_LENGTH)}:`
+}
+
+export type Argument = string | number | Buffer
+type Reply = number | Buffer | null | Reply[]
+
+/** Runs a Lua script in one step. On a cluster, all keys must have one hash tag. */
+export type Script = (keys: readonly string[], args: readonly Argument[]) => Promise<Reply>
+
+/**
+ * Commands of one tick share a pipeline; on a cluster, those for one master. What a node answers for being the wrong one, or for not
+ * knowing a script yet, concerns a single command of the pipeline: that one is sent again by itself, and follows redirections.
+ */
+export class RedisCommands {
+  readonly #connection: RedisConnection
+
+  constructor(connection: RedisConnection) {
+    this.#connection = connection
+  }
+
+  get isCluster(): boolean {
+    return this.#connection instanceof Cluster
+  }
+
+  /** The script in a file of this folder. */
+  script(file: `${string}.lua`): Script {
+    const lua = readFileSync(new URL(file, import.meta.url), 'utf8')
+    const hash = createHash('sha1').update(lua).digest('hex')
+    // With the number of keys, ioredis knows the keys, and so the master that the script belongs to.
+    return async (keys, args) => {
+      const rest = [keys.length, ...keys, ...args]
+      return this.#send('evalsha', [hash, ...rest], () => this.#sendAlone('eval', [lua, ...rest]))
+    }
+  }
+
+  set(key: string, value: Buffer | string, lifetimeMs: number): Promise<unknown> {
+    return this.#send('set', [key, value, 'PX', lifetimeMs])
+  }
+
+  delete(key: string): Promise<unknown> {
+    return this.#send('del', [key])
+  }
+
+  expire(key: string, lifetimeMs: number): Promise<unknown> {
+    return this.#send('pexpire', [key, lifetimeMs])
+  }
+
+  removeMember(key: string, member: string): Promise<unknown> {
+    return this.#send('zrem', [key, member])
+  }
+
+  /** All keys have one hash tag. */
+  async read(keys: readonly string[]): Promise<(Buffer | null)[]> {
+    return (await this.#send('mget', keys)) as (Buffer | null)[]
+  }
+
+  /** Resolves to the number of subscribers. On a cluster only the channel's own shard carries the message. */
+  async publish(channel: string, message: Buffer): Promise<number> {
+    return Number(await this.#send(this.isCluster ? 'spublish' : 'publish', [channel, message]))
+  }
+
+  /** The master that serves the key, by its address; '' where there is only one. */
+  shardOf(key: string): string {
+    return this.#connection instanceof Cluster ? (masterOf(this.#connection, key) ?? '') : ''
+  }
+
+  /** One key on each master, as far as they are known. */
+  keysOnAllMasters(prefix: string): string[] {
+    if (!(this.#connection instanceof Cluster)) return [prefix]
+    const missing = new Set(this.#connection.slots.map(nodes => nodes?.[0]))
+    const keys: string[] = []
+    for (let i = 0; missing.size > 0 && i < SLOTS; i++) {
+      const key = `${prefix}:${i}`
+      if (missing.delete(masterOf(this.#connection, key))) keys.push(key)
+    }
+    return keys
+  }
+
+  close(): void {
+    this.#connection.disconnect()
+  }
+
+  async #send(name: string, args: readonly Argument[], again = () => this.#sendAlone(name, args)): Promise<Reply> {
+    // It has a method for each command, but declares few of those that return bytes.
+    const connection = this.#connection as unknown as Record<string, (...args: readonly Argument[]) => Promise<Reply>>
+    try {
+      return (await connection[`${name}Buffer`]?.(...args)) ?? null
+    } catch (error) {
+      if (error instanceof Error && CONCERNS_ONE.test(error.message)) return again()
+      throw error
+    }
+  }
+
+  #sendAlone(name: string, args: readonly Argument[]): Promise<Reply> {
+    return this.#connection.sendCommand(new Command(name, [...args], { replyEncoding: null })) as Promise<Reply>
+  }
+}
+
+const SLOTS = 16_384
+
+/** The last is ioredis's own: slots moved to another master while their commands were collected. Nothing was sent then. */
+const CONCERNS_ONE = /^(MOVED|ASK|TRYAGAIN|NOSCRIPT) |same slots allocation group/
+
+function masterOf(cluster: Cluster, key: string): string | undefined {
+  return cluster.slots[new Command('get', [key]).getSlot()]?.[0]
+}
 
 const PROBE_NAME = 'probe'
 const PROBE_LIVES_MS = 60_000

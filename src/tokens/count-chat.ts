@@ -1,5 +1,5 @@
 /** Counts the tokens of a chat request's prompt: messages, images, files, tool definitions. */
-import { isJsonObject } from '../json/json-object.ts'
+import { isJsonObject } from '../json/canonical.ts'
 import { asList, jsonText } from './json.ts'
 import type { CountText } from './text-counter.ts'
 

@@ -1,5 +1,5 @@
 /** Counts the tokens of a prompt in items or blocks: Responses and Messages requests. */
-import { isJsonObject } from '../json/json-object.ts'
+import { isJsonObject } from '../json/canonical.ts'
 import { asList, jsonText } from './json.ts'
 import type { CountText } from './text-counter.ts'
 

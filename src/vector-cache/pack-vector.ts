@@ -1,6 +1,5 @@
 /** A vector as the cache has it: its name, and its numbers as bytes. */
-import { canonicalizeBody, sha256 } from '../json/canonical.ts'
-import type { JsonObject } from '../json/json-object.ts'
+import { canonicalizeBody, type JsonObject, sha256 } from '../json/canonical.ts'
 
 /** 32-bit floats if they came as such; else the numbers in the JSON. */
 export type GivenNumbers = Float32Array | readonly number[]

@@ -1,9 +1,9 @@
 /** What answers cost, as their vendors' price pages have it: tiers, long prompts, what was cached and for how long. */
+
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Catalogue, loadCatalogue } from '../../src/catalogue/catalogue.ts'
-import { costUsd } from '../../src/catalogue/cost.ts'
+import { type Catalogue, costUsd, loadCatalogue } from '../../src/catalogue/catalogue.ts'
 import { formatOf } from '../../src/formats/format-of.ts'
-import type { JsonObject } from '../../src/json/json-object.ts'
+import type { JsonObject } from '../../src/json/canonical.ts'
 import { describeEmbedded } from '../harness/backends.ts'
 
 const MILLION = 1_000_000

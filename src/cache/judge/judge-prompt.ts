@@ -1,5 +1,5 @@
 /** The judge's prompt and how its reply is read. Both questions are data in it, never instructions. */
-import { isJsonObject, type JsonObject } from '../../json/json-object.ts'
+import { isJsonObject, type JsonObject } from '../../json/canonical.ts'
 
 export type Verdict = 'same' | 'different'
 

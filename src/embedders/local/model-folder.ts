@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { findFault, findModelFile } from '../../config/model-files.ts'
-import { isJsonObject } from '../../json/json-object.ts'
+import { isJsonObject } from '../../json/canonical.ts'
 
 /** Longer texts get no vector: a question of this length already takes a small model a tenth of a second. */
 const MOST_TOKENS = 256

@@ -1,6 +1,6 @@
 /** Assembles the chunks of a streamed response into the plain response that the upstream would have sent. */
 
-import { isJsonObject, type JsonObject, parseJsonObject, readField } from '../../json/json-object.ts'
+import { isJsonObject, type JsonObject, parseJsonObject, readField } from '../../json/canonical.ts'
 import { type Choice, createChoice, finishChoice, mergeChoice } from './assemble-choice.ts'
 import { type Completeness, type CompletenessOptions, completenessOf, type IncompleteReason } from './completeness.ts'
 import { mergeState } from './merge-delta.ts'

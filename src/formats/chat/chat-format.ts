@@ -1,7 +1,7 @@
 /** Responses of OpenAI's chat and legacy completions. */
 
-import { readUsage } from '../../catalogue/cost.ts'
-import { isJsonObject, type JsonObject } from '../../json/json-object.ts'
+import { readUsage } from '../../catalogue/catalogue.ts'
+import { isJsonObject, type JsonObject } from '../../json/canonical.ts'
 import type { AnswerFormat } from '../answer-format.ts'
 import { createAssembler } from './assemble-chat.ts'
 import { completenessOf, hasToolCalls } from './completeness.ts'

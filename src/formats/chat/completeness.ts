@@ -1,6 +1,6 @@
 /** Says which responses are complete. Only those may be stored, because a stored response is served to other requests. */
 
-import { isJsonObject, type JsonObject, readField } from '../../json/json-object.ts'
+import { isJsonObject, type JsonObject, readField } from '../../json/canonical.ts'
 
 /** Why a response must not be stored. */
 export type IncompleteReason =

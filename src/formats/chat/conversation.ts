@@ -1,6 +1,6 @@
 /** Builds the messages of a chat request from the smaller pieces that other formats divide a conversation into. */
 
-import type { JsonObject } from '../../json/json-object.ts'
+import type { JsonObject } from '../../json/canonical.ts'
 
 /** A chat content part: text, image_url, file, input_audio. */
 export type Part = JsonObject & { type: string }

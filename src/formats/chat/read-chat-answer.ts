@@ -1,7 +1,7 @@
 /** Reads a chat response, streamed or plain, as a series of steps. Translations into other formats are built on these. */
 
 import { type ProxyError, quoteError, refuse } from '../../errors.ts'
-import { isJsonObject, type JsonObject, readField } from '../../json/json-object.ts'
+import { isJsonObject, type JsonObject, readField } from '../../json/canonical.ts'
 import { mergeDelta } from './merge-delta.ts'
 import { readProof, readThought } from './thought.ts'
 

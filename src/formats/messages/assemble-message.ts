@@ -1,7 +1,7 @@
 /** Assembles the events of a Messages stream into the plain message, and says whether a message is complete: only then may it be stored. */
 
+import { isJsonObject, type JsonObject, parseJsonObject, readField } from '../../json/canonical.ts'
 import { parseExactly } from '../../json/exact-json.ts'
-import { isJsonObject, type JsonObject, parseJsonObject, readField } from '../../json/json-object.ts'
 import type { Completeness, IncompleteReason } from '../chat/completeness.ts'
 
 export interface AssembledMessage {

@@ -2,7 +2,7 @@
 
 import type { MessageCreateParams } from '@anthropic-ai/sdk/resources/messages'
 import { invalidRequest, type ProxyError } from '../../errors.ts'
-import type { JsonObject } from '../../json/json-object.ts'
+import type { JsonObject } from '../../json/canonical.ts'
 import { type FieldRule, takeUnruled } from '../field-rule.ts'
 
 /** Fields that clients send, but that the SDK's type of the request does not have. */

@@ -1,7 +1,7 @@
 /** Converts a chat response to the events of a Messages stream, and to the complete message. */
 
 import type { ProxyError } from '../../errors.ts'
-import type { JsonObject } from '../../json/json-object.ts'
+import type { JsonObject } from '../../json/canonical.ts'
 import { asChunk, createAnswerReader } from '../chat/read-chat-answer.ts'
 import type { TypedEvent } from '../sse/sse.ts'
 import { createMessageAssembler } from './assemble-message.ts'

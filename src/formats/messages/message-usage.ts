@@ -1,7 +1,7 @@
 /** Translates token counts between Anthropic and chat: Anthropic counts cached input separately, OpenAI as part of the prompt. */
 
 import type { MessageDeltaUsage, Usage } from '@anthropic-ai/sdk/resources/messages'
-import { isJsonObject, type JsonObject } from '../../json/json-object.ts'
+import { isJsonObject, type JsonObject } from '../../json/canonical.ts'
 
 /** Anthropic counts cached input separately, OpenAI within the prompt. `usage` is a chat response's; null if it had none. */
 export function writeUsage(usage: JsonObject | null): JsonObject {

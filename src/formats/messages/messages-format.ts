@@ -1,8 +1,6 @@
 /** Responses of Anthropic's Messages API. */
-
-import type { TokenUsage } from '../../catalogue/cost.ts'
-import { readUsage } from '../../catalogue/cost.ts'
-import { isJsonObject, type JsonObject } from '../../json/json-object.ts'
+import { readUsage, type TokenUsage } from '../../catalogue/catalogue.ts'
+import { isJsonObject, type JsonObject } from '../../json/canonical.ts'
 import type { AnswerFormat } from '../answer-format.ts'
 import { encodeTypedEvents, namesEvent } from '../sse/sse.ts'
 import { completenessOfMessage, createMessageAssembler, hasToolUses } from './assemble-message.ts'

@@ -1,7 +1,7 @@
 /** Translates a Messages conversation and its content blocks to chat messages. */
 
 import { invalidRequest } from '../../errors.ts'
-import type { JsonObject } from '../../json/json-object.ts'
+import type { JsonObject } from '../../json/canonical.ts'
 import { readChoice, readGiven, readList, readObject, readText } from '../../json/read-fields.ts'
 import { type Conversation, createConversation, type Part } from '../chat/conversation.ts'
 import { unpackProof } from '../chat/thought.ts'

@@ -1,6 +1,6 @@
 /** Assembles the events of a Responses stream into the plain response, and says whether a response is complete: only then may it be stored. */
 
-import { isJsonObject, type JsonObject, parseJsonObject } from '../../json/json-object.ts'
+import { isJsonObject, type JsonObject, parseJsonObject } from '../../json/canonical.ts'
 import type { Completeness, CompletenessOptions, IncompleteReason } from '../chat/completeness.ts'
 
 export interface AssembledResponse {

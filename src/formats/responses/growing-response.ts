@@ -1,6 +1,6 @@
 /** Builds a Responses response from a chat response: each step continues the open item of its kind, or opens a new one. */
 import type { ProxyError } from '../../errors.ts'
-import type { JsonObject } from '../../json/json-object.ts'
+import type { JsonObject } from '../../json/canonical.ts'
 import type { AnswerHead, AnswerSteps, PendingProof } from '../chat/read-chat-answer.ts'
 import { isGrowing, isWhole, packProof } from '../chat/thought.ts'
 import {
@@ -14,8 +14,7 @@ import {
   type ReasoningItem,
 } from './open-items.ts'
 import type { EventWriter } from './response-events.ts'
-import type { ResponseContext } from './write-response.ts'
-import { type ResponseParts, writeResponse } from './write-response.ts'
+import { type ResponseContext, type ResponseParts, writeResponse } from './write-response.ts'
 
 export class GrowingResponse implements AnswerSteps {
   readonly #writer: EventWriter

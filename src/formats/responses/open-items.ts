@@ -1,9 +1,8 @@
 /** Output items while they are built: each writes its own events, and ends as the complete item. */
 
-import { isJsonObject, type JsonObject } from '../../json/json-object.ts'
+import { isJsonObject, type JsonObject } from '../../json/canonical.ts'
 import type { EventWriter } from './response-events.ts'
-import type { OwnTool } from './response-tools-to-chat.ts'
-import { unwrapInput } from './response-tools-to-chat.ts'
+import { type OwnTool, unwrapInput } from './response-tools-to-chat.ts'
 
 export type ItemStatus = 'completed' | 'incomplete'
 

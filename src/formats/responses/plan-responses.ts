@@ -1,6 +1,6 @@
 /** Decides whether and how the cache may be used for a Responses request. */
 
-import { isJsonObject, type JsonObject } from '../../json/json-object.ts'
+import { isJsonObject, type JsonObject } from '../../json/canonical.ts'
 import { TAKEN, takeContent } from '../chat/take-content.ts'
 
 export type ResponsesPlan =

@@ -2,7 +2,7 @@
 
 import type { ResponseCreateParams } from 'openai/resources/responses/responses'
 import { invalidRequest, type ProxyError } from '../../errors.ts'
-import type { JsonObject } from '../../json/json-object.ts'
+import type { JsonObject } from '../../json/canonical.ts'
 import { type FieldRule, takeUnruled } from '../field-rule.ts'
 import { isOwnResponseId } from './continued-input.ts'
 

@@ -1,6 +1,6 @@
 /** Translates a Responses request to a chat request. */
 
-import type { JsonObject } from '../../json/json-object.ts'
+import type { JsonObject } from '../../json/canonical.ts'
 import { readChoice, readGiven, readList, readObject, readText } from '../../json/read-fields.ts'
 import { takeUnknownFields } from './response-fields.ts'
 import { translateInput } from './response-input-to-chat.ts'

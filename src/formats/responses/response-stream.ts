@@ -1,7 +1,7 @@
 /** Converts a chat response to the events of a Responses stream, and to the complete response. */
 
 import type { ProxyError } from '../../errors.ts'
-import type { JsonObject } from '../../json/json-object.ts'
+import type { JsonObject } from '../../json/canonical.ts'
 import { asChunk, createAnswerReader } from '../chat/read-chat-answer.ts'
 import type { TypedEvent } from '../sse/sse.ts'
 import { GrowingResponse } from './growing-response.ts'

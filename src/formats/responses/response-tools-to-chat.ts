@@ -1,6 +1,6 @@
 /** Translates tools and the tool choice to chat, which has neither namespaces nor tools that take free text. */
 
-import { isJsonObject, type JsonObject, parseJsonObject } from '../../json/json-object.ts'
+import { isJsonObject, type JsonObject, parseJsonObject } from '../../json/canonical.ts'
 import { readChoice, readGiven, readList, readObject, readText } from '../../json/read-fields.ts'
 import { notTranslated } from './response-fields.ts'
 

@@ -1,7 +1,7 @@
 /** Responses of OpenAI's Responses API. */
 
-import { readUsage, type TokenUsage } from '../../catalogue/cost.ts'
-import { isJsonObject, type JsonObject } from '../../json/json-object.ts'
+import { readUsage, type TokenUsage } from '../../catalogue/catalogue.ts'
+import { isJsonObject, type JsonObject } from '../../json/canonical.ts'
 import type { AnswerFormat } from '../answer-format.ts'
 import { encodeTypedEvents, namesEvent, readTypedEvent } from '../sse/sse.ts'
 import { completenessOfResponse, createResponseAssembler, hasCalls } from './assemble-response.ts'

@@ -1,6 +1,6 @@
 /** Splits a stored response into the events that its provider could have streamed. */
 
-import { isJsonObject, type JsonObject } from '../../json/json-object.ts'
+import { isJsonObject, type JsonObject } from '../../json/canonical.ts'
 import { cutText } from '../chat/cut-text.ts'
 import type { TypedEvent } from '../sse/sse.ts'
 import { createEventWriter, type EventWriter } from './response-events.ts'

@@ -1,7 +1,7 @@
 /** Parses server-sent events from bytes, writes events with a type, and reads the name of one. */
 
 import { createParser } from 'eventsource-parser'
-import { type JsonObject, parseJsonObject } from '../../json/json-object.ts'
+import { type JsonObject, parseJsonObject } from '../../json/canonical.ts'
 
 export interface SseEvent {
   /** The `event` field; null when the event has none. */

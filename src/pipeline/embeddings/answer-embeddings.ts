@@ -1,5 +1,5 @@
 /** Answers an embeddings request from its inputs' vectors, cached and fetched: all of them in order, or none. */
-import { NO_USAGE } from '../../catalogue/cost.ts'
+import { NO_USAGE } from '../../catalogue/catalogue.ts'
 import { ClientGone } from '../../errors.ts'
 import { createYieldTurn, type YieldTurn } from '../../event-loop/yield.ts'
 import { answerHeaders } from '../../providers/forwarded-headers.ts'

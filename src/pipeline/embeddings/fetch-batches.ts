@@ -1,5 +1,5 @@
 /** Asks a provider for vectors that are neither cached nor in flight: in batches of a size that it accepts, several at once. */
-import { NO_USAGE, readUsage, type TokenUsage } from '../../catalogue/cost.ts'
+import { NO_USAGE, readUsage, type TokenUsage } from '../../catalogue/catalogue.ts'
 import type { ErrorResponse } from '../../coalescing/shared-call.ts'
 import { Job, offLoop } from '../../event-loop/off-loop.ts'
 import type { YieldTurn } from '../../event-loop/yield.ts'

@@ -1,6 +1,6 @@
 /** Finds each input's vector: in the cache, with another request that is fetching it, or at the provider. */
 import { type CacheControl, keptForSeconds } from '../../cache/cache-control.ts'
-import { addUsage, NO_USAGE, type TokenUsage } from '../../catalogue/cost.ts'
+import { addUsage, NO_USAGE, type TokenUsage } from '../../catalogue/catalogue.ts'
 import { ClientGone, refuse } from '../../errors.ts'
 import { withinTimeLimit } from '../../event-loop/time-limit.ts'
 import type { StoredVector } from '../../vector-cache/vector-store.ts'

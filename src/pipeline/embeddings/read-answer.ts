@@ -1,6 +1,6 @@
 /** Reads an upstream's embeddings response: a short one on the event loop, a long one in a worker. */
 
-import { isJsonObject, type JsonObject, parseJsonObject } from '../../json/json-object.ts'
+import { isJsonObject, type JsonObject, parseJsonObject } from '../../json/canonical.ts'
 import { type GivenNumbers, packVector } from '../../vector-cache/pack-vector.ts'
 import type { VectorForm } from './read-query.ts'
 

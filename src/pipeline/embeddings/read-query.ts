@@ -1,7 +1,6 @@
 /** Reads an embeddings request into single inputs, within OpenAI's limits on their form. */
 import { invalidRequest, refuse } from '../../errors.ts'
-import { takeRelevant } from '../../json/canonical.ts'
-import { hasInexactNumber, type JsonObject } from '../../json/json-object.ts'
+import { hasInexactNumber, type JsonObject, takeRelevant } from '../../json/canonical.ts'
 import type { Input } from '../../vector-cache/pack-vector.ts'
 
 /** The encoding in which the client wants a vector's numbers. */

@@ -1,6 +1,6 @@
 /** Asks a provider about one file or batch of the project: the object, its content, its cancellation or its deletion. */
 import { ClientGone, ProxyError, refuse } from '../../errors.ts'
-import { whenAborted } from '../../event-loop/when-aborted.ts'
+import { whenAborted } from '../../event-loop/time-limit.ts'
 import { findKeptObject } from '../../postgres/kept-objects.ts'
 import type { Collection } from '../../providers/operations.ts'
 import type { PassedRequest, Provider, UpstreamAnswer } from '../../providers/upstream.ts'

@@ -2,7 +2,7 @@
 import { AGGREGATOR } from '../../catalogue/catalogue.ts'
 import { LONGEST_ON_LOOP } from '../../event-loop/off-loop.ts'
 import { createEventSplitter } from '../../formats/sse/split-events.ts'
-import type { JsonObject } from '../../json/json-object.ts'
+import type { JsonObject } from '../../json/canonical.ts'
 import type { Account } from '../../postgres/admit.ts'
 import type { Database } from '../../postgres/database.ts'
 import { bindIds } from '../../postgres/kept-objects.ts'

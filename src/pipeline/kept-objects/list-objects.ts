@@ -2,7 +2,7 @@
  * Lists a project's own files or batches in OpenAI's list format. The provider's list would include other projects of the same account.
  */
 import { invalidRequest, ProxyError } from '../../errors.ts'
-import { type JsonObject, parseJsonObject } from '../../json/json-object.ts'
+import { type JsonObject, parseJsonObject } from '../../json/canonical.ts'
 import { type KeptObject, pageOfKeptObjects } from '../../postgres/kept-objects.ts'
 import type { Collection } from '../../providers/operations.ts'
 import type { ProxyResponse } from '../request.ts'

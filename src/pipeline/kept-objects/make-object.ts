@@ -1,8 +1,8 @@
 /** Has a provider create a file or a batch, and binds it to the project before its client learns the id. */
 import { hashBearerKey } from '../../admission/api-key.ts'
-import { NO_USAGE } from '../../catalogue/cost.ts'
+import { NO_USAGE } from '../../catalogue/catalogue.ts'
 import { invalidRequest, ProxyError, refuse } from '../../errors.ts'
-import { parseJsonObject } from '../../json/json-object.ts'
+import { parseJsonObject } from '../../json/canonical.ts'
 import type { Account } from '../../postgres/admit.ts'
 import { findKeptObject, keepObject } from '../../postgres/kept-objects.ts'
 import { refuseUnallowed } from '../../providers/model-router.ts'

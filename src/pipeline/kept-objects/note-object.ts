@@ -1,6 +1,6 @@
 /** Stores what a provider reports about a file or a batch: its state, the files it produced, and its final usage. */
-import { costUsd, NO_USAGE } from '../../catalogue/cost.ts'
-import { type JsonObject, parseJsonObject } from '../../json/json-object.ts'
+import { costUsd, NO_USAGE } from '../../catalogue/catalogue.ts'
+import { type JsonObject, parseJsonObject } from '../../json/canonical.ts'
 import type { Account } from '../../postgres/admit.ts'
 import { forgetKeptObject, keepObject, settleBatch } from '../../postgres/kept-objects.ts'
 import type { Collection } from '../../providers/operations.ts'

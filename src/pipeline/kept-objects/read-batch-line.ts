@@ -1,7 +1,7 @@
 /** Reads one request of a batch, strictly: the provider gets the file as it is, and must find the same requests in it. */
 import { invalidRequest, ProxyError } from '../../errors.ts'
 import { findKeptReferences, type KeptReference } from '../../formats/kept-references.ts'
-import { decodeUtf8, hasDuplicateKeys, isJsonObject, type JsonObject, parseJsonObject } from '../../json/json-object.ts'
+import { decodeUtf8, hasDuplicateKeys, isJsonObject, type JsonObject, parseJsonObject } from '../../json/canonical.ts'
 import { checkJsonSize } from '../../large-bodies/json-size.ts'
 
 export interface BatchLineInput {

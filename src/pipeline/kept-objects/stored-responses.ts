@@ -1,7 +1,7 @@
 /** Responses that are kept, here or by OpenAI, by id. */
 import { invalidRequest, refuse } from '../../errors.ts'
 import { isOwnResponseId, listInput } from '../../formats/responses/continued-input.ts'
-import type { JsonObject } from '../../json/json-object.ts'
+import type { JsonObject } from '../../json/canonical.ts'
 import { findConversation, forgetKeptResponse } from '../../postgres/kept-responses.ts'
 import { forgetResponse } from '../../postgres/store-answers.ts'
 import { entryName } from '../../stores/fast-store.ts'

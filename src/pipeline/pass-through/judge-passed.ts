@@ -1,5 +1,5 @@
 /** What the pipeline needs to know about a pass-through operation's JSON response. */
-import { isJsonObject } from '../../json/json-object.ts'
+import { isJsonObject } from '../../json/canonical.ts'
 
 export interface PassedAnswer {
   bytes: Uint8Array

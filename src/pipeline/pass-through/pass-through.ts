@@ -1,5 +1,5 @@
 /** Operations that are passed on: images, sound, moderations, rankings. Buffered if they report usage, else relayed as they arrive. */
-import { NO_USAGE } from '../../catalogue/cost.ts'
+import { NO_USAGE } from '../../catalogue/catalogue.ts'
 import type { Settlement } from '../../coalescing/shared-call.ts'
 import { ClientGone, ProxyError } from '../../errors.ts'
 import { Job, offLoop } from '../../event-loop/off-loop.ts'

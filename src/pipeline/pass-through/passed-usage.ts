@@ -1,7 +1,7 @@
 /** Reads what a pass-through response used and what that cost: by tokens, seconds of audio, or characters of speech input. */
-import { costUsd, NO_USAGE, readUsage, type TokenUsage } from '../../catalogue/cost.ts'
+import { costUsd, NO_USAGE, readUsage, type TokenUsage } from '../../catalogue/catalogue.ts'
 import { createSseParser } from '../../formats/sse/sse.ts'
-import { isJsonObject, type JsonObject, parseJsonObject } from '../../json/json-object.ts'
+import { isJsonObject, type JsonObject, parseJsonObject } from '../../json/canonical.ts'
 import type { CatalogueModel } from '../../postgres/list-models.ts'
 import type { PassedQuery } from '../query.ts'
 import type { RoutedContext, Stages } from '../request-context.ts'

@@ -1,6 +1,6 @@
 /** Relays audio as it arrives, and reads it to its end for all subscribers, even if its own client leaves. */
 import { ClientGone } from '../../errors.ts'
-import { whenAborted } from '../../event-loop/when-aborted.ts'
+import { whenAborted } from '../../event-loop/time-limit.ts'
 import { joinBytes } from '../../formats/sse/split-events.ts'
 import type { UpstreamAnswer } from '../../providers/upstream.ts'
 import { MAX_SOUND_BYTES } from './stored-passed.ts'

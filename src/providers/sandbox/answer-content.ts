@@ -1,7 +1,7 @@
 /** A chat response's content without calls: marked text, or JSON in the requested form. */
 
 import { invalidRequest } from '../../errors.ts'
-import { isJsonObject, type JsonObject } from '../../json/json-object.ts'
+import { isJsonObject, type JsonObject } from '../../json/canonical.ts'
 import { type Request, readOptional } from './fields.ts'
 import { textOfMessage } from './messages.ts'
 import { quote } from './quote.ts'

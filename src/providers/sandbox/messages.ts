@@ -1,7 +1,7 @@
 /** Reads a chat request's messages: checks them, and finds the one that the sandbox answers. */
 
 import { invalidRequest } from '../../errors.ts'
-import { isJsonObject, type JsonObject } from '../../json/json-object.ts'
+import { isJsonObject, type JsonObject } from '../../json/canonical.ts'
 import { type Request, readOptional } from './fields.ts'
 
 const ROLES = ['system', 'developer', 'user', 'assistant', 'tool', 'function']

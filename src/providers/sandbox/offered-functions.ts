@@ -1,7 +1,7 @@
 /** Reads the functions that a chat request offers, as `tools` or as the older `functions`. */
 
 import { invalidRequest } from '../../errors.ts'
-import { isJsonObject } from '../../json/json-object.ts'
+import { isJsonObject } from '../../json/canonical.ts'
 import { type Request, readOptional } from './fields.ts'
 
 export interface OfferedFunction {

@@ -1,7 +1,7 @@
 /** The sandbox's pass-through operations: a grey pixel, a moment of silence, nothing flagged, documents by shared words. */
 import { invalidRequest } from '../../errors.ts'
 import { encodeTypedEvents, type TypedEvent } from '../../formats/sse/sse.ts'
-import { isJsonObject } from '../../json/json-object.ts'
+import { isJsonObject } from '../../json/canonical.ts'
 import { type Request, readInteger, readModel, readOptional, readText } from './fields.ts'
 import { digestRequest } from './request-digest.ts'
 

@@ -1,7 +1,7 @@
 /** Decides which of a chat request's tools the sandbox calls. */
 
 import { invalidRequest } from '../../errors.ts'
-import { isJsonObject, type JsonObject } from '../../json/json-object.ts'
+import { isJsonObject, type JsonObject } from '../../json/canonical.ts'
 import { type Request, readBoolean, readOptional } from './fields.ts'
 import { textOfMessage } from './messages.ts'
 import { type OfferedFunction, readFunctions, readTools } from './offered-functions.ts'

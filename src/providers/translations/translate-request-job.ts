@@ -1,8 +1,8 @@
 /** The worker's job that translates a long request to chat completions. */
 import type { JobDone } from '../../event-loop/off-loop.ts'
 import { type TranslationContext, translate } from '../../formats/translation.ts'
+import type { JsonObject } from '../../json/canonical.ts'
 import { parseExactly } from '../../json/exact-json.ts'
-import type { JsonObject } from '../../json/json-object.ts'
 import type { LongTranslated, ToTranslate } from './translate-request.ts'
 
 export function run({ endpoint, target, bytes }: ToTranslate): JobDone<LongTranslated> {

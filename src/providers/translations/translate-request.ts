@@ -1,9 +1,12 @@
 /** Translates requests to chat completions, a long one in a worker. */
-
 import { Job, offLoop } from '../../event-loop/off-loop.ts'
-import type { RequestTarget, TranslationContext } from '../../formats/translation.ts'
-import { type TranslatedEndpoint, translate } from '../../formats/translation.ts'
-import type { JsonObject } from '../../json/json-object.ts'
+import {
+  type RequestTarget,
+  type TranslatedEndpoint,
+  type TranslationContext,
+  translate,
+} from '../../formats/translation.ts'
+import type { JsonObject } from '../../json/canonical.ts'
 import { isLong, runOnBody, withLongBody } from '../long-body.ts'
 import { readExactBody } from '../read-exact-body.ts'
 import type { UpstreamRequest } from '../upstream.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { costUsd, formatUsd, NO_USAGE, readUsage } from '../../../src/catalogue/cost.ts'
+import { costUsd, formatUsd, NO_USAGE, readUsage } from '../../../src/catalogue/catalogue.ts'
 
 const model = {
   provider: 'openai',

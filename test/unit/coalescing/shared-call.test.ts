@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { SharedCall } from '../../../src/coalescing/shared-call.ts'
-import { SharedCalls, startAlone } from '../../../src/coalescing/shared-calls.ts'
+import { SharedCall, SharedCalls, startAlone } from '../../../src/coalescing/shared-call.ts'
 import { ClientGone } from '../../../src/errors.ts'
 
 describe('a shared call', () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createWaitLimit } from '../../../src/event-loop/wait-limit.ts'
+import { createWaitLimit } from '../../../src/event-loop/time-limit.ts'
 
 function open() {
   const passed = Promise.withResolvers<number>()

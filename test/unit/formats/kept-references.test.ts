@@ -1,8 +1,8 @@
 /** What a body names that a provider keeps. */
+
 import { describe, expect, test } from 'vitest'
 import { findKeptReferences, kindOf } from '../../../src/formats/kept-references.ts'
-import { canonicalizeBody } from '../../../src/json/canonical.ts'
-import type { JsonObject } from '../../../src/json/json-object.ts'
+import { canonicalizeBody, type JsonObject } from '../../../src/json/canonical.ts'
 
 const find = (body: JsonObject) => {
   const found = findKeptReferences(body, canonicalizeBody(body))

@@ -1,8 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { hashRequest } from '../../../src/cache/cache-query.ts'
-import { canonicalizeBody } from '../../../src/json/canonical.ts'
-import { hasInexactNumber } from '../../../src/json/json-object.ts'
+import { canonicalizeBody, hasInexactNumber } from '../../../src/json/canonical.ts'
 
 function hash(bodyText: string, other: Partial<{ namespace: string; endpoint: string; route: string }> = {}): string {
   const body = JSON.parse(bodyText)

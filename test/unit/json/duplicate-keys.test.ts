@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { hasDuplicateKeys } from '../../../src/json/json-object.ts'
+import { hasDuplicateKeys } from '../../../src/json/canonical.ts'
 
 const has = (text: string) => hasDuplicateKeys(text, JSON.parse(text))
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { NO_USAGE } from '../../../src/catalogue/cost.ts'
+import { NO_USAGE } from '../../../src/catalogue/catalogue.ts'
 import { ClientGone, refuse } from '../../../src/errors.ts'
 import { type AccountingOptions, createAccounting } from '../../../src/pipeline/accounting.ts'
 import type { Account } from '../../../src/postgres/admit.ts'

@@ -1,5 +1,5 @@
 /** What the translation of a response needs to know about its request. */
-import type { JsonObject } from '../../../json/json-object.ts'
+import type { JsonObject } from '../../../json/canonical.ts'
 import { asksForJsonObject } from '../request/translate-format.ts'
 import { translateStop } from '../request/translate-sampling.ts'
 import { usesLegacyFunctions } from '../request/translate-tool-choice.ts'

@@ -1,6 +1,6 @@
 /** Translates a stream's tool uses into deltas of OpenAI's tool calls. */
 import type { ToolUseBlock } from '@anthropic-ai/sdk/resources/messages'
-import type { JsonObject } from '../../../json/json-object.ts'
+import type { JsonObject } from '../../../json/canonical.ts'
 import type { AnswerContext } from './answer-context.ts'
 
 export interface CallWriter {

@@ -1,8 +1,8 @@
 /** Translates Anthropic's responses into OpenAI's format: plain, streamed, and errors. */
 import type { Message } from '@anthropic-ai/sdk/resources/messages'
 import { ProxyError } from '../../../errors.ts'
+import { isJsonObject } from '../../../json/canonical.ts'
 import { parseExactly } from '../../../json/exact-json.ts'
-import { isJsonObject } from '../../../json/json-object.ts'
 import type { UpstreamAnswer } from '../../upstream.ts'
 import { broken, UpstreamFailure } from '../../upstream-failure.ts'
 import type { AnswerContext } from './answer-context.ts'

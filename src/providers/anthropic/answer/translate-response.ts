@@ -1,7 +1,7 @@
 /** Translates Anthropic's plain response. */
 import type { ContentBlock, Message, ToolUseBlock } from '@anthropic-ai/sdk/resources/messages'
 import { translateUsage } from '../../../formats/messages/message-usage.ts'
-import type { JsonObject } from '../../../json/json-object.ts'
+import type { JsonObject } from '../../../json/canonical.ts'
 import type { AnswerContext } from './answer-context.ts'
 import { writeEnvelope } from './answer-envelope.ts'
 import { describeRefusal, translateStopReason } from './finish-reason.ts'

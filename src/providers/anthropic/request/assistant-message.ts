@@ -5,8 +5,8 @@ import type {
   ThinkingBlockParam,
   ToolUseBlockParam,
 } from '@anthropic-ai/sdk/resources/messages'
+import { isJsonObject, type JsonObject } from '../../../json/canonical.ts'
 import { parseExactly } from '../../../json/exact-json.ts'
-import { isJsonObject, type JsonObject } from '../../../json/json-object.ts'
 import { readGiven, readList, readObject, readText } from '../../../json/read-fields.ts'
 import { refusal } from './check-fields.ts'
 import { translateText } from './translate-parts.ts'

@@ -1,6 +1,6 @@
 /** Marks for prompt caching, in Anthropic's form and in OpenAI's. */
 import type { CacheControlEphemeral, ContentBlockParam } from '@anthropic-ai/sdk/resources/messages'
-import type { JsonObject } from '../../../json/json-object.ts'
+import type { JsonObject } from '../../../json/canonical.ts'
 import { readChoice, readGiven, readObject } from '../../../json/read-fields.ts'
 
 export interface CacheMark {

@@ -2,7 +2,7 @@
 
 import { invalidRequest, type ProxyError } from '../../../errors.ts'
 import { takeUnruled } from '../../../formats/field-rule.ts'
-import type { JsonObject } from '../../../json/json-object.ts'
+import type { JsonObject } from '../../../json/canonical.ts'
 import { FIELD_RULES, type RuledField } from '../field-rules.ts'
 
 /** Returns the fields without a rule. Throws a 400 that names a refused field. */

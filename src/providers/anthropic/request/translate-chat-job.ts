@@ -1,7 +1,7 @@
 /** The worker's job that translates a long chat request into an Anthropic request. */
 import type { JobDone } from '../../../event-loop/off-loop.ts'
+import type { JsonObject } from '../../../json/canonical.ts'
 import { parseExactly } from '../../../json/exact-json.ts'
-import type { JsonObject } from '../../../json/json-object.ts'
 import { type LongChat, type LongTranslatedChat, translateBody } from './translate-chat.ts'
 
 export function run({ bytes, limits }: LongChat): JobDone<LongTranslatedChat> {

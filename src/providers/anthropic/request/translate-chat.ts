@@ -1,6 +1,6 @@
 /** Translates chat requests into Anthropic requests, a long one in a worker. */
 import { Job } from '../../../event-loop/off-loop.ts'
-import type { JsonObject } from '../../../json/json-object.ts'
+import type { JsonObject } from '../../../json/canonical.ts'
 import { isLong, runOnBody } from '../../long-body.ts'
 import { readExactBody } from '../../read-exact-body.ts'
 import type { UpstreamRequest } from '../../upstream.ts'

@@ -1,7 +1,7 @@
 /** Translates `reasoning_effort` into thinking. */
 import type { OutputConfig, ThinkingConfigParam } from '@anthropic-ai/sdk/resources/messages'
 import { invalidRequest } from '../../../errors.ts'
-import type { JsonObject } from '../../../json/json-object.ts'
+import type { JsonObject } from '../../../json/canonical.ts'
 import { readChoice, readGiven } from '../../../json/read-fields.ts'
 import { EFFORTS, type Effort, type ModelTraits } from '../model-traits.ts'
 

@@ -1,7 +1,7 @@
 /** Translates images and files of a message into Anthropic's blocks. */
 import type { Base64ImageSource, DocumentBlockParam, ImageBlockParam } from '@anthropic-ai/sdk/resources/messages'
 import { invalidRequest } from '../../../errors.ts'
-import type { JsonObject } from '../../../json/json-object.ts'
+import type { JsonObject } from '../../../json/canonical.ts'
 import { readGiven, readObject, readText } from '../../../json/read-fields.ts'
 import { type DataUrl, parseDataUrl } from './data-url.ts'
 

@@ -1,7 +1,7 @@
 /** Translates a message's content, a text or a list of parts, into Anthropic's blocks. */
 import type { DocumentBlockParam, ImageBlockParam, TextBlockParam } from '@anthropic-ai/sdk/resources/messages'
 import { invalidRequest } from '../../../errors.ts'
-import type { JsonObject } from '../../../json/json-object.ts'
+import type { JsonObject } from '../../../json/canonical.ts'
 import { readGiven, readObject, readText } from '../../../json/read-fields.ts'
 import { readCacheMark } from './cache-marks.ts'
 import { refusal } from './check-fields.ts'

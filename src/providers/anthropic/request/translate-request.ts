@@ -1,7 +1,7 @@
 /** Translates an OpenAI chat request into an Anthropic request. */
 import type { Metadata, ThinkingConfigParam, Tool, ToolChoice } from '@anthropic-ai/sdk/resources/messages'
 import { invalidRequest } from '../../../errors.ts'
-import type { JsonObject } from '../../../json/json-object.ts'
+import type { JsonObject } from '../../../json/canonical.ts'
 import { readChoice, readGiven, readList, readObject, readText } from '../../../json/read-fields.ts'
 import type { MessagesRequest } from '../messages-request.ts'
 import { type ModelTraits, traitsOf } from '../model-traits.ts'

@@ -1,7 +1,7 @@
 /** Translates output limits, stop sequences and sampling parameters. */
 
 import { invalidRequest } from '../../../errors.ts'
-import type { JsonObject } from '../../../json/json-object.ts'
+import type { JsonObject } from '../../../json/canonical.ts'
 import { readGiven, readNumber, readPositiveInteger, readText } from '../../../json/read-fields.ts'
 import type { MessagesRequest } from '../messages-request.ts'
 

@@ -1,7 +1,7 @@
 /** Translates which tools a model may or must use. */
 import type { Tool, ToolChoice } from '@anthropic-ai/sdk/resources/messages'
 import { invalidRequest } from '../../../errors.ts'
-import { isJsonObject, type JsonObject } from '../../../json/json-object.ts'
+import { isJsonObject, type JsonObject } from '../../../json/canonical.ts'
 import { readChoice, readGiven, readList, readObject, readText } from '../../../json/read-fields.ts'
 import { refusal } from './check-fields.ts'
 

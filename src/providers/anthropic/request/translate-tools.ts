@@ -1,6 +1,6 @@
 /** Translates functions into Anthropic's tools. */
 import type { Tool } from '@anthropic-ai/sdk/resources/messages'
-import type { JsonObject } from '../../../json/json-object.ts'
+import type { JsonObject } from '../../../json/canonical.ts'
 import { readGiven, readList, readObject, readText } from '../../../json/read-fields.ts'
 import { readCacheMark } from './cache-marks.ts'
 import { refusal } from './check-fields.ts'

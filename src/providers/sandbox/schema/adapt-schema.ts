@@ -1,5 +1,5 @@
 /** Converts a client's JSON Schema to draft 2020-12, whichever draft it was written for. */
-import { isJsonObject, type JsonObject, writeField } from '../../../json/json-object.ts'
+import { isJsonObject, type JsonObject, writeField } from '../../../json/canonical.ts'
 
 /** Keywords with maps of names to schemas: their keys are no keywords. */
 const NAMED = new Set(['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas'])

@@ -2,7 +2,7 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import { type GenerateOptions, generateSync, type JsonSchema } from 'json-schema-faker'
 import { currentThread, threadTimeMs } from '../../../event-loop/thread-time.ts'
-import { isJsonObject } from '../../../json/json-object.ts'
+import { isJsonObject } from '../../../json/canonical.ts'
 import { adaptSchema, demandObject } from './adapt-schema.ts'
 import { resolvePointer } from './resolve-pointer.ts'
 import { SAMPLE_FORMATS } from './sample-formats.ts'

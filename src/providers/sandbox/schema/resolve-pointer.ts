@@ -1,6 +1,6 @@
 /** Resolves a reference within a schema: RFC 6901 in its URI form, with percent encoding. */
 import type { JsonSchema } from 'json-schema-faker'
-import { isJsonObject, readField } from '../../../json/json-object.ts'
+import { isJsonObject, readField } from '../../../json/canonical.ts'
 
 /** Returns the schema at a `#/…` reference; throws when there is none, and for references to other documents. */
 export function resolvePointer(root: JsonSchema, reference: string): JsonSchema {

@@ -11,7 +11,7 @@ import {
 import { createMessageStream, messageFromChat } from '../../../../src/formats/messages/message-stream.ts'
 import { splitMessage } from '../../../../src/formats/messages/split-message.ts'
 import { encodeTypedEvents, type TypedEvent } from '../../../../src/formats/sse/sse.ts'
-import { type JsonObject, parseJsonObject } from '../../../../src/json/json-object.ts'
+import { type JsonObject, parseJsonObject } from '../../../../src/json/canonical.ts'
 import { chatAnswers } from '../../chat-answers.ts'
 
 const context = { model: 'some/model', inputTokens: 9, requestId: 'req_1' }

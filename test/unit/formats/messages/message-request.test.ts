@@ -6,7 +6,7 @@ import { type ChatTarget, messageToChat } from '../../../../src/formats/messages
 import { messageFromChat } from '../../../../src/formats/messages/message-stream.ts'
 import { planMessages } from '../../../../src/formats/messages/plan-messages.ts'
 import { countInput } from '../../../../src/formats/translation.ts'
-import type { JsonObject } from '../../../../src/json/json-object.ts'
+import type { JsonObject } from '../../../../src/json/canonical.ts'
 
 const target: ChatTarget = { maxOutputTokens: null, canReason: true, keepsCacheMarks: true }
 const base = { model: 'some/model', max_tokens: 1_000, messages: [{ role: 'user', content: 'Hello' }] }

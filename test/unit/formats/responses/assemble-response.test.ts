@@ -4,7 +4,7 @@ import {
   createResponseAssembler,
   hasCalls,
 } from '../../../../src/formats/responses/assemble-response.ts'
-import type { JsonObject } from '../../../../src/json/json-object.ts'
+import type { JsonObject } from '../../../../src/json/canonical.ts'
 
 const message = { type: 'message', id: 'msg_1', status: 'completed', content: [{ type: 'output_text', text: 'Hi.' }] }
 

@@ -10,7 +10,7 @@ import { createResponseStream, responseFromChat } from '../../../../src/formats/
 import { splitResponse } from '../../../../src/formats/responses/split-response.ts'
 import { readResponseContext } from '../../../../src/formats/responses/write-response.ts'
 import { encodeTypedEvents, type TypedEvent } from '../../../../src/formats/sse/sse.ts'
-import { type JsonObject, parseJsonObject } from '../../../../src/json/json-object.ts'
+import { type JsonObject, parseJsonObject } from '../../../../src/json/canonical.ts'
 import { chatAnswers } from '../../chat-answers.ts'
 
 const body = {
