@@ -1,6 +1,6 @@
 /** The curve of same and different pairs served over thresholds, by policy, risk, set and class. */
 import { bypassReason } from '../../src/cache/verify/bypass.ts'
-import { gistOf } from '../../src/cache/verify/question.ts'
+import { gistOf } from '../../src/cache/verify/gist.ts'
 import { findVeto, type SemanticRisk } from '../../src/cache/verify/verify.ts'
 import { createBuiltinEmbedder } from '../../src/embedders/builtin.ts'
 import { readPrompt } from '../../src/text/read-prompt.ts'

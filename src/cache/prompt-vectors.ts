@@ -10,7 +10,7 @@ import { formatVector, registerEmbeddingSpace } from '../postgres/vectors.ts'
 import type { Log } from '../telemetry/log.ts'
 import { type NameVector, packVector, unpackFloats } from '../vector-cache/pack-vector.ts'
 import type { VectorStore } from '../vector-cache/vector-store.ts'
-import { gistOf } from './verify/question.ts'
+import { gistOf } from './verify/gist.ts'
 
 const EMBED_TIME_LIMIT_MS = 2_000
 const MAX_IN_MEMORY = 10_000

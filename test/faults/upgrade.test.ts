@@ -14,8 +14,8 @@ import { startProxyProcess } from './proxy-process.ts'
 import { type PrivateServer, startPostgres, startRedis } from './servers.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
-const RECORDS = Number(process.env['UPGRADE_RECORDS'] ?? 1_000_000)
-const ENTRIES = Number(process.env['UPGRADE_ENTRIES'] ?? 100_000)
+const RECORDS = Number(process.env.UPGRADE_RECORDS ?? 200_000)
+const ENTRIES = Number(process.env.UPGRADE_ENTRIES ?? 20_000)
 
 const FILL = `
 set synchronous_commit = off;

@@ -128,16 +128,19 @@ function writeMeasure(sentence: string): string {
 }
 
 /** Takes apart what was normalized as an English question; or says why it is no plain one. */
-export function readQuestion(normalized: string): Question | Plainness {
+export function takeQuestionApart(normalized: string): Question | Plainness {
+  return takeApart(writeAlike(normalized))
+}
+
+/** Writes what is one question in one way. */
+function writeAlike(normalized: string): string {
   const sentence = normalized
     .replace(/ \? (?:why(?: or why not)?|how|and why)(?: \?)?$/i, '')
     .replace(/ [?.!]$/, '')
     .replace(/^(?!.*\b(?:whether|if|yes|no)\b)(.*?)(?: ,)? (?:or not|and why)$/, '$1')
     .replace(/(?<=\p{L})-(?=\p{L})/gu, ' ')
     .replace(/'s?(?= |$)/g, " 's")
-  return takeApart(
-    writeMeasure(rewrites.reduce((written, [pattern, instead]) => written.replace(pattern, instead), sentence)),
-  )
+  return writeMeasure(rewrites.reduce((written, [pattern, instead]) => written.replace(pattern, instead), sentence))
 }
 
 function takeApart(sentence: string): Question | Plainness {
@@ -240,18 +243,4 @@ function cutFrame(sentence: string): [frame: string, rest: string, asker: string
 /** Whether a word says little by itself. */
 export function isSmallWord(word: string): boolean {
   return small.has(word) || optional.has(word)
-}
-
-/** A plain question reduced to what it asks: its form, its small words and its words' base forms. Any other text unchanged. */
-export function gistOf(normalized: string): string {
-  const question = readQuestion(normalized)
-  if (typeof question === 'string') return normalized
-  const { frame, words, tail } = question
-  const gist = words.map(word => (word.before === '' ? baseOf(word) : `${word.before} ${baseOf(word)}`))
-  return [frame, ...gist, tail].filter(Boolean).join(' ')
-}
-
-function baseOf({ text, lemmas }: ContentWord): string {
-  const isPlural = lemmas.every(({ form }) => form !== 'plain')
-  return (isPlural ? lemmas.find(({ form }) => form === 's')?.word : undefined) ?? text
 }

@@ -2,7 +2,8 @@
 import { isOnlyName, lemmasOf, relationOf } from '../../text/lexicon.ts'
 import type { PromptReading } from '../../text/read-prompt.ts'
 import { alignQuestions, type Unaligned, type UnequalPair } from './align.ts'
-import { type Plainness, type Question, readQuestion } from './question.ts'
+import { readQuestion } from './gist.ts'
+import type { Plainness, Question } from './question.ts'
 
 /** How much a project risks: which differences of words may be explained, and by what. */
 export type SemanticRisk = 'careful' | 'balanced' | 'generous'
@@ -21,15 +22,9 @@ export interface Evidence {
 /** Why a pair is not served: what speaks against it. */
 export type Veto = Plainness | Unaligned | 'question' | 'opposite' | 'neighbour' | 'letter-case' | 'words'
 
-const questions = new WeakMap<PromptReading, Question | Plainness>()
-
-/** A plain question, read once; or why it is none. */
+/** A plain question; or why it is none. */
 export function questionOf(reading: PromptReading): Question | Plainness {
-  const known = questions.get(reading)
-  if (known) return known
-  const question = reading.isProse ? readQuestion(reading.normalized) : 'prose'
-  questions.set(reading, question)
-  return question
+  return reading.isProse ? readQuestion(reading.normalized) : 'prose'
 }
 
 /** Whether other words may ask the same; else only its own normal form does. */

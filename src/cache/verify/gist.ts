@@ -1,0 +1,29 @@
+/** Reads a question once, and reduces it to what it asks. */
+import { LRUCache } from 'lru-cache'
+import { type ContentWord, type Plainness, type Question, takeQuestionApart } from './question.ts'
+
+/** A request's text is read for its vetoes and its gist, a stored one for each question that is near to it. */
+const lately = new LRUCache<string, Question | Plainness>({ max: 512 })
+
+/** What was normalized as an English question, taken apart; or why it is no plain one. */
+export function readQuestion(normalized: string): Question | Plainness {
+  const known = lately.get(normalized)
+  if (known !== undefined) return known
+  const question = takeQuestionApart(normalized)
+  lately.set(normalized, question)
+  return question
+}
+
+/** A plain question reduced to what it asks: its form, its small words and its words' base forms. Any other text unchanged. */
+export function gistOf(normalized: string): string {
+  const question = readQuestion(normalized)
+  if (typeof question === 'string') return normalized
+  const { frame, words, tail } = question
+  const gist = words.map(word => (word.before === '' ? baseOf(word) : `${word.before} ${baseOf(word)}`))
+  return [frame, ...gist, tail].filter(Boolean).join(' ')
+}
+
+function baseOf({ text, lemmas }: ContentWord): string {
+  const isPlural = lemmas.every(({ form }) => form !== 'plain')
+  return (isPlural ? lemmas.find(({ form }) => form === 's')?.word : undefined) ?? text
+}
