@@ -46,7 +46,7 @@ export interface AdminSetup {
 const SPECIFICATION = '/openapi.json'
 
 const PROXY_PATHS =
-  /^\/(\*|v1\/(\*|health|models|chat|completions|embeddings|messages|responses|cache\/(explain|feedback)).*)$/
+  /^\/(\*|livez|readyz|v1\/(\*|health|models|chat|completions|embeddings|messages|responses|cache\/(explain|feedback)).*)$/
 
 const TEXT = { type: 'string' as const }
 

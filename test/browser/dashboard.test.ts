@@ -16,7 +16,7 @@ const MARKUP = `<img src=x onerror="document.title='owned'"><b>bold</b>`
 
 const QUESTION = 'What is the capital of France?'
 const POLITE = 'Please, what’s the capital of France?'
-const OTHER_WORDS = 'Which city is the capital of France?'
+const OTHER_WORDS = 'What is the old capital of France?'
 
 const WIDE = { width: 1280, height: 900 }
 const OVERFLOW = 'document.documentElement.scrollWidth - document.documentElement.clientWidth'
@@ -145,7 +145,7 @@ describe.skipIf(!chromiumPath)(title, () => {
       expect(await askFor(POLITE, true)).toBe('MISS')
       expect(await askFor(OTHER_WORDS, true)).toBe('MISS')
       await page.getByRole('button', { name: 'Near misses' }).click()
-      await page.getByText('Stopped by: other words').waitFor()
+      await page.getByText('Stopped by: additional words').waitFor()
       await page.getByRole('button', { name: 'These are the same' }).click()
       await page.getByText('Confirmed: the same').waitFor()
       expect(await askFor(OTHER_WORDS, true)).toBe('HIT-SEMANTIC')

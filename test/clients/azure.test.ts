@@ -65,17 +65,16 @@ describeOnce('Azure’s client', backend => {
     expect(heard.text).toBe('Heard 2000 bytes.')
     const translated = await client.audio.translations.create({ model: 'whisper-1', file: await sound() })
     expect(translated.text).toBe('Heard 2000 bytes.')
-    const file = await client.files.create({
-      file: await toFile(Buffer.from('{"body":{}}\n'), 'in.jsonl'),
-      purpose: 'batch',
-    })
+    const body = { model: 'gpt-4o', messages: [{ role: 'user', content: 'Hello' }] }
+    const line = `${JSON.stringify({ custom_id: '1', method: 'POST', url: '/v1/chat/completions', body })}\n`
+    const file = await client.files.create({ file: await toFile(Buffer.from(line), 'in.jsonl'), purpose: 'batch' })
     const batch = await client.batches.create({
       input_file_id: file.id,
       endpoint: '/v1/chat/completions',
       completion_window: '24h',
     })
     expect((await client.batches.retrieve(batch.id)).id).toBe(batch.id)
-    expect(await (await client.files.content(file.id)).text()).toBe('{"body":{}}\n')
+    expect(await (await client.files.content(file.id)).text()).toBe(line)
   })
 
   test('a body that names no model is for the deployment’s', async () => {

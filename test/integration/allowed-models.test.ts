@@ -94,7 +94,13 @@ describeBackends('allowed models', backend => {
   test('batches ask for no others', async () => {
     const lines = (...models: string[]) =>
       toFile(
-        Buffer.from(models.map(model => JSON.stringify({ custom_id: '1', body: { model } })).join('\n')),
+        Buffer.from(
+          models
+            .map(model =>
+              JSON.stringify({ custom_id: '1', method: 'POST', url: '/v1/chat/completions', body: { model } }),
+            )
+            .join('\n'),
+        ),
         'in.jsonl',
       )
     const upload = async (...models: string[]) =>
@@ -110,7 +116,7 @@ describeBackends('allowed models', backend => {
     await set('allowed_models', 'gpt-4o*')
     await expect(start(good.id)).rejects.toThrow('403 Model "gpt-5" is not allowed')
     const broken = await toFile(Buffer.from('{"custom_id":"1"}'), 'in.jsonl')
-    await expect(client.files.create({ file: broken, purpose: 'batch' })).rejects.toThrow('400 Request 1 of the batch')
+    await expect(client.files.create({ file: broken, purpose: 'batch' })).rejects.toThrow('400 Line 1 of the file')
   })
 
   test('fallbacks are the project’s own choice', async () => {

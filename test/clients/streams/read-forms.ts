@@ -46,19 +46,40 @@ export async function readForms(
   upstream.script(playEntry(entry))
   const direct = await attempt(reader.readStream(toUpstream, entry))
   const live = await attempt(reader.readStream(viaProxy, entry))
+  // A client that throws on a chunk hangs up, perhaps before the end: then nothing was stored.
+  if (hasFailed(live)) await viaProxy.readAgain()
   const streamedAgain = await attempt(reader.readStream(viaProxy, entry))
   const plainAgain = await attempt(reader.readPlain(viaProxy, entry))
   return { told, direct, live, streamedAgain, plainAgain, caches }
 }
 
 /** `caches` is told what X-Proxy-Cache said, answer by answer. */
-export function connect(baseURL: string, apiKey: string, caches: (string | null)[] = []): Connection {
+export function connect(
+  baseURL: string,
+  apiKey: string,
+  caches: (string | null)[] = [],
+): Connection & { readAgain(): Promise<void> } {
+  let send = async (): Promise<Response | null> => null
   const observed = async (input: string | URL | Request, init?: RequestInit) => {
+    const { signal: _, ...again } = init ?? {}
+    send = () => fetch(input, again)
     const response = await fetch(input, init)
     caches.push(response.headers.get('x-proxy-cache'))
     return response
   }
-  return { baseURL, apiKey, fetch: Object.assign(observed, { preconnect: fetch.preconnect }) }
+  return {
+    baseURL,
+    apiKey,
+    fetch: Object.assign(observed, { preconnect: fetch.preconnect }),
+    /** Sends the last request again, reads the answer to its end, and tells nobody. */
+    async readAgain() {
+      await (await send())?.text()
+    },
+  }
+}
+
+function hasFailed(reading: unknown): boolean {
+  return typeof reading === 'object' && reading !== null && 'failed' in reading
 }
 
 async function attempt(reading: Promise<unknown>): Promise<unknown> {

@@ -148,12 +148,18 @@ describeBackends('who may do what', backend => {
     await fetch(`${proxy.baseUrl}/chat/completions`, {
       method: 'POST',
       headers: { authorization: `Bearer ${key?.value}`, 'content-type': 'application/json', 'x-request-id': 'first' },
-      body: JSON.stringify({ model: 'openai/gpt-4o-mini', messages: [{ role: 'user', content: 'Hello' }] }),
+      body: JSON.stringify({
+        model: 'openai/gpt-4o-mini',
+        messages: [{ role: 'user', content: 'What is the capital of France?' }],
+      }),
     })
     await fetch(`${proxy.baseUrl}/chat/completions`, {
       method: 'POST',
       headers: { authorization: `Bearer ${key?.value}`, 'content-type': 'application/json', 'x-request-id': 'second' },
-      body: JSON.stringify({ model: 'openai/gpt-4o-mini', messages: [{ role: 'user', content: 'Please, hello' }] }),
+      body: JSON.stringify({
+        model: 'openai/gpt-4o-mini',
+        messages: [{ role: 'user', content: 'Please, what is the capital of France?' }],
+      }),
     })
     await proxy.settle()
     await proxy.query(`select give_feedback('acme', 'second', 'wrong')`)

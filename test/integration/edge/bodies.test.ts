@@ -79,16 +79,17 @@ describeOnce('request bodies on the wire', backend => {
     const { promise: oneTooMany, resolve: goOn } = Promise.withResolvers<void>()
     const body = [started, oneTooMany, ' '.repeat(MIB - 1)]
     // Who is refused is to be hung up on as well.
-    const sent = Array.from({ length: 9 }, () => send(body, ([first]) => first?.status === 400))
+    const sent = Array.from({ length: 13 }, () => send(body, ([first]) => first?.status === 400))
     const late = await Promise.race(sent)
     expect(late.responses.map(({ status, headers }) => [status, headers.get('retry-after')])).toEqual([[503, '1']])
     expect(JSON.parse(late.responses[0]?.body ?? '')).toMatchObject({ error: { code: 'too_many_large_requests' } })
     expect(late.hungUp).toBe(true)
     goOn()
-    // The others are read, and are no JSON.
+    // The others are read, and are no JSON. Each is parsed in room of its own, so that there may be too many once more.
     const answered = await Promise.all(sent)
     const statuses = answered.map(({ responses }) => responses[0]?.status)
-    expect(statuses.toSorted()).toEqual([...Array(8).fill(400), 503])
+    expect(new Set(statuses)).toEqual(new Set([400, 503]))
+    expect(statuses.filter(status => status === 400).length).toBeGreaterThanOrEqual(4)
     // Their room is free a moment after they were answered.
     const next = [`${head([`Content-Length: ${MIB}`])}${' '.repeat(MIB)}`, 50, head(['Content-Length: 0'])]
     const isTaken = ({ responses }: Awaited<ReturnType<typeof send>>) => responses.every(({ status }) => status === 400)
