@@ -17,7 +17,7 @@ export interface Stores {
 export function measureStores({ database, store }: Stores, metrics: Metrics): Stores {
   const help = 'Calls of the stores; one call may serve many requests.'
   const seconds = metrics.histogram('model_proxy_store_duration_seconds', help, SECONDS, ['store', 'call'])
-  const timeCalls = (name: string) => timeInto(call => seconds.with(name, call))
+  const timeCalls = (name: string) => timeInto(remembered(call => seconds.with(name, call)))
   return { database: measureDatabase(database, timeCalls('postgres')), store: measureStore(store, timeCalls('redis')) }
 }
 
@@ -29,14 +29,8 @@ function measureDatabase(database: Database, timed: Timed): Database {
   }
 }
 
-/** Statements are constant, so the map has an entry for each place in the code that has one. */
-const statementNames = new Map<string, string>()
-
-function nameStatement(text: string): string {
-  const known = statementNames.get(text) ?? text.match(/\b([a-z_]+)\s*\(\s*\$1/)?.[1] ?? 'other'
-  statementNames.set(text, known)
-  return known
-}
+/** Statements are constant. */
+const nameStatement = remembered(text => text.match(/\b([a-z_]+)\s*\(\s*\$1/)?.[1] ?? 'other')
 
 function measureStore(store: FastStore, timed: Timed): FastStore {
   return {
@@ -46,6 +40,16 @@ function measureStore(store: FastStore, timed: Timed): FastStore {
     writeEntry: (...args) => timed('write_entry', () => store.writeEntry(...args)),
     readEntries: names => timed('read_entries', () => store.readEntries(names)),
     writeEntries: entries => timed('write_entries', () => store.writeEntries(entries)),
+  }
+}
+
+/** For as many texts as there are places in the code. */
+function remembered<T>(find: (name: string) => T): (name: string) => T {
+  const known = new Map<string, T>()
+  return name => {
+    const found = known.get(name) ?? find(name)
+    known.set(name, found)
+    return found
   }
 }
 

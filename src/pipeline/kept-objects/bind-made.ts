@@ -21,6 +21,11 @@ const IS_KEPT: Record<Endpoint, (body: JsonObject) => boolean> = {
 }
 const ID = /"(?:id|container_id)"\s*:\s*"([\w-]{1,256})"/g
 
+/** Whether something of an answer to this is kept, by its provider or by the proxy itself. */
+export function mayBeKept({ endpoint, body }: Asked['query']): boolean {
+  return IS_KEPT[endpoint](body)
+}
+
 interface Asked {
   query: { endpoint: Endpoint; body: JsonObject }
   account: Pick<Account, 'project_id'>
@@ -36,12 +41,12 @@ export async function bindMade(
   response: ProxyResponse,
   database: Database,
 ): Promise<ProxyResponse> {
-  const { endpoint, body } = query
+  const { endpoint } = query
   const speaksIt = endpoint === 'chat' || (provider?.has?.includes(endpoint) ?? true)
   const { 'x-proxy-cache': cached, 'x-proxy-provider': answeredBy } = response.headers
   const isNew = response.status === 200 && cached === 'MISS' && answeredBy === provider?.name
   const keeper = provider?.kind === AGGREGATOR ? null : (provider?.pricedAs ?? null)
-  if (keeper === null || !speaksIt || !isNew || !IS_KEPT[endpoint](body)) return response
+  if (keeper === null || !speaksIt || !isNew) return response
   const bound = new Set<string>()
 
   async function bind(bytes: Uint8Array): Promise<void> {
