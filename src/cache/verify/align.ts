@@ -95,7 +95,7 @@ const loose = /(?<=^| )(?:in|of|for|about|to|using)(?= |$)/g
 function turned(words: readonly ContentWord[]): ContentWord[][] {
   return words.flatMap(({ before }, at) => {
     const isList = before === 'and' || before === 'or'
-    if (at === 0 || !(isList || /^(?:of|for|on|in|at)$/.test(before))) return []
+    if (at === 0 || !(isList || /^(?:of|for|on|in|at|by)$/.test(before))) return []
     return runStarts(words, at).flatMap(start =>
       runEnds(words, at).map(end => {
         const [first, second] = [words.slice(start, at), words.slice(at, end)]

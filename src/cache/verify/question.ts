@@ -112,6 +112,8 @@ const rewrites: ReadonlyArray<readonly [pattern: RegExp, instead: string]> = [
   [/^how (?:is|are) (.+) different from (.+)$/, 'what is difference between $1 and $2'],
   [/^what are (?:the )?differences between /, 'what is difference between '],
   [/^what (?:is|are) (?:the )?reasons? (?:that|why|for which) (.+) (is|are) ([a-z]+)$/, 'why $2 $1 $3'],
+  [/^what ([a-z]+(?: [a-z]+)?) (?:is|are) (?:the )?best(?= for | to | in |$)/, 'what is best $1'],
+  [/^(?:what|how) is (?!it )(.+) like (?=in )/, 'how is $1 '],
   [/^(?:in )?(?:what|which) year (?=was |were |did )/, 'when '],
   [/^who (?:was|were) (.+) ([a-z]+ed|written|sung|built|made|drawn) by$/, 'who $2 $1'],
   [

@@ -25,6 +25,9 @@ describe('other forms of one question ask the same', () => {
     ['What are the causes of heart failure?', 'What are some causes of heart failure?'],
     ['What is the difference between cats and dogs?', 'What is the difference between dogs and cats?'],
     ['What is it like to live in Norway?', 'How does it feel to live in Norway?'],
+    ['What is winter like in Norway?', 'How is winter in Norway?'],
+    ['Which hiking boot is the best for winter?', 'What is the best hiking boot for winter?'],
+    ['What is the best novel by Tolstoy?', 'What is the best Tolstoy novel?'],
     ['How do I repair a flat tire?', 'How do I fix a flat tire?'],
     ['What is your favourite sports team?', 'What is your favorite sports team?'],
   ])('%j, %j', (one, other) => {
