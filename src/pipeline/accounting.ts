@@ -226,21 +226,25 @@ class OpenAccount implements RequestAccounting {
     if (!query) return
     const request = this.#request
     const provider = this.#provider
+    const model = this.#model ?? query.model
+    const pricedAs = provider?.pricedAs ?? null
+    const listed = pricedAs === null ? undefined : catalogue.find(pricedAs, model)
     const recorded = {
       request,
       account,
       query,
-      model: this.#model ?? query.model,
+      model,
       provider: this.#storedBy ?? provider?.name ?? null,
-      pricedAs: provider?.pricedAs ?? null,
+      isPriced: pricedAs !== null,
+      listed,
       latencyMs: this.#latencyMs,
       judgeUsd: this.#judgeUsd,
     }
     const status = request.signal.aborted ? CLIENT_GONE_STATUS : outcome.status
-    const record = createRecord(recorded, { ...outcome, status }, catalogue)
+    const record = createRecord(recorded, { ...outcome, status })
     recorder.record(record)
-    const listedModel = recorded.pricedAs && catalogue.find(recorded.pricedAs, recorded.model)?.model
-    metrics.noteRequest(record, Object.assign(this.#seen, { listedModel }))
+    this.#seen.listedModel = listed?.model ?? null
+    metrics.noteRequest(record, this.#seen)
     log.request(() => describeRequest(record, account, cause, this.#droppedTools))
   }
 }

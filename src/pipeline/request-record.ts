@@ -1,6 +1,7 @@
 /** What is written about a request when it is over: its usage record, and its log line. */
-import { type Catalogue, costUsd, NO_USAGE, type TokenUsage } from '../catalogue/catalogue.ts'
+import { costUsd, NO_USAGE, type TokenUsage } from '../catalogue/catalogue.ts'
 import type { Account } from '../postgres/admit.ts'
+import type { CatalogueModel } from '../postgres/list-models.ts'
 import type { UsageRecord } from '../postgres/usage-record.ts'
 import { describeCause } from '../telemetry/describe-cause.ts'
 import type { NotedQuery } from './query.ts'
@@ -30,22 +31,22 @@ export interface Recorded {
   model: string
   /** The provider that answered, or answered first when it was stored; null when none was reached. */
   provider: string | null
-  /** The provider's name in the catalogue's prices; null when it costs nothing. */
-  pricedAs: string | null
+  /** Whether the provider costs anything. */
+  isPriced: boolean
+  /** The model as the catalogue has it; undefined when its price is unknown. */
+  listed: CatalogueModel | undefined
   /** Time until the response headers were ready; null when none were sent. */
   latencyMs: number | null
   judgeUsd: number
 }
 
 export function createRecord(
-  { request, account, query, model, provider, pricedAs, latencyMs, judgeUsd }: Recorded,
+  { request, account, query, model, provider, isPriced, listed, latencyMs, judgeUsd }: Recorded,
   { status, cacheResult, usage }: Outcome,
-  catalogue: Catalogue,
 ): UsageRecord {
   const durationMs = performance.now() - request.arrivedAtMs
   const isHit = cacheResult === 'HIT' || cacheResult === 'HIT-SEMANTIC'
-  const price = (worth: TokenUsage) =>
-    worth === NO_USAGE || pricedAs === null ? 0 : (costUsd(catalogue.find(pricedAs, model), worth) ?? 0)
+  const price = (worth: TokenUsage) => (worth === NO_USAGE || !isPriced ? 0 : (costUsd(listed, worth) ?? 0))
   const charged = isHit ? NO_USAGE : usage
   const { savedPromptTokens = 0 } = usage
   const known = savedPromptTokens > 0 ? { ...NO_USAGE, promptTokens: savedPromptTokens } : NO_USAGE

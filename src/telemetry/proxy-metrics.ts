@@ -115,7 +115,7 @@ function createRequestNotes(metrics: Metrics): ProxyMetrics['noteRequest'] {
     if (upstreamMs !== null) observe(upstream.with(record.provider ?? NONE), SECONDS, upstreamMs / 1000)
     if (firstChunkMs !== null) observe(firstChunk.with(record.cache_result ?? NONE), SECONDS, firstChunkMs / 1000)
     if (reason === 'coalesced') coalesced.with().value++
-    const veto = reason?.match(VETO)?.[1]
+    const veto = record.cache_result === 'MISS' ? reason?.match(VETO)?.[1] : undefined
     if (veto !== undefined) unverified.with(veto).value++
   }
 }
