@@ -15,19 +15,23 @@ const RETRY_AFTER_MS = 250
 
 /** Prints to standard output. With a PostgreSQL server it only prints the address. */
 export async function welcome(config: Config, database: Database, baseUrl: string, log: Log): Promise<void> {
-  const lines = [`Model Proxy listens at ${baseUrl}`]
-  if (database.backend === 'embedded') lines.push(...(await introduceEmbedded(config, database, baseUrl, log)))
-  process.stdout.write(`${lines.join('\n')}\n`)
+  print(`Model Proxy listens at ${baseUrl}`)
+  if (database.backend !== 'embedded') return
+  print(...(await introduceDatabase(config, database, baseUrl, log)))
+  // Later, because hashing a password takes its time, and whoever waits for the key has it by now.
+  print(...(await retried(() => introduceAdministrator(config, database, baseUrl), log)))
 }
 
-async function introduceEmbedded(config: Config, database: Database, baseUrl: string, log: Log): Promise<string[]> {
+function print(...lines: readonly string[]): void {
+  if (lines.length > 0) process.stdout.write(`${lines.join('\n')}\n`)
+}
+
+async function introduceDatabase(config: Config, database: Database, baseUrl: string, log: Log): Promise<string[]> {
   const passwordFile = encodeURI(psqlPasswordFile(config.dataDir))
   const psql = `psql postgres://postgres@127.0.0.1:${database.psqlPort}/postgres?passfile=${passwordFile}`
   const projects = await retried(() => listProjectNames(database), log)
-  const administrator = await retried(() => introduceAdministrator(config, database, baseUrl), log)
   if (projects.length > 0) {
     return [
-      ...administrator,
       `Embedded database in ${config.dataDir}; reach it with: ${psql}`,
       `Another key for a project: ${psql} -qAt -v ON_ERROR_STOP=1 -v project=${projects[0]} -v type=test -v name=second -f scripts/create-key.sql`,
     ]
@@ -41,7 +45,6 @@ async function introduceEmbedded(config: Config, database: Database, baseUrl: st
     '',
     `curl -i ${baseUrl}/chat/completions -H 'Authorization: Bearer ${key}' -H 'Content-Type: application/json' -d '{"model":"openai/gpt-4o-mini","messages":[{"role":"user","content":"What is the capital of France?"}]}'`,
     '',
-    ...administrator,
   ]
 }
 
