@@ -5,9 +5,10 @@ import { describeCause } from '../telemetry/describe-cause.ts'
 import type { Log } from '../telemetry/log.ts'
 import { keptForSeconds } from './cache-control.ts'
 import type { CacheQuery } from './cache-query.ts'
-import type { Match } from './entry.ts'
-import { createExactCopies, readCopy } from './exact-copies.ts'
+import { ageSeconds, decodeAliasedEntry, isAlias, type Match, readStored } from './entry.ts'
+import { createExactCopies } from './exact-copies.ts'
 import { createLookUp, type Lookup, type LookupOptions } from './lookup.ts'
+import { matchSettings } from './policy.ts'
 import type { LookupVector, PromptVector, PromptVectors } from './prompt-vectors.ts'
 import { createResponseWriter, type NewResponse } from './response-writer.ts'
 
@@ -104,4 +105,14 @@ async function findVector(
   if (made !== null && made !== 'late') return made
   const { normalized } = semantic.reading
   return vectors.isFree ? vectors.make(normalized) : vectors.findLater(query.account, normalized)
+}
+
+/** Reads the bytes under a request's exact key as a match; null when it is too old or not similar enough for the request. */
+function readCopy(bytes: Uint8Array, { account, control, requestHash }: CacheQuery): Match | null {
+  const match = isAlias(bytes) ? decodeAliasedEntry(bytes, matchSettings(account)) : readStored(bytes, requestHash)
+  const now = Date.now()
+  if (!match || match.entry.expiresAtMs <= now) return null
+  if (control.maxAgeSeconds !== null && ageSeconds(match.entry, now) > control.maxAgeSeconds) return null
+  if (match.result === 'HIT' || match.reason === 'judged') return match
+  return match.similarity > (control.threshold ?? account.semantic_threshold) ? match : null
 }

@@ -38,6 +38,19 @@ const OPAQUE = new Set([
   'results',
 ])
 
+/** Those of a query, found now unless they were when its body was read. */
+export function referencesOf({
+  references,
+  body,
+  canonicalBody,
+}: {
+  references: readonly KeptReference[] | null
+  body: JsonObject
+  canonicalBody: string
+}): readonly KeptReference[] {
+  return references ?? findKeptReferences(body, canonicalBody)
+}
+
 /** `canonicalBody` is the body as canonical JSON, or null. A quick search in it settles nearly all requests. */
 export function findKeptReferences(body: JsonObject, canonicalBody: string | null): KeptReference[] {
   const found = findItems(body.input)

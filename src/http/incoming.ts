@@ -1,5 +1,6 @@
-/** A request as it comes in: who sends it, what is known before it is read, and how its errors are answered. */
+/** A request as it comes in: whether there is room for it, who sends it, what is known before it is read, and how its errors are answered. */
 
+import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { isIP } from 'node:net'
 import type { Config } from '../config.ts'
 import { ClientGone, ProxyError, refuse } from '../errors.ts'
@@ -132,4 +133,68 @@ function asProxyError(error: unknown, { requestId }: Arrival, log: Log): ProxyEr
   const where = error instanceof Error ? error.stack?.split('\n').slice(1, 4).join('\n') : undefined
   log.error({ id: requestId, cause: describeCause(error), where }, 'unexpected error')
   return refuse('internal', null, error)
+}
+
+/** For stores, files, the log, operators' sessions, and health checks. */
+const KEPT_DESCRIPTORS = 64
+/** A request may hold two: its client's and its upstream's. */
+const DESCRIPTORS_A_REQUEST = 2
+/** Above this share, idle connections are closed to make room for active ones. */
+const CROWDED_SHARE = 0.75
+const LOOK_EVERY_MS = 250
+const DESCRIPTORS = '/proc/self/fd'
+
+/** Limits how many requests a process takes at once, and keeps descriptors free for health checks and operators. */
+export interface ConnectionRoom {
+  /** Throws a 503 when the process has as many requests in flight as it can hold. */
+  check(server: Pick<Server, 'pendingRequests'>): void
+  /** Checks the process's descriptors periodically, and closes idle connections when they run short. */
+  watch(server: Pick<Server, 'closeIdleConnections'>, onCrowded: (closed: number) => void): { stop(): void }
+}
+
+/** `descriptors` is the process's limit of open descriptors. */
+export function createConnectionRoom(
+  descriptors = readDescriptorLimit(),
+  countOpen = countDescriptors,
+): ConnectionRoom {
+  const most = Math.max(1, Math.floor((descriptors - KEPT_DESCRIPTORS) / DESCRIPTORS_A_REQUEST))
+  const crowded = Math.floor(descriptors * CROWDED_SHARE)
+  return {
+    check(server) {
+      if (server.pendingRequests > most) throw refuse('tooManyConnections')
+    },
+    watch(server, onCrowded) {
+      const timer = setInterval(() => {
+        if (countOpen() < crowded) return
+        const closed = server.closeIdleConnections()
+        if (closed > 0) onCrowded(closed)
+      }, LOOK_EVERY_MS)
+      timer.unref()
+      return { stop: () => clearInterval(timer) }
+    },
+  }
+}
+
+/** Linux reports the limit; elsewhere, a usual value of such systems. */
+function readDescriptorLimit(): number {
+  const limits = readText('/proc/self/limits')
+  const soft = /^Max open files\s+(\d+)/m.exec(limits ?? '')?.[1]
+  return soft === undefined ? 10_240 : Number(soft)
+}
+
+/** Newer kernels report the number as the folder's size; 0 on other systems. */
+function countDescriptors(): number {
+  try {
+    return statSync(DESCRIPTORS).size || readdirSync(DESCRIPTORS).length
+  } catch {
+    return 0
+  }
+}
+
+function readText(path: string): string | null {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return null
+  }
 }

@@ -10,8 +10,14 @@ import {
   parseJsonObject,
   sha256,
 } from '../json/canonical.ts'
-import { checkJsonSize, hasTooManyNames, MOST_NAMES, parsedBytes } from './json-size.ts'
-import type { LargeBodyInput, ParsedLargeBody } from './read-large-body.ts'
+import {
+  checkJsonSize,
+  hasTooManyNames,
+  type LargeBodyInput,
+  MOST_NAMES,
+  type ParsedLargeBody,
+  parsedBytes,
+} from './read-large-body.ts'
 
 /** Throws a 400 for a body that cannot be a request; never quotes it. */
 export function run({ bytes, irrelevant }: LargeBodyInput): JobDone<ParsedLargeBody> {

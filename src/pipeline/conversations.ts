@@ -5,6 +5,7 @@
 import { ProxyError, refuse } from '../errors.ts'
 import { inPieces } from '../event-loop/in-pieces.ts'
 import { Job, LONGEST_ON_LOOP, offLoop } from '../event-loop/off-loop.ts'
+import { type KeptReference, referencesOf } from '../formats/kept-references.ts'
 import {
   findItemReferences,
   inputItems,
@@ -48,11 +49,6 @@ const CONTINUE = new Job<ToContinue, WrittenRequest>(new URL('./continue-input-j
 /** A translated response begins with its id. */
 const ID_FIRST = /^\{"id":"(resp_[0-9a-f]{44})"/
 
-/** Whether the request names something that may be kept here: then its account must be known before it is planned. */
-export function namesEarlier({ endpoint, body }: Pick<CompletionQuery, 'endpoint' | 'body'>): boolean {
-  return endpoint === 'responses' && (isOwnResponseId(body.previous_response_id) || findItemReferences(body).length > 0)
-}
-
 export function createConversations(options: ConversationsOptions): Conversations {
   const { database, modelRouter, largeBodies, log } = options
 
@@ -70,7 +66,7 @@ export function createConversations(options: ConversationsOptions): Conversation
 
   return {
     async resume(query, asked, account) {
-      if (!namesEarlier(query)) return query
+      if (!query.namesEarlier) return query
       const provider = modelRouter.resolve(query.model, account)
       if (provider instanceof ProxyError) return query
       const keepsItself = provider.has?.includes('responses') ?? true
@@ -89,7 +85,8 @@ export function createConversations(options: ConversationsOptions): Conversation
       const { body } = query
       const whole = await parseBytes(asked, written.bytes, largeBodies, account.project_id)
       const previousId = isOwnResponseId(body.previous_response_id) ? body.previous_response_id : null
-      const references = whole.references.filter(({ field }) => previousId === null || field !== 'previous_response_id')
+      const isOther = ({ field }: KeptReference) => previousId === null || field !== 'previous_response_id'
+      const references = referencesOf(whole).filter(isOther)
       return Object.assign(whole, { references, continued: { previousId, ownInput: boundedInput(written.ownInput) } })
     },
 

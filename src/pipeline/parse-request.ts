@@ -2,8 +2,8 @@
 import { type CacheControl, readCacheControl } from '../cache/cache-control.ts'
 import { irrelevantTo } from '../cache/cache-query.ts'
 import { invalidRequest } from '../errors.ts'
-import { findKeptReferences } from '../formats/kept-references.ts'
 import { planMessages } from '../formats/messages/plan-messages.ts'
+import { namesEarlier } from '../formats/responses/continued-input.ts'
 import { planResponses } from '../formats/responses/plan-responses.ts'
 import {
   canonicalizeBody,
@@ -35,8 +35,15 @@ export function parseBody(endpoint: Endpoint, text: string): ParsedBody {
   const body = parseObject(text)
   const fields = readFields(endpoint, body)
   const canonicalBody = fields.embeddings ? '' : canonicalizeBody(body, irrelevantTo(endpoint))
-  const references = fields.embeddings ? [] : findKeptReferences(body, canonicalBody)
-  return { ...fields, text, body, canonicalBody, references, hasInexactNumber: hasInexactNumber(text), isLarge: false }
+  return {
+    ...fields,
+    text,
+    body,
+    canonicalBody,
+    references: null,
+    hasInexactNumber: hasInexactNumber(text),
+    isLarge: false,
+  }
 }
 
 /** The same for a body that a worker has parsed. */
@@ -90,8 +97,21 @@ function readFields(endpoint: Endpoint, body: JsonObject) {
     stream: stream === true && endpoint !== 'embeddings',
     includeUsage: alwaysReportsUsage(endpoint) || asksForUsage(body),
     isCacheable: isCacheable(endpoint, body),
+    namesEarlier: endpoint === 'responses' && namesEarlier(body),
+    mayBeKept: MAY_BE_KEPT[endpoint](body),
     embeddings: endpoint === 'embeddings' ? readEmbeddingsQuery(body) : null,
   }
+}
+
+/** Whether a provider may keep something of the answer, by endpoint. */
+const MAY_BE_KEPT: Record<Endpoint, (body: JsonObject) => boolean> = {
+  responses: ({ store }) => store !== false,
+  // Sounds, which a later turn names.
+  chat: ({ audio }) => (audio ?? null) !== null,
+  // Containers, in which tools run.
+  messages: ({ container, tools }) => (container ?? tools ?? null) !== null,
+  completions: () => false,
+  embeddings: () => false,
 }
 
 function asksForUsage({ stream_options: options }: JsonObject): boolean {

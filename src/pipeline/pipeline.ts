@@ -3,7 +3,7 @@ import { hashBearerKey } from '../admission/api-key.ts'
 import { ProxyError } from '../errors.ts'
 import { NOT_ACCOUNTED } from './accounting.ts'
 import { answerWithFallbacks } from './fallbacks.ts'
-import { bindMade, mayBeKept } from './kept-objects/bind-made.ts'
+import { bindMade } from './kept-objects/bind-made.ts'
 import { planRequest, readerOf, samePlanInputs } from './plan-request.ts'
 import { readEarly } from './read-request.ts'
 import type { ProxyRequest, ProxyResponse } from './request.ts'
@@ -32,7 +32,7 @@ export function createPipeline(stages: Stages): Pipeline {
       if (plan.refusal) throw plan.refusal
       if (plan.provider) accounting.noteProvider(plan.provider)
       const response = await answer({ request, query, account, accounting, ...plan }, exactEntry)
-      if (query.kind !== 'completion' || !mayBeKept(query)) return response
+      if (query.kind !== 'completion' || !query.mayBeKept) return response
       const bound = await bindMade({ query, account, provider: plan.provider }, response, database)
       return await conversations.keep({ query, account }, bound)
     } catch (error) {

@@ -25,8 +25,8 @@ interface CacheableQuery extends NotedQuery {
   isLarge: boolean
   /** The fields that count, in canonical JSON. */
   canonicalBody: string
-  /** Objects kept by a provider that the body names. */
-  references: readonly KeptReference[]
+  /** Objects kept by a provider that the body names; null until a provider is to be asked. */
+  references: readonly KeptReference[] | null
   /** Whether the response depends on the request alone and the request has no side effects. */
   isCacheable: boolean
 }
@@ -39,6 +39,10 @@ export interface ParsedBody extends CacheableQuery {
   bytes?: Uint8Array
   /** Whether the client asked for usage at the end of its stream. */
   includeUsage: boolean
+  /** Whether it names what may be kept here: then its account must be known before it is planned. */
+  namesEarlier: boolean
+  /** Whether something of its answer is kept, by its provider or by the proxy itself. */
+  mayBeKept: boolean
   /** Inputs that are looked up one by one; null for a request that is cached as a whole. */
   embeddings: EmbeddingsQuery | null
 }

@@ -4,7 +4,6 @@ import { LRUCache } from 'lru-cache'
 import { decodeUtf8 } from '../json/canonical.ts'
 import { isLargeBody } from '../large-bodies/read-large-body.ts'
 import type { Account } from '../postgres/admit.ts'
-import { namesEarlier } from './conversations.ts'
 import { parseBody, parseBytes, withHeaders } from './parse-request.ts'
 import type { CompletionQuery, ParsedBodies, ParsedBody } from './query.ts'
 import type { ProxyRequest } from './request.ts'
@@ -33,7 +32,7 @@ export async function readEarly(
     if (isLargeBody(bytes)) return { bytes, query: null }
     const text = decodeUtf8(bytes)
     const query = withHeaders(parsedBodies.find(endpoint, text) ?? parseBody(endpoint, text), headers)
-    return { bytes, query: namesEarlier(query) ? null : query }
+    return { bytes, query: query.namesEarlier ? null : query }
   } catch (error) {
     // An unauthorized client gets its 401 or 403 before any complaint about the body.
     await admission.authenticate(keyHash, request)

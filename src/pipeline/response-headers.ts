@@ -1,5 +1,5 @@
-/** The headers that report what happened and what it cost: our X-Proxy headers, and RFC 9211's Cache-Status. */
-import { ageSeconds, type Match, type MissReason } from '../cache/entry.ts'
+/** The headers that report what happened and what it cost: our X-Proxy headers, and RFC 9211's Cache-Status. Those of a hit: serve-hit.ts. */
+import type { MissReason } from '../cache/entry.ts'
 import { formatUsd } from '../catalogue/catalogue.ts'
 
 /** `cost` is null when it is not known. `reason` says why a cache lookup served nothing; absent without a lookup. */
@@ -14,28 +14,6 @@ export function missHeaders(provider: string, cost: number | null, reason?: Miss
     'x-proxy-provider': provider,
     'x-proxy-tokens-saved': '0',
   }
-}
-
-export function hitHeaders(match: Match, costUsd: number): Record<string, string> {
-  const now = Date.now()
-  const age = String(ageSeconds(match.entry, now))
-  const ttlSeconds = Math.max(0, Math.floor((match.entry.expiresAtMs - now) / 1000))
-  const headers: Record<string, string> = {
-    age,
-    'cache-status': `model-proxy; hit; ttl=${ttlSeconds}`,
-    'x-proxy-cache': match.result,
-    'x-proxy-cache-age': age,
-    'x-proxy-cache-id': match.id,
-    'x-proxy-cache-reason': match.reason,
-    'x-proxy-cost-usd': formatUsd(costUsd),
-    'x-proxy-provider': match.entry.provider,
-    'x-proxy-tokens-saved': String(match.entry.promptTokens),
-  }
-  if (match.result === 'HIT-SEMANTIC') {
-    headers['x-proxy-cache-similarity'] = match.similarity.toFixed(4)
-    headers['cache-status'] += '; detail=semantic'
-  }
-  return headers
 }
 
 /** For an embeddings request whose vectors were all cached. The age is that of the oldest one. */

@@ -1,6 +1,6 @@
 /** Serves a stored response: its body unchanged, or replayed as the stream it would have been. */
-import type { Match } from '../cache/entry.ts'
-import { NO_USAGE } from '../catalogue/catalogue.ts'
+import { ageSeconds, type Match } from '../cache/entry.ts'
+import { formatUsd, NO_USAGE } from '../catalogue/catalogue.ts'
 import { inPieces } from '../event-loop/in-pieces.ts'
 import { Job, LONGEST_ON_LOOP, offLoop } from '../event-loop/off-loop.ts'
 import { formatOf } from '../formats/format-of.ts'
@@ -9,7 +9,7 @@ import type { Endpoint } from '../providers/upstream.ts'
 import type { CompletionQuery } from './query.ts'
 import type { ProxyResponse } from './request.ts'
 import type { RoutedContext, Stages } from './request-context.ts'
-import { hitHeaders, JSON_TYPE, SSE_TYPE } from './response-headers.ts'
+import { JSON_TYPE, SSE_TYPE } from './response-headers.ts'
 
 export function serveHit(
   { query, cacheQuery, accounting }: RoutedContext<CompletionQuery>,
@@ -28,6 +28,28 @@ export function serveHit(
   const usage = { ...NO_USAGE, promptTokens: entry.promptTokens, completionTokens: entry.completionTokens }
   accounting.finish({ status: 200, counts: true, cacheResult: result, usage })
   return { status: 200, headers, body }
+}
+
+export function hitHeaders(match: Match, costUsd: number): Record<string, string> {
+  const now = Date.now()
+  const age = String(ageSeconds(match.entry, now))
+  const ttlSeconds = Math.max(0, Math.floor((match.entry.expiresAtMs - now) / 1000))
+  const headers: Record<string, string> = {
+    age,
+    'cache-status': `model-proxy; hit; ttl=${ttlSeconds}`,
+    'x-proxy-cache': match.result,
+    'x-proxy-cache-age': age,
+    'x-proxy-cache-id': match.id,
+    'x-proxy-cache-reason': match.reason,
+    'x-proxy-cost-usd': formatUsd(costUsd),
+    'x-proxy-provider': match.entry.provider,
+    'x-proxy-tokens-saved': String(match.entry.promptTokens),
+  }
+  if (match.result === 'HIT-SEMANTIC') {
+    headers['x-proxy-cache-similarity'] = match.similarity.toFixed(4)
+    headers['cache-status'] += '; detail=semantic'
+  }
+  return headers
 }
 
 export interface ReplayInput {

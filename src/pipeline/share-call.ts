@@ -5,6 +5,7 @@ import type { Lookup } from '../cache/lookup.ts'
 import { type CallFailure, type Joined, startAlone } from '../coalescing/shared-call.ts'
 import { ClientGone, ProxyError, refuse } from '../errors.ts'
 import { whenAborted } from '../event-loop/time-limit.ts'
+import { referencesOf } from '../formats/kept-references.ts'
 import { followCall, isFollowedLive } from './follow-call.ts'
 import { checkReferences } from './kept-objects/check-references.ts'
 import { allowsCaching } from './plan-request.ts'
@@ -70,7 +71,8 @@ async function lead(
     }
     if (control.onlyIfCached) throw refuse('notCached')
     if (call.signal.aborted) throw new ClientGone()
-    await checkReferences(stages.database, query.references, account, provider)
+    const references = referencesOf(query)
+    if (references.length > 0) await checkReferences(stages.database, references, account, provider)
     accounting.noteAsked()
     return await operation.ask({ ...context, call, subscriber, lookup }, stages)
   } catch (error) {

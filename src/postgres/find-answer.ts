@@ -1,11 +1,12 @@
 /** Calls find_answers(): cache entries by hash, by normalized prompt, by similarity. */
 import type { Database } from './database.ts'
-import { joinHashes, NO_HASH } from './join-hashes.ts'
 import {
   bigint,
   defineStatement,
   double,
   integer,
+  joinHashes,
+  NO_HASH,
   nullable,
   runStatement,
   type Statement,

@@ -114,6 +114,14 @@ export async function readOne<Row>(
   return row
 }
 
+/** The bytes of hex hashes, concatenated: drivers agree on how to send a bytea, not on a list of them. */
+export function joinHashes(hashes: readonly string[]): Uint8Array {
+  return Buffer.from(hashes.join(''), 'hex')
+}
+
+/** A placeholder, so that the other hashes keep their positions. */
+export const NO_HASH = '0'.repeat(64)
+
 /** One array for each field, so that many rows can be the parameters of one call. */
 export function toColumns<Row>(rows: readonly Row[], fields: readonly (keyof Row)[]): unknown[][] {
   return fields.map(field => rows.map(row => row[field]))

@@ -1,7 +1,6 @@
 /** Calls store_answers(): stores complete responses, to be found by request and, if wanted, by prompt. */
 import type { Database } from './database.ts'
-import { joinHashes, NO_HASH } from './join-hashes.ts'
-import { defineStatement, runStatement, text } from './statement.ts'
+import { defineStatement, joinHashes, NO_HASH, runStatement, text } from './statement.ts'
 
 export interface AnswerToStore {
   projectId: number

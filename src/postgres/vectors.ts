@@ -2,8 +2,17 @@
 
 import { toSql } from 'pgvector'
 import type { Database } from './database.ts'
-import { joinHashes } from './join-hashes.ts'
-import { bytes, defineStatement, integer, nothing, readOne, runStatement, text, timestamp } from './statement.ts'
+import {
+  bytes,
+  defineStatement,
+  integer,
+  joinHashes,
+  nothing,
+  readOne,
+  runStatement,
+  text,
+  timestamp,
+} from './statement.ts'
 
 const REGISTER_SPACE = defineStatement('select register_embedding_space($1::text, $2::integer, $3::boolean) as id', {
   id: integer,

@@ -1,7 +1,6 @@
 /** Collects usage records and writes them in batches, off the hot path. */
 import { type Database, sqlStateOf } from '../postgres/database.ts'
-import { createDatabaseClock, type DatabaseClock } from '../postgres/database-clock.ts'
-import { recordUsage } from '../postgres/record-usage.ts'
+import { createDatabaseClock, type DatabaseClock, recordUsage } from '../postgres/record-usage.ts'
 import type { UsageRecord } from '../postgres/usage-record.ts'
 import { describeCause } from './describe-cause.ts'
 import type { Log } from './log.ts'

@@ -12,6 +12,11 @@ export function isOwnResponseId(id: unknown): id is string {
   return typeof id === 'string' && RESPONSE_ID.test(id)
 }
 
+/** Whether the request names a response of ours, or an item of one. */
+export function namesEarlier(body: JsonObject): boolean {
+  return isOwnResponseId(body.previous_response_id) || findItemReferences(body).length > 0
+}
+
 export interface EarlierResponse {
   id: string
   /** JSON list of its request's own input items; null when they were too long to be kept. */

@@ -9,22 +9,7 @@ import { bindIds } from '../../postgres/kept-objects.ts'
 import type { Endpoint, Provider } from '../../providers/upstream.ts'
 import type { ProxyResponse } from '../request.ts'
 
-/** Whether a provider may keep something of the answer, by endpoint. */
-const IS_KEPT: Record<Endpoint, (body: JsonObject) => boolean> = {
-  responses: ({ store }) => store !== false,
-  // Sounds, which a later turn names.
-  chat: ({ audio }) => (audio ?? null) !== null,
-  // Containers, in which tools run.
-  messages: ({ container, tools }) => (container ?? tools ?? null) !== null,
-  completions: () => false,
-  embeddings: () => false,
-}
 const ID = /"(?:id|container_id)"\s*:\s*"([\w-]{1,256})"/g
-
-/** Whether something of an answer to this is kept, by its provider or by the proxy itself. */
-export function mayBeKept({ endpoint, body }: Asked['query']): boolean {
-  return IS_KEPT[endpoint](body)
-}
 
 interface Asked {
   query: { endpoint: Endpoint; body: JsonObject }

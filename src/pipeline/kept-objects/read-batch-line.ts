@@ -2,7 +2,7 @@
 import { invalidRequest, ProxyError } from '../../errors.ts'
 import { findKeptReferences, type KeptReference } from '../../formats/kept-references.ts'
 import { decodeUtf8, hasDuplicateKeys, isJsonObject, type JsonObject, parseJsonObject } from '../../json/canonical.ts'
-import { checkJsonSize } from '../../large-bodies/json-size.ts'
+import { checkJsonSize } from '../../large-bodies/read-large-body.ts'
 
 export interface BatchLineInput {
   bytes: Uint8Array

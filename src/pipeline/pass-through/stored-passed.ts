@@ -7,7 +7,8 @@ import { storeResponse } from '../complete-call.ts'
 import type { PassedQuery } from '../query.ts'
 import type { ProxyResponse } from '../request.ts'
 import type { LeadingContext, RoutedContext, Stages } from '../request-context.ts'
-import { hitHeaders, JSON_TYPE } from '../response-headers.ts'
+import { JSON_TYPE } from '../response-headers.ts'
+import { hitHeaders } from '../serve-hit.ts'
 import { priceOfPassed, withCost } from './passed-usage.ts'
 
 /** Audio as it came. */

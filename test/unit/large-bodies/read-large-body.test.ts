@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
 import { canonicalizeBody, sha256 } from '../../../src/json/canonical.ts'
-import { measureJson } from '../../../src/large-bodies/json-size.ts'
-import { isLargeBody, largeBodies } from '../../../src/large-bodies/read-large-body.ts'
+import { isLargeBody, largeBodies, measureJson } from '../../../src/large-bodies/read-large-body.ts'
 
 const encode = (text: string) => new TextEncoder().encode(text)
 const read = (value: unknown) => largeBodies.read(encode(JSON.stringify(value)))
