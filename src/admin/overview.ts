@@ -27,10 +27,11 @@ export function createOverviewController(options: AdminOptions) {
         of_key: asked.api_key_id === undefined ? null : requireId('key', asked.api_key_id),
       }
       const isNarrowed = only.of_model !== null || only.of_key !== null
-      const [buckets, models, keys, latency] = await Promise.all([
+      const [buckets, models, keys, tags, latency] = await Promise.all([
         usageOverview(database, caller.actor, { ...span, ...only, width, zone: time_zone }),
         usageShares(database, caller.actor, { ...span, ...only, share_by: 'model' }),
         usageShares(database, caller.actor, { ...span, ...only, share_by: 'api_key' }),
+        usageShares(database, caller.actor, { ...span, ...only, share_by: 'tag' }),
         // Latencies are not counted by model or key.
         isNarrowed ? [] : latencyPercentiles(database, caller.actor, span),
       ])
@@ -40,6 +41,7 @@ export function createOverviewController(options: AdminOptions) {
         buckets: buckets.map(({ bucket_start, ...rest }) => ({ start_time: toSeconds(bucket_start), ...rest })),
         by_model: models,
         by_api_key: keys,
+        by_tag: tags,
         latency,
       }
     },

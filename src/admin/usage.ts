@@ -36,7 +36,8 @@ function queryOf(widths: Width[], groups: string[], filters: { models: Names } |
       bucket_width: t.Optional(oneOf<Width>(...widths)),
       limit: t.Optional(t.Integer({ minimum: 1, maximum: 1440 })),
       page: t.Optional(textOf({ pattern: '^(page_[0-9]{1,12}(_[0-9]{1,9})?)?$' })),
-      group_by: several(textOf({ enum: groups })),
+      group_by: several(textOf({ pattern: `^(${groups.join('|')}|tag:.+)$` })),
+      tags: several(textOf({ pattern: '^[^=]+=.+$' })),
       project_ids: several(t.String()),
       api_key_ids: several(t.String()),
       ...filters,
@@ -52,12 +53,15 @@ interface Query {
   limit?: number
   page?: string
   group_by?: string[]
+  tags?: string[]
   project_ids?: string[]
   api_key_ids?: string[]
   models?: string[]
   line_items?: string[]
 }
 
+/** A group by the values of one tag. */
+const TAG = /^tag:[A-Za-z][\w.-]{0,31}$/
 const USAGE_GROUPS = ['project_id', 'api_key_id', 'model']
 const COSTS_GROUPS = ['project_id', 'api_key_id', 'line_item']
 const USAGE_QUERY = queryOf(['1m', '1h', '1d'], USAGE_GROUPS, { models: names })
@@ -74,12 +78,13 @@ export function createUsageController(options: AdminOptions) {
     describe: (row: UsageRow) => Record<string, unknown>,
   ) {
     const groups = endpoints === null ? COSTS_GROUPS : USAGE_GROUPS
-    const unknown = asked.group_by?.find(group => !groups.includes(group))
-    if (unknown !== undefined) throw invalidRequest(`group_by takes ${groups.join(', ')}.`, 'group_by')
+    const { tag, others } = readGroups(asked.group_by ?? [], groups)
     const span = readSpan(asked, Math.floor(clock.nowMs() / 1000))
     const filter = {
       width: span.width,
-      groups: (asked.group_by ?? []).map(group => (group === 'line_item' ? 'model' : group)),
+      groups: others.map(group => (group === 'line_item' ? 'model' : group)),
+      by_tag: tag,
+      of_tags: readTagFilter(asked.tags),
       of_projects: idsOf('proj', asked.project_ids),
       of_keys: idsOf('key', asked.api_key_ids),
       of_models: asked.line_items ?? asked.models ?? null,
@@ -93,7 +98,10 @@ export function createUsageController(options: AdminOptions) {
         object: 'bucket' as const,
         start_time: start,
         end_time: end,
-        results: (byBucket.get(start) ?? []).map(describe),
+        results: (byBucket.get(start) ?? []).map(row => ({
+          ...describe(row),
+          ...(tag !== null && { tags: { [tag]: row.tag_value } }),
+        })),
       })),
       has_more: read.next !== null,
       next_page: read.next === null ? null : `page_${read.next}`,
@@ -169,6 +177,22 @@ async function readRows(read: (part: Part) => Promise<UsageRow[]>, span: TimeSpa
 function bucketsOf({ from, until, width }: TimeSpan): [start: number, end: number][] {
   const { seconds } = WIDTHS[width]
   return Array.from({ length: (until - from) / seconds }, (_, at) => [from + at * seconds, from + (at + 1) * seconds])
+}
+
+/** Usage is summed by sets of tags: by the values of one at a time. */
+function readGroups(asked: readonly string[], groups: readonly string[]) {
+  const [named, others] = [asked.filter(group => TAG.test(group)), asked.filter(group => !TAG.test(group))]
+  if (named.length > 1 || others.some(group => !groups.includes(group)))
+    throw invalidRequest(`group_by takes ${groups.join(', ')}, and the name of one tag, as in tag:team.`, 'group_by')
+  return { tag: named[0]?.slice('tag:'.length) ?? null, others }
+}
+
+function readTagFilter(tags: readonly string[] | undefined): Record<string, string> | null {
+  if (tags === undefined) return null
+  const pairs = tags.map(tag => /^([^=]+)=(.+)$/s.exec(tag)?.slice(1) ?? [])
+  if (pairs.some(pair => pair.length < 2))
+    throw invalidRequest('tags takes names and values, as in team=search.', 'tags')
+  return Object.fromEntries(pairs)
 }
 
 function idsOf(kind: IdKind, ids: readonly string[] | undefined): number[] | null {

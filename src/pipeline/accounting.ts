@@ -19,8 +19,8 @@ import { createRecord, describeRequest, type Outcome, statusOf } from './request
 
 /** The accounting of one request. */
 export interface RequestAccounting {
-  /** Sets what the request asks, once it is parsed. A request without it is not recorded. */
-  noteQuery(query: NotedQuery): void
+  /** Sets what the request asks, once it is parsed, and its tags, a JSON object. A request without it is not recorded. */
+  noteQuery(query: NotedQuery, tags?: string | null): void
   /** Sets the provider that is going to answer, and the model, if it is not the one asked for. They replace those noted before. */
   noteProvider(provider: Provider, model?: string): void
   /** The response was stored, and this provider answered first. */
@@ -106,6 +106,7 @@ class OpenAccount implements RequestAccounting {
   readonly #account: Account
   readonly #onFinish: () => void
   #query: NotedQuery | null = null
+  #tags: string | null = null
   #provider: Provider | null = null
   #model: string | null = null
   #storedBy: string | null = null
@@ -130,8 +131,9 @@ class OpenAccount implements RequestAccounting {
     this.#onFinish = onFinish
   }
 
-  noteQuery(query: NotedQuery): void {
+  noteQuery(query: NotedQuery, tags: string | null = null): void {
     this.#query = query
+    this.#tags = tags
   }
 
   noteProvider(provider: Provider, model?: string): void {
@@ -239,6 +241,7 @@ class OpenAccount implements RequestAccounting {
       listed,
       latencyMs: this.#latencyMs,
       judgeUsd: this.#judgeUsd,
+      tags: this.#tags,
     }
     const status = request.signal.aborted ? CLIENT_GONE_STATUS : outcome.status
     const record = createRecord(recorded, { ...outcome, status })

@@ -9,6 +9,7 @@ import { readEarly } from './read-request.ts'
 import type { ProxyRequest, ProxyResponse } from './request.ts'
 import type { RequestContext, Stages } from './request-context.ts'
 import { missHeaders } from './response-headers.ts'
+import { readTags } from './tags.ts'
 
 export type Pipeline = (request: ProxyRequest) => Promise<ProxyResponse>
 
@@ -25,7 +26,7 @@ export function createPipeline(stages: Stages): Pipeline {
     const { account, entry, accounting } = await admit(request, keyHash, guessed?.exactKey ?? null)
     try {
       const query = early?.query ?? (await readerOf(request.target).read(request, account, stages, early?.bytes))
-      accounting.noteQuery(query)
+      accounting.noteQuery(query, readTags(request.headers, query))
       const isRight = guessed && samePlanInputs(guess, account)
       const plan = isRight ? guessed : planRequest(query, account, modelRouter)
       const exactEntry = isRight ? entry : await cache.readEntry(plan.exactKey)

@@ -38,10 +38,11 @@ export interface Recorded {
   /** Time until the response headers were ready; null when none were sent. */
   latencyMs: number | null
   judgeUsd: number
+  tags: string | null
 }
 
 export function createRecord(
-  { request, account, query, model, provider, isPriced, listed, latencyMs, judgeUsd }: Recorded,
+  { request, account, query, model, provider, isPriced, listed, latencyMs, judgeUsd, tags }: Recorded,
   { status, cacheResult, usage }: Outcome,
 ): UsageRecord {
   const durationMs = performance.now() - request.arrivedAtMs
@@ -70,6 +71,7 @@ export function createRecord(
     saved_usd: price(saved),
     latency_ms: round(latencyMs ?? durationMs),
     duration_ms: round(durationMs),
+    tags,
   }
 }
 

@@ -23,6 +23,7 @@ const COLUMNS: readonly [keyof UsageRecord, string][] = [
   ['saved_usd', 'numeric'],
   ['latency_ms', 'real'],
   ['duration_ms', 'real'],
+  ['tags', 'jsonb'],
 ]
 
 const RECORD_USAGE = defineStatement(
@@ -99,12 +100,12 @@ export function sumUsage(records: readonly UsageRecord[]): UsageSum[] {
 }
 
 function nameSum(record: UsageRecord, bucket: number): string {
-  const { project_id, key_id, endpoint, model, provider, cache_result, status } = record
-  return `${key_id}\n${project_id}\n${quarterOf(record)}\n${endpoint}\n${provider}\n${cache_result}\n${classOf(status)}\n${bucket}\n${model}`
+  const { project_id, key_id, endpoint, model, provider, cache_result, status, tags } = record
+  return `${key_id}\n${project_id}\n${quarterOf(record)}\n${endpoint}\n${provider}\n${cache_result}\n${classOf(status)}\n${bucket}\n${tags}\n${model}`
 }
 
 function openSum(record: UsageRecord, bucket: number) {
-  const { project_id, key_id, endpoint, model, provider, cache_result, status } = record
+  const { project_id, key_id, endpoint, model, provider, cache_result, status, tags } = record
   return {
     project_id,
     at: quarterOf(record),
@@ -124,6 +125,7 @@ function openSum(record: UsageRecord, bucket: number) {
     latency_ms: 0,
     duration_ms: 0,
     bucket,
+    tags: tags === null ? null : JSON.parse(tags),
   }
 }
 

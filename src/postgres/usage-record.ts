@@ -21,4 +21,6 @@ export interface UsageRecord {
   saved_usd: number
   latency_ms: number
   duration_ms: number
+  /** What the client says the request is for: a JSON object of names and values, sorted by name; null for no tags. */
+  tags: string | null
 }

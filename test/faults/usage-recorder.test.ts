@@ -28,6 +28,7 @@ function makeRecord(id: string, changes: Partial<UsageRecord> = {}): UsageRecord
     saved_usd: 0,
     latency_ms: 1,
     duration_ms: 1,
+    tags: null,
     ...changes,
   }
 }

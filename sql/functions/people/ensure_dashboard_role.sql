@@ -32,6 +32,7 @@ begin
         setting_kinds,
         refusals_hourly,
         usage_pending,
+        usage_tagged,
         memberships,
         audit_log,
         semantic_hits,

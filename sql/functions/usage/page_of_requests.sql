@@ -30,7 +30,8 @@ returns table (
     cost_usd numeric,
     saved_usd numeric,
     latency_ms real,
-    duration_ms real
+    duration_ms real,
+    tags jsonb
 )
 language sql
 stable
@@ -55,7 +56,8 @@ as $$
         r.cost_usd,
         r.saved_usd,
         r.latency_ms,
-        r.duration_ms
+        r.duration_ms,
+        r.tags
     from usage_records r
     left join api_keys k on k.id = r.key_id
     where r.project_id = of_project

@@ -17,6 +17,7 @@ create or replace function record_usage(
     saved_usd numeric[],
     latencies_ms real[],
     durations_ms real[],
+    tags jsonb[],
     sums json,
     batch uuid
 )
@@ -33,8 +34,11 @@ begin
         return clock_timestamp();
     end if;
 
-    -- Columns in the order of the table, up to its id. Arrays take half the work of JSON.
-    insert into usage_records
+    -- Arrays take half the work of JSON.
+    insert into usage_records (
+        recorded_at, request_id, project_id, key_id, endpoint, model, provider, cache_result, status, streamed, prompt_tokens,
+        cached_prompt_tokens, completion_tokens, tokens_saved, cost_usd, saved_usd, latency_ms, duration_ms, tags
+    )
     select *
     from unnest(
         recorded_ats,
@@ -54,7 +58,8 @@ begin
         costs_usd,
         saved_usd,
         latencies_ms,
-        durations_ms
+        durations_ms,
+        tags
     );
 
     -- Summed by the proxy: a busy key's thousand records become a few rows, which roll_up_usage() adds to the hourly sums.
@@ -78,5 +83,5 @@ $$;
 
 comment on function record_usage(
     timestamptz[], text[], bigint[], bigint[], text[], text[], text[], text[], smallint[], boolean[], integer[], integer[], integer[], integer[],
-    numeric[], numeric[], real[], real[], json, uuid
+    numeric[], numeric[], real[], real[], jsonb[], json, uuid
 ) is 'Appends a batch of usage records, one array per column of usage_records, and their sums, rows of usage_pending; updates when each key was last used. Idempotent by batch. Returns the time, so that a proxy knows how wrong its own clock is.';

@@ -6,6 +6,8 @@ as $$
 declare
     -- Rows beyond this, for example after a downtime, are left for the next calls: this many fit into memory.
     most constant integer := 50000;
+    -- Sets of tags that a project's hour is summed by: clients choose them.
+    most_sets constant integer := 500;
     taken usage_pending[];
 begin
     -- One proxy at a time; the others have nothing to do.
@@ -73,8 +75,59 @@ begin
     group by 1, 2, 3, 4, 5
     on conflict (project_id, grain, at, cache_result, bucket) do update
     set requests = c.requests + excluded.requests;
+
+    -- Rows with tags, as far as they agree with a set that their hour has, or one more fits in.
+    insert into usage_tagged as s
+    with tagged as (
+        select t.project_id, date_trunc('hour', t.at, 'UTC') as at, t.tags, t as row
+        from unnest(taken) t
+        where t.tags is not null
+    ),
+    sets as (
+        select x.project_id, x.at, x.tags, dense_rank() over (partition by x.project_id, x.at order by x.is_new, x.tags) as place
+        from (
+            select h.project_id, h.at, u.tags, false as is_new
+            from (select distinct t.project_id, t.at from tagged t) h
+            cross join lateral (
+                select distinct u.tags from usage_tagged u where u.project_id = h.project_id and u.at = h.at and u.tags <> '{}'
+            ) u
+            union all
+            select distinct t.project_id, t.at, t.tags, true
+            from tagged t
+            where not exists (select from usage_tagged u where u.project_id = t.project_id and u.at = t.at and u.tags = t.tags)
+        ) x
+    )
+    select
+        t.project_id,
+        t.at,
+        case when n.place <= most_sets then t.tags else '{}' end,
+        (t.row).key_id,
+        (t.row).endpoint,
+        (t.row).model,
+        sum((t.row).requests),
+        coalesce(sum((t.row).requests) filter (where (t.row).cache_result in ('HIT', 'HIT-SEMANTIC')), 0),
+        coalesce(sum((t.row).requests) filter (where (t.row).status_class >= 4), 0),
+        sum((t.row).prompt_tokens),
+        sum((t.row).cached_prompt_tokens),
+        sum((t.row).completion_tokens),
+        sum((t.row).tokens_saved),
+        sum((t.row).cost_usd),
+        sum((t.row).saved_usd)
+    from tagged t
+    join sets n on n.project_id = t.project_id and n.at = t.at and n.tags = t.tags
+    group by 1, 2, 3, 4, 5, 6
+    on conflict (project_id, at, tags, key_id, endpoint, model) do update
+    set requests = s.requests + excluded.requests,
+        hits = s.hits + excluded.hits,
+        failed = s.failed + excluded.failed,
+        prompt_tokens = s.prompt_tokens + excluded.prompt_tokens,
+        cached_prompt_tokens = s.cached_prompt_tokens + excluded.cached_prompt_tokens,
+        completion_tokens = s.completion_tokens + excluded.completion_tokens,
+        tokens_saved = s.tokens_saved + excluded.tokens_saved,
+        cost_usd = s.cost_usd + excluded.cost_usd,
+        saved_usd = s.saved_usd + excluded.saved_usd;
     return cardinality(taken);
 end;
 $$;
 
-comment on function roll_up_usage() is 'Adds up to 50,000 pending rows to the sums and latency counts of every grain, and returns how many rows it added. Called every few seconds.';
+comment on function roll_up_usage() is 'Adds up to 50,000 pending rows to the sums and latency counts of every grain, those with tags to the sums by tags, too, and returns how many rows it added. Called every few seconds.';

@@ -7,6 +7,8 @@ create or replace function usage_buckets(
     of_keys bigint[],
     of_models text[],
     of_endpoints text[],
+    by_tag text,
+    of_tags jsonb,
     passed_over integer,
     most_rows integer
 )
@@ -15,6 +17,7 @@ returns table (
     project_id bigint,
     key_id bigint,
     model text,
+    tag_value text,
     requests bigint,
     prompt_tokens bigint,
     cached_prompt_tokens bigint,
@@ -27,19 +30,39 @@ language sql
 stable
 set search_path = public, pg_temp
 as $$
-    with counted as (
+    with tagged as (
+        select date_trunc(case width when '1h' then 'hour' else 'day' end, t.at, 'UTC') as bucket_start, t.tags ->> by_tag as value, t.*
+        from usage_with_tags(of_projects, from_time, until_time) t
+        where width <> '1m'
+            and (by_tag is not null or of_tags is not null)
+            and (of_tags is null or t.tags @> of_tags)
+    ),
+    counted as (
         select
-            h.bucket_start, h.project_id, h.key_id, h.model, h.endpoint, h.requests, h.prompt_tokens, h.cached_prompt_tokens,
-            h.completion_tokens, h.tokens_saved, h.cost_usd, h.saved_usd
+            h.bucket_start, h.project_id, h.key_id, h.model, h.endpoint, null as value, h.requests, h.prompt_tokens,
+            h.cached_prompt_tokens, h.completion_tokens, h.tokens_saved, h.cost_usd, h.saved_usd
         from usage_within(
             of_projects,
             from_time,
             until_time,
             case width when '1h' then 'hour' else 'day' end,
             'UTC',
-            groups <> '{}' or of_projects is not null or of_keys is not null or of_models is not null or not is_administrator()
+            groups <> '{}' or by_tag is not null or of_projects is not null or of_keys is not null or of_models is not null or not is_administrator()
         ) h
         where width <> '1m'
+            and of_tags is null
+        union all
+        select
+            t.bucket_start, t.project_id, t.key_id, t.model, t.endpoint, t.value, t.requests, t.prompt_tokens,
+            t.cached_prompt_tokens, t.completion_tokens, t.tokens_saved, t.cost_usd, t.saved_usd
+        from tagged t
+        union all
+        -- Those above are among all requests, too: taken from there, the rest has no such tag.
+        select
+            t.bucket_start, t.project_id, t.key_id, t.model, t.endpoint, null, -t.requests, -t.prompt_tokens,
+            -t.cached_prompt_tokens, -t.completion_tokens, -t.tokens_saved, -t.cost_usd, -t.saved_usd
+        from tagged t
+        where of_tags is null
         union all
         -- Minutes are read for a day at most, and are not summed in advance.
         select
@@ -48,6 +71,7 @@ as $$
             r.key_id,
             r.model,
             r.endpoint,
+            r.tags ->> by_tag,
             1,
             r.prompt_tokens,
             r.cached_prompt_tokens,
@@ -60,12 +84,14 @@ as $$
             and r.project_id in (select visible.id from projects visible where of_projects is null or visible.id = any (of_projects))
             and r.recorded_at >= from_time
             and r.recorded_at < until_time
+            and (of_tags is null or r.tags @> of_tags)
     )
     select
         c.bucket_start,
         case when 'project_id' = any (groups) then c.project_id end,
         case when 'api_key_id' = any (groups) then c.key_id end,
         case when 'model' = any (groups) then c.model end,
+        c.value,
         sum(c.requests)::bigint,
         sum(c.prompt_tokens)::bigint,
         sum(c.cached_prompt_tokens)::bigint,
@@ -77,11 +103,12 @@ as $$
     where (of_keys is null or c.key_id = any (of_keys))
         and (of_models is null or c.model = any (of_models))
         and (of_endpoints is null or c.endpoint = any (of_endpoints))
-    group by 1, 2, 3, 4
-    order by 1, 2, 3, 4
+    group by 1, 2, 3, 4, 5
+    having sum(c.requests) > 0
+    order by 1, 2, 3, 4, 5
     limit most_rows
     offset passed_over;
 $$;
 
-comment on function usage_buckets(timestamptz, timestamptz, text, text[], bigint[], bigint[], text[], text[], integer, integer) is
-    'Usage by minute (1m), hour (1h) or UTC day (1d), in groups by any of project_id, api_key_id and model; a null filter selects everything that the current user may see. At most that many rows, after those passed over; buckets without usage are left out.';
+comment on function usage_buckets(timestamptz, timestamptz, text, text[], bigint[], bigint[], text[], text[], text, jsonb, integer, integer) is
+    'Usage by minute (1m), hour (1h) or UTC day (1d), in groups by any of project_id, api_key_id and model, and by the value of a tag; of_tags selects requests with all of these tags; a null filter selects everything that the current user may see. At most that many rows, after those passed over; buckets without usage are left out.';

@@ -40,9 +40,19 @@ as $$
             and (of_key is null or u.key_id = of_key)
         group by 1, 2, 3, 4, 5
     ) h
+    where share_by <> 'tag'
+    group by 1
+    union all
+    select g.name || '=' || g.value, sum(t.requests)::bigint, sum(t.hits)::bigint, sum(t.failed)::bigint,
+        (sum(t.prompt_tokens) + sum(t.completion_tokens))::bigint, sum(t.cost_usd), sum(t.saved_usd)
+    from usage_with_tags(of_projects, from_time, until_time) t
+    cross join lateral jsonb_each_text(t.tags) as g (name, value)
+    where share_by = 'tag'
+        and (of_model is null or t.model = of_model)
+        and (of_key is null or t.key_id = of_key)
     group by 1
     order by 2 desc, 1
     limit 20;
 $$;
 
-comment on function usage_shares(bigint[], timestamptz, timestamptz, text, text, bigint) is 'The twenty most used models, providers or API keys (share_by: model, provider, api_key) in a time; of one model or key, or of all.';
+comment on function usage_shares(bigint[], timestamptz, timestamptz, text, text, bigint) is 'The twenty most used models, providers, API keys or tags (share_by: model, provider, api_key, tag) in a time; of one model or key, or of all.';

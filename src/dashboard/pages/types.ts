@@ -64,6 +64,7 @@ export interface Overview {
   buckets: (Counts & { start_time: number })[]
   by_model: Share[]
   by_api_key: Share[]
+  by_tag: Share[]
   latency: LatencyRow[]
 }
 

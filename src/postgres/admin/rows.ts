@@ -6,6 +6,8 @@ export interface UsageRow {
   project_id: number | null
   key_id: number | null
   model: string | null
+  /** Of the tag that is grouped by; null for requests without it. */
+  tag_value: string | null
   requests: number
   prompt_tokens: number
   cached_prompt_tokens: number
@@ -51,7 +53,8 @@ export interface LatencyRow {
 }
 
 /** One request of a project, and the key it came with. */
-export interface RequestRow extends Omit<UsageRecord, 'project_id'> {
+export interface RequestRow extends Omit<UsageRecord, 'project_id' | 'tags'> {
+  tags: Record<string, string> | null
   key_name: string | null
   key_prefix: string | null
 }

@@ -20,6 +20,9 @@ export interface UsageFilter {
   of_keys: number[] | null
   of_models: string[] | null
   of_endpoints: string[] | null
+  /** Name of the tag to group by. */
+  by_tag: string | null
+  of_tags: Record<string, string> | null
   /** Rows before the first one wanted, and how many are. */
   passed_over: number
   most_rows: number
@@ -34,6 +37,8 @@ export const usageBuckets = defineRead<UsageFilter, UsageRow>('usage_buckets', {
   of_keys: 'bigint[]',
   of_models: 'text[]',
   of_endpoints: 'text[]',
+  by_tag: 'text',
+  of_tags: 'jsonb',
   passed_over: 'integer',
   most_rows: 'integer',
 })
@@ -58,7 +63,7 @@ export const usageOverview = defineRead<
 })
 
 export const usageShares = defineRead<
-  Span & { share_by: 'model' | 'provider' | 'api_key'; of_model: string | null; of_key: number | null },
+  Span & { share_by: 'model' | 'provider' | 'api_key' | 'tag'; of_model: string | null; of_key: number | null },
   ShareRow
 >('usage_shares', {
   of_projects: 'bigint[]',

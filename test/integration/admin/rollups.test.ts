@@ -39,6 +39,7 @@ function recordOf(project: number, n: number): UsageRecord {
     saved_usd: 0.25,
     latency_ms: 10,
     duration_ms: 20,
+    tags: null,
   }
 }
 
@@ -144,5 +145,23 @@ describeBackends('usage by any length of time', backend => {
         )[0],
       ),
     )
+  })
+
+  test('has a bounded number of sets of tags in an hour: the rest is summed without tags', async () => {
+    await proxy.query(`select create_project('tagged', 'free')`)
+    const [project] = await proxy.query<{ id: number }>(`select id from projects where name = 'tagged'`)
+    const tagged = (n: number) => ({ ...recordOf(Number(project?.id), 0), tags: `{"job":"${n}"}` })
+    for (const first of [0, 600, 0]) {
+      const records = Array.from({ length: 600 }, (_, n) => tagged(first + n))
+      await recordUsage(stores.database, records, crypto.randomUUID())
+      await rollUpUsage(stores.database)
+    }
+    expect(
+      await proxy.query(`select tags = '{}' as beyond, count(*)::integer as sets, sum(requests)::integer as requests
+        from usage_tagged group by 1 order by 1`),
+    ).toEqual([
+      { beyond: false, sets: 500, requests: 1_000 },
+      { beyond: true, sets: 1, requests: 800 },
+    ])
   })
 })

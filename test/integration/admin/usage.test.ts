@@ -70,6 +70,7 @@ describeBackends('reports of usage', backend => {
       saved_usd: 0.25,
       latency_ms: 10 + n,
       duration_ms: 20,
+      tags: [null, '{"team":"search"}', '{"env":"prod","team":"ads"}'][(n >> 4) % 3] ?? null,
     }
   }
 
@@ -111,6 +112,57 @@ describeBackends('reports of usage', backend => {
     )
   })
 
+  test('by the values of a tag, in any span, are what the records say', async () => {
+    const second = fc.integer({ min: 0, max: HOURS * 3600 })
+    await fc.assert(
+      fc.asyncProperty(second, second, fc.constantFrom('1m', '1h', '1d'), async (one, other, width) => {
+        const [from, until] = [now - Math.max(one, other), now - Math.min(one, other) + 1]
+        const span = `start_time=${from}&end_time=${until}&bucket_width=${width}&limit=${width === '1m' ? 1440 : 31}`
+        for (const [filter, where] of [
+          ['', 'true'],
+          ['&tags[]=env%3Dprod', `tags->>'env' = 'prod'`],
+        ]) {
+          const counted = await proxy.query(
+            `select tags->>'team' as team, count(*)::integer as requests from usage_records
+              where recorded_at >= to_timestamp(${from}) and recorded_at < to_timestamp(${until})
+                and endpoint in ('chat', 'completions', 'responses', 'messages') and ${where} group by 1 order by 1`,
+          )
+          const sums = new Map<string | null, number>()
+          let page: string | null = null
+          do {
+            const path: string = `/v1/organization/usage/completions?${span}&group_by[]=tag:team${filter}`
+            const { json } = await get(page === null ? path : `${path}&page=${page}`)
+            for (const row of json.data.flatMap(({ results }: { results: unknown[] }) => results)) {
+              sums.set(row.tags.team, (sums.get(row.tags.team) ?? 0) + row.num_model_requests)
+            }
+            page = json.next_page
+          } while (page !== null)
+          const summed = Array.from(sums, ([team, requests]) => ({ team, requests }))
+          expect(summed.sort((a, b) => (a.team ?? 'z').localeCompare(b.team ?? 'z'))).toEqual(counted)
+        }
+      }),
+      { numRuns: 8 },
+    )
+    const { json } = await get(`/v1/usage?start_time=${now - HOURS * 3600}&end_time=${now + 1}`)
+    const [search] = await proxy.query<{ requests: number }>(
+      `select count(*)::integer as requests from usage_records where tags->>'team' = 'search'`,
+    )
+    expect(json.by_tag.map(({ name }: { name: string }) => name).sort()).toEqual([
+      'env=prod',
+      'team=ads',
+      'team=search',
+    ])
+    expect(json.by_tag).toContainEqual(expect.objectContaining({ name: 'team=search', requests: search?.requests }))
+  })
+
+  test.each(['group_by[]=tag:team&group_by[]=tag:env', 'group_by[]=tag:a%20b', 'tags[]=team', 'tags[]=%3Dsearch'])(
+    'are refused with %s',
+    async query => {
+      const { status, json } = await get(`/v1/organization/usage/completions?start_time=${now}&${query}`)
+      expect([status, json.error.code]).toEqual([400, 'invalid_request_error'])
+    },
+  )
+
   test('an hour of a zone apart by half an hour has its own requests', async () => {
     for (const zone of ['Asia/Kolkata', 'Asia/Kathmandu', 'America/St_Johns']) {
       const { json } = await get(
@@ -138,6 +190,7 @@ describeBackends('reports of usage', backend => {
       bucket_width: '1h',
       limit: '1',
       group_by: 'project_id',
+      tags: 'team%3Dsearch',
       project_ids: `proj_${projects[0]}`,
       api_key_ids: 'key_1',
       models: 'm1',

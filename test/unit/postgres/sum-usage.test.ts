@@ -21,6 +21,7 @@ const record: UsageRecord = {
   saved_usd: 0,
   latency_ms: 8,
   duration_ms: 9,
+  tags: null,
 }
 
 test('records that agree are one sum', () => {
@@ -45,6 +46,7 @@ test('records that agree are one sum', () => {
       latency_ms: 17,
       duration_ms: 29,
       bucket: 12,
+      tags: null,
     },
   ])
 })
@@ -57,6 +59,7 @@ test.each<[string, Partial<UsageRecord>]>([
   ['the model', { model: 'another' }],
   ['the provider', { provider: null }],
   ['the cache result', { cache_result: null }],
+  ['the tags', { tags: '{"team":"search"}' }],
   ['the class of the status', { status: 502 }],
   ['the latency, by a quarter of an octave', { latency_ms: 9.6 }],
 ])('%s keeps records apart', (_, difference) => {

@@ -110,6 +110,11 @@ function Figures({ answer, span: name, projectId }: { answer: Answer; span: Span
         <Card title="By API key">
           <Shares rows={answer.by_api_key} what="API key" />
         </Card>
+        {answer.by_tag.length > 0 && (
+          <Card title="By tag">
+            <Shares rows={answer.by_tag} what="Tag" />
+          </Card>
+        )}
       </div>
       <Latency rows={answer.latency} />
     </div>

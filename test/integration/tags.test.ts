@@ -1,0 +1,55 @@
+/** What a client says its request is for is kept with its record, at every endpoint, and changes no answer. */
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { describeBackends } from '../harness/backends.ts'
+import { ask, post, readAnswer } from '../harness/client.ts'
+import { startProxy, type TestProxy } from '../harness/proxy.ts'
+
+const HEADERS = { 'x-proxy-tags': 'team=search, env=prod' }
+const MESSAGES = [{ role: 'user', content: 'What is the capital of France?' }]
+const BODIES: Record<string, Record<string, unknown>> = {
+  '/chat/completions': { model: 'gpt-4o-mini', messages: MESSAGES },
+  '/completions': { model: 'gpt-4o-mini', prompt: 'Once' },
+  '/responses': { model: 'gpt-4o-mini', input: 'Once' },
+  '/messages': { model: 'claude-haiku-4-5', max_tokens: 50, messages: MESSAGES },
+  '/embeddings': { model: 'text-embedding-3-small', input: 'Once' },
+  '/moderations': { model: 'omni-moderation-latest', input: 'Once' },
+  '/images/generations': { model: 'gpt-image-1', prompt: 'Once' },
+  '/audio/speech': { model: 'gpt-4o-mini-tts', input: 'Once', voice: 'alloy' },
+  '/rerank': { model: 'cohere/rerank-v3.5', query: 'Once', documents: ['one', 'two'] },
+}
+
+describeBackends('tags', backend => {
+  let proxy: TestProxy
+  let key: string
+  beforeAll(async () => {
+    proxy = await startProxy({ stores: await backend.open() })
+    key = await proxy.createKey()
+  })
+  afterAll(() => proxy.stop())
+
+  test('are recorded at every endpoint', async () => {
+    for (const [path, body] of Object.entries(BODIES)) {
+      const { status, text } = await readAnswer(await post(proxy, key, path, body, { headers: HEADERS }))
+      expect([path, status, status === 200 ? '' : text]).toEqual([path, 200, ''])
+    }
+    await proxy.settle()
+    const rows = await proxy.query<{ tags: unknown }>('select tags from usage_records')
+    expect(rows).toHaveLength(Object.keys(BODIES).length)
+    for (const { tags } of rows) expect(tags).toEqual({ team: 'search', env: 'prod' })
+  })
+
+  test('are none of the cache key, be they in the header or in metadata', async () => {
+    const asked = (metadata: Record<string, string>) => ({ ...BODIES['/chat/completions'], seed: 5, metadata })
+    expect((await ask(proxy, key, asked({ team: 'ads' }))).cache).toBe('MISS')
+    expect((await ask(proxy, key, asked({ team: 'search' }))).cache).toBe('HIT')
+    expect((await ask(proxy, key, asked({}), HEADERS)).cache).toBe('HIT')
+  })
+
+  test('a bad header is a 400, and does not count', async () => {
+    const before = await proxy.query('select sum(requests)::integer as requests from monthly_counters')
+    const { status, json } = await ask(proxy, key, 'Once', { 'x-proxy-tags': 'team' })
+    expect([status, json.error.param]).toEqual([400, 'X-Proxy-Tags'])
+    await proxy.settle()
+    expect(await proxy.query('select sum(requests)::integer as requests from monthly_counters')).toEqual(before)
+  })
+})
