@@ -1,15 +1,16 @@
 /**
- * `bun scripts/soak.ts --minutes N [--seed S] [--log DIR]`: four proxies on stores of their own, a simulated upstream, clients of
- * all kinds, and one random outage after another. Exits non-zero for an error that no outage explains, for responses that differ from
+ * `bun scripts/soak.ts --minutes N [--seed S] [--log DIR]`: four proxies on a PostgreSQL and a Redis Cluster of their own, a simulated
+ * upstream, clients of all kinds, and one random outage after another, of the proxies, too. Exits non-zero for an error that no outage explains, for responses that differ from
  * what was counted and recorded, and for growing memory or sockets.
  */
 import { parseArgs } from 'node:util'
+import type { Subprocess } from 'bun'
 import { createRandom } from '../test/harness/random.ts'
 import { findFreePort, startAndRead, startProxyProcess, stop } from './bench/processes.ts'
 import { checkBooks } from './soak/books.ts'
 import { startClients } from './soak/clients.ts'
 import { createLedger } from './soak/ledger.ts'
-import { listOutages, type Outage } from './soak/outages.ts'
+import { listOutages, type Outage, type RestartedProxy } from './soak/outages.ts'
 import { type ProjectName, startSoakStores } from './soak/stores.ts'
 import { type Sample, watchProxy } from './soak/watch.ts'
 
@@ -21,6 +22,8 @@ const { values: options } = parseArgs({
     log: { type: 'string' },
     /** Factor for the clients' pauses. */
     pace: { type: 'string', default: '2' },
+    /** Factor for the lengths of outages, and of the calm between them. */
+    length: { type: 'string', default: '1' },
     /** Only outages whose name contains this. */
     only: { type: 'string', default: '' },
   },
@@ -38,7 +41,9 @@ const SETTLE_MS = 15_000
 const WARM_MS = 5_000
 
 const random = createRandom(Number(options.seed))
-const between = ({ least, most }: { least: number; most: number }) => least + random() * (most - least)
+const between = ({ least, most }: { least: number; most: number }) =>
+  (least + random() * (most - least)) * Number(options.length)
+let starts = 0
 process.stdout.write(`seed ${options.seed}\n`)
 
 const stores = await startSoakStores()
@@ -46,41 +51,60 @@ const upstream = await startAndRead('test/standin/main.ts', ['--port', '0'])
 const upstreamUrl: string = JSON.parse(upstream.firstLine).baseUrl
 const upstreamOrigin = new URL(upstreamUrl).origin
 const ports = Array.from({ length: 4 }, findFreePort)
-const proxies = await Promise.all(
-  ports.map((port, i) =>
-    startProxyProcess(
-      {
-        DATABASE_URL: stores.postgres.url,
-        REDIS_URL: stores.redis.url,
-        DATABASE_MAX_CONNECTIONS: '5',
-        AGGREGATOR_BASE_URL: upstreamUrl,
-        AGGREGATOR_API_KEY: 'soak',
-        EMBEDDER: 'builtin',
-        UPSTREAM_CONNECT_TIMEOUT_MS: '1000',
-        UPSTREAM_FIRST_BYTE_TIMEOUT_MS: '2500',
-        UPSTREAM_IDLE_TIMEOUT_MS: '2500',
-      },
-      port,
-      options.log && `${options.log}/proxy-${i}.log`,
-    ),
-  ),
-)
+const proxies = await Promise.all(ports.map(startProxy))
 const ledger = createLedger(ports.length)
+
+function startProxy(port: number, i: number): Promise<Subprocess> {
+  return startProxyProcess(
+    {
+      DATABASE_URL: i % 2 ? stores.relay.url : stores.postgres.url,
+      REDIS_URL: stores.redis.url,
+      DATABASE_MAX_CONNECTIONS: '5',
+      AGGREGATOR_BASE_URL: upstreamUrl,
+      AGGREGATOR_API_KEY: 'soak',
+      EMBEDDER: 'builtin',
+      UPSTREAM_CONNECT_TIMEOUT_MS: '1000',
+      UPSTREAM_FIRST_BYTE_TIMEOUT_MS: '2500',
+      UPSTREAM_IDLE_TIMEOUT_MS: '2500',
+    },
+    port,
+    options.log && `${options.log}/proxy-${i}-${++starts}.log`,
+  )
+}
+
+/** One that lives as long as the soak tells about memory; these are ended, and started again. */
+function restart(i: number): RestartedProxy {
+  const port = ports[i] ?? 0
+  const signal = (name: NodeJS.Signals) => proxies[i]?.kill(name)
+  const end = (name: NodeJS.Signals) => {
+    signal(name)
+    return proxies[i]?.exited ?? Promise.resolve()
+  }
+  return {
+    port,
+    kill: () => end('SIGKILL'),
+    stop: () => end('SIGTERM'),
+    freeze: () => signal('SIGSTOP'),
+    thaw: () => signal('SIGCONT'),
+    async start() {
+      proxies[i] = await startProxy(port, i)
+    },
+  }
+}
 
 try {
   const clients = startClients({ ports, projects: stores.projects, ledger, pace: Number(options.pace) })
   await Bun.sleep(WARM_MS)
-  const watches = proxies.map(proxy => watchProxy(proxy, upstreamOrigin))
-  const begun = await Promise.all(watches.map(watch => watch.sample()))
-  const outages = listOutages({ ...stores, script, upstreamPid: upstream.process.pid }).filter(({ name }) =>
-    name.includes(options.only),
-  )
+  const sample = () => Promise.all(proxies.map(proxy => watchProxy(proxy, upstreamOrigin).sample()))
+  const begun = await sample()
+  const targets = { ...stores, proxies: [restart(2), restart(3)], script, upstreamPid: upstream.process.pid, random }
+  const outages = listOutages(targets).filter(({ name }) => name.includes(options.only))
   await injectFor(minutes * 60_000, outages)
   await Bun.sleep(between(CALM_MS))
   await clients.stop()
   await Bun.sleep(SETTLE_MS)
 
-  const ended = await Promise.all(watches.map(watch => watch.sample()))
+  const ended = await sample()
   const faults = [...describeUnexplained(), ...judge(begun, ended)]
   for (const project of Object.keys(stores.projects) as ProjectName[])
     faults.push(...(await checkBooks(stores.postgres.url, project, ledger)))
@@ -88,7 +112,7 @@ try {
   for (const fault of faults) process.stdout.write(`FAULT: ${fault}\n`)
   process.exitCode = faults.length > 0 ? 1 : 0
 } finally {
-  await Promise.all([...proxies.map(stop), stop(upstream.process)])
+  await Promise.all([...proxies, upstream.process].map(stop))
   await stores.remove()
 }
 process.exit()
@@ -123,7 +147,10 @@ async function injectFor(durationMs: number, outages: readonly Outage[]): Promis
 function report(count: number, { name }: Outage): void {
   const unexplained = ledger.findUnexplained().length
   const at = new Date().toISOString().slice(11, 19)
-  process.stdout.write(`${at} ${count}. ${name}: ${ledger.answered.length} requests, ${unexplained} unexplained\n`)
+  const memory = proxies.map(proxy => watchProxy(proxy, upstreamOrigin).startMib.toFixed(0))
+  process.stdout.write(
+    `${at} ${count}. ${name}: ${ledger.answered.length} requests, ${unexplained} unexplained, ${memory.join(' ')} MiB\n`,
+  )
 }
 
 function judge(begun: readonly Sample[], ended: readonly Sample[]): string[] {

@@ -1,5 +1,5 @@
 /** Compares what clients got with what the proxies counted and recorded. */
-import type { Ledger } from './ledger.ts'
+import type { Answered, Ledger } from './ledger.ts'
 import { LIMITED_PER_MINUTE, type ProjectName, readBooks } from './stores.ts'
 
 /** Returns descriptions of the mismatches; empty when all is well. */
@@ -8,18 +8,18 @@ export async function checkBooks(url: string, project: ProjectName, ledger: Ledg
   const booked = await readBooks(url, project)
   const whole = new Map(asked.filter(one => one.isWhole && one.status === 200).map(one => [one.id, one]))
   const mayBeRecorded = new Set(
-    asked.filter(one => one.isWhole || one.hasLeft || one.status === 200).map(one => one.id),
+    asked.filter(one => one.isWhole || one.hasLeft || one.status === 200 || wasCut(one, ledger)).map(one => one.id),
   )
   const recorded = new Map<string, number>()
   for (const { id, status } of booked.records) if (status === 200) recorded.set(id, (recorded.get(id) ?? 0) + 1)
 
   const missing = [...whole.values()].filter(one => !recorded.has(one.id))
-  const lost = missing.filter(one => !ledger.mayBeForgotten(one.endedAtMs))
+  const lost = missing.filter(one => !ledger.mayBeForgotten(one))
   const twice = [...recorded].filter(([, times]) => times > 1)
   const made = [...recorded.keys()].filter(id => !mayBeRecorded.has(id))
   const left = booked.records.filter(one => one.status === 499).length
   const answers = recorded.size
-  const forgettable = asked.filter(one => ledger.mayBeForgotten(one.endedAtMs)).length
+  const forgettable = asked.filter(one => ledger.mayBeForgotten(one) || wasCut(one, ledger)).length
 
   const faults: string[] = []
   const tell = (count: number, what: string, example = '') => {
@@ -28,7 +28,9 @@ export async function checkBooks(url: string, project: ProjectName, ledger: Ledg
   tell(lost.length, 'answers are not recorded', lost[0]?.id)
   tell(twice.length, 'answers are recorded more than once', twice[0]?.[0])
   tell(made.length, 'are recorded as answered and were not', made[0])
-  const brokenOff = asked.filter(one => one.status === 200 && !one.isWhole && !one.hasLeft && recorded.has(one.id))
+  const brokenOff = asked.filter(
+    one => one.status === 200 && !one.isWhole && !one.hasLeft && recorded.has(one.id) && !wasCut(one, ledger),
+  )
   tell(brokenOff.length, 'broke off and are recorded as answered', JSON.stringify(brokenOff[0]))
   // Of requests whose client left, only those that reached the upstream count, which clients cannot know.
   if (booked.counted < answers - forgettable || booked.counted > answers + left + forgettable) {
@@ -47,6 +49,11 @@ export async function checkBooks(url: string, project: ProjectName, ledger: Ledg
     `${project}: ${whole.size} answered, ${answers} recorded (${missing.length} forgotten in a crash), ${booked.counted} counted, ${left} left\n`,
   )
   return faults
+}
+
+/** Its proxy ended while it answered: perhaps after its record was written, and before the client had read all. */
+function wasCut({ port, isWhole, hasLeft, startedAtMs, endedAtMs }: Answered, { hadOutage }: Ledger): boolean {
+  return !isWhole && !hasLeft && hadOutage('proxy', startedAtMs, endedAtMs, port)
 }
 
 /**

@@ -50,6 +50,7 @@ const HABITS: Habit[] = [
   { clients: 1, pauseMs: 700, ask: n => messageTo('steady', n) },
   { clients: 1, pauseMs: 700, ask: n => embed('steady', n) },
   { clients: 1, pauseMs: 5_000, ask: n => large('steady', n) },
+  { clients: 1, pauseMs: 700, ask: n => pass('steady', n) },
   {
     clients: 1,
     pauseMs: 600,
@@ -76,7 +77,7 @@ export function startClients({ ports, projects, ledger, pace }: ClientOptions): 
 
   async function perform(ask: Ask): Promise<void> {
     const port = ports[serial % ports.length] ?? 0
-    ledger.note(await askOnce(`http://127.0.0.1:${port}`, projects[ask.project].key, ask))
+    ledger.note(await askOnce(port, projects[ask.project].key, ask))
   }
 
   async function live({ pauseMs, ask }: Habit): Promise<void> {
@@ -94,12 +95,13 @@ export function startClients({ ports, projects, ledger, pace }: ClientOptions): 
   }
 }
 
-async function askOnce(origin: string, key: string, ask: Ask): Promise<Answered> {
+async function askOnce(port: number, key: string, ask: Ask): Promise<Answered> {
   const id = crypto.randomUUID()
   const leaving = new AbortController()
   const timer = setTimeout(() => leaving.abort(), ask.leavesAfterMs ?? ANSWERED_WITHIN_MS)
   const noted = {
     id,
+    port,
     project: ask.project,
     kind: ask.kind,
     startedAtMs: Date.now(),
@@ -110,7 +112,7 @@ async function askOnce(origin: string, key: string, ask: Ask): Promise<Answered>
   const end = (rest: Partial<Answered>): Answered => ({ ...noted, hasLeft: false, endedAtMs: Date.now(), ...rest })
   let status = 0
   try {
-    const response = await fetch(origin + ask.path, {
+    const response = await fetch(`http://127.0.0.1:${port}${ask.path}`, {
       method: 'POST',
       headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', 'x-request-id': id },
       body: JSON.stringify(ask.body),
@@ -206,6 +208,13 @@ function embed(project: ProjectName, n: number): Ask {
     path: '/v1/embeddings',
     body: { model: 'openai/text-embedding-3-small', input },
   }
+}
+
+function pass(project: ProjectName, n: number): Ask {
+  const about = { project, kind: 'passed on' }
+  return n % 2
+    ? { ...about, path: '/v1/moderations', body: { input: `text ${word(n)}` } }
+    : { ...about, path: '/v1/rerank', body: { model: 'cohere/rerank-v3.5', query: word(n), documents: ['one', 'two'] } }
 }
 
 function large(project: ProjectName, n: number): Ask {

@@ -4,6 +4,8 @@ import type { ProjectName } from './stores.ts'
 
 export interface Answered {
   id: string
+  /** Of the proxy that was asked. */
+  port: number
   project: ProjectName
   /** The client's behaviour. */
   kind: string
@@ -29,20 +31,20 @@ interface Spell {
 
 /** Circuits stay open for 5 s, and a recovered server is found again within 5 s. */
 const GRACE_MS = 8_000
-/** How much of the counters and records a crash of the database may lose. */
+/** How much of the counters and records a crash of the database, or of a proxy, may lose. */
 const FORGOTTEN_MS = 1_500
 
 export interface Ledger {
   readonly answered: readonly Answered[]
   /** Number of proxies. */
   readonly processes: number
-  /** Whether an outage of this kind overlaps that time. */
-  hadOutage(kind: OutageKind, fromMs: number, toMs: number): boolean
+  /** Whether an outage of this kind, of the proxy at this port if one is given, overlaps that time. */
+  hadOutage(kind: OutageKind, fromMs: number, toMs: number, port?: number): boolean
   note(answered: Answered): void
   begin(outage: Outage): void
   end(outage: Outage): void
-  /** Whether the database may have lost writes of that time. */
-  mayBeForgotten(atMs: number): boolean
+  /** Whether what was written about this request may have been lost. */
+  mayBeForgotten(one: Answered): boolean
   /** Every wrong response that no outage explains. */
   findUnexplained(): Answered[]
 }
@@ -55,24 +57,30 @@ export function createLedger(processes: number): Ledger {
     const about = spells.filter(
       ({ beganAtMs, endedAtMs }) => one.startedAtMs < endedAtMs + GRACE_MS && one.endedAtMs > beganAtMs,
     )
-    if (one.status === 200) return about.some(({ outage }) => outage.kind === 'upstream')
-    return one.status !== 0 && about.some(({ outage }) => mayCause(outage.kind, one))
+    return about.some(({ outage }) => mayCause(outage, one))
   }
 
   return {
     answered,
     processes,
-    hadOutage: (kind, fromMs, toMs) =>
-      spells.some(({ outage, beganAtMs, endedAtMs }) => outage.kind === kind && beganAtMs < toMs && endedAtMs > fromMs),
+    hadOutage: (kind, fromMs, toMs, port) =>
+      spells.some(
+        ({ outage, beganAtMs, endedAtMs }) =>
+          outage.kind === kind && outage.port === port && beganAtMs < toMs && endedAtMs > fromMs,
+      ),
     note: one => void answered.push(one),
     begin: outage => void spells.push({ outage, beganAtMs: Date.now(), endedAtMs: Number.POSITIVE_INFINITY }),
     end(outage) {
       const spell = spells.findLast(one => one.outage === outage)
       if (spell) spell.endedAtMs = Date.now()
     },
-    mayBeForgotten: atMs =>
+    mayBeForgotten: ({ endedAtMs, port }) =>
       spells.some(
-        ({ outage, beganAtMs }) => outage.forgets && atMs > beganAtMs - FORGOTTEN_MS && atMs < beganAtMs + FORGOTTEN_MS,
+        ({ outage, beganAtMs }) =>
+          outage.forgets &&
+          (outage.port ?? port) === port &&
+          endedAtMs > beganAtMs - FORGOTTEN_MS &&
+          endedAtMs < beganAtMs + FORGOTTEN_MS,
       ),
     findUnexplained: () =>
       answered.filter(one => {

@@ -1,38 +1,52 @@
 /** The outages of a soak, how each begins and ends, and which errors clients may get during it; any other error is a defect. */
 import { connect, type Socket } from 'node:net'
+import type { RedisCluster, RedisNode } from '../../test/engines/redis-servers.ts'
+import type { CuttingProxy } from '../../test/faults/cutting-proxy.ts'
 import type { PrivateServer } from '../../test/faults/servers.ts'
 import type { Scenario } from '../../test/standin/scenario.ts'
 import { withDatabase } from './stores.ts'
 
-export type OutageKind = 'redis' | 'postgres' | 'upstream'
+export type OutageKind = 'proxy' | 'redis' | 'postgres' | 'upstream'
 
 export interface Outage {
   name: string
   kind: OutageKind
-  begin(): Promise<void> | void
-  end(): Promise<void> | void
-  /** The database loses the last second's writes, because counters and records do not wait for its disk. */
+  begin(): unknown
+  end(): unknown
+  /** What did not wait for a disk is lost: the last moment's records, of the database its counters, too. */
   forgets?: boolean
+  /** Of the one proxy that it concerns; all otherwise. */
+  port?: number
 }
 
 export interface OutageTargets {
   postgres: PrivateServer
-  redis: PrivateServer
+  relay: CuttingProxy
+  redis: RedisCluster
+  /** Those that may be ended, and started again. */
+  proxies: readonly RestartedProxy[]
   /** Sets the upstream's behaviour from now on; null for complete responses. */
   script(scenario: Scenario | null): Promise<void>
   /** Process id of the simulated upstream. */
   upstreamPid: number
+  /** 0 to 1. */
+  random(): number
+}
+
+export interface RestartedProxy {
+  port: number
+  kill(): Promise<unknown>
+  stop(): Promise<unknown>
+  freeze(): void
+  thaw(): void
+  start(): Promise<unknown>
 }
 
 /** Connections held by an operator's tools, so that no other client gets one. */
 const CROWD = 120
 
-export function listOutages({ postgres, redis, script, upstreamPid }: OutageTargets): Outage[] {
-  const ofStore = (kind: 'redis' | 'postgres', server: PrivateServer): Outage[] => [
-    { kind, name: `${kind} stopped`, begin: server.stop, end: server.start },
-    { kind, name: `${kind} killed`, begin: server.kill, end: server.start, forgets: kind === 'postgres' },
-    { kind, name: `${kind} frozen`, begin: server.freeze, end: server.thaw },
-  ]
+export function listOutages(targets: OutageTargets): Outage[] {
+  const { postgres, relay, script, upstreamPid } = targets
   const ofUpstream = (name: string, scenario: Scenario): Outage => ({
     kind: 'upstream',
     name: `upstream ${name}`,
@@ -40,9 +54,12 @@ export function listOutages({ postgres, redis, script, upstreamPid }: OutageTarg
     end: () => script(null),
   })
   return [
-    ...ofStore('redis', redis),
-    ...listRedisSettings(redis.url),
-    ...ofStore('postgres', postgres),
+    ...targets.proxies.flatMap(listProxyTroubles),
+    ...listRedisTroubles(targets),
+    { kind: 'postgres', name: 'postgres stopped', begin: postgres.stop, end: postgres.start },
+    { kind: 'postgres', name: 'postgres killed', begin: postgres.kill, end: postgres.start, forgets: true },
+    { kind: 'postgres', name: 'postgres frozen', begin: postgres.freeze, end: postgres.thaw },
+    { kind: 'postgres', name: 'postgres loses answers', begin: relay.cut, end: relay.pass },
     ...listPostgresTroubles(postgres.url),
     ofUpstream('fails', { kind: 'error', status: 500 }),
     ofUpstream('is busy', { kind: 'error', status: 429, retryAfterSeconds: 1 }),
@@ -65,27 +82,41 @@ export function listOutages({ postgres, redis, script, upstreamPid }: OutageTarg
   ]
 }
 
-/** A Redis that answers, but takes no writes. */
-function listRedisSettings(url: string): Outage[] {
-  const tell = async (...command: string[]) => {
-    const { port } = new URL(url)
-    await Bun.spawn(['redis-cli', '-p', port, ...command], { stdout: 'ignore', stderr: 'ignore' }).exited
-  }
+function listProxyTroubles({ port, kill, stop, freeze, thaw, start }: RestartedProxy): Outage[] {
   return [
-    {
-      kind: 'redis',
-      name: 'redis full',
-      begin: () => tell('config', 'set', 'maxmemory', '1'),
-      end: () => tell('config', 'set', 'maxmemory', '0'),
-    },
-    {
-      kind: 'redis',
-      name: 'redis read-only',
-      begin: () => tell('replicaof', '127.0.0.1', '1'),
-      end: () => tell('replicaof', 'no', 'one'),
-    },
-    { kind: 'redis', name: 'redis emptied', begin: () => tell('flushall'), end() {} },
+    { kind: 'proxy', port, name: `proxy ${port} killed`, begin: kill, end: start, forgets: true },
+    { kind: 'proxy', port, name: `proxy ${port} stopped`, begin: stop, end: start },
+    { kind: 'proxy', port, name: `proxy ${port} frozen`, begin: freeze, end: thaw },
   ]
+}
+
+/** One master of the cluster, or all, are gone, or answer and take no writes. Roles change: a master is found when it is needed. */
+function listRedisTroubles({ redis, random }: OutageTargets): Outage[] {
+  const nodes = [...redis.masters, ...redis.replicas]
+  const all = (run: (node: RedisNode) => unknown) => Promise.all(nodes.map(run))
+  const tellAll = (...command: string[]) => all(node => node.call(...command))
+  let chosen = nodes[0] as RedisNode
+  const choose = async (role: 'master' | 'slave') => {
+    const roles = await all(node => node.call('role'))
+    const candidates = nodes.filter((_, i) => String(roles[i]).startsWith(role))
+    chosen = candidates[Math.floor(random() * candidates.length)] ?? chosen
+    return chosen
+  }
+  const outages: Omit<Outage, 'kind'>[] = [
+    { name: 'master killed', begin: async () => (await choose('master')).kill(), end: () => chosen.start() },
+    { name: 'master frozen', begin: async () => (await choose('master')).freeze(), end: () => chosen.thaw() },
+    { name: 'replica promoted', begin: async () => (await choose('slave')).call('cluster', 'failover'), end() {} },
+    { name: 'killed', begin: () => all(node => node.kill()), end: () => all(node => node.start()) },
+    { name: 'frozen', begin: () => all(node => node.freeze()), end: () => all(node => node.thaw()) },
+    {
+      name: 'full',
+      begin: () => tellAll('config', 'set', 'maxmemory', '1'),
+      end: () => tellAll('config', 'set', 'maxmemory', '0'),
+    },
+    { name: 'emptied', begin: () => tellAll('flushall'), end() {} },
+    { name: 'cuts connections', begin: () => tellAll('client', 'kill', 'type', 'normal'), end() {} },
+  ]
+  return outages.map(outage => ({ ...outage, kind: 'redis', name: `redis ${outage.name}` }))
 }
 
 /** A PostgreSQL that answers only some clients or statements. */
@@ -145,11 +176,20 @@ function hang(url: string): Socket {
   return connect(Number(port), hostname).on('error', () => {})
 }
 
-/** Whether clients may get this error during such an outage. */
-export function mayCause(kind: OutageKind, { status, code }: { status: number; code: string | null }): boolean {
+/** Whether a client at this port may get this, which is no whole answer, during such an outage. */
+export function mayCause(
+  { kind, port, name }: Outage,
+  one: { port: number; status: number; code: string | null },
+): boolean {
+  const { status, code } = one
   // Without Redis, requests go on.
   if (kind === 'redis') return false
   if (kind === 'postgres') return status === 503 && (code === 'service_unavailable' || code === 'overloaded_error')
+  // What a process has begun to stream ends with it, for those who follow it at another, too.
+  if (kind === 'proxy' && status === 200) return !name.endsWith('stopped')
+  // The time limits of one that was frozen are over when it goes on.
+  if (kind === 'proxy') return one.port === port && (status === 0 || (name.endsWith('frozen') && status > 501))
+  if (status === 200) return true
   return status >= 500
     ? [500, 502, 503, 504].includes(status) && code !== 'internal_error'
     : status === 429 || status === 400

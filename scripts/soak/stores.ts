@@ -1,10 +1,12 @@
-/** A PostgreSQL and a Redis for one soak, which it may stop, freeze, kill and fill. */
+/** A PostgreSQL and a cluster of Redis for one soak, which it may stop, freeze, kill and fill. */
 import { sql } from 'kysely'
 import type { Database } from '../../src/postgres/database.ts'
 import { migrate } from '../../src/postgres/migrate.ts'
 import { createProject, issueKey } from '../../src/postgres/projects.ts'
 import { openRealDatabase } from '../../src/postgres/real.ts'
-import { type PrivateServer, startPostgres, startRedis } from '../../test/faults/servers.ts'
+import { type RedisCluster, startCluster } from '../../test/engines/redis-servers.ts'
+import { type CuttingProxy, startCuttingProxy } from '../../test/faults/cutting-proxy.ts'
+import { type PrivateServer, startPostgres } from '../../test/faults/servers.ts'
 
 export interface SoakProject {
   name: string
@@ -13,7 +15,9 @@ export interface SoakProject {
 
 export interface SoakStores {
   postgres: PrivateServer
-  redis: PrivateServer
+  /** Half of the proxies reach the database through it: answers can get lost on their way. */
+  relay: CuttingProxy
+  redis: RedisCluster
   projects: Record<ProjectName, SoakProject>
   remove(): Promise<void>
 }
@@ -26,7 +30,7 @@ export type ProjectName = 'steady' | 'fickle' | 'limited' | 'test'
 export const LIMITED_PER_MINUTE = 30
 
 export async function startSoakStores(): Promise<SoakStores> {
-  const [postgres, redis] = await Promise.all([startPostgres(), startRedis()])
+  const [postgres, redis] = await Promise.all([startPostgres(), startCluster()])
   const projects = await withDatabase(postgres.url, async database => {
     await migrate(database)
     await database.runScript(`
@@ -46,6 +50,7 @@ export async function startSoakStores(): Promise<SoakStores> {
   })
   return {
     postgres,
+    relay: await startCuttingProxy(postgres.url),
     redis,
     projects,
     async remove() {

@@ -56,6 +56,14 @@ describeOnce('what is passed on', backend => {
       from usage_records u join projects p on p.id = u.project_id where p.name = '${project}' order by recorded_at`)
   }
 
+  async function countRequests(): Promise<number | undefined> {
+    await proxy.settle()
+    const [counted] = await proxy.query<{ used: number }>(`
+      select coalesce(sum(c.requests), 0)::integer as used from monthly_counters c
+      join projects p on p.id = c.project_id where p.name = '${project}'`)
+    return counted?.used
+  }
+
   const about = (response: Response) =>
     ['cache', 'cost-usd', 'cost-unknown', 'provider'].map(name => response.headers.get(`x-proxy-${name}`))
 
@@ -297,11 +305,16 @@ describeOnce('what is passed on', backend => {
       await expect(asked).rejects.toThrow('400 No such voice.')
       upstreams.openai.script({ kind: 'error', status: 401, message: 'Incorrect API key provided: sk-own.' })
       await expect(client.moderations.create({ input: 'x' })).rejects.toThrow('[redacted]')
-      await proxy.settle()
-      const counted = await proxy.query<{ used: number }>(`
-        select coalesce(sum(c.requests), 0)::integer as used from monthly_counters c
-        join projects p on p.id = c.project_id where p.name = '${project}'`)
-      expect(counted).toEqual([{ used: 0 }])
+      expect(await countRequests()).toBe(0)
+    })
+
+    test('a failure that is told in a 200 is passed on, and does not count', async () => {
+      const parts = ['{"error":{"message":"Provider returned error","code":502}}']
+      upstreams.openai.scriptOnce({ kind: 'raw', headers: { 'content-type': 'application/json' }, parts })
+      expect(await client.moderations.create({ input: project })).toMatchObject({ error: { code: 502 } })
+      expect(await records()).toMatchObject([{ endpoint: 'moderations', status: 502, cache_result: 'MISS' }])
+      expect((await client.moderations.create({ input: project })).results).toHaveLength(1)
+      expect(await countRequests()).toBe(1)
     })
 
     test('asked again where it failed before it began', async () => {

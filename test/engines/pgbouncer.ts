@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { findFreePort } from '../../scripts/bench/processes.ts'
 import { asPostgres, createServerProcess } from '../faults/servers.ts'
-import { engineAt } from './engines.ts'
+import { engineAt } from './find-engine.ts'
 
 export interface Pooler {
   url: string

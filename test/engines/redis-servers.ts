@@ -6,7 +6,7 @@ import { Redis } from 'ioredis'
 import { findFreePort } from '../../scripts/bench/processes.ts'
 import { createServerProcess, tieToTests } from '../faults/servers.ts'
 import { waitUntil } from '../harness/wait-until.ts'
-import { engineAt } from './engines.ts'
+import { engineAt } from './find-engine.ts'
 
 export interface RedisNode {
   port: number

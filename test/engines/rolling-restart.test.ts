@@ -11,7 +11,8 @@ import { question } from '../harness/chat.ts'
 import { get, post } from '../harness/client.ts'
 import { temporaryFolder } from '../harness/temporary-folder.ts'
 import { waitUntil } from '../harness/wait-until.ts'
-import { describeEngines, engineAt } from './engines.ts'
+import { describeEngines } from './engines.ts'
+import { engineAt } from './find-engine.ts'
 
 const CLIENTS = 24
 /** Nobody but the balancer decides where a request goes: it is not told of a restart. */

@@ -8,12 +8,15 @@ export interface PassedAnswer {
   usage: unknown
   /** Whether it is a complete response of an operation whose responses are stored. */
   hasResults: boolean
+  /** Whether it reports a failure: aggregators do so inside a 200. */
+  hasFailed: boolean
 }
 
 export function judgePassed(bytes: Uint8Array): PassedAnswer {
   const body = parse(new TextDecoder().decode(bytes))
-  const { usage, results } = isJsonObject(body) ? body : {}
-  return { bytes, isJson: body !== undefined, usage, hasResults: Array.isArray(results) && results.length > 0 }
+  const { usage, results, error } = isJsonObject(body) ? body : {}
+  const hasResults = Array.isArray(results) && results.length > 0
+  return { bytes, isJson: body !== undefined, usage, hasResults, hasFailed: isJsonObject(error) }
 }
 
 /** Not every response is an object: a transcription may be just its text. Undefined for invalid JSON. */

@@ -67,7 +67,7 @@ async function answerWhole(context: PassedContext, answer: UpstreamAnswer, stage
   if (!read.isJson) throw broken(provider.name, 'gave an answer that says it is JSON and is not')
   const usage = readPassedUsage(read.usage)
   await keep(context, { contentType: typeOf(answer), bytes, hasResults }, usage, stages)
-  finish(context, usage, stages)
+  finish(context, usage, stages, !read.hasFailed)
   return { status: answer.status, headers: answeredHeaders(context, answer, usage, stages), body: bytes }
 }
 
@@ -125,8 +125,8 @@ async function keep(context: PassedContext, answer: AnswerToKeep, usage: PassedU
   call.settle(kept === null ? NOT_SHAREABLE : { kind: 'complete', entry: entryOf(context, kept, usage) })
 }
 
-function finish(context: PassedContext, usage: PassedUsage, stages: Stages): void {
-  finishMiss(context, withCost(usage, priceOfPassed(context, usage, stages)))
+function finish(context: PassedContext, usage: PassedUsage, stages: Stages, counts = true): void {
+  finishMiss(context, withCost(usage, priceOfPassed(context, usage, stages)), counts)
 }
 
 function typeOf({ headers }: UpstreamAnswer): string {
