@@ -49,6 +49,7 @@ import { createProxyMetrics, defineGauges, measureStores } from './telemetry/pro
 import { createRefusalRecorder } from './telemetry/refusal-recorder.ts'
 import { createRefusals } from './telemetry/refusals.ts'
 import { createSemanticHitRecorder } from './telemetry/semantic-hit-recorder.ts'
+import type { Tracing } from './telemetry/tracing/request-trace.ts'
 import { createUsageRecorder } from './telemetry/usage-recorder.ts'
 import { nameEmbedderVectors } from './vector-cache/embedder-space.ts'
 import { createVectorStore } from './vector-cache/vector-store.ts'
@@ -101,25 +102,25 @@ export async function createApp(given: AppOptions): Promise<App> {
     admission: createAdmission({ store, windows, quota }),
     largeBodies,
     parsedBodies: createParsedBodies(),
-    cache: caching.cache,
-    explainer: caching.explainer,
+    ...caching,
     catalogue,
     modelRouter,
     accounting,
     calls: new SharedCalls(),
     leads: createLeads(bus),
     vectorCalls: new VectorCalls(),
-    vectors: caching.vectors,
     database,
     store,
     conversations: createConversations({ database, modelRouter, largeBodies, log }),
   }
   const connections = createConnectionRoom()
+  const tracing = await traceRequests(config, log)
   const ownWindows = createInProcessStore()
   const refusals = createRefusals(log)
   defineGauges(metrics, { refusals, circuits: providers.circuits, ...recorders })
   const refusalRecorder = createRefusalRecorder(database, refusals, log)
   const adminSetup = { config, database: database.aside, clock, store: ownWindows, refusals, log }
+  const drained = [...Object.values(recorders), caching.vectors, refusalRecorder, ...(tracing ? [tracing] : [])]
   const readiness = createReadiness(createHealthCheck({ database, store, circuits: providers.circuits }))
   const http = createHttp({
     idleTimeoutSeconds,
@@ -128,6 +129,7 @@ export async function createApp(given: AppOptions): Promise<App> {
     config,
     readiness,
     connections,
+    tracing,
     edge: createEdgeWindows(ownWindows),
     refusals,
     controllers: config.dashboard === 'on' ? [createDashboard(adminSetup)] : [],
@@ -139,8 +141,7 @@ export async function createApp(given: AppOptions): Promise<App> {
     beginDrain: readiness.beginDrain,
     noteCut: accounting.noteCut,
     dashboard: typeof config.dashboard === 'number' ? createDashboardServer(adminSetup) : null,
-    flush: timeLimitMs =>
-      flushAll(caching.cache, quota, [...Object.values(recorders), caching.vectors, refusalRecorder], timeLimitMs),
+    flush: timeLimitMs => flushAll(caching.cache, quota, drained, timeLimitMs),
     async close() {
       maintenance.stop()
       refusalRecorder.stop()
@@ -149,6 +150,11 @@ export async function createApp(given: AppOptions): Promise<App> {
       await ownWindows.close()
     },
   }
+}
+
+/** Loads OpenTelemetry's libraries where they are wanted alone. */
+async function traceRequests({ tracing }: Config, log: Log): Promise<Tracing | null> {
+  return tracing && (await import('./telemetry/tracing/open-tracing.ts')).openTracing(tracing, log)
 }
 
 /** Of what requests leave behind. */

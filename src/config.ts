@@ -2,6 +2,7 @@
 import { type EmbedderConfig, readEmbedder } from './config/embedder.ts'
 import { type OidcConfig, readOidc } from './config/oidc.ts'
 import { createSettings } from './config/settings.ts'
+import { readTracing, type TracingConfig } from './config/tracing.ts'
 import type { Environment } from './config/values.ts'
 import type { RedisTls } from './redis/redis-url.ts'
 
@@ -60,6 +61,8 @@ export interface Config {
   dashboard: 'on' | 'off' | number
   /** `port` is 0 for none; `token` is what a scraper must send, if anything. */
   metrics: { port: number; token: string | null }
+  /** Null: no spans are made. */
+  tracing: TracingConfig | null
   logLevel: LogLevel
   /** How long requests are still taken after SIGTERM, for load balancers to notice. */
   shutdownDelayMs: number
@@ -134,6 +137,7 @@ export function readConfig(environment: Environment = process.env): Config {
       port: read.integer('METRICS_PORT', DEFAULT_METRICS_PORT, 0, 65_535),
       token: read.optionalText('METRICS_TOKEN'),
     },
+    tracing: readTracing(read),
     logLevel: read.choice('LOG_LEVEL', 'info', ['debug', 'info', 'warn', 'error', 'silent']),
     shutdownDelayMs: read.integer('SHUTDOWN_DELAY_MS', 0, 0, 3_600_000),
     shutdownTimeoutMs: read.integer('SHUTDOWN_TIMEOUT_MS', 30_000, 0, 3_600_000),

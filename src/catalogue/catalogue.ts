@@ -16,6 +16,8 @@ export interface TokenUsage {
   /** The service tier that the answer names, unless it is the usual one. */
   tier?: string
   completionTokens: number
+  /** The model that the answer names: often a dated form of the one asked for. */
+  answeredAs?: string
   /** In US dollars, if the provider reports its own figure. */
   reportedCostUsd: number | null
 }

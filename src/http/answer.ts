@@ -3,7 +3,9 @@ import type { Config } from '../config.ts'
 import { inPieces, LONGEST_WHOLE_BYTES } from '../event-loop/in-pieces.ts'
 import type { Pipeline } from '../pipeline/pipeline.ts'
 import type { Method, PipelineTarget, ProxyResponse } from '../pipeline/request.ts'
+import type { Tracing } from '../telemetry/tracing/request-trace.ts'
 import { type ConnectionRoom, type Entrance, type Incoming, readAuthorization } from './incoming.ts'
+import { routeOf } from './paths.ts'
 import { createBodyReader, namedBody, type ReceivedBody } from './read-body.ts'
 import { respond } from './respond.ts'
 import { streamBody } from './stream-body.ts'
@@ -20,17 +22,21 @@ export interface AnswerOptions {
   /** For a connection after a request was answered on it. */
   idleTimeoutSeconds: number
   connections: ConnectionRoom
+  /** Null where nothing is traced. */
+  tracing: Tracing | null
 }
 
 export function createAnswer(options: AnswerOptions, entrance: Entrance): Answer {
-  const { config, pipeline, idleTimeoutSeconds, connections } = options
+  const { config, pipeline, idleTimeoutSeconds, connections, tracing } = options
   const openBody = createBodyReader({ ...config, takesMisnamedJson: true })
 
   return async (incoming, target, method) => {
     const { request, server } = incoming
     const arrival = entrance.arrive(request)
     const body = openBody(request)
+    const trace = tracing?.begin({ method, route: routeOf(target), headers: request.headers })
     let isStreaming = false
+    let status = 0
     // No idle limit while the request is in flight: an upstream may take minutes, and has limits of its own.
     server?.timeout(request, 0)
     const lastActs: (() => void)[] = []
@@ -38,6 +44,7 @@ export function createAnswer(options: AnswerOptions, entrance: Entrance): Answer
       // The connection keeps its last limit: without this one it would idle for ever.
       server?.timeout(request, idleTimeoutSeconds)
       for (const act of lastActs) act()
+      if (trace && !trace.isAccounted) trace.end(status)
     }
     try {
       if (server) connections.check(server)
@@ -54,8 +61,10 @@ export function createAnswer(options: AnswerOptions, entrance: Entrance): Answer
         body: model === null ? body : namedBody(body, headers.get('content-type'), model),
         signal,
         arrivedAtMs: arrival.atMs,
+        trace,
         whenOver: act => void lastActs.push(act),
       })
+      status = response.status
       // Without this header, nginx buffers the stream.
       if (isEventStream(response)) response.headers['x-accel-buffering'] = 'no'
       if (isLong(response.body)) response.body = inPieces(response.body)
@@ -65,7 +74,9 @@ export function createAnswer(options: AnswerOptions, entrance: Entrance): Answer
       }
       return endWith(respond(response, arrival), body)
     } catch (error) {
-      return endWith(entrance.fail(error, incoming, arrival), body)
+      const failed = entrance.fail(error, incoming, arrival)
+      status = failed.status
+      return endWith(failed, body)
     } finally {
       body.release()
       if (!isStreaming) end()

@@ -1,7 +1,8 @@
 /** Reads what a path asks for, with common misspellings, and says what to change for an unknown path. */
 import { type ProxyError, refuse } from '../errors.ts'
-import type { Method, Target } from '../pipeline/request.ts'
+import type { Method, PipelineTarget, Target } from '../pipeline/request.ts'
 import { isOperation } from '../providers/operations.ts'
+import type { Endpoint } from '../providers/upstream.ts'
 
 /** A name or an IP address, and a port. The names of two Host headers, which Bun joins, are none. */
 const HOST = /^(?:[\w.~-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i
@@ -76,6 +77,27 @@ export const TARGETS: Readonly<Record<string, Target>> = {
   '/v1/health': { kind: 'health' },
   '/livez': { kind: 'probe', probe: 'livez' },
   '/readyz': { kind: 'probe', probe: 'readyz' },
+}
+
+/** The documented path of a target, with `{id}` for an id: what spans are grouped by. */
+export function routeOf(target: PipelineTarget): string {
+  switch (target.kind) {
+    case 'operation':
+      return `/v1/${target.operation}`
+    case 'cache':
+      return `/v1/cache/${target.question}`
+    case 'response':
+      return `/v1/responses/{id}${target.part}`
+    case 'kept':
+      return `/v1/${target.collection}${target.id === null ? '' : '/{id}'}${target.part}`
+    default:
+      return pathOf(target)
+  }
+}
+
+function pathOf({ kind, endpoint }: Extract<PipelineTarget, { endpoint: Endpoint }>): string {
+  const isIt = (each: Target) => each.kind === kind && each.endpoint === endpoint
+  return Object.entries(TARGETS).find(([, each]) => isIt(each))?.[0] ?? ''
 }
 
 /** Azure's clients use this prefix, name the model in the path as a deployment, and send an `api-version` in the query. */

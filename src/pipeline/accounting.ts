@@ -52,26 +52,10 @@ export interface RequestAccounting {
   finishFailed(failure: unknown, known?: Partial<Pick<Outcome, 'usage' | 'cacheResult'>>): void
 }
 
-/** For requests that are free: nothing about them is recorded. */
-export const NOT_ACCOUNTED: RequestAccounting = {
-  noteQuery() {},
-  noteProvider() {},
-  noteStored() {},
-  noteAsked() {},
-  noteAnswered() {},
-  noteReason() {},
-  noteChunk() {},
-  noteHeaders() {},
-  noteJudge() {},
-  noteSemanticMatch() {},
-  finish() {},
-  finishFailed() {},
-}
-
 /** Logged and recorded when the client has left; never sent. */
 const CLIENT_GONE_STATUS = 499
 
-export type AccountedRequest = Pick<ProxyRequest, 'id' | 'arrivedAtMs' | 'signal'>
+export type AccountedRequest = Pick<ProxyRequest, 'id' | 'arrivedAtMs' | 'signal' | 'trace'>
 
 export interface Accounting {
   /** `onFinish` is called once, when the request is over. */
@@ -129,6 +113,7 @@ class OpenAccount implements RequestAccounting {
     this.#request = request
     this.#account = account
     this.#onFinish = onFinish
+    if (request.trace) request.trace.isAccounted = true
   }
 
   noteQuery(query: NotedQuery, tags: string | null = null): void {
@@ -149,6 +134,7 @@ class OpenAccount implements RequestAccounting {
 
   noteAsked(): void {
     this.#askedAtMs ??= performance.now()
+    if (this.#query && this.#provider) this.#request.trace?.beginCall(this.#query, this.#provider.name, this.#model)
   }
 
   noteAnswered(headers: Headers): void {
@@ -224,9 +210,12 @@ class OpenAccount implements RequestAccounting {
     const { recorder, quota, catalogue, metrics, log } = this.#options
     const account = this.#account
     if (!outcome.counts) quota.refund(account)
-    const query = this.#query
-    if (!query) return
     const request = this.#request
+    const query = this.#query
+    if (!query) {
+      request.trace?.end(outcome.status, undefined, cause)
+      return
+    }
     const provider = this.#provider
     const model = this.#model ?? query.model
     const pricedAs = provider?.pricedAs ?? null
@@ -248,6 +237,11 @@ class OpenAccount implements RequestAccounting {
     recorder.record(record)
     this.#seen.listedModel = listed?.model ?? null
     metrics.noteRequest(record, this.#seen)
+    request.trace?.end(
+      status,
+      { ...this.#seen, record, project: account.project_name, answeredAs: outcome.usage.answeredAs },
+      cause,
+    )
     log.request(() => describeRequest(record, account, cause, this.#droppedTools))
   }
 }

@@ -10,23 +10,29 @@ import { parseBytes, withModel } from './parse-request.ts'
 import { planRequest } from './plan-request.ts'
 import type { CompletionQuery } from './query.ts'
 import type { ProxyResponse } from './request.ts'
-import type { RequestContext, Stages } from './request-context.ts'
+import type { Attempt, RequestContext, Stages } from './request-context.ts'
 import { callUpstream } from './share-call.ts'
 
 /** Returns the response of the wanted model or of the first fallback that gives one. If none does, returns the wanted model's failure. */
 export async function answerWithFallbacks(context: RequestContext, stages: Stages): Promise<ProxyResponse> {
-  const wanted = await callUpstream(context, stages)
+  const wanted = await attempt(context, stages)
   if ('response' in wanted) return wanted.response
   if (isPassingFailure(wanted.failure) && hasFallbacks(context)) {
     for (const model of fallbacksOf(context)) {
       const substitute = await substituteFor(context, model, stages)
-      const attempt = substitute && (await callUpstream(substitute, stages))
-      if (attempt && 'response' in attempt) return attempt.response
+      const given = substitute && (await attempt(substitute, stages))
+      if (given && 'response' in given) return given.response
       // The client left while this fallback was asked, so the request ends with the fallback's cost.
-      if (attempt?.failure instanceof ClientGone) throw attempt.failure
+      if (given?.failure instanceof ClientGone) throw given.failure
     }
   }
   return reportFailure(wanted.failure, context)
+}
+
+async function attempt(context: RequestContext, stages: Stages): Promise<Attempt> {
+  const given = await callUpstream(context, stages)
+  if ('failure' in given) context.request.trace?.failCall(given.failure)
+  return given
 }
 
 /** Whether a fallback may help: only failures that may have passed a moment later. */

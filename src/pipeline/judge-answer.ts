@@ -19,13 +19,15 @@ export interface ReadAnswer {
   callsTools: boolean
   /** As reported; null when it was not. */
   usage: TokenUsage | null
+  /** The model that it names. */
+  model: unknown
   /** The model's text, when its tokens have to be counted. */
   text: string
 }
 
 export function judgeAnswer(bytes: Uint8Array, { endpoint, request }: AnswerInput): ReadAnswer {
   const answer = parseJsonObject(new TextDecoder().decode(bytes))
-  if (!answer) return { bytes, completeness: null, callsTools: false, usage: null, text: '' }
+  if (!answer) return { bytes, completeness: null, callsTools: false, usage: null, model: null, text: '' }
   const format = formatOf(endpoint)
   const usage = format.readUsage(answer.usage, answer)
   return {
@@ -34,6 +36,7 @@ export function judgeAnswer(bytes: Uint8Array, { endpoint, request }: AnswerInpu
     completeness: isUtf8(bytes) ? format.completenessOf(answer, request) : 'not_an_answer',
     callsTools: format.callsTools(answer),
     usage,
+    model: answer.model,
     text: usage ? '' : format.textOf(answer),
   }
 }

@@ -1,7 +1,7 @@
 /** The life of a request, top to bottom: parse, plan, admit, hit or shared call, respond, account. */
 import { hashBearerKey } from '../admission/api-key.ts'
 import { ProxyError } from '../errors.ts'
-import { NOT_ACCOUNTED } from './accounting.ts'
+import type { RequestAccounting } from './accounting.ts'
 import { answerWithFallbacks } from './fallbacks.ts'
 import { bindMade } from './kept-objects/bind-made.ts'
 import { planRequest, readerOf, samePlanInputs } from './plan-request.ts'
@@ -72,4 +72,20 @@ export function createPipeline(stages: Stages): Pipeline {
 function isCounted({ target, method }: Pick<ProxyRequest, 'target' | 'method'>): boolean {
   if (target.kind === 'kept') return target.id === null && method === 'POST'
   return target.kind === 'endpoint' || target.kind === 'operation'
+}
+
+/** For requests that are free: nothing about them is recorded. */
+export const NOT_ACCOUNTED: RequestAccounting = {
+  noteQuery() {},
+  noteProvider() {},
+  noteStored() {},
+  noteAsked() {},
+  noteAnswered() {},
+  noteReason() {},
+  noteChunk() {},
+  noteHeaders() {},
+  noteJudge() {},
+  noteSemanticMatch() {},
+  finish() {},
+  finishFailed() {},
 }

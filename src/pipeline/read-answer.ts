@@ -61,14 +61,15 @@ const isLong = (value: unknown) => typeof value === 'string' && value.length > 2
 export async function usageOf(
   endpoint: Endpoint,
   request: JsonObject,
-  { usage, text }: Pick<ReadAnswer, 'usage' | 'text'>,
+  { usage, model, text }: Pick<ReadAnswer, 'usage' | 'model' | 'text'>,
 ): Promise<TokenUsage> {
-  if (usage) return usage
+  const answeredAs = typeof model === 'string' ? { answeredAs: model } : {}
+  if (usage) return { ...usage, ...answeredAs }
   const counting = countAside({ endpoint, request, text })
   // A worker that died of its job must not keep the request open.
   const { promptTokens, textTokens } = await counting.catch(() => ({
     promptTokens: estimatePromptTokens(request, endpoint),
     textTokens: estimateTextTokens(text),
   }))
-  return { promptTokens, cachedPromptTokens: 0, completionTokens: textTokens, reportedCostUsd: null }
+  return { promptTokens, cachedPromptTokens: 0, completionTokens: textTokens, reportedCostUsd: null, ...answeredAs }
 }

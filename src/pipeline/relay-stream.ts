@@ -134,7 +134,11 @@ async function relay(context: StreamContext, answer: UpstreamAnswer, stages: Sta
 function usageOfStream({ endpoint, body }: StreamContext['query'], assembled: AssembledStream): Promise<TokenUsage> {
   const format = formatOf(endpoint)
   const usage = format.readUsage(assembled.usage, assembled.body)
-  return usageOf(endpoint, body, { usage, text: usage ? '' : format.textOf(assembled.body) })
+  return usageOf(endpoint, body, {
+    usage,
+    model: assembled.body.model,
+    text: usage ? '' : format.textOf(assembled.body),
+  })
 }
 
 interface ReadEvents {

@@ -1,6 +1,7 @@
 /** What goes into the pipeline and what comes out, independent of any HTTP framework. */
 import type { Collection, PassedOperation } from '../providers/operations.ts'
 import type { Endpoint } from '../providers/upstream.ts'
+import type { RequestTrace } from '../telemetry/tracing/request-trace.ts'
 
 /** What a path asks for. `model` is the one in the path, if there is one. */
 export type Target =
@@ -48,6 +49,8 @@ export interface ProxyRequest {
   signal: AbortSignal
   /** `performance.now()` at arrival. */
   arrivedAtMs: number
+  /** Its spans, where requests are traced. */
+  trace?: RequestTrace | undefined
   /** Registers a callback for when the response was sent, or the client has left. */
   whenOver(act: () => void): void
 }

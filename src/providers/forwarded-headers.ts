@@ -8,7 +8,7 @@ export type HeaderPair = [name: string, value: string]
  * The headers that each vendor documents. OpenAI's organization and project belong to the project's own key, the only one used for
  * OpenAI.
  */
-const FORWARDED: Record<ProviderKind, readonly string[]> = {
+const DOCUMENTED: Record<ProviderKind, readonly string[]> = {
   openai: ['idempotency-key', 'openai-beta', 'openai-organization', 'openai-project'],
   anthropic: ['anthropic-beta', 'anthropic-version', 'idempotency-key'],
   groq: ['groq-model-version', 'idempotency-key'],
@@ -24,6 +24,9 @@ const FORWARDED: Record<ProviderKind, readonly string[]> = {
     'x-title',
   ],
 }
+
+/** W3C Trace Context: passed on as it came, or with the place of our own span where requests are traced. */
+const TRACE_CONTEXT = ['traceparent', 'tracestate']
 
 const RETURNED = new Set([
   'content-disposition',
@@ -44,7 +47,7 @@ const REQUEST_IDS = ['x-request-id', 'request-id']
 /**
  * Forwarded headers that do not change the response. An idempotency key differs in every request, and only keeps a provider from doing
  * the same one twice. The others tell an aggregator which app to credit. Any header not listed here counts as part of the request, until
- * it is shown to have no effect. The client's user agent and tracing headers are never forwarded.
+ * it is shown to have no effect. The client's user agent is never forwarded.
  */
 const WITHOUT_EFFECT = new Set([
   'http-referer',
@@ -56,10 +59,10 @@ const WITHOUT_EFFECT = new Set([
 
 const hasEffect = (name: string) => !WITHOUT_EFFECT.has(name)
 const WITH_EFFECT: Record<ProviderKind, readonly string[]> = {
-  openai: FORWARDED.openai.filter(hasEffect),
-  anthropic: FORWARDED.anthropic.filter(hasEffect),
-  groq: FORWARDED.groq.filter(hasEffect),
-  aggregator: FORWARDED.aggregator.filter(hasEffect),
+  openai: DOCUMENTED.openai.filter(hasEffect),
+  anthropic: DOCUMENTED.anthropic.filter(hasEffect),
+  groq: DOCUMENTED.groq.filter(hasEffect),
+  aggregator: DOCUMENTED.aggregator.filter(hasEffect),
 }
 
 /** The client's headers that may change this provider's response, sorted by name: they are part of a request's identity. */
@@ -78,7 +81,7 @@ export function answerHeaders(headers: Headers, kind: ProviderKind | undefined):
  * a provider's key.
  */
 export function forwardedHeaders(headers: Headers, kind: ProviderKind, projectId: number): HeaderPair[] {
-  return FORWARDED[kind].flatMap((name): HeaderPair[] => {
+  return [...DOCUMENTED[kind], ...TRACE_CONTEXT].flatMap((name): HeaderPair[] => {
     const value = headers.get(name)
     if (value === null) return []
     return [[name, name === 'idempotency-key' ? `project-${projectId}-${value}` : value]]

@@ -50,6 +50,7 @@ test.each([
   ['EMBEDDINGS_PATH', '/nowhere', 'tokenizer.json; it is not a folder'],
   ['ENCRYPTION_KEY', 'c2hvcnQ=', '32 bytes'],
   ['TRUST_PROXY', '-1', 'whole number'],
+  ['OTEL_EXPORTER_OTLP_ENDPOINT', 'collector:4318', 'http://'],
   ['DASHBOARD', 'yes', 'on, off, or a port'],
   ['DASHBOARD', '0', 'on, off, or a port'],
   ['MAX_BODY_BYTES', '1', '1024'],
@@ -136,4 +137,15 @@ test('files for TLS to Redis belong together, and to an address that asks for TL
   expect(readConfig({ ...url, ...all }).redisTls).toEqual({ ca: 'PEM', cert: 'PEM', key: 'PEM' })
   expect(() => readConfig({ ...url, ...set('REDIS_CERT_FILE') })).toThrow('REDIS_KEY_FILE must be set')
   expect(() => readConfig({ REDIS_URL: 'redis://127.0.0.1:6379', ...all })).toThrow('begins with rediss://')
+})
+
+test.each([
+  ['OTEL_EXPORTER_OTLP_HEADERS', 'secret-without-a-name', 'name=value pairs'],
+  ['OTEL_RESOURCE_ATTRIBUTES', 'a=%zz', 'name=value pairs'],
+  ['OTEL_TRACES_SAMPLER', 'sometimes', 'one of parentbased_always_on'],
+  ['OTEL_TRACES_SAMPLER_ARG', '1.5', 'a share from 0 to 1'],
+])('with a collector, a bad %s says what it must be (%s), and not what it was', (name, value, must) => {
+  const read = () => readConfig({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318', [name]: value })
+  expect(read).toThrow(new RegExp(`${name}.*${must}`))
+  expect(read).not.toThrow(value)
 })

@@ -1,0 +1,93 @@
+/** Sends spans to an OpenTelemetry collector: OTLP in protobuf over HTTP, in batches; beyond 2,048 that wait, spans are dropped. */
+import { ROOT_CONTEXT, type TextMapGetter } from '@opentelemetry/api'
+import { type ExportResult, W3CTraceContextPropagator } from '@opentelemetry/core'
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto'
+import { resourceFromAttributes } from '@opentelemetry/resources'
+import {
+  AlwaysOffSampler,
+  AlwaysOnSampler,
+  BatchSpanProcessor,
+  ParentBasedSampler,
+  type Sampler,
+  type SpanExporter,
+  TraceIdRatioBasedSampler,
+  TracerProvider,
+} from '@opentelemetry/sdk-trace'
+import type { TracingConfig } from '../../config/tracing.ts'
+import { withinTimeLimit } from '../../event-loop/time-limit.ts'
+import { describeCause } from '../describe-cause.ts'
+import type { Log } from '../log.ts'
+import { beginTrace, type Tracing } from './request-trace.ts'
+
+const MAX_WAITING = 2_048
+const MAX_BATCH = 512
+const EVERY_MS = 1_000
+const EXPORT_TIMEOUT_MS = 10_000
+
+export function openTracing(config: TracingConfig, log: Log): Tracing {
+  const provider = new TracerProvider({
+    resource: resourceFromAttributes({
+      'service.name': config.serviceName,
+      'service.instance.id': crypto.randomUUID(),
+      ...config.resourceAttributes,
+    }),
+    sampler: createSampler(config),
+    spanProcessors: [
+      new BatchSpanProcessor({
+        exporter: createExporter(config, log),
+        maxQueueSize: MAX_WAITING,
+        maxExportBatchSize: MAX_BATCH,
+        scheduledDelayMillis: EVERY_MS,
+        exportTimeoutMillis: EXPORT_TIMEOUT_MS,
+      }),
+    ],
+  })
+  const tracer = provider.getTracer('model-proxy')
+  const places = new W3CTraceContextPropagator()
+  const setter = { set: (headers: Headers, name: string, value: string) => headers.set(name, value) }
+  return {
+    begin(request) {
+      const parent = places.extract(ROOT_CONTEXT, request.headers, GETTER)
+      return beginTrace(tracer, (context, headers) => places.inject(context, headers, setter), parent, request)
+    },
+    async drain(timeLimitMs) {
+      await withinTimeLimit(timeLimitMs, provider.forceFlush()).catch(() => {})
+    },
+  }
+}
+
+const GETTER: TextMapGetter<Headers> = {
+  get: (headers, name) => headers.get(name) ?? undefined,
+  keys: headers => [...headers.keys()],
+}
+
+function createSampler({ sampler, samplerRatio }: TracingConfig): Sampler {
+  const name = sampler.replace('parentbased_', '')
+  const root =
+    name === 'always_on'
+      ? new AlwaysOnSampler()
+      : name === 'always_off'
+        ? new AlwaysOffSampler()
+        : new TraceIdRatioBasedSampler(samplerRatio)
+  return name === sampler ? root : new ParentBasedSampler({ root })
+}
+
+/** Says in the log when spans begin to be lost, and when they arrive again. */
+function createExporter({ url, headers }: TracingConfig, log: Log): SpanExporter {
+  const exporter = new OTLPTraceExporter({ url, headers, timeoutMillis: EXPORT_TIMEOUT_MS })
+  let lost = 0
+  function note({ code, error }: ExportResult, spans: number): void {
+    if (code === 0 && lost > 0) log.info({ lost }, 'spans are taken again')
+    else if (code !== 0 && lost === 0) log.warn({ cause: describeCause(error) }, 'spans could not be sent; lost')
+    lost = code === 0 ? 0 : lost + spans
+  }
+  return {
+    export: (spans, done) =>
+      exporter.export(spans, result => {
+        note(result, spans.length)
+        done(result)
+      }),
+    shutdown: () => exporter.shutdown(),
+    forceFlush: () => exporter.forceFlush(),
+  }
+}

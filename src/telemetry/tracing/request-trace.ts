@@ -1,0 +1,128 @@
+/** The spans of one request: one for the request itself, and one for each model that was asked. No prompt and no answer is in them. */
+import {
+  type Attributes,
+  type Context,
+  type Span,
+  SpanKind,
+  SpanStatusCode,
+  type Tracer,
+  trace,
+} from '@opentelemetry/api'
+import type { UsageRecord } from '../../postgres/usage-record.ts'
+import { ERROR_TYPE, GEN_AI, HTTP, OURS, operationOf } from './span-names.ts'
+
+export interface TracedRequest {
+  method: string
+  /** What the path asks for, without ids and names. */
+  route: string
+  /** The client's. What is asked of an upstream with them belongs to the same trace. */
+  headers: Headers
+}
+
+export interface Tracing {
+  begin(request: TracedRequest): RequestTrace
+  /** Sends what waits. Resolves when that is done, or the time is up. */
+  drain(timeLimitMs: number): Promise<void>
+}
+
+export interface AskedModel {
+  endpoint: string
+  model: string
+  stream: boolean
+}
+
+/** What is known of a request that was recorded. */
+export interface TracedEnd {
+  record: UsageRecord
+  project: string
+  reason: string | null
+  /** The model that the answer names. */
+  answeredAs: string | undefined
+  firstChunkMs: number | null
+}
+
+export interface RequestTrace {
+  /** Its accounting will end it. */
+  isAccounted: boolean
+  /** A model is asked, once more perhaps: what belongs together is one call. `substitute`: the model in place of the one asked for. */
+  beginCall(asked: AskedModel, provider: string, substitute: string | null): void
+  /** The call under way failed; another model may be asked. */
+  failCall(failure: unknown): void
+  /** `failure` is what the request ended with, if it failed. */
+  end(status: number, end?: TracedEnd, failure?: unknown): void
+}
+
+/** Writes a span's place into headers. */
+export type Inject = (context: Context, headers: Headers) => void
+
+export function beginTrace(tracer: Tracer, inject: Inject, parent: Context, request: TracedRequest): RequestTrace {
+  const { method, route, headers } = request
+  const attributes = { [HTTP.method]: method, [HTTP.route]: route }
+  const server = tracer.startSpan(`${method} ${route}`, { kind: SpanKind.SERVER, attributes }, parent)
+  const here = trace.setSpan(parent, server)
+  let call: Span | null = null
+
+  function endCall(attributes: Attributes, failure?: unknown): void {
+    call?.setAttributes(attributes)
+    if (failure !== undefined) fail(call, failure)
+    call?.end()
+    call = null
+  }
+
+  return {
+    isAccounted: false,
+    beginCall(asked, provider, substitute) {
+      if (call) return
+      const operation = operationOf(asked.endpoint)
+      const model = substitute ?? asked.model
+      const attributes = {
+        [GEN_AI.operation]: operation,
+        [GEN_AI.provider]: provider,
+        [GEN_AI.requestModel]: model,
+        [GEN_AI.stream]: asked.stream,
+      }
+      call = tracer.startSpan(`${operation} ${model}`, { kind: SpanKind.CLIENT, attributes }, here)
+      inject(trace.setSpan(here, call), headers)
+    },
+    failCall: failure => endCall({}, failure),
+    end(status, end, failure) {
+      const error = failure ?? (status >= 400 ? { status } : undefined)
+      endCall(end ? spentAttributes(end) : {}, error)
+      server.setAttributes({ [HTTP.status]: status, ...(end && requestAttributes(end)) })
+      if (status >= 500) fail(server, error)
+      server.end()
+    },
+  }
+}
+
+function spentAttributes({ record, answeredAs, firstChunkMs }: TracedEnd): Attributes {
+  return {
+    [GEN_AI.inputTokens]: record.prompt_tokens,
+    [GEN_AI.cachedInputTokens]: record.cached_prompt_tokens,
+    [GEN_AI.outputTokens]: record.completion_tokens,
+    ...(answeredAs !== undefined && { [GEN_AI.responseModel]: answeredAs }),
+    ...(firstChunkMs !== null && { [GEN_AI.firstChunkSeconds]: firstChunkMs / 1000 }),
+  }
+}
+
+function requestAttributes({ record, project, reason }: TracedEnd): Attributes {
+  return {
+    [OURS.requestId]: record.request_id,
+    [OURS.project]: project,
+    [OURS.endpoint]: record.endpoint,
+    [OURS.model]: record.model,
+    [OURS.costUsd]: record.cost_usd,
+    [OURS.savedTokens]: record.tokens_saved,
+    [OURS.savedUsd]: record.saved_usd,
+    ...(record.provider !== null && { [OURS.provider]: record.provider }),
+    ...(record.cache_result !== null && { [OURS.cacheResult]: record.cache_result }),
+    ...(reason !== null && { [OURS.cacheReason]: reason }),
+  }
+}
+
+/** Names the kind of error and no more: a message may quote a prompt. */
+function fail(span: Span | null, failure: unknown): void {
+  const { code, status, name } = (failure ?? {}) as { code?: unknown; status?: unknown; name?: unknown }
+  span?.setAttribute(ERROR_TYPE, String(code ?? status ?? name ?? '_OTHER'))
+  span?.setStatus({ code: SpanStatusCode.ERROR })
+}

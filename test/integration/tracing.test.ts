@@ -1,0 +1,181 @@
+/** What a collector of OpenTelemetry is told about requests. */
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { describeOnce } from '../harness/backends.ts'
+import { question } from '../harness/chat.ts'
+import { ask, get, post } from '../harness/client.ts'
+import { type CollectedSpan, type Collector, startCollector } from '../harness/collector.ts'
+import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { waitUntil } from '../harness/wait-until.ts'
+import { type Standin, startStandin } from '../standin/server.ts'
+
+const SERVER = 2
+const CLIENT = 3
+const ERROR = 2
+const SECRET_WORD = 'xylophone'
+const TRACE_ID = '0af7651916cd43dd8448eb211c80319c'
+const PARENT = `00-${TRACE_ID}-b7ad6b7169203331-01`
+
+describeOnce('OpenTelemetry', backend => {
+  let collector: Collector
+  let upstream: Standin
+  let proxy: TestProxy
+  let key: string
+
+  beforeAll(async () => {
+    collector = startCollector()
+    upstream = await startStandin({ flavour: 'aggregator' })
+    proxy = await startProxy({
+      stores: await backend.open(),
+      environment: {
+        AGGREGATOR_BASE_URL: upstream.baseUrl,
+        AGGREGATOR_API_KEY: 'k',
+        UPSTREAM_MAX_RETRIES: '1',
+        OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+        OTEL_EXPORTER_OTLP_HEADERS: 'x-team=a%20b',
+        OTEL_SERVICE_NAME: 'my-proxy',
+        OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=test',
+      },
+    })
+  })
+  beforeEach(async () => {
+    upstream.reset()
+    key = await proxy.createKey({ project: `p-${crypto.randomUUID()}`, type: 'project' })
+    await proxy.settle()
+    collector.spans.length = 0
+  })
+  afterAll(async () => {
+    await proxy.stop()
+    await Promise.all([upstream.stop(), collector.stop()])
+  })
+
+  /** Waits for so many spans, and for no more. */
+  async function collected(count: number): Promise<{ servers: CollectedSpan[]; clients: CollectedSpan[] }> {
+    await waitUntil(`${count} spans`, 10_000, async () => {
+      await proxy.settle()
+      return collector.spans.length >= count
+    })
+    expect(collector.spans).toHaveLength(count)
+    return { servers: spansOf(SERVER), clients: spansOf(CLIENT) }
+  }
+  const spansOf = (kind: number) => collector.spans.filter(span => span.kind === kind)
+
+  test('a miss is a request and the call of its model, a hit a request alone', async () => {
+    const usage = { prompt_tokens: 50, completion_tokens: 7, prompt_tokens_details: { cached_tokens: 30 } }
+    upstream.script({ kind: 'answer', content: SECRET_WORD, usage })
+    expect((await ask(proxy, key, `What is a ${SECRET_WORD}?`)).cache).toBe('MISS')
+    const hit = await ask(proxy, key, `What is a ${SECRET_WORD}?`)
+    expect(hit.cache).toBe('HIT')
+    const { servers, clients } = await collected(3)
+    const [call] = clients
+    const [missed, served] = servers
+    expect(missed).toMatchObject({ name: 'POST /v1/chat/completions', parentSpanId: '', statusCode: 0 })
+    expect(missed?.attributes).toMatchObject({
+      'http.request.method': 'POST',
+      'http.route': '/v1/chat/completions',
+      'http.response.status_code': 200,
+      'model_proxy.cache.result': 'MISS',
+    })
+    expect(missed?.resource).toMatchObject({ 'service.name': 'my-proxy', 'deployment.environment.name': 'test' })
+    const { model } = question('')
+    expect(call).toMatchObject({ name: `chat ${model}`, traceId: missed?.traceId, parentSpanId: missed?.spanId })
+    expect(call?.attributes).toEqual({
+      'gen_ai.operation.name': 'chat',
+      'gen_ai.provider.name': 'openrouter',
+      'gen_ai.request.model': model,
+      'gen_ai.request.stream': false,
+      'gen_ai.response.model': model,
+      'gen_ai.usage.input_tokens': 50,
+      'gen_ai.usage.cache_read.input_tokens': 30,
+      'gen_ai.usage.output_tokens': 7,
+    })
+    expect(served?.attributes).toMatchObject({
+      'model_proxy.cache.result': 'HIT',
+      'model_proxy.cache.reason': 'exact',
+      'model_proxy.cache.saved_tokens': 50,
+      'model_proxy.cost_usd': 0,
+    })
+    expect(served?.traceId).not.toBe(missed?.traceId)
+    expect(collector.text()).not.toMatch(new RegExp(`${SECRET_WORD}|lgw_`))
+    expect(collector.deliveries.at(-1)?.get('x-team')).toBe('a b')
+  })
+
+  test('the client’s trace goes on here, and on to the provider', async () => {
+    await ask(proxy, key, 'Where am I?', { traceparent: PARENT, tracestate: 'vendor=one' })
+    const { servers, clients } = await collected(2)
+    expect(servers[0]).toMatchObject({ traceId: TRACE_ID, parentSpanId: 'b7ad6b7169203331', traceState: 'vendor=one' })
+    const { headers } = upstream.requests[0] ?? { headers: {} }
+    expect(headers).toMatchObject({
+      traceparent: `00-${TRACE_ID}-${clients[0]?.spanId}-01`,
+      tracestate: 'vendor=one',
+    })
+  })
+
+  test('a trace that the client does not sample is passed on, and not told', async () => {
+    await ask(proxy, key, 'Quiet?', { traceparent: PARENT.replace(/1$/, '0') })
+    await collected(0)
+    expect(upstream.requests[0]?.headers.traceparent).toMatch(new RegExp(`^00-${TRACE_ID}-[0-9a-f]{16}-00$`))
+  })
+
+  test('a stream’s spans last as long as it does, and followers have no call of their own', async () => {
+    upstream.script({ kind: 'answer', content: 'one two three four five', firstByteDelayMs: 200, chunkPauseMs: 20 })
+    const asked = question('Streamed?', { stream: true })
+    await Promise.all(Array.from({ length: 3 }, () => ask(proxy, key, asked)))
+    const { servers, clients } = await collected(4)
+    expect(clients).toHaveLength(1)
+    expect(clients[0]?.durationMs).toBeGreaterThan(250)
+    expect(clients[0]?.attributes['gen_ai.response.time_to_first_chunk']).toBeGreaterThan(0.15)
+    for (const { durationMs } of servers) expect(durationMs).toBeGreaterThan(250)
+    const reasons = servers.map(({ attributes }) => attributes['model_proxy.cache.reason'])
+    expect(reasons.filter(reason => reason === 'coalesced')).toHaveLength(2)
+  })
+
+  test('a call that is repeated is one span, and its failure a kind without a message', async () => {
+    upstream.script({ kind: 'error', status: 500, message: SECRET_WORD })
+    expect((await ask(proxy, key, 'Fails?')).status).toBe(500)
+    expect(upstream.requests).toHaveLength(2)
+    const { servers, clients } = await collected(2)
+    for (const span of [...servers, ...clients]) {
+      expect(span.statusCode).toBe(ERROR)
+      expect(span.attributes['error.type']).toBe('500')
+    }
+    expect(collector.text()).not.toContain(SECRET_WORD)
+  })
+
+  test('a fallback is a call of its own after the one that failed', async () => {
+    const project = `p-${crypto.randomUUID()}`
+    key = await proxy.createKey({ project, type: 'project' })
+    await proxy.query(`select set_setting('${project}', 'fallbacks', 'someone/other')`)
+    upstream.script(({ bodyText }) => (bodyText.includes('someone/other') ? undefined : { kind: 'error', status: 503 }))
+    expect((await ask(proxy, key, 'Else?')).status).toBe(200)
+    const { clients, servers } = await collected(3)
+    expect(clients.map(({ name, statusCode }) => [name, statusCode])).toEqual([
+      [`chat ${question('').model}`, ERROR],
+      ['chat someone/other', 0],
+    ])
+    expect(servers[0]).toMatchObject({ statusCode: 0 })
+  })
+
+  test('a request that is refused is a span too', async () => {
+    expect((await ask(proxy, 'lgw_proj_wrong', 'Who?')).status).toBe(401)
+    expect((await post(proxy, key, '/chat/completions', '{')).status).toBe(400)
+    expect((await get(proxy, '/files/file-abc', key)).status).toBe(404)
+    const { servers } = await collected(3)
+    expect(
+      servers.map(({ name, statusCode, attributes }) => [name, statusCode, attributes['http.response.status_code']]),
+    ).toEqual([
+      ['POST /v1/chat/completions', 0, 401],
+      ['POST /v1/chat/completions', 0, 400],
+      ['GET /v1/files/{id}', 0, 404],
+    ])
+  })
+
+  test('a collector that is away costs requests nothing', async () => {
+    collector.answerWith(400)
+    expect((await ask(proxy, key, 'Lost?')).status).toBe(200)
+    await proxy.settle()
+    collector.answerWith(200)
+    collector.spans.length = 0
+    expect((await ask(proxy, key, 'Lost?')).cache).toBe('HIT')
+    await collected(1)
+  })
+})
