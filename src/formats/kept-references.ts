@@ -60,6 +60,11 @@ export function findKeptReferences(body: JsonObject, canonicalBody: string | nul
 
 /** Fields of an item without its content. */
 const OUTSIDE_OF_ITEM = new Set(['id', 'type', 'status', 'summary'])
+/** The content of items whose other fields do not replace it: without it, a provider takes what it keeps. */
+const CONTENT: Record<string, readonly string[]> = {
+  reasoning: ['content', 'encrypted_content'],
+  image_generation_call: ['result'],
+}
 
 /** Items of a Responses request that stand for earlier ones; their type is optional. */
 function findItems(input: unknown): KeptReference[] {
@@ -75,10 +80,12 @@ function findItems(input: unknown): KeptReference[] {
 
 function isEmptyItem(item: JsonObject): boolean {
   if ('role' in item) return false
-  return Object.entries(item).every(
-    ([name, value]) =>
-      OUTSIDE_OF_ITEM.has(name) || value === null || value === '' || (Array.isArray(value) && value.length === 0),
-  )
+  const content = CONTENT[String(item.type)] ?? Object.keys(item).filter(name => !OUTSIDE_OF_ITEM.has(name))
+  return content.every(name => isEmpty(item[name]))
+}
+
+function isEmpty(value: unknown): boolean {
+  return value === undefined || value === null || value === '' || (Array.isArray(value) && value.length === 0)
 }
 
 type Path = (string | number)[]

@@ -36,6 +36,7 @@ export interface KeptObject {
 }
 
 export interface FoundObject extends KeptObject {
+  purpose: string | null
   /** For a batch's input: its number of requests. */
   requests: number
   models: string[] | null
@@ -65,10 +66,11 @@ const KEEP = defineStatement(
   { done: nothing },
 )
 const FIND = defineStatement(
-  'select id, provider, requests, object, models from find_kept_object($1::bigint, $2::text, $3::text)',
+  'select id, provider, purpose, requests, object, models from find_kept_object($1::bigint, $2::text, $3::text)',
   {
     id: text(),
     provider: text(),
+    purpose: nullable(text()),
     requests: integer,
     object: nullable(text()),
     models: nullable(texts),

@@ -1,6 +1,8 @@
 /** What a provider keeps belongs to the project that made it or named it first: at every door, in every field that names something. */
+import OpenAI, { toFile } from 'openai'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { OBJECT_NAMES, OTHER_NAMES } from '../../src/formats/kept-references.ts'
+import { methodsOf, TARGETS } from '../../src/http/paths.ts'
 import { OPERATIONS } from '../../src/providers/operations.ts'
 import { describeOnce, type Stores } from '../harness/backends.ts'
 import { post, readAnswer } from '../harness/client.ts'
@@ -9,13 +11,23 @@ import { startProxy, type TestProxy } from '../harness/proxy.ts'
 
 const model = 'gpt-4o-mini'
 const messages = [{ role: 'user', content: 'Hi.' }]
-const DOORS: Record<string, object> = {
+/** Every path that asks a provider; null where a body names nothing that is kept: its text is embedded, or looked up here. */
+const BODIES: Record<string, object | null> = {
   '/chat/completions': { model, messages },
   '/responses': { model, input: 'Hi.' },
   '/messages': { model, messages, max_tokens: 9 },
   '/completions': { model: 'gpt-3.5-turbo-instruct', prompt: 'Hi.' },
+  '/embeddings': null,
   '/responses/input_tokens': { model, input: 'Hi.' },
   '/messages/count_tokens': { model, messages },
+  '/cache/feedback': null,
+  '/cache/explain': null,
+}
+const PATHS = Object.entries(TARGETS).flatMap(([path, target]) =>
+  methodsOf(target).includes('POST') ? [path.replace('/v1', '')] : [],
+)
+const DOORS: Record<string, object> = {
+  ...Object.fromEntries(PATHS.flatMap(path => (BODIES[path] ? [[path, BODIES[path]]] : []))),
   ...Object.fromEntries(
     Object.entries(OPERATIONS)
       // A provider with a key of the project's own has no rankings; sounds come in forms.
@@ -51,10 +63,15 @@ describeOnce('what providers keep', backend => {
     a = await proxy.createKey({ project: 'a', type: 'project' })
     b = await proxy.createKey({ project: 'b', type: 'project' })
     for (const project of ['a', 'b']) await storeKey(stores, project, 'openai', `sk-of-one-account-${project}`)
+    await storeKey(stores, 'a', 'groq', 'gsk-of-a')
   })
   afterAll(async () => {
     await proxy.stop()
     await upstreams.stop()
+  })
+
+  test('a path that asks a provider is among them', () => {
+    expect(Object.keys(BODIES).toSorted()).toEqual(PATHS.toSorted())
   })
 
   describe.each(Object.keys(DOORS))('%s', path => {
@@ -96,6 +113,7 @@ describeOnce('what providers keep', backend => {
         { model, input: 'And?', previous_response_id: id },
         { model, input: [{ type: 'item_reference', id: item }] },
         { model, input: [{ type: 'reasoning', id: item, summary: [] }] },
+        { model, input: [{ type: 'image_generation_call', id: item, result: null, revised_prompt: 'x' }] },
       ]
       for (const body of continued) {
         const theirs = await readAnswer(await post(proxy, b, '/responses', JSON.stringify(body)))
@@ -106,6 +124,66 @@ describeOnce('what providers keep', backend => {
       for (const body of continued) expect((await post(proxy, a, '/responses', JSON.stringify(body))).status).toBe(200)
     },
   )
+
+  const ask = async (key: string, body: object) =>
+    readAnswer(await post(proxy, key, '/responses', JSON.stringify(body)))
+
+  test('an answer that repeats another project’s id binds nothing', async () => {
+    const { id } = JSON.parse((await ask(a, { model, input: 'Mine.' })).text)
+    const repeated = await ask(b, { model, input: 'Whose?', metadata: { id } })
+    expect([repeated.status, repeated.text]).toEqual([200, expect.stringContaining(`"metadata":{"id":"${id}"}`)])
+    expect((await call(b, 'GET', `/responses/${id}`))[0]).toBe(404)
+    expect((await call(a, 'GET', `/responses/${id}`))[0]).toBe(200)
+  })
+
+  test('what comes late in a long answer is bound, too', async () => {
+    upstreams.openai.scriptOnce({
+      kind: 'answer',
+      contentChars: 600_000,
+      toolCalls: [{ id: 'c', name: 'f', arguments: '{}' }],
+    })
+    const made = JSON.parse((await ask(a, { model, input: 'At length.' })).text)
+    const { id } = made.output.at(-1)
+    expect(id).toMatch(/^fc_/)
+    expect((await ask(b, { model, input: [{ type: 'item_reference', id }] })).status).toBe(404)
+  })
+
+  test('what was made in the background or by a fallback is bound', async () => {
+    const { id } = JSON.parse((await ask(a, { model, input: 'Later.', background: true })).text)
+    upstreams.openai.scriptOnce({
+      kind: 'raw',
+      headers: { 'content-type': 'application/json' },
+      parts: [`{"id":"${id}","output":[{"id":"msg_`, 'later"}]}'],
+    })
+    expect((await call(a, 'GET', `/responses/${id}`))[1]).toContain('msg_later')
+    expect((await ask(b, { model, input: [{ type: 'item_reference', id: 'msg_later' }] })).status).toBe(404)
+    await proxy.query(`select set_setting('a', 'fallbacks', '${model}')`)
+    upstreams.groq.script({ kind: 'error', status: 503 })
+    const fallen = await ask(a, { model: 'llama-3.3-70b-versatile', input: 'Anyone?' })
+    upstreams.groq.reset()
+    expect(fallen.text).toContain('resp_standin')
+    expect((await call(b, 'GET', `/responses/${JSON.parse(fallen.text).id}`))[0]).toBe(404)
+  })
+
+  test('responses that a batch made are its project’s when their ids are first read', async () => {
+    const client = new OpenAI({ baseURL: proxy.baseUrl, apiKey: a, maxRetries: 0 })
+    const line = (n: number) =>
+      JSON.stringify({ custom_id: `${n}`, method: 'POST', url: '/v1/responses', body: { model, input: `Batch ${n}?` } })
+    const lines = Array.from({ length: 3_000 }, (_, n) => line(n)).join('\n')
+    const file = await client.files.create({ file: await toFile(Buffer.from(lines), 'in.jsonl'), purpose: 'batch' })
+    const asked = { input_file_id: file.id, endpoint: '/v1/responses', completion_window: '24h' } as const
+    let batch = await client.batches.create(asked)
+    while (!batch.output_file_id) batch = await client.batches.retrieve(batch.id)
+    const output = await (await client.files.content(batch.output_file_id)).text()
+    const made = [...output.matchAll(/"id":"(\w+)"/g)].map(([, id = '']) => id)
+    expect(made).toHaveLength(6_000)
+    for (const id of [made[0], made[2_998], made[4_000], made.at(-1)]) {
+      const theirs = await ask(b, { model, input: [{ type: 'item_reference', id }] })
+      expect([theirs.status, theirs.text]).toEqual([404, expect.stringContaining('No such object')])
+    }
+    expect((await call(b, 'GET', `/responses/${made[0]}`))[0]).toBe(404)
+    expect((await ask(a, { model, input: 'And?', previous_response_id: made[0] })).status).toBe(200)
+  })
 
   test('a line of a batch names no other project’s response', async () => {
     const made = await readAnswer(await post(proxy, a, '/responses', JSON.stringify({ model, input: 'For a batch.' })))

@@ -62,11 +62,25 @@ export function keepBatch(kept: KeptObjects, request: JsonObject): JsonObject {
   return batch
 }
 
+/** What was asked at `/v1/responses` is kept as a response is. */
+function answerLines(kept: KeptObjects, batch: JsonObject): string {
+  const input = new TextDecoder().decode(kept.files.get(String(batch.input_file_id))?.content)
+  const lines = input.split('\n').filter(line => line.trim() !== '')
+  return lines
+    .map(line => {
+      const { custom_id, url } = JSON.parse(line)
+      const output = [{ id: kept.nextId('msg_batch_'), type: 'message' }]
+      const body = url === '/v1/responses' ? { id: kept.nextId('resp_batch_'), object: 'response', output } : {}
+      return `${JSON.stringify({ custom_id, response: { status_code: 200, body } })}\n`
+    })
+    .join('')
+}
+
 /** A batch goes on by one step each time that it is asked for: validating, in progress, completed. */
 export function advanceBatch(kept: KeptObjects, batch: JsonObject): JsonObject {
   if (batch.status === 'validating') batch.status = 'in_progress'
   else if (batch.status === 'in_progress') {
-    const answers = '{"custom_id":"1","response":{"status_code":200,"body":{}}}\n'
+    const answers = answerLines(kept, batch)
     const output = keepFile(kept, { filename: 'output.jsonl', purpose: 'batch_output' }, Buffer.from(answers))
     Object.assign(batch, {
       status: 'completed',

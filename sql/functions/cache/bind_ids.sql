@@ -6,8 +6,9 @@ as $$
     insert into kept_objects (project_id, id, collection, provider, expires_at)
     select of_project, made.id, 'references', of_provider, case when made.id not like 'conv\_%' then now() + interval '60 days' end
     from (select distinct unnest(ids)) as made (id)
+    where not exists (select from kept_objects k where k.id = made.id and k.provider = of_provider and k.project_id <> of_project)
     order by made.id
     on conflict do nothing;
 $$;
 
-comment on function bind_ids(bigint, text, text[]) is 'Binds what the provider has made for a request, such as a response and its items, to the request''s project, for longer than providers keep it: 30 days, and conversations for ever.';
+comment on function bind_ids(bigint, text, text[]) is 'Binds what the provider has made for a request, such as a response and its items, to the request''s project, for longer than providers keep it: 30 days, and conversations for ever. What another project has stays its own: an answer may repeat an id that its request named.';

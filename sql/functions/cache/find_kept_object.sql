@@ -1,10 +1,10 @@
 create or replace function find_kept_object(of_project bigint, of_collection text, object_id text)
-returns table (id text, provider text, requests integer, object text, models text[])
+returns table (id text, provider text, purpose text, requests integer, object text, models text[])
 language sql
 stable
 set search_path = public, pg_temp
 as $$
-    select k.id, k.provider, k.requests, k.object, k.models
+    select k.id, k.provider, k.purpose, k.requests, k.object, k.models
     from kept_objects k
     where k.project_id = of_project
         and k.id = object_id

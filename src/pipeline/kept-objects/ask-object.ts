@@ -8,7 +8,8 @@ import { passedOn } from '../complete-call.ts'
 import { readAll } from '../read-answer.ts'
 import type { Method, ProxyResponse } from '../request.ts'
 import type { RequestContext, Stages } from '../request-context.ts'
-import { noteObject } from './note-object.ts'
+import { bindRead, keeperOf } from './bind-made.ts'
+import { BATCH_OUTPUT, noteObject } from './note-object.ts'
 
 export interface AskedObject {
   method: Method
@@ -38,7 +39,12 @@ export async function askObject(
     signal: leavingOf(request.signal),
   })
   const headers = { ...passedOn(answer), 'x-proxy-provider': provider.name }
-  if (isDownload && answer.status < 400) return { status: answer.status, headers, body: answer.body }
+  if (isDownload && answer.status < 400) {
+    // The requests of a batch may have made responses.
+    const isMade = known.purpose === BATCH_OUTPUT
+    const about = { database: stages.database, account, keeper: isMade ? keeperOf(provider) : null }
+    return { status: answer.status, headers, body: await bindRead(answer.body, about) }
+  }
   const bytes = await readAll(answer.body, provider.name)
   const text = new TextDecoder().decode(bytes)
   // A file's content can be gone while the file still exists, so a download says nothing about it.

@@ -1,15 +1,21 @@
-/** Binds what a provider keeps of an answer (the response, its items, containers, sounds) to the project, before its client learns the ids. */
+/**
+ * Binds what a provider keeps of an answer (the response, its items, containers, sounds) to the project, before its client learns the ids:
+ * when it is made, and when it is read where it was made later, in the background or by a batch.
+ */
 import { AGGREGATOR } from '../../catalogue/catalogue.ts'
 import { LONGEST_ON_LOOP } from '../../event-loop/off-loop.ts'
-import { createEventSplitter } from '../../formats/sse/split-events.ts'
+import { createYieldTurn } from '../../event-loop/yield.ts'
 import type { JsonObject } from '../../json/canonical.ts'
 import type { Account } from '../../postgres/admit.ts'
 import type { Database } from '../../postgres/database.ts'
 import { bindIds } from '../../postgres/kept-objects.ts'
+import { DIRECT_PROVIDERS } from '../../providers/model-router.ts'
 import type { Endpoint, Provider } from '../../providers/upstream.ts'
 import type { ProxyResponse } from '../request.ts'
 
 const ID = /"(?:id|container_id)"\s*:\s*"([\w-]{1,256})"/g
+/** Of the piece before, so that an id which is cut in two is found. */
+const OVERLAP_BYTES = 320
 
 interface Asked {
   query: { endpoint: Endpoint; body: JsonObject }
@@ -17,58 +23,67 @@ interface Asked {
   provider: Pick<Provider, 'name' | 'kind' | 'pricedAs' | 'has'> | null
 }
 
-/**
- * For a provider that speaks the endpoint itself: what the proxy translates, the proxy keeps. Under a key that projects share nothing can be
- * named again, so nothing is bound.
- */
+/** For a provider that speaks the endpoint itself, a fallback too: what the proxy translates, the proxy keeps. */
 export async function bindMade(
   { query, account, provider }: Asked,
   response: ProxyResponse,
   database: Database,
 ): Promise<ProxyResponse> {
-  const { endpoint } = query
-  const speaksIt = endpoint === 'chat' || (provider?.has?.includes(endpoint) ?? true)
   const { 'x-proxy-cache': cached, 'x-proxy-provider': answeredBy } = response.headers
-  const isNew = response.status === 200 && cached === 'MISS' && answeredBy === provider?.name
-  const keeper = provider?.kind === AGGREGATOR ? null : (provider?.pricedAs ?? null)
-  if (keeper === null || !speaksIt || !isNew) return response
-  const bound = new Set<string>()
-
-  async function bind(bytes: Uint8Array): Promise<void> {
-    const text = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, LONGEST_ON_LOOP)).toString('latin1')
-    const made = [...text.matchAll(ID)].map(([, id = '']) => id).filter(id => !bound.has(id))
-    if (made.length === 0) return
-    for (const id of made) bound.add(id)
-    // What is not bound now belongs to the first project that names it.
-    await bindIds(database, account.project_id, keeper as string, made).catch(() => {})
-  }
-
-  if (response.body instanceof ReadableStream) return { ...response, body: bindEvents(response.body, bind) }
-  await bind(typeof response.body === 'string' ? Buffer.from(response.body) : response.body)
-  return response
+  if (response.status !== 200 || cached !== 'MISS') return response
+  const asked = answeredBy === provider?.name ? provider : null
+  const speaksIt = query.endpoint === 'chat' || (asked?.has?.includes(query.endpoint) ?? true)
+  const keeper = asked ? keeperOf(asked) : DIRECT_PROVIDERS.find(name => name === answeredBy)
+  if (!keeper || !speaksIt) return response
+  return { ...response, body: await bindRead(response.body, { database, account, keeper }) }
 }
 
-/** Passes a stream on, event by event. */
-function bindEvents(
+/** Under a key that projects share nothing can be named again, so nothing needs to be bound. */
+export function keeperOf({ kind, pricedAs }: Pick<Provider, 'kind' | 'pricedAs'>): string | null {
+  return kind === AGGREGATOR ? null : pricedAs
+}
+
+/** Returns the body, whose ids are bound to the project as it is read; those of another project stay its own. */
+export async function bindRead(
+  body: ProxyResponse['body'],
+  { database, account, keeper }: Pick<Asked, 'account'> & { database: Database; keeper: string | null },
+): Promise<ProxyResponse['body']> {
+  if (keeper === null) return body
+  const bound = new Set<string>()
+  let before = ''
+
+  async function bindPiece(bytes: Uint8Array): Promise<void> {
+    const text = before + Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1')
+    before = text.slice(-OVERLAP_BYTES)
+    const found = Array.from(text.matchAll(ID), ([, id = '']) => id).filter(id => !bound.has(id))
+    if (found.length === 0) return
+    for (const id of found) bound.add(id)
+    // What is not bound now belongs to the first project that names it.
+    await bindIds(database, account.project_id, keeper as string, found).catch(() => {})
+  }
+
+  if (body instanceof ReadableStream) return bindStream(body, bindPiece)
+  const bytes = typeof body === 'string' ? Buffer.from(body) : body
+  const yieldTurn = createYieldTurn()
+  for (let at = 0; at < bytes.length; at += LONGEST_ON_LOOP) {
+    await bindPiece(bytes.subarray(at, at + LONGEST_ON_LOOP))
+    await yieldTurn()
+  }
+  return body
+}
+
+function bindStream(
   stream: ReadableStream<Uint8Array>,
-  bind: (event: Uint8Array) => Promise<void>,
+  bind: (bytes: Uint8Array) => Promise<void>,
 ): ReadableStream<Uint8Array> {
   const reader = stream.getReader()
-  const splitter = createEventSplitter()
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
-        for (;;) {
-          const { done, value } = await reader.read()
-          const events = done ? [splitter.end()] : splitter.push(value)
-          const bytes = Buffer.concat(events)
-          if (bytes.length > 0) {
-            await bind(bytes)
-            controller.enqueue(bytes)
-          }
-          if (done) return controller.close()
-          if (bytes.length > 0) return
-        }
+        const { done, value } = await reader.read()
+        if (done) return controller.close()
+        await bind(value)
+        controller.enqueue(value)
       },
       cancel: reason => reader.cancel(reason),
     },

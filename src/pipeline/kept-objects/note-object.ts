@@ -19,6 +19,9 @@ export interface ObjectReply {
   text: string
 }
 
+/** The purpose of files that a batch has written. */
+export const BATCH_OUTPUT = 'batch_output'
+
 /** What lists show of the object. */
 export function describeObject(object: JsonObject, text: string) {
   const { purpose, expires_at } = object
@@ -40,7 +43,7 @@ export async function noteObject(reply: ObjectReply, stages: Stages): Promise<vo
   for (const made of [object.output_file_id, object.error_file_id]) {
     if (typeof made !== 'string') continue
     // The file itself is fetched when it is first listed.
-    const file = { projectId, id: made, collection: 'files' as const, provider: keeper, purpose: 'batch_output' }
+    const file = { projectId, id: made, collection: 'files' as const, provider: keeper, purpose: BATCH_OUTPUT }
     await keepObject(database, { ...file, object: null })
   }
   await recordBatch(object, reply, stages)

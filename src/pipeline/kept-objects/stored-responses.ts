@@ -8,6 +8,7 @@ import { entryName } from '../../stores/fast-store.ts'
 import { passedOn } from '../complete-call.ts'
 import type { ProxyResponse } from '../request.ts'
 import type { RequestContext, Stages } from '../request-context.ts'
+import { bindRead, keeperOf } from './bind-made.ts'
 import { mayName } from './check-references.ts'
 
 /** `part` is '' for the response itself. Throws 404 or 502 to 504. */
@@ -29,7 +30,7 @@ export async function askResponse(
   return {
     status: answer.status,
     headers: { ...passedOn(answer), 'x-proxy-provider': provider.name },
-    body: answer.body,
+    body: await bindRead(answer.body, { database: stages.database, account, keeper: keeperOf(provider) }),
   }
 }
 
