@@ -106,6 +106,7 @@ function stripInquiry(sentence: string): string {
   const rest = strip(sentence, patterns.inquiries)
   if (rest === sentence) return sentence
   const [first = '', second = ''] = rest.split(' ')
+  if (/^explain /i.test(found)) return questionWords.has(first) && second !== 'to' ? rest : sentence
   if (questionWords.has(first)) return /^do(?:es)? /.test(found) && second === 'to' ? sentence : rest
   const isTold = /\b(?:tell me|know) $/i.test(found) && !/^(?:do|does) /i.test(found)
   return isTold && first === 'the' && / of /.test(rest) && !auxiliariesIn(rest) ? rest : sentence
@@ -134,7 +135,7 @@ function isAskedAbout(sentence: string): boolean {
 function asks(sentence: string): boolean {
   const [first = ''] = sentence.split(' ')
   const lower = first.toLowerCase()
-  return openers.has(lower) && !lower.endsWith("n't")
+  return (openers.has(lower) && !lower.endsWith("n't")) || patterns.fronted.test(sentence)
 }
 
 const firstPersons = wordSet("i i'm i've i'll my we we're we've our")
@@ -233,7 +234,8 @@ function trimClosingMark(sentence: string, isAsked: boolean): string {
   const last = bare.split(' ').at(-1) ?? ''
   if (marks === '' || bare === '' || (!isAsked && marks !== '?')) return sentence
   const stops = marks.split('.').length - 1
-  if (stops > 1 || (stops > 0 && (marks.length > 1 || abbreviated.has(last.toLowerCase())))) return sentence
+  if (stops > 1 || (stops > 0 && ((marks.length > 1 && marks !== '.?') || abbreviated.has(last.toLowerCase()))))
+    return sentence
   if (marks.startsWith('!') && !(exclaimed.has(sentence.split(' ')[0] ?? '') && /^[a-z]+$/.test(last))) return sentence
   const isLoose = /^[A-Za-z'-]{2,}$/.test(last) && !markable.has(last.toLowerCase())
   return isLoose || (marks.length === 1 && marks === '?' && !/^[-+×÷*/=]$/.test(last)) ? bare : sentence

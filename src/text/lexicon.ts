@@ -176,19 +176,26 @@ function sensesOf(word: string, kind: WordKind): number {
   return lookUp(word)?.senses[kind].length ?? 0
 }
 
+/** Everyday synonyms that WordNet keeps apart. */
+const moreSynonyms = wordGroups(`
+  cancel terminate end|recover restore retrieve|remove delete eliminate|reduce lower decrease|raise increase boost|quick fast rapid|famous popular
+  disadvantage downside drawback con|advantage benefit pro upside|tip advice|locate find|price cost|sign symptom|secure protect|contact reach|salary pay|avoid evade
+`)
+
+function wordGroups(text: string): readonly string[][] {
+  return text.split(/[|\n]/).map(group => group.trim().split(' '))
+}
+
 /** How two lower-case base forms relate; `kind` is what both are, null for any. */
 export function relationOf(one: string, other: string): Relation {
   const [ours, theirs] = [lookUp(one), lookUp(other)]
   if (!ours || !theirs) return null
   if (ours.opposites.includes(other) || theirs.opposites.includes(one) || areApart(one, other)) return 'opposite'
+  if (moreSynonyms.some(group => group.includes(one) && group.includes(other))) return 'synonym'
   if (kinds.some(kind => shareSense(ours.senses[kind], theirs.senses[kind]))) return 'synonym'
   if (ours.relatives.includes(other) || theirs.relatives.includes(one)) return 'relative'
-  if (
-    kinds.some(
-      kind => isKindOf(ours.senses[kind], theirs.senses[kind]) || isKindOf(theirs.senses[kind], ours.senses[kind]),
-    )
-  )
-    return 'kind'
+  const isKind = isKindOf(ours.senses.v, theirs.senses.v) || isKindOf(theirs.senses.v, ours.senses.v)
+  if (isKind && !kinds.some(kind => kind !== 'v' && areNear(ours.senses[kind], theirs.senses[kind]))) return 'kind'
   return kinds.some(kind => areNear(ours.senses[kind], theirs.senses[kind])) ? 'neighbour' : null
 }
 

@@ -24,7 +24,11 @@ export const fillers: readonly RegExp[] = [
 
 /** Before a question, or before what is asked about: removed. */
 export const inquiries =
-  /^(?:(?:(?:can|could|would|will) (?:you|anyone|someone|anybody|somebody) |please |kindly )*(?:tell me|let me know(?! when| if| whether| as))|(?:do you|do you happen to|does anyone) know|i (?:want|wanted|need|would like|would love) to (?:know|ask)|i'd (?:like|love) to (?:know|ask)|i(?: wonder| was wondering| am wondering|'m wondering| am curious|'m curious)|just curious|may i ask(?: you)?|can i ask you)(?: [,:])? (?=\S)/i
+  /^(?:(?:(?:can|could|would|will) (?:you|anyone|someone|anybody|somebody) |please |kindly )*(?:tell me|let me know(?! when| if| whether| as))|(?:do you|do you happen to|does anyone) know|i (?:want|wanted|need|would like|would love) to (?:know|ask)|i'd (?:like|love) to (?:know|ask)|i(?: wonder| was wondering| am wondering|'m wondering| am curious|'m curious)|explain|just curious|may i ask(?: you)?|can i ask you)(?: [,:])? (?=\S)/i
+
+/** A clause that may stand behind its question: "in Rome, where do I park". */
+export const fronted =
+  /^(?:if|when|in|at|on|for|as|during|after|before|with|without|according to you|in your opinion) [^,.?!]+ , (?:what|who|how|why|where|which|can|could|should|would|will|is|are|do|does|did|may|must) [^,]+$/
 
 /** Before these, "could you" asks for something. With other verbs it may ask whether it is possible. */
 export const requests =
@@ -63,6 +67,8 @@ const term = `(?!${reference}(?: |$))(?!.* (?:as|is|for|in|with|of) )(?=[a-z0-9 
 
 /** Question patterns, in this order. */
 export const questions: readonly Pattern[] = [
+  [/^(what|how|where|why|when|who) exactly (?=(?:is|are|was|were|do|does|did|can|to) )/, '$1 '],
+  [/^best (?=[^ ]+ (?:to|for|in) )/, 'what is the best '],
   [/^how (?:do|can) i (?=[a-z])/, 'how to '],
   [/^(?:what are )?(?:the |some )?steps to (?=[a-z])/, 'how to '],
   [/^is there (?:a|any) way to (?=[a-z])/, 'how to '],
@@ -78,11 +84,11 @@ export const questions: readonly Pattern[] = [
   [new RegExp(`^define (?:the (?:word |term ))?${term}$`), 'what is $1'],
   // "Explain how vaccines work", "tell me what the capital is": asked directly.
   [
-    /^(?:explain )?(how|why|where|when) ((?:(?:the|a|an|my) )?(?!do |does |did |is |are |can |to |i |you |we )[a-z'-]+(?: [a-z'-]+){0,3}) (work|happen|occur|exist|differ)$/,
+    /^(how|why|where|when) ((?:(?:the|a|an|my) )?(?!do |does |did |is |are |can |to |i |you |we )[a-z'-]+(?: [a-z'-]+){0,3}) (work|happen|occur|exist|differ)$/,
     '$1 do $2 $3',
   ],
   [
-    /^(?:explain )?(how|why|where|when) ((?:(?:the|a|an|my) )?(?!do |does |did |is |are |can |to |i |you |we )[a-z'-]+(?: [a-z'-]+){0,3}) (work|happen|occur|exist|differ)s$/,
+    /^(how|why|where|when) ((?:(?:the|a|an|my) )?(?!do |does |did |is |are |can |to |i |you |we )[a-z'-]+(?: [a-z'-]+){0,3}) (work|happen|occur|exist|differ)s$/,
     '$1 does $2 $3',
   ],
   [/^explain (.+) to me$/, 'explain $1'],

@@ -1,6 +1,6 @@
 /** Finds texts in which case, marks or words may matter: about wording, about themselves, about works with titles, about programs. */
 import type { Token } from './tokenize.ts'
-import { auxiliaries, wordSet } from './words.ts'
+import { auxiliaries, questionWords, wordSet } from './words.ts'
 
 /** A prompt with one of these is about words, its own or those of a text: it is compared unchanged. */
 const wordingWords = wordSet(`
@@ -99,6 +99,7 @@ function asksForMethod(tokens: readonly Token[], lower: readonly string[]): bool
 /** A word that can be about wording, used otherwise: "fix a tap", "following me", "in order to", "order a taxi". */
 function isOrdinary(lower: readonly string[], at: number): boolean {
   const [before, word, next = ''] = [lower[at - 1], lower[at], lower[at + 1]]
+  if (word === 'exactly') return questionWords.has(before ?? '') || next === '' || next === '?'
   if (word === 'following') return objects.has(next)
   if (word === 'order' && ((before === 'in' && next === 'to') || owned.has(before ?? ''))) return true
   if (word !== 'fix' && word !== 'order') return false

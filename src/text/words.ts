@@ -42,6 +42,7 @@ export const openers: ReadonlySet<string> = new Set([
   'in',
   'if',
   'steps',
+  'best',
 ])
 
 /** A text with one of these is in another language, or about one. */

@@ -8,7 +8,7 @@ export type UnequalPair = readonly [string, string]
 export type Unaligned = 'turn' | 'order' | 'inflection' | 'added-words'
 
 /** Pairs of words that differ, in order; or why nothing can be aligned. */
-export function alignQuestions(ours: Question, theirs: Question, isFree: boolean): UnequalPair[] | Unaligned {
+export function alignQuestions(ours: Question, theirs: Question): UnequalPair[] | Unaligned {
   if (ours.tail !== theirs.tail) return 'turn'
   if (isJoined(ours.words, theirs.words)) return []
   const variants = [theirs.words, ...turned(theirs.words)]
@@ -18,9 +18,7 @@ export function alignQuestions(ours: Question, theirs: Question, isFree: boolean
       variants.some((other, place) => (at === 0 || place === 0) && isSequence(one, other, isPlacedSame)),
     )
   if (equal) return !(ours.isOfAll && theirs.isOfAll) && mindsNumber(ours.words, theirs.words) ? 'inflection' : []
-  return isFree && ours.words.length !== theirs.words.length
-    ? pairFreely(ours.words, theirs.words)
-    : pairUnequal(ours.words, theirs.words)
+  return pairUnequal(ours.words, theirs.words)
 }
 
 /** One word in one text, two in the other: "moveset", "move set". */
@@ -55,25 +53,6 @@ function pairUnequal(ours: readonly ContentWord[], theirs: readonly ContentWord[
   )
   const isMoved = unequal.some(([one]) => unequal.some(([, other]) => one === other))
   return isMoved ? 'order' : unequal
-}
-
-/** Each of the words that only one text has with each that only the other has; both must have some, in place of one another. */
-function pairFreely(ours: readonly ContentWord[], theirs: readonly ContentWord[]): UnequalPair[] | Unaligned {
-  const left = ours.filter(word => !theirs.some(other => isSame(word, other)))
-  const right = theirs.filter(word => !ours.some(other => isSame(word, other)))
-  if (left.length === 0 || right.length === 0) return 'added-words'
-  const shared = ours.filter(word => !left.includes(word))
-  const others = theirs.filter(word => !right.includes(word))
-  if (!isSequence(shared, others, () => true)) return 'order'
-  const small = (words: readonly ContentWord[]) =>
-    words
-      .map(({ before }) => before.replace(loose, ''))
-      .join(' ')
-      .split(' ')
-      .filter(Boolean)
-      .join(' ')
-  if (small(ours) !== small(theirs)) return 'turn'
-  return left.flatMap(one => right.map(other => [one.text, other.text] as const))
 }
 
 /** Between the same small words, and not "a" one and "the" other, "my" and "your". One of them may lack it. */
@@ -157,7 +136,7 @@ function isSame(one: ContentWord, other: ContentWord | undefined): boolean {
 /** A name that the lexicon does not have: "Aadhaar", "AADHAAR"; in code, "getId" and "getID" differ. */
 function isLooseName(text: string): boolean {
   return (
-    /^(?:[A-Z]?[a-z]{3,}|[A-Z]{4,})$/.test(text) &&
+    /^(?:[A-Z]?[a-z]{2,}|[A-Z]{3,})$/.test(text) &&
     lemmasOf(text.toLowerCase()).length === 0 &&
     !mayBeName(text.toLowerCase())
   )

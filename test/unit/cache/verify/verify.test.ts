@@ -30,6 +30,18 @@ describe('other forms of one question ask the same', () => {
     ['What is the best novel by Tolstoy?', 'What is the best Tolstoy novel?'],
     ['How do I repair a flat tire?', 'How do I fix a flat tire?'],
     ['What is your favourite sports team?', 'What is your favorite sports team?'],
+    ['How do I organise a birthday party?', 'How do I organize a birthday party?'],
+    ['What do you think of electric cars?', 'What is your opinion on electric cars?'],
+    ['Do you think robots will replace doctors?', 'Will robots replace doctors?'],
+    ['If I lose my passport, what should I do?', 'What should I do if I lose my passport?'],
+    ['In Norway, how do I register a car?', 'How do I register a car in Norway?'],
+    ['What will happen if I mix bleach and vinegar?', 'What happens if I mix bleach and vinegar?'],
+    ['How much does a new roof cost?', 'What is the cost of a new roof?'],
+    ['How does butter differ from margarine?', 'What is the difference between butter and margarine?'],
+    ['Who is the author of Don Quixote?', 'Who wrote Don Quixote?'],
+    ['Which country has the best schools?', 'Which countries have the best schools?'],
+    ['What is it like to be rich?', 'What does it feel like to be rich?'],
+    ['How do I cancel a phone contract?', 'How do I end a phone contract?'],
   ])('%j, %j', (one, other) => {
     expect(veto(one, other)).toBeNull()
     expect(veto(other, one)).toBeNull()
@@ -49,6 +61,11 @@ describe('what stands against a pair is named', () => {
     ['more words', 'added-words', 'How do I train a dog at home?', 'How do I train a deaf dog at home?'],
     ['plural of another word', 'inflection', 'How do I clean my dirty glass?', 'How do I clean my dirty glasses?'],
     ['superlatives of one', 'inflection', 'What is the oldest city in Italy?', 'What are the oldest cities in Italy?'],
+    ['some', 'turn', 'Why do some people hate old cats?', 'Why do people hate old cats?'],
+    ['whose', 'turn', 'How can someone read my old messages?', 'How can I read my old messages?'],
+    ['two acts', 'words', 'How do I prevent injection in SQL?', 'How do I perform injection in SQL?'],
+    ['two kinds', 'neighbour', 'How do I make soft vegan pancakes?', 'How do I make soft vegetarian pancakes?'],
+    ['a title', 'added-words', 'Is The Office a good show?', 'Is the office a good show?'],
     ['code', 'prose', 'How do I use a.b in tests?', 'How do I use a-b in tests?'],
   ])('%s: %s', (_, expected, one, other) => {
     expect(veto(one, other)).toBe(expected)

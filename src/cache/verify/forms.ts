@@ -1,0 +1,171 @@
+/** The forms of plain questions: which ask alike, and what is left when the form is cut off. */
+import { lemmasOf, mayBeName, measureOf, relationOf } from '../../text/lexicon.ts'
+
+const agents = '(?:i|you|one|someone|anyone)'
+/** Forms of one question; the first that fits is cut off. */
+const frames: ReadonlyArray<readonly [pattern: RegExp, frame: string]> = [
+  [/^(?:what (?:is it|it is|does it feel)(?: feel)? like|how (?:is it|does it feel)(?: like)?) to /, 'like'],
+  [
+    new RegExp(
+      `^how (?:to|(?:do|can|could|should|would|does) ${agents}|${agents} (?:can|could|should))(?: (?:go about|best|actually|properly|really))? (?=[a-z])`,
+    ),
+    'how',
+  ],
+  [
+    /^what (?:is|are|would be)(?: the| a| an| some(?: of the)?| any)?(?: (?:best|good|right|proper|correct|most effective|effective|great|better|ideal))* (?:ways?|steps|methods?|process|procedures?|techniques?|tips|approach|means)(?: (?:that|by which) i can| i can)? (?:to|of|for|on) (?=[a-z])/,
+    'how',
+  ],
+  [
+    /^(?:is|are) there (?:a|an|any|some)(?: (?:good|best|easy|quick|simple|proper))? (?:ways?|methods?|means|possibility) (?:to|of|for) (?=[a-z])/,
+    'how',
+  ],
+  [/^what (?:are the )?steps (?:do|should|must|can) i (?:follow|take) (?:in order )?to /, 'how'],
+  [
+    new RegExp(
+      `^what (?:can|should|could|do|must|would) ${agents} (?:(?:have|need) to )?do(?: in order)? to (?=[a-z])`,
+    ),
+    'how',
+  ],
+  [/^i (?:want|need|would like) to (?:know how to |learn how to )?(?=[a-z])/, 'how'],
+  [/^in (?:what|which) (?:way|ways|manner) (?:can|do|should|could) i /, 'how'],
+  [
+    /^what (?:is|are|was|were) (?:the )?(?:(?:main|real|actual|exact|possible) )?(?:reasons?|causes?) (?:why|that|for which|behind(?: the fact that)?) /,
+    'why',
+  ],
+  [/^(?:for )?what reasons? (?:do|does|is|are|did) /, 'why'],
+  [/^why (?:is|are|do|does|did|was|were|can|should|would|have|has) /, 'why'],
+  [/^(?:in |on )?(?:what|which) (?:year|date) (?:was|were|did|is|does) /, 'when'],
+  [/^(?:in |at )?(?:what|which) (?:places?|location|country|city) (?:is|are|do|does|was|were|can) /, 'where'],
+  [/^where (?:do|can|could|should|would) (?:i|one|you|someone|people) /, 'where'],
+  [/^where (?:will|is|are|does|do|can|was|were|did) /, 'where is'],
+  [/^when (?:is|are|do|does|did|was|were) /, 'when'],
+  [
+    /^how (?:many|much|long|old|far|often|big|tall|high|fast|deep|large|heavy|wide|good|bad|hard|easy|safe|difficult|important|expensive|likely|accurate|effective|true) /,
+    '',
+  ],
+  [/^how (?:is|are|do|does|did|was|were|can|will|would|should|come) /, 'how is'],
+  [
+    /^(?:what|who) (?:is|are|was|were|would be|will be)(?: the| a| an| some(?: of the)?| any)?(?: (?:different|various)(?= ))?(?: (?:best|good|great|top|most popular)(?= ))? /,
+    'what',
+  ],
+  [
+    /^(?:explain|describe|define|list|name|state|discuss|give(?: me)?|suggest|recommend|mention)(?: the| a| an| some(?: of the)?)?(?: (?:best|good|great|top)(?= ))? /,
+    'what',
+  ],
+  [/^(?:what|which) /, 'what'],
+  [/^(?:do|does|did) /, 'do'],
+  [/^(?:is|are|can|will|has|have|was|were|should|could|would|may|must) /, 'whether'],
+  [/^who /, 'who'],
+]
+
+/** Questions with a form of their own, written like others. */
+const rewrites: ReadonlyArray<readonly [pattern: RegExp, instead: string]> = [
+  [/ & /g, ' and '],
+  [/^(?:according to you|in your opinion) ,? ?|(?: ,)? (?:according to you|in your opinion)$/, ''],
+  // What stands before a question may stand after it: "if it rains, what do I do".
+  [
+    /^((?:if|when|in|at|on|for|as|during|after|before|with|without) [^,]+) , ((?:what|who|how|why|where|which|can|could|should|would|will|is|are|do|does|did|may|must) [^,]+)$/,
+    '$2 $1',
+  ],
+  [/ exactly$/, ''],
+  [/^(what|who|where|when|how|why|which [a-z ]+) do you think (?=(?:is|are|was|were|will|would|should|can) )/, '$1 '],
+  [/^do you (?:think|believe) (?:that )?((?:[a-z'-]+ ){1,4}?)(is|are|was|were|will|would|should|can|could) /i, '$2 $1'],
+  [
+    /^(?:what (?:do you think|is your (?:opinion|view)|are your (?:thoughts|views|opinions))|how do you feel) (?:of|on|about) /,
+    'what is your opinion on ',
+  ],
+  [/^what (?:will|would|might|could) happen(?= .*\b(?:if|when) )/, 'what happens'],
+  [/ with no /, ' without '],
+  [/ you (?:have )?ever (?=[a-z]+)/g, ' you have '],
+  [/ of all time$/, ' ever'],
+  [/^how much (?:does|would|will) (?!it |this |that )(.+) cost((?: in .+)?)$/, 'what is cost of $1$2'],
+  [/^what (?:does|would|will) ((?:the|a|an|your) .+) cost$/, 'what is cost of $1'],
+  [/^what is (?:the )?price of (?=(?:the|a|an|your) )/, 'what is cost of '],
+  [/^how do (.+ and .+) differ$/, 'what is difference between $1'],
+  [/^how (?:(?:is|are) (.+) different|do(?:es)? (.+) differ) from (.+)$/, 'what is difference between $1$2 and $3'],
+  [/^what are (?:the )?differences between /, 'what is difference between '],
+  [
+    /^what (?:is|are) (?:the )?reasons? (?:(?:that|why|for which) |(?=the |a |my ))(.+) (is|are) ([a-z]+)$/,
+    'why $2 $1 $3',
+  ],
+  [/^what ([a-z]+(?: [a-z]+)?) (?:is|are) (?:the )?best(?= for | to | in |$)/, 'what is best $1'],
+  [/^(?:what|how) is (?!it )(.+) like (?=in )/, 'how is $1 '],
+  [/^(?:in )?(?:what|which) year (?=was |were |did )/, 'when '],
+  [/^who (?:is|was) (?:the )?author of /, 'who wrote '],
+  [/^who (?:was|were) (.+) ([a-z]+ed|written|sung|built|made|drawn) by$/, 'who $2 $1'],
+  [
+    /^who (?:is|was) (?:the )?(paint|invent|found|creat|direct|compos|discover|develop|design)(?:er|or) of (.+)$/,
+    'who $1ed $2',
+  ],
+]
+
+/** "How tall is the tower" asks for its height. */
+function writeMeasure(sentence: string): string {
+  const [found, adjective = '', thing = ''] = /^how ([a-z]+) (?:is|are) (.+)$/.exec(sentence) ?? []
+  const measure = found === undefined ? null : measureOf(adjective)
+  return measure === null ? sentence : `what is ${measure} of ${thing}`
+}
+
+/** Writes what is one question in one way. */
+export function writeAlike(normalized: string): string {
+  const sentence = normalized
+    .replace(/ \? (?:why(?: or why not)?|how|and why)(?: \?)?$/i, '')
+    .replace(/ [?.!]$/, '')
+    .replace(/^(?!.*\b(?:whether|if|yes|no)\b)(.*?)(?: ,)? (?:or not|and why)$/, '$1')
+    .replace(/(?<=\p{L})-(?=\p{L})/gu, ' ')
+    .replace(/'s?(?= |$)/g, " 's")
+  const written = rewrites.reduce((before, [pattern, instead]) => before.replace(pattern, instead), sentence)
+  return writeMeasure(written.trim())
+}
+
+/** Where British and American spelling differ. */
+const spellings =
+  /ae|oe|our(?=s?$|ed$|ing$|ite|able|ful)|[iy]s(?=e|ing$|ation)|(?<=[bt])re(?=s?$)|ogue(?=s?$)|ll(?=ed$|ing$|er)|(?<=[fc])ence(?=s?$)|mme(?=s?$)|grey|eable/
+const american: Readonly<Record<string, string>> = {
+  our: 'or',
+  is: 'iz',
+  ys: 'yz',
+  re: 'er',
+  ogue: 'og',
+  ll: 'l',
+  ence: 'ense',
+  mme: 'm',
+  grey: 'gray',
+  eable: 'able',
+}
+
+/** "Favourite" as "favorite", where the lexicon knows both as one. */
+export function writeSpelling(word: string): string {
+  const other = word.replace(spellings, found => american[found] ?? 'e')
+  const isOne =
+    other !== word && !mayBeName(word) && !mayBeName(other) && relationOf(baseOf(word), baseOf(other)) === 'synonym'
+  return isOne ? other : word
+}
+
+function baseOf(word: string): string {
+  return lemmasOf(word)[0]?.word ?? word
+}
+
+/** What a question's first words say of time and possibility. */
+const tenses =
+  / ?\b(?:was|were|did|had|could|should|would(?! be)|may|might|must|will(?! be)|can|best|good|great|top|most popular)\b/g
+const quality = /best|good|great|top|popular/
+
+export function cutFrame(sentence: string): [frame: string, rest: string, asker: string] {
+  for (const [pattern, frame] of frames) {
+    const [found] = pattern.exec(sentence) ?? []
+    if (found === undefined) continue
+    // What is measured stays: "how tall is", "how much does".
+    const measured = frame === '' ? found.trim().split(' ').slice(0, 2).join(' ') : frame
+    // "The best joke that you have heard" reaches to the present, whether it is or was.
+    const isPerfect = /\byou have\b/.test(sentence)
+    const tense =
+      /^(?:how|where)$/.test(frame) || isPerfect
+        ? ''
+        : (found.match(tenses) ?? []).map(word => (quality.test(word) ? ' best' : word)).join('')
+    const rest = sentence.slice(found.length)
+    if (frame === 'how' && !lemmasOf(rest.split(' ')[0] ?? '').some(({ kind }) => kind === 'v')) continue
+    return [`${measured}${tense}`, rest, / (i|you|one|someone|anyone) /.exec(` ${found}`)?.[1] ?? '']
+  }
+  return ['', sentence, '']
+}
