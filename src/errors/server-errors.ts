@@ -79,13 +79,6 @@ export const SERVER_ERRORS = {
     message:
       "The project's {provider} key cannot be sealed anew: neither ENCRYPTION_KEY nor ENCRYPTION_KEY_PREVIOUS decrypts it.",
   },
-  sandboxBusy: {
-    status: 503,
-    code: 'service_unavailable',
-    when: 'A test key’s request has a JSON schema, but too many such requests are already waiting for the sandbox, or the machine is too busy.',
-    message: 'The sandbox is busy with other schemas; try again shortly.',
-    headers: SOON,
-  },
   tooManyLargeBodies: {
     status: 503,
     code: 'too_many_large_requests',

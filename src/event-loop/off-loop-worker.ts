@@ -1,11 +1,10 @@
 /** The worker thread: runs jobs one by one, with a lower priority than the event loop. */
 import { carryError } from '../errors.ts'
 import { lowerPriority } from './low-priority.ts'
-import { type JobDone, type JobReply, type JobRequest, noteOffLoop } from './off-loop.ts'
+import type { JobDone, JobReply, JobRequest } from './off-loop.ts'
 
 declare const self: Worker
 
-noteOffLoop()
 lowerPriority()
 
 self.onmessage = ({ data }: MessageEvent<JobRequest>) => void answer(data)

@@ -125,17 +125,5 @@ export class OffLoop {
   }
 }
 
-let isWorker = false
-
-/** For the worker thread, which runs every job in place. */
-export function noteOffLoop(): void {
-  isWorker = true
-}
-
-/** Whether this thread runs the event loop. */
-export function isOnLoop(): boolean {
-  return !isWorker
-}
-
 /** The worker for requests and responses of all projects. */
 export const offLoop = new OffLoop()

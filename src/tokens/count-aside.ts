@@ -1,17 +1,15 @@
 /** Counts tokens without blocking the event loop: a worker does, which alone loads vocabularies. */
-import { isOnLoop, Job, offLoop } from '../event-loop/off-loop.ts'
-import { type Counted, count, type ToCount, type WrittenToCount } from './count-job.ts'
-import { run as countTexts, type TextsToCount } from './count-texts-job.ts'
+import { Job, offLoop } from '../event-loop/off-loop.ts'
+import type { Counted, ToCount, WrittenToCount } from './count-job.ts'
+import type { TextsToCount } from './count-texts-job.ts'
 import { jsonText } from './json.ts'
 
 const COUNT = new Job<WrittenToCount, Counted>(new URL('./count-job.ts', import.meta.url))
 
 /** Counts as `countPromptTokens` and `countTextTokens` do. */
-export async function countAside(asked: ToCount, owner = ''): Promise<Counted> {
-  if (!isOnLoop()) return count(asked)
+export async function countAside({ request, ...asked }: ToCount): Promise<Counted> {
   // As text, because a number that would be rounded is an object that cannot be cloned.
-  const { request, ...rest } = asked
-  return offLoop.run(COUNT, { ...rest, json: jsonText(request) || '{}' }, { owner })
+  return offLoop.run(COUNT, { ...asked, json: jsonText(request) || '{}' })
 }
 
 /** Has the worker load the vocabulary of modern models, so that the first request need not wait for it. */
@@ -23,6 +21,6 @@ export function warmCounting(): void {
 const COUNT_TEXTS = new Job<TextsToCount, number[]>(new URL('./count-texts-job.ts', import.meta.url))
 
 /** Counts each text. Together they must be short enough to be cloned quickly. */
-export async function countTextsAside(asked: TextsToCount, owner = ''): Promise<number[]> {
-  return isOnLoop() ? offLoop.run(COUNT_TEXTS, asked, { owner }) : countTexts(asked).output
+export function countTextsAside(asked: TextsToCount): Promise<number[]> {
+  return offLoop.run(COUNT_TEXTS, asked)
 }

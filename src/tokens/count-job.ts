@@ -17,11 +17,8 @@ export interface Counted {
 /** With the request as JSON text. */
 export type WrittenToCount = Omit<ToCount, 'request'> & { json: string }
 
-export function run({ json, ...asked }: WrittenToCount): JobDone<Counted> {
-  return { output: count({ ...asked, request: JSON.parse(json) }) }
-}
-
-export function count({ endpoint, request, text }: ToCount): Counted {
+export function run({ endpoint, json, text }: WrittenToCount): JobDone<Counted> {
+  const request: ToCount['request'] = JSON.parse(json)
   const model = typeof request.model === 'string' ? request.model : undefined
-  return { promptTokens: countPromptTokens(request, endpoint), textTokens: countTextTokens(text, model) }
+  return { output: { promptTokens: countPromptTokens(request, endpoint), textTokens: countTextTokens(text, model) } }
 }

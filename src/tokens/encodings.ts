@@ -35,10 +35,3 @@ export function loadEncoding(name: EncodingName): Encoding {
   loaded.set(name, encoding)
   return encoding
 }
-
-/** Drops an incomplete character at the end of the last tokens: the library's shared decoder would prepend it to the next text. */
-export function flushDecoder(): void {
-  const { decoder } =
-    require('gpt-tokenizer/BytePairEncodingCore') as typeof import('gpt-tokenizer/BytePairEncodingCore')
-  decoder.decode()
-}

@@ -408,28 +408,9 @@ describeOnce('what is passed on', backend => {
   test('test keys are answered by the sandbox, and never by a provider', async () => {
     await storeKey(stores, project, 'openai', 'sk-own')
     client = await connect('test')
-    const { data: image, response } = await client.images
-      .generate({ model: 'gpt-image-1', prompt: 'x', n: 2 })
-      .withResponse()
+    const { data: moderated, response } = await client.moderations.create({ input: 'x' }).withResponse()
     expect(about(response)).toEqual(['MISS', '0', null, 'sandbox'])
-    expect(image.data).toHaveLength(2)
-    const png = Buffer.from(image.data?.[0]?.b64_json ?? '', 'base64')
-    expect([...png.subarray(0, 4)]).toEqual(PNG_SIGNATURE)
-    const edited = await client.images.edit({ model: 'dall-e-2', image: await picture(), prompt: 'x', n: 3 })
-    expect(edited.data?.map(({ url }) => url?.slice(0, 14))).toEqual(Array(3).fill('data:image/png'))
-    for (const [format, beginning] of [
-      ['wav', 'RIFF'],
-      ['mp3', '\xff\xfb'],
-    ] as const) {
-      const spoken = await client.audio.speech.create({
-        model: 'tts-1',
-        voice: 'ash',
-        input: 'x',
-        response_format: format,
-      })
-      expect(Buffer.from(await spoken.arrayBuffer()).toString('latin1')).toMatch(new RegExp(`^${beginning}`))
-    }
-    expect((await client.moderations.create({ input: 'x' })).results[0]?.flagged).toBe(false)
+    expect(moderated.results[0]?.flagged).toBe(false)
     const ranked = await client.post('/rerank', {
       body: { model: 'cohere/rerank-v3.5', query: 'long rivers', documents: ['The Alps.', 'Rivers are long.'] },
     })
@@ -440,7 +421,10 @@ describeOnce('what is passed on', backend => {
       ],
     })
     await expect(client.audio.transcriptions.create({ file: await sound(), model: 'whisper-1' })).rejects.toThrow(
-      'The sandbox, which answers test keys, has no /v1/audio/transcriptions',
+      '404 The sandbox, which answers test keys, has no /v1/audio/transcriptions',
+    )
+    await expect(client.images.edit({ model: 'dall-e-2', image: await picture(), prompt: 'x' })).rejects.toThrow(
+      '404 The sandbox, which answers test keys, has no /v1/images/edits',
     )
     for (const standin of [upstreams.openai, upstreams.aggregator]) expect(standin.requests).toEqual([])
   })

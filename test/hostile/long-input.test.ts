@@ -73,7 +73,7 @@ const INPUTS: Record<string, LongInput> = {
     path: '/chat/completions',
     key: 'test',
     body: say(text(8_000)),
-    jobs: ['limit-texts', 'count'],
+    jobs: ['sandbox'],
   },
   'a long body of a test key': {
     path: '/chat/completions',
@@ -105,13 +105,13 @@ const INPUTS: Record<string, LongInput> = {
     path: '/chat/completions',
     key: 'test',
     body: say('Hi.'),
-    jobs: ['limit-texts', 'count'],
+    jobs: ['sandbox'],
   },
   'tokens of any call for a test key': {
     path: '/chat/completions',
     key: 'test',
     body: say('Hi.', { tools: [{ type: 'function', function: { name: 'greet' } }], tool_choice: 'required' }),
-    jobs: ['count-texts', 'limit-texts', 'count'],
+    jobs: ['sandbox'],
   },
   'tokens of any text of a test key': {
     path: '/completions',

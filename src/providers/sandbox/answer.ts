@@ -25,19 +25,18 @@ const encoder = new TextEncoder()
  * not. Accepts any JSON object: throws a 400 `ProxyError` that names the field for what OpenAI would refuse, and for what is beyond the
  * sandbox's limits.
  */
-export async function answerInSandbox(endpoint: SandboxEndpoint, request: Request): Promise<Record<string, unknown>> {
+export function answerInSandbox(endpoint: SandboxEndpoint, request: Request): Record<string, unknown> {
   return ANSWERS[endpoint](request)
 }
 
 /** Throws as `answerInSandbox` does, and a 404 for an operation that the sandbox lacks. */
-export async function writeAnswer(target: SandboxTarget, request: Request): Promise<SandboxAnswer> {
+export function writeAnswer(target: SandboxTarget, request: Request): SandboxAnswer {
   if ('path' in target) {
     const answer = answerPassed(target.path, request)
     if (!answer) throw unsupportedPath('The sandbox, which answers test keys,', target.path)
-    const { contentType, body } = answer
-    return { contentType, bytes: typeof body === 'string' ? encoder.encode(body) : body }
+    return { contentType: 'application/json', bytes: encoder.encode(JSON.stringify(answer)) }
   }
-  const answer = await answerInSandbox(target.endpoint, request)
+  const answer = answerInSandbox(target.endpoint, request)
   return target.stream
     ? { contentType: 'text/event-stream', bytes: encodeSse(splitAnswer(answer, { includeUsage: true })) }
     : { contentType: 'application/json', bytes: encoder.encode(JSON.stringify(answer)) }

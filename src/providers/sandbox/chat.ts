@@ -1,72 +1,62 @@
 /** The sandbox's chat completions. */
-
-import { invalidRequest } from '../../errors.ts'
-import { countAside } from '../../tokens/count-aside.ts'
+import { sha256 } from '../../json/canonical.ts'
+import { countPromptTokens, countTextTokens } from '../../tokens/count-tokens.ts'
 import { contentWriter } from './answer-content.ts'
-import { checkAnswerSize } from './answer-size.ts'
-import { callWriter } from './call-choice.ts'
-import { type Choice, numberChoices, sumTokens } from './choice.ts'
-import { checkSampling, type Request, readBoolean, readInteger, readModel, readStops } from './fields.ts'
-import { type LimitedText, limitTextsAside, type TextLimits } from './limit-text.ts'
-import { describeChatTokens, LOGPROBS_GROWTH } from './log-probabilities.ts'
+import {
+  checkAnswerSize,
+  checkSampling,
+  type Request,
+  readInteger,
+  readModel,
+  readStops,
+  refuseFields,
+} from './fields.ts'
+import { limitText, type TextLimits } from './limit-text.ts'
 import { readMessages } from './messages.ts'
 import { digestRequest } from './request-digest.ts'
-import { TEST_KEYS } from './test-keys.ts'
-import { chooseCalls } from './tool-calls.ts'
+import { writeInstance } from './schema-instance.ts'
+import { type Calls, chooseCalls, type OfferedFunction } from './tool-calls.ts'
 
 const MOST_CHOICES = 128
-const MOST_ALTERNATIVES = 20
+/** Tokens around a call's name and arguments. */
+const CALL_OVERHEAD_TOKENS = 3
+
+/** A choice without its index, and its completion tokens. */
+type Choice = [choice: Record<string, unknown>, tokens: number]
 
 /** Returns a `chat.completion`; throws a 400 for what OpenAI would refuse. */
-export async function completeChat(request: Request): Promise<Record<string, unknown>> {
+export function completeChat(request: Request): Record<string, unknown> {
   const model = readModel(request)
   const messages = readMessages(request)
   checkSampling(request)
+  refuseFields(request, ['logprobs', 'top_logprobs'])
   const count = readInteger(request, 'n', { min: 1, max: MOST_CHOICES }) ?? 1
   const limits: TextLimits = { stops: readStops(request), maxTokens: readMaxTokens(request), model }
-  const alternatives = readAlternatives(request)
   const digest = digestRequest('chat', request)
-  const writeContent = await contentWriter({ request, messages, digest })
+  const writeContent = contentWriter(request, messages, digest)
   const calls = chooseCalls(request, messages)
-  const indexes = Array.from({ length: count }, (_, index) => index)
-  const choices =
+  const write =
     calls.functions.length > 0
-      ? indexes.map(await callWriter(calls, digest, limits, count))
-      : await sayContents(
-          indexes.map(index => writeContent(index, count)),
-          limits,
-          alternatives,
-        )
+      ? callWriter(calls, digest, limits, count)
+      : (index: number) => sayText(writeContent(index, count), limits, count)
+  const choices = Array.from({ length: count }, (_, index) => write(index))
+  const prompt = countPromptTokens(request, 'chat')
+  const completion = choices.reduce((sum, [, tokens]) => sum + tokens, 0)
   return {
     id: `chatcmpl-sandbox${digest.slice(0, 24)}`,
     object: 'chat.completion',
     created: Math.floor(Date.now() / 1000),
     model,
-    choices: numberChoices(choices),
-    usage: await countUsage(request, choices),
+    choices: choices.map(([choice], index) => ({ index, ...choice })),
+    usage: {
+      prompt_tokens: prompt,
+      completion_tokens: completion,
+      total_tokens: prompt + completion,
+      prompt_tokens_details: { cached_tokens: 0, audio_tokens: 0 },
+      completion_tokens_details: { reasoning_tokens: 0, audio_tokens: 0 },
+    },
     system_fingerprint: 'fp_sandbox',
   }
-}
-
-/** A choice for each content; identical ones are written once. */
-async function sayContents(
-  contents: readonly string[],
-  limits: TextLimits,
-  alternatives: number | undefined,
-): Promise<Choice[]> {
-  const growth = alternatives === undefined ? 1 : LOGPROBS_GROWTH
-  const param = alternatives === undefined ? 'n' : 'logprobs'
-  for (const content of contents) checkAnswerSize(content.length * growth, contents.length, param)
-  const different = [...new Set(contents)]
-  const limited = await limitTextsAside(different, limits)
-  const choices = limited.map(each => sayText(each, alternatives))
-  return contents.map(content => choices[different.indexOf(content)] as Choice)
-}
-
-function sayText({ text, pieces, tokens, finishReason }: LimitedText, alternatives: number | undefined): Choice {
-  const logprobs = alternatives === undefined ? null : describeChatTokens(pieces, alternatives)
-  const message = { role: 'assistant', content: text, refusal: null }
-  return { choice: { message, logprobs, finish_reason: finishReason }, tokens }
 }
 
 function readMaxTokens(request: Request): number | undefined {
@@ -75,23 +65,35 @@ function readMaxTokens(request: Request): number | undefined {
   return readInteger(request, 'max_completion_tokens', range) ?? older
 }
 
-/** Alternatives to list for each token; undefined when no log probabilities are asked for. */
-function readAlternatives(request: Request): number | undefined {
-  const isAsked = readBoolean(request, 'logprobs') === true
-  const alternatives = readInteger(request, 'top_logprobs', { min: 0, max: MOST_ALTERNATIVES })
-  if (isAsked) return alternatives ?? 0
-  if (alternatives === undefined) return undefined
-  throw invalidRequest("Invalid value for 'top_logprobs': it is only allowed when 'logprobs' is true.", 'top_logprobs')
+function sayText(content: string, limits: TextLimits, count: number): Choice {
+  checkAnswerSize(content.length, count, 'n')
+  const { text, tokens, finishReason } = limitText(content, limits)
+  const message = { role: 'assistant', content: text, refusal: null }
+  return [{ message, logprobs: null, finish_reason: finishReason }, tokens]
 }
 
-async function countUsage(request: Request, choices: Choice[]): Promise<Record<string, unknown>> {
-  const { promptTokens: prompt } = await countAside({ endpoint: 'chat', request, text: '' }, TEST_KEYS)
-  const completion = sumTokens(choices)
-  return {
-    prompt_tokens: prompt,
-    completion_tokens: completion,
-    total_tokens: prompt + completion,
-    prompt_tokens_details: { cached_tokens: 0, audio_tokens: 0 },
-    completion_tokens_details: { reasoning_tokens: 0, audio_tokens: 0 },
+/** All choices make the same calls, with ids of their own. The arguments satisfy their schemas, unless tokens run out. */
+function callWriter(calls: Calls, digest: string, limits: TextLimits, count: number): (index: number) => Choice {
+  let used = 0
+  const written = calls.functions.map(({ name, parameters, param }: OfferedFunction) => {
+    used += CALL_OVERHEAD_TOKENS + countTextTokens(name, limits.model)
+    const left = limits.maxTokens === undefined ? undefined : Math.max(0, limits.maxTokens - used)
+    const limited = limitText(writeInstance(parameters, param, true), { ...limits, stops: [], maxTokens: left })
+    used += limited.tokens
+    return { function: { name, arguments: limited.text }, finishReason: limited.finishReason }
+  })
+  const chars = written.reduce((sum, call) => sum + call.function.arguments.length, 0)
+  checkAnswerSize(chars, count, 'n')
+  const isCut = written.some(call => call.finishReason === 'length')
+  const finishReason = calls.style === 'tools' ? 'tool_calls' : 'function_call'
+  return index => {
+    const identified = written.map((call, at) => ({
+      id: `call_${sha256(`${digest} ${index} ${at}`).slice(0, 24)}`,
+      type: 'function',
+      function: call.function,
+    }))
+    const calling = calls.style === 'tools' ? { tool_calls: identified } : { function_call: written[0]?.function }
+    const message = { role: 'assistant', content: null, refusal: null, ...calling }
+    return [{ message, logprobs: null, finish_reason: isCut ? 'length' : finishReason }, used]
   }
 }

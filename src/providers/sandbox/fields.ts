@@ -9,6 +9,7 @@ interface Range {
 }
 
 const MOST_STOPS = 4
+const MOST_ANSWER_CHARS = 4_194_304
 
 /** The field; undefined when it is absent or null, which OpenAI treats as absent. */
 export function readOptional(request: Request, field: string): unknown {
@@ -66,4 +67,17 @@ export function checkSampling(request: Request): void {
   readNumber(request, 'presence_penalty', { min: -2, max: 2 })
   readNumber(request, 'frequency_penalty', { min: -2, max: 2 })
   readInteger(request, 'seed', { min: Number.MIN_SAFE_INTEGER, max: Number.MAX_SAFE_INTEGER })
+}
+
+/** Throws a 400 for a field that asks for what the sandbox does not do. */
+export function refuseFields(request: Request, fields: readonly string[]): void {
+  const asked = fields.find(field => request[field])
+  if (asked)
+    throw invalidRequest(`Invalid '${asked}': the sandbox, which answers test keys, does not support it.`, asked)
+}
+
+/** Each choice multiplies a response's size: throws a 400 naming `param` when this many of so many characters are too much. */
+export function checkAnswerSize(chars: number, choices: number, param: string): void {
+  if (chars * choices <= MOST_ANSWER_CHARS) return
+  throw invalidRequest(`Invalid '${param}': the answer would be too large for the sandbox.`, param)
 }

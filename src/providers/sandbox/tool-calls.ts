@@ -1,10 +1,16 @@
-/** Decides which of a chat request's tools the sandbox calls. */
-
+/** The functions that a chat request offers, as `tools` or as the older `functions`, and those of them that the sandbox calls. */
 import { invalidRequest } from '../../errors.ts'
 import { isJsonObject, type JsonObject } from '../../json/canonical.ts'
 import { type Request, readBoolean, readOptional } from './fields.ts'
 import { textOfMessage } from './messages.ts'
-import { type OfferedFunction, readFunctions, readTools } from './offered-functions.ts'
+
+export interface OfferedFunction {
+  name: string
+  /** JSON Schema of the arguments. */
+  parameters: unknown
+  /** The schema's position in the request. */
+  param: string
+}
 
 export interface Calls {
   /** How the response contains them: `tool_calls`, or the older single `function_call`. */
@@ -12,6 +18,8 @@ export interface Calls {
   functions: OfferedFunction[]
 }
 
+const MOST_FUNCTIONS = 128
+const NAME = /^[a-zA-Z0-9_-]{1,64}$/
 /** With `parallel_tool_calls: true`, the sandbox calls all offered tools at once, up to this many. */
 const MOST_PARALLEL_CALLS = 4
 
@@ -22,77 +30,87 @@ const MOST_PARALLEL_CALLS = 4
 export function chooseCalls(request: Request, messages: JsonObject[]): Calls {
   const tools = readTools(request)
   const isParallel = readBoolean(request, 'parallel_tool_calls') === true
-  if (tools.length > 0) return { style: 'tools', functions: chooseTools(request, tools, messages, isParallel) }
-  refuseChoiceOfNothing(request)
-  const functions = readFunctions(request)
-  return { style: 'functions', functions: chooseFunction(request, functions, messages) }
+  const asked = messages.at(-1)?.role === 'user' ? textOfMessage(messages.at(-1)) : null
+  if (tools.length > 0) return { style: 'tools', functions: chooseTools(request, tools, asked, isParallel) }
+  if (!['auto', 'none'].includes(String(readOptional(request, 'tool_choice') ?? 'auto'))) {
+    throw invalidRequest("Invalid value for 'tool_choice': it is only allowed when 'tools' are given.", 'tool_choice')
+  }
+  const functions = readList(request, 'functions').map((offered, index) => readFunction(offered, `functions[${index}]`))
+  return { style: 'functions', functions: chooseFunction(request, functions, asked) }
 }
 
+function readTools(request: Request): OfferedFunction[] {
+  return readList(request, 'tools').map((tool, index) => {
+    const place = `tools[${index}]`
+    if (!isJsonObject(tool)) throw invalidRequest(`Invalid type for '${place}': expected an object.`, place)
+    if (tool.type === 'function') return readFunction(tool.function, `${place}.function`)
+    throw invalidRequest(`Invalid value for '${place}.type': the sandbox knows 'function' alone.`, `${place}.type`)
+  })
+}
+
+function readList(request: Request, field: string): unknown[] {
+  const list = readOptional(request, field) ?? []
+  if (!Array.isArray(list)) throw invalidRequest(`Invalid type for '${field}': expected an array of objects.`, field)
+  if (list.length <= MOST_FUNCTIONS) return list
+  throw invalidRequest(`Invalid '${field}': at most ${MOST_FUNCTIONS} are allowed.`, field)
+}
+
+function readFunction(offered: unknown, place: string): OfferedFunction {
+  if (!isJsonObject(offered)) throw invalidRequest(`Missing required parameter: '${place}'.`, place)
+  const { name, description, parameters } = offered
+  if (typeof name !== 'string' || !NAME.test(name)) {
+    throw invalidRequest(`Invalid '${place}.name': expected up to 64 letters, digits, '_' and '-'.`, `${place}.name`)
+  }
+  if (typeof (description ?? '') !== 'string') {
+    throw invalidRequest(`Invalid type for '${place}.description': expected a string.`, `${place}.description`)
+  }
+  const param = `${place}.parameters`
+  if (isJsonObject(parameters ?? {})) return { name, parameters: parameters ?? {}, param }
+  throw invalidRequest(`Invalid type for '${param}': expected an object that is a JSON Schema.`, param)
+}
+
+/** `asked` is the user's question, null if the conversation does not end with one. */
 function chooseTools(
   request: Request,
   tools: OfferedFunction[],
-  messages: JsonObject[],
+  asked: string | null,
   isParallel: boolean,
 ): OfferedFunction[] {
   const choice = readOptional(request, 'tool_choice') ?? 'auto'
   if (choice === 'none') return []
-  if (choice === 'auto') return asksSomething(messages) ? pick(tools, messages, isParallel) : []
-  if (choice === 'required') return pick(tools, messages, isParallel)
+  if (choice === 'auto' || choice === 'required') return pick(tools, asked, choice, isParallel)
   if (isJsonObject(choice) && choice.type === 'function') return [named(tools, choice.function, 'tool_choice')]
-  if (isJsonObject(choice) && choice.type === 'allowed_tools') return chooseAllowed(choice, tools, messages, isParallel)
-  throw invalidRequest(
-    "Invalid value for 'tool_choice': expected 'none', 'auto', 'required', or an object that names a function.",
-    'tool_choice',
-  )
-}
-
-/** `{"type":"allowed_tools","allowed_tools":{"mode":"auto"|"required","tools":[…]}}` */
-function chooseAllowed(
-  choice: JsonObject,
-  tools: OfferedFunction[],
-  messages: JsonObject[],
-  isParallel: boolean,
-): OfferedFunction[] {
-  const allowed = choice.allowed_tools
-  if (
-    !isJsonObject(allowed) ||
-    !Array.isArray(allowed.tools) ||
-    (allowed.mode !== 'auto' && allowed.mode !== 'required')
-  ) {
-    throw invalidRequest("Invalid 'tool_choice.allowed_tools': expected a mode and tools.", 'tool_choice.allowed_tools')
-  }
+  const expected = "expected 'none', 'auto', 'required', or an object that names a function"
+  if (!isJsonObject(choice) || choice.type !== 'allowed_tools')
+    throw invalidRequest(`Invalid value for 'tool_choice': ${expected}.`, 'tool_choice')
   const param = 'tool_choice.allowed_tools'
-  const chosen = allowed.tools.map(tool => named(tools, isJsonObject(tool) ? tool.function : undefined, param))
-  const mayCall = chosen.length > 0 && (allowed.mode === 'required' || asksSomething(messages))
-  return mayCall ? pick(chosen, messages, isParallel) : []
+  const { mode, tools: allowed } = isJsonObject(choice.allowed_tools) ? choice.allowed_tools : {}
+  if (!Array.isArray(allowed) || (mode !== 'auto' && mode !== 'required')) {
+    throw invalidRequest(`Invalid '${param}': expected a mode and tools.`, param)
+  }
+  const chosen = allowed.map(tool => named(tools, isJsonObject(tool) ? tool.function : undefined, param))
+  return pick(chosen, asked, mode, isParallel)
 }
 
-function chooseFunction(request: Request, functions: OfferedFunction[], messages: JsonObject[]): OfferedFunction[] {
+function chooseFunction(request: Request, functions: OfferedFunction[], asked: string | null): OfferedFunction[] {
   const choice = readOptional(request, 'function_call') ?? 'auto'
   if (choice === 'none') return []
-  if (choice === 'auto') return functions.length > 0 && asksSomething(messages) ? pick(functions, messages, false) : []
+  if (choice === 'auto') return pick(functions, asked, 'auto', false)
   if (isJsonObject(choice)) return [named(functions, choice, 'function_call')]
-  throw invalidRequest(
-    "Invalid value for 'function_call': expected 'none', 'auto', or an object that names a function.",
-    'function_call',
-  )
+  const expected = "expected 'none', 'auto', or an object that names a function"
+  throw invalidRequest(`Invalid value for 'function_call': ${expected}.`, 'function_call')
 }
 
-function refuseChoiceOfNothing(request: Request): void {
-  const choice = readOptional(request, 'tool_choice') ?? 'auto'
-  if (choice === 'auto' || choice === 'none') return
-  throw invalidRequest("Invalid value for 'tool_choice': it is only allowed when 'tools' are given.", 'tool_choice')
-}
-
-function asksSomething(messages: JsonObject[]): boolean {
-  return messages.at(-1)?.role === 'user'
-}
-
-/** The functions that the user's message names, else the first; several only when parallel calls are allowed. */
-function pick(offered: OfferedFunction[], messages: JsonObject[], isParallel: boolean): OfferedFunction[] {
+/** The function that the question names, else the first; several only when parallel calls are allowed. */
+function pick(
+  offered: OfferedFunction[],
+  asked: string | null,
+  mode: 'auto' | 'required',
+  isParallel: boolean,
+): OfferedFunction[] {
+  if (mode === 'auto' && asked === null) return []
   if (isParallel) return offered.slice(0, MOST_PARALLEL_CALLS)
-  const asked = textOfMessage(messages.at(-1))
-  const mentioned = offered.find(({ name }) => asked.includes(name))
+  const mentioned = offered.find(({ name }) => asked?.includes(name))
   return [mentioned ?? offered[0]].filter(one => one !== undefined)
 }
 

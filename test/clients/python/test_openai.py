@@ -74,5 +74,7 @@ def test_what_is_passed_on(target):
         return
     client = OpenAI()
     assert len(client.moderations.create(input="hello").results) == 1
+    if target.name == "sandbox":
+        return
     assert client.audio.speech.create(model="tts-1", voice="alloy", input="Hello").read()
     assert client.images.generate(model="gpt-image-1", prompt="a point").data[0].b64_json

@@ -87,11 +87,7 @@ export const WRONG_TYPES: HostileRequest[] = [
     error: { param: 'input' },
   })),
   ...byVendors('/v1/chat/completions', chat(), REFUSED_BY_VENDORS),
-  ...byVendors(
-    '/v1/completions',
-    { model: MODEL, prompt: MARKER },
-    { n: [0, TEXT], best_of: [21, TEXT], echo: [TEXT] },
-  ),
+  ...byVendors('/v1/completions', { model: MODEL, prompt: MARKER }, { n: [0, TEXT], echo: [TEXT] }),
   ...byVendors(
     '/v1/embeddings',
     { model: 'openai/text-embedding-3-small', input: MARKER },

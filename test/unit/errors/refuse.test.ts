@@ -23,8 +23,8 @@ test('a value that looks like a gap or a replacement pattern stays as it is', ()
 })
 
 test('each error has headers of its own: what is added to one is on no other', () => {
-  Object.assign(refuse('sandboxBusy').headers, { 'x-proxy-provider': 'sandbox' })
-  expect(refuse('sandboxBusy').headers).toEqual({ 'retry-after': '1' })
+  Object.assign(refuse('databaseUnavailable').headers, { 'x-proxy-provider': 'sandbox' })
+  expect(refuse('databaseUnavailable').headers).toEqual({ 'retry-after': '1' })
 })
 
 test('the cause is for the log alone', () => {

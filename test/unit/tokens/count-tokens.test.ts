@@ -4,7 +4,6 @@ import { encode as encodeO200k } from 'gpt-tokenizer/encoding/o200k_base'
 import { describe, expect, test } from 'vitest'
 import { countPromptTokens, countTextTokens, estimatePromptTokens } from '../../../src/tokens/count-tokens.ts'
 import { encodingOfModel, loadEncoding } from '../../../src/tokens/encodings.ts'
-import { decodeTokens, splitIntoTokens } from '../../../src/tokens/split-tokens.ts'
 import { processorMs } from '../../harness/processor-time.ts'
 
 const PROSE = "The quick brown fox jumps over the lazy dog, doesn't it? In 2024 we sold 1,234 units. "
@@ -215,33 +214,4 @@ test('the estimate is near the count for prose in several scripts', () => {
     expect(ratio).toBeGreaterThan(0.75)
     expect(ratio).toBeLessThan(1.25)
   }
-})
-
-describe('splitIntoTokens', () => {
-  test('gives the text back, in as many tokens as are counted', () => {
-    fc.assert(
-      fc.property(fc.string({ unit: 'grapheme', maxLength: 80 }), text => {
-        const pieces = splitIntoTokens(text)
-        expect(pieces.map(piece => piece.text).join('')).toBe(text)
-        expect(pieces.reduce((sum, piece) => sum + piece.tokens, 0)).toBe(countTextTokens(text))
-      }),
-      { numRuns: 200 },
-    )
-  })
-
-  test('is not disturbed by tokens that end inside a character', () => {
-    const [first = 0] = encodeCl100k('🦩')
-    expect(encodeCl100k('🦩').length).toBeGreaterThan(1)
-    expect(decodeTokens([first], 'gpt-4')).toBeDefined()
-    expect(
-      splitIntoTokens('🦩 plain', 'gpt-4')
-        .map(piece => piece.text)
-        .join(''),
-    ).toBe('🦩 plain')
-  })
-
-  test('decodeTokens knows which tokens there are', () => {
-    expect(decodeTokens(encodeO200k('Hello 😀'), 'gpt-4o')).toBe('Hello 😀')
-    expect(decodeTokens([999_999_999], 'gpt-4o')).toBeUndefined()
-  })
 })

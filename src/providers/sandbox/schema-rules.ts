@@ -1,0 +1,101 @@
+/** What schemas say of a value: two schemas as one, and whether a value can be meant. */
+import { isJsonObject, type JsonObject, readField, writeField } from '../../json/canonical.ts'
+
+/** What is wrong with a schema, as the end of a sentence that begins with it. Never quotes the schema. */
+export class Unsatisfiable extends Error {}
+
+export const tooLarge = () => new Unsatisfiable('asks for an instance too large for the sandbox')
+export const contradicts = () => new Unsatisfiable('has no instance that the sandbox could find')
+
+const ANNOTATIONS = ['title', 'description', 'default', 'examples', '$schema', '$id', '$comment', '$defs']
+
+/** Both schemas as one. Throws an `Unsatisfiable` where they say different things of the same. */
+export function unite(one: JsonObject, other: JsonObject): JsonObject {
+  const united = { ...one }
+  for (const [keyword, value] of Object.entries(other)) {
+    const own = readField(one, keyword)
+    const isSame = own === undefined || own === value || ANNOTATIONS.includes(keyword)
+    writeField(united, keyword, isSame ? (own ?? value) : combine(keyword, own, value))
+  }
+  const names = isJsonObject(united.properties) ? Object.keys(united.properties) : []
+  const isOpen = ({ additionalProperties = true, properties = {} }: JsonObject) =>
+    additionalProperties === true || names.every(name => Object.hasOwn(properties as JsonObject, name))
+  if (isOpen(one) && isOpen(other)) return united
+  throw contradicts()
+}
+
+function combine(keyword: string, one: unknown, other: unknown): unknown {
+  if (typeof one === 'number' && typeof other === 'number') {
+    if (/^min|^exclusiveMin/.test(keyword)) return Math.max(one, other)
+    if (/^max|^exclusiveMax/.test(keyword)) return Math.min(one, other)
+  }
+  if (keyword === 'properties' && isJsonObject(one) && isJsonObject(other)) {
+    const both = { ...one }
+    for (const [name, schema] of Object.entries(other))
+      writeField(both, name, Object.hasOwn(one, name) ? { allOf: [one[name], schema] } : schema)
+    return both
+  }
+  if (keyword === 'type') return typesOf({ type: one }).filter(type => typesOf({ type: other }).includes(type))
+  if (keyword === 'required') return [...new Set([...(listOf(one) ?? []), ...(listOf(other) ?? [])])]
+  if (keyword === 'additionalProperties') return one === true ? other : other === true ? one : { allOf: [one, other] }
+  throw new Unsatisfiable('demands more of one value than the sandbox can unite')
+}
+
+/** Undefined for what is no list. */
+export function listOf(value: unknown): unknown[] | undefined {
+  return Array.isArray(value) ? value : undefined
+}
+
+/** The types that a schema names, or the one that its keywords are about. */
+export function typesOf(schema: JsonObject): unknown[] {
+  if (schema.type !== undefined) return listOf(schema.type) ?? [schema.type]
+  const has = (keywords: RegExp) => Object.keys(schema).some(keyword => keywords.test(keyword))
+  if (has(/^(properties|required|propertyNames)$|Properties$/)) return ['object']
+  if (has(/items$/i)) return ['array']
+  return [has(/imum$|^multipleOf$/) ? 'number' : 'string']
+}
+
+/** False where the schema, without references, certainly excludes the value. */
+export function canBe(value: unknown, schema: JsonObject): boolean {
+  if (schema.type !== undefined && !typesOf(schema).some(type => isOfType(value, type))) return false
+  if ('const' in schema && !Bun.deepEquals(schema.const, value)) return false
+  if (listOf(schema.enum)?.some(member => Bun.deepEquals(member, value)) === false) return false
+  if (typeof value === 'number') return isWithin(value, schema)
+  if (typeof value === 'string') return isBetween([...value].length, schema.minLength, schema.maxLength)
+  if (!isJsonObject(value)) return true
+  const { properties, required, additionalProperties } = schema
+  const declared = isJsonObject(properties) ? properties : {}
+  const isAllowed = (name: string) => {
+    const each = readField(declared, name) ?? additionalProperties ?? true
+    return isJsonObject(each) ? canBe(value[name], each) : each !== false
+  }
+  return (
+    Object.keys(value).every(isAllowed) && (listOf(required) ?? []).every(name => Object.hasOwn(value, String(name)))
+  )
+}
+
+/** True where the schema certainly allows the value: it says nothing of it that `canBe` does not judge. */
+export function mustBe(value: unknown, schema: JsonObject): boolean {
+  const says = (keywords: RegExp) => Object.keys(schema).some(keyword => keywords.test(keyword))
+  if (typeof value === 'string' && says(/^pattern$/)) return false
+  if (Array.isArray(value) && says(/items$/i)) return false
+  if (isJsonObject(value) && says(/propert|^required$/i)) return false
+  return canBe(value, schema)
+}
+
+function isOfType(value: unknown, type: unknown): boolean {
+  if (type === 'integer') return Number.isInteger(value)
+  if (type === 'array') return Array.isArray(value)
+  return type === 'object' ? isJsonObject(value) : type === 'null' ? value === null : typeof value === type
+}
+
+export function isBetween(size: number, least: unknown, most: unknown): boolean {
+  return size >= Number(least ?? 0) && size <= Number(most ?? Infinity)
+}
+
+export function isWithin(value: number, schema: JsonObject): boolean {
+  const { minimum = -Infinity, maximum, exclusiveMinimum: above, exclusiveMaximum: below, multipleOf = 0 } = schema
+  const isMultiple = multipleOf === 0 || Number.isInteger(Number((value / Number(multipleOf)).toPrecision(15)))
+  const isInside = (above === undefined || value > Number(above)) && (below === undefined || value < Number(below))
+  return isMultiple && isInside && isBetween(value, minimum, maximum)
+}
