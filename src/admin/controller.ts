@@ -57,7 +57,7 @@ const QUERY: QueryShape = {
     'resource_ids',
     'emails',
   ],
-  numbers: ['limit', 'start_time', 'end_time', 'effective_at', 'older_than_seconds'],
+  numbers: ['limit', 'start_time', 'end_time', 'effective_at', 'older_than_seconds', 'status'],
   flags: ['include_archived', 'include_inactive', 'batch', 'tenant_only'],
 }
 

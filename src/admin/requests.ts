@@ -1,66 +1,98 @@
-/** GET /v1/requests: a project's requests, each with its outcome. Prompts and responses are not included. */
+/** GET /v1/requests: a project's requests, each with its story. Prompts and responses are not included. */
 import { t } from 'elysia'
 import type { RequestRow } from '../postgres/admin/rows.ts'
-import { pageOfRequests } from '../postgres/admin/usage.ts'
+import { findRequests, type RequestFilter } from '../postgres/admin/usage.ts'
 import { type AdminOptions, createController } from './controller.ts'
 import { formatId, notFound, requireId } from './ids.ts'
-import { fromSeconds, oneOf, pageSize, toPage, toSeconds } from './pages.ts'
+import { fromSeconds, oneOf, pageSize, several, toPage, toSeconds } from './pages.ts'
 import { findProjectRow } from './projects.ts'
+import { textOf } from './stated.ts'
 import { formatTimeCursor, readTimeCursor } from './time-cursor.ts'
+import { readTagFilter } from './usage.ts'
 
 /** The list's time span when the query gives none. */
 const DEFAULT_SPAN_SECONDS = 7 * 86_400
 const time = t.Optional(t.Integer({ minimum: 0, maximum: 100_000_000_000 }))
+const word = t.Optional(t.String({ maxLength: 256 }))
 const NO_FILTER = {
   of_key: null,
-  of_model: null,
+  model_part: null,
+  of_endpoint: null,
+  of_provider: null,
   of_result: null,
   of_outcome: null,
-  before_time: null,
-  before_request_id: null,
-}
+  of_status: null,
+  of_error: null,
+  of_end_user: null,
+  of_request_id: null,
+  of_tags: null,
+  sorted: 'newest',
+  after_time: null,
+  after_request_id: null,
+} as const
 
-const filter = t.Object(
-  {
-    project_id: t.String(),
-    start_time: time,
-    end_time: time,
-    api_key_id: t.Optional(t.String()),
-    model: t.Optional(t.String()),
-    cache_result: t.Optional(oneOf('HIT', 'HIT-SEMANTIC', 'MISS')),
-    outcome: t.Optional(oneOf('ok', 'failed')),
-    request_id: t.Optional(t.String()),
-    after: t.Optional(t.String()),
-    limit: t.Optional(t.Integer({ minimum: 1, maximum: 100 })),
-  },
+/** Which requests are meant, in which order. */
+const chosen = {
+  project_id: t.String(),
+  start_time: time,
+  end_time: time,
+  api_key_id: t.Optional(t.String()),
+  model: word,
+  endpoint: word,
+  provider: word,
+  cache_result: t.Optional(oneOf('HIT', 'HIT-SEMANTIC', 'MISS')),
+  outcome: t.Optional(oneOf('ok', 'failed')),
+  status: t.Optional(t.Integer({ minimum: 100, maximum: 599 })),
+  error_code: word,
+  end_user: word,
+  request_id: word,
+  tags: several(textOf({ pattern: '^[^=]+=.+$' })),
+  sort: t.Optional(oneOf('newest', 'slowest', 'dearest')),
+  after: t.Optional(t.String()),
+}
+const listQuery = t.Object(
+  { ...chosen, limit: t.Optional(t.Integer({ minimum: 1, maximum: 100 })) },
   { additionalProperties: false },
 )
+
+type Chosen = Omit<(typeof listQuery)['static'], 'limit'>
+
+function toFilter(asked: Chosen, ofProject: number): Omit<RequestFilter, 'page_size'> {
+  const end = asked.end_time ?? Math.floor(Date.now() / 1000) + 60
+  const cursor = asked.after === undefined ? null : readTimeCursor(asked.after)
+  return {
+    of_project: ofProject,
+    from_time: fromSeconds(asked.start_time ?? Math.max(0, end - DEFAULT_SPAN_SECONDS)),
+    until_time: fromSeconds(end),
+    of_key: asked.api_key_id === undefined ? null : requireId('key', asked.api_key_id),
+    model_part: asked.model ?? null,
+    of_endpoint: asked.endpoint ?? null,
+    of_provider: asked.provider ?? null,
+    of_result: asked.cache_result ?? null,
+    of_outcome: asked.outcome ?? null,
+    of_status: asked.status ?? null,
+    of_error: asked.error_code ?? null,
+    of_end_user: asked.end_user ?? null,
+    of_request_id: asked.request_id ?? null,
+    of_tags: readTagFilter(asked.tags),
+    sorted: asked.sort ?? 'newest',
+    after_time: cursor?.at ?? null,
+    after_request_id: cursor?.requestId ?? null,
+  }
+}
 
 export function createRequestsController(options: AdminOptions) {
   const { database } = options
   return createController(options, '/v1/requests')
     .get(
       '',
-      async ({ caller, query: asked }) => {
+      async ({ caller, query: { limit, ...asked } }) => {
         const { id } = await findProjectRow(database, caller.actor, requireId('proj', asked.project_id))
-        const end = asked.end_time ?? Math.floor(Date.now() / 1000) + 60
-        const cursor = asked.after === undefined ? null : readTimeCursor(asked.after)
-        const rows = await pageOfRequests(database, caller.actor, {
-          of_project: id,
-          from_time: fromSeconds(asked.start_time ?? end - DEFAULT_SPAN_SECONDS),
-          until_time: fromSeconds(end),
-          of_key: asked.api_key_id === undefined ? null : requireId('key', asked.api_key_id),
-          of_model: asked.model ?? null,
-          of_result: asked.cache_result ?? null,
-          of_outcome: asked.outcome ?? null,
-          of_request_id: asked.request_id ?? null,
-          before_time: cursor?.at ?? null,
-          before_request_id: cursor?.requestId ?? null,
-          page_size: pageSize(asked.limit),
-        })
-        return toPage(rows.map(describeRequest), asked.limit)
+        const filter = { ...toFilter(asked, id), page_size: pageSize(limit) }
+        const rows = await findRequests(database, caller.actor, filter)
+        return toPage(rows.map(describeRequest), limit)
       },
-      { query: filter },
+      { query: listQuery },
     )
     .get(
       '/:request_id',
@@ -68,7 +100,7 @@ export function createRequestsController(options: AdminOptions) {
         const { id } = await findProjectRow(database, caller.actor, requireId('proj', project_id))
         const { at: recordedAt, requestId } = readTimeCursor(params.request_id, 'request_id')
         const at = Date.parse(recordedAt)
-        const [row] = await pageOfRequests(database, caller.actor, {
+        const [row] = await findRequests(database, caller.actor, {
           ...NO_FILTER,
           of_project: id,
           from_time: new Date(at - 1).toISOString(),
@@ -83,15 +115,16 @@ export function createRequestsController(options: AdminOptions) {
     )
 }
 
-function describeRequest(row: RequestRow) {
-  const { recorded_at, key_id, key_prefix, ...rest } = row
+function describeRequest({ record, key_name, key_prefix }: RequestRow) {
+  const { id, recorded_at, key_id, project_id, ...rest } = record
   return {
-    id: formatTimeCursor({ at: row.recorded_at, requestId: row.request_id }),
+    id: formatTimeCursor({ at: recorded_at, requestId: record.request_id }),
     object: 'request' as const,
     created_at: toSeconds(recorded_at),
     recorded_at,
     ...rest,
     api_key_id: formatId('key', key_id),
+    key_name,
     api_key_redacted_value: key_prefix === null ? null : `${key_prefix}…`,
   }
 }

@@ -187,7 +187,7 @@ function readGroups(asked: readonly string[], groups: readonly string[]) {
   return { tag: named[0]?.slice('tag:'.length) ?? null, others }
 }
 
-function readTagFilter(tags: readonly string[] | undefined): Record<string, string> | null {
+export function readTagFilter(tags: readonly string[] | undefined): Record<string, string> | null {
   if (tags === undefined) return null
   const pairs = tags.map(tag => /^([^=]+)=(.+)$/s.exec(tag)?.slice(1) ?? [])
   if (pairs.some(pair => pair.length < 2))

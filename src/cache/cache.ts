@@ -53,11 +53,14 @@ export function createCache(options: CacheOptions): Cache {
     readEntry: copies.find,
     findsForFree: query => (vectors.isFree || !needsVector(query)) && !judge.isAskedFor(query.account),
 
-    find(query) {
-      return lookUp(query).catch(error => {
+    async find(query) {
+      const startedAtMs = performance.now()
+      const lookup = await lookUp(query).catch((error): Lookup => {
         log.warn({ cause: describeCause(error) }, 'a cache lookup failed; treated as a miss')
         return { match: null, missReason: 'no-candidate', vector: null }
       })
+      lookup.tookMs = performance.now() - startedAtMs
+      return lookup
     },
 
     async store(query, response, vector) {

@@ -1,6 +1,7 @@
 /** Looks a request up in PostgreSQL: exactly, by equal normalized text, by meaning. An undecided candidate goes to the judge. */
 
 import { type BatcherOptions, createBatcher } from '../event-loop/batcher.ts'
+import { createMinuteBudget, type TakeOfMinute } from '../event-loop/minute-budget.ts'
 import { createTimeLimit, TimeLimitExceeded } from '../event-loop/time-limit.ts'
 import type { Database } from '../postgres/database.ts'
 import {
@@ -22,7 +23,6 @@ import {
 import type { ExactCopies } from './exact-copies.ts'
 import type { Judge } from './judge/judge.ts'
 import type { JudgeQueue } from './judge/judge-queue.ts'
-import { createNearMissBudget, type TakeNearMiss } from './near-miss-budget.ts'
 import { lookupThreshold, pickCandidate } from './policy.ts'
 import type { LookupVector, PromptVector, PromptVectors } from './prompt-vectors.ts'
 import { readRow, toMatch, toNearMiss } from './to-match.ts'
@@ -36,6 +36,8 @@ const MAX_BATCH = 8
 const MAX_BATCHES = 4
 /** The same of lookups by name alone, which take a few microseconds each: most of a call is its start. */
 const MAX_NAMED_BATCH = 50
+/** Per group of comparable prompts and minute: people look at a few, and among a thousand prompts of one pattern each is near another. */
+const MOST_NEAR_MISSES = 20
 
 export interface Lookup {
   match: Match | null
@@ -51,6 +53,9 @@ export interface Lookup {
   judgeUsd?: number
   /** Reused to store the response. */
   vector: LookupVector
+  /** Time for all of it, and of that for the question's vector, in milliseconds; without them, nothing was looked up or embedded. */
+  tookMs?: number
+  embedMs?: number
 }
 
 export interface LookupOptions {
@@ -65,7 +70,7 @@ export interface LookupOptions {
 export type LookUp = (query: CacheQuery) => Promise<Lookup>
 
 export function createLookUp({ database, copies, vectors, judge, judgeQueue }: LookupOptions): LookUp {
-  const takeNearMiss = createNearMissBudget()
+  const takeNearMiss = createMinuteBudget(MOST_NEAR_MISSES)
   const { find, readResponse } = createFinders(database)
 
   /** A free embedder's vector is sent with the first call. A paid one is requested only after that found nothing. */
@@ -75,8 +80,10 @@ export function createLookUp({ database, copies, vectors, judge, judgeQueue }: L
     const early = vectors.isFree && semantic.needsVector ? vectors.make(semantic.reading.normalized) : null
     const first = await lookUpWith(query, semantic, early)
     if (vectors.isFree || first.match || !semantic.needsVector) return first
+    const startedAtMs = performance.now()
     const vector = await vectors.find(query.account, semantic.reading.normalized)
-    return vector ? lookUpWith(query, semantic, vector) : { ...first, vector: 'late' }
+    const embedMs = performance.now() - startedAtMs
+    return vector ? { ...(await lookUpWith(query, semantic, vector)), embedMs } : { ...first, vector: 'late', embedMs }
   }
 
   async function lookUpWith(
@@ -186,7 +193,7 @@ function readFound(
   { account, requestHash }: CacheQuery,
   semantic: SemanticQuery | null,
   { answers: found, hasBelow }: FoundAnswers,
-  { evidence, takeNearMiss }: { evidence: VectorEvidence; takeNearMiss: TakeNearMiss },
+  { evidence, takeNearMiss }: { evidence: VectorEvidence; takeNearMiss: TakeOfMinute },
 ): Omit<Lookup, 'vector'> & { picked?: SemanticMatch<EntryFacts> } {
   const exact = found.find(row => row.match === 'exact')
   if (exact) return { match: toExactMatch(requestHash, readRow(exact)), missReason: 'no-candidate' }
@@ -197,7 +204,7 @@ function readFound(
   if ('missReason' in picked) {
     const { nearest = sampleOf(below), ...none } = picked
     if ((hasBelow || below.length > 0) && none.missReason === 'no-candidate') none.missReason = 'below-threshold'
-    const isNoted = nearest && takeNearMiss(account.project_id, semantic.contextHash)
+    const isNoted = nearest && takeNearMiss(`${account.project_id} ${semantic.contextHash}`)
     return { match: null, ...none, ...(isNoted && { nearMiss: toNearMiss(semantic, nearest) }) }
   }
   const match = toMatch(semantic, picked)

@@ -2,67 +2,38 @@
 import type { Quota } from '../admission/quota.ts'
 import { takeAskedText } from '../cache/asked-text.ts'
 import type { CacheQuery } from '../cache/cache-query.ts'
-import type { EntryFacts, NearMiss, SemanticMatch } from '../cache/entry.ts'
+import { cacheIdOf, type EntryFacts, type Match, type NearMiss, type SemanticMatch } from '../cache/entry.ts'
+import type { Lookup } from '../cache/lookup.ts'
 import { type Catalogue, costUsd, NO_USAGE, type TokenUsage } from '../catalogue/catalogue.ts'
 import { ClientGone } from '../errors.ts'
+import { createMinuteBudget } from '../event-loop/minute-budget.ts'
 import type { Account } from '../postgres/admit.ts'
+import type { RequestStory } from '../postgres/usage-record.ts'
 import { DROPPED_TOOLS } from '../providers/translations/with-translations.ts'
-import type { Provider } from '../providers/upstream.ts'
+import type { Provider, UpstreamAnswer } from '../providers/upstream.ts'
+import { UpstreamFailure } from '../providers/upstream-failure.ts'
 import type { Log } from '../telemetry/log.ts'
-import type { ProxyMetrics, SeenRequest } from '../telemetry/proxy-metrics.ts'
+import type { ProxyMetrics } from '../telemetry/proxy-metrics.ts'
 import type { SemanticHitRecorder } from '../telemetry/semantic-hit-recorder.ts'
 import type { UsageRecorder } from '../telemetry/usage-recorder.ts'
 import { estimatePromptTokens } from '../tokens/count-tokens.ts'
 import type { NotedQuery } from './query.ts'
-import type { ProxyRequest } from './request.ts'
-import { createRecord, describeRequest, type Outcome, statusOf } from './request-record.ts'
+import type { AccountedRequest, Accounting, RequestAccounting } from './request-accounting.ts'
+import {
+  CLIENT_GONE_STATUS,
+  createRecord,
+  createRefusal,
+  describeRequest,
+  isRefusal,
+  nameTarget,
+  type Outcome,
+  openStory,
+  statusOf,
+} from './request-record.ts'
+import { tellError, tellUpstream } from './tell-failure.ts'
 
-/** The accounting of one request. */
-export interface RequestAccounting {
-  /** Sets what the request asks, once it is parsed, and its tags, a JSON object. A request without it is not recorded. */
-  noteQuery(query: NotedQuery, tags?: string | null): void
-  /** Sets the provider that is going to answer, and the model, if it is not the one asked for. They replace those noted before. */
-  noteProvider(provider: Provider, model?: string): void
-  /** The response was stored, and this provider answered first. */
-  noteStored(provider: string): void
-  /** The provider has been asked: from now on the request costs something, even if its client leaves. */
-  noteAsked(): void
-  /** The provider has begun to answer, with these headers. */
-  noteAnswered(headers: Headers): void
-  /** Sets why the cache answered, or why it did not. */
-  noteReason(reason: string): void
-  /** Takes the time to a stream's first chunk. */
-  noteChunk(): void
-  /** Takes the time to the response headers. Call it when they are ready. */
-  noteHeaders(): void
-  /** Adds what a call to the judge cost, in US dollars. */
-  noteJudge(usd: number): void
-  /** Records a match that was served, would have been in shadow mode, or nearly was, so that people can give feedback on it. */
-  noteSemanticMatch(
-    match: SemanticMatch<EntryFacts> | NearMiss,
-    asked: CacheQuery,
-    options?: { isShadow: boolean },
-  ): void
-  /** Records how the request ended. Only the first call counts. */
-  finish(outcome: Outcome): void
-  /**
-   * Records that the request ended with this failure: an error, or an upstream's own response. `known` is what was learned before that:
-   * the usage of the part that arrived, or that another request's call was followed.
-   */
-  finishFailed(failure: unknown, known?: Partial<Pick<Outcome, 'usage' | 'cacheResult'>>): void
-}
-
-/** Logged and recorded when the client has left; never sent. */
-const CLIENT_GONE_STATUS = 499
-
-export type AccountedRequest = Pick<ProxyRequest, 'id' | 'arrivedAtMs' | 'signal' | 'trace'>
-
-export interface Accounting {
-  /** `onFinish` is called once, when the request is over. */
-  open(request: AccountedRequest, account: Account, onFinish: () => void): RequestAccounting
-  /** This process is stopping and cuts its clients off. A request cut off that way does not count. */
-  noteCut(): void
-}
+/** Refused requests that are recorded, per key and minute in each process: a client that is refused costs nothing, and may try for ever. */
+const MOST_REFUSED = 30
 
 export interface AccountingOptions {
   recorder: UsageRecorder
@@ -73,9 +44,16 @@ export interface AccountingOptions {
   log: Log
 }
 
-export function createAccounting(options: AccountingOptions): Accounting {
+type RefusingOptions = AccountingOptions & { takeRefused: ReturnType<typeof createMinuteBudget> }
+
+export function createAccounting(given: AccountingOptions): Accounting {
   const shutdown = { isCut: false }
+  const options = { ...given, takeRefused: createMinuteBudget(MOST_REFUSED) }
   return {
+    noteRefused(request, account, query, error) {
+      const record = createRefusal(request, account, query, error)
+      if (record && options.takeRefused(String(account.key_id))) given.recorder.record(record)
+    },
     noteCut() {
       shutdown.isCut = true
     },
@@ -84,25 +62,25 @@ export function createAccounting(options: AccountingOptions): Accounting {
 }
 
 class OpenAccount implements RequestAccounting {
-  readonly #options: AccountingOptions
+  readonly #options: RefusingOptions
   readonly #shutdown: { readonly isCut: boolean }
   readonly #request: AccountedRequest
   readonly #account: Account
   readonly #onFinish: () => void
   #query: NotedQuery | null = null
-  #tags: string | null = null
   #provider: Provider | null = null
   #model: string | null = null
   #storedBy: string | null = null
   #askedAtMs: number | null = null
-  readonly #seen: SeenRequest = { listedModel: null, upstreamMs: null, firstChunkMs: null, reason: null }
+  readonly #story: RequestStory = openStory()
+  #failure: unknown = null
   #latencyMs: number | null = null
   #judgeUsd = 0
   #droppedTools: string | null = null
   #isFinished = false
 
   constructor(
-    options: AccountingOptions,
+    options: RefusingOptions,
     shutdown: { readonly isCut: boolean },
     request: AccountedRequest,
     account: Account,
@@ -114,11 +92,12 @@ class OpenAccount implements RequestAccounting {
     this.#account = account
     this.#onFinish = onFinish
     if (request.trace) request.trace.isAccounted = true
+    this.#story.admission_ms = performance.now() - request.arrivedAtMs
   }
 
   noteQuery(query: NotedQuery, tags: string | null = null): void {
     this.#query = query
-    this.#tags = tags
+    this.#story.tags = tags
   }
 
   noteProvider(provider: Provider, model?: string): void {
@@ -126,10 +105,34 @@ class OpenAccount implements RequestAccounting {
     if (provider !== this.#provider) this.#askedAtMs = null
     this.#provider = provider
     this.#model = model ?? null
+    if (model === undefined) return
+    const { fallbacks } = this.#story
+    this.#story.fallbacks = fallbacks === null ? model : `${fallbacks}, ${model}`
   }
 
-  noteStored(provider: string): void {
-    this.#storedBy = provider
+  noteMatch({ reason, id, entry }: Match): void {
+    this.#storedBy = entry.provider
+    this.#story.cache_reason = reason
+    this.#story.cache_id = id
+  }
+
+  noteLookup({ missReason, tookMs, embedMs }: Lookup): void {
+    const story = this.#story
+    if (missReason) story.cache_reason = missReason
+    story.lookup_ms = tookMs ?? null
+    story.embed_ms = embedMs ?? null
+  }
+
+  /** Each failure's attempts are counted, and the first one is told. */
+  noteFailure(failure: unknown): void {
+    if (this.#isFinished || failure === this.#failure) return
+    const story = this.#story
+    if (failure instanceof UpstreamFailure && this.#askedAtMs !== null) {
+      story.attempts = (story.attempts ?? 0) + failure.attempts
+    }
+    if (this.#failure !== null) return
+    this.#failure = failure
+    Object.assign(story, tellUpstream(failure, this.#query))
   }
 
   noteAsked(): void {
@@ -137,17 +140,18 @@ class OpenAccount implements RequestAccounting {
     if (this.#query && this.#provider) this.#request.trace?.beginCall(this.#query, this.#provider.name, this.#model)
   }
 
-  noteAnswered(headers: Headers): void {
-    if (this.#askedAtMs !== null) this.#seen.upstreamMs = performance.now() - this.#askedAtMs
+  noteAnswered({ headers, attempts = 1 }: Pick<UpstreamAnswer, 'headers' | 'attempts'>): void {
+    if (this.#askedAtMs !== null) this.#story.upstream_ms = performance.now() - this.#askedAtMs
+    this.#story.attempts = (this.#story.attempts ?? 0) + attempts
     this.#droppedTools = headers.get(DROPPED_TOOLS)
   }
 
   noteReason(reason: string): void {
-    this.#seen.reason = reason
+    this.#story.cache_reason = reason
   }
 
   noteChunk(): void {
-    this.#seen.firstChunkMs ??= performance.now() - this.#request.arrivedAtMs
+    this.#story.first_chunk_ms ??= performance.now() - this.#request.arrivedAtMs
   }
 
   noteHeaders(): void {
@@ -169,6 +173,8 @@ class OpenAccount implements RequestAccounting {
     const usage = { ...NO_USAGE, promptTokens, completionTokens }
     const model = this.#query?.model
     const pricedAs = this.#provider?.pricedAs ?? null
+    this.#story.similarity = match.similarity
+    this.#story.cache_id = cacheIdOf(match.entryHash)
     metrics.noteSimilarity(
       isShadow ? 'shadow' : match.reason === 'undecided' ? 'near-miss' : 'served',
       match.similarity,
@@ -193,6 +199,8 @@ class OpenAccount implements RequestAccounting {
     const isAsked = this.#askedAtMs !== null
     const counts = isGone && !this.#shutdown.isCut && (isAsked || cacheResult === 'HIT')
     const usage = known.usage ?? (counts && isAsked ? this.#estimate() : NO_USAGE)
+    this.noteFailure(failure)
+    Object.assign(this.#story, tellError(failure))
     const cause = failure instanceof Error ? failure : undefined
     this.finish({ status: isGone ? CLIENT_GONE_STATUS : statusOf(failure), counts, cacheResult, usage }, cause)
   }
@@ -207,16 +215,15 @@ class OpenAccount implements RequestAccounting {
     if (this.#isFinished) return
     this.#isFinished = true
     this.#onFinish()
-    const { recorder, quota, catalogue, metrics, log } = this.#options
-    const account = this.#account
+    const { recorder, quota, catalogue, metrics, log, takeRefused } = this.#options
+    const [account, request, provider] = [this.#account, this.#request, this.#provider]
     if (!outcome.counts) quota.refund(account)
-    const request = this.#request
-    const query = this.#query
-    if (!query) {
+    const query = this.#query ?? nameTarget(request)
+    const isRefused = !outcome.counts && isRefusal(outcome.status) && this.#story.attempts === null
+    if (!query || (isRefused && !takeRefused(String(account.key_id)))) {
       request.trace?.end(outcome.status, undefined, cause)
       return
     }
-    const provider = this.#provider
     const model = this.#model ?? query.model
     const pricedAs = provider?.pricedAs ?? null
     const listed = pricedAs === null ? undefined : catalogue.find(pricedAs, model)
@@ -230,18 +237,14 @@ class OpenAccount implements RequestAccounting {
       listed,
       latencyMs: this.#latencyMs,
       judgeUsd: this.#judgeUsd,
-      tags: this.#tags,
+      story: this.#story,
     }
     const status = request.signal.aborted ? CLIENT_GONE_STATUS : outcome.status
+    if (status >= 400) this.#story.error_code ??= status === CLIENT_GONE_STATUS ? 'client_gone' : 'upstream_error'
     const record = createRecord(recorded, { ...outcome, status })
     recorder.record(record)
-    this.#seen.listedModel = listed?.model ?? null
-    metrics.noteRequest(record, this.#seen)
-    request.trace?.end(
-      status,
-      { ...this.#seen, record, project: account.project_name, answeredAs: outcome.usage.answeredAs },
-      cause,
-    )
+    metrics.noteRequest(record, listed?.model ?? null)
+    request.trace?.end(status, { record, project: account.project_name, answeredAs: outcome.usage.answeredAs }, cause)
     log.request(() => describeRequest(record, account, cause, this.#droppedTools))
   }
 }

@@ -27,7 +27,7 @@ async function ask(context: LeadingContext<CompletionQuery>, stages: Stages): Pr
   const refusesTools = account.unsupported_tools === 'refuse'
   const asked = { endpoint, headers: request.headers, stream, refusesTools, signal: call.signal }
   const answer = await provider.ask(bytes ? withLongBody(asked, body, bytes) : { ...asked, body, bodyText: query.text })
-  accounting.noteAnswered(answer.headers)
+  accounting.noteAnswered(answer)
   if (answer.status !== 200) return passOnError(context, answer)
   const isStream = answer.headers.get('content-type')?.includes('text/event-stream') ?? false
   return { response: isStream ? relayStream(context, answer, stages) : await answerPlain(context, answer, stages) }

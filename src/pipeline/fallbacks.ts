@@ -18,12 +18,14 @@ export async function answerWithFallbacks(context: RequestContext, stages: Stage
   const wanted = await attempt(context, stages)
   if ('response' in wanted) return wanted.response
   if (isPassingFailure(wanted.failure) && hasFallbacks(context)) {
+    context.accounting.noteFailure(wanted.failure)
     for (const model of fallbacksOf(context)) {
       const substitute = await substituteFor(context, model, stages)
       const given = substitute && (await attempt(substitute, stages))
       if (given && 'response' in given) return given.response
       // The client left while this fallback was asked, so the request ends with the fallback's cost.
       if (given?.failure instanceof ClientGone) throw given.failure
+      if (given) context.accounting.noteFailure(given.failure)
     }
   }
   return reportFailure(wanted.failure, context)

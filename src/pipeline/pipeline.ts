@@ -1,12 +1,12 @@
 /** The life of a request, top to bottom: parse, plan, admit, hit or shared call, respond, account. */
 import { hashBearerKey } from '../admission/api-key.ts'
 import { ProxyError } from '../errors.ts'
-import type { RequestAccounting } from './accounting.ts'
 import { answerWithFallbacks } from './fallbacks.ts'
 import { bindMade } from './kept-objects/bind-made.ts'
 import { planRequest, readerOf, samePlanInputs } from './plan-request.ts'
-import { readEarly } from './read-request.ts'
+import { type EarlyBody, readEarly } from './read-request.ts'
 import type { ProxyRequest, ProxyResponse } from './request.ts'
+import type { RequestAccounting } from './request-accounting.ts'
 import type { RequestContext, Stages } from './request-context.ts'
 import { missHeaders } from './response-headers.ts'
 import { readTags } from './tags.ts'
@@ -18,13 +18,16 @@ export function createPipeline(stages: Stages): Pipeline {
 
   return async request => {
     const keyHash = hashBearerKey(request.authorization)
-    const early = await readEarly(request, keyHash, stages)
-
-    // A guess at the account, never a verdict. It saves reading the exact entry in a round trip of its own.
-    const guess = admission.lastKnown(keyHash)
-    const guessed = early?.query && guess && planRequest(early.query, guess, modelRouter)
-    const { account, entry, accounting } = await admit(request, keyHash, guessed?.exactKey ?? null)
+    let early: EarlyBody | null = null
+    let accounting: RequestAccounting | null = null
     try {
+      early = await readEarly(request, keyHash, stages)
+      // A guess at the account, never a verdict. It saves reading the exact entry in a round trip of its own.
+      const guess = admission.lastKnown(keyHash)
+      const guessed = early?.query && guess && planRequest(early.query, guess, modelRouter)
+      const admitted = await admit(request, keyHash, guessed?.exactKey ?? null)
+      const { account, entry } = admitted
+      accounting = admitted.accounting
       const query = early?.query ?? (await readerOf(request.target).read(request, account, stages, early?.bytes))
       accounting.noteQuery(query, readTags(request.headers, query))
       const isRight = guessed && samePlanInputs(guess, account)
@@ -37,9 +40,16 @@ export function createPipeline(stages: Stages): Pipeline {
       const bound = await bindMade({ query, account, provider: plan.provider }, response, database)
       return await conversations.keep({ query, account }, bound)
     } catch (error) {
-      accounting.finishFailed(error)
+      if (accounting) accounting.finishFailed(error)
+      else noteRefused(request, keyHash, early, error)
       throw error
     }
+  }
+
+  /** What is refused of a known key is recorded, if it would count. */
+  function noteRefused(request: ProxyRequest, keyHash: string, early: EarlyBody | null, error: unknown): void {
+    const account = admission.lastKnown(keyHash)
+    if (account && isCounted(request)) stages.accounting.noteRefused(request, account, early?.query ?? null, error)
   }
 
   /** Only what counts against the month is accounted for. */
@@ -78,7 +88,9 @@ function isCounted({ target, method }: Pick<ProxyRequest, 'target' | 'method'>):
 export const NOT_ACCOUNTED: RequestAccounting = {
   noteQuery() {},
   noteProvider() {},
-  noteStored() {},
+  noteMatch() {},
+  noteLookup() {},
+  noteFailure() {},
   noteAsked() {},
   noteAnswered() {},
   noteReason() {},

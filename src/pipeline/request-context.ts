@@ -16,11 +16,11 @@ import type { ModelRouter } from '../providers/model-router.ts'
 import type { Provider } from '../providers/upstream.ts'
 import type { FastStore } from '../stores/fast-store.ts'
 import type { VectorStore } from '../vector-cache/vector-store.ts'
-import type { Accounting, RequestAccounting } from './accounting.ts'
 import type { Conversations } from './conversations.ts'
 import type { VectorCalls } from './embeddings/vector-calls.ts'
 import type { CompletionQuery, ParsedBodies, PassedQuery, Query } from './query.ts'
 import type { ProxyRequest, ProxyResponse } from './request.ts'
+import type { Accounting, RequestAccounting } from './request-accounting.ts'
 
 /** The dependencies of the pipeline's steps. */
 export interface Stages {

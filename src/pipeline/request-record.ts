@@ -2,10 +2,11 @@
 import { costUsd, NO_USAGE, type TokenUsage } from '../catalogue/catalogue.ts'
 import type { Account } from '../postgres/admit.ts'
 import type { CatalogueModel } from '../postgres/list-models.ts'
-import type { UsageRecord } from '../postgres/usage-record.ts'
+import type { RequestStory, UsageRecord } from '../postgres/usage-record.ts'
 import { describeCause } from '../telemetry/describe-cause.ts'
 import type { NotedQuery } from './query.ts'
 import type { ProxyRequest } from './request.ts'
+import { plainText, tellError } from './tell-failure.ts'
 
 /** How a request ended. */
 export interface Outcome {
@@ -26,7 +27,7 @@ export interface SpentUsage extends TokenUsage {
 export interface Recorded {
   request: Pick<ProxyRequest, 'id' | 'arrivedAtMs'>
   account: Account
-  query: Pick<NotedQuery, 'endpoint' | 'stream'>
+  query: Pick<NotedQuery, 'endpoint' | 'model' | 'stream' | 'body'>
   /** The model that answered. */
   model: string
   /** The provider that answered, or answered first when it was stored; null when none was reached. */
@@ -38,11 +39,35 @@ export interface Recorded {
   /** Time until the response headers were ready; null when none were sent. */
   latencyMs: number | null
   judgeUsd: number
-  tags: string | null
+  story: RequestStory
+}
+
+/** A story of which nothing is known yet. */
+export function openStory(): RequestStory {
+  return {
+    tags: null,
+    error_code: null,
+    error_message: null,
+    upstream_status: null,
+    upstream_message: null,
+    attempts: null,
+    asked_model: null,
+    fallbacks: null,
+    cache_reason: null,
+    cache_id: null,
+    similarity: null,
+    completion_tokens_saved: null,
+    admission_ms: null,
+    lookup_ms: null,
+    embed_ms: null,
+    upstream_ms: null,
+    first_chunk_ms: null,
+    end_user: null,
+  }
 }
 
 export function createRecord(
-  { request, account, query, model, provider, isPriced, listed, latencyMs, judgeUsd, tags }: Recorded,
+  { request, account, query, model, provider, isPriced, listed, latencyMs, judgeUsd, story }: Recorded,
   { status, cacheResult, usage }: Outcome,
 ): UsageRecord {
   const durationMs = performance.now() - request.arrivedAtMs
@@ -71,8 +96,19 @@ export function createRecord(
     saved_usd: price(saved),
     latency_ms: round(latencyMs ?? durationMs),
     duration_ms: round(durationMs),
-    tags,
+    ...story,
+    asked_model: model === query.model ? null : query.model,
+    completion_tokens_saved: isHit ? usage.completionTokens : null,
+    end_user: readEndUser(query.body),
   }
+}
+
+const LONGEST_END_USER = 128
+
+/** Whom the client asks for: OpenAI's safety_identifier or user, Anthropic's metadata.user_id. */
+function readEndUser({ safety_identifier, user, metadata }: NotedQuery['body']): string | null {
+  const named = safety_identifier ?? user ?? (metadata as { user_id?: unknown } | null | undefined)?.user_id
+  return typeof named === 'string' && named !== '' ? plainText(named, LONGEST_END_USER) : null
 }
 
 const INFO = 30
@@ -89,6 +125,7 @@ export function describeRequest(record: UsageRecord, account: Account, cause: un
     provider: record.provider,
     cache: record.cache_result,
     status: record.status,
+    ...(record.error_code !== null && { code: record.error_code }),
     streamed: record.streamed,
     ...(droppedTools !== null && { dropped_tools: droppedTools }),
     promptTokens: record.prompt_tokens,
@@ -112,4 +149,36 @@ const INTERNAL_STATUS = 500
 export function statusOf(failure: unknown): number {
   const status = (failure as { status?: unknown } | null)?.status
   return typeof status === 'number' ? status : INTERNAL_STATUS
+}
+
+/** Logged and recorded when the client has left; never sent. */
+export const CLIENT_GONE_STATUS = 499
+
+/** The record of a request that was not admitted; null for one of a kind that is not recorded, or that failed here. */
+export function createRefusal(
+  request: Pick<ProxyRequest, 'id' | 'target' | 'arrivedAtMs'>,
+  account: Account,
+  parsed: NotedQuery | null,
+  error: unknown,
+): UsageRecord | null {
+  const status = statusOf(error)
+  const query = parsed ?? nameTarget(request)
+  if (!query || !isRefusal(status)) return null
+  const story = { ...openStory(), ...tellError(error) }
+  const reached = { provider: null, isPriced: false, listed: undefined, latencyMs: null, judgeUsd: 0 }
+  const outcome = { status, counts: false, cacheResult: null, usage: NO_USAGE }
+  return createRecord({ request, account, query, model: query.model, story, ...reached }, outcome)
+}
+
+/** Of the client's own making, other than leaving. */
+export function isRefusal(status: number): boolean {
+  return status >= 400 && status < CLIENT_GONE_STATUS
+}
+
+/** What is known of a request that was not parsed; null for one that is not recorded. */
+export function nameTarget({ target }: Pick<ProxyRequest, 'target'>): NotedQuery | null {
+  const named = { model: '', stream: false, body: {} }
+  if (target.kind === 'kept') return { ...named, endpoint: target.collection }
+  if (target.kind === 'operation') return { ...named, endpoint: target.operation, model: target.model ?? '' }
+  return target.kind === 'endpoint' ? { ...named, endpoint: target.endpoint, model: target.model ?? '' } : null
 }

@@ -22,8 +22,7 @@ export function serveHit(
   const body = query.stream ? replayStream(entry.body, query) : entry.body
   parsedBodies.keep(query)
   accounting.noteHeaders()
-  accounting.noteReason(match.reason)
-  accounting.noteStored(entry.provider)
+  accounting.noteMatch(match)
   if (match.result === 'HIT-SEMANTIC' && cacheQuery) accounting.noteSemanticMatch(match, cacheQuery)
   const usage = { ...NO_USAGE, promptTokens: entry.promptTokens, completionTokens: entry.completionTokens }
   accounting.finish({ status: 200, counts: true, cacheResult: result, usage })

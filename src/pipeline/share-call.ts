@@ -87,7 +87,7 @@ function serveFound(context: SharingContext, lookup: Lookup, stages: Stages) {
   const { operation, cacheQuery, accounting } = context
   const { match, shadow, nearMiss, judgeUsd } = lookup
   accounting.noteJudge(judgeUsd ?? 0)
-  if (lookup.missReason) accounting.noteReason(lookup.missReason)
+  accounting.noteLookup(lookup)
   const response = match && operation.serveHit(context, match, stages, judgeUsd)
   if (response || !cacheQuery) return response
   if (shadow) accounting.noteSemanticMatch(shadow, cacheQuery, { isShadow: true })

@@ -24,6 +24,23 @@ const COLUMNS: readonly [keyof UsageRecord, string][] = [
   ['latency_ms', 'real'],
   ['duration_ms', 'real'],
   ['tags', 'jsonb'],
+  ['error_code', 'text'],
+  ['error_message', 'text'],
+  ['upstream_status', 'smallint'],
+  ['upstream_message', 'text'],
+  ['attempts', 'smallint'],
+  ['asked_model', 'text'],
+  ['fallbacks', 'text'],
+  ['cache_reason', 'text'],
+  ['cache_id', 'text'],
+  ['similarity', 'real'],
+  ['completion_tokens_saved', 'integer'],
+  ['admission_ms', 'real'],
+  ['lookup_ms', 'real'],
+  ['embed_ms', 'real'],
+  ['upstream_ms', 'real'],
+  ['first_chunk_ms', 'real'],
+  ['end_user', 'text'],
 ]
 
 const RECORD_USAGE = defineStatement(
@@ -49,6 +66,8 @@ export async function recordUsage(database: Database, records: readonly UsageRec
  * fastest writer, and differs only in the brackets. It would also escape control characters differently, but records contain none.
  */
 function formatArray(records: readonly UsageRecord[], column: keyof UsageRecord): string {
+  // unnest() fills up short arrays: what no record has costs nothing.
+  if (records.every(record => record[column] === null)) return '{}'
   return `{${JSON.stringify(records.map(record => record[column])).slice(1, -1)}}`
 }
 

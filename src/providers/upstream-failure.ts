@@ -9,10 +9,16 @@ export type FailureKind = 'unconnected' | 'cut' | 'silent' | 'broken' | 'open-ci
 
 export class UpstreamFailure extends ProxyError {
   readonly kind: FailureKind
+  /** The status that the upstream answered with; null when it gave none, or one that was in order. */
+  readonly upstreamStatus: number | null
+  /** How often the upstream was asked. */
+  attempts: number
 
-  constructor(kind: FailureKind, options: ProxyErrorOptions) {
+  constructor(kind: FailureKind, options: ProxyErrorOptions, upstreamStatus: number | null = null) {
     super(options)
     this.kind = kind
+    this.upstreamStatus = upstreamStatus
+    this.attempts = kind === 'open-circuit' ? 0 : 1
   }
 }
 
@@ -43,7 +49,7 @@ export function unreachable(provider: string, cause: unknown): UpstreamFailure {
 /** 502: the response was incomplete or invalid. */
 export function broken(provider: string, how: string, status?: number, cause?: unknown): UpstreamFailure {
   const fault = status === undefined ? how : `${how} (status ${status})`
-  return new UpstreamFailure('broken', describeError('upstreamBroken', { provider, fault }, cause))
+  return new UpstreamFailure('broken', describeError('upstreamBroken', { provider, fault }, cause), status ?? null)
 }
 
 /** 503 that says how long to stay away. */

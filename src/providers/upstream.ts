@@ -70,6 +70,8 @@ export interface UpstreamAnswer {
   headers: Headers
   /** Reading it throws a ProxyError when the upstream breaks off or stops sending. */
   body: ReadableStream<Uint8Array>
+  /** How often the upstream was asked; once when it is not set. */
+  attempts?: number
 }
 
 export interface Provider {

@@ -23,6 +23,7 @@ export function withRetries(provider: Provider, { maxRetries, random = Math.rand
       const outcome = await attempt(ask)
       const waitMs = retry < maxRetries && mayRepeat(outcome, leavesTrace) ? chooseWait(outcome, retry, random) : null
       if (waitMs === null) {
+        outcome.attempts = retry + (outcome.attempts ?? 1)
         if (outcome instanceof UpstreamFailure) throw outcome
         return outcome
       }

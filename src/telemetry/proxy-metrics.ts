@@ -16,20 +16,9 @@ const NONE = 'none'
 const SAVED_BY: Record<string, string> = { HIT: 'exact', 'HIT-SEMANTIC': 'semantic' }
 const VETO = /^un(?:verified|proved):(.+)$/
 
-/** A finished request, beyond its record. */
-export interface SeenRequest {
-  /** The catalogue's name of the model; null for one without a price, as clients may invent any number of names. */
-  listedModel: string | null
-  /** From the provider being asked to the head of its response; null when none was asked. */
-  upstreamMs: number | null
-  /** From arrival to the first chunk of a streamed answer. */
-  firstChunkMs: number | null
-  /** Why the cache answered or did not: `X-Proxy-Cache-Reason`. */
-  reason: string | null
-}
-
 export interface ProxyMetrics {
-  noteRequest(record: UsageRecord, seen: SeenRequest): void
+  /** `listedModel` is the catalogue's name of the model; null for one without a price, as clients may invent any number of names. */
+  noteRequest(record: UsageRecord, listedModel: string | null): void
   noteSimilarity(outcome: 'served' | 'shadow' | 'near-miss', similarity: number): void
 }
 
@@ -103,7 +92,8 @@ function createRequestNotes(metrics: Metrics): ProxyMetrics['noteRequest'] {
     return series
   }
 
-  return (record, { listedModel, upstreamMs, firstChunkMs, reason }) => {
+  return (record, listedModel) => {
+    const { upstream_ms: upstreamMs, first_chunk_ms: firstChunkMs, cache_reason: reason } = record
     const series = seriesOf(record, listedModel)
     series.requests.value++
     observe(series.duration, SECONDS, record.duration_ms / 1000)

@@ -125,6 +125,7 @@ test('every line for operators runs, in one shell, also after a restart', async 
     adapt(blockWith('docs/providers.md', 'set-provider-key.sh')),
     adapt(blockWith('docs/providers.md', 'setting=fallbacks')),
     adapt(blockWith('docs/admin.md', 'create-admin.sql')),
+    adapt(blockWith('docs/requests.md', 'find_requests')),
     'bun run migrate',
     'bun run reseal',
     'bun run catalogue:sync --dry-run',

@@ -1,22 +1,11 @@
 /** What a client says its request is for is kept with its record, at every endpoint, and changes no answer. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { describeBackends } from '../harness/backends.ts'
+import { BODIES } from '../harness/bodies.ts'
 import { ask, post, readAnswer } from '../harness/client.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 
 const HEADERS = { 'x-proxy-tags': 'team=search, env=prod' }
-const MESSAGES = [{ role: 'user', content: 'What is the capital of France?' }]
-const BODIES: Record<string, Record<string, unknown>> = {
-  '/chat/completions': { model: 'gpt-4o-mini', messages: MESSAGES },
-  '/completions': { model: 'gpt-4o-mini', prompt: 'Once' },
-  '/responses': { model: 'gpt-4o-mini', input: 'Once' },
-  '/messages': { model: 'claude-haiku-4-5', max_tokens: 50, messages: MESSAGES },
-  '/embeddings': { model: 'text-embedding-3-small', input: 'Once' },
-  '/moderations': { model: 'omni-moderation-latest', input: 'Once' },
-  '/images/generations': { model: 'gpt-image-1', prompt: 'Once' },
-  '/audio/speech': { model: 'gpt-4o-mini-tts', input: 'Once', voice: 'alloy' },
-  '/rerank': { model: 'cohere/rerank-v3.5', query: 'Once', documents: ['one', 'two'] },
-}
 
 describeBackends('tags', backend => {
   let proxy: TestProxy

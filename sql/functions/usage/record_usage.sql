@@ -18,6 +18,23 @@ create or replace function record_usage(
     latencies_ms real[],
     durations_ms real[],
     tags jsonb[],
+    error_codes text[],
+    error_messages text[],
+    upstream_statuses smallint[],
+    upstream_messages text[],
+    attempts smallint[],
+    asked_models text[],
+    fallbacks text[],
+    cache_reasons text[],
+    cache_ids text[],
+    similarities real[],
+    completion_tokens_saved integer[],
+    admissions_ms real[],
+    lookups_ms real[],
+    embeds_ms real[],
+    upstreams_ms real[],
+    first_chunks_ms real[],
+    end_users text[],
     sums json,
     batch uuid
 )
@@ -34,10 +51,12 @@ begin
         return clock_timestamp();
     end if;
 
-    -- Arrays take half the work of JSON.
+    -- Arrays take half the work of JSON. One that is empty leaves its column null.
     insert into usage_records (
         recorded_at, request_id, project_id, key_id, endpoint, model, provider, cache_result, status, streamed, prompt_tokens,
-        cached_prompt_tokens, completion_tokens, tokens_saved, cost_usd, saved_usd, latency_ms, duration_ms, tags
+        cached_prompt_tokens, completion_tokens, tokens_saved, cost_usd, saved_usd, latency_ms, duration_ms, tags, error_code, error_message,
+        upstream_status, upstream_message, attempts, asked_model, fallbacks, cache_reason, cache_id, similarity, completion_tokens_saved,
+        admission_ms, lookup_ms, embed_ms, upstream_ms, first_chunk_ms, end_user
     )
     select *
     from unnest(
@@ -59,7 +78,24 @@ begin
         saved_usd,
         latencies_ms,
         durations_ms,
-        tags
+        tags,
+        error_codes,
+        error_messages,
+        upstream_statuses,
+        upstream_messages,
+        attempts,
+        asked_models,
+        fallbacks,
+        cache_reasons,
+        cache_ids,
+        similarities,
+        completion_tokens_saved,
+        admissions_ms,
+        lookups_ms,
+        embeds_ms,
+        upstreams_ms,
+        first_chunks_ms,
+        end_users
     );
 
     -- Summed by the proxy: a busy key's thousand records become a few rows, which roll_up_usage() adds to the hourly sums.
@@ -83,5 +119,6 @@ $$;
 
 comment on function record_usage(
     timestamptz[], text[], bigint[], bigint[], text[], text[], text[], text[], smallint[], boolean[], integer[], integer[], integer[], integer[],
-    numeric[], numeric[], real[], real[], jsonb[], json, uuid
+    numeric[], numeric[], real[], real[], jsonb[], text[], text[], smallint[], text[], smallint[], text[], text[], text[], text[], real[],
+    integer[], real[], real[], real[], real[], real[], text[], json, uuid
 ) is 'Appends a batch of usage records, one array per column of usage_records, and their sums, rows of usage_pending; updates when each key was last used. Idempotent by batch. Returns the time, so that a proxy knows how wrong its own clock is.';

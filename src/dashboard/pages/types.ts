@@ -69,9 +69,9 @@ export interface Overview {
 }
 
 export type ProxyRequest = Serialized<
-  RequestRow,
-  'key_id' | 'key_prefix',
-  { id: string; api_key_id: string; api_key_redacted_value: string | null }
+  RequestRow['record'],
+  'id' | 'key_id' | 'project_id',
+  { id: string; api_key_id: string; key_name: string | null; api_key_redacted_value: string | null }
 >
 
 export type CacheStats = Serialized<

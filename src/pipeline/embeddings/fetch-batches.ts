@@ -109,7 +109,7 @@ export async function fetchBatch(
   counting?.catch(() => {})
   const sent = { endpoint: query.endpoint, headers: request.headers, stream: false, signal }
   const upstream = await provider.ask({ ...sent, ...writeBody(context, { inputs, isVerbatim }) })
-  accounting.noteAnswered(upstream.headers)
+  accounting.noteAnswered(upstream)
   const mostBytes = MOST_BYTES_BESIDE + inputs.length * MOST_BYTES_AN_INPUT
   const headers = Object.fromEntries(upstream.headers)
   if (upstream.status !== 200) {

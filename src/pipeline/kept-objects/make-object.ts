@@ -112,7 +112,7 @@ async function makeObject(
   const asked = { method: 'POST' as const, path, body: passed, headers: request.headers, leavesTrace: true }
   // Not the client's signal: the object is bound to its project even if the client has left.
   const answer = await passTo(provider, { ...asked, isDownload: false, signal: new AbortController().signal })
-  accounting.noteAnswered(answer.headers)
+  accounting.noteAnswered(answer)
   const bytes = await readAll(answer.body, provider.name)
   const isMade = answer.status < 400
   if (isMade) {
@@ -128,7 +128,7 @@ async function makeObject(
   }
   accounting.noteHeaders()
   if (isMade) accounting.finish({ status: answer.status, counts: true, cacheResult: 'MISS', usage: NO_USAGE })
-  else accounting.finishFailed(answer)
+  else accounting.finishFailed({ ...answer, body: bytes })
   return { status: answer.status, headers: { ...passedOn(answer), ...missHeaders(provider.name, 0) }, body: bytes }
 }
 

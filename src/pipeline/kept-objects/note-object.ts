@@ -1,4 +1,5 @@
 /** Stores what a provider reports about a file or a batch: its state, the files it produced, and its final usage. */
+
 import { costUsd, NO_USAGE } from '../../catalogue/catalogue.ts'
 import { type JsonObject, parseJsonObject } from '../../json/canonical.ts'
 import type { Account } from '../../postgres/admit.ts'
@@ -6,11 +7,11 @@ import { forgetKeptObject, keepObject, settleBatch } from '../../postgres/kept-o
 import type { Collection } from '../../providers/operations.ts'
 import type { Provider } from '../../providers/upstream.ts'
 import { readPassedUsage, withCost } from '../pass-through/passed-usage.ts'
-import type { ProxyRequest } from '../request.ts'
+import type { AccountedRequest } from '../request-accounting.ts'
 import type { Stages } from '../request-context.ts'
 
 export interface ObjectReply {
-  request: Pick<ProxyRequest, 'id' | 'arrivedAtMs' | 'signal'>
+  request: AccountedRequest
   account: Account
   provider: Provider
   collection: Collection

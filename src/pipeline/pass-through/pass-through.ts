@@ -47,7 +47,7 @@ async function ask(context: PassedContext, stages: Stages): Promise<Attempt> {
     isDownload: false,
     signal: call.signal,
   })
-  accounting.noteAnswered(answer.headers)
+  accounting.noteAnswered(answer)
   if (answer.status >= 400) return passOnError(context, answer)
   const type = typeOf(answer)
   if (/^application\/(\S+\+)?json/i.test(type)) return { response: await answerWhole(context, answer, stages) }

@@ -2,7 +2,7 @@
 import { ClientGone, ProxyError, refuse } from '../../errors.ts'
 import { createEventSplitter, joinBytes } from '../../formats/sse/split-events.ts'
 import type { UpstreamAnswer } from '../../providers/upstream.ts'
-import type { RequestAccounting } from '../accounting.ts'
+import type { RequestAccounting } from '../request-accounting.ts'
 
 export interface RelayOptions {
   /** Whether the response is a stream of server-sent events: a failure is then reported in an event. */

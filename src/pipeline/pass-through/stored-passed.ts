@@ -34,8 +34,7 @@ export function serveStored(context: RoutedContext<PassedQuery>, match: Match, s
   const { promptTokens, completionTokens } = entry
   const usage = promptTokens + completionTokens > 0 ? { ...NO_USAGE, promptTokens, completionTokens } : NO_USAGE
   accounting.noteHeaders()
-  accounting.noteReason(match.reason)
-  accounting.noteStored(entry.provider)
+  accounting.noteMatch(match)
   const spent = withCost(usage, priceOfPassed(context, usage, stages))
   accounting.finish({ status: 200, counts: true, cacheResult: 'HIT', usage: spent })
   return { status: 200, headers: { 'content-type': sound.contentType, ...hitHeaders(match, 0) }, body: sound.bytes }

@@ -53,8 +53,9 @@ export interface LatencyRow {
 }
 
 /** One request of a project, and the key it came with. */
-export interface RequestRow extends Omit<UsageRecord, 'project_id' | 'tags'> {
-  tags: Record<string, string> | null
+export interface RequestRow {
+  /** `id` is the record's own. */
+  record: Omit<UsageRecord, 'tags'> & { id: string; tags: Record<string, string> | null }
   key_name: string | null
   key_prefix: string | null
 }

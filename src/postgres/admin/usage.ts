@@ -85,26 +85,40 @@ export interface RequestFilter {
   from_time: string
   until_time: string
   of_key: number | null
-  of_model: string | null
+  model_part: string | null
+  of_endpoint: string | null
+  of_provider: string | null
   of_result: string | null
   of_outcome: string | null
+  of_status: number | null
+  of_error: string | null
+  of_end_user: string | null
   of_request_id: string | null
-  before_time: string | null
-  before_request_id: string | null
+  of_tags: Record<string, string> | null
+  sorted: 'newest' | 'slowest' | 'dearest'
+  after_time: string | null
+  after_request_id: string | null
   page_size: number
 }
 
-export const pageOfRequests = defineRead<RequestFilter, RequestRow>('page_of_requests', {
+export const findRequests = defineRead<RequestFilter, RequestRow>('find_requests', {
   of_project: 'bigint',
   from_time: 'timestamptz',
   until_time: 'timestamptz',
   of_key: 'bigint',
-  of_model: 'text',
+  model_part: 'text',
+  of_endpoint: 'text',
+  of_provider: 'text',
   of_result: 'text',
   of_outcome: 'text',
+  of_status: 'smallint',
+  of_error: 'text',
+  of_end_user: 'text',
   of_request_id: 'text',
-  before_time: 'timestamptz',
-  before_request_id: 'text',
+  of_tags: 'jsonb',
+  sorted: 'text',
+  after_time: 'timestamptz',
+  after_request_id: 'text',
   page_size: 'integer',
 })
 

@@ -35,10 +35,8 @@ export interface AskedModel {
 export interface TracedEnd {
   record: UsageRecord
   project: string
-  reason: string | null
   /** The model that the answer names. */
   answeredAs: string | undefined
-  firstChunkMs: number | null
 }
 
 export interface RequestTrace {
@@ -95,7 +93,8 @@ export function beginTrace(tracer: Tracer, inject: Inject, parent: Context, requ
   }
 }
 
-function spentAttributes({ record, answeredAs, firstChunkMs }: TracedEnd): Attributes {
+function spentAttributes({ record, answeredAs }: TracedEnd): Attributes {
+  const { first_chunk_ms: firstChunkMs } = record
   return {
     [GEN_AI.inputTokens]: record.prompt_tokens,
     [GEN_AI.cachedInputTokens]: record.cached_prompt_tokens,
@@ -105,7 +104,7 @@ function spentAttributes({ record, answeredAs, firstChunkMs }: TracedEnd): Attri
   }
 }
 
-function requestAttributes({ record, project, reason }: TracedEnd): Attributes {
+function requestAttributes({ record, project }: TracedEnd): Attributes {
   return {
     [OURS.requestId]: record.request_id,
     [OURS.project]: project,
@@ -116,7 +115,7 @@ function requestAttributes({ record, project, reason }: TracedEnd): Attributes {
     [OURS.savedUsd]: record.saved_usd,
     ...(record.provider !== null && { [OURS.provider]: record.provider }),
     ...(record.cache_result !== null && { [OURS.cacheResult]: record.cache_result }),
-    ...(reason !== null && { [OURS.cacheReason]: reason }),
+    ...(record.cache_reason !== null && { [OURS.cacheReason]: record.cache_reason }),
   }
 }
 

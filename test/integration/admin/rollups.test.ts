@@ -1,4 +1,5 @@
 import { afterAll, beforeEach, expect, test } from 'vitest'
+import { openStory } from '../../../src/pipeline/request-record.ts'
 import { usageOverview } from '../../../src/postgres/admin/usage.ts'
 import { recordUsage, rollUpUsage } from '../../../src/postgres/record-usage.ts'
 import type { UsageRecord } from '../../../src/postgres/usage-record.ts'
@@ -39,6 +40,7 @@ function recordOf(project: number, n: number): UsageRecord {
     saved_usd: 0.25,
     latency_ms: 10,
     duration_ms: 20,
+    ...openStory(),
     tags: null,
   }
 }

@@ -1,6 +1,7 @@
 /** Reports hold every request once, whatever the span, the zone and the grouping; and no parameter is ignored. */
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { openStory } from '../../../src/pipeline/request-record.ts'
 import { recordUsage, rollUpUsage } from '../../../src/postgres/record-usage.ts'
 import type { UsageRecord } from '../../../src/postgres/usage-record.ts'
 import { OPERATIONS } from '../../../src/providers/operations.ts'
@@ -70,6 +71,7 @@ describeBackends('reports of usage', backend => {
       saved_usd: 0.25,
       latency_ms: 10 + n,
       duration_ms: 20,
+      ...openStory(),
       tags: [null, '{"team":"search"}', '{"env":"prod","team":"ads"}'][(n >> 4) % 3] ?? null,
     }
   }

@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest'
 import { NO_USAGE } from '../../../src/catalogue/catalogue.ts'
-import { ClientGone, refuse } from '../../../src/errors.ts'
+import { ClientGone, invalidRequest, refuse } from '../../../src/errors.ts'
 import { type AccountingOptions, createAccounting } from '../../../src/pipeline/accounting.ts'
+import type { AccountedRequest } from '../../../src/pipeline/request-accounting.ts'
 import type { Account } from '../../../src/postgres/admit.ts'
 import type { UsageRecord } from '../../../src/postgres/usage-record.ts'
+import { broken } from '../../../src/providers/upstream-failure.ts'
 import { createLog } from '../../../src/telemetry/log.ts'
 import { createMetrics } from '../../../src/telemetry/metrics.ts'
 import { createProxyMetrics } from '../../../src/telemetry/proxy-metrics.ts'
@@ -15,6 +17,12 @@ const QUERY = {
   stream: false,
   body: { messages: [{ role: 'user', content: 'Hello' }] },
 } as const
+const REQUEST: AccountedRequest = {
+  id: 'r',
+  target: { kind: 'endpoint', endpoint: 'chat', model: null },
+  arrivedAtMs: performance.now(),
+  signal: new AbortController().signal,
+}
 const PROVIDER = { name: 'sandbox', pricedAs: null } as never
 const ANSWERED = { status: 200, counts: true, cacheResult: 'MISS', usage: NO_USAGE } as const
 const FAILED = { ...ANSWERED, status: 502, counts: false }
@@ -37,11 +45,7 @@ function openRequest() {
     log: createLog('silent'),
   }
   const accounting = createAccounting(options)
-  const request = accounting.open(
-    { id: 'r', arrivedAtMs: performance.now(), signal: new AbortController().signal },
-    ACCOUNT,
-    () => left.ends++,
-  )
+  const request = accounting.open(REQUEST, ACCOUNT, () => left.ends++)
   return { accounting, request, left }
 }
 
@@ -72,10 +76,65 @@ test('a failure after the answer takes nothing back', () => {
   expect([statuses(left.records), left.refunds, left.ends]).toEqual([[200], 0, 1])
 })
 
-test('a request that ends before it is parsed is given back, and is no record', () => {
+test('a request that ends before it is parsed is given back, and recorded by its path', () => {
   const { request, left } = openRequest()
-  request.finishFailed(refuse('invalidKey'))
-  expect([left.records, left.refunds, left.ends]).toEqual([[], 1, 1])
+  request.finishFailed(invalidRequest('The body must be JSON.'))
+  expect(left).toMatchObject({ refunds: 1, ends: 1 })
+  expect(left.records).toMatchObject([
+    {
+      endpoint: 'chat',
+      model: '',
+      status: 400,
+      error_code: 'invalid_request_error',
+      error_message: 'The body must be JSON.',
+    },
+  ])
+})
+
+test('of what is refused, thirty a minute are recorded, and all of what an upstream refused', () => {
+  const { accounting, left } = openRequest()
+  const open = () => accounting.open(REQUEST, ACCOUNT, () => {})
+  for (let n = 0; n < 20; n++) accounting.noteRefused(REQUEST, ACCOUNT, null, refuse('monthlyQuotaExceeded'))
+  for (let n = 0; n < 20; n++) open().finishFailed(invalidRequest('No.'))
+  expect(left.records).toHaveLength(30)
+  for (let n = 0; n < 20; n++) {
+    const asked = open()
+    asked.noteProvider(PROVIDER)
+    asked.noteAsked()
+    asked.noteAnswered({ headers: new Headers() })
+    asked.finishFailed({ status: 400, headers: {}, body: '{"error":{"message":"No.","type":"bad"}}' })
+  }
+  expect(left.records).toHaveLength(50)
+  expect(left.records.at(-1)).toMatchObject({
+    error_code: 'bad',
+    upstream_status: 400,
+    upstream_message: 'No.',
+    attempts: 1,
+  })
+})
+
+test('a fallback tells which model failed, how, and how often upstreams were asked', () => {
+  const { request, left } = openRequest()
+  request.noteQuery(QUERY)
+  request.noteProvider(PROVIDER)
+  request.noteAsked()
+  const failure = broken('sandbox', 'answered with a redirect', 307)
+  failure.attempts = 3
+  request.noteFailure(failure)
+  request.noteProvider(PROVIDER, 'other/model')
+  request.noteAnswered({ headers: new Headers(), attempts: 2 })
+  request.finish(ANSWERED)
+  expect(left.records).toMatchObject([
+    {
+      status: 200,
+      model: 'other/model',
+      asked_model: 'sandbox/echo',
+      fallbacks: 'other/model',
+      upstream_status: 307,
+      attempts: 5,
+      error_code: null,
+    },
+  ])
 })
 
 test('a client that leaves is charged once its provider was asked', () => {

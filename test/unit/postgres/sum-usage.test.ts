@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { openStory } from '../../../src/pipeline/request-record.ts'
 import { sumUsage } from '../../../src/postgres/record-usage.ts'
 import type { UsageRecord } from '../../../src/postgres/usage-record.ts'
 
@@ -21,6 +22,7 @@ const record: UsageRecord = {
   saved_usd: 0,
   latency_ms: 8,
   duration_ms: 9,
+  ...openStory(),
   tags: null,
 }
 

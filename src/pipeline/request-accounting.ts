@@ -1,0 +1,60 @@
+/** What the steps of the pipeline tell the accounting of their request. */
+import type { CacheQuery } from '../cache/cache-query.ts'
+import type { EntryFacts, Match, NearMiss, SemanticMatch } from '../cache/entry.ts'
+import type { Lookup } from '../cache/lookup.ts'
+import type { CallFailure } from '../coalescing/shared-call.ts'
+import type { Account } from '../postgres/admit.ts'
+import type { Provider, UpstreamAnswer } from '../providers/upstream.ts'
+import type { NotedQuery } from './query.ts'
+import type { ProxyRequest } from './request.ts'
+import type { Outcome } from './request-record.ts'
+
+export type AccountedRequest = Pick<ProxyRequest, 'id' | 'target' | 'arrivedAtMs' | 'signal' | 'trace'>
+
+export interface Accounting {
+  /** `onFinish` is called once, when the request is over. */
+  open(request: AccountedRequest, account: Account, onFinish: () => void): RequestAccounting
+  /** Records a request of a known key that was not admitted. `query` is null if it was not parsed. */
+  noteRefused(request: AccountedRequest, account: Account, query: NotedQuery | null, error: unknown): void
+  /** This process is stopping and cuts its clients off. A request cut off that way does not count. */
+  noteCut(): void
+}
+
+/** The accounting of one request. */
+export interface RequestAccounting {
+  /** Sets what the request asks, once it is parsed, and its tags, a JSON object. */
+  noteQuery(query: NotedQuery, tags?: string | null): void
+  /** Sets the provider that is going to answer, and the model, if it is not the one asked for. They replace those noted before. */
+  noteProvider(provider: Provider, model?: string): void
+  /** The response was stored. */
+  noteMatch(match: Match): void
+  /** Nothing that the cache holds is served, or what was found there. */
+  noteLookup(lookup: Lookup): void
+  /** A model gave no answer, and a fallback is asked. */
+  noteFailure(failure: CallFailure): void
+  /** The provider has been asked: from now on the request costs something, even if its client leaves. */
+  noteAsked(): void
+  /** The provider has begun to answer. */
+  noteAnswered(answer: Pick<UpstreamAnswer, 'headers' | 'attempts'>): void
+  /** Sets why the cache answered, or why it did not. */
+  noteReason(reason: string): void
+  /** Takes the time to a stream's first chunk. */
+  noteChunk(): void
+  /** Takes the time to the response headers. Call it when they are ready. */
+  noteHeaders(): void
+  /** Adds what a call to the judge cost, in US dollars. */
+  noteJudge(usd: number): void
+  /** Records a match that was served, would have been in shadow mode, or nearly was, so that people can give feedback on it. */
+  noteSemanticMatch(
+    match: SemanticMatch<EntryFacts> | NearMiss,
+    asked: CacheQuery,
+    options?: { isShadow: boolean },
+  ): void
+  /** Records how the request ended. Only the first call counts. */
+  finish(outcome: Outcome): void
+  /**
+   * Records that the request ended with this failure: an error, or an upstream's own response. `known` is what was learned before that:
+   * the usage of the part that arrived, or that another request's call was followed.
+   */
+  finishFailed(failure: unknown, known?: Partial<Pick<Outcome, 'usage' | 'cacheResult'>>): void
+}

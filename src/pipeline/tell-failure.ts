@@ -1,0 +1,94 @@
+/** What a failed request's record says of its error: codes, and messages without what the prompt says. */
+import { ClientGone, ProxyError } from '../errors.ts'
+import { parseJsonObject } from '../json/canonical.ts'
+import type { RequestStory } from '../postgres/usage-record.ts'
+import { UpstreamFailure } from '../providers/upstream-failure.ts'
+import type { NotedQuery } from './query.ts'
+
+const LONGEST_MESSAGE = 300
+/** Longer error bodies are not looked into, and next to a longer request no message is kept: searching both takes long. */
+const LONGEST_BODY_BYTES = 16_384
+
+/** One line of well-formed text: control characters and the invisible ones that turn its direction become spaces. */
+export function plainText(text: string, maxLength: number): string {
+  const line = text.slice(0, maxLength + 1).replace(/[\p{Cc}\u2028-\u202e\u2066-\u2069]/gu, ' ')
+  return (line.length > maxLength ? `${line.slice(0, maxLength - 1)}…` : line).toWellFormed()
+}
+
+type Told = Pick<RequestStory, 'error_code' | 'error_message'>
+
+/** What the client was told. An upstream's own words are not the proxy's, so `error_message` is null for them. */
+export function tellError(failure: unknown): Told {
+  if (failure instanceof ProxyError) {
+    return { error_code: failure.code, error_message: plainText(failure.message, LONGEST_MESSAGE) }
+  }
+  if (failure instanceof ClientGone) return { error_code: 'client_gone', error_message: failure.message }
+  const { code } = readError(failure)
+  return { error_code: code ?? (failure instanceof Error ? 'internal_error' : 'upstream_error'), error_message: null }
+}
+
+type UpstreamTold = Pick<RequestStory, 'upstream_status' | 'upstream_message'>
+
+/** What the upstream answered, if that was the failure. */
+export function tellUpstream(failure: unknown, query: Pick<NotedQuery, 'body'> | null): UpstreamTold {
+  if (failure instanceof UpstreamFailure) return { upstream_status: failure.upstreamStatus, upstream_message: null }
+  if (!isAnswer(failure)) return { upstream_status: null, upstream_message: null }
+  const { message } = readError(failure)
+  return {
+    upstream_status: failure.status,
+    upstream_message: message === null ? null : withoutPrompt(plainText(message, LONGEST_MESSAGE), query?.body ?? {}),
+  }
+}
+
+function isAnswer(failure: unknown): failure is { status: number; body: unknown } {
+  return !(failure instanceof Error) && typeof (failure as { status?: unknown } | null)?.status === 'number'
+}
+
+const CODE = /^[\w.-]{1,64}$/
+
+/** Of an error in OpenAI's or Anthropic's envelope, or one like them. */
+function readError(failure: unknown): { code: string | null; message: string | null } {
+  const body = isAnswer(failure) ? failure.body : null
+  const isBytes = body instanceof Uint8Array
+  const text = isBytes && body.length <= LONGEST_BODY_BYTES ? new TextDecoder().decode(body) : body
+  const parsed = typeof text === 'string' && text.length <= LONGEST_BODY_BYTES ? parseJsonObject(text) : undefined
+  const error: unknown = parsed?.error ?? parsed
+  if (typeof error === 'string') return { code: null, message: error }
+  const { code, type, message } = (error ?? {}) as Record<string, unknown>
+  const named = [code, type].find((word): word is string => typeof word === 'string' && CODE.test(word))
+  return { code: named ?? null, message: typeof message === 'string' ? message : null }
+}
+
+/** Characters in a row that are a quotation, not a coincidence. */
+const QUOTED = 16
+
+/**
+ * Replaces what the message quotes of the request's texts, as they came or escaped as in JSON. Null where the request is too long to tell.
+ */
+export function withoutPrompt(message: string, body: NotedQuery['body']): string | null {
+  const values: string[] = []
+  const sent = JSON.stringify(body, (key, value) => {
+    if (typeof value === 'string' && key !== 'model') values.push(value)
+    return value
+  })
+  if (sent.length > LONGEST_BODY_BYTES) return null
+  const all = values.join('\n')
+  const texts = [plainText(all, all.length), JSON.stringify(all)]
+  let kept = ''
+  let at = 0
+  while (at < message.length) {
+    const end = endOfQuotation(message, at, texts)
+    kept += end > at ? '…' : message[at]
+    at = Math.max(end, at + 1)
+  }
+  return kept.toWellFormed()
+}
+
+/** Where the quotation that begins here ends; `start` where none does. */
+function endOfQuotation(message: string, start: number, texts: readonly string[]): number {
+  const isIn = (end: number) => texts.some(text => text.includes(message.slice(start, end)))
+  let end = start + QUOTED
+  if (end > message.length || !isIn(end)) return start
+  while (end < message.length && isIn(end + 1)) end++
+  return end
+}

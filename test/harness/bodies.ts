@@ -1,0 +1,14 @@
+/** A small request for each path that a model answers. */
+const MESSAGES = [{ role: 'user', content: 'What is the capital of France?' }]
+
+export const BODIES: Record<string, Record<string, unknown>> = {
+  '/chat/completions': { model: 'gpt-4o-mini', messages: MESSAGES },
+  '/completions': { model: 'gpt-4o-mini', prompt: 'Once' },
+  '/responses': { model: 'gpt-4o-mini', input: 'Once' },
+  '/messages': { model: 'claude-haiku-4-5', max_tokens: 50, messages: MESSAGES },
+  '/embeddings': { model: 'text-embedding-3-small', input: 'Once' },
+  '/moderations': { model: 'omni-moderation-latest', input: 'Once' },
+  '/images/generations': { model: 'gpt-image-1', prompt: 'Once' },
+  '/audio/speech': { model: 'gpt-4o-mini-tts', input: 'Once', voice: 'alloy' },
+  '/rerank': { model: 'cohere/rerank-v3.5', query: 'Once', documents: ['one', 'two'] },
+}

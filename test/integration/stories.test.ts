@@ -1,0 +1,176 @@
+/** What is recorded about a request beyond its tokens: why, by whom, how long, and what went wrong. */
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { describeBackends } from '../harness/backends.ts'
+import { BODIES } from '../harness/bodies.ts'
+import { question } from '../harness/chat.ts'
+import { post, readAnswer } from '../harness/client.ts'
+import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { type Standin, startStandin } from '../standin/server.ts'
+
+// biome-ignore lint/suspicious/noExplicitAny: a row of usage_records
+type Row = Record<string, any>
+const PASSED = ['/moderations', '/images/generations', '/audio/speech', '/rerank']
+/** Embeddings are kept input by input, images and rankings not at all. */
+const NOT_KEPT_WHOLE = ['/embeddings', '/images/generations', '/rerank']
+
+describeBackends('the story of a request', backend => {
+  let upstream: Standin
+  let proxy: TestProxy
+  let sandboxKey: string
+  let paidKey: string
+  beforeAll(async () => {
+    upstream = await startStandin()
+    const environment = {
+      AGGREGATOR_BASE_URL: upstream.baseUrl,
+      AGGREGATOR_API_KEY: 'sk-upstream',
+      UPSTREAM_MAX_RETRIES: '1',
+    }
+    proxy = await startProxy({ stores: await backend.open(), environment })
+    sandboxKey = await proxy.createKey()
+    paidKey = await proxy.createKey({ project: 'paid', type: 'project' })
+  })
+  afterAll(() => Promise.all([proxy.stop(), upstream.stop()]))
+
+  async function send(
+    key: string,
+    path: string,
+    body: Record<string, unknown> = {},
+    headers: Record<string, string> = {},
+  ) {
+    const id = crypto.randomUUID()
+    const answer = await readAnswer(await post(proxy, key, path, body, { headers: { 'x-request-id': id, ...headers } }))
+    await proxy.settle()
+    const [row] = await proxy.query<Row>(`select * from usage_records where request_id = '${id}'`)
+    return { answer, row }
+  }
+
+  test.each(Object.keys(BODIES))('at %s: a miss, its repeat, and a request that makes no sense', async path => {
+    const body = {
+      ...BODIES[path],
+      user: 'some\u202ebody\n',
+      ...(path === '/messages' && { metadata: { user_id: 'some body' } }),
+    }
+    const { user: _, ...withoutUser } = body
+    const sent = PASSED.includes(path) ? BODIES[path] : path === '/messages' ? withoutUser : body
+    const miss = await send(sandboxKey, path, sent)
+    expect([path, miss.answer.status]).toEqual([path, 200])
+    expect(miss.row).toMatchObject({
+      cache_result: 'MISS',
+      error_code: null,
+      upstream_status: null,
+      fallbacks: null,
+      attempts: 1,
+    })
+    expect(miss.row?.end_user?.trim() ?? null).toBe(PASSED.includes(path) ? null : 'some body')
+    expect(miss.row?.admission_ms).toBeGreaterThan(0)
+    expect(miss.row?.upstream_ms).toBeGreaterThan(0)
+    expect(miss.row?.latency_ms).toBeGreaterThanOrEqual(miss.row?.admission_ms)
+    expect(miss.row?.cache_reason).toBe(miss.answer.headers.get('x-proxy-cache-reason'))
+
+    const repeat = await send(sandboxKey, path, sent)
+    expect(repeat.row).toMatchObject({
+      cache_result: repeat.answer.headers.get('x-proxy-cache'),
+      cache_id: repeat.answer.headers.get('x-proxy-cache-id'),
+      cache_reason: repeat.answer.headers.get('x-proxy-cache-reason'),
+    })
+    if (!NOT_KEPT_WHOLE.includes(path)) {
+      expect(repeat.row).toMatchObject({ cache_result: 'HIT', cache_reason: 'exact', attempts: null, lookup_ms: null })
+      expect(repeat.row?.completion_tokens_saved).toBe(miss.row?.completion_tokens)
+    }
+
+    const refused = await send(sandboxKey, path, { nonsense: true })
+    const { error } = refused.answer.json
+    expect(refused.answer.status).toBe(400)
+    expect(refused.row).toMatchObject({
+      status: 400,
+      endpoint: path.slice(1).replace('/completions', ''),
+      attempts: null,
+    })
+    expect(refused.row?.error_message).toBe(error.message)
+    expect(refused.row?.cost_usd).toBe(refused.row?.saved_usd)
+  })
+
+  test('an upstream that refuses is told by its own status and words, without the prompt', async () => {
+    const prompt = 'my rather secret question about the merger'
+    upstream.scriptOnce({ kind: 'error', status: 422, message: `Cannot take '${prompt}' today`, code: 'too_secret' })
+    const { answer, row } = await send(paidKey, '/chat/completions', question(prompt))
+    expect(answer.status).toBe(422)
+    expect(row).toMatchObject({
+      status: 422,
+      error_code: 'too_secret',
+      error_message: null,
+      upstream_status: 422,
+      upstream_message: "Cannot take '…' today",
+      attempts: 1,
+    })
+  })
+
+  test('retries are counted, and so is a fallback, beside what the wanted model said', async () => {
+    await proxy.query(`select set_setting('paid', 'fallbacks', 'openai/gpt-4o')`)
+    upstream.scriptOnce({ kind: 'error', status: 503, message: 'Overloaded' })
+    upstream.scriptOnce({ kind: 'error', status: 503, message: 'Overloaded still' })
+    const { answer, row } = await send(paidKey, '/chat/completions', question('Who falls back?'))
+    await proxy.query(`select set_setting('paid', 'fallbacks', '')`)
+    expect(answer.status).toBe(200)
+    expect(row).toMatchObject({
+      status: 200,
+      error_code: null,
+      model: 'openai/gpt-4o',
+      asked_model: 'openai/gpt-4o-mini',
+      fallbacks: 'openai/gpt-4o',
+      upstream_status: 503,
+      upstream_message: 'Overloaded still',
+      attempts: 3,
+    })
+  })
+
+  test('an upstream that cannot be reached is told in our words', async () => {
+    upstream.scriptOnce({ kind: 'cut', after: 'nothing' })
+    upstream.scriptOnce({ kind: 'cut', after: 'nothing' })
+    const { answer, row } = await send(paidKey, '/chat/completions', question('Who is there?'))
+    expect(answer.status).toBe(502)
+    expect(row).toMatchObject({
+      error_code: 'upstream_error',
+      error_message: answer.json.error.message,
+      upstream_status: null,
+      attempts: 2,
+    })
+  })
+
+  test('a stream tells when its first chunk came, and a semantic hit its similarity and entry', async () => {
+    const { row } = await send(paidKey, '/chat/completions', {
+      ...question('What is the capital of Peru?'),
+      stream: true,
+    })
+    expect(row).toMatchObject({ streamed: true, status: 200 })
+    expect(row?.first_chunk_ms).toBeGreaterThan(0)
+    expect(row?.lookup_ms).toBeGreaterThan(0)
+    const hit = await send(paidKey, '/chat/completions', question("what's the capital of peru"))
+    expect(hit.answer.cache).toBe('HIT-SEMANTIC')
+    expect(hit.row).toMatchObject({
+      cache_reason: hit.answer.headers.get('x-proxy-cache-reason'),
+      cache_id: hit.answer.headers.get('x-proxy-cache-id'),
+    })
+    expect(hit.row?.similarity.toFixed(4)).toBe(hit.answer.headers.get('x-proxy-cache-similarity'))
+  })
+
+  test('who is over a limit is in the list, thirty times a minute at most', async () => {
+    await proxy.query(`insert into plans values ('tight', 1000, 5, 1000, 1000, 1000) on conflict do nothing`)
+    const key = await proxy.createKey({ project: 'tight', plan: 'tight', type: 'project' })
+    const [account] = await proxy.query<{ id: number }>(`select id from projects where name = 'tight'`)
+    const answers = await Promise.all(
+      Array.from({ length: 60 }, () => post(proxy, key, '/chat/completions', question('Hi?'))),
+    )
+    await Promise.all(answers.map(answer => answer.arrayBuffer()))
+    await proxy.settle()
+    const rows = await proxy.query<Row>(
+      `select status, error_code, model, count(*)::integer as n from usage_records
+        where project_id = ${account?.id} group by 1, 2, 3 order by 1`,
+    )
+    expect(answers.filter(({ status }) => status === 429)).toHaveLength(55)
+    expect(rows).toEqual([
+      { status: 200, error_code: null, model: 'openai/gpt-4o-mini', n: 5 },
+      { status: 429, error_code: 'rate_limit_exceeded', model: 'openai/gpt-4o-mini', n: 30 },
+    ])
+  })
+})
