@@ -95,7 +95,7 @@ export async function createApp(given: AppOptions): Promise<App> {
   const caching = await createCaching(options, catalogue, modelRouter)
   const windows = createRateWindows(store)
   const quota = createQuota(database, windows)
-  const [maintenance, clock] = await Promise.all([startMaintenance(database, log), readDatabaseClock(database)])
+  const [maintenance, clock] = await Promise.all([startMaintenance(options), readDatabaseClock(database)])
   const recorders = createRecorders(options, clock)
   const accounting = createAccounting({ ...recorders, metrics: createProxyMetrics(metrics), quota, catalogue, log })
   const stages: Stages = {
@@ -143,7 +143,7 @@ export async function createApp(given: AppOptions): Promise<App> {
     dashboard: typeof config.dashboard === 'number' ? createDashboardServer(adminSetup) : null,
     flush: timeLimitMs => flushAll(caching.cache, quota, drained, timeLimitMs),
     async close() {
-      maintenance.stop()
+      await maintenance.stop()
       refusalRecorder.stop()
       await caching.learner.stop()
       for (const opened of [catalogue, providers]) opened.close()

@@ -59,6 +59,8 @@ export interface Config {
   oidc: OidcConfig | null
   /** Where pages and admin API are served: on the proxy's port, on a port of their own, or not at all. */
   dashboard: 'on' | 'off' | number
+  /** Whether webhooks may lead into private networks, and be http. */
+  webhooksToPrivateNetworks: boolean
   /** `port` is 0 for none; `token` is what a scraper must send, if anything. */
   metrics: { port: number; token: string | null }
   /** Null: no spans are made. */
@@ -133,6 +135,7 @@ export function readConfig(environment: Environment = process.env): Config {
     bodyTimeoutMs: read.integer('BODY_TIMEOUT_MS', 30_000, 1, 3_600_000),
     oidc: readOidc(read, problems),
     dashboard: read.switchOrPort('DASHBOARD', 'on'),
+    webhooksToPrivateNetworks: read.choice('WEBHOOK_PRIVATE_NETWORKS', 'off', ['on', 'off']) === 'on',
     metrics: {
       port: read.integer('METRICS_PORT', DEFAULT_METRICS_PORT, 0, 65_535),
       token: read.optionalText('METRICS_TOKEN'),

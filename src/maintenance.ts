@@ -1,25 +1,37 @@
-/** Background maintenance: deletes expired and excess entries, rebuilds lists, creates and drops partitions. */
+/** Background maintenance: deletes expired and excess entries, rebuilds lists, creates and drops partitions, delivers events. */
+import type { Config } from './config.ts'
 import type { Database } from './postgres/database.ts'
 
+import { raiseDueEvents } from './postgres/events.ts'
 import { deleteExpiredResponses } from './postgres/kept-responses.ts'
 import { forgetBatches, maintainUsagePartitions, rollUpUsage } from './postgres/record-usage.ts'
 import { deleteExpiredEntries, evictEntries, rebuildCacheLists } from './postgres/tend-cache.ts'
 import { forgetVerdicts } from './postgres/verdicts.ts'
+import { readEncryptionKeys } from './providers/keys/encryption-key.ts'
+import { createVault } from './providers/keys/vault.ts'
 import { describeCause } from './telemetry/describe-cause.ts'
 import type { Log } from './telemetry/log.ts'
+import { startDeliveries } from './webhooks/deliver.ts'
 
 const SWEEP_EVERY_MS = 60_000
 const LISTS_EVERY_MS = 60_000
 const UPKEEP_EVERY_MS = 3_600_000
 const ROLL_UP_EVERY_MS = 5_000
+const EVENTS_EVERY_MS = 15_000
 const ENTRIES_A_BITE = 1_000
 
+export interface MaintenanceOptions {
+  config: Config
+  database: Database
+  log: Log
+}
+
 export interface Maintenance {
-  stop(): void
+  stop(): Promise<void>
 }
 
 /** Resolves when there is a partition for today's usage records. */
-export async function startMaintenance(database: Database, log: Log): Promise<Maintenance> {
+export async function startMaintenance({ config, database, log }: MaintenanceOptions): Promise<Maintenance> {
   await maintainUsagePartitions(database)
   const logFailure = (what: string) => (error: unknown) => log.warn({ cause: describeCause(error) }, what)
   const timers = [
@@ -29,6 +41,7 @@ export async function startMaintenance(database: Database, log: Log): Promise<Ma
       LISTS_EVERY_MS,
     ),
     setInterval(() => rollUpUsage(database).catch(logFailure('usage could not be summed up')), ROLL_UP_EVERY_MS),
+    setInterval(() => raiseDueEvents(database).catch(logFailure('events could not be raised')), EVENTS_EVERY_MS),
     setInterval(
       () => maintainUsagePartitions(database).catch(logFailure('usage partitions could not be kept')),
       UPKEEP_EVERY_MS,
@@ -36,9 +49,16 @@ export async function startMaintenance(database: Database, log: Log): Promise<Ma
     setInterval(() => forgetBatches(database).catch(logFailure('old batches could not be forgotten')), UPKEEP_EVERY_MS),
   ]
   for (const timer of timers) timer.unref()
+  const deliveries = startDeliveries({
+    database,
+    vault: createVault(() => readEncryptionKeys(config)),
+    toPrivateNetworks: config.webhooksToPrivateNetworks,
+    log,
+  })
   return {
-    stop() {
+    async stop() {
       for (const timer of timers) clearInterval(timer)
+      await deliveries.stop()
     },
   }
 }

@@ -1,6 +1,6 @@
 /** Projects, their keys and the keys of their providers. */
 import type { Database } from './database.ts'
-import { bigint, defineStatement, nothing, readOne, runStatement, text } from './statement.ts'
+import { bigint, bytes, defineStatement, nothing, readOne, runStatement, text } from './statement.ts'
 
 const CREATE_PROJECT = defineStatement('select create_project($1::text, $2::text) as id', { id: bigint })
 const ISSUE_KEY = defineStatement('select issue_key($1::text, $2::text, $3::text) as key', { key: text() })
@@ -62,24 +62,31 @@ export async function readProviderKey(
   return row?.sealed ?? null
 }
 
-export async function listSealedKeys(database: Database): Promise<(SealedKey & { project: string })[]> {
-  const rows = await database.queries
-    .selectFrom('provider_keys')
-    .innerJoin('projects', 'projects.id', 'provider_keys.project_id')
-    .select(['projects.name as project', 'project_id', 'provider', 'sealed'])
-    .orderBy('projects.name')
-    .orderBy('provider')
-    .execute()
-  return rows.map(row => ({ ...row, projectId: row.project_id }))
+/** Of webhooks too, whose secrets are sealed as if `webhook` were a provider. */
+const LIST_SEALED = defineStatement(
+  `select p.name as project, s.project_id as "projectId", s.provider, s.sealed
+  from (
+    select project_id, provider, sealed from provider_keys
+    union all
+    select project_id, 'webhook', sealed from webhooks
+  ) s
+  join projects p on p.id = s.project_id
+  order by p.name, s.provider`,
+  { project: text(), projectId: bigint, provider: text(), sealed: bytes },
+)
+const REPLACE_SEALED = defineStatement(
+  `with provider_key as (
+    update provider_keys set sealed = $4::bytea where project_id = $1::bigint and provider = $2::text and sealed = $3::bytea
+  )
+  update webhooks set sealed = $4::bytea where project_id = $1::bigint and $2::text = 'webhook' and sealed = $3::bytea`,
+  {},
+)
+
+export function listSealedKeys(database: Database): Promise<(SealedKey & { project: string })[]> {
+  return runStatement(database, LIST_SEALED)
 }
 
 /** Stores the same secret encrypted anew, unless the key was replaced meanwhile. */
 export async function replaceSealedForm(database: Database, before: SealedKey, after: Uint8Array): Promise<void> {
-  await database.queries
-    .updateTable('provider_keys')
-    .set({ sealed: Buffer.from(after) })
-    .where('project_id', '=', before.projectId)
-    .where('provider', '=', before.provider)
-    .where('sealed', '=', Buffer.from(before.sealed))
-    .execute()
+  await runStatement(database, REPLACE_SEALED, [before.projectId, before.provider, before.sealed, after])
 }

@@ -81,6 +81,8 @@ export function createBreaker({ failures, openMs, onOpen, onClose }: BreakerOpti
 
 export interface CircuitOptions extends Pick<BreakerOptions, 'failures' | 'openMs'> {
   log: Pick<Log, 'warn' | 'info'>
+  /** A circuit has opened, or opened again after a trial. */
+  onOpen?(provider: string, projectId: number, waitMs: number): void
 }
 
 /** Summary of a provider's circuits in this process. */
@@ -92,10 +94,10 @@ export interface CircuitSummary {
 
 export interface Circuits {
   /**
-   * Puts the provider behind a new circuit, which replaces an earlier one of the same owner. `owner` identifies the key without being
-   * secret.
+   * Puts the provider behind a new circuit, which replaces an earlier one of the same owner. The owner is the
+   * project.
    */
-  protect(provider: Provider, owner: string): Provider
+  protect(provider: Provider, projectId: number): Provider
   /** By provider. */
   summarize(): Record<string, CircuitSummary>
 }
@@ -108,19 +110,22 @@ interface Circuit {
   breaker: Breaker
 }
 
-export function createCircuits({ failures, openMs, log }: CircuitOptions): Circuits {
+export function createCircuits({ failures, openMs, log, onOpen }: CircuitOptions): Circuits {
   const circuits = new LRUCache<string, Circuit>({ max: MAX_SUMMARIZED })
 
   return {
-    protect(provider, owner) {
-      const about = { provider: provider.name, owner }
+    protect(provider, projectId) {
+      const about = { provider: provider.name, owner: `project ${projectId}` }
       const breaker = createBreaker({
         failures,
         openMs,
-        onOpen: waitMs => log.warn({ ...about, waitMs }, 'circuit opened'),
+        onOpen(waitMs) {
+          log.warn({ ...about, waitMs }, 'circuit opened')
+          onOpen?.(provider.name, projectId, waitMs)
+        },
         onClose: () => log.info(about, 'circuit closed'),
       })
-      circuits.set(`${provider.name} ${owner}`, { provider: provider.name, breaker })
+      circuits.set(`${provider.name} ${projectId}`, { provider: provider.name, breaker })
       const { name, pass } = provider
       return {
         ...provider,

@@ -4,9 +4,11 @@ import { LRUCache } from 'lru-cache'
 import { AGGREGATOR, type Catalogue } from '../catalogue/catalogue.ts'
 import type { Config } from '../config.ts'
 import type { Database } from '../postgres/database.ts'
+import { raiseEvent } from '../postgres/events.ts'
+import { describeCause } from '../telemetry/describe-cause.ts'
 import type { Log } from '../telemetry/log.ts'
 import { createAnthropicProvider } from './anthropic/create-anthropic-provider.ts'
-import { type Circuits, createCircuits } from './circuits.ts'
+import { type CircuitOptions, type Circuits, createCircuits } from './circuits.ts'
 import { createConnectionProbe } from './connection-probe.ts'
 import { createDirectProviders, DIRECT_HAS } from './direct-providers.ts'
 import { readEncryptionKeys } from './keys/encryption-key.ts'
@@ -43,12 +45,17 @@ const SPOKEN: Record<Config['aggregator']['speaks'], readonly Endpoint[]> = {
 
 export function reachProviders({ config, database, catalogue, log }: ReachOptions): ReachableProviders {
   const { maxRetries, circuitFailures, circuitOpenMs, ...limits } = config.upstream
-  const circuits = createCircuits({ failures: circuitFailures, openMs: circuitOpenMs, log })
+  const circuits = createCircuits({
+    failures: circuitFailures,
+    openMs: circuitOpenMs,
+    log,
+    onOpen: tellOpened(database, log),
+  })
   const vault = createVault(() => readEncryptionKeys(config))
   const probe = createConnectionProbe()
 
   function protect(provider: Provider, projectId: number): Provider {
-    return withRetries(circuits.protect(provider, `project ${projectId}`), { maxRetries })
+    return withRetries(circuits.protect(provider, projectId), { maxRetries })
   }
 
   /** `has`: the operations that it supports natively, without translation to chat. */
@@ -99,6 +106,18 @@ export function reachProviders({ config, database, catalogue, log }: ReachOption
       byProject.set(projectId, provider)
       return provider
     }
+  }
+}
+
+const ONCE_IN_MS = 600_000
+
+/** Raises an event in the project: for one provider once in ten minutes, over all processes. */
+function tellOpened(database: Database, log: Log): NonNullable<CircuitOptions['onOpen']> {
+  return (provider, projectId, waitMs) => {
+    const once = `${provider}:${Math.floor(Date.now() / ONCE_IN_MS)}`
+    raiseEvent(database, { projectId, kind: 'circuit.opened', payload: { provider, wait_ms: waitMs }, once }).catch(
+      error => log.warn({ provider, cause: describeCause(error) }, 'an event could not be raised'),
+    )
   }
 }
 

@@ -195,6 +195,8 @@ describeBackends('a project', backend => {
       await proxy.settle()
       await proxy.query(`select give_feedback('${project}', '${id}', 'wrong')`)
       expect(told(await ask(proxy, key, OTHER_WORDS, STORED_ALONE))).toEqual(['MISS', null])
+      const events = await proxy.query(`select kind, payload ->> 'request_id' as id from events where once = '${id}'`)
+      expect(events).toEqual([{ kind: 'cache.wrong_hit', id }])
       await expect(proxy.query(`select give_feedback('${project}', 'nothing', 'wrong')`)).rejects.toThrow(
         /no semantic hit/,
       )

@@ -17,6 +17,10 @@ begin
             'api_key.deleted', found_key.project_id, 'key_' || key_id,
             jsonb_build_object('name', found_key.name, 'prefix', found_key.prefix)
         );
+        perform raise_event(
+            found_key.project_id, 'api_key.deactivated',
+            jsonb_build_object('key_id', 'key_' || key_id, 'name', found_key.name, 'prefix', found_key.prefix)
+        );
     end if;
     return found_key.prefix;
 end;

@@ -37,6 +37,10 @@ begin
         'api_key.created', owner_id, 'key_' || issued,
         jsonb_build_object('name', key_name, 'type', key_type, 'prefix', left(secret, 17), 'expires_at', expires)
     );
+    perform raise_event(
+        owner_id, 'api_key.created',
+        jsonb_build_object('key_id', 'key_' || issued, 'name', key_name, 'type', key_type, 'prefix', left(secret, 17), 'expires_at', expires)
+    );
     return secret;
 end;
 $$;

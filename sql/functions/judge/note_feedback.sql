@@ -8,7 +8,7 @@ declare
     said text := case given when 'right' then 'same' else 'different' end;
     cached_hash bytea;
 begin
-    select h.asked_hash, h.entry_hash, h.similarity, h.difference into hit
+    select h.asked_hash, h.entry_hash, h.similarity, h.difference, h.reason, h.is_shadow into hit
     from semantic_hits h
     where h.project_id = of_project
         and h.request_id = by_request_id;
@@ -33,6 +33,13 @@ begin
     -- Redis cannot be reached from here: aliases there were made under an earlier generation, and become invalid.
     if given = 'wrong' then
         update projects p set verdict_generation = p.verdict_generation + 1 where p.id = of_project;
+        if hit.reason <> 'undecided' and not hit.is_shadow then
+            perform raise_event(
+                of_project, 'cache.wrong_hit',
+                jsonb_build_object('request_id', by_request_id, 'reason', hit.reason, 'similarity', hit.similarity),
+                by_request_id
+            );
+        end if;
     end if;
     return 'noted';
 end;

@@ -43,7 +43,7 @@ beforeEach(() => {
     calls++
     return answer()
   }
-  provider = circuits.protect({ name: 'p', pricedAs: 'p', ask }, 'project 1')
+  provider = circuits.protect({ name: 'p', pricedAs: 'p', ask }, 1)
 })
 afterEach(() => {
   vi.useRealTimers()
@@ -166,7 +166,7 @@ describe('a circuit', () => {
 
 describe('circuits', () => {
   test('are apart: one owner’s failures leave the others alone', async () => {
-    const other = circuits.protect({ name: 'p', pricedAs: 'p', ask: give(200) }, 'project 2')
+    const other = circuits.protect({ name: 'p', pricedAs: 'p', ask: give(200) }, 2)
     answer = fail
     await openCircuitOf(provider)
     expect(await other.ask(request)).toMatchObject({ status: 200 })
@@ -176,7 +176,7 @@ describe('circuits', () => {
   test('begin closed with a new key', async () => {
     answer = fail
     await openCircuitOf(provider)
-    circuits.protect({ name: 'p', pricedAs: 'p', ask: give(200) }, 'project 1')
+    circuits.protect({ name: 'p', pricedAs: 'p', ask: give(200) }, 1)
     expect(circuits.summarize()).toEqual({ p: { status: 'up', openCircuits: 0 } })
   })
 })

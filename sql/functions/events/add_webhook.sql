@@ -1,0 +1,32 @@
+create or replace function add_webhook(project text, url text, kinds text[], sealed bytea) returns bigint
+language plpgsql
+volatile
+set search_path = public, pg_temp
+as $$
+#variable_conflict use_variable
+declare
+    most constant integer := 20;
+    owner_id bigint := open_project(project, 'owner');
+    unknown text;
+    added bigint;
+begin
+    select k into unknown from unnest(kinds) k where k <> all (event_kinds()) limit 1;
+    if unknown is not null then
+        raise exception 'there is no event %; events are: %', quote_for_message(unknown), array_to_string(event_kinds(), ', ')
+            using errcode = 'invalid_parameter_value';
+    end if;
+    -- One at a time per project, so that they stay that few.
+    perform 1 from projects p where p.id = owner_id for no key update;
+    if (select count(*) from webhooks w where w.project_id = owner_id) >= most then
+        raise exception 'project % has % webhooks already', quote_for_message(project), most
+            using errcode = 'object_not_in_prerequisite_state';
+    end if;
+    insert into webhooks (project_id, url, kinds, sealed)
+    values (owner_id, url, kinds, sealed)
+    returning id into added;
+    perform audit('webhook.created', owner_id, 'webhook_' || added, jsonb_build_object('url', url, 'kinds', kinds));
+    return added;
+end;
+$$;
+
+comment on function add_webhook(text, text, text[], bytea) is 'Adds an address that is told of a project''s events: of these kinds, or of all where none is given. sealed: the secret that signs them, encrypted by the proxy. Takes an owner.';

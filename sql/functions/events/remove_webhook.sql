@@ -1,0 +1,14 @@
+create or replace function remove_webhook(project text, webhook_id bigint) returns void
+language plpgsql
+volatile
+set search_path = public, pg_temp
+as $$
+declare
+    owner_id bigint := find_webhook(project, webhook_id, 'owner');
+begin
+    delete from webhooks w where w.id = remove_webhook.webhook_id;
+    perform audit('webhook.deleted', owner_id, 'webhook_' || webhook_id);
+end;
+$$;
+
+comment on function remove_webhook(text, bigint) is 'Removes a webhook with what it was still to be told. Takes an owner.';

@@ -1,0 +1,27 @@
+create or replace function resend_delivery(project text, delivery_id bigint) returns void
+language plpgsql
+volatile
+set search_path = public, pg_temp
+as $$
+declare
+    owner_id bigint := open_project(project, 'member');
+    to_webhook bigint;
+begin
+    update event_deliveries d
+    set attempts = 0, not_before = now()
+    from webhooks w
+    where d.id = resend_delivery.delivery_id
+        and w.id = d.webhook_id
+        and w.project_id = owner_id
+    returning w.id into to_webhook;
+    if to_webhook is null then
+        raise exception 'there is no delivery delivery_% in project %', delivery_id, quote_for_message(project)
+            using errcode = 'no_data_found';
+    end if;
+    -- Somebody who sends again thinks that the address is there again.
+    update webhooks w set disabled_at = null where w.id = to_webhook;
+    perform audit('webhook.resent', owner_id, 'delivery_' || delivery_id);
+end;
+$$;
+
+comment on function resend_delivery(text, bigint) is 'Delivers an event once more, under the same id, and tells the address again if it had answered 410. Takes a member.';

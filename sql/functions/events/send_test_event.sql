@@ -1,0 +1,16 @@
+create or replace function send_test_event(project text, webhook_id bigint) returns bigint
+language sql
+volatile
+set search_path = public, pg_temp
+as $$
+    with raised as (
+        insert into events (project_id, kind, payload)
+        values (find_webhook(project, send_test_event.webhook_id, 'member'), 'webhook.test', '{}')
+        returning id
+    )
+    insert into event_deliveries (event_id, webhook_id)
+    select id, send_test_event.webhook_id from raised
+    returning id;
+$$;
+
+comment on function send_test_event(text, bigint) is 'Sends a webhook.test to one webhook, and returns its delivery. Takes a member.';

@@ -1,0 +1,221 @@
+/** Events of projects, and the addresses that are told of them. */
+import { sql } from 'kysely'
+import { Webhook } from 'standardwebhooks'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { createProject, findProjectId, issueKey } from '../../src/postgres/projects.ts'
+import { createVault } from '../../src/providers/keys/vault.ts'
+import { createLog } from '../../src/telemetry/log.ts'
+import { type Deliveries, SEALED_AS, startDeliveries } from '../../src/webhooks/deliver.ts'
+import { describeOnce, type Stores } from '../harness/backends.ts'
+import { TEST_ENCRYPTION_KEY } from '../harness/direct-upstreams.ts'
+import { type Receiver, startReceiver } from '../harness/receiver.ts'
+import { waitUntil } from '../harness/wait-until.ts'
+
+const SECRET = `whsec_${Buffer.alloc(32, 'signs').toString('base64')}`
+const key = Buffer.from(TEST_ENCRYPTION_KEY, 'base64')
+const vault = createVault(async () => ({ current: key, previous: null }))
+
+describeOnce('webhooks', backend => {
+  let stores: Stores
+  const running: Deliveries[] = []
+  let receiver: Receiver
+  let project: string
+
+  beforeAll(async () => {
+    stores = await backend.open()
+    receiver = startReceiver()
+    deliver()
+  })
+  beforeEach(async () => {
+    await query('delete from webhooks')
+    receiver.reset()
+    project = `p-${crypto.randomUUID()}`
+    await createProject(stores.database, project, 'free')
+  })
+  afterAll(async () => {
+    await Promise.all(running.map(each => each.stop()))
+    await receiver.stop()
+  })
+
+  function deliver(toPrivateNetworks = true): Deliveries {
+    const log = createLog('silent')
+    const deliveries = startDeliveries({ database: stores.database, vault, toPrivateNetworks, log, lookEveryMs: 20 })
+    running.push(deliveries)
+    return deliveries
+  }
+  const query = async <Row>(text: string) => (await sql.raw<Row>(text).execute(stores.database.queries)).rows
+  const createKey = (name: string = crypto.randomUUID()) => issueKey(stores.database, project, 'test', name)
+
+  async function addWebhook(path = '/', kinds: string[] = []): Promise<number> {
+    const projectId = await findProjectId(stores.database, project)
+    const sealed = Buffer.from(await vault.seal(SECRET, { projectId, provider: SEALED_AS })).toString('hex')
+    const list = `{${kinds.join(',')}}`
+    const [row] = await query<{ id: number }>(
+      `select add_webhook('${project}', '${receiver.url}${path}', '${list}', '\\x${sealed}')::int as id`,
+    )
+    return row?.id ?? 0
+  }
+  const raise = (payload: object = {}, once: string | null = null) =>
+    query(
+      `select raise_event(find_project('${project}'), 'budget.threshold', '${JSON.stringify(payload)}', ${once === null ? 'null' : `'${once}'`})`,
+    )
+  const deliveries = () =>
+    query<{
+      id: number
+      kind: string
+      state: string
+      attempts: number
+      status: number | null
+      problem: string | null
+      wait: number
+    }>(
+      `select id::int, kind, state, attempts, status, problem, extract(epoch from next_at - tried_at)::float as wait
+      from page_of_deliveries(find_project('${project}'), null, null, 100) order by id`,
+    )
+  const received = (count: number) =>
+    waitUntil(
+      () => `${receiver.messages.length} of ${count} messages`,
+      20_000,
+      async () => receiver.messages.length >= count,
+    )
+  /** As if the wait for the next attempt were over. */
+  const hurry = () => query('update event_deliveries set not_before = now() where not_before is not null')
+
+  test('a key that is created and one that is deactivated are told, signed, once each', async () => {
+    await addWebhook()
+    const secret = await createKey()
+    await query(`select deactivate_key('${secret}')`)
+    await received(2)
+    for (const { body, headers } of receiver.messages) {
+      const told = new Webhook(SECRET).verify(body, headers) as { type: string; data: { prefix: string } }
+      expect(told.type).toMatch(/^api_key\.(created|deactivated)$/)
+      expect(told.data.prefix).toBe(secret.slice(0, 17))
+      expect(body).not.toContain(secret)
+    }
+    expect(new Set(receiver.messages.map(({ headers }) => headers['webhook-id'])).size).toBe(2)
+    await waitUntil('both are settled', 10_000, async () =>
+      (await deliveries()).every(({ state }) => state === 'delivered'),
+    )
+  })
+
+  test('an event that is rolled back is told to nobody, one with a name once', async () => {
+    await addWebhook()
+    await query(
+      `do $$ begin perform raise_event(find_project('${project}'), 'budget.threshold', '{"undone":1}'); raise exception 'no'; end $$`,
+    ).catch(() => {})
+    await raise({ percent: 80 }, '2026-11:80')
+    await raise({ percent: 80 }, '2026-11:80')
+    await received(1)
+    await Bun.sleep(300)
+    expect(receiver.messages.map(({ body }) => JSON.parse(body).data)).toEqual([{ percent: 80 }])
+  })
+
+  test('what fails is tried again, under the same id, over ten hours, and then no more', async () => {
+    await addWebhook()
+    receiver.answerWith(500)
+    await raise()
+    const waits: number[] = []
+    for (let attempt = 1; attempt <= 9; attempt++) {
+      await waitUntil(`attempt ${attempt} is settled`, 20_000, async () => {
+        const [delivery] = await deliveries()
+        const busy = await query('select from webhooks where busy_until > now()')
+        return delivery?.attempts === attempt && busy.length === 0
+      })
+      waits.push((await deliveries())[0]?.wait ?? 0)
+      await hurry()
+    }
+    const [delivery] = await deliveries()
+    expect(delivery).toMatchObject({ state: 'failed', attempts: 9, status: 500, problem: 'it answered 500' })
+    const hours = waits.reduce((sum, wait) => sum + wait, 0) / 3600
+    expect(hours).toBeGreaterThan(9.9)
+    expect(hours).toBeLessThan(11.1)
+    expect(new Set(receiver.messages.map(({ headers }) => headers['webhook-id'])).size).toBe(1)
+    receiver.answerWith(200)
+    await query(`select resend_delivery('${project}', ${delivery?.id})`)
+    await waitUntil('sent again', 10_000, async () => (await deliveries())[0]?.state === 'delivered')
+  })
+
+  test('after a 410 an address is told nothing more, until somebody sends again', async () => {
+    await addWebhook()
+    receiver.answerWith(410)
+    await raise()
+    await waitUntil('it is given up', 10_000, async () => (await deliveries())[0]?.state === 'failed')
+    await raise()
+    expect(await deliveries()).toHaveLength(1)
+    receiver.answerWith(200)
+    const [first] = await deliveries()
+    await query(`select resend_delivery('${project}', ${first?.id})`)
+    await raise()
+    await received(3)
+  })
+
+  test('one that hangs keeps no other waiting', async () => {
+    await addWebhook('/hang')
+    await addWebhook('/other')
+    for (let i = 0; i < 20; i++) await raise({ i })
+    await waitUntil(
+      'the other has all',
+      8_000,
+      async () => receiver.messages.filter(({ path }) => path === '/other').length === 20,
+    )
+    expect(receiver.messages.filter(({ path }) => path === '/hang')).toHaveLength(1)
+  })
+
+  test('an address takes the kinds that it asked for', async () => {
+    await addWebhook('/', ['api_key.created'])
+    await raise()
+    await createKey()
+    await received(1)
+    expect((await deliveries()).map(({ kind }) => kind)).toEqual(['api_key.created'])
+    await expect(addWebhook('/', ['everything'])).rejects.toThrow(/there is no event/)
+  })
+
+  test('a quota that is nearly used up, and a key that soon expires, are told a single time', async () => {
+    await addWebhook()
+    await query(`insert into plans values ('p-${project}', 1000, 1000, 10, 1000, 10)`)
+    await query(`select set_plan('${project}', 'p-${project}')`)
+    await query(
+      `insert into monthly_counters (project_id, key_type, month, requests) values (find_project('${project}'), 'project', current_month(), 9)`,
+    )
+    await query(`select issue_key('${project}', 'project', 'short', now() + interval '1 day')`)
+    await query(
+      `update api_keys set created_at = created_at - interval '20 days' where name = 'short' and project_id = find_project('${project}')`,
+    )
+    for (let i = 0; i < 3; i++) await query('select raise_due_events()')
+    await query(`update monthly_counters set requests = 10 where project_id = find_project('${project}')`)
+    for (let i = 0; i < 3; i++) await query('select raise_due_events()')
+    await received(4)
+    const told = receiver.messages
+      .map(({ body }) => JSON.parse(body))
+      .map(({ type, data }) => [type, data.percent ?? data.name])
+    expect(told.toSorted()).toEqual([
+      ['api_key.created', 'short'],
+      ['api_key.expiring', 'short'],
+      ['quota.threshold', 100],
+      ['quota.threshold', 80],
+    ])
+  })
+
+  test('two processes deliver each event once', async () => {
+    await addWebhook('/one')
+    await addWebhook('/two')
+    for (let i = 0; i < 3; i++) deliver()
+    for (let i = 0; i < 30; i++) await raise({ i })
+    await received(60)
+    await Bun.sleep(200)
+    const ids = receiver.messages.map(({ path, headers }) => `${path} ${headers['webhook-id']}`)
+    expect(new Set(ids).size).toBe(60)
+    expect(ids).toHaveLength(60)
+  })
+
+  test('a private address is not told where none is allowed, and the list says why', async () => {
+    await Promise.all(running.splice(0).map(each => each.stop()))
+    deliver(false)
+    await addWebhook()
+    await query(`update webhooks set url = replace(url, 'http:', 'https:')`)
+    await raise()
+    await waitUntil('it was tried', 10_000, async () => (await deliveries())[0]?.problem !== null)
+    expect((await deliveries())[0]?.problem).toContain('private network')
+    expect(receiver.messages).toHaveLength(0)
+  })
+})
