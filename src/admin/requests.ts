@@ -1,8 +1,9 @@
-/** GET /v1/requests: a project's requests, each with its story. Prompts and responses are not included. */
+/** /v1/requests: a project's requests, each with its story, as a list, one by one, and as a file. Prompts and responses are not included. */
 import { t } from 'elysia'
 import type { RequestRow } from '../postgres/admin/rows.ts'
 import { findRequests, type RequestFilter } from '../postgres/admin/usage.ts'
 import { type AdminOptions, createController } from './controller.ts'
+import { exportItems, MOST_EXPORTED } from './export-requests.ts'
 import { formatId, notFound, requireId } from './ids.ts'
 import { fromSeconds, oneOf, pageSize, several, toPage, toSeconds } from './pages.ts'
 import { findProjectRow } from './projects.ts'
@@ -55,11 +56,19 @@ const listQuery = t.Object(
   { additionalProperties: false },
 )
 
+const exportQuery = t.Object(
+  {
+    ...chosen,
+    format: t.Optional(oneOf('csv', 'json')),
+    limit: t.Optional(t.Integer({ minimum: 1, maximum: MOST_EXPORTED })),
+  },
+  { additionalProperties: false },
+)
+
 type Chosen = Omit<(typeof listQuery)['static'], 'limit'>
 
 function toFilter(asked: Chosen, ofProject: number): Omit<RequestFilter, 'page_size'> {
   const end = asked.end_time ?? Math.floor(Date.now() / 1000) + 60
-  const cursor = asked.after === undefined ? null : readTimeCursor(asked.after)
   return {
     of_project: ofProject,
     from_time: fromSeconds(asked.start_time ?? Math.max(0, end - DEFAULT_SPAN_SECONDS)),
@@ -76,9 +85,13 @@ function toFilter(asked: Chosen, ofProject: number): Omit<RequestFilter, 'page_s
     of_request_id: asked.request_id ?? null,
     of_tags: readTagFilter(asked.tags),
     sorted: asked.sort ?? 'newest',
-    after_time: cursor?.at ?? null,
-    after_request_id: cursor?.requestId ?? null,
+    ...toCursor(asked.after),
   }
+}
+
+function toCursor(after: string | undefined): Pick<RequestFilter, 'after_time' | 'after_request_id'> {
+  const cursor = after === undefined ? null : readTimeCursor(after)
+  return { after_time: cursor?.at ?? null, after_request_id: cursor?.requestId ?? null }
 }
 
 export function createRequestsController(options: AdminOptions) {
@@ -93,6 +106,20 @@ export function createRequestsController(options: AdminOptions) {
         return toPage(rows.map(describeRequest), limit)
       },
       { query: listQuery },
+    )
+    .get(
+      '/export',
+      async ({ caller, query: { format = 'csv', limit = MOST_EXPORTED, ...asked } }) => {
+        const { id } = await findProjectRow(database, caller.actor, requireId('proj', asked.project_id))
+        // The span ends now, however long the export takes.
+        const filter = toFilter(asked, id)
+        return exportItems(format, limit, async (after, most) => {
+          const cursor = after === undefined ? {} : toCursor(after)
+          const rows = await findRequests(database, caller.actor, { ...filter, ...cursor, page_size: most })
+          return rows.map(describeRequest)
+        })
+      },
+      { query: exportQuery },
     )
     .get(
       '/:request_id',

@@ -1,0 +1,179 @@
+/** Requests are found by anything that is recorded of them, in every order, page by page, and as files. */
+import fc from 'fast-check'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { openStory } from '../../../src/pipeline/request-record.ts'
+import { recordUsage, rollUpUsage } from '../../../src/postgres/record-usage.ts'
+import type { UsageRecord } from '../../../src/postgres/usage-record.ts'
+import { OLDER_PARTITION } from '../../browser/seed.ts'
+import { describeBackends } from '../../harness/backends.ts'
+import { startProxy, type TestProxy } from '../../harness/proxy.ts'
+import { addUser, issueAdminKey, send } from './people.ts'
+
+const RECORDS = 1_500
+const DAYS = 40
+const FORMULA = `=HYPERLINK("http://x", "y")`
+const quoted = (text: string) => `'${text.replaceAll("'", "''")}'`
+
+/** Query parameters, and what they mean in SQL. */
+const FILTERS: Record<string, { values: string[]; meaning(value: string): string }> = {
+  model: {
+    values: ['LINI', 'mini_3', '%', 'claude'],
+    meaning: part => `strpos(lower(model), lower(${quoted(part)})) > 0`,
+  },
+  endpoint: { values: ['chat', 'embeddings', 'nothing'], meaning: endpoint => `endpoint = ${quoted(endpoint)}` },
+  provider: { values: ['openai', 'groq'], meaning: provider => `provider = ${quoted(provider)}` },
+  cache_result: { values: ['HIT', 'MISS', 'HIT-SEMANTIC'], meaning: result => `cache_result = ${quoted(result)}` },
+  outcome: { values: ['ok', 'failed'], meaning: outcome => `status ${outcome === 'ok' ? '<' : '>='} 400` },
+  status: { values: ['200', '429', '503', '418'], meaning: status => `status = ${status}` },
+  error_code: { values: ['rate_limit_exceeded'], meaning: code => `error_code = ${quoted(code)}` },
+  end_user: { values: ['user-3', FORMULA], meaning: user => `end_user = ${quoted(user)}` },
+  api_key_id: { values: ['key_1', 'key_2', 'key_99'], meaning: key => `key_id = ${key.slice(4)}` },
+  request_id: { values: ['r7', 'r1400'], meaning: id => `request_id = ${quoted(id)}` },
+  tags: {
+    values: ['team=search', 'env=prod'],
+    meaning: tag => `tags->>${quoted(tag.split('=')[0] ?? '')} = ${quoted(tag.split('=')[1] ?? '')}`,
+  },
+}
+const ORDERS: Record<string, { where: string; by: string }> = {
+  newest: { where: 'true', by: 'recorded_at desc, request_id desc' },
+  slowest: { where: 'duration_ms >= 1000', by: 'duration_ms desc, recorded_at desc, request_id desc' },
+  dearest: { where: 'cost_usd > 0', by: 'cost_usd desc, recorded_at desc, request_id desc' },
+}
+
+describeBackends('finding requests', backend => {
+  let proxy: TestProxy
+  let adminKey: string
+  let now: number
+  let project: number
+
+  beforeAll(async () => {
+    const stores = await backend.open()
+    await stores.database.runScript(OLDER_PARTITION)
+    proxy = await startProxy({ dashboard: true, stores })
+    await addUser(proxy, 'all@example.com', 'owner')
+    adminKey = await issueAdminKey(proxy, 'all@example.com')
+    const [row] = await proxy.query<{ id: string }>(`select create_project('one', 'free')::text as id`)
+    project = Number(row?.id)
+    now = Math.floor(Date.now() / 1000)
+    const records = Array.from({ length: RECORDS }, (_, n) => recordOf(n))
+    // Some are summed up, some not yet.
+    await recordUsage(stores.database, records.slice(0, 1_000), crypto.randomUUID())
+    await rollUpUsage(stores.database)
+    await recordUsage(stores.database, records.slice(1_000), crypto.randomUUID())
+  })
+  afterAll(() => proxy.stop())
+
+  /** Many in the last hours, some in each of the weeks before. Times and costs are often equal. */
+  function recordOf(n: number): UsageRecord {
+    const secondsAgo = n % 3 === 0 ? (n * 104_729) % (DAYS * 86_400) : (n * 7919) % 20_000
+    return {
+      ...openStory(),
+      recorded_at: new Date((now - secondsAgo) * 1000).toISOString(),
+      request_id: `r${n}`,
+      project_id: n % 11 === 0 ? project + 1 : project,
+      key_id: 1 + (n % 3),
+      endpoint: n % 5 === 0 ? 'embeddings' : 'chat',
+      model: ['mini_3', 'mini-3', 'lini%x', 'claude'][n % 4] ?? '',
+      provider: [null, 'openai', 'groq'][n % 3] ?? null,
+      cache_result: ([null, 'HIT', 'HIT-SEMANTIC', 'MISS'] as const)[n % 4] ?? null,
+      status: [200, 200, 200, 429, 503][n % 5] ?? 200,
+      error_code: n % 5 === 3 ? 'rate_limit_exceeded' : null,
+      streamed: false,
+      prompt_tokens: n,
+      cached_prompt_tokens: 0,
+      completion_tokens: 1,
+      tokens_saved: 0,
+      cost_usd: n % 2 === 0 ? (n % 7) / 1000 : 0,
+      saved_usd: 0,
+      latency_ms: 10,
+      duration_ms: (n % 13) * 200,
+      end_user: n % 50 === 0 ? FORMULA : n % 7 === 0 ? `user-${n % 4}` : null,
+      tags: [null, '{"team":"search"}', '{"env":"prod","team":"ads"}'][n % 3] ?? null,
+    }
+  }
+
+  const get = (path: string) => send(proxy, 'GET', path, { headers: { authorization: `Bearer ${adminKey}` } })
+
+  async function listAll(query: URLSearchParams): Promise<string[]> {
+    const found: string[] = []
+    let after: string | null = null
+    do {
+      if (after !== null) query.set('after', after)
+      const { status, json } = await get(`/v1/requests?${query}`)
+      expect([String(query), status]).toEqual([String(query), 200])
+      found.push(...json.data.map((item: { request_id: string }) => item.request_id))
+      after = json.has_more ? json.last_id : null
+    } while (after !== null && found.length < 400)
+    return found
+  }
+
+  test('by any filters, in any span and order, gives what psql gives, over all pages', async () => {
+    const second = fc.integer({ min: 0, max: DAYS * 86_400 })
+    const filter = fc
+      .constantFrom(...Object.keys(FILTERS))
+      .chain(name => fc.constantFrom(...(FILTERS[name]?.values ?? [])).map(value => [name, value] as const))
+    await fc.assert(
+      fc.asyncProperty(
+        fc.tuple(second, second),
+        fc.uniqueArray(filter, { maxLength: 3, selector: ([name]) => name }),
+        fc.constantFrom(...Object.keys(ORDERS)),
+        fc.integer({ min: 7, max: 100 }),
+        async ([one, other], filters, sort, limit) => {
+          const [from, until] = [now - Math.max(one, other), now - Math.min(one, other) + 1]
+          const order = ORDERS[sort]
+          const rows = await proxy.query<{ request_id: string }>(
+            `select request_id from usage_records where project_id = ${project} and recorded_at >= to_timestamp(${from})
+              and recorded_at < to_timestamp(${until}) and ${order?.where}
+              ${filters.map(([name, value]) => `and ${FILTERS[name]?.meaning(value)}`).join(' ')} order by ${order?.by} limit 400`,
+          )
+          const query = new URLSearchParams({ project_id: `proj_${project}`, sort, limit: String(limit) })
+          query.set('start_time', String(from))
+          query.set('end_time', String(until))
+          for (const [name, value] of filters) query.set(name, value)
+          expect((await listAll(query)).slice(0, rows.length + 1).slice(0, 400)).toEqual(
+            rows.map(row => row.request_id),
+          )
+        },
+      ),
+      { numRuns: 60 },
+    )
+  })
+
+  test('as a CSV file, no cell is a formula, and quotes and commas stay in their cells', async () => {
+    const span = `project_id=proj_${project}&start_time=${now - DAYS * 86_400}`
+    const { status, text, headers } = await get(`/v1/requests/export?${span}`)
+    expect([status, headers.get('content-disposition')]).toEqual([200, 'attachment; filename="requests.csv"'])
+    const [head = '', ...lines] = text.replace('\ufeff', '').trimEnd().split('\r\n')
+    const [counted] = await proxy.query(
+      `select count(*)::integer as n from usage_records where project_id = ${project}`,
+    )
+    expect({ n: lines.length }).toEqual(counted)
+    const at = head.split(',').indexOf('end_user')
+    const cells = lines.map(line =>
+      Array.from(line.matchAll(/("(?:[^"]|"")*"|[^,]*)(?:,|$)/g), ([, cell = '']) => cell),
+    )
+    expect(new Set(cells.map(row => row.length - 1))).toEqual(new Set([head.split(',').length]))
+    expect(new Set(cells.map(row => row[at]))).toContain(`"'${FORMULA.replaceAll('"', '""')}"`)
+    expect(cells.flat().filter(cell => /^"?[=+@-]/.test(cell))).toEqual([])
+  })
+
+  test('as a JSON file, they are the list’s items in its order, of no more than the limit', async () => {
+    const span = `project_id=proj_${project}&start_time=${now - DAYS * 86_400}&sort=slowest`
+    const { json: list } = await get(`/v1/requests?${span}&limit=100`)
+    for (const limit of [1, 100, 1_234]) {
+      const { text } = await get(`/v1/requests/export?${span}&format=json&limit=${limit}`)
+      expect(JSON.parse(text).slice(0, 100)).toEqual(list.data.slice(0, Math.min(limit, 100)))
+    }
+    const { text: none } = await get(`/v1/requests/export?${span}&format=json&model=nobody`)
+    expect(JSON.parse(none)).toEqual([])
+  })
+
+  test.each(['status=99', 'sort=fastest', 'after=x', 'tags=team', 'format=xml', 'limit=0', 'nonsense=1'])(
+    'is refused with %s',
+    async query => {
+      const path = query.startsWith('format') ? '/v1/requests/export' : '/v1/requests'
+      const { status, json } = await get(`${path}?project_id=proj_${project}&${query}`)
+      expect([status, json.error.code]).toEqual([400, 'invalid_request_error'])
+    },
+  )
+})
