@@ -66,7 +66,7 @@ function connectServer({ hosts, db, sentinel, isEncrypted }: RedisAddress, share
 }
 
 function connectCluster({ hosts }: RedisAddress, redisOptions: Options, listens: boolean) {
-  return new Cluster(hosts, {
+  const cluster = new Cluster(hosts, {
     clusterRetryStrategy: reconnectMs,
     slotsRefreshInterval: SLOTS_EVERY_MS,
     slotsRefreshTimeout: SILENCE_LIMIT_MS,
@@ -79,6 +79,23 @@ function connectCluster({ hosts }: RedisAddress, redisOptions: Options, listens:
     dnsLookup: (name, callback) => callback(null, name),
     redisOptions,
   })
+  if (listens) refuseUnknownSlots(cluster)
+  return cluster
+}
+
+interface SubscriberGroup {
+  clusterSlots: readonly unknown[]
+  getResponsibleSubscriber(slot: number): unknown
+}
+
+/**
+ * A cluster that has just come back may not know yet who has a slot. ioredis then throws from within a timer, which would end the process;
+ * without a subscriber for the slot, it rejects the command.
+ */
+function refuseUnknownSlots(cluster: Cluster): void {
+  const group: SubscriberGroup = Reflect.get(cluster, 'shardedSubscribers')
+  const find = group.getResponsibleSubscriber.bind(group)
+  group.getResponsibleSubscriber = slot => (group.clusterSlots[slot] ? find(slot) : undefined)
 }
 
 function credentialsOf({ username, password }: RedisAddress): Options {

@@ -37,6 +37,8 @@ export interface ProcessBus {
 /** A living leader renews its lease, also after Redis stood still for some seconds. That of a leader known to be dead is released. */
 const LEASE_LIFETIME_MS = 20_000
 
+/** Pause after the subscription failed. */
+const SUBSCRIBE_AGAIN_MS = 500
 /** Without a reply by then, the process goes on by itself. */
 const TIME_LIMIT_MS = 300
 
@@ -68,8 +70,14 @@ export function openProcessBus({ redis, listener, installationId, entries, store
     const message = entries.openMessage(own, tagged)
     if (message) onMessage(message)
   })
-  const subscribed = commands.isCluster ? listener.ssubscribe(named(own)) : listener.subscribe(named(own))
-  subscribed.catch(() => {})
+  const subscribe = () => (commands.isCluster ? listener.ssubscribe(named(own)) : listener.subscribe(named(own)))
+  let isClosed = false
+  // What was subscribed once is subscribed again by the driver.
+  const keepTrying = () =>
+    void subscribe().catch(() => {
+      if (!isClosed) setTimeout(keepTrying, SUBSCRIBE_AGAIN_MS).unref()
+    })
+  keepTrying()
 
   return {
     processId,
@@ -97,6 +105,7 @@ export function openProcessBus({ redis, listener, installationId, entries, store
       onMessage = handler
     },
     async close() {
+      isClosed = true
       listener.disconnect()
     },
   }

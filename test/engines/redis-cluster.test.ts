@@ -1,4 +1,8 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { findFreePort } from '../../scripts/bench/processes.ts'
 import type { Database } from '../../src/postgres/database.ts'
 import { openRealDatabase } from '../../src/postgres/real.ts'
 import { type Account, type Accounts, openAccounts } from '../faults/accounts.ts'
@@ -9,7 +13,7 @@ import { ask, get, post } from '../harness/client.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 import { type Standin, startStandin } from '../standin/server.ts'
 import { describeEngines } from './engines.ts'
-import { type Certificates, makeCertificates, type RedisCluster, startCluster } from './redis-servers.ts'
+import { type Certificates, makeCertificates, type RedisCluster, startCluster, startNode } from './redis-servers.ts'
 
 describeEngines('a Redis Cluster of three masters', ['redis-server', 'redis-cli'], () => {
   let postgres: PrivateServer
@@ -96,6 +100,38 @@ describeEngines('a Redis Cluster of three masters', ['redis-server', 'redis-cli'
     )
     expect(new Set(answers.map(textOf))).toEqual(new Set(['one answer']))
     expect(upstream.requests).toHaveLength(1)
+  })
+
+  test('a proxy that starts before the cluster knows all slots lives, and shares calls when it does', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'model-proxy-node-'))
+    const whole = ['--cluster-enabled', 'yes', '--cluster-require-full-coverage', 'no']
+    const cluster = [...whole, '--cluster-announce-ip', '127.0.0.1']
+    const node = await startNode(folder, { args: [...cluster, '--cluster-port', String(findFreePort())] })
+    await node.call('cluster', 'addslotsrange', 0, 99)
+    const address = `redis://127.0.0.1:${node.port}`
+    const environment = {
+      DATABASE_URL: postgres.url,
+      REDIS_URL: `${address},${address}`,
+      AGGREGATOR_BASE_URL: upstream.baseUrl,
+      AGGREGATOR_API_KEY: 'k',
+    }
+    const both = await Promise.all([startProxyProcess(environment), startProxyProcess(environment)])
+    const { key } = await accounts.create({ type: 'project' })
+    for (const proxy of both) expect((await ask(proxy, key, 'Whose slot?')).status).toBe(200)
+    await node.call('cluster', 'addslotsrange', 100, 16_383)
+    upstream.script({ kind: 'answer', content: 'one answer', firstByteDelayMs: 500 })
+    let asked = 0
+    await waitUntil('they share a call', 30_000, async () => {
+      const before = upstream.requests.length
+      asked++
+      await Promise.all(both.map(proxy => ask(proxy, key, `Together ${asked}?`)))
+      return upstream.requests.length === before + 1
+    })
+    upstream.reset()
+    for (const proxy of both) proxy.signal('SIGTERM')
+    for (const proxy of both) expect(await proxy.ended()).toBe(0)
+    await node.kill()
+    await rm(folder, { recursive: true, force: true })
   })
 
   test('slots that move to another master under load cost nothing', async () => {
