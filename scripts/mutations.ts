@@ -15,6 +15,8 @@ const KEYS = 'test/unit/admission/api-key.test.ts'
 const ACCOUNTING = 'test/unit/pipeline/accounting.test.ts'
 const GUARD = 'test/unit/stores/guarded-store.test.ts'
 const WINDOW_MEMORY = 'test/unit/stores/window-memory.test.ts'
+const PRIMARY = 'test/unit/postgres/primary.test.ts'
+const KEPT_IDS = 'test/hostile/kept-ids.test.ts'
 const WINDOWS = 'test/integration/rate-windows.test.ts'
 
 export const MUTATIONS: readonly Mutation[] = [
@@ -85,6 +87,32 @@ export const MUTATIONS: readonly Mutation[] = [
     line: 'Math.min(batch.requests, ...rooms)',
     becomes: 'batch.requests',
     noticedBy: [WINDOWS],
+  },
+  // No server that a failover left behind is used.
+  {
+    file: 'src/postgres/primary.ts',
+    line: 'timeline < this.#seen.timeline',
+    becomes: 'timeline > this.#seen.timeline',
+    noticedBy: [PRIMARY],
+  },
+  {
+    file: 'src/postgres/primary.ts',
+    line: 'return isOurs ? identity.timeline : 0',
+    becomes: 'return isOurs ? 0 : 0',
+    noticedBy: [PRIMARY],
+  },
+  // What a provider keeps stays its project's.
+  {
+    file: 'sql/functions/cache/bind_ids.sql',
+    line: 'and k.project_id <> of_project',
+    becomes: 'and false',
+    noticedBy: [KEPT_IDS],
+  },
+  {
+    file: 'src/pipeline/kept-objects/ask-object.ts',
+    line: 'isMade ? keeperOf(provider) : null',
+    becomes: 'null',
+    noticedBy: [KEPT_IDS],
   },
   {
     file: 'src/stores/window-memory.ts',

@@ -3,6 +3,7 @@
 import { withinTimeLimit } from '../event-loop/time-limit.ts'
 import type { Database } from '../postgres/database.ts'
 import { pingDatabase } from '../postgres/database-facts.ts'
+import type { PrimaryProblem } from '../postgres/primary.ts'
 import type { CircuitSummary, Circuits } from '../providers/circuits.ts'
 import type { FastStore } from '../stores/fast-store.ts'
 
@@ -18,15 +19,20 @@ export interface DependencyHealth {
   latencyMs: number
 }
 
+export interface PostgresHealth extends DependencyHealth {
+  /** Two servers take writes, and the one on the higher timeline is used; or there is only one that was left behind, which is not used. */
+  problem?: PrimaryProblem
+}
+
 export interface RedisHealth extends DependencyHealth {
   /** Entries and messages with a wrong integrity tag that this process has found since its start; none of them was used. */
   wrongTags: number
 }
 
 export interface Health {
-  /** degraded: requests are answered, but without Redis. down: none is, because keys cannot be checked. */
+  /** degraded: requests are answered, but without Redis, or there are two primaries. down: none is, because keys cannot be checked. */
   status: 'ok' | 'degraded' | 'down'
-  dependencies: { postgres: DependencyHealth; redis: RedisHealth }
+  dependencies: { postgres: PostgresHealth; redis: RedisHealth }
   /** Providers that this process has called. One that is down does not change the proxy's own status. */
   upstreams: Record<string, CircuitSummary>
 }
@@ -57,9 +63,14 @@ export function createHealthCheck({ database, store, circuits }: HealthOptions):
       probing = probeStores()
     }
     const { postgres, redis } = await probing
-    const status = postgres.status === 'down' ? 'down' : redis.status === 'down' ? 'degraded' : 'ok'
-    const wrongTags = store.wrongTags?.() ?? 0
-    return { status, dependencies: { postgres, redis: { ...redis, wrongTags } }, upstreams: circuits.summarize() }
+    const problem = database.primary?.problem ?? null
+    const isDegraded = redis.status === 'down' || problem !== null
+    const status = postgres.status === 'down' ? 'down' : isDegraded ? 'degraded' : 'ok'
+    const dependencies = {
+      postgres: problem ? { ...postgres, problem } : postgres,
+      redis: { ...redis, wrongTags: store.wrongTags?.() ?? 0 },
+    }
+    return { status, dependencies, upstreams: circuits.summarize() }
   }
 }
 

@@ -3,6 +3,7 @@ import { readFileSync, statSync } from 'node:fs'
 import { homedir, userInfo } from 'node:os'
 import { join } from 'node:path'
 import type { ConnectionOptions } from 'node:tls'
+import type { Primary } from './primary.ts'
 
 export interface DatabaseHost {
   /** A name, an address, or the folder of a Unix socket. */
@@ -20,6 +21,8 @@ export interface DatabaseAddress {
   tls: false | 'prefer' | ConnectionOptions
   /** Whether statements are prepared by name, as they are by default: not every pooler carries them. */
   isPrepared?: boolean
+  /** What is known of the primary among the hosts; without it, any host that takes writes is used. */
+  primary?: Primary
 }
 
 const FORM = /^postgres(?:ql)?:\/\/(?:([^/?]*)@)?([^/?@]*)(?:\/([^?]*))?(?:\?(.*))?$/i

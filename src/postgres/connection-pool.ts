@@ -133,12 +133,13 @@ export class ConnectionPool {
 
   #watch(): void {
     const nowMs = performance.now()
+    const { primary } = this.#options.address
     for (const each of this.#open) {
       const { connection, bestBeforeMs } = each
       const quietMs = connection.waiting === 0 ? 0 : nowMs - connection.quietSinceMs
       each.isStalled = quietMs > STALLED_AFTER_MS
       if (quietMs > SILENCE_LIMIT_MS) connection.end()
-      else if (nowMs > bestBeforeMs) this.leave(each)
+      else if (nowMs > bestBeforeMs || primary?.isLeftBehind(connection.identity)) this.leave(each)
     }
     for (const connection of this.#leaving) {
       if (nowMs - connection.quietSinceMs > SILENCE_LIMIT_MS) connection.end()

@@ -1,11 +1,14 @@
 /** One connection to a PostgreSQL server. Statements are pipelined: each is sent without waiting for earlier replies. */
 import { AnswerLost } from './database.ts'
 import { type DriverOptions, endDriver, isServerError, openDriver, PREPARED } from './driver.ts'
+import type { ServerIdentity } from './primary.ts'
 import { encodeValue } from './statement.ts'
 
 export interface Connection {
   /** Rejects with the server's error, or with AnswerLost. */
   run<Row>(text: string, values: readonly unknown[]): Promise<Row[]>
+  /** Of its server; null where that does not tell. */
+  readonly identity: ServerIdentity | null
   /** Number of statements in flight. */
   readonly waiting: number
   /** `performance.now()` of the last reply, or of the first statement sent after it. */
@@ -27,7 +30,7 @@ export async function openConnection(options: ConnectionOptions): Promise<Connec
   driver.onLost = end
   let hasEnded = false
   let isRetired = false
-  const connection = { run, waiting: 0, quietSinceMs: performance.now(), retire, end }
+  const connection = { run, identity: driver.identity, waiting: 0, quietSinceMs: performance.now(), retire, end }
 
   function note(): void {
     connection.waiting--

@@ -1,5 +1,6 @@
 /** The interface of both backends: the same queries on a PostgreSQL server or the embedded database. */
 import type { Kysely } from 'kysely'
+import type { Primary } from './primary.ts'
 import type { DB } from './types.generated.ts'
 
 export interface CallOptions {
@@ -21,6 +22,8 @@ export interface Database {
   readonly psqlPort: number | null
   /** Whether large groups get lists: on the embedded database, building an index is a hundred times slower. */
   readonly buildsLists: boolean
+  /** What is known of the server; null for the embedded database. */
+  readonly primary: Primary | null
   /** Runs SQL text of several statements in one transaction; it takes no parameters. */
   runScript(text: string): Promise<void>
   /** Runs several scripts in one transaction; rejects with ScriptFailed when one fails. For migrations. */

@@ -3,6 +3,7 @@ import postgres from 'postgres'
 import { withinTimeLimit } from '../event-loop/time-limit.ts'
 import type { DatabaseAddress, DatabaseHost } from './address.ts'
 import { sqlStateOf } from './database.ts'
+import type { ServerIdentity } from './primary.ts'
 import { wireTypes } from './statement.ts'
 
 export interface DriverOptions {
@@ -17,10 +18,14 @@ export interface Driver {
   isLost: boolean
   /** Called when the connection closes. */
   onLost(): void
+  /** Null where the server does not tell. */
+  identity: ServerIdentity | null
 }
 
 /** Limit until a connection is usable. */
 export const CONNECT_TIME_LIMIT_MS = 2_000
+/** How much longer than the first that takes writes the other hosts may need to be compared with it. */
+const OTHERS_TIME_LIMIT_MS = 250
 /** SQLSTATE: read_only_sql_transaction. */
 export const READ_ONLY = '25006'
 
@@ -34,18 +39,32 @@ export const PREPARED = { prepare: true, simple: false }
 
 const GREETING = `select pg_is_in_recovery() or current_setting('transaction_read_only')::boolean as read_only`
 
+/** A standby is asked nothing that it would refuse. */
+const IDENTITY = `select
+  c.system_identifier::text as system,
+  ('x' || left(case when not pg_is_in_recovery() then pg_walfile_name(pg_current_wal_lsn()) end, 8))::bit(32)::integer as timeline,
+  pg_postmaster_start_time()::text as instance
+from pg_control_system() c`
+
 /**
- * Connects to the first of the hosts that takes writes, as libpq's `target_session_attrs=read-write` does. The address cannot ask for
- * less, because the proxy does not work on a standby.
+ * Connects to the host that takes writes, as libpq's `target_session_attrs=read-write` does. The address cannot ask for less, because the
+ * proxy does not work on a standby. Of several, `address.primary` chooses. Rejects when there is none, or it was left behind.
  */
 export async function openDriver(options: DriverOptions): Promise<Driver> {
-  const attempts = options.address.hosts.map(host => connect(options, host))
+  const { hosts, primary } = options.address
+  const found: Driver[] = []
+  const attempts = hosts.map(host => connect(options, host))
+  for (const attempt of attempts) attempt.then(driver => found.push(driver)).catch(() => {})
+  let chosen: Driver | undefined
   try {
     const first = await Promise.any(attempts)
-    for (const attempt of attempts) attempt.then(each => each !== first && endDriver(each)).catch(() => {})
-    return first
+    await withinTimeLimit(OTHERS_TIME_LIMIT_MS, Promise.allSettled(attempts)).catch(() => {})
+    chosen = primary?.choose(found) ?? first
+    return chosen
   } catch (error) {
     throw error instanceof AggregateError ? error.errors[0] : error
+  } finally {
+    for (const attempt of attempts) attempt.then(each => each !== chosen && endDriver(each)).catch(() => {})
   }
 }
 
@@ -58,12 +77,14 @@ async function connect(options: DriverOptions, host: DatabaseHost): Promise<Driv
     driver.isLost = true
     driver.onLost()
   }
-  const driver: Driver = { sql: createClient(options, host, onClose), isLost: false, onLost: () => {} }
+  const sql = createClient(options, host, onClose)
+  const driver: Driver = { sql, isLost: false, onLost: () => {}, identity: null }
   try {
-    const [server] = await withinTimeLimit(
-      CONNECT_TIME_LIMIT_MS,
-      driver.sql.unsafe<{ read_only: boolean }[]>(GREETING, [], PREPARED),
-    )
+    const greeting = sql.unsafe<{ read_only: boolean }[]>(GREETING, [], PREPARED)
+    // Some operators let nobody ask.
+    const identity = sql.unsafe<ServerIdentity[]>(IDENTITY, [], PREPARED).catch(() => [])
+    const [[server], [told = null]] = await withinTimeLimit(CONNECT_TIME_LIMIT_MS, Promise.all([greeting, identity]))
+    driver.identity = told
     if (server?.read_only) throw Object.assign(new Error('the server takes no writes'), { code: READ_ONLY })
     return driver
   } catch (error) {

@@ -6,6 +6,7 @@ import { type Connections, openConnections } from './connection-pool.ts'
 import { type Database, type Script, ScriptFailed } from './database.ts'
 import { createDialect } from './dialect.ts'
 import { type Driver, endDriver, openDriver } from './driver.ts'
+import { Primary } from './primary.ts'
 import type { DB } from './types.generated.ts'
 
 export interface RealDatabaseOptions {
@@ -19,11 +20,16 @@ export interface RealDatabaseOptions {
 /** Opened when they are needed. */
 const OPERATORS_CONNECTIONS = 2
 const OPERATORS_TIME_LIMIT_MS = 5_000
+/** A second primary is found, and the one that was left behind is left, in this time. */
+const COMPARE_EVERY_MS = 5_000
+/** A script that takes longer sets its own limit: `set local statement_timeout`. */
+const STATEMENT_TIME_LIMIT_MS = 10_000
 
 export function openRealDatabase({ url, maxConnections = 5, isPrepared = true }: RealDatabaseOptions): Database {
   const parsed = parseDatabaseUrl(url)
   if (!parsed) throw new Error('DATABASE_URL is not an address that PostgreSQL can be reached at')
-  const address = { ...parsed, isPrepared }
+  const primary = new Primary()
+  const address = { ...parsed, isPrepared, primary }
   const requests = openConnections({ address, maxConnections })
   const operators = openConnections({
     address,
@@ -31,18 +37,27 @@ export function openRealDatabase({ url, maxConnections = 5, isPrepared = true }:
     statementTimeLimitMs: OPERATORS_TIME_LIMIT_MS,
   })
 
+  const compareHosts = () =>
+    openDriver({ address, statementTimeLimitMs: STATEMENT_TIME_LIMIT_MS }).then(endDriver, () => {})
+  const comparing = parsed.hosts.length > 1 ? setInterval(compareHosts, COMPARE_EVERY_MS) : null
+  comparing?.unref()
+
   const over = ({ call }: Connections): Database => ({
     queries: new Kysely<DB>({ dialect: createDialect(call) }),
     call,
     backend: 'real',
     buildsLists: true,
+    primary,
     psqlPort: null,
     runScript: text => runScript(address, text),
     runScripts: scripts => runScripts(address, scripts),
     get aside() {
       return aside
     },
-    close: async () => void (await Promise.all([requests.close(), operators.close()])),
+    async close() {
+      if (comparing) clearInterval(comparing)
+      await Promise.all([requests.close(), operators.close()])
+    },
   })
   const aside = over(operators)
   return over(requests)
@@ -74,6 +89,3 @@ async function withDriver(address: DatabaseAddress, run: (driver: Driver) => Pro
     endDriver(driver)
   }
 }
-
-/** A script that takes longer sets its own limit: `set local statement_timeout`. */
-const STATEMENT_TIME_LIMIT_MS = 10_000

@@ -55,6 +55,17 @@ async function refuseLossyPooler(url: string, isPrepared: boolean, log?: Pick<Lo
   }
 }
 
+/** Throws ConfigError when the installation has used a later primary than the one that DATABASE_URL leads to. */
+export async function refuseOldPrimary(database: Database, mark: string): Promise<void> {
+  const isOld = () => database.primary?.problem === 'old primary'
+  await database.runScript('select 1').catch(error => {
+    if (!isOld()) throw error
+    throw new ConfigError([
+      `DATABASE_URL must lead to the primary: ${reasonOf(error)}. If an earlier state was restored on purpose, delete ${mark} in Redis.`,
+    ])
+  })
+}
+
 /** Logs when another proxy's migration, or a table in use, delays this start. */
 export async function migrateAndLog(database: Database, log: Log): Promise<void> {
   const onWait = (seconds: number) =>

@@ -4,10 +4,12 @@ import type { Config } from '../config.ts'
 import { createEmbedder, EMBEDDER_CHOICES } from '../embedders/create-embedder.ts'
 import { withinTimeLimit } from '../event-loop/time-limit.ts'
 import { IDLE_TIMEOUT_SECONDS } from '../http/answer.ts'
+import type { Database } from '../postgres/database.ts'
 import { readInstallationId } from '../postgres/database-facts.ts'
+import type { PrimaryProblem } from '../postgres/primary.ts'
 import { readEncryptionKeys } from '../providers/keys/encryption-key.ts'
 import { connectRedis } from '../redis/connect-redis.ts'
-import { joinFleet } from '../redis/fleet.ts'
+import { joinFleet, primaryKey } from '../redis/fleet.ts'
 import { openProcessBus, type ProcessBus } from '../redis/process-bus.ts'
 import { openRedisStore } from '../redis/redis-store.ts'
 import type { FastStore } from '../stores/fast-store.ts'
@@ -21,7 +23,7 @@ import { warmCounting } from '../tokens/count-aside.ts'
 import { baseUrlOf, portUnavailable } from './address.ts'
 import { reportToSupervisor } from './heartbeat.ts'
 import { watchLoopDelay } from './loop-delay.ts'
-import { migrateAndLog, openDatabase } from './open-database.ts'
+import { migrateAndLog, openDatabase, refuseOldPrimary } from './open-database.ts'
 import { openMetrics } from './open-metrics.ts'
 import { reasonOf } from './reason-of.ts'
 import { stopOnSignals } from './stop-server.ts'
@@ -41,11 +43,12 @@ export async function runServer(config: Config, { isWorker }: RunOptions): Promi
   // Without a provider, the sandbox answers, and counts each answer: the vocabulary is loaded beside all that follows.
   if (config.aggregator.apiKey === null) warmCounting()
   const [database, embedder] = await Promise.all([openDatabase(config, log), createEmbedder(config.embedder, log)])
+  if (database.primary) database.primary.onProblem = problem => notePrimary(problem, log)
   if (!isWorker) await migrateAndLog(database, log)
   const { store, bus } =
     config.redisUrl === null
       ? { store: createInProcessStore(), bus: null }
-      : await openRedis(config.redisUrl, await readInstallationId(database), config, log)
+      : await openRedis(config.redisUrl, database, config, log)
   const metrics = createMetrics()
   const app = await createApp({ config, database, store, embedder, bus, log, metrics })
 
@@ -80,15 +83,25 @@ export async function runServer(config: Config, { isWorker }: RunOptions): Promi
   await welcome(config, database, baseUrlOf(config.host, server.port ?? config.port), log)
 }
 
+function notePrimary(problem: PrimaryProblem | null, log: Log): void {
+  if (problem === 'two primaries') {
+    log.error({}, 'two servers of DATABASE_URL take writes; the one on the higher timeline is used: end the other')
+  } else if (problem === 'old primary') {
+    log.error({}, 'the only server of DATABASE_URL that takes writes was left behind by a failover: it is not used')
+  } else log.info({}, 'there is one primary again')
+}
+
 /** The proxy starts without Redis, too, and reconnects later. */
 async function openRedis(
   url: string,
-  installationId: string,
+  database: Database,
   config: Config,
   log: Log,
 ): Promise<{ store: FastStore; bus: ProcessBus }> {
   const redis = connectRedis(url, { tls: config.redisTls })
-  const fleet = joinFleet({ redis, installationId, workers: config.workers })
+  const installationId = await readInstallationId(database)
+  const { primary } = database
+  const fleet = joinFleet({ redis, installationId, workers: config.workers, primary })
   const guarded = guardStore(openRedisStore(redis, installationId), {
     processes: fleet.size,
     onChange: (up, shard, cause) => {
@@ -100,7 +113,9 @@ async function openRedis(
   })
   const wrongTags = createWrongTags(log)
   const store = tagEntries(guarded, { tags: await openTags(config, installationId), onWrong: wrongTags.note })
-  if (!(await answersWithin(store, REDIS_WAIT_MS))) log.warn({}, 'Redis does not answer at REDIS_URL; going on without')
+  if (await answersWithin(store, REDIS_WAIT_MS)) await withinTimeLimit(REDIS_WAIT_MS, fleet.beat()).catch(() => {})
+  else log.warn({}, 'Redis does not answer at REDIS_URL; going on without')
+  if (primary) await refuseOldPrimary(database, primaryKey(installationId))
   const listener = connectRedis(url, { tls: config.redisTls, listens: true })
   const bus = openProcessBus({ redis, listener, installationId, entries: store, store: guarded })
   const close = async () => {

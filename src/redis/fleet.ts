@@ -1,4 +1,8 @@
-/** Counts the processes that share this Redis, on all machines: one that is cut off from it grants its share of each limit. */
+/**
+ * What the processes that share this Redis, on all machines, tell each other: that they live, because one that is cut off grants its share of
+ * each limit, and which primary of PostgreSQL they use, because one that was left behind must not be used again.
+ */
+import type { Primary } from '../postgres/primary.ts'
 import type { RedisConnection } from './connect-redis.ts'
 import { installationPrefix, RedisCommands } from './redis-store.ts'
 
@@ -7,6 +11,8 @@ const BEAT_EVERY_MS = 5_000
 const LIFETIME_SECONDS = 15
 
 export interface Fleet {
+  /** Tells now what it otherwise tells every five seconds. Never rejects. */
+  beat(): Promise<void>
   /** As last counted; this process and its fellow workers before the first time. */
   size(): number
   /** This process ends: the others' shares grow at once. */
@@ -18,28 +24,39 @@ export interface FleetOptions {
   installationId: string
   /** Workers on this machine. */
   workers: number
+  primary?: Primary | null
 }
 
-export function joinFleet({ redis, installationId, workers }: FleetOptions): Fleet {
+/** Where the timeline of the primary is noted. */
+export const primaryKey = (installationId: string) => `${installationPrefix(installationId)}primary`
+
+export function joinFleet({ redis, installationId, workers, primary = null }: FleetOptions): Fleet {
   const commands = new RedisCommands(redis)
   const noteAlive = commands.script('alive.lua')
+  const notePrimary = commands.script('primary.lua')
   const key = `${installationPrefix(installationId)}fleet`
   const self = crypto.randomUUID()
   let living = workers
 
-  const beat = () =>
-    noteAlive([key], [self, LIFETIME_SECONDS]).then(
-      count => {
-        living = Number(count)
-      },
-      () => {},
-    )
+  async function count(): Promise<void> {
+    living = Number(await noteAlive([key], [self, LIFETIME_SECONDS]))
+  }
+
+  async function sharePrimary(): Promise<void> {
+    if (!primary?.seen) return
+    const { system, timeline } = primary.seen
+    primary.learn({ system, timeline: Number(await notePrimary([primaryKey(installationId)], [system, timeline])) })
+  }
+
+  const beat = async () => void (await Promise.allSettled([count(), sharePrimary()]))
+  if (primary) primary.onRise = () => void sharePrimary().catch(() => {})
   const beating = setInterval(beat, BEAT_EVERY_MS)
   beating.unref()
   // The first commands of a connection may come before it is open.
   redis.on('ready', beat)
 
   return {
+    beat,
     size: () => Math.max(workers, living),
     async leave() {
       clearInterval(beating)

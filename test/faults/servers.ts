@@ -40,12 +40,32 @@ export const missingServers: string | null =
 
 /** A PostgreSQL with an empty database `model_proxy`. */
 export async function startPostgres(): Promise<PrivateServer> {
+  const cluster = await makeCluster(binary('initdb'))
+  const server = await startOn(data => run(asPostgres(['cp', '-a', cluster, data])))
+  await run([binary('psql'), adminOf(server), '-qc', 'create database model_proxy'])
+  return server
+}
+
+/** A standby that follows the server until it is promoted: `select pg_promote()`. */
+export function startStandby(primary: PrivateServer): Promise<PrivateServer> {
+  return startOn(data =>
+    run(asPostgres([binary('pg_basebackup'), '-d', adminOf(primary), '-D', data, '-R', '-X', 'stream', '-c', 'fast'])),
+  )
+}
+
+const binary = (name: string) => {
   if (postgresFolder === null) throw new Error('PostgreSQL is not installed')
+  return join(postgresFolder, name)
+}
+const adminOf = ({ url }: Pick<PrivateServer, 'url'>) => url.replace(/[^/]*$/, 'postgres')
+
+/** A server on the data that `fill` puts into the given folder. */
+async function startOn(fill: (data: string) => Promise<void>): Promise<PrivateServer> {
   const folder = await makeFolder('model-proxy-postgres-')
   const data = join(folder, 'data')
   const port = findFreePort()
-  const bin = (name: string) => join(postgresFolder, name)
-  await run(asPostgres(['cp', '-a', await makeCluster(bin('initdb')), data]))
+  const url = `postgres://postgres@127.0.0.1:${port}/model_proxy`
+  await fill(data)
   await appendFile(
     join(data, 'postgresql.conf'),
     [
@@ -58,18 +78,16 @@ export async function startPostgres(): Promise<PrivateServer> {
       '',
     ].join('\n'),
   )
-  const admin = `postgres://postgres@127.0.0.1:${port}/postgres`
   const server = createServerProcess({
-    command: asPostgres([bin('postgres'), '-D', data]),
+    command: asPostgres([binary('postgres'), '-D', data]),
     // PostgreSQL's fast shutdown.
     stopSignal: 'SIGINT',
-    answers: () => succeeds([bin('psql'), admin, '-qAtc', 'select 1']),
+    answers: () => succeeds([binary('psql'), adminOf({ url }), '-qAtc', 'select 1']),
   })
   await server.start()
-  await run([bin('psql'), admin, '-qc', 'create database model_proxy'])
   return {
     ...server,
-    url: `postgres://postgres@127.0.0.1:${port}/model_proxy`,
+    url,
     async remove() {
       await server.kill()
       await rm(folder, { recursive: true, force: true })

@@ -62,6 +62,7 @@ export async function openEmbeddedDatabase({ psql, ...start }: EmbeddedOptions):
     call,
     backend: 'embedded',
     buildsLists: false,
+    primary: null,
     psqlPort: door?.port ?? null,
     async runScript(text) {
       await ask({ kind: 'script', sql: text })

@@ -1,0 +1,113 @@
+/** A primary that comes back after its standby was promoted: writable, and wrong. */
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Database } from '../../src/postgres/database.ts'
+import { openRealDatabase } from '../../src/postgres/real.ts'
+import { ask, get } from '../harness/client.ts'
+import { waitUntil } from '../harness/wait-until.ts'
+import { type Account, openAccounts } from './accounts.ts'
+import { describeFaults } from './describe-faults.ts'
+import { type ProxyProcess, spawnProxy, startProxyProcess } from './proxy-process.ts'
+import { type PrivateServer, startPostgres, startRedis, startStandby } from './servers.ts'
+
+/** Hosts are compared every 5 s, as Redis is asked. */
+const SEEN_WITHIN_MS = 20_000
+
+describeFaults('a primary that was left behind', () => {
+  let old: PrivateServer
+  let promoted: PrivateServer
+  let redis: PrivateServer
+  let both: string
+  let database: Database
+  let proxy: ProxyProcess
+  /** Its address names the first server alone. */
+  let alone: ProxyProcess
+  let kept: Account
+  let deactivated: Account
+
+  beforeAll(async () => {
+    ;[old, redis] = await Promise.all([startPostgres(), startRedis()])
+    promoted = await startStandby(old)
+    both = `postgres://postgres@${hostOf(old)},${hostOf(promoted)}/model_proxy`
+    proxy = await startProxyProcess({ DATABASE_URL: both, REDIS_URL: redis.url })
+    alone = await startProxyProcess({ DATABASE_URL: old.url, REDIS_URL: redis.url })
+    const before = openRealDatabase({ url: old.url, maxConnections: 1 })
+    const accounts = openAccounts(before)
+    ;[kept, deactivated] = [await accounts.create(), await accounts.create()]
+    for (const each of [proxy, alone])
+      for (const { key } of [kept, deactivated]) expect((await ask(each, key, 'Before?')).status).toBe(200)
+    const written = () => psql(old, 'select pg_current_wal_lsn() = replay_lsn from pg_stat_replication')
+    await waitUntil('the standby has all', 20_000, async () => written() === 't')
+    await before.close()
+  })
+  afterAll(async () => {
+    await database?.close()
+    await Promise.all([old?.remove(), promoted?.remove(), redis?.remove()])
+  })
+
+  const hostOf = ({ url }: PrivateServer) => new URL(url).host
+
+  function psql({ url }: PrivateServer, statement: string): string {
+    return Bun.spawnSync(['psql', url, '-qAtc', statement]).stdout.toString().trim()
+  }
+
+  async function healthOf(of: ProxyProcess) {
+    const { status, dependencies } = (await (await get(of, '/health')).json()) as {
+      status: string
+      dependencies: { postgres: { problem?: string } }
+    }
+    return [status, dependencies.postgres.problem]
+  }
+
+  async function statusesOf(of: ProxyProcess, { key }: Account): Promise<Set<number>> {
+    const asked = Array.from({ length: 40 }, (_, i) => ask(of, key, `Question ${i % 8}?`))
+    return new Set((await Promise.all(asked)).map(({ status }) => status))
+  }
+
+  test('while both take writes, all proxies go over to the promoted one, those with open connections too', async () => {
+    expect(psql(promoted, 'select pg_promote()')).toBe('t')
+    const promotedAtMs = performance.now()
+    database = openRealDatabase({ url: promoted.url, maxConnections: 1 })
+    await database.call('select deactivate_key($1)', [deactivated.key])
+    await waitUntil('it is seen', SEEN_WITHIN_MS, async () => (await healthOf(proxy))[1] === 'two primaries')
+    expect(await healthOf(proxy)).toEqual(['degraded', 'two primaries'])
+    await waitUntil('the deactivated key is refused', SEEN_WITHIN_MS, async () =>
+      ask(proxy, deactivated.key, 'Still?').then(({ status }) => status === 403),
+    )
+    await waitUntil('a proxy that cannot reach it answers nothing', SEEN_WITHIN_MS, async () =>
+      ask(alone, deactivated.key, 'Still?').then(({ status }) => status === 503),
+    )
+    expect(performance.now() - promotedAtMs).toBeLessThan(SEEN_WITHIN_MS)
+    expect(await healthOf(alone)).toEqual(['down', 'old primary'])
+    expect(await statusesOf(proxy, deactivated)).toEqual(new Set([403]))
+    expect(await statusesOf(proxy, kept)).toEqual(new Set([200]))
+  })
+
+  test('a proxy that starts takes the promoted one, whatever the order of the hosts', async () => {
+    for (const hosts of [both, `postgres://postgres@${hostOf(promoted)},${hostOf(old)}/model_proxy`]) {
+      const started = await startProxyProcess({ DATABASE_URL: hosts, REDIS_URL: redis.url })
+      expect(await statusesOf(started, deactivated)).toEqual(new Set([403]))
+      expect(await healthOf(started)).toEqual(['degraded', 'two primaries'])
+      started.signal('SIGTERM')
+    }
+  })
+
+  test('where only the old one is reached, none uses it, and none starts with it', async () => {
+    await promoted.kill()
+    expect(await statusesOf(alone, kept)).toEqual(new Set([503]))
+    await waitUntil('health is down', SEEN_WITHIN_MS, async () => (await healthOf(proxy))[0] === 'down')
+    expect(await statusesOf(proxy, kept)).toEqual(new Set([503]))
+    await waitUntil('it is named', SEEN_WITHIN_MS, async () => (await healthOf(proxy))[1] === 'old primary')
+    const refused = spawnProxy({ DATABASE_URL: old.url, REDIS_URL: redis.url })
+    expect(await refused.ended()).not.toBe(0)
+    expect(refused.output()).toContain(
+      'the server is an old primary: it is on timeline 1, and timeline 2 has been used',
+    )
+  })
+
+  test('all is well again where the promoted one is back and the old one is gone', async () => {
+    await Promise.all([promoted.start(), old.kill()])
+    await waitUntil('health is ok', SEEN_WITHIN_MS, async () => (await healthOf(proxy))[0] === 'ok')
+    expect(await statusesOf(proxy, kept)).toEqual(new Set([200]))
+    expect(await statusesOf(proxy, deactivated)).toEqual(new Set([403]))
+  })
+})
