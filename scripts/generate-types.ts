@@ -4,18 +4,17 @@ import { generate, getDialect } from 'kysely-codegen'
 import { openEmbeddedDatabase } from '../src/postgres/embedded/embedded.ts'
 import { migrate } from '../src/postgres/migrate.ts'
 
-const outFile = fileURLToPath(new URL('../src/postgres/types.generated.ts', import.meta.url))
+const typesFile = new URL('../src/postgres/types.generated.ts', import.meta.url)
 const schemaFile = new URL('../sql/schema.txt', import.meta.url)
 const isCheck = process.argv.includes('--check')
 const database = await openEmbeddedDatabase({ directory: null, psql: null })
 await migrate(database)
-await generate({
+const types = await generate({
   db: database.queries,
   dialect: getDialect('postgres'),
-  outFile,
+  outFile: null,
   // The types that both drivers return.
   typeMapping: { int8: 'number', date: 'string' },
-  verify: isCheck,
   // What typed queries read, and the account; a query of another relation does not compile until it is named here.
   includePattern: 'public.{projects,provider_keys,models,model_prices,key_accounts}',
 })
@@ -63,9 +62,15 @@ order by r.kind, r.relname collate "C"`
 
 const relations = await database.call<{ text: string }>(DESCRIBE_SCHEMA, [])
 const schema = `Written by \`bun run generate-types\`: what the migrations and views come to.\n\n${relations.map(({ text }) => `${text}\n`).join('\n')}`
-if (!isCheck) await Bun.write(schemaFile, schema)
-else if ((await Bun.file(schemaFile).text()) !== schema) {
-  process.stderr.write('sql/schema.txt is out of date: run `bun run generate-types`\n')
-  process.exitCode = 1
-}
+await writeOrCompare(schemaFile, schema)
+// Comments in one line each.
+await writeOrCompare(typesFile, types.replace(/\/\*\*\n\s+\* (.*)\n\s+\*\//g, '/** $1 */'))
 await database.close()
+
+async function writeOrCompare(file: URL, text: string): Promise<void> {
+  if (!isCheck) await Bun.write(file, text)
+  else if ((await Bun.file(file).text()) !== text) {
+    process.stderr.write(`${fileURLToPath(file)} is out of date: run \`bun run generate-types\`\n`)
+    process.exitCode = 1
+  }
+}

@@ -14,389 +14,203 @@ export type Numeric = ColumnType<string, number | string, number | string>;
 export type Timestamp = ColumnType<Date, Date | string, Date | string>;
 
 export interface KeyAccounts {
-  /**
-   * Patterns of model names that clients may ask for; null for any.
-   */
+  /** Patterns of model names that clients may ask for; null for any. */
   allowed_models: string[] | null;
-  /**
-   * Incremented by every purge.
-   */
+  /** Incremented by every purge. */
   cache_generation: number | null;
-  /**
-   * all, deterministic or off: which requests may be answered from the cache at all.
-   */
+  /** all, deterministic or off: which requests may be answered from the cache at all. */
   cache_mode: string | null;
-  /**
-   * Lifetime of a stored response, unless the request sets another.
-   */
+  /** Lifetime of a stored response, unless the request sets another. */
   cache_ttl_seconds: number | null;
-  /**
-   * Most concurrent requests of the key in one process of the proxy.
-   */
+  /** Most concurrent requests of the key in one process of the proxy. */
   concurrent_requests: number | null;
-  /**
-   * Direct providers for which the project has stored a key.
-   */
+  /** Direct providers for which the project has stored a key. */
   direct_providers: string[] | null;
-  /**
-   * Models used, in this order, in place of one that cannot be reached.
-   */
+  /** Models used, in this order, in place of one that cannot be reached. */
   fallbacks: string[] | null;
-  /**
-   * SHA-256 of the whole key.
-   */
+  /** SHA-256 of the whole key. */
   key_hash: Buffer | null;
-  /**
-   * api_keys.id.
-   */
+  /** api_keys.id. */
   key_id: number | null;
-  /**
-   * The first characters of the key.
-   */
+  /** The first characters of the key. */
   key_prefix: string | null;
-  /**
-   * project or test.
-   */
+  /** project or test. */
   key_type: string | null;
-  /**
-   * off or sealed: whether wordings are stored, encrypted, for people to look at.
-   */
+  /** off or sealed: whether wordings are stored, encrypted, for people to look at. */
   log_content: string | null;
-  /**
-   * Longest lifetime of a stored response, whatever the request says.
-   */
+  /** Longest lifetime of a stored response, whatever the request says. */
   max_cache_ttl_seconds: number | null;
-  /**
-   * The one project that the key opens.
-   */
+  /** The one project that the key opens. */
   project_id: number | null;
-  /**
-   * What operators call the project.
-   */
+  /** What operators call the project. */
   project_name: string | null;
-  /**
-   * Grows with every stored provider key; 0 when there is none.
-   */
+  /** Grows with every stored provider key; 0 when there is none. */
   provider_keys_version: number | null;
-  /**
-   * The plan's limit per key.
-   */
+  /** The plan's limit per key. */
   requests_per_minute: number | null;
-  /**
-   * The plan's limit per client address in the project.
-   */
+  /** The plan's limit per client address in the project. */
   requests_per_minute_per_address: number | null;
-  /**
-   * The plan's quota for all keys of this type together.
-   */
+  /** The plan's quota for all keys of this type together. */
   requests_per_month: number | null;
-  /**
-   * inline, learn or off: whether a judge is asked about candidates that proof cannot decide, during the request or later.
-   */
+  /** inline, learn or off: whether a judge is asked about candidates that proof cannot decide, during the request or later. */
   semantic_judge: string | null;
-  /**
-   * The judge's daily budget.
-   */
+  /** The judge's daily budget. */
   semantic_judge_daily_usd: number | null;
-  /**
-   * Lowest similarity at which the judge is asked.
-   */
+  /** Lowest similarity at which the judge is asked. */
   semantic_judge_floor: number | null;
-  /**
-   * The judge's model; empty for none.
-   */
+  /** The judge's model; empty for none. */
   semantic_judge_model: string | null;
-  /**
-   * How long a request waits for the judge, in milliseconds.
-   */
+  /** How long a request waits for the judge, in milliseconds. */
   semantic_judge_timeout_ms: number | null;
-  /**
-   * on, shadow or off: whether a differently worded question may be answered from the cache.
-   */
+  /** on, shadow or off: whether a differently worded question may be answered from the cache. */
   semantic_mode: string | null;
-  /**
-   * verified, proved, judged or threshold: which semantic matches are served.
-   */
+  /** verified, proved, judged or threshold: which semantic matches are served. */
   semantic_policy: string | null;
-  /**
-   * careful, balanced or generous: under the policy verified, how much must speak for a match.
-   */
+  /** careful, balanced or generous: under the policy verified, how much must speak for a match. */
   semantic_risk: string | null;
-  /**
-   * Cosine similarity above which two questions may count as the same.
-   */
+  /** Cosine similarity above which two questions may count as the same. */
   semantic_threshold: number | null;
-  /**
-   * Share of the semantic hits that the judge reviews afterwards.
-   */
+  /** Share of the semantic hits that the judge reviews afterwards. */
   semantic_verify_ratio: number | null;
-  /**
-   * drop or refuse: what becomes of tools that the model's provider would have to run and cannot.
-   */
+  /** drop or refuse: what becomes of tools that the model's provider would have to run and cannot. */
   unsupported_tools: string | null;
-  /**
-   * active, expired or disabled, as of now.
-   */
+  /** active, expired or disabled, as of now. */
   verdict: string | null;
-  /**
-   * Incremented by every pair that a person called wrong.
-   */
+  /** Incremented by every pair that a person called wrong. */
   verdict_generation: number | null;
-  /**
-   * serve_cache or refuse: whether hits are answered once the quota or a budget is used up.
-   */
+  /** serve_cache or refuse: whether hits are answered once the quota or a budget is used up. */
   when_exhausted: string | null;
 }
 
 export interface ModelPrices {
-  /**
-   * For requests with more prompt tokens than this.
-   */
+  /** For requests with more prompt tokens than this. */
   above_prompt_tokens: Generated<number>;
-  /**
-   * As in models.
-   */
+  /** As in models. */
   cache_write_hour_usd_per_million: Numeric | null;
-  /**
-   * As in models.
-   */
+  /** As in models. */
   cache_write_usd_per_million: Numeric | null;
-  /**
-   * As in models.
-   */
+  /** As in models. */
   cached_input_usd_per_million: Numeric | null;
-  /**
-   * When it was read.
-   */
+  /** When it was read. */
   checked_at: string;
-  /**
-   * As in models.
-   */
+  /** As in models. */
   input_usd_per_million: Numeric;
-  /**
-   * As in models.
-   */
+  /** As in models. */
   model: string;
-  /**
-   * As in models.
-   */
+  /** As in models. */
   output_usd_per_million: Numeric;
-  /**
-   * As in models.
-   */
+  /** As in models. */
   provider: string;
-  /**
-   * Where the price was read; operator: the operator's own, which no seed overwrites.
-   */
+  /** Where the price was read; operator: the operator's own, which no seed overwrites. */
   source: string;
-  /**
-   * The service tier that the answer names: standard, flex or priority.
-   */
+  /** The service tier that the answer names: standard, flex or priority. */
   tier: string;
 }
 
 export interface Models {
-  /**
-   * When it was read.
-   */
+  /** When it was read. */
   as_of: string;
-  /**
-   * US dollars per million prompt tokens that the provider's cache keeps for an hour; null: as other writes.
-   */
+  /** US dollars per million prompt tokens that the provider's cache keeps for an hour; null: as other writes. */
   cache_write_hour_usd_per_million: Numeric | null;
-  /**
-   * US dollars per million prompt tokens written to the provider's cache; null: as input.
-   */
+  /** US dollars per million prompt tokens written to the provider's cache; null: as input. */
   cache_write_usd_per_million: Numeric | null;
-  /**
-   * US dollars per million prompt tokens that the provider had cached; null: as input.
-   */
+  /** US dollars per million prompt tokens that the provider had cached; null: as input. */
   cached_input_usd_per_million: Numeric | null;
-  /**
-   * What a request may hold or ask for besides text: audio, files, images, reasoning, structured_output, tools.
-   */
+  /** What a request may hold or ask for besides text: audio, files, images, reasoning, structured_output, tools. */
   capabilities: Generated<string[]>;
-  /**
-   * Context window; null where the vendor does not say.
-   */
+  /** Context window; null where the vendor does not say. */
   context_tokens: number | null;
-  /**
-   * US dollars per million prompt tokens.
-   */
+  /** US dollars per million prompt tokens. */
   input_usd_per_million: Numeric;
-  /**
-   * The operation it serves: chat, completion, embedding, image, moderation, rerank, speech, transcription.
-   */
+  /** The operation it serves: chat, completion, embedding, image, moderation, rerank, speech, transcription. */
   kind: string;
-  /**
-   * Whether the provider still offers it. What is gone stays, so that what was used can be priced.
-   */
+  /** Whether the provider still offers it. What is gone stays, so that what was used can be priced. */
   listed: Generated<boolean>;
-  /**
-   * Longest answer; null where the vendor does not say.
-   */
+  /** Longest answer; null where the vendor does not say. */
   max_output_tokens: number | null;
-  /**
-   * The name a client sends: native for a direct provider, <vendor>/<model> for the aggregator.
-   */
+  /** The name a client sends: native for a direct provider, <vendor>/<model> for the aggregator. */
   model: string;
-  /**
-   * US dollars per million completion tokens.
-   */
+  /** US dollars per million completion tokens. */
   output_usd_per_million: Numeric;
-  /**
-   * openai, anthropic, groq, or aggregator.
-   */
+  /** openai, anthropic, groq, or aggregator. */
   provider: string;
-  /**
-   * Day from which the provider does not offer it; null: none is known. From then on it is not listed.
-   */
+  /** Day from which the provider does not offer it; null: none is known. From then on it is not listed. */
   retires_on: string | null;
-  /**
-   * Where the price was read.
-   */
+  /** Where the price was read. */
   source: string;
 }
 
 export interface Projects {
-  /**
-   * Patterns of the model names that clients may ask for, * standing for any characters; empty: any. Fallbacks and the judge's model are the project's own choice.
-   */
+  /** Patterns of the model names that clients may ask for, * standing for any characters; empty: any. Fallbacks and the judge's model are the project's own choice. */
   allowed_models: Generated<string[]>;
-  /**
-   * When the project was archived, and its keys deactivated; null: in use.
-   */
+  /** When the project was archived, and its keys deactivated; null: in use. */
   archived_at: Timestamp | null;
-  /**
-   * How much the project may keep of answers and vectors; beyond it, what would expire first goes. Enforced once a minute.
-   */
+  /** How much the project may keep of answers and vectors; beyond it, what would expire first goes. Enforced once a minute. */
   cache_bytes: Generated<number>;
-  /**
-   * Part of every Redis key: incrementing it orphans all that is cached there.
-   */
+  /** Part of every Redis key: incrementing it orphans all that is cached there. */
   cache_generation: Generated<number>;
-  /**
-   * all: every request may be answered from the cache; deterministic: those with temperature 0 or a seed; off: none.
-   */
+  /** all: every request may be answered from the cache; deterministic: those with temperature 0 or a seed; off: none. */
   cache_mode: Generated<string>;
-  /**
-   * How long an answer stays in the cache unless the request says otherwise.
-   */
+  /** How long an answer stays in the cache unless the request says otherwise. */
   cache_ttl_seconds: Generated<number>;
-  /**
-   * When the project was created.
-   */
+  /** When the project was created. */
   created_at: Generated<Timestamp>;
-  /**
-   * Models that are asked in turn, under their own names, when the wanted one cannot be reached; none by default.
-   */
+  /** Models that are asked in turn, under their own names, when the wanted one cannot be reached; none by default. */
   fallbacks: Generated<string[]>;
-  /**
-   * Part of every cache key and of every row that belongs to the project.
-   */
+  /** Part of every cache key and of every row that belongs to the project. */
   id: Generated<number>;
-  /**
-   * sealed: the wordings of questions that were answered in other words, or nearly, are kept for a week, sealed, and shown to members; off: none are.
-   */
+  /** sealed: the wordings of questions that were answered in other words, or nearly, are kept for a week, sealed, and shown to members; off: none are. */
   log_content: Generated<string>;
-  /**
-   * What operators call it: letters, digits, dot, dash, underscore.
-   */
+  /** What operators call it: letters, digits, dot, dash, underscore. */
   name: string;
-  /**
-   * The plan whose limits apply from the next request on.
-   */
+  /** The plan whose limits apply from the next request on. */
   plan: string;
-  /**
-   * Whether semantic_mode is on.
-   */
+  /** Whether semantic_mode is on. */
   semantic_enabled: Generated<boolean>;
-  /**
-   * Whether semantic_policy asks for more than similarity.
-   */
+  /** Whether semantic_policy asks for more than similarity. */
   semantic_guards: Generated<boolean>;
-  /**
-   * Under the policy judged, what happens to a similar question that proof cannot decide: inline puts it to a model while the request waits, learn afterwards; off: nothing.
-   */
+  /** Under the policy judged, what happens to a similar question that proof cannot decide: inline puts it to a model while the request waits, learn afterwards; off: nothing. */
   semantic_judge: Generated<string>;
-  /**
-   * What may be spent on the judge in a day (UTC).
-   */
+  /** What may be spent on the judge in a day (UTC). */
   semantic_judge_daily_usd: Generated<number>;
-  /**
-   * Least cosine similarity that is worth asking the judge about.
-   */
+  /** Least cosine similarity that is worth asking the judge about. */
   semantic_judge_floor: Generated<number>;
-  /**
-   * That model, as the project's requests would name it; empty: none.
-   */
+  /** That model, as the project's requests would name it; empty: none. */
   semantic_judge_model: Generated<string>;
-  /**
-   * How long a request waits for the judge, in milliseconds.
-   */
+  /** How long a request waits for the judge, in milliseconds. */
   semantic_judge_timeout_ms: Generated<number>;
-  /**
-   * on: a differently worded question may be answered from the cache; shadow: what would be is recorded, and the provider asked; off: neither.
-   */
+  /** on: a differently worded question may be answered from the cache; shadow: what would be is recorded, and the provider asked; off: neither. */
   semantic_mode: Generated<string>;
-  /**
-   * Which of them: verified (nothing speaks against it), proved (every difference is harmless), judged (and those that a judge or a person confirmed), threshold (all that are similar enough).
-   */
+  /** Which of them: verified (nothing speaks against it), proved (every difference is harmless), judged (and those that a judge or a person confirmed), threshold (all that are similar enough). */
   semantic_policy: Generated<string>;
-  /**
-   * Under the policy verified, how much must speak for a match: careful, balanced or generous.
-   */
+  /** Under the policy verified, how much must speak for a match: careful, balanced or generous. */
   semantic_risk: Generated<string>;
-  /**
-   * Cosine similarity above which two questions may count as the same: 0.0 to 1.0.
-   */
+  /** Cosine similarity above which two questions may count as the same: 0.0 to 1.0. */
   semantic_threshold: Generated<number>;
-  /**
-   * Which part of the semantic hits is put to the judge after it was served.
-   */
+  /** Which part of the semantic hits is put to the judge after it was served. */
   semantic_verify_ratio: Generated<number>;
-  /**
-   * What becomes of a tool that the model's provider would have to run and cannot, where the model may choose: drop leaves it out, refuse answers 400.
-   */
+  /** What becomes of a tool that the model's provider would have to run and cannot, where the model may choose: drop leaves it out, refuse answers 400. */
   unsupported_tools: Generated<string>;
-  /**
-   * Incremented when a person calls a served pair wrong: what Redis knows of such pairs is void from the next request on.
-   */
+  /** Incremented when a person calls a served pair wrong: what Redis knows of such pairs is void from the next request on. */
   verdict_generation: Generated<number>;
-  /**
-   * What a request gets once the quota or a budget is used up: serve_cache answers hits, refuse answers none.
-   */
+  /** What a request gets once the quota or a budget is used up: serve_cache answers hits, refuse answers none. */
   when_exhausted: Generated<string>;
 }
 
 export interface ProviderKeys {
-  /**
-   * When the provider was first given a key.
-   */
+  /** When the provider was first given a key. */
   created_at: Generated<Timestamp>;
-  /**
-   * Last four characters of the key, for listing.
-   */
+  /** Last four characters of the key, for listing. */
   last_four: string;
-  /**
-   * The project that pays the provider.
-   */
+  /** The project that pays the provider. */
   project_id: number;
-  /**
-   * openai, anthropic or groq.
-   */
+  /** openai, anthropic or groq. */
   provider: string;
-  /**
-   * AES-256-GCM: version byte, nonce, ciphertext and tag, with project and provider as associated data.
-   */
+  /** AES-256-GCM: version byte, nonce, ciphertext and tag, with project and provider as associated data. */
   sealed: Buffer;
-  /**
-   * When the key was last replaced.
-   */
+  /** When the key was last replaced. */
   updated_at: Generated<Timestamp>;
-  /**
-   * New with every replacement, across all projects: tells a proxy that what it opened earlier is out of date.
-   */
+  /** New with every replacement, across all projects: tells a proxy that what it opened earlier is out of date. */
   version: Generated<number>;
 }
 
