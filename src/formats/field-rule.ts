@@ -11,6 +11,19 @@ export interface FieldRule {
   accepts?: (value: unknown) => boolean
 }
 
+type Reason = string | [reason: string, accepts: FieldRule['accepts']]
+
+/** Writes the rules of all fields of one treatment; `All` are the fields that the API has. */
+export const ruleWriter =
+  <All extends string>() =>
+  <Field extends All>(treatment: FieldRule['treatment'], reasons: Record<Field, Reason>): Record<Field, FieldRule> => {
+    const rules = Object.entries<Reason>(reasons).map(([field, given]): [string, FieldRule] => {
+      const [reason, accepts] = typeof given === 'string' ? [given] : given
+      return [field, { treatment, reason, ...(accepts ? { accepts } : {}) }]
+    })
+    return Object.fromEntries(rules) as Record<Field, FieldRule>
+  }
+
 /** Returns the fields without a rule. Throws what `refuse` returns for the first refused field. */
 export function takeUnruled(
   body: JsonObject,

@@ -3,68 +3,54 @@
 import type { MessageCreateParams } from '@anthropic-ai/sdk/resources/messages'
 import { invalidRequest, type ProxyError } from '../../errors.ts'
 import type { JsonObject } from '../../json/canonical.ts'
-import { type FieldRule, takeUnruled } from '../field-rule.ts'
+import { type FieldRule, ruleWriter, takeUnruled } from '../field-rule.ts'
 
 /** Fields that clients send, but that the SDK's type of the request does not have. */
 type UntypedField = 'temperature' | 'top_p' | 'top_k' | 'context_management' | 'mcp_servers' | 'betas' | 'output_format'
 export type RuledField = keyof MessageCreateParams | UntypedField
 
+const rules = ruleWriter<RuledField>()
+
 /** Fields that are not listed are forwarded unchanged: a provider that does not know one names it in its 400. */
-export const MESSAGE_FIELDS = {
-  model: { treatment: 'translated', reason: 'Sent unchanged.' },
-  messages: {
-    treatment: 'translated',
-    reason:
+export const MESSAGE_FIELDS: Record<RuledField, FieldRule> = {
+  ...rules('translated', {
+    model: 'Sent unchanged.',
+    messages:
       'Tool uses become tool calls, and tool results become tool messages, followed by a user message with their images; blocks of tools that Anthropic runs are refused.',
-  },
-  system: { treatment: 'translated', reason: 'Becomes the first system message.' },
-  max_tokens: {
-    treatment: 'translated',
-    reason: 'Becomes `max_completion_tokens`, lowered to the model’s output limit.',
-  },
-  stop_sequences: { treatment: 'translated', reason: 'Become `stop`; the answer does not say which of them ended it.' },
-  stream: { treatment: 'translated', reason: 'Chunks become events.' },
-  temperature: { treatment: 'translated', reason: 'Sent unchanged.' },
-  top_p: { treatment: 'translated', reason: 'Sent unchanged.' },
-  top_k: { treatment: 'translated', reason: 'Sent unchanged.' },
-  tools: {
-    treatment: 'translated',
-    reason:
+    system: 'Becomes the first system message.',
+    max_tokens: 'Becomes `max_completion_tokens`, lowered to the model’s output limit.',
+    stop_sequences: 'Become `stop`; the answer does not say which of them ended it.',
+    stream: 'Chunks become events.',
+    temperature: 'Sent unchanged.',
+    top_p: 'Sent unchanged.',
+    top_k: 'Sent unchanged.',
+    tools:
       'Become functions; tools that Anthropic runs are left out where the model may choose, others that it defines are refused.',
-  },
-  tool_choice: {
-    treatment: 'translated',
-    reason: '`any` becomes `required`, and a named tool becomes a named function.',
-  },
-  thinking: {
-    treatment: 'translated',
-    reason: 'A budget becomes the nearest `reasoning_effort`, and is dropped for models that do not reason.',
-  },
-  output_config: { treatment: 'translated', reason: 'Becomes `reasoning_effort` and `response_format`.' },
-  output_format: { treatment: 'translated', reason: 'The older name of `output_config.format`.' },
-  metadata: { treatment: 'translated', reason: 'Its `user_id` becomes `user`, as a hash where it is too long.' },
-  service_tier: { treatment: 'translated', reason: '`standard_only` becomes `default`.' },
-  cache_control: {
-    treatment: 'translated',
-    reason: 'Kept for providers that support such breakpoints, as on content blocks.',
-  },
-  betas: { treatment: 'dropped', reason: 'They enable features of Anthropic’s own service.' },
-  context_management: { treatment: 'dropped', reason: 'The proxy never removes parts of a conversation.' },
-  diagnostics: { treatment: 'dropped', reason: 'They describe Anthropic’s own prompt cache.' },
-  speed: { treatment: 'dropped', reason: 'It is Anthropic’s own setting.' },
-  user_profile_id: { treatment: 'dropped', reason: 'It names an account at Anthropic.' },
-  workspace_id: { treatment: 'dropped', reason: 'It names an account at Anthropic.' },
-  container: { treatment: 'refused', reason: 'Containers run at Anthropic only.' },
-  mcp_servers: {
-    treatment: 'refused',
-    reason: 'Anthropic calls MCP servers itself; other providers do not.',
-    accepts: servers => Array.isArray(servers) && servers.length === 0,
-  },
-  inference_geo: {
-    treatment: 'refused',
-    reason: 'No other provider guarantees the region that an answer is computed in.',
-  },
-} satisfies Record<RuledField, FieldRule> as Record<RuledField, FieldRule>
+    tool_choice: '`any` becomes `required`, and a named tool becomes a named function.',
+    thinking: 'A budget becomes the nearest `reasoning_effort`, and is dropped for models that do not reason.',
+    output_config: 'Becomes `reasoning_effort` and `response_format`.',
+    output_format: 'The older name of `output_config.format`.',
+    metadata: 'Its `user_id` becomes `user`, as a hash where it is too long.',
+    service_tier: '`standard_only` becomes `default`.',
+    cache_control: 'Kept for providers that support such breakpoints, as on content blocks.',
+  }),
+  ...rules('dropped', {
+    betas: 'They enable features of Anthropic’s own service.',
+    context_management: 'The proxy never removes parts of a conversation.',
+    diagnostics: 'They describe Anthropic’s own prompt cache.',
+    speed: 'It is Anthropic’s own setting.',
+    user_profile_id: 'It names an account at Anthropic.',
+    workspace_id: 'It names an account at Anthropic.',
+  }),
+  ...rules('refused', {
+    container: 'Containers run at Anthropic only.',
+    mcp_servers: [
+      'Anthropic calls MCP servers itself; other providers do not.',
+      servers => Array.isArray(servers) && servers.length === 0,
+    ],
+    inference_geo: 'No other provider guarantees the region that an answer is computed in.',
+  }),
+}
 
 /** Returns the fields without a rule. Throws a 400 that names a refused field. */
 export function takeUnknownFields(body: JsonObject): JsonObject {

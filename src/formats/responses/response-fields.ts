@@ -3,7 +3,7 @@
 import type { ResponseCreateParams } from 'openai/resources/responses/responses'
 import { invalidRequest, type ProxyError } from '../../errors.ts'
 import type { JsonObject } from '../../json/canonical.ts'
-import { type FieldRule, takeUnruled } from '../field-rule.ts'
+import { type FieldRule, ruleWriter, takeUnruled } from '../field-rule.ts'
 import { isOwnResponseId } from './continued-input.ts'
 
 /** Codex sends `client_metadata`, which the SDK's type does not have. */
@@ -11,79 +11,59 @@ export type RuledField = keyof ResponseCreateParams | 'client_metadata'
 
 const isFalse = (value: unknown) => value === false
 
+const rules = ruleWriter<RuledField>()
+
 /** Fields that are not listed are forwarded unchanged: a provider that does not know one names it in its 400. */
-export const RESPONSE_FIELDS = {
-  model: { treatment: 'translated', reason: 'Sent unchanged.' },
-  input: {
-    treatment: 'translated',
-    reason:
+export const RESPONSE_FIELDS: Record<RuledField, FieldRule> = {
+  ...rules('translated', {
+    model: 'Sent unchanged.',
+    input:
       'Becomes messages; tool calls and their outputs become tool calls and tool messages, followed by a user message with their images; references to items that the proxy keeps become those. Items of hosted tools and compacted items are refused.',
-  },
-  instructions: { treatment: 'translated', reason: 'Becomes the first system message.' },
-  stream: { treatment: 'translated', reason: 'Chunks become events.' },
-  stream_options: { treatment: 'dropped', reason: 'Usage is always reported, and nothing is padded.' },
-  max_output_tokens: { treatment: 'translated', reason: 'Becomes `max_completion_tokens`.' },
-  temperature: { treatment: 'translated', reason: 'Sent unchanged.' },
-  top_p: { treatment: 'translated', reason: 'Sent unchanged.' },
-  top_logprobs: { treatment: 'translated', reason: 'Sent with `logprobs`.' },
-  include: {
-    treatment: 'translated',
-    reason:
+    instructions: 'Becomes the first system message.',
+    stream: 'Chunks become events.',
+    max_output_tokens: 'Becomes `max_completion_tokens`.',
+    temperature: 'Sent unchanged.',
+    top_p: 'Sent unchanged.',
+    top_logprobs: 'Sent with `logprobs`.',
+    include:
       '`message.output_text.logprobs` becomes `logprobs`, and `reasoning.encrypted_content` returns the signatures of reasoning; other values concern hosted tools.',
-  },
-  tools: {
-    treatment: 'translated',
-    reason:
+    tools:
       'Functions stay functions, custom tools become functions with one text parameter, and tools of a namespace get its name as a prefix; hosted tools and MCP are left out where the model may choose, else refused.',
-  },
-  tool_choice: { treatment: 'translated', reason: 'Modes, functions, custom tools and `allowed_tools` become chat’s.' },
-  parallel_tool_calls: { treatment: 'translated', reason: 'Sent unchanged when there are tools.' },
-  max_tool_calls: { treatment: 'repeated', reason: 'It limits only hosted tools.' },
-  text: { treatment: 'translated', reason: 'Becomes `response_format` and `verbosity`.' },
-  reasoning: {
-    treatment: 'translated',
-    reason: 'Its `effort` becomes `reasoning_effort`; reasoning that a provider returns becomes the summary.',
-  },
-  client_metadata: { treatment: 'dropped', reason: 'It identifies the client’s session to OpenAI.' },
-  metadata: { treatment: 'repeated', reason: 'Providers accept it only for answers that they store.' },
-  user: { treatment: 'translated', reason: 'Sent unchanged.' },
-  safety_identifier: { treatment: 'translated', reason: 'Sent unchanged.' },
-  prompt_cache_key: { treatment: 'translated', reason: 'Sent unchanged.' },
-  prompt_cache_retention: { treatment: 'translated', reason: 'Sent unchanged.' },
-  prompt_cache_options: { treatment: 'translated', reason: 'Sent unchanged.' },
-  service_tier: { treatment: 'translated', reason: 'Sent unchanged.' },
-  store: {
-    treatment: 'repeated',
-    reason: 'Unless it is false, the proxy keeps the response for a week, for this key.',
-  },
-  truncation: {
-    treatment: 'repeated',
-    reason: 'A conversation that is too long is an error; nothing is removed from it.',
-  },
-  context_management: {
-    treatment: 'dropped',
-    reason: 'A conversation that is too long is an error; nothing is removed from it.',
-  },
-  image: { treatment: 'dropped', reason: 'It controls how OpenAI handles images in long conversations.' },
-  access_programs: { treatment: 'dropped', reason: 'They exist at OpenAI only.' },
-  previous_response_id: {
-    treatment: 'refused',
-    reason:
+    tool_choice: 'Modes, functions, custom tools and `allowed_tools` become chat’s.',
+    parallel_tool_calls: 'Sent unchanged when there are tools.',
+    text: 'Becomes `response_format` and `verbosity`.',
+    reasoning: 'Its `effort` becomes `reasoning_effort`; reasoning that a provider returns becomes the summary.',
+    user: 'Sent unchanged.',
+    safety_identifier: 'Sent unchanged.',
+    prompt_cache_key: 'Sent unchanged.',
+    prompt_cache_retention: 'Sent unchanged.',
+    prompt_cache_options: 'Sent unchanged.',
+    service_tier: 'Sent unchanged.',
+  }),
+  ...rules('repeated', {
+    max_tool_calls: 'It limits only hosted tools.',
+    metadata: 'Providers accept it only for answers that they store.',
+    store: 'Unless it is false, the proxy keeps the response for a week, for this key.',
+    truncation: 'A conversation that is too long is an error; nothing is removed from it.',
+  }),
+  ...rules('dropped', {
+    stream_options: 'Usage is always reported, and nothing is padded.',
+    client_metadata: 'It identifies the client’s session to OpenAI.',
+    context_management: 'A conversation that is too long is an error; nothing is removed from it.',
+    image: 'It controls how OpenAI handles images in long conversations.',
+    access_programs: 'They exist at OpenAI only.',
+  }),
+  ...rules('refused', {
+    previous_response_id: [
       'The conversation that it names is sent along if the proxy keeps it: for a week, for the key that asked. No other provider has responses of OpenAI’s.',
-    accepts: isOwnResponseId,
-  },
-  conversation: {
-    treatment: 'refused',
-    reason: 'Other providers have no stored conversations; send the whole conversation.',
-  },
-  background: {
-    treatment: 'refused',
-    reason: 'Answers are only returned directly, not fetched later.',
-    accepts: isFalse,
-  },
-  prompt: { treatment: 'refused', reason: 'Other providers have no stored prompts; send the prompt’s text.' },
-  moderation: { treatment: 'refused', reason: 'The proxy does not moderate requests.' },
-} satisfies Record<RuledField, FieldRule> as Record<RuledField, FieldRule>
+      isOwnResponseId,
+    ],
+    conversation: 'Other providers have no stored conversations; send the whole conversation.',
+    background: ['Answers are only returned directly, not fetched later.', isFalse],
+    prompt: 'Other providers have no stored prompts; send the prompt’s text.',
+    moderation: 'The proxy does not moderate requests.',
+  }),
+}
 
 /** Returns the fields without a rule. Throws a 400 that names a refused field. */
 export function takeUnknownFields(body: JsonObject): JsonObject {
