@@ -33,14 +33,14 @@ export function createAuditLogsController(options: AdminOptions) {
       const until = Math.min(lt ?? Number.POSITIVE_INFINITY, lte === undefined ? Number.POSITIVE_INFINITY : lte + 1)
       const rows = await pageOfAuditLog(options.database, caller.actor, {
         of_projects: idsOf('proj', asked.project_ids),
-        of_actions: asked.event_types ?? null,
-        of_emails: asked.actor_emails ?? null,
+        of_actions: asked.event_types,
+        of_emails: asked.actor_emails,
         of_users: idsOf('user', asked.actor_ids),
-        of_targets: asked.resource_ids ?? null,
+        of_targets: asked.resource_ids,
         from_time: from === 0 ? null : fromSeconds(from),
         until_time: Number.isFinite(until) ? fromSeconds(until) : null,
-        after_id: readCursor('audit_log', asked.after) ?? null,
-        before_id: readCursor('audit_log', asked.before, 'before') ?? null,
+        after_id: readCursor('audit_log', asked.after),
+        before_id: readCursor('audit_log', asked.before, 'before'),
         page_size: pageSize(asked.limit),
       })
       return toPage(rows.map(describeEvent), asked.limit)

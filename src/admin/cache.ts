@@ -21,16 +21,6 @@ const invalidationAsked = t.Object(
   { project_id: t.String(), selector: t.Object(selector, strict), dry_run: t.Optional(t.Boolean()) },
   strict,
 )
-const ALL_ENTRIES = {
-  only_entry: null,
-  of_model: null,
-  of_namespace: null,
-  older_than_seconds: null,
-  before_id: null,
-  page_size: 1,
-}
-const NOTHING = { entry_id: null, of_model: null, of_namespace: null, older_than_seconds: null }
-
 export function createCacheController(options: AdminOptions) {
   const { database } = options
   const ofProject = t.Object({ project_id: t.String() }, strict)
@@ -60,7 +50,7 @@ export function createCacheController(options: AdminOptions) {
       async ({ caller, params, query }) => {
         const { id } = await findProjectRow(database, caller.actor, requireId('proj', query.project_id))
         const only_entry = requireId('entry', params.entry_id)
-        const [row] = await pageOfEntries(database, caller.actor, { ...ALL_ENTRIES, of_project: id, only_entry })
+        const [row] = await pageOfEntries(database, caller.actor, { of_project: id, only_entry, page_size: 1 })
         if (row === undefined) throw notFound('There is no such entry in this project’s cache.')
         return describeEntry(row)
       },
@@ -71,8 +61,7 @@ export function createCacheController(options: AdminOptions) {
       async ({ caller, params, query }) => {
         const project = requireId('proj', query.project_id)
         const entry_id = requireId('entry', params.entry_id)
-        const only = { ...NOTHING, project, entry_id, dry_run: false }
-        const [invalidated] = await invalidateCache(database, caller.actor, only)
+        const [invalidated] = await invalidateCache(database, caller.actor, { project, entry_id, dry_run: false })
         if (!invalidated?.result) throw notFound('There is no such entry in this project’s cache.')
         return { object: 'cache.entry.deleted' as const, id: formatId('entry', entry_id), deleted: true }
       },
@@ -82,7 +71,7 @@ export function createCacheController(options: AdminOptions) {
       '/invalidate',
       async ({ caller, body: { project_id, selector: chosen, dry_run = true } }) => {
         const project = requireId('proj', project_id)
-        const entries = await invalidate(database, caller.actor, { project, dry_run, ...chosen })
+        const entries = await invalidate(database, caller.actor, chosen, { project, dry_run })
         return { object: 'cache.invalidation' as const, entries, dry_run }
       },
       { body: invalidationAsked },
@@ -91,42 +80,28 @@ export function createCacheController(options: AdminOptions) {
 
 function toFilter({ model, namespace, older_than_seconds, after, limit }: typeof entriesAsked.static) {
   return {
-    ...ALL_ENTRIES,
-    of_model: model ?? null,
-    of_namespace: namespace ?? null,
-    older_than_seconds: older_than_seconds ?? null,
-    before_id: readCursor('entry', after) ?? null,
+    of_model: model,
+    of_namespace: namespace,
+    older_than_seconds,
+    before_id: readCursor('entry', after),
     page_size: pageSize(limit),
   }
-}
-
-interface Invalidation {
-  project: number
-  model?: string
-  namespace?: string
-  older_than_seconds?: number
-  dry_run: boolean
 }
 
 /** Returns how many entries were deleted, or with `dry_run` would be. */
 async function invalidate(
   database: Database,
   actor: Actor,
-  { project, model, namespace, older_than_seconds, dry_run }: Invalidation,
+  { model, namespace, older_than_seconds }: typeof invalidationAsked.static.selector,
+  target: { project: number; dry_run: boolean },
 ): Promise<number> {
-  const isAll = model === undefined && namespace === undefined && older_than_seconds === undefined
+  const chosen = { of_model: model, of_namespace: namespace, older_than_seconds }
+  const isAll = Object.values(chosen).every(value => value === undefined)
   // Without a filter this is a purge, which deletes vectors too.
   const [done] =
-    isAll && !dry_run
-      ? await purgeCache(database, actor, { project })
-      : await invalidateCache(database, actor, {
-          project,
-          entry_id: null,
-          of_model: model ?? null,
-          of_namespace: namespace ?? null,
-          older_than_seconds: older_than_seconds ?? null,
-          dry_run,
-        })
+    isAll && !target.dry_run
+      ? await purgeCache(database, actor, target)
+      : await invalidateCache(database, actor, { ...target, ...chosen })
   return done?.result ?? 0
 }
 

@@ -51,8 +51,8 @@ export function createMatchesController(options: AdminOptions) {
         const cursor = asked.after === undefined ? null : readTimeCursor(asked.after)
         const rows = await pageOfVerdicts(database, caller.actor, {
           of_project: id,
-          before_time: cursor?.at ?? null,
-          before_id: cursor?.requestId ?? null,
+          before_time: cursor?.at,
+          before_id: cursor?.requestId,
           page_size: pageSize(asked.limit),
         })
         return toPage(rows.map(describeVerdict), asked.limit)
@@ -92,9 +92,8 @@ async function listMatches(
   const rows = await pageOfMatches(database, actor, {
     of_project: id,
     served,
-    only_request: null,
-    before_time: cursor?.at ?? null,
-    before_request_id: cursor?.requestId ?? null,
+    before_time: cursor?.at,
+    before_request_id: cursor?.requestId,
     page_size: pageSize(asked.limit),
   })
   return toPage(await Promise.all(rows.map(row => describeMatch(row, id, wordings))), asked.limit)
@@ -102,7 +101,7 @@ async function listMatches(
 
 /** The request's match, served or nearly. */
 async function findMatch(database: Database, actor: Actor, project: number, requestId: string): Promise<MatchRow> {
-  const of = { of_project: project, only_request: requestId, before_time: null, before_request_id: null }
+  const of = { of_project: project, only_request: requestId }
   const [hits, misses] = await Promise.all(
     [true, false].map(served => pageOfMatches(database, actor, { ...of, served, page_size: 1 })),
   )

@@ -23,10 +23,10 @@ export function createOverviewController(options: AdminOptions) {
         until_time: fromSeconds(Math.max(start_time, end_time)),
       }
       const only = {
-        of_model: asked.model ?? null,
+        of_model: asked.model,
         of_key: asked.api_key_id === undefined ? null : requireId('key', asked.api_key_id),
       }
-      const isNarrowed = only.of_model !== null || only.of_key !== null
+      const isNarrowed = asked.model !== undefined || only.of_key !== null
       const [buckets, models, keys, tags, latency] = await Promise.all([
         usageOverview(database, caller.actor, { ...span, ...only, width, zone: time_zone }),
         usageShares(database, caller.actor, { ...span, ...only, share_by: 'model' }),

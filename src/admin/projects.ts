@@ -57,7 +57,7 @@ export function createProjectsController(options: AdminOptions) {
       async ({ caller, params, body: { name, plan } }) => {
         const project = requireId('proj', params.project_id)
         if (name === undefined && plan === undefined) throw invalidRequest('Give a name or a plan.', 'name')
-        await updateProject(database, caller.actor, { project, new_name: name ?? null, new_plan: plan ?? null })
+        await updateProject(database, caller.actor, { project, new_name: name, new_plan: plan })
         return answer(caller.actor, project)
       },
       { body: t.Object({ name: t.Optional(projectName), plan: t.Optional(t.String()) }, strict) },

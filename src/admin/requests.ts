@@ -1,7 +1,7 @@
 /** /v1/requests: a project's requests, each with its story, as a list, one by one, and as a file. Prompts and responses are not included. */
 import { t } from 'elysia'
 import type { RequestRow } from '../postgres/admin/rows.ts'
-import { findRequests, type RequestFilter } from '../postgres/admin/usage.ts'
+import { findRequests } from '../postgres/admin/usage.ts'
 import { type AdminOptions, createController } from './controller.ts'
 import { exportItems, MOST_EXPORTED } from './export-requests.ts'
 import { formatId, notFound, requireId } from './ids.ts'
@@ -15,23 +15,6 @@ import { readTagFilter } from './usage.ts'
 const DEFAULT_SPAN_SECONDS = 7 * 86_400
 const time = t.Optional(t.Integer({ minimum: 0, maximum: 100_000_000_000 }))
 const word = t.Optional(t.String({ maxLength: 256 }))
-const NO_FILTER = {
-  of_key: null,
-  model_part: null,
-  of_endpoint: null,
-  of_provider: null,
-  of_result: null,
-  of_outcome: null,
-  of_status: null,
-  of_error: null,
-  of_end_user: null,
-  of_request_id: null,
-  of_tags: null,
-  sorted: 'newest',
-  after_time: null,
-  after_request_id: null,
-} as const
-
 /** Which requests are meant, in which order. */
 const chosen = {
   project_id: t.String(),
@@ -67,31 +50,31 @@ const exportQuery = t.Object(
 
 type Chosen = Omit<(typeof listQuery)['static'], 'limit'>
 
-function toFilter(asked: Chosen, ofProject: number): Omit<RequestFilter, 'page_size'> {
+function toFilter(asked: Chosen, ofProject: number) {
   const end = asked.end_time ?? Math.floor(Date.now() / 1000) + 60
   return {
     of_project: ofProject,
     from_time: fromSeconds(asked.start_time ?? Math.max(0, end - DEFAULT_SPAN_SECONDS)),
     until_time: fromSeconds(end),
     of_key: asked.api_key_id === undefined ? null : requireId('key', asked.api_key_id),
-    model_part: asked.model ?? null,
-    of_endpoint: asked.endpoint ?? null,
-    of_provider: asked.provider ?? null,
-    of_result: asked.cache_result ?? null,
-    of_outcome: asked.outcome ?? null,
-    of_status: asked.status ?? null,
-    of_error: asked.error_code ?? null,
-    of_end_user: asked.end_user ?? null,
-    of_request_id: asked.request_id ?? null,
+    model_part: asked.model,
+    of_endpoint: asked.endpoint,
+    of_provider: asked.provider,
+    of_result: asked.cache_result,
+    of_outcome: asked.outcome,
+    of_status: asked.status,
+    of_error: asked.error_code,
+    of_end_user: asked.end_user,
+    of_request_id: asked.request_id,
     of_tags: readTagFilter(asked.tags),
     sorted: asked.sort ?? 'newest',
     ...toCursor(asked.after),
   }
 }
 
-function toCursor(after: string | undefined): Pick<RequestFilter, 'after_time' | 'after_request_id'> {
+function toCursor(after: string | undefined) {
   const cursor = after === undefined ? null : readTimeCursor(after)
-  return { after_time: cursor?.at ?? null, after_request_id: cursor?.requestId ?? null }
+  return { after_time: cursor?.at, after_request_id: cursor?.requestId ?? null }
 }
 
 export function createRequestsController(options: AdminOptions) {
@@ -128,7 +111,7 @@ export function createRequestsController(options: AdminOptions) {
         const { at: recordedAt, requestId } = readTimeCursor(params.request_id, 'request_id')
         const at = Date.parse(recordedAt)
         const [row] = await findRequests(database, caller.actor, {
-          ...NO_FILTER,
+          sorted: 'newest',
           of_project: id,
           from_time: new Date(at - 1).toISOString(),
           until_time: new Date(at + 1).toISOString(),

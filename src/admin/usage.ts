@@ -1,8 +1,9 @@
 /** Usage and costs over time, in OpenAI's form. */
 import { t } from 'elysia'
 import { invalidRequest } from '../errors.ts'
+import type { ValuesOf } from '../postgres/admin/act-as.ts'
 import type { UsageRow } from '../postgres/admin/rows.ts'
-import { type UsageFilter, usageBuckets } from '../postgres/admin/usage.ts'
+import { usageBuckets } from '../postgres/admin/usage.ts'
 import { type AdminOptions, createController } from './controller.ts'
 import { type IdKind, parseId } from './ids.ts'
 import { fromSeconds, oneOf, several, toSeconds } from './pages.ts'
@@ -147,7 +148,7 @@ function readSpan({ start_time, end_time, bucket_width: width = '1d', limit, pag
   return { from, until: Math.max(from, until), width, first: start_time, last: end, passedOver: passedOver || 0 }
 }
 
-type Part = Pick<UsageFilter, 'from_time' | 'until_time' | 'passed_over' | 'most_rows'>
+type Part = Pick<ValuesOf<typeof usageBuckets>, 'from_time' | 'until_time' | 'passed_over' | 'most_rows'>
 
 /** Reads until the page is full; ends with a whole bucket, unless the first one alone has more rows than a page. */
 async function readRows(read: (part: Part) => Promise<UsageRow[]>, span: TimeSpan) {

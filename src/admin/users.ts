@@ -18,7 +18,7 @@ export function createUsersController(options: AdminOptions) {
       '',
       async ({ caller, query: { after, limit, emails } }) => {
         const rows = await pageOfUsers(database, caller.actor, {
-          of_emails: emails?.map(email => email.toLowerCase()) ?? null,
+          of_emails: emails?.map(email => email.toLowerCase()),
           after_id: readCursor('user', after),
           page_size: pageSize(limit),
         })

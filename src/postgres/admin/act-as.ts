@@ -11,28 +11,56 @@ export interface Actor {
   address: string
 }
 
-/** SQL types by the function's parameter names. `project` stands for a project's id, for a function that takes the project's name. */
-type Parameters = Readonly<Record<string, string>>
+/** What values of SQL types are in JSON. `project` stands for a project's id, for a function that takes the project's name. */
+interface SqlTypes {
+  bigint: number
+  integer: number
+  smallint: number
+  boolean: boolean
+  text: string
+  /** ISO 8601. */
+  timestamptz: string
+  date: string
+  /** PostgreSQL's text format, `\\x` and hex. */
+  bytea: string
+  jsonb: Record<string, unknown>
+  'bigint[]': number[]
+  'text[]': string[]
+  project: number
+}
 
-export type Call<Values, Row> = (database: Database, actor: Actor, values: Values) => Promise<Row[]>
+/** Types by the function's parameter names. One with `?` may be left out; the function gets null then. */
+type Signature = Readonly<Record<string, keyof SqlTypes | `${keyof SqlTypes}?`>>
+
+type TypeOf<Name> = Name extends `${infer Type extends keyof SqlTypes}?`
+  ? SqlTypes[Type] | null | undefined
+  : SqlTypes[Name & keyof SqlTypes]
+
+type Values<P> = { [N in keyof P as P[N] extends `${string}?` ? never : N]: TypeOf<P[N]> } & {
+  [N in keyof P as P[N] extends `${string}?` ? N : never]?: TypeOf<P[N]>
+}
+
+type Call<P, Row> = (database: Database, actor: Actor, values: Values<P>) => Promise<Row[]>
+
+/** The values that a defined function takes. */
+export type ValuesOf<Defined extends (...given: never[]) => unknown> = Parameters<Defined>[2]
 
 const ACT_AS = 'select act_as($1::text::json, $2::boolean, $3::text, $4::text::json) as row'
 
 /** Defines a function that reads. Rows come as JSON: times are ISO text. */
-export function defineRead<Values extends object, Row>(name: string, parameters: Parameters): Call<Values, Row> {
-  return define(name, parameters, true)
-}
+export const defineRead =
+  <Row>() =>
+  <const P extends Signature>(name: string, parameters: P): Call<P, Row> =>
+    define(name, parameters, true)
 
 /** Defines a function that changes data. A scalar result comes as `{ result }`. */
-export function defineChange<Values extends object, Row = { result: unknown }>(
-  name: string,
-  parameters: Parameters,
-): Call<Values, Row> {
-  return define(name, parameters, false)
-}
+export const defineChange =
+  <Row = { result: unknown }>() =>
+  <const P extends Signature>(name: string, parameters: P): Call<P, Row> =>
+    define(name, parameters, false)
 
-function define<Values extends object, Row>(name: string, parameters: Parameters, reads: boolean): Call<Values, Row> {
-  const given = Object.entries(parameters)
+function define<P extends Signature, Row>(name: string, parameters: P, reads: boolean): Call<P, Row> {
+  const given = Object.entries(parameters).map(([parameter, type]) => [parameter, type.replace('?', '')] as const)
   const columns = given.map(([parameter, type]) => `${parameter} ${type === 'project' ? 'bigint' : type}`)
   const passed = given.map(([parameter, type]) =>
     type === 'project' ? `${parameter} => name_project(a.${parameter})` : `${parameter} => a.${parameter}`,
