@@ -1,10 +1,12 @@
 /**
  * Prints what the cache would serve, right and wrong, on labelled pairs: `bun run evaluate [FILE.jsonl…] [--threshold 0.95]
- * [--embedder builtin|local] [--through-the-door]`. For each policy and risk: the curve over thresholds, by set and by class, with 95 %
- * intervals. A pair may hold a hand judgement (`hand`: 1 or 0) that overrules its label. `--project acme` takes a project's own verdicts
- * from DATABASE_URL instead of files. `--through-the-door` sends each pair through a real proxy of its own, over HTTP.
+ * [--embedder builtin|local|recorded] [--through-the-door]`. For each policy and risk: the curve over thresholds, by set and by class, with
+ * 95 % intervals, and beside the labels what a person said of the pairs that were read. `--embedder recorded` takes the `similarity` in the
+ * pairs. `--project acme` takes a project's own verdicts from DATABASE_URL instead of files. `--through-the-door` sends each pair through a
+ * real proxy of its own, over HTTP.
  */
 import { parseArgs } from 'node:util'
+import { embedderNames, openCompare } from './compare.ts'
 import { curveLines, weighPairs } from './curve.ts'
 import { openDoor } from './door.ts'
 import { readPairs } from './pairs.ts'
@@ -31,7 +33,18 @@ if (options.project !== undefined) {
 } else {
   const pairs = readPairs(positionals)
   if (options['through-the-door']) await throughTheDoor()
-  else print(...curveLines(await weighPairs(pairs, options.embedder === 'local' ? 'local' : 'builtin')))
+  else await onThisMachine()
+
+  async function onThisMachine(): Promise<void> {
+    const name = embedderNames.find(each => each === options.embedder)
+    if (!name) throw new Error(`--embedder must be one of ${embedderNames.join(', ')}`)
+    const compare = await openCompare(name)
+    try {
+      print(...curveLines(await weighPairs(pairs, compare)))
+    } finally {
+      await compare.close()
+    }
+  }
 
   async function throughTheDoor(): Promise<void> {
     const door = await openDoor()

@@ -14,7 +14,7 @@ export async function readVerdicts(project: string): Promise<WeighedPair[]> {
   const database = openRealDatabase({ url: process.env.DATABASE_URL ?? '', maxConnections: 1 })
   try {
     const rows = await database.call<Row>(
-      `select verdict, similarity, difference, source from cache_verdicts
+      `select verdict, similarity, difference, source from standing_verdicts
         where project_id = find_project($1) and similarity is not null`,
       [project],
     )
@@ -24,15 +24,17 @@ export async function readVerdicts(project: string): Promise<WeighedPair[]> {
   }
 }
 
+/** What was served has no veto: a review is of what was. */
 function toPair({ verdict, similarity, difference, source }: Row): WeighedPair {
-  const passes = () => difference === null
+  const isServed = difference === null || source === 'review'
+  const passes = () => isServed
   return {
     a: '',
     b: '',
     label: verdict === 'same' ? 1 : 0,
-    category: source,
+    category: isServed ? `${source}: served` : `${source}: ${difference}`,
     set: 'verdicts',
-    isNormalized: false,
+    isNormalized: isServed && similarity === 1,
     similarity,
     passes: { careful: passes, balanced: passes, generous: passes },
   }

@@ -7,7 +7,6 @@ import { cacheIdOf, type MissReason, type SemanticReason } from './entry.ts'
 import type { Judge } from './judge/judge.ts'
 import { lookupThreshold, pickCandidate, vetoOf } from './policy.ts'
 import type { PromptVectors } from './prompt-vectors.ts'
-import { gatherEvidence, LEXICAL, type VectorEvidence } from './vector-evidence.ts'
 import { type Difference, findDifferences } from './verify/difference.ts'
 
 const NEAREST = 5
@@ -85,12 +84,12 @@ export function createExplainer({ database, vectors, judge }: ExplainerOptions):
       const semantic = query.semantic()
       const isSemantic = typeof semantic !== 'string'
       const [isExact, nearest] = await Promise.all([hasExact(query), isSemantic ? findNearest(query, semantic) : []])
-      const evidence = isSemantic ? await gatherEvidence(vectors, query.account, semantic, nearest) : LEXICAL
+      const tellsMeaning = !vectors.isFree
       return {
         key: describeKey(query),
         semantic: isSemantic ? describeSemantic(query, semantic) : null,
-        nearest: isSemantic ? nearest.map(row => describeCandidate(query, semantic, row, evidence)) : [],
-        decision: decide(query, isExact, nearest, { judge, evidence }),
+        nearest: isSemantic ? nearest.map(row => describeCandidate(query, semantic, row, tellsMeaning)) : [],
+        decision: decide(query, isExact, nearest, { judge, tellsMeaning }),
       }
     },
   }
@@ -104,7 +103,7 @@ function decide(
   query: CacheQuery,
   isExact: boolean,
   nearest: readonly SimilarAnswer[],
-  { judge, evidence }: { judge: Judge; evidence: VectorEvidence },
+  { judge, tellsMeaning }: { judge: Judge; tellsMeaning: boolean },
 ): Decision {
   const { account, control, requestHash } = query
   const miss = (reason: MissReason, asks_judge = false): Decision => ({ cache: 'MISS', reason, asks_judge })
@@ -113,7 +112,7 @@ function decide(
   const semantic = query.semantic()
   if (typeof semantic === 'string') return miss(semantic)
   const found = nearest.filter(row => row.similarity > lookupThreshold(semantic))
-  const picked = pickCandidate(semantic, found, account.semantic_policy, evidence)
+  const picked = pickCandidate(semantic, found, account.semantic_policy, tellsMeaning)
   if ('missReason' in picked) {
     const asksJudge = picked.undecided.length > 0 && judge.isAskedFor(account)
     return miss(nearest.length > 0 && found.length === 0 ? 'below-threshold' : picked.missReason, asksJudge)
@@ -142,7 +141,7 @@ function describeCandidate(
   { account }: CacheQuery,
   semantic: SemanticQuery,
   row: SimilarAnswer,
-  evidence: VectorEvidence,
+  tellsMeaning: boolean,
 ): ExplainedCandidate {
   const { reading } = semantic
   const cached = readBeside(reading, row.prompt)
@@ -153,7 +152,7 @@ function describeCandidate(
     proof:
       reading.normalized === cached.normalized
         ? 'normalized'
-        : (vetoOf(semantic, row, account.semantic_policy, evidence) ?? 'verified'),
+        : (vetoOf(semantic, row, account.semantic_policy, tellsMeaning) ?? 'verified'),
     verdict: row.verdict === null ? null : { verdict: row.verdict, source: row.verdict_source },
     differences: findDifferences(reading.text, cached.text),
   }

@@ -26,7 +26,6 @@ import type { JudgeQueue } from './judge/judge-queue.ts'
 import { lookupThreshold, pickCandidate } from './policy.ts'
 import type { LookupVector, PromptVector, PromptVectors } from './prompt-vectors.ts'
 import { readRow, toMatch, toNearMiss } from './to-match.ts'
-import { gatherEvidence, LEXICAL, type VectorEvidence } from './vector-evidence.ts'
 
 /** A slower lookup is a miss. Together with admission it stays under a second. */
 const TIME_LIMIT_MS = 400
@@ -92,9 +91,7 @@ export function createLookUp({ database, copies, vectors, judge, judgeQueue }: L
     vector: PromptVector | null,
   ): Promise<Lookup> {
     const found = await find(query, semantic && { ...semantic, threshold: searchThreshold(query, semantic), vector })
-    const evidence =
-      semantic && vector ? await gatherEvidence(vectors, query.account, semantic, candidatesOf(found)) : LEXICAL
-    const { picked, ...lookup } = readFound(query, semantic, found, { evidence, takeNearMiss })
+    const { picked, ...lookup } = readFound(query, semantic, found, { isSemantic: !vectors.isFree, takeNearMiss })
     const match = picked ? await readResponse(query, picked) : lookup.match
     if (match) noteMatch(query, match)
     return { ...lookup, match, vector }
@@ -193,14 +190,14 @@ function readFound(
   { account, requestHash }: CacheQuery,
   semantic: SemanticQuery | null,
   { answers: found, hasBelow }: FoundAnswers,
-  { evidence, takeNearMiss }: { evidence: VectorEvidence; takeNearMiss: TakeOfMinute },
+  { isSemantic, takeNearMiss }: { isSemantic: boolean; takeNearMiss: TakeOfMinute },
 ): Omit<Lookup, 'vector'> & { picked?: SemanticMatch<EntryFacts> } {
   const exact = found.find(row => row.match === 'exact')
   if (exact) return { match: toExactMatch(requestHash, readRow(exact)), missReason: 'no-candidate' }
   if (!semantic) return { match: null, missReason: 'no-candidate' }
   const isNear = (row: FoundAnswer) => row.match !== 'similar' || row.similarity > lookupThreshold(semantic)
   const [near, below] = [found.filter(isNear), found.filter(row => !isNear(row))]
-  const picked = pickCandidate(semantic, near, account.semantic_policy, evidence)
+  const picked = pickCandidate(semantic, near, account.semantic_policy, isSemantic)
   if ('missReason' in picked) {
     const { nearest = sampleOf(below), ...none } = picked
     if ((hasBelow || below.length > 0) && none.missReason === 'no-candidate') none.missReason = 'below-threshold'

@@ -4,7 +4,6 @@ import type { FoundAnswer, SimilarAnswer } from '../postgres/find-answer.ts'
 import { readBeside } from '../text/read-prompt.ts'
 import type { SemanticQuery } from './cache-query.ts'
 import type { MissReason, SemanticReason } from './entry.ts'
-import { LEXICAL, type VectorEvidence } from './vector-evidence.ts'
 import { kindOfDifference } from './verify/difference.ts'
 import { findVeto } from './verify/verify.ts'
 
@@ -44,14 +43,15 @@ export function pickCandidate(
   query: SemanticQuery,
   found: readonly FoundAnswer[],
   policy: SemanticPolicy,
-  vectors: VectorEvidence = LEXICAL,
+  /** Whether similarity tells meaning, not only wording. */
+  isSemantic = false,
 ): PickedMatch | NonePicked {
   const candidates = found.filter(row => row.match !== 'exact').toSorted((a, b) => b.similarity - a.similarity)
   const undecided: SimilarAnswer[] = []
   let apart: MissReason | null = null
   let nearest: NonePicked['nearest']
   for (const row of candidates) {
-    const weighed = weigh(query, row, policy, vectors)
+    const weighed = weigh(query, row, policy, isSemantic)
     if ('reason' in weighed) return { row, similarity: Math.min(1, row.similarity), ...weighed }
     if (weighed.isUndecided) undecided.push(row)
     if (row.verdict === null) nearest ??= { row, difference: weighed.difference ?? null }
@@ -69,7 +69,7 @@ function weigh(
   query: SemanticQuery,
   row: SimilarAnswer,
   policy: SemanticPolicy,
-  vectors: VectorEvidence,
+  isSemantic: boolean,
 ): { reason: SemanticReason } | { missReason: MissReason; isUndecided?: boolean; difference?: string | null } {
   const { threshold, judgeFloor } = query
   const isOpposed = row.verdict === 'different'
@@ -78,7 +78,7 @@ function weigh(
   const isSimilar = row.similarity > threshold
   if (isSimilar && row.match === 'normalized') return { reason: 'normalized' }
   if (isSimilar && policy === 'threshold') return { reason: 'threshold' }
-  const veto = vetoOf(query, row, policy, vectors)
+  const veto = vetoOf(query, row, policy, isSemantic)
   if (isSimilar && veto === null && !isOpposed) return { reason: 'verified' }
   const byPerson = row.verdict_source === 'person'
   if (row.verdict === 'same' && (byPerson || policy === 'judged')) return { reason: 'judged' }
@@ -95,18 +95,12 @@ export function vetoOf(
   { reading, threshold, risk }: SemanticQuery,
   row: SimilarAnswer,
   policy: SemanticPolicy,
-  { isSemantic, wordCosines }: VectorEvidence,
+  isSemantic: boolean,
 ): string | null {
   const cached = readBeside(reading, row.prompt)
   if (reading.normalized === cached.normalized) return null
   if (policy === 'proved' || policy === 'threshold') return kindOfDifference(reading.text, cached.text)
   const { similarity } = row
-  const veto = findVeto(reading, cached, {
-    similarity,
-    threshold,
-    risk,
-    isSemantic: isSemantic && (wordCosines === null || wordCosines.has(row.entry_id)),
-    smallestWordCosine: wordCosines?.get(row.entry_id) ?? null,
-  })
+  const veto = findVeto(reading, cached, { similarity, threshold, risk, isSemantic })
   return veto === 'words' || veto === 'prose' ? kindOfDifference(reading.text, cached.text) : veto
 }

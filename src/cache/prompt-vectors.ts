@@ -1,7 +1,6 @@
 /** Vectors of prompts. Each text is embedded once; a failing embedder costs a match, never a response. */
 
 import { LRUCache } from 'lru-cache'
-import type { Alignment } from '../embedders/alignment.ts'
 import type { Embedder, PaidEmbedder } from '../embedders/embedder.ts'
 import { withinTimeLimit } from '../event-loop/time-limit.ts'
 import type { Account } from '../postgres/admit.ts'
@@ -32,13 +31,9 @@ export type PromptVectors =
   /** Resolves to a normalized text's vector; null when the embedder failed or timed out. */
   | {
       readonly isFree: false
-      /** Whether `align` can say anything. */
-      readonly alignsWords: boolean
       find(account: Account, normalized: string): Promise<PromptVector | null>
       /** The same for an answer that is stored: nobody waits for it, so it may take longer. */
       findLater(account: Account, normalized: string): Promise<PromptVector | null>
-      /** How well the words of two normalized texts find each other; null when nobody can say, or not in time. */
-      align(account: Account, one: string, other: string): Promise<Alignment | null>
     }
 
 export interface PromptVectorsOptions {
@@ -64,7 +59,6 @@ export async function createPromptVectors(options: PromptVectorsOptions): Promis
   if (embedder.asks === null) {
     return {
       isFree: false,
-      alignsWords: true,
       async find({ project_id }, normalized) {
         const values = await embedder.embed(gistOf(normalized), String(project_id))
         return values && toPromptVector(values)
@@ -73,7 +67,6 @@ export async function createPromptVectors(options: PromptVectorsOptions): Promis
         const values = await embedder.embedLater(gistOf(normalized), String(project_id))
         return values && toPromptVector(values)
       },
-      align: ({ project_id }, one, other) => embedder.align(gistOf(one), gistOf(other), String(project_id)),
     }
   }
   const embedText = embedOnce(embedder, options)
@@ -87,7 +80,7 @@ export async function createPromptVectors(options: PromptVectorsOptions): Promis
       return null
     }
   }
-  return { isFree: false, alignsWords: false, find, findLater: find, align: async () => null }
+  return { isFree: false, find, findLater: find }
 }
 
 /** Looks in memory first, then in the vector store, and asks the embedder last. */

@@ -1,7 +1,5 @@
 /** The interface of embedders: a text's vector in a named space. */
 
-import type { Alignment } from './alignment.ts'
-
 /** Names the embedding space: vectors of different spaces are never compared. */
 interface EmbeddingSpace {
   model: string
@@ -49,11 +47,6 @@ export interface LocalEmbedder {
   embed(text: string, owner: string): Promise<Float32Array | null>
   /** The same without haste: resolves when everything that requests wait for is done, or to null when too much waits already. */
   embedLater(text: string, owner: string): Promise<Float32Array | null>
-  /**
-   * Resolves to how well the words of two texts find each other; null when there is no answer, or none in time. Never rejects. Costs next
-   * to nothing for texts that were embedded for this owner a moment ago, and as much as embedding for others.
-   */
-  align(one: string, other: string, owner: string): Promise<Alignment | null>
   /** Resolves when its process has ended. */
   close(): Promise<void>
 }

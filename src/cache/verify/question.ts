@@ -139,8 +139,3 @@ const selvesOf: Readonly<Record<string, ReadonlySet<string>>> = {
 }
 const anySelf = wordSet('i me my myself you your yourself one oneself')
 const nobody = wordSet('')
-
-/** Whether a word says little by itself. */
-export function isSmallWord(word: string): boolean {
-  return small.has(word) || optional.has(word)
-}

@@ -1,7 +1,6 @@
 /** The queue of what a model is asked for, in order of arrival: first what requests wait for, then the rest. */
 import { startTimeLimit } from '../../event-loop/time-limit.ts'
 import type { ModelChild } from './model-child.ts'
-import type { ModelAsk, ModelResult, ModelResults } from './model-protocol.ts'
 
 /** One is being computed and one is ready. The others wait here, where a crash of the model does not lose them. */
 const ASKS_AT_THE_MODEL = 2
@@ -13,17 +12,17 @@ const ASK_TIME_LIMIT_MS = 10_000
 const FIRST_GUESS_MS = 10
 
 interface Job {
-  ask: ModelAsk
-  settle(result: ModelResult): void
+  text: string
+  settle(vector: Float32Array | null): void
 }
 
 export interface AskQueue {
   /** Resolves to null when the model cannot do it. Never rejects. */
-  add<K extends keyof ModelResults>(ask: ModelAsk & { kind: K }): Promise<ModelResults[K] | null>
+  add(text: string): Promise<Float32Array | null>
   /** The same after everything that somebody waits for. Resolves to null, too, when too much waits already. */
-  addLater<K extends keyof ModelResults>(ask: ModelAsk & { kind: K }): Promise<ModelResults[K] | null>
+  addLater(text: string): Promise<Float32Array | null>
   /** Handles the reply to an ask that was sent. */
-  answer(id: number, result: ModelResult): void
+  answer(id: number, vector: Float32Array | null): void
   /**
    * Sets the current model process; null for none. Asks that the last one had not answered are dropped, because one of them may have
    * crashed it.
@@ -51,36 +50,31 @@ export function createAskQueue(): AskQueue {
       if (!job) break
       if (sent.size === 0) startedAtMs = performance.now()
       sent.set(++lastId, job)
-      model.send({ id: lastId, ...job.ask })
+      model.send({ id: lastId, text: job.text })
     }
     endLimit?.()
     const watched = model
     endLimit = sent.size === 0 ? null : startTimeLimit(ASK_TIME_LIMIT_MS, () => watched?.kill())
   }
 
-  function put<K extends keyof ModelResults>(queue: Job[], ask: ModelAsk) {
-    const { promise, resolve } = Promise.withResolvers<ModelResults[K] | null>()
-    // The model gives each ask a result of its kind.
-    queue.push({ ask, settle: result => resolve(result as ModelResults[K]) })
+  function put(queue: Job[], text: string) {
+    const { promise, resolve } = Promise.withResolvers<Float32Array | null>()
+    queue.push({ text, settle: resolve })
     sendNext()
     return promise
   }
 
   return {
-    add<K extends keyof ModelResults>(ask: ModelAsk & { kind: K }) {
-      return put<K>(waiting, ask)
-    },
-    async addLater<K extends keyof ModelResults>(ask: ModelAsk & { kind: K }) {
-      return later.length < MOST_LATER ? put<K>(later, ask) : null
-    },
-    answer(id, result) {
+    add: text => put(waiting, text),
+    addLater: async text => (later.length < MOST_LATER ? put(later, text) : null),
+    answer(id, vector) {
       const job = sent.get(id)
       if (!job) return
       sent.delete(id)
       const nowMs = performance.now()
       averageMs += (nowMs - startedAtMs - averageMs) / 8
       startedAtMs = nowMs
-      job.settle(result)
+      job.settle(vector)
       sendNext()
     },
     serveFrom(next) {

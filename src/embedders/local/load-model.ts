@@ -1,19 +1,14 @@
-/** Loads an ONNX model and its tokenizer, which embed and align texts one at a time. */
+/** Loads an ONNX model and its tokenizer, which embed texts one at a time. */
 import { createHash, type Hash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import type * as Tokenizers from '@huggingface/tokenizers'
-import { LRUCache } from 'lru-cache'
 import type * as Onnx from 'onnxruntime-node'
-import { type Alignment, alignTexts, type ReadText } from '../alignment.ts'
-import { normalizeLength } from '../lexical/hashed-vector.ts'
 import { toIntegerModel } from './integer-model.ts'
 import { type ModelFolder, readModelFolder } from './model-folder.ts'
 import { loadTokenizer } from './model-tokenizer.ts'
-import { hasTokens, type ModelOutput, pool, poolTokens } from './pool.ts'
+import { type ModelOutput, pool } from './pool.ts'
 
-/** The words' vectors of one text take some 15 KB. */
-const MOST_REMEMBERED = 256
 /** The output of models that pool by themselves, as sentence-transformers exports them. */
 const POOLED = 'sentence_embedding'
 
@@ -22,9 +17,7 @@ export interface Model {
   name: string
   dimensions: number
   /** The unit vector; null when the model cannot read the whole text. */
-  embed(text: string, owner: string): Promise<Float32Array | null>
-  /** Null when the model cannot read both texts, or gives no vectors of words. */
-  align(one: string, other: string, owner: string): Promise<Alignment | null>
+  embed(text: string): Promise<Float32Array | null>
 }
 
 /** Throws, with a reason for the operator, when the folder's model cannot be loaded. */
@@ -33,62 +26,32 @@ export async function loadModel(folder: string): Promise<Model> {
   const { onnx, tokenizers } = await importRuntime()
   const tokenize = await loadTokenizer(tokenizers, files)
   const { run, digest } = await loadSession(onnx, files)
-  const recent = new LRUCache<string, ReadText>({ max: MOST_REMEMBERED })
 
   // One text per run: padding costs what a batch saves (measured: 2 to 4 texts save a fifth, 8 save nothing). Models that quantize at run
   // time also give a text another vector in another batch.
-  async function read(text: string): Promise<ReadText | null> {
-    const tokenized = tokenize(text)
-    if (!tokenized) return null
-    const { sentence, tokens } = await run(tokenized.ids)
-    const words = hasTokens(tokens) ? tokenized.words : []
-    return {
-      vector: pool(sentence, files.recipe.pooling),
-      words: words.map(({ word, from, to }) => ({ word, vector: normalizeLength(poolTokens(tokens, from, to)) })),
-    }
+  async function embed(text: string): Promise<Float32Array | null> {
+    const ids = tokenize(text)
+    return ids && pool(await run(ids), files.recipe.pooling)
   }
 
-  async function readOnce(text: string, owner: string): Promise<ReadText | null> {
-    const name = `${owner}\n${text}`
-    const known = recent.get(name)
-    if (known) return known
-    const made = await read(text)
-    if (made) recent.set(name, made)
-    return made
-  }
-
-  const probe = await read('a')
+  const probe = await embed('a')
   if (!probe) throw new Error('The tokenizer cannot read the letter a')
-  const dimensions = probe.vector.length
+  const dimensions = probe.length
   return {
     name: await nameModel(files, digest, dimensions),
     dimensions,
-    async embed(text, owner) {
-      return (await readOnce(text, owner))?.vector ?? null
-    },
-    async align(one, other, owner) {
-      const [first, second] = [await readOnce(one, owner), await readOnce(other, owner)]
-      return first && second && alignTexts(first, second)
-    },
+    embed,
   }
-}
-
-interface ModelOutputs {
-  /** To be pooled into the text's vector. */
-  sentence: ModelOutput
-  /** The same output, unless the model pools by itself and also gives its tokens. */
-  tokens: ModelOutput
 }
 
 async function loadSession(
   onnx: typeof Onnx,
   { modelFile }: ModelFolder,
-): Promise<{ run: (ids: number[]) => Promise<ModelOutputs>; digest: Hash }> {
+): Promise<{ run: (ids: number[]) => Promise<ModelOutput>; digest: Hash }> {
   const { session, digest } = await openSession(onnx, modelFile)
   const names = session.outputNames
-  const tokensName = names.find(name => name !== POOLED) ?? POOLED
-  const sentenceName = names.includes(POOLED) ? POOLED : tokensName
-  async function run(ids: number[]): Promise<ModelOutputs> {
+  const name = names.includes(POOLED) ? POOLED : (names[0] ?? POOLED)
+  async function run(ids: number[]): Promise<ModelOutput> {
     const shape = [1, ids.length]
     const inputs: Record<string, BigInt64Array> = {
       input_ids: BigInt64Array.from(ids, BigInt),
@@ -103,7 +66,7 @@ async function loadSession(
       }),
     )
     const outputs = await session.run(feeds)
-    return { sentence: readOutput(outputs[sentenceName]), tokens: readOutput(outputs[tokensName]) }
+    return readOutput(outputs[name])
   }
   return { run, digest }
 }

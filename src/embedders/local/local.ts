@@ -25,7 +25,7 @@ export async function openLocalEmbedder(folder: string, log: Log): Promise<Local
     const known = recent.get(name)
     if (known) return known
     if (ask === 'add' && model.asks.waitMs() > PATIENCE_MS) return Promise.resolve(null)
-    const asked = model.asks[ask]({ kind: 'embed', text, owner })
+    const asked = model.asks[ask](text)
     recent.set(name, asked)
     asked.then(vector => vector ?? recent.delete(name))
     return asked
@@ -41,11 +41,6 @@ export async function openLocalEmbedder(folder: string, log: Log): Promise<Local
     },
     async embedLater(text, owner) {
       return text.length > MOST_CHARACTERS ? null : askOnce(text, owner, 'addLater')
-    },
-    async align(one, other, owner) {
-      if (one.length > MOST_CHARACTERS || other.length > MOST_CHARACTERS) return null
-      if (model.asks.waitMs() > PATIENCE_MS) return null
-      return withinLimit(model.asks.add({ kind: 'align', one, other, owner })).catch(() => null)
     },
     close: model.close,
   }

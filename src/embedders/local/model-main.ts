@@ -1,7 +1,7 @@
 /** Entry point of the process that runs a model: reads texts and returns what it is asked for, in order. It ends with the proxy. */
 import { setPriority } from 'node:os'
-import { loadModel, type Model } from './load-model.ts'
-import type { ModelAsk, ModelMessage, ModelRequest, ModelResult } from './model-protocol.ts'
+import { loadModel } from './load-model.ts'
+import type { ModelMessage, ModelRequest } from './model-protocol.ts'
 
 /** Of the system's scheduler, 0 being the usual and 19 the lowest. */
 const PRIORITY = 10
@@ -19,21 +19,17 @@ const [folder = ''] = process.argv.slice(2)
 try {
   const model = await loadModel(folder)
   let last: Promise<void> = Promise.resolve()
-  process.on('message', ({ id, ...ask }: ModelRequest) => {
+  process.on('message', ({ id, text }: ModelRequest) => {
     last = last
-      .then(() => run(model, ask))
+      .then(() => model.embed(text))
       .then(
-        result => send({ kind: 'result', id, result }),
+        vector => send({ kind: 'result', id, vector }),
         error => send({ kind: 'error', id, reason: reasonOf(error) }),
       )
   })
   send({ kind: 'ready', name: model.name, dimensions: model.dimensions })
 } catch (error) {
   send({ kind: 'failed', reason: reasonOf(error) })
-}
-
-function run(model: Model, ask: ModelAsk): Promise<ModelResult> {
-  return ask.kind === 'embed' ? model.embed(ask.text, ask.owner) : model.align(ask.one, ask.other, ask.owner)
 }
 
 function send(message: ModelMessage): void {

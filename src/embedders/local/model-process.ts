@@ -24,7 +24,7 @@ export async function startModelProcess(folder: string, log: Log): Promise<Model
 
   function onAnswer(answer: ModelAnswer): void {
     if (answer.kind === 'error') log.warn({ reason: answer.reason }, 'the model failed over a text')
-    asks.answer(answer.id, answer.kind === 'result' ? answer.result : null)
+    asks.answer(answer.id, answer.kind === 'result' ? answer.vector : null)
   }
 
   /** Returns after `close`. */

@@ -8,22 +8,13 @@ export interface ModelOutput {
   dims: readonly number[]
 }
 
-/** Returns the unit vector. */
-export function pool(output: ModelOutput, pooling: VectorRecipe['pooling']): Float32Array {
-  const vector = poolTokens(output, 0, hasTokens(output) && pooling === 'mean' ? (output.dims[1] ?? 1) : 1)
+/** Returns the unit vector. The sum of the tokens' vectors has the same direction as their mean. */
+export function pool({ data, dims }: ModelOutput, pooling: VectorRecipe['pooling']): Float32Array {
+  const dimensions = dims.at(-1) ?? 0
+  const tokens = dims.length > 2 && pooling === 'mean' ? (dims[1] ?? 1) : 1
+  const vector = data.slice(0, dimensions)
+  for (let at = dimensions; at < tokens * dimensions; at += 1)
+    vector[at % dimensions] = (vector[at % dimensions] ?? 0) + (data[at] ?? 0)
   if (vector.length === 0 || !vector.every(Number.isFinite)) throw new Error('The model gave no finite vector')
   return normalizeLength(vector)
-}
-
-/** The sum of the vectors of the tokens `from` to before `to`: it has the same direction as their mean. */
-export function poolTokens({ data, dims }: ModelOutput, from: number, to: number): Float32Array {
-  const dimensions = dims.at(-1) ?? 0
-  const vector = data.slice(from * dimensions, (from + 1) * dimensions)
-  for (let at = (from + 1) * dimensions; at < to * dimensions; at += 1)
-    vector[at % dimensions] = (vector[at % dimensions] ?? 0) + (data[at] ?? 0)
-  return vector
-}
-
-export function hasTokens({ dims }: ModelOutput): boolean {
-  return dims.length > 2
 }

@@ -10,7 +10,6 @@ const near = (risk: SemanticRisk = 'balanced', isSemantic = true): Evidence => (
   threshold: 0.95,
   risk,
   isSemantic,
-  smallestWordCosine: null,
 })
 const veto = (one: string, other: string, risk?: SemanticRisk) =>
   findVeto(readPrompt(one), readPrompt(other), near(risk))

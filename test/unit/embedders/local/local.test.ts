@@ -2,7 +2,6 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { smallestCosine } from '../../../../src/embedders/alignment.ts'
 import type { LocalEmbedder } from '../../../../src/embedders/embedder.ts'
 import { openLocalEmbedder } from '../../../../src/embedders/local/local.ts'
 import { createLog } from '../../../../src/telemetry/log.ts'
@@ -72,34 +71,6 @@ describe('a vector', () => {
     expect(await embedder.embed('red '.repeat(255), 'p')).toBeNull()
     expect(await embedder.embed('red '.repeat(1_000_000), 'p')).toBeNull()
     expect(await embedder.embed('', 'p')).not.toBeNull()
-  })
-})
-
-describe('an alignment', () => {
-  test('gives each word its closest in the other text, in both directions', async () => {
-    const embedder = await open()
-    const found = await embedder.align('red green', 'green blue red', 'p')
-    expect(found?.words.map(words => words.map(({ word, partner, cosine }) => [word, partner, cosine]))).toEqual([
-      [
-        ['red', 2, 1],
-        ['green', 0, 1],
-      ],
-      [
-        ['green', 1, 1],
-        ['blue', 0, 0],
-        ['red', 0, 1],
-      ],
-    ])
-    expect(found?.cosine).toBeCloseTo(4 / Math.sqrt(4 * 5), 5)
-    expect(found && smallestCosine(found)).toBe(0)
-    expect(found && smallestCosine(found, word => word !== 'blue')).toBe(1)
-  })
-
-  test('is not made of a text that the model cannot read, or that has no words', async () => {
-    const embedder = await open()
-    expect(await embedder.align('red mauve', 'red', 'p')).toBeNull()
-    expect(await embedder.align('red', '', 'p')).toBeNull()
-    expect(await embedder.align('red', 'red '.repeat(1_000_000), 'p')).toBeNull()
   })
 })
 
@@ -211,21 +182,5 @@ describe.runIf(existsSync(join(minilm, 'model.onnx')))('the model that comes wit
     expect(cosine(await embed('how can i get a refund for my order'))).toBeGreaterThan(0.95)
     expect(cosine(await embed('what must i do to have my money back for a purchase'))).toBeGreaterThan(0.6)
     expect(cosine(await embed('how do volcanoes erupt'))).toBeLessThan(0.2)
-  })
-
-  test('sees the one word that has no partner', { timeout: 120_000 }, async () => {
-    const embedder = await open(minilm)
-    const smallest = async (one: string, other: string) => {
-      const found = await embedder.align(one, other, 'p')
-      return found ? smallestCosine(found) : null
-    }
-    expect(await smallest('how do i get a refund for my order', 'how can i get refunds for my order')).toBeGreaterThan(
-      0.7,
-    )
-    expect(await smallest('how do i get a refund for my order', 'how do i get a receipt for my order')).toBeLessThan(
-      0.6,
-    )
-    const found = await embedder.align('an unfathomable question', 'a question', 'p')
-    expect(found?.words[0].map(({ word }) => word)).toEqual(['an', 'unfathomable', 'question'])
   })
 })

@@ -1,0 +1,81 @@
+import { fileURLToPath } from 'node:url'
+import { afterAll, expect, inject, test } from 'vitest'
+import type { Database } from '../../src/postgres/database.ts'
+import { openEmbeddedDatabase } from '../../src/postgres/embedded/embedded.ts'
+import { makeProject } from '../harness/answers.ts'
+import { describeOnce } from '../harness/backends.ts'
+import { temporaryFolder } from '../harness/temporary-folder.ts'
+
+const script = fileURLToPath(new URL('../../scripts/evaluate/evaluate.ts', import.meta.url))
+
+async function evaluate(options: readonly string[], environment: Record<string, string> = {}) {
+  const child = Bun.spawn([process.execPath, script, ...options], {
+    env: { PATH: process.env.PATH, ...environment },
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  const [printed, errors, code] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited])
+  return { printed, errors, code }
+}
+
+/** The numbers of a line: same served, same, different served, different. */
+function counts(printed: string, name: string): number[] {
+  const line = printed.split('\n').find(each => each.trim().startsWith(`${name} `)) ?? ''
+  return [...line.matchAll(/(\d+) of (\d+)/g)].flatMap(([, served, of]) => [Number(served), Number(of)])
+}
+
+test('prints what labelled pairs are served, and what is wrong with a call', { timeout: 30_000 }, async () => {
+  const file = `${temporaryFolder()}/pairs.jsonl`
+  const pairs = [
+    { a: 'What is the capital of Peru?', b: 'Tell me the capital of Peru', label: 1, similarity: 0.9 },
+    { a: 'How do I repair a flat tire?', b: 'How can I fix a flat tire?', label: 1, similarity: 0.96 },
+    { a: 'How do I lock my old phone?', b: 'How do I unlock my old phone?', label: 0, similarity: 0.99 },
+  ]
+  await Bun.write(file, pairs.map(pair => JSON.stringify(pair)).join('\n'))
+  const recorded = await evaluate(['--embedder', 'recorded', file])
+  expect(recorded).toMatchObject({ errors: '', code: 0 })
+  expect(counts(recorded.printed, 'proved')).toEqual([1, 2, 0, 1])
+  expect(counts(recorded.printed, 'verified, careful 0.95')).toEqual([1, 2, 0, 1])
+  expect(counts(recorded.printed, 'verified, balanced 0.95')).toEqual([2, 2, 0, 1])
+  expect(counts(recorded.printed, 'threshold 0.95')).toEqual([2, 2, 1, 1])
+  expect((await evaluate([file])).code).toBe(0)
+  expect((await evaluate(['--embedder', 'none', file])).errors).toContain('--embedder must be one of')
+})
+
+describeOnce('evaluate --project', backend => {
+  let embedded: Database | undefined
+  afterAll(() => embedded?.close())
+
+  async function open(): Promise<{ database: Database; url: string }> {
+    const { database, databaseUrl } = await backend.open()
+    if (databaseUrl !== null) return { database, url: databaseUrl }
+    const template = new Blob([await Bun.file(inject('embeddedTemplate')).bytes()])
+    const opened = await openEmbeddedDatabase({ directory: null, psql: { port: 0, password: 'test' }, template })
+    embedded = opened
+    return { database: opened, url: `postgres://postgres:test@127.0.0.1:${opened.psqlPort}/postgres` }
+  }
+
+  test('prints what a project’s own verdicts say of each threshold', { timeout: 30_000 }, async () => {
+    const { database, url } = await open()
+    const [project, other] = [await makeProject(database, 'acme'), await makeProject(database, 'other')]
+    const store = (owner: number, pair: number, verdict: string, source: string, similarity: number, kind = '') =>
+      database.runScript(`select store_verdict(${owner}, sha256('c'), sha256('a${pair}'), sha256('b${pair}'),
+        '${source}', '${verdict}', now() + interval '1 hour', ${similarity}, nullif('${kind}', ''))`)
+    await store(project, 1, 'same', 'person', 0.97)
+    await store(project, 2, 'different', 'person', 0.96)
+    await store(project, 3, 'same', 'judge', 0.93, 'words')
+    await store(project, 4, 'same', 'review', 0.99, 'words')
+    // The person outweighs the judge.
+    await store(project, 5, 'same', 'judge', 0.98, 'words')
+    await store(project, 5, 'different', 'person', 0.98, 'words')
+    await store(other, 1, 'different', 'person', 0.99)
+    const { printed, code, errors } = await evaluate(['--project', 'acme'], { DATABASE_URL: url })
+    expect({ code, errors }).toEqual({ code: 0, errors: '' })
+    expect(counts(printed, 'verified, balanced 0.95')).toEqual([2, 3, 1, 2])
+    expect(counts(printed, 'verified, balanced 0.97')).toEqual([1, 3, 0, 2])
+    expect(counts(printed, 'threshold 0.9')).toEqual([3, 3, 2, 2])
+    const unknown = await evaluate(['--project', 'nobody'], { DATABASE_URL: url })
+    expect(unknown.code).not.toBe(0)
+    expect(unknown.errors).toContain('nobody')
+  })
+})
