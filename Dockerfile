@@ -3,11 +3,7 @@
 FROM oven/bun:1.4.5-slim AS dependencies
 WORKDIR /app
 COPY package.json bun.lock ./
-# The npm package `bun` is for machines without one; this image has it.
-RUN bun install --frozen-lockfile --production --ignore-scripts \
-    && rm -rf node_modules/bun node_modules/@oven
-# Files for other platforms: 240 MB.
-RUN find node_modules/onnxruntime-node/bin -type f ! -path "*/linux/$(bun -p process.arch)/*" -delete
+RUN bun install --frozen-lockfile --production --ignore-scripts
 
 FROM oven/bun:1.4.5-slim
 # The container's loopback cannot be reached from outside. The command that runs it decides which ports are published.
@@ -23,12 +19,12 @@ WORKDIR /app
 COPY --from=dependencies /app/node_modules node_modules
 COPY package.json LICENSE ./
 COPY sql sql
-# Scripts for operators.
-COPY scripts/migrate.ts scripts/reseal.ts scripts/run-operator-command.ts scripts/set-provider-key.sh \
-    scripts/set-provider-key.ts scripts/sync-catalogue.ts scripts/
+COPY scripts/set-provider-key.sh scripts/
+COPY .env.example ./
 COPY src src
-# The model of the local embedder.
+# The model of the local embedder, and what runs it.
 COPY vendor vendor
+RUN bun src/process/server.ts embedder:install
 # The dashboard's pages are built once, here.
 COPY tsconfig.json ./
 COPY scripts/build-dashboard.ts scripts/

@@ -12,7 +12,7 @@ PATH="$PWD/node_modules/.bin:$PATH"
 command -v bun >/dev/null || { echo 'bun is missing: run npx -y bun@1.4.5 install' >&2; exit 1; }
 
 if [ ! -t 0 ] || [ "$#" -ne 2 ]; then
-  exec bun scripts/set-provider-key.ts "$@"
+  exec bun src/process/server.ts set-provider-key "$@"
 fi
 
 trap 'stty echo' EXIT
@@ -21,4 +21,4 @@ stty -echo
 IFS= read -r secret
 stty echo
 echo >&2
-printf %s "$secret" | bun scripts/set-provider-key.ts "$@"
+printf %s "$secret" | bun src/process/server.ts set-provider-key "$@"

@@ -85,6 +85,9 @@ export class ConfigError extends Error {
   }
 }
 
+/** Only for another process to be started with: settings are in the `Config`. */
+export const ownEnvironment: Readonly<NodeJS.ProcessEnv> = process.env
+
 /** Throws ConfigError with every problem at once; each line names the variable, what it must be, and an example. */
 export function readConfig(environment: Environment = process.env): Config {
   const problems: string[] = []

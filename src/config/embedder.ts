@@ -1,5 +1,6 @@
 /** Settings of the embedder. */
 import { fileURLToPath } from 'node:url'
+import { isBinary, spellCommand } from '../program.ts'
 import { findFault } from './model-files.ts'
 import type { Settings } from './settings.ts'
 
@@ -8,8 +9,10 @@ export type EmbedderConfig =
   | { kind: 'api'; baseUrl: string; apiKey: string; model: string; dimensions: number }
   | { kind: 'local'; path: string }
 
-/** The model that comes with the proxy. */
-export const OWN_MODEL = fileURLToPath(new URL('../../vendor/all-minilm-l6-v2', import.meta.url))
+/** The proxy's own model: in a checkout already, else where it is installed unless another folder is named. */
+export const OWN_MODEL = isBinary
+  ? './all-minilm-l6-v2'
+  : fileURLToPath(new URL('../../vendor/all-minilm-l6-v2', import.meta.url))
 
 export function readEmbedder(read: Settings, problems: string[]): EmbedderConfig {
   const choice = read.choice('EMBEDDER', 'auto', ['auto', 'api', 'local', 'builtin'])
@@ -35,7 +38,7 @@ function readLocal(named: string | null, problems: string[]): EmbedderConfig {
   if (fault !== null) {
     problems.push(
       named === null
-        ? `EMBEDDINGS_PATH must be set when EMBEDDER=local, as the proxy's own model is not there; \`bun run embedder:install\` brings it. Example: EMBEDDINGS_PATH=./models/bge-small-en-v1.5`
+        ? `EMBEDDINGS_PATH must be set when EMBEDDER=local, as the proxy's own model is not there; \`${spellCommand('embedder:install')}\` brings it. Example: EMBEDDINGS_PATH=./models/bge-small-en-v1.5`
         : `EMBEDDINGS_PATH must be a folder with an ONNX model (model.onnx) and its tokenizer.json; it ${fault}. Example: EMBEDDINGS_PATH=./models/bge-small-en-v1.5`,
     )
   }

@@ -1,6 +1,5 @@
 /** Builds the pages' files with Bun's bundler. Nothing is fetched from the network. */
 import { fileURLToPath } from 'node:url'
-import tailwind from 'bun-plugin-tailwind'
 
 /** A file as it is served. Its name ends in a content hash, except for index.html. */
 export interface Asset {
@@ -13,6 +12,7 @@ const PAGE = fileURLToPath(new URL('pages/index.html', import.meta.url))
 
 /** Throws when a page does not compile. */
 export async function bundlePages(): Promise<Asset[]> {
+  const { default: tailwind } = await import('bun-plugin-tailwind')
   const built = await Bun.build({
     entrypoints: [PAGE],
     minify: true,

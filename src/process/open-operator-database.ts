@@ -2,6 +2,7 @@
 import type { Config } from '../config.ts'
 import { type Database, sqlStateOf } from '../postgres/database.ts'
 import { openRealDatabase } from '../postgres/real.ts'
+import { spellCommand } from '../program.ts'
 import { findHolder, readPsqlPassword } from './data-dir.ts'
 import { openDatabase } from './open-database.ts'
 
@@ -11,7 +12,9 @@ export async function withOperatorDatabase<T>(config: Config, run: (database: Da
   try {
     return await run(database)
   } catch (error) {
-    throw isUnmigrated(error) ? new Error('The database is not at this version’s schema: run `bun run migrate`') : error
+    throw isUnmigrated(error)
+      ? new Error(`The database is not at this version’s schema: run \`${spellCommand('migrate')}\``)
+      : error
   } finally {
     await database.close()
   }

@@ -1,29 +1,73 @@
-/** Entry point: reads the configuration, and starts a server or a supervisor of workers. */
-import { ConfigError, readConfig } from '../config.ts'
+/** Entry point: reads the configuration, and starts a server or a supervisor of workers; or runs the command that is named. */
+import { version } from '../../package.json' with { type: 'json' }
+import { ConfigError, ownEnvironment, readConfig } from '../config.ts'
+import { isBinary, OWN_COMMAND } from '../program.ts'
 
+interface Command {
+  /** Resolves to the exit code. Rejects with an error whose message is for the operator. */
+  run(args: readonly string[]): Promise<number>
+}
+
+/** Imported when they are called: a process loads no more than it needs. */
+const COMMANDS: ReadonlyMap<string, () => Promise<Command>> = new Map<string, () => Promise<Command>>([
+  ['migrate', () => import('./commands/migrate.ts')],
+  ['set-provider-key', () => import('./commands/set-provider-key.ts')],
+  ['reseal', () => import('./commands/reseal.ts')],
+  ['catalogue:sync', () => import('./commands/sync-catalogue.ts')],
+  ['embedder:install', () => import('./commands/install-embedder.ts')],
+])
+
+const HELP = `Usage: model-proxy                                    starts the proxy
+       model-proxy migrate                            only brings the database to this version's schema
+       model-proxy set-provider-key PROJECT PROVIDER  stores the key that standard input holds
+       model-proxy reseal                             encrypts stored keys with a new ENCRYPTION_KEY
+       model-proxy catalogue:sync [--dry-run]         brings the aggregator's models and prices up to date
+       model-proxy embedder:install [--to DIRECTORY]  downloads the sentence model for EMBEDDER=local
+       model-proxy --version
+`
+
+const [name, ...args] = process.argv.slice(2)
+const command = COMMANDS.get(name ?? '')
 try {
-  const isWorker = readArguments(process.argv.slice(2))
+  if (command) process.exitCode = await (await command()).run(args)
+  else if (name === '--help') process.stdout.write(`${HELP}\n${await readSettings()}`)
+  else if (name === '--version') process.stdout.write(`${version}\n`)
+  // The process of a sentence model; its arguments are model-main.ts's.
+  else if (name === '--model') await import('../embedders/local/model-main.ts')
+  else await serve(name)
+} catch (error) {
+  process.stderr.write(`${error instanceof ConfigError ? error.message : explain(error)}\n`)
+  process.exit(1)
+}
+
+async function readSettings(): Promise<string> {
+  const { default: text } = await import('../../.env.example', { with: { type: 'text' } })
+  return text
+}
+
+/** `--worker`: of a supervisor. Never quotes an argument, because it may be a key. */
+async function serve(argument: string | undefined): Promise<void> {
+  const isWorker = argument === '--worker' && args.length === 0
+  if (argument !== undefined && !isWorker)
+    throw new ConfigError([
+      'The server takes no such argument: --help lists its commands and settings. Example: PORT=8080',
+    ])
+  if (isBinary && ownEnvironment.BUN_CONFIG_MAX_HTTP_REQUESTS === undefined) startWithRequests()
   const config = readConfig()
   // Imported dynamically, so that a supervisor does not load the application, and a wrong setting is reported at once.
   if (config.workers > 1 && !isWorker) await (await import('./supervise-workers.ts')).superviseWorkers(config)
   else await (await import('./run-server.ts')).runServer(config, { isWorker })
-} catch (error) {
-  process.stderr.write(`${error instanceof ConfigError ? error.message : explainStart(error)}\n`)
-  process.exit(1)
 }
 
-/** Returns whether this is a supervisor's worker; there are no other arguments. Never quotes them, because one may be a key. */
-function readArguments(given: readonly string[]): boolean {
-  if (given.length === 0) return false
-  if (given.length === 1 && given[0] === '--worker') return true
-  throw new ConfigError([
-    'The server takes no arguments; .env.example lists its environment variables. Example: PORT=8080',
-  ])
+/** Bun makes 256 upstream requests at a time, unless it reads another number before it runs this. A checkout's `start` says so. */
+function startWithRequests(): void {
+  const environment = { ...ownEnvironment, BUN_CONFIG_MAX_HTTP_REQUESTS: '65535' }
+  process.execve?.(process.execPath, [...OWN_COMMAND, ...process.argv.slice(2)], environment)
 }
 
 /** The error and its causes, one line each. A stack does not help with a wrong setting. */
-function explainStart(error: unknown): string {
+function explain(error: unknown): string {
   const lines: string[] = []
   for (let at: unknown = error; at instanceof Error; at = at.cause) lines.push(at.message || at.name)
-  return `Cannot start: ${lines.join('\n  because: ') || String(error)}`
+  return `${command ? '' : 'Cannot start: '}${lines.join('\n  because: ') || String(error)}`
 }

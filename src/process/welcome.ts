@@ -33,7 +33,7 @@ async function introduceDatabase(config: Config, database: Database, baseUrl: st
   if (projects.length > 0) {
     return [
       `Embedded database in ${config.dataDir}; reach it with: ${psql}`,
-      `Another key for a project: ${psql} -qAt -v ON_ERROR_STOP=1 -v project=${projects[0]} -v type=test -v name=second -f scripts/create-key.sql`,
+      `Another key for a project: ${psql} -qAtc "select issue_key('${projects[0]}', 'test', 'second')"`,
     ]
   }
   await retried(() => createProject(database, DEMO_PROJECT, 'free'), log)

@@ -1,11 +1,9 @@
 /** One serving process as its supervisor sees it: whether it serves, its heartbeat, and how it ended. */
-import { fileURLToPath } from 'node:url'
 import type { Subprocess } from 'bun'
+import { OWN_COMMAND } from '../program.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { MetricsSnapshot } from '../telemetry/metrics.ts'
 import { watchPulse } from './heartbeat.ts'
-
-const SERVER = fileURLToPath(new URL('./server.ts', import.meta.url))
 
 export interface WorkerProcess {
   child: Subprocess
@@ -20,7 +18,7 @@ export interface WorkerProcess {
 /** A process that falls silent is killed. */
 export function spawnWorker(log: Log): WorkerProcess {
   const { promise: serving, resolve: noteServing } = Promise.withResolvers<boolean>()
-  const child = Bun.spawn([process.execPath, SERVER, '--worker'], {
+  const child = Bun.spawn([...OWN_COMMAND, '--worker'], {
     stdin: 'ignore',
     stdout: 'inherit',
     stderr: 'inherit',

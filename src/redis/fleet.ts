@@ -32,8 +32,8 @@ export const primaryKey = (installationId: string) => `${installationPrefix(inst
 
 export function joinFleet({ redis, installationId, workers, primary = null }: FleetOptions): Fleet {
   const commands = new RedisCommands(redis)
-  const noteAlive = commands.script('alive.lua')
-  const notePrimary = commands.script('primary.lua')
+  const notePrimary = commands.script(new URL('./primary.lua', import.meta.url))
+  const noteAlive = commands.script(new URL('./alive.lua', import.meta.url))
   const key = `${installationPrefix(installationId)}fleet`
   const self = crypto.randomUUID()
   let living = workers

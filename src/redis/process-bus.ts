@@ -56,8 +56,8 @@ export interface ProcessBusOptions {
 
 export function openProcessBus({ redis, listener, installationId, entries, store }: ProcessBusOptions): ProcessBus {
   const commands = new RedisCommands(redis)
-  const lease = commands.script('lease.lua')
-  const release = commands.script('release.lua')
+  const lease = commands.script(new URL('./lease.lua', import.meta.url))
+  const release = commands.script(new URL('./release.lua', import.meta.url))
   const processId = crypto.randomUUID()
   const prefix = installationPrefix(installationId)
   const named = (name: string) => prefix + name

@@ -39,9 +39,8 @@ export class RedisCommands {
     return this.#connection instanceof Cluster
   }
 
-  /** The script in a file of this folder. */
-  script(file: `${string}.lua`): Script {
-    const lua = readFileSync(new URL(file, import.meta.url), 'utf8')
+  script(file: URL): Script {
+    const lua = readFileSync(file, 'utf8')
     const hash = createHash('sha1').update(lua).digest('hex')
     // With the number of keys, ioredis knows the keys, and so the master that the script belongs to.
     return async (keys, args) => {
@@ -131,8 +130,8 @@ const PROBE_LIVES_MS = 60_000
  */
 export function openRedisStore(connection: RedisConnection, installationId: string): FastStore {
   const commands = new RedisCommands(connection)
-  const countWindows = commands.script('windows.lua')
-  const uncountWindows = commands.script('uncount.lua')
+  const countWindows = commands.script(new URL('./windows.lua', import.meta.url))
+  const uncountWindows = commands.script(new URL('./uncount.lua', import.meta.url))
   const prefix = installationPrefix(installationId)
   const named = (name: string) => prefix + name
 

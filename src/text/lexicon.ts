@@ -1,6 +1,5 @@
 /** English words: their inflections, names, synonyms, opposites and relatives, from WordNet (compiled by scripts/build-lexicon.ts). */
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { brotliDecompressSync } from 'node:zlib'
 import { LRUCache } from 'lru-cache'
 
@@ -43,7 +42,7 @@ const kinds: readonly WordKind[] = ['n', 'v', 'a', 'r']
 /** Loads at the first question: a process that matches no text needs no lexicon. */
 function lexicon(): Lexicon {
   if (loaded) return loaded
-  const packed = readFileSync(join(import.meta.dirname, 'lexicon.txt.br'))
+  const packed = readFileSync(new URL('./lexicon.txt.br', import.meta.url))
   const [lines = '', forms = '', more = ''] = brotliDecompressSync(packed).toString('latin1').split('\n\n')
   const irregular = Map.groupBy(forms.split('\n').map(readForm), ({ form }) => form)
   const parents = Int32Array.from(more.split(','), (up, at) => (up === '' ? at : at - Number.parseInt(up, 36)))

@@ -1,11 +1,13 @@
 /** The tokenizer's vocabularies: which one a model uses, loaded at first use. */
-import { createRequire } from 'node:module'
-
 export type EncodingName = 'o200k_base' | 'cl100k_base'
 
 type Encoding = typeof import('gpt-tokenizer/encoding/o200k_base')
 
-const require = createRequire(import.meta.url)
+/** Literally, so that a bundler finds them. */
+const LOAD: Readonly<Record<EncodingName, () => Encoding>> = {
+  o200k_base: () => require('gpt-tokenizer/encoding/o200k_base'),
+  cl100k_base: () => require('gpt-tokenizer/encoding/cl100k_base'),
+}
 const loaded = new Map<EncodingName, Encoding>()
 
 /** OpenAI's models from before o200k_base, with a vendor prefix or as the base of a fine-tuned model. */
@@ -29,7 +31,7 @@ export function encodingOfModel(model?: string): EncodingName {
 export function loadEncoding(name: EncodingName): Encoding {
   const known = loaded.get(name)
   if (known) return known
-  const encoding = require(`gpt-tokenizer/encoding/${name}`) as Encoding
+  const encoding = LOAD[name]()
   // The library's merge cache would keep whole prompts alive, because its keys are slices of them; it saves no time here.
   encoding.setMergeCacheSize(0)
   loaded.set(name, encoding)

@@ -42,9 +42,9 @@ export async function startProxyProcess(
   return { ...proxy, baseUrl, port }
 }
 
-/** Starts it and looks no further: for starts that are to fail. `server`: of another release. */
+/** Starts it and looks no further: for starts that are to fail. `server`: of another release, or packed into a program. */
 export function spawnProxy(environment: Record<string, string>, args: readonly string[] = [], server = SERVER) {
-  const child = Bun.spawn(tieToTests([process.execPath, server, ...args]), {
+  const child = Bun.spawn(tieToTests([...(server.endsWith('.ts') ? [process.execPath] : []), server, ...args]), {
     env: { ...bareEnvironment(), LOG_LEVEL: 'info', EMBEDDER: 'builtin', ...environment },
     stdin: 'ignore',
     stdout: 'pipe',

@@ -221,7 +221,12 @@ describeReal('bun run catalogue:sync', backend => {
 
   async function sync(...args: string[]) {
     const running = Bun.spawn(
-      [process.execPath, fileURLToPath(new URL('../../scripts/sync-catalogue.ts', import.meta.url)), ...args],
+      [
+        process.execPath,
+        fileURLToPath(new URL('../../src/process/server.ts', import.meta.url)),
+        'catalogue:sync',
+        ...args,
+      ],
       {
         cwd: tmpdir(),
         env: {

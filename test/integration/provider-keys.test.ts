@@ -55,7 +55,7 @@ async function run(command: string[], environment: Record<string, string>, input
 const setKey = (environment: Record<string, string>, args: string[], secret: string) =>
   run([join(root, 'scripts/set-provider-key.sh'), ...args], environment, secret)
 const reseal = (environment: Record<string, string>) =>
-  run([process.execPath, join(root, 'scripts/reseal.ts')], environment)
+  run([process.execPath, join(root, 'src/process/server.ts'), 'reseal'], environment)
 
 describeBackends('provider keys', backend => {
   let stores: Stores

@@ -4,6 +4,8 @@ import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import type * as Tokenizers from '@huggingface/tokenizers'
 import type * as Onnx from 'onnxruntime-node'
+import { spellCommand } from '../../program.ts'
+import { findRuntime } from './find-runtime.ts'
 import { toIntegerModel } from './integer-model.ts'
 import { type ModelFolder, readModelFolder } from './model-folder.ts'
 import { loadTokenizer } from './model-tokenizer.ts'
@@ -23,7 +25,7 @@ export interface Model {
 /** Throws, with a reason for the operator, when the folder's model cannot be loaded. */
 export async function loadModel(folder: string): Promise<Model> {
   const files = readModelFolder(folder)
-  const { onnx, tokenizers } = await importRuntime()
+  const { onnx, tokenizers } = await importRuntime(folder)
   const tokenize = await loadTokenizer(tokenizers, files)
   const { run, digest } = await loadSession(onnx, files)
 
@@ -93,13 +95,14 @@ function readOutput(output: Onnx.Tensor | undefined): ModelOutput {
   return { data: output.data, dims: output.dims }
 }
 
-/** Optional dependencies: they are large, and not available for every platform. */
-async function importRuntime(): Promise<{ onnx: typeof Onnx; tokenizers: typeof Tokenizers }> {
+async function importRuntime(folder: string): Promise<{ onnx: typeof Onnx; tokenizers: typeof Tokenizers }> {
+  const found = findRuntime(folder)
+  if (!found) throw new Error(`what runs it is not installed: ${spellCommand('embedder:install')} brings it`)
   try {
-    const [onnx, tokenizers] = await Promise.all([import('onnxruntime-node'), import('@huggingface/tokenizers')])
+    const [onnx, tokenizers] = await Promise.all([import(found.onnx), import(found.tokenizers)])
     return { onnx, tokenizers }
   } catch (error) {
-    throw new Error('onnxruntime-node is not installed, or does not run on this platform', { cause: error })
+    throw new Error('onnxruntime-node does not run on this platform', { cause: error })
   }
 }
 

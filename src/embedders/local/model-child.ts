@@ -1,9 +1,8 @@
 /** One process that runs a model, from start to exit. */
-import { fileURLToPath } from 'node:url'
 import { startTimeLimit } from '../../event-loop/time-limit.ts'
+import { OWN_COMMAND } from '../../program.ts'
 import type { ModelMessage, ModelRequest } from './model-protocol.ts'
 
-const MAIN = fileURLToPath(new URL('./model-main.ts', import.meta.url))
 /** A model that takes longer to load counts as hung. */
 const LOAD_TIME_LIMIT_MS = 60_000
 
@@ -20,9 +19,9 @@ export interface ModelChild {
 
 export function spawnModel(folder: string, onAnswer: (answer: ModelAnswer) => void): ModelChild {
   const { promise: loaded, resolve, reject } = Promise.withResolvers<{ name: string; dimensions: number }>()
-  const child = Bun.spawn([process.execPath, '--no-env-file', MAIN, folder], {
-    // An empty environment keeps the proxy's secrets out.
-    env: {},
+  const child = Bun.spawn([...OWN_COMMAND, '--model', folder], {
+    // The proxy's secrets are kept out: no environment, and no file of settings.
+    env: { BUN_OPTIONS: '--env-file=' },
     stdin: 'ignore',
     stdout: 'ignore',
     stderr: 'ignore',

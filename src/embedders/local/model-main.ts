@@ -14,7 +14,7 @@ process.on('disconnect', () => process.exit(0))
 // Requests come first: a late vector costs a match, a late answer everything.
 setPriority(PRIORITY)
 
-const [folder = ''] = process.argv.slice(2)
+const [folder = ''] = process.argv.slice(3)
 
 try {
   const model = await loadModel(folder)

@@ -1,6 +1,8 @@
 /** The worker thread with the PGlite instance: answers the server's queries, and runs the messages of psql's sessions. */
-import { chmod, exists, readdir } from 'node:fs/promises'
+import { chmod, exists, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { PGlite } from '@electric-sql/pglite'
 import { vector } from '@electric-sql/pglite-pgvector'
 import { dataDir as readEmptyCluster } from '@electric-sql/pglite-prepopulatedfs'
@@ -95,15 +97,17 @@ async function close(database: PGlite): Promise<Omit<EmbeddedReply, 'id'>> {
 
 async function start({ directory, template }: EmbeddedStart): Promise<Omit<EmbeddedReply, 'id'>> {
   const isNew = directory === null || !(await exists(join(directory, 'PG_VERSION')))
-  const database = await PGlite.create({
-    ...(directory === null ? {} : { dataDir: directory }),
-    // Running initdb takes four times as long as unpacking a prepared cluster.
-    ...(isNew ? { loadDataDir: template ?? (await readEmptyCluster()) } : {}),
-    extensions: { vector },
-    // Ids and counters stay far below 2^53; a date has no time zone and stays text. Same as on a server.
-    parsers: { 20: Number, 1082: text => text },
-    relaxedDurability: false,
-  })
+  const database = await withVectorOnDisk(async extension =>
+    PGlite.create({
+      ...(directory === null ? {} : { dataDir: directory }),
+      // Running initdb takes four times as long as unpacking a prepared cluster.
+      ...(isNew ? { loadDataDir: template ?? (await readEmptyCluster()) } : {}),
+      extensions: { vector: extension },
+      // Ids and counters stay far below 2^53; a date has no time zone and stays text. Same as on a server.
+      parsers: { 20: Number, 1082: text => text },
+      relaxedDurability: false,
+    }),
+  )
   if (directory !== null) await restrictToOwner(directory)
   // Disables COPY … PROGRAM: no statement may start a program on this machine, or read PGlite's buffer for one.
   database.handleExternalCmd = () => 0
@@ -112,6 +116,24 @@ async function start({ directory, template }: EmbeddedStart): Promise<Omit<Embed
   if (directory !== null) setInterval(flushInTurn, FLUSH_EVERY_MS, database)
   db = database
   return {}
+}
+
+/** PGlite reads an extension as a stream, and Bun streams nothing that is packed into a program: so it reads a copy. */
+async function withVectorOnDisk<T>(use: (extension: typeof vector) => Promise<T>): Promise<T> {
+  const folder = await mkdtemp(join(tmpdir(), 'model-proxy-'))
+  try {
+    const copy = join(folder, 'vector.tar.gz')
+    return await use({
+      ...vector,
+      async setup(...given) {
+        const { bundlePath, ...rest } = await vector.setup(...given)
+        if (bundlePath) await writeFile(copy, await readFile(bundlePath))
+        return { ...rest, bundlePath: pathToFileURL(copy) }
+      },
+    })
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
 }
 
 /** Only the owner of the turn may call this. */

@@ -141,7 +141,7 @@ describe('Dockerfile', () => {
   const all = (name: string) => instructions.filter(each => each.name === name).map(each => each.value)
 
   test('builds on the official image of the very Bun that package.json asks for', async () => {
-    const version: string = JSON.parse(await readText('package.json')).dependencies.bun
+    const version: string = JSON.parse(await readText('package.json')).devDependencies.bun
     expect(all('FROM')).toEqual([`oven/bun:${version}-slim AS dependencies`, `oven/bun:${version}-slim`])
   })
 

@@ -31,7 +31,7 @@ function processesOf(path: string): number[] {
   const lines = stdout
     .toString()
     .split('\n')
-    .filter(line => line.includes('model-main') && line.endsWith(path))
+    .filter(line => line.includes(' --model ') && line.endsWith(path))
   return lines.map(line => Number.parseInt(line, 10))
 }
 

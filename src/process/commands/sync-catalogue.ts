@@ -1,20 +1,23 @@
 /**
- * `bun run catalogue:sync`: brings the aggregator's models and prices in the catalogue up to date with {AGGREGATOR_BASE_URL}/models, and
- * prints the differences. With --dry-run it only prints them.
+ * `catalogue:sync`: brings the aggregator's models and prices in the catalogue up to date with {AGGREGATOR_BASE_URL}/models, and prints the
+ * differences. With --dry-run it only prints them.
  */
 import { parseArgs } from 'node:util'
-import { fetchAggregatorModels } from '../src/catalogue/fetch-aggregator-models.ts'
-import { syncAggregatorModels } from '../src/postgres/list-models.ts'
-import { runOperatorCommand } from './run-operator-command.ts'
+import { fetchAggregatorModels } from '../../catalogue/fetch-aggregator-models.ts'
+import { readConfig } from '../../config.ts'
+import { syncAggregatorModels } from '../../postgres/list-models.ts'
+import { withOperatorDatabase } from '../open-operator-database.ts'
 
-const { values } = parseArgs({ options: { 'dry-run': { type: 'boolean', default: false } } })
-
-await runOperatorCommand(async (database, config) => {
+export async function run(args: readonly string[]): Promise<number> {
+  const { values } = parseArgs({ args: [...args], options: { 'dry-run': { type: 'boolean', default: false } } })
   const dryRun = values['dry-run']
+  const config = readConfig()
   const { models, skipped } = await fetchAggregatorModels(config.aggregator)
   const { host, pathname } = new URL(config.aggregator.baseUrl)
   const source = `${host}${pathname.replace(/\/+$/, '')}/models`
-  const changes = await syncAggregatorModels(database, { models, source, dryRun })
+  const changes = await withOperatorDatabase(config, database =>
+    syncAggregatorModels(database, { models, source, dryRun }),
+  )
   for (const { change, model, details } of changes) {
     process.stdout.write(details === '' ? `${change}: ${model}\n` : `${change}: ${model} (${details})\n`)
   }
@@ -23,4 +26,4 @@ await runOperatorCommand(async (database, config) => {
   const verb = dryRun ? 'A dry run, nothing was changed' : 'Done'
   process.stdout.write(`${verb}: ${models.length} models offered, ${skipped} without a fixed price; ${told}.\n`)
   return 0
-})
+}

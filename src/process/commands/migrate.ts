@@ -1,0 +1,15 @@
+/** `migrate`: brings the configured database to this version's schema. A start does the same by itself. */
+import { readConfig } from '../../config.ts'
+import { migrate } from '../../postgres/migrate.ts'
+import { openOperatorDatabase } from '../open-operator-database.ts'
+
+export async function run(): Promise<number> {
+  const database = await openOperatorDatabase(readConfig())
+  const { applied } = await migrate(database, {
+    onWait: seconds =>
+      process.stderr.write(`Waiting for another proxy, which is migrating the database (${seconds} s)\n`),
+  })
+  process.stdout.write(applied.length > 0 ? `Applied: ${applied.join(', ')}\n` : 'The database is up to date.\n')
+  await database.close()
+  return 0
+}

@@ -1,0 +1,37 @@
+/** `set-provider-key PROJECT PROVIDER`: encrypts the key on standard input, stores it, and prints its last four characters. */
+import { readConfig } from '../../config.ts'
+import { findProjectId, storeProviderKey } from '../../postgres/projects.ts'
+import { readEncryptionKeys } from '../../providers/keys/encryption-key.ts'
+import { createVault } from '../../providers/keys/vault.ts'
+import { DIRECT_PROVIDERS } from '../../providers/model-router.ts'
+import { withOperatorDatabase } from '../open-operator-database.ts'
+
+/** No vendor's key is longer. */
+const MAX_LENGTH = 1_024
+/** For a shorter key, four characters would reveal too much. */
+const MIN_LENGTH_TO_SHOW = 12
+
+export async function run([project, provider, ...rest]: readonly string[]): Promise<number> {
+  if (project === undefined || provider === undefined || rest.length > 0)
+    throw new Error('usage: printf %s "$SECRET" | scripts/set-provider-key.sh PROJECT PROVIDER')
+  if (!DIRECT_PROVIDERS.some(known => known === provider))
+    throw new Error(
+      `provider ${JSON.stringify(provider)} does not exist; providers are: ${DIRECT_PROVIDERS.join(', ')}`,
+    )
+  const secret = (await Bun.stdin.text()).trim()
+  if (secret === '') throw new Error('the key is missing: give it on standard input')
+  if (!/^[\x21-\x7e]+$/.test(secret) || secret.length > MAX_LENGTH)
+    throw new Error(
+      `the key on standard input is not valid: it must be one word of up to ${MAX_LENGTH} printable ASCII characters`,
+    )
+
+  const config = readConfig()
+  await withOperatorDatabase(config, async database => {
+    const owner = { projectId: await findProjectId(database, project), provider }
+    const sealed = await createVault(() => readEncryptionKeys(config)).seal(secret, owner)
+    const lastFour = secret.length < MIN_LENGTH_TO_SHOW ? '****' : secret.slice(-4)
+    await storeProviderKey(database, { ...owner, sealed, lastFour })
+    process.stdout.write(`${lastFour}\n`)
+  })
+  return 0
+}

@@ -1,0 +1,204 @@
+/** `npx model-proxy` on a machine with Node alone, and the program as one file: both as `bun run build` makes them. */
+import { cpSync, mkdirSync, realpathSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Server } from 'bun'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import packageJson from '../../package.json' with { type: 'json' }
+import { findFreePort } from '../../scripts/bench/processes.ts'
+import { startProxyProcess } from '../faults/proxy-process.ts'
+import { describeReal } from '../harness/backends.ts'
+import { bareEnvironment } from '../harness/bare-environment.ts'
+import { endAfterFile } from '../harness/left-processes.ts'
+import { temporaryFolder } from '../harness/temporary-folder.ts'
+import { waitUntil } from '../harness/wait-until.ts'
+import { psqlPath } from './run-psql.ts'
+
+const root = fileURLToPath(new URL('../../', import.meta.url))
+const target = `${process.platform}-${process.arch}`
+const program = join(root, 'dist/npm', target, 'model-proxy')
+const { version } = packageJson
+const machine = temporaryFolder()
+
+let registry: Server<undefined>
+beforeAll(async () => {
+  const built = Bun.spawnSync([process.execPath, 'run', 'build'], { cwd: root, stderr: 'pipe' })
+  expect(
+    built.stderr
+      .toString()
+      .replace(/^\$ .*$/gm, '')
+      .trim(),
+  ).toBe('')
+  registry = serveRegistry()
+  // All that is in its PATH.
+  mkdirSync(join(machine, 'bin'))
+  for (const name of ['node', 'npm', 'npx', 'sh'])
+    symlinkSync(realpathSync(Bun.which(name) ?? ''), join(machine, 'bin', name))
+}, 180_000)
+afterAll(() => registry?.stop(true))
+
+/** A registry that has the packages for this platform, and none for others. */
+function serveRegistry() {
+  return Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    async fetch({ url }) {
+      const { pathname, origin } = new URL(url)
+      const name = pathname.slice(1)
+      if (name.endsWith('.tgz')) return new Response(Bun.file(join(root, 'dist', name)))
+      const manifest = Bun.file(join(root, 'dist/npm', name.replace('model-proxy-', ''), 'package.json'))
+      if (!(await manifest.exists())) return new Response('{}', { status: 404 })
+      const packed = { ...(await manifest.json()), dist: { tarball: `${origin}/${name}-${version}.tgz` } }
+      return Response.json({ name, 'dist-tags': { latest: version }, versions: { [version]: packed } })
+    },
+  })
+}
+
+const bare = () => ({
+  ...bareEnvironment(),
+  HOME: machine,
+  LOG_LEVEL: 'silent',
+  METRICS_PORT: '0',
+  EMBEDDED_PG_PORT: '0',
+})
+
+/** Runs `npx model-proxy` in a folder; resolves when it has printed `until`. */
+async function npx(folder: string, until: RegExp) {
+  const port = findFreePort()
+  const child = Bun.spawn([join(machine, 'bin/npx'), '-y', 'model-proxy'], {
+    cwd: folder,
+    env: { ...bare(), PATH: join(machine, 'bin'), PORT: String(port), npm_config_registry: registry.url.href },
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: 'inherit',
+  })
+  endAfterFile(child)
+  let printed = ''
+  const { promise, resolve } = Promise.withResolvers<void>()
+  // Read to its end: a process whose pipe is closed ends.
+  void (async () => {
+    for await (const text of child.stdout.pipeThrough(new TextDecoderStream())) {
+      printed += text
+      if (until.test(printed)) resolve()
+    }
+    resolve()
+  })()
+  await promise
+  return { child, printed, baseUrl: `http://127.0.0.1:${port}` }
+}
+
+/** npx itself ends at once, and tells nobody. */
+const hasStopped = (baseUrl: string) =>
+  waitUntil('it stops', 10_000, async () => !(await fetch(`${baseUrl}/livez`).catch(() => null)))
+
+async function ask(baseUrl: string, key: string, content: string, more: object = {}) {
+  const response = await fetch(`${baseUrl}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'openai/gpt-4o-mini', messages: [{ role: 'user', content }], ...more }),
+  })
+  const { choices, error } = (await response.json()) as { choices?: [{ message: { content: string } }]; error?: object }
+  return { cache: response.headers.get('x-proxy-cache'), content: choices?.[0].message.content, error }
+}
+
+const schema = {
+  type: 'object',
+  properties: { city: { type: 'string' } },
+  required: ['city'],
+  additionalProperties: false,
+}
+
+test('npx, with Node alone: an answer within ten seconds, and everything else that a checkout does', async () => {
+  const folder = join(machine, 'first')
+  mkdirSync(folder)
+  const startedMs = performance.now()
+  const { child, printed, baseUrl } = await npx(folder, /lgw_test_\w+/)
+  const key = /lgw_test_\w+/.exec(printed)?.[0] ?? ''
+  const first = await ask(baseUrl, key, 'What is the capital of France?')
+  const tookMs = performance.now() - startedMs
+  expect(first).toMatchObject({ cache: 'MISS', content: expect.stringContaining('[sandbox]') })
+  expect(tookMs).toBeLessThan(10_000)
+
+  // The lexicon, the schema thread, the worker thread's jobs, and the pages.
+  expect((await ask(baseUrl, key, "what's the capital of france")).cache).toBe('HIT-SEMANTIC')
+  const format = { type: 'json_schema', json_schema: { name: 'place', strict: true, schema } }
+  const { content = '' } = await ask(baseUrl, key, 'A city?', { response_format: format })
+  expect(JSON.parse(content)).toEqual({ city: expect.any(String) })
+  expect((await ask(baseUrl, key, 'long '.repeat(100_000))).content).toContain('[sandbox]')
+  const page = await (await fetch(`${baseUrl}/dashboard`)).text()
+  for (const [, path] of page.matchAll(/(?:src|href)="([^"]+)"/g))
+    expect((await fetch(`${baseUrl}${path}`)).status, path).toBe(200)
+
+  child.kill('SIGTERM')
+  await hasStopped(baseUrl)
+
+  const again = await npx(folder, /Another key .*\n/)
+  expect(again.printed).toContain('Embedded database in ./data')
+  expect((await ask(again.baseUrl, key, 'What is the capital of France?')).cache).toBe('HIT')
+  again.child.kill('SIGTERM')
+  await hasStopped(again.baseUrl)
+}, 120_000)
+
+describe('the program as one file', () => {
+  function run(args: string[], environment: Record<string, string> = {}) {
+    const cwd = temporaryFolderIn('run')
+    const { exitCode, stdout, stderr } = Bun.spawnSync([program, ...args], { cwd, env: { ...bare(), ...environment } })
+    return { exitCode, stdout: stdout.toString(), stderr: stderr.toString() }
+  }
+  function temporaryFolderIn(name: string): string {
+    const folder = join(machine, `${name}-${crypto.randomUUID()}`)
+    mkdirSync(folder)
+    return folder
+  }
+
+  test('says its version, its commands and its settings', () => {
+    expect(run(['--version'])).toEqual({ exitCode: 0, stdout: `${version}\n`, stderr: '' })
+    const { stdout } = run(['--help'])
+    expect(stdout).toContain('model-proxy migrate')
+    expect(stdout).toMatch(/^PORT=3000$/m)
+    expect(run(['--prot=1'])).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('--help lists') })
+  })
+
+  test('has the operators’ commands, on an embedded database too', () => {
+    expect(run(['migrate'])).toMatchObject({ exitCode: 0, stdout: expect.stringMatching(/^Applied: 000001/) })
+    expect(run(['reseal'])).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('run `model-proxy migrate`') })
+    expect(run(['catalogue:sync', '--wet'])).toMatchObject({ exitCode: 1, stderr: expect.stringContaining("'--wet'") })
+  })
+
+  test('says what a sentence model lacks, and runs one whose runtime is in its folder', async () => {
+    expect(run([], { EMBEDDER: 'local' }).stderr).toContain('`model-proxy embedder:install` brings it')
+    const model = temporaryFolderIn('model')
+    cpSync(join(root, 'vendor/all-minilm-l6-v2'), model, { recursive: true })
+    const lacking = run([], { EMBEDDER: 'local', EMBEDDINGS_PATH: model })
+    expect(lacking.stderr).toContain('not installed: model-proxy embedder:install brings it')
+    mkdirSync(join(model, 'runtime'))
+    symlinkSync(join(root, 'node_modules'), join(model, 'runtime/node_modules'))
+    const environment = { DATA_DIR: temporaryFolderIn('data'), EMBEDDER: 'local', EMBEDDINGS_PATH: model }
+    const proxy = await startProxyProcess({ ...bare(), ...environment, LOG_LEVEL: 'info' }, { server: program })
+    expect(proxy.output()).toMatch(/"embedder":"local-[0-9a-f]{16}-384"/)
+    proxy.signal('SIGTERM')
+    expect(await proxy.ended()).toBe(0)
+  })
+
+  test.skipIf(!psqlPath)('opens psql’s door', async () => {
+    const port = String(findFreePort())
+    const dataDir = temporaryFolderIn('data')
+    const proxy = await startProxyProcess({ ...bare(), DATA_DIR: dataDir, EMBEDDED_PG_PORT: port }, { server: program })
+    const url = `postgres://postgres@127.0.0.1:${port}/postgres?passfile=${dataDir}/psql.pgpass`
+    const asked = Bun.spawnSync([psqlPath ?? '', url, '-qAtc', "select '[1,2]'::vector <=> '[2,1]'"])
+    expect(Number(asked.stdout)).toBeCloseTo(0.2)
+    proxy.signal('SIGTERM')
+    expect(await proxy.ended()).toBe(0)
+  })
+
+  describeReal('on real stores', backend => {
+    test('runs workers', async () => {
+      const { databaseUrl, redisUrl } = await backend.open()
+      const environment = { ...bare(), WORKERS: '2', DATABASE_URL: databaseUrl ?? '', REDIS_URL: redisUrl ?? '' }
+      const proxy = await startProxyProcess({ ...environment, LOG_LEVEL: 'info' }, { server: program })
+      await waitUntil('both workers listen', 5_000, () => proxy.output().match(/"msg":"listening"/g)?.length === 2)
+      proxy.signal('SIGTERM')
+      expect(await proxy.ended()).toBe(0)
+    })
+  })
+})
