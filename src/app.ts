@@ -33,7 +33,7 @@ import { createPipeline } from './pipeline/pipeline.ts'
 import { createParsedBodies } from './pipeline/read-request.ts'
 import type { Stages } from './pipeline/request-context.ts'
 import type { Database } from './postgres/database.ts'
-import { type DatabaseClock, readDatabaseClock } from './postgres/record-usage.ts'
+import { readTime } from './postgres/record-usage.ts'
 import { readEncryptionKeys } from './providers/keys/encryption-key.ts'
 import { createVault } from './providers/keys/vault.ts'
 import { createWordings } from './providers/keys/wordings.ts'
@@ -95,8 +95,8 @@ export async function createApp(given: AppOptions): Promise<App> {
   const caching = await createCaching(options, catalogue, modelRouter)
   const windows = createRateWindows(store)
   const quota = createQuota(database, windows)
-  const [maintenance, clock] = await Promise.all([startMaintenance(options), readDatabaseClock(database)])
-  const recorders = createRecorders(options, clock)
+  const [maintenance] = await Promise.all([startMaintenance(options), readTime(database)])
+  const recorders = createRecorders(options)
   const accounting = createAccounting({ ...recorders, metrics: createProxyMetrics(metrics), quota, catalogue, log })
   const stages: Stages = {
     admission: createAdmission({ store, windows, quota }),
@@ -119,7 +119,7 @@ export async function createApp(given: AppOptions): Promise<App> {
   const refusals = createRefusals(log)
   defineGauges(metrics, { refusals, circuits: providers.circuits, ...recorders })
   const refusalRecorder = createRefusalRecorder(database, refusals, log)
-  const adminSetup = { config, database: database.aside, clock, store: ownWindows, refusals, log }
+  const adminSetup = { config, database: database.aside, store: ownWindows, refusals, log }
   const drained = [...Object.values(recorders), caching.vectors, refusalRecorder, ...(tracing ? [tracing] : [])]
   const readiness = createReadiness(createHealthCheck({ database, store, circuits: providers.circuits }))
   const http = createHttp({
@@ -158,10 +158,10 @@ async function traceRequests({ tracing }: Config, log: Log): Promise<Tracing | n
 }
 
 /** Of what requests leave behind. */
-function createRecorders({ config, database, log }: AppOptions, clock: DatabaseClock) {
+function createRecorders({ config, database, log }: AppOptions) {
   const { seal } = createWordings(createVault(() => readEncryptionKeys(config)))
   return {
-    recorder: createUsageRecorder(database, log, clock),
+    recorder: createUsageRecorder(database, log),
     semanticHits: createSemanticHitRecorder(database, seal, log),
   }
 }

@@ -1,5 +1,6 @@
 /** Admin API keys, in OpenAI's form. Each acts with the rights of the administrator who created it. */
 import { t } from 'elysia'
+import { nowSeconds } from '../event-loop/clock.ts'
 import type { Actor } from '../postgres/admin/act-as.ts'
 import { type AdminKeyRow, deleteAdminKey, issueAdminKey, pageOfAdminKeys } from '../postgres/admin/people.ts'
 import type { Database } from '../postgres/database.ts'
@@ -29,7 +30,7 @@ export function createAdminKeysController(options: AdminOptions) {
     .post(
       '',
       async ({ caller, body: { name, expires_in_seconds } }) => {
-        const expires = expires_in_seconds === undefined ? null : fromSeconds(Date.now() / 1000 + expires_in_seconds)
+        const expires = expires_in_seconds === undefined ? null : fromSeconds(nowSeconds() + expires_in_seconds)
         const [issued] = await issueAdminKey(database, caller.actor, {
           of_email: caller.email,
           key_name: name,

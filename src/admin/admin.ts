@@ -4,7 +4,6 @@ import { openapi } from '@elysiajs/openapi'
 import { Elysia } from 'elysia'
 import type { Config } from '../config.ts'
 import type { Database } from '../postgres/database.ts'
-import type { DatabaseClock } from '../postgres/record-usage.ts'
 import { type EncryptionConfig, readEncryptionKeys } from '../providers/keys/encryption-key.ts'
 import { createVault } from '../providers/keys/vault.ts'
 import { createWordings } from '../providers/keys/wordings.ts'
@@ -36,7 +35,6 @@ export interface AdminSetup {
   config: Pick<Config, 'trustedProxies' | 'oidc'> & EncryptionConfig
   /** Already migrated. */
   database: Database
-  clock: DatabaseClock
   /** This process's own: it counts attempts with unknown keys. */
   store: Pick<FastStore, 'pass' | 'uncount'>
   refusals: Refusals
@@ -75,11 +73,10 @@ const REFUSED = {
   },
 }
 
-export function createAdmin({ config, database, clock, store, refusals, log }: AdminSetup) {
+export function createAdmin({ config, database, store, refusals, log }: AdminSetup) {
   const vault = createVault(() => readEncryptionKeys(config))
   const options: AdminOptions = {
     database,
-    clock,
     vault,
     wordings: createWordings(vault),
     trustedProxies: config.trustedProxies,

@@ -8,7 +8,6 @@ import { type Arrival, respond, respondWithError } from '../http/respond.ts'
 import { decodeUtf8 } from '../json/canonical.ts'
 import { measureJson } from '../large-bodies/read-large-body.ts'
 import type { Database } from '../postgres/database.ts'
-import type { DatabaseClock } from '../postgres/record-usage.ts'
 import type { Vault } from '../providers/keys/vault.ts'
 import type { Wordings } from '../providers/keys/wordings.ts'
 import { describeCause } from '../telemetry/describe-cause.ts'
@@ -23,7 +22,6 @@ import { describeValidation } from './validation-error.ts'
 export interface AdminOptions {
   /** Over the operators' own connections. */
   database: Database
-  clock: DatabaseClock
   /** Seals provider keys. */
   vault: Vault
   /** Decrypts the wordings of questions that a project stores. */

@@ -1,6 +1,7 @@
 /** Rate limits in OpenAI's form, plans, and how much of a quota is used. */
 import { t } from 'elysia'
 import { refuse } from '../errors.ts'
+import { nowIso } from '../event-loop/clock.ts'
 import type { Actor } from '../postgres/admin/act-as.ts'
 import { keyActivity, listPlans, quotaUsage, setPlanLimits } from '../postgres/admin/projects.ts'
 import type { PlanRow } from '../postgres/admin/rows.ts'
@@ -41,7 +42,7 @@ export function createLimitsController(options: AdminOptions) {
     })
     .get('/projects/:project_id/limits', async ({ caller, params }) => {
       const { id, plan } = await findProjectRow(database, caller.actor, requireId('proj', params.project_id))
-      const month = `${new Date().toISOString().slice(0, 7)}-01`
+      const month = `${nowIso().slice(0, 7)}-01`
       const [quotas, keys] = await Promise.all([
         quotaUsage(database, caller.actor, { project: id, in_month: month }),
         keyActivity(database, caller.actor, { of_project: id }),

@@ -4,6 +4,7 @@
  */
 import type { Configuration } from 'openid-client'
 import type { OidcConfig } from '../config.ts'
+import { clockSkewSeconds } from '../event-loop/clock.ts'
 import type { Identity } from '../postgres/admin/callers.ts'
 import { describeCause } from '../telemetry/describe-cause.ts'
 import type { Log } from '../telemetry/log.ts'
@@ -35,11 +36,15 @@ const TIME_LIMIT_SECONDS = 10
 const library = () => import('openid-client')
 
 async function discover({ issuer, clientId, clientSecret }: OidcConfig): Promise<Configuration> {
-  const { allowInsecureRequests, discovery, enableNonRepudiationChecks } = await library()
+  const { allowInsecureRequests, clockSkew, discovery, enableNonRepudiationChecks } = await library()
   const server = new URL(issuer)
   // The configuration allows http on loopback only.
   const execute = [enableNonRepudiationChecks, ...(server.protocol === 'http:' ? [allowInsecureRequests] : [])]
-  return discovery(server, clientId, clientSecret ?? undefined, undefined, { execute, timeout: TIME_LIMIT_SECONDS })
+  const metadata = {
+    ...(clientSecret === null ? {} : { client_secret: clientSecret }),
+    [clockSkew]: clockSkewSeconds(),
+  }
+  return discovery(server, clientId, metadata, undefined, { execute, timeout: TIME_LIMIT_SECONDS })
 }
 
 export function createOidc(config: OidcConfig, log: Log): Oidc {

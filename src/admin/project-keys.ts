@@ -1,5 +1,6 @@
 /** A project's API keys. They are listed, read and deleted as in OpenAI's API; creating them is an addition. */
 import { t } from 'elysia'
+import { nowSeconds } from '../event-loop/clock.ts'
 import type { Actor } from '../postgres/admin/act-as.ts'
 import { deactivateKeyWithId, findKeyId, issueKeyAs, pageOfKeys } from '../postgres/admin/projects.ts'
 import type { KeyRow } from '../postgres/admin/rows.ts'
@@ -37,7 +38,7 @@ export function createProjectKeysController(options: AdminOptions) {
       '/:project_id/api_keys',
       async ({ caller, params, body: { name, type, expires_in_seconds } }) => {
         const project = requireId('proj', params.project_id)
-        const expires = expires_in_seconds === undefined ? null : fromSeconds(Date.now() / 1000 + expires_in_seconds)
+        const expires = expires_in_seconds === undefined ? null : fromSeconds(nowSeconds() + expires_in_seconds)
         const [issued] = await issueKeyAs(database, caller.actor, {
           project,
           key_type: type ?? 'project',

@@ -1,5 +1,6 @@
 /** GET /v1/organization/refusals: refused requests by reason. For administrators, because a refused request may have no project. */
 import { t } from 'elysia'
+import { nowSeconds } from '../event-loop/clock.ts'
 import { listRefusals } from '../postgres/admin/usage.ts'
 import { type AdminOptions, createController } from './controller.ts'
 import { fromSeconds, toSeconds } from './pages.ts'
@@ -11,7 +12,7 @@ export function createRefusalsController(options: AdminOptions) {
   return createController(options, '/v1/organization/refusals').get(
     '',
     async ({ caller, query: { start_time, end_time } }) => {
-      const end = end_time ?? Math.floor(Date.now() / 1000) + 1
+      const end = end_time ?? nowSeconds() + 1
       const start = start_time ?? Math.max(0, end - DEFAULT_SPAN_SECONDS)
       const rows = await listRefusals(options.database, caller.actor, {
         from_time: fromSeconds(start),

@@ -1,5 +1,6 @@
 /** /v1/requests: a project's requests, each with its story, as a list, one by one, and as a file. Prompts and responses are not included. */
 import { t } from 'elysia'
+import { nowSeconds } from '../event-loop/clock.ts'
 import type { RequestRow } from '../postgres/admin/rows.ts'
 import { findRequests } from '../postgres/admin/usage.ts'
 import { type AdminOptions, createController } from './controller.ts'
@@ -51,7 +52,7 @@ const exportQuery = t.Object(
 type Chosen = Omit<(typeof listQuery)['static'], 'limit'>
 
 function toFilter(asked: Chosen, ofProject: number) {
-  const end = asked.end_time ?? Math.floor(Date.now() / 1000) + 60
+  const end = asked.end_time ?? nowSeconds() + 60
   return {
     of_project: ofProject,
     from_time: fromSeconds(asked.start_time ?? Math.max(0, end - DEFAULT_SPAN_SECONDS)),

@@ -1,6 +1,7 @@
 /** Usage and costs over time, in OpenAI's form. */
 import { t } from 'elysia'
 import { invalidRequest } from '../errors.ts'
+import { nowSeconds } from '../event-loop/clock.ts'
 import type { ValuesOf } from '../postgres/admin/act-as.ts'
 import type { UsageRow } from '../postgres/admin/rows.ts'
 import { usageBuckets } from '../postgres/admin/usage.ts'
@@ -69,7 +70,7 @@ const USAGE_QUERY = queryOf(['1m', '1h', '1d'], USAGE_GROUPS, { models: names })
 const COSTS_QUERY = queryOf(['1d'], COSTS_GROUPS, { line_items: names })
 
 export function createUsageController(options: AdminOptions) {
-  const { database, clock } = options
+  const { database } = options
   type Caller = Parameters<typeof usageBuckets>[1]
 
   async function report(
@@ -80,7 +81,7 @@ export function createUsageController(options: AdminOptions) {
   ) {
     const groups = endpoints === null ? COSTS_GROUPS : USAGE_GROUPS
     const { tag, others } = readGroups(asked.group_by ?? [], groups)
-    const span = readSpan(asked, Math.floor(clock.nowMs() / 1000))
+    const span = readSpan(asked, nowSeconds())
     const filter = {
       width: span.width,
       groups: others.map(group => (group === 'line_item' ? 'model' : group)),

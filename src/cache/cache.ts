@@ -1,4 +1,5 @@
 /** Stored responses: looked up exactly, by equal normalized text, then by meaning; stored when complete. */
+import { nowMs } from '../event-loop/clock.ts'
 import { withinTimeLimit } from '../event-loop/time-limit.ts'
 import type { FastStore } from '../stores/fast-store.ts'
 import { describeCause } from '../telemetry/describe-cause.ts'
@@ -66,7 +67,7 @@ export function createCache(options: CacheOptions): Cache {
     async store(query, response, vector) {
       const ttlSeconds = keptForSeconds(query.control, query.account)
       if (ttlSeconds <= 0 || response.body.length > MOST_STORED_BYTES) return
-      const createdAtMs = Date.now()
+      const createdAtMs = nowMs()
       const expiresAtMs = createdAtMs + ttlSeconds * 1000
       const copied = copies.keep(query.exactKey, { ...response, createdAtMs, expiresAtMs })
       const written = writer.write(query, response, findVector(vectors, query, response, vector), ttlSeconds)
@@ -113,7 +114,7 @@ async function findVector(
 /** Reads the bytes under a request's exact key as a match; null when it is too old or not similar enough for the request. */
 function readCopy(bytes: Uint8Array, { account, control, requestHash }: CacheQuery): Match | null {
   const match = isAlias(bytes) ? decodeAliasedEntry(bytes, matchSettings(account)) : readStored(bytes, requestHash)
-  const now = Date.now()
+  const now = nowMs()
   if (!match || match.entry.expiresAtMs <= now) return null
   if (control.maxAgeSeconds !== null && ageSeconds(match.entry, now) > control.maxAgeSeconds) return null
   if (match.result === 'HIT' || match.reason === 'judged') return match

@@ -1,5 +1,6 @@
 /** Copies of entries in the fast store, under the exact keys of their requests, and aliases that name another request's entry. */
 
+import { nowMs } from '../event-loop/clock.ts'
 import type { FastStore } from '../stores/fast-store.ts'
 import type { CacheQuery } from './cache-query.ts'
 import { type CacheEntry, encodeAlias, encodeEntry, type SemanticMatch } from './entry.ts'
@@ -16,7 +17,7 @@ export interface ExactCopies {
 
 export function createExactCopies(store: FastStore): ExactCopies {
   async function write(exactKey: string, bytes: Uint8Array, expiresAtMs: number): Promise<boolean> {
-    const ttlMs = expiresAtMs - Date.now()
+    const ttlMs = expiresAtMs - nowMs()
     return ttlMs > 0 && store.writeEntry(exactKey, bytes, ttlMs).catch(() => false)
   }
 

@@ -1,5 +1,6 @@
 /** The catalogue of models and their prices, and what a response costs by them. */
 
+import { nowIso } from '../event-loop/clock.ts'
 import { isJsonObject } from '../json/canonical.ts'
 import type { Database } from '../postgres/database.ts'
 import { type CatalogueModel, listModels, type TokenPrices } from '../postgres/list-models.ts'
@@ -170,7 +171,7 @@ function index(models: readonly CatalogueModel[]) {
   for (const [provider, offered] of Map.groupBy(models, model => model.provider)) {
     byName.set(provider, new Map(offered.map(model => [model.model, model])))
   }
-  const today = new Date().toISOString().slice(0, 10)
+  const today = nowIso().slice(0, 10)
   const listed = Map.groupBy(
     models.filter(model => model.listed && (model.retiresOn === null || model.retiresOn > today)),
     model => model.provider,

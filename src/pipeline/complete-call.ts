@@ -2,6 +2,7 @@
 
 import type { CacheEntry } from '../cache/entry.ts'
 import { costUsd, NO_USAGE, type TokenUsage } from '../catalogue/catalogue.ts'
+import { nowMs } from '../event-loop/clock.ts'
 import type { UpstreamAnswer } from '../providers/upstream.ts'
 import type { CompletionQuery } from './query.ts'
 import { readAll } from './read-answer.ts'
@@ -26,7 +27,7 @@ export function entryOf(
   body: Uint8Array,
   { promptTokens, completionTokens }: TokenUsage,
 ): CacheEntry {
-  const now = Date.now()
+  const now = nowMs()
   return { body, provider: provider.name, promptTokens, completionTokens, createdAtMs: now, expiresAtMs: now }
 }
 

@@ -1,5 +1,6 @@
 /** What is written about a request when it is over: its usage record, and its log line. */
 import { costUsd, NO_USAGE, type TokenUsage } from '../catalogue/catalogue.ts'
+import { nowIso } from '../event-loop/clock.ts'
 import type { Account } from '../postgres/admit.ts'
 import type { CatalogueModel } from '../postgres/list-models.ts'
 import type { RequestStory, UsageRecord } from '../postgres/usage-record.ts'
@@ -78,7 +79,7 @@ export function createRecord(
   const known = savedPromptTokens > 0 ? { ...NO_USAGE, promptTokens: savedPromptTokens } : NO_USAGE
   const saved = isHit ? usage : known
   return {
-    recorded_at: new Date().toISOString(),
+    recorded_at: nowIso(),
     request_id: request.id,
     project_id: account.project_id,
     key_id: account.key_id,

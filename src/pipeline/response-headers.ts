@@ -1,6 +1,7 @@
 /** The headers that report what happened and what it cost: our X-Proxy headers, and RFC 9211's Cache-Status. Those of a hit: serve-hit.ts. */
 import type { MissReason } from '../cache/entry.ts'
 import { formatUsd } from '../catalogue/catalogue.ts'
+import { nowMs } from '../event-loop/clock.ts'
 
 /** `cost` is null when it is not known. `reason` says why a cache lookup served nothing; absent without a lookup. */
 export function missHeaders(provider: string, cost: number | null, reason?: MissReason): Record<string, string> {
@@ -22,7 +23,7 @@ export function partsHitHeaders(
   createdAtMs: number,
   savedPromptTokens: number,
 ): Record<string, string> {
-  const age = String(Math.max(0, Math.floor((Date.now() - createdAtMs) / 1000)))
+  const age = String(Math.max(0, Math.floor((nowMs() - createdAtMs) / 1000)))
   return {
     ...missHeaders(provider, 0),
     age,

@@ -1,6 +1,7 @@
 /** Serves a stored response: its body unchanged, or replayed as the stream it would have been. */
 import { ageSeconds, type Match } from '../cache/entry.ts'
 import { formatUsd, NO_USAGE } from '../catalogue/catalogue.ts'
+import { nowMs } from '../event-loop/clock.ts'
 import { inPieces } from '../event-loop/in-pieces.ts'
 import { Job, LONGEST_ON_LOOP, offLoop } from '../event-loop/off-loop.ts'
 import { formatOf } from '../formats/format-of.ts'
@@ -30,7 +31,7 @@ export function serveHit(
 }
 
 export function hitHeaders(match: Match, costUsd: number): Record<string, string> {
-  const now = Date.now()
+  const now = nowMs()
   const age = String(ageSeconds(match.entry, now))
   const ttlSeconds = Math.max(0, Math.floor((match.entry.expiresAtMs - now) / 1000))
   const headers: Record<string, string> = {

@@ -1,4 +1,5 @@
 /** Records usage: requests and their sums, refusals, the upkeep of both, and the time at which they are recorded. */
+import { learnTime } from '../event-loop/clock.ts'
 import type { Database } from './database.ts'
 import { bigint, defineStatement, nothing, readOne, runStatement, timestamp } from './statement.ts'
 import type { UsageRecord } from './usage-record.ts'
@@ -173,37 +174,9 @@ export async function recordRefusals(database: Database, counts: ReadonlyMap<str
   await runStatement(database, RECORD, [[...counts.keys()], [...counts.values()]])
 }
 
-/** What time it is at the database: what is recorded there has its time, however wrong this machine's clock is. */
-export interface DatabaseClock {
-  /** Milliseconds since the epoch. */
-  nowMs(): number
-  /** The same moment as this machine's clock told it, in ISO 8601. */
-  correct(iso: string): string
-  /** The database has just answered that it was this time. */
-  learn(now: Date): void
-}
-
-/** Less is the way there and back, and is left alone: the order of records stays that of their ends. */
-const TOLERATED_MS = 2_000
-
 const READ_TIME = defineStatement('select clock_timestamp() as now', { now: timestamp })
 
-export async function readDatabaseClock(database: Database): Promise<DatabaseClock> {
-  const clock = createDatabaseClock()
-  clock.learn((await readOne(database, READ_TIME)).now)
-  return clock
-}
-
-/** Until it learns, this machine's clock. */
-export function createDatabaseClock(): DatabaseClock {
-  let aheadMs = 0
-  return {
-    nowMs: () => Date.now() + aheadMs,
-    correct: iso => (aheadMs === 0 ? iso : new Date(Date.parse(iso) + aheadMs).toISOString()),
-    learn(now) {
-      const foundMs = now.getTime() - Date.now()
-      // Small changes of a large difference are the way there and back, too.
-      if (Math.abs(foundMs - aheadMs) > TOLERATED_MS) aheadMs = Math.abs(foundMs) > TOLERATED_MS ? foundMs : 0
-    },
-  }
+/** Once at the start; each write of records tells the time again. */
+export async function readTime(database: Database): Promise<void> {
+  learnTime((await readOne(database, READ_TIME)).now)
 }

@@ -3,6 +3,7 @@
 import { LRUCache } from 'lru-cache'
 import { AGGREGATOR, type Catalogue } from '../catalogue/catalogue.ts'
 import type { Config } from '../config.ts'
+import { nowMs } from '../event-loop/clock.ts'
 import type { Database } from '../postgres/database.ts'
 import { raiseEvent } from '../postgres/events.ts'
 import { describeCause } from '../telemetry/describe-cause.ts'
@@ -114,7 +115,7 @@ const ONCE_IN_MS = 600_000
 /** Raises an event in the project: for one provider once in ten minutes, over all processes. */
 function tellOpened(database: Database, log: Log): NonNullable<CircuitOptions['onOpen']> {
   return (provider, projectId, waitMs) => {
-    const once = `${provider}:${Math.floor(Date.now() / ONCE_IN_MS)}`
+    const once = `${provider}:${Math.floor(nowMs() / ONCE_IN_MS)}`
     raiseEvent(database, { projectId, kind: 'circuit.opened', payload: { provider, wait_ms: waitMs }, once }).catch(
       error => log.warn({ provider, cause: describeCause(error) }, 'an event could not be raised'),
     )

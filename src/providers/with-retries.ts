@@ -1,4 +1,5 @@
 /** Retries a provider that failed before its response began, if a second request does no harm. */
+import { nowMs } from '../event-loop/clock.ts'
 import { whenAborted } from '../event-loop/time-limit.ts'
 import type { Provider, UpstreamAnswer } from './upstream.ts'
 import { isPassing, UpstreamFailure } from './upstream-failure.ts'
@@ -63,7 +64,7 @@ function mayRepeat(outcome: Outcome, leavesTrace: boolean): boolean {
 /** Milliseconds; null when the provider asks for a longer wait than a client would accept. */
 function chooseWait(outcome: Outcome, retry: number, random: () => number): number | null {
   const jitterMs = random() * Math.min(MAX_WAIT_MS, FIRST_WAIT_MS * 2 ** retry)
-  const wantedMs = outcome instanceof UpstreamFailure ? null : readRetryAfter(outcome.headers, Date.now())
+  const wantedMs = outcome instanceof UpstreamFailure ? null : readRetryAfter(outcome.headers, nowMs())
   if (wantedMs === null) return jitterMs
   return wantedMs > MAX_WAIT_MS ? null : Math.max(wantedMs, jitterMs)
 }

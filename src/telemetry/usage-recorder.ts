@@ -1,6 +1,7 @@
 /** Collects usage records and writes them in batches, off the hot path. */
+import { learnTime } from '../event-loop/clock.ts'
 import { type Database, sqlStateOf } from '../postgres/database.ts'
-import { createDatabaseClock, type DatabaseClock, recordUsage } from '../postgres/record-usage.ts'
+import { recordUsage } from '../postgres/record-usage.ts'
 import type { UsageRecord } from '../postgres/usage-record.ts'
 import { describeCause } from './describe-cause.ts'
 import type { Log } from './log.ts'
@@ -86,18 +87,13 @@ export interface UsageRecorder {
   drain(timeLimitMs: number): Promise<void>
 }
 
-/** Records get the database's time; `clock` is corrected with every write. */
-export function createUsageRecorder(
-  database: Database,
-  log: Log,
-  clock: DatabaseClock = createDatabaseClock(),
-): UsageRecorder {
+/** The database's time is learned with every write. */
+export function createUsageRecorder(database: Database, log: Log): UsageRecorder {
   const queue = new UsageQueue()
-  const writer = new QueueWriter(queue, database, clock, log)
+  const writer = new QueueWriter(queue, database, log)
 
   return {
     record(usage) {
-      usage.recorded_at = clock.correct(usage.recorded_at)
       queue.add(usage)
       // Writes a full batch soon, to relieve the garbage collector, but not during a request.
       if (queue.waiting === MAX_BATCH && !writer.isFailing) setImmediate(() => writer.start())
@@ -111,16 +107,14 @@ export function createUsageRecorder(
 class QueueWriter {
   readonly #queue: UsageQueue
   readonly #database: Database
-  readonly #clock: DatabaseClock
   readonly #log: Log
   #isFailing = false
   #writing: Promise<void> | null = null
   #timer: ReturnType<typeof setTimeout> | undefined
 
-  constructor(queue: UsageQueue, database: Database, clock: DatabaseClock, log: Log) {
+  constructor(queue: UsageQueue, database: Database, log: Log) {
     this.#queue = queue
     this.#database = database
-    this.#clock = clock
     this.#log = log
   }
 
@@ -160,7 +154,7 @@ class QueueWriter {
     do {
       const { records, name } = this.#queue.takeBatch()
       try {
-        this.#clock.learn(await recordUsage(this.#database, records, name))
+        learnTime(await recordUsage(this.#database, records, name))
         this.#queue.noteWritten()
         this.#noteSuccess()
       } catch (error) {

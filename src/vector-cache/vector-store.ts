@@ -1,5 +1,6 @@
 /** Vectors by name: in the fast store and in PostgreSQL, how they are named and stored. */
 import { BackgroundWork } from '../event-loop/background-work.ts'
+import { nowMs } from '../event-loop/clock.ts'
 import { withinTimeLimit } from '../event-loop/time-limit.ts'
 import type { Account } from '../postgres/admit.ts'
 import type { Database } from '../postgres/database.ts'
@@ -89,7 +90,7 @@ function entryNameOf(owner: Owner, name: string): string {
 }
 
 function isFresh({ createdAtMs }: StoredVector, maxAgeSeconds: number | null): boolean {
-  return maxAgeSeconds === null || Date.now() - createdAtMs < (maxAgeSeconds + 1) * 1000
+  return maxAgeSeconds === null || nowMs() - createdAtMs < (maxAgeSeconds + 1) * 1000
 }
 
 /** Vectors per call: enough for few round trips, and few enough that no other call waits long. */
@@ -160,7 +161,7 @@ export function createVectorStore({ database, store, log }: VectorStoreOptions):
     },
 
     async store(owner, vectors, ttlSeconds) {
-      const createdAtMs = Date.now()
+      const createdAtMs = nowMs()
       let areCopied = true
       for (const some of inCalls(vectors)) {
         const made = some.map(vector => ({ ...vector, createdAtMs, ttlMs: ttlSeconds * 1000 }))
@@ -197,7 +198,7 @@ async function keepAll(
 }
 
 function toCopies(rows: readonly VectorRow[], names: readonly string[]): VectorCopy[] {
-  const now = Date.now()
+  const now = nowMs()
   return rows.flatMap(row => {
     const name = names[row.place]
     return name === undefined ? [] : [{ ...readRow(row), name, ttlMs: row.expires_at.getTime() - now }]

@@ -5,6 +5,7 @@
 import { Webhook } from 'standardwebhooks'
 import { ProxyError } from '../errors.ts'
 import { Alarm } from '../event-loop/alarm.ts'
+import { nowMs } from '../event-loop/clock.ts'
 import type { Database } from '../postgres/database.ts'
 import { type Delivery, settleDelivery, takeDeliveries } from '../postgres/events.ts'
 import type { Vault } from '../providers/keys/vault.ts'
@@ -97,7 +98,7 @@ async function attempt(
 /** Every attempt has the same body and id, and a timestamp and a signature of its own. */
 function writeMessage({ event_id, kind, at, payload }: Delivery, secret: string) {
   const id = `msg_${event_id.replaceAll('-', '')}`
-  const now = new Date()
+  const now = new Date(nowMs())
   const body = `{"type":"${kind}","timestamp":"${at.toISOString()}","data":${payload}}`
   const headers = {
     'content-type': 'application/json',

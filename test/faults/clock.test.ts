@@ -1,40 +1,119 @@
-/** A proxy whose clock is wrong: what it records has the database's time. */
+/** Proxies whose clocks are wrong beside one whose clock is right: what they store, date and let expire has the database's time. */
 import { fileURLToPath } from 'node:url'
-import { afterAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Database } from '../../src/postgres/database.ts'
 import { openRealDatabase } from '../../src/postgres/real.ts'
-import { ask } from '../harness/client.ts'
+import { ask, get, post } from '../harness/client.ts'
 import { waitUntil } from '../harness/wait-until.ts'
-import { openAccounts } from './accounts.ts'
+import { type Accounts, openAccounts } from './accounts.ts'
 import { describeFaults } from './describe-faults.ts'
-import { startProxyProcess } from './proxy-process.ts'
+import { type ProxyProcess, startProxyProcess } from './proxy-process.ts'
 import { type PrivateServer, startPostgres, startRedis } from './servers.ts'
 
 const SERVER = fileURLToPath(new URL('wrong-clock.ts', import.meta.url))
 const DAY_MS = 86_400_000
+const WRONG_BY_DAYS = [-70, 0, 70]
 const ASKED = 20
 
-describeFaults('a clock', () => {
-  const stores: PrivateServer[] = []
-  afterAll(() => Promise.all(stores.map(store => store.remove())))
+describeFaults('clocks that are wrong by 70 days', () => {
+  let postgres: PrivateServer
+  let redis: PrivateServer
+  let database: Database
+  let accounts: Accounts
+  let proxies: ProxyProcess[]
 
-  test.each([-70, 70])('that is wrong by %i days loses no record, and dates none wrongly', async days => {
-    const [postgres, redis] = await Promise.all([startPostgres(), startRedis()])
-    stores.push(postgres, redis)
-    const environment = { DATABASE_URL: postgres.url, REDIS_URL: redis.url, WRONG_CLOCK_MS: String(days * DAY_MS) }
-    const proxy = await startProxyProcess(environment, { server: SERVER })
-    const database = openRealDatabase({ url: postgres.url, maxConnections: 1 })
-    const accounts = openAccounts(database)
+  beforeAll(async () => {
+    ;[postgres, redis] = await Promise.all([startPostgres(), startRedis()])
+    const start = (days: number) =>
+      startProxyProcess(
+        { DATABASE_URL: postgres.url, REDIS_URL: redis.url, WRONG_CLOCK_MS: String(days * DAY_MS) },
+        { server: SERVER },
+      )
+    const first = await start(0)
+    proxies = [await start(-70), first, await start(70)]
+    database = openRealDatabase({ url: postgres.url, maxConnections: 1 })
+    accounts = openAccounts(database)
+  })
+  afterAll(async () => {
+    await database?.close()
+    await Promise.all([postgres?.remove(), redis?.remove()])
+  })
+
+  const at = (i: number) => proxies[i] as ProxyProcess
+
+  test.each(WRONG_BY_DAYS.keys().toArray())('lose no record, and date none wrongly: proxy %i', async i => {
     const account = await accounts.create()
-    for (let n = 0; n < ASKED; n++) expect((await ask(proxy, account.key, `Question ${n % 15}`)).status).toBe(200)
+    for (let n = 0; n < ASKED; n++) expect((await ask(at(i), account.key, `Question ${n % 15}`)).status).toBe(200)
     await waitUntil('all is recorded', 30_000, async () => (await accounts.countRecords(account))['200'] === ASKED)
     const [dated] = await database.call<{ off: number; summed: number }>(
-      `select extract(epoch from max(greatest(now() - recorded_at, recorded_at - now())))::integer as off,
-        (select sum(requests)::integer from usage_hourly where hour > now() - interval '2 hours') as summed
-      from usage_records`,
-      [],
+      `select extract(epoch from max(greatest(now() - u.recorded_at, u.recorded_at - now())))::integer as off,
+        (select sum(h.requests)::integer from usage_hourly h
+          where h.project_id = p.id and h.hour > now() - interval '2 hours') as summed
+      from usage_records u join projects p on p.id = u.project_id where p.name = $1 group by p.id`,
+      [account.project],
     )
     expect(dated?.summed).toBe(ASKED)
     expect(dated?.off).toBeLessThan(60)
-    await database.close()
+  })
+
+  async function askFor(i: number, key: string, prompt: string, headers: Record<string, string> = {}) {
+    const { cache, status, headers: told } = await ask(at(i), key, prompt, headers)
+    return { cache, status, ageSeconds: Number(told.get('age')) }
+  }
+
+  test('what one stores the others serve, from either store, and as old as it is', async () => {
+    const { key } = await accounts.create()
+    for (const maker of proxies.keys()) {
+      expect(await askFor(maker, key, `Made by ${maker}?`)).toMatchObject({ cache: 'MISS' })
+      for (const reader of proxies.keys()) {
+        const found = await askFor(reader, key, `Made by ${maker}?`, { 'cache-control': 'max-age=50' })
+        expect([maker, reader, found.cache]).toEqual([maker, reader, 'HIT'])
+        expect(found.ageSeconds).toBeLessThan(50)
+      }
+    }
+    const written = async () => (await database.call('select from cache_entries', [])).length >= proxies.length
+    await waitUntil('all is in PostgreSQL', 10_000, written)
+    Bun.spawnSync(['redis-cli', '-u', redis.url, 'flushall'])
+    for (const maker of proxies.keys())
+      for (const reader of proxies.keys())
+        expect(await askFor(reader, key, `Made by ${maker}?`)).toMatchObject({ cache: 'HIT' })
+  })
+
+  test('what one stores expires at all of them', async () => {
+    const { key } = await accounts.create()
+    for (const maker of proxies.keys()) await askFor(maker, key, `Short by ${maker}?`, { 'x-proxy-cache-ttl': '2' })
+    await Bun.sleep(2_500)
+    for (const maker of proxies.keys())
+      for (const reader of proxies.keys()) {
+        const asked = await askFor(reader, key, `Short by ${maker}?`, { 'cache-control': 'only-if-cached' })
+        expect([maker, reader, asked.status]).toEqual([maker, reader, 504])
+      }
+  })
+
+  test('a key lives as long as it was given, and reports are of today', async () => {
+    await accounts.run(`select create_user('root@example.org', 'owner', 'x')`)
+    const [issued] = await database.call<{ key: string }>(
+      `select key from issue_admin_key('root@example.org', 'k')`,
+      [],
+    )
+    const account = await accounts.create()
+    const [row] = await database.call<{ id: number }>('select id::integer from projects where name = $1', [
+      account.project,
+    ])
+    for (const i of proxies.keys()) {
+      const made = await post(at(i), issued?.key ?? '', `/organization/projects/proj_${row?.id}/api_keys`, {
+        name: `k${i}`,
+        type: 'test',
+        expires_in_seconds: 3,
+      })
+      const { value } = (await made.json()) as { value: string }
+      for (const reader of proxies.keys()) expect((await ask(at(reader), value, 'Hello?')).status).toBe(200)
+      await waitUntil('it expires', 6_000, async () => (await ask(at(i), value, 'Hello?')).status === 401)
+      const start = Math.floor(Date.now() / 1000) - 600
+      const path = `/organization/usage/completions?start_time=${start}&bucket_width=1m&limit=60`
+      const report = await get(at(i), path, issued?.key)
+      const { data } = (await report.json()) as { data: { results: { num_model_requests: number }[] }[] }
+      expect(data.flatMap(({ results }) => results).length).toBeGreaterThan(0)
+    }
   })
 })

@@ -1,6 +1,7 @@
 /** Reads a chat response, streamed or plain, as a series of steps. Translations into other formats are built on these. */
 
 import { type ProxyError, quoteError, refuse } from '../../errors.ts'
+import { nowSeconds } from '../../event-loop/clock.ts'
 import { isJsonObject, type JsonObject, readField } from '../../json/canonical.ts'
 import { mergeDelta } from './merge-delta.ts'
 import { readProof, readThought } from './thought.ts'
@@ -140,7 +141,7 @@ function readHead({ id, model, created }: JsonObject): AnswerHead {
   return {
     id: typeof id === 'string' ? id : '',
     model: typeof model === 'string' ? model : '',
-    createdSeconds: typeof created === 'number' ? created : Math.floor(Date.now() / 1000),
+    createdSeconds: typeof created === 'number' ? created : nowSeconds(),
   }
 }
 

@@ -1,5 +1,6 @@
 /** Builds a Responses response from a chat response: each step continues the open item of its kind, or opens a new one. */
 import type { ProxyError } from '../../errors.ts'
+import { nowSeconds } from '../../event-loop/clock.ts'
 import type { JsonObject } from '../../json/canonical.ts'
 import type { AnswerHead, AnswerSteps, PendingProof } from '../chat/read-chat-answer.ts'
 import { isGrowing, isWhole, packProof } from '../chat/thought.ts'
@@ -168,8 +169,4 @@ export class GrowingResponse implements AnswerSteps {
 
 function hashId(id: string): string {
   return Bun.SHA256.hash(id, 'hex').slice(0, 44)
-}
-
-function nowSeconds(): number {
-  return Math.floor(Date.now() / 1000)
 }

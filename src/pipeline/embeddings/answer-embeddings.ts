@@ -1,6 +1,7 @@
 /** Answers an embeddings request from its inputs' vectors, cached and fetched: all of them in order, or none. */
 import { NO_USAGE } from '../../catalogue/catalogue.ts'
 import { ClientGone } from '../../errors.ts'
+import { nowMs } from '../../event-loop/clock.ts'
 import { createYieldTurn, type YieldTurn } from '../../event-loop/yield.ts'
 import { answerHeaders } from '../../providers/forwarded-headers.ts'
 import { nameRoute } from '../../providers/model-router.ts'
@@ -97,5 +98,5 @@ function findVerbatim({ form }: EmbeddingsQuery, { batches, known }: Gathered): 
 }
 
 function oldestOf(known: Gathered['known']): number {
-  return Array.from(known.values()).reduce((least, { createdAtMs }) => Math.min(least, createdAtMs), Date.now())
+  return Array.from(known.values()).reduce((least, { createdAtMs }) => Math.min(least, createdAtMs), nowMs())
 }

@@ -2,6 +2,7 @@
 import { type CacheControl, keptForSeconds } from '../../cache/cache-control.ts'
 import { addUsage, NO_USAGE, type TokenUsage } from '../../catalogue/catalogue.ts'
 import { ClientGone, refuse } from '../../errors.ts'
+import { nowMs } from '../../event-loop/clock.ts'
 import { withinTimeLimit } from '../../event-loop/time-limit.ts'
 import type { StoredVector } from '../../vector-cache/vector-store.ts'
 import { rejectWhenGone } from '../follow-call.ts'
@@ -84,7 +85,7 @@ async function fetchShared(job: EmbeddingsJob, wanted: readonly NamedInput[], ga
     const gone = rejectWhenGone(request.signal)
     for (const [name, settled] of joined.theirs) {
       const vector = await Promise.race([settled, gone])
-      if (vector) gathered.known.set(name, { ...vector, createdAtMs: Date.now() })
+      if (vector) gathered.known.set(name, { ...vector, createdAtMs: nowMs() })
     }
   } finally {
     for (const name of names) joined.settle(name, null)

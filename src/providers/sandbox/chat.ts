@@ -1,4 +1,5 @@
 /** The sandbox's chat completions. */
+import { nowSeconds } from '../../event-loop/clock.ts'
 import { sha256 } from '../../json/canonical.ts'
 import { countPromptTokens, countTextTokens } from '../../tokens/count-tokens.ts'
 import { contentWriter } from './answer-content.ts'
@@ -45,7 +46,7 @@ export function completeChat(request: Request): Record<string, unknown> {
   return {
     id: `chatcmpl-sandbox${digest.slice(0, 24)}`,
     object: 'chat.completion',
-    created: Math.floor(Date.now() / 1000),
+    created: nowSeconds(),
     model,
     choices: choices.map(([choice], index) => ({ index, ...choice })),
     usage: {

@@ -1,5 +1,6 @@
 /** The sandbox's legacy text completions. */
 import { invalidRequest } from '../../errors.ts'
+import { nowSeconds } from '../../event-loop/clock.ts'
 import { countPromptTokens } from '../../tokens/count-tokens.ts'
 import { SANDBOX_MARK } from './answer-content.ts'
 import { checkSampling, type Request, readInteger, readModel, readStops, readText, refuseFields } from './fields.ts'
@@ -39,7 +40,7 @@ export function completeText(request: Request): Record<string, unknown> {
   return {
     id: `cmpl-sandbox${digest.slice(0, 24)}`,
     object: 'text_completion',
-    created: Math.floor(Date.now() / 1000),
+    created: nowSeconds(),
     model,
     choices: choices.map(({ text, finishReason }, index) => ({
       index,

@@ -1,4 +1,5 @@
 /** Translates chat requests into Anthropic requests, a long one in a worker. */
+import { nowMs } from '../../../event-loop/clock.ts'
 import { Job } from '../../../event-loop/off-loop.ts'
 import type { JsonObject } from '../../../json/canonical.ts'
 import { isLong, runOnBody } from '../../long-body.ts'
@@ -39,6 +40,6 @@ export function translateBody(body: JsonObject, limits: ModelLimits): Translated
   return {
     body: JSON.stringify(translated),
     apiVersion: chooseApiVersion(translated),
-    context: readAnswerContext(body, Date.now()),
+    context: readAnswerContext(body, nowMs()),
   }
 }

@@ -1,0 +1,32 @@
+/** What time it is at the database, which is what counts: what is stored, dated or expires has its time, however wrong this machine's clock is. */
+
+/** Less is the way there and back, and is left alone: the order of records stays that of their ends. */
+const TOLERATED_MS = 2_000
+
+let aheadMs = 0
+
+/** Milliseconds since the epoch. Until the database was asked, this machine's clock. */
+export function nowMs(): number {
+  return Date.now() + aheadMs
+}
+
+export function nowSeconds(): number {
+  return Math.floor(nowMs() / 1000)
+}
+
+/** In ISO 8601, in UTC. */
+export function nowIso(): string {
+  return new Date(nowMs()).toISOString()
+}
+
+/** The database has just answered that it was this time. */
+export function learnTime(now: Date): void {
+  const foundMs = now.getTime() - Date.now()
+  // Small changes of a large difference are the way there and back, too.
+  if (Math.abs(foundMs - aheadMs) > TOLERATED_MS) aheadMs = Math.abs(foundMs) > TOLERATED_MS ? foundMs : 0
+}
+
+/** How far this machine's clock is behind, for libraries that read it themselves. */
+export function clockSkewSeconds(): number {
+  return Math.round(aheadMs / 1000)
+}
