@@ -1,27 +1,63 @@
--- Settings of projects. A new one is a row here, and a column of projects in a migration.
-insert into setting_kinds (name, type, least, most, words, help)
-values
-    ('semantic_mode', 'choice', null, null, '{on,shadow,off}', 'Whether a differently worded question may be answered from the cache; shadow records what would be served, and asks the provider.'),
-    ('semantic_policy', 'choice', null, null, '{verified,proved,judged,threshold}', 'Which matches are served: verified, nothing speaks against them; proved, every difference is harmless; judged, also those that a judge confirmed; threshold, all that are similar enough.'),
-    ('semantic_risk', 'choice', null, null, '{careful,balanced,generous}', 'Under the policy verified, how little must speak for a match.'),
-    ('semantic_threshold', 'number', 0, 1, array['a number'], 'Cosine similarity above which two questions may count as the same.'),
-    ('semantic_judge', 'choice', null, null, '{off,learn,inline}', 'Under the policy judged, whether a model is asked about what proof cannot decide: afterwards (learn), or while the request waits (inline).'),
-    ('semantic_judge_model', 'text', 0, 256, array['a model''s name of at most 256 characters, or nothing'], 'The judge: the name of a model that the project can use; empty for none.'),
-    ('semantic_judge_daily_usd', 'number', 0, 1000000, array['US dollars'], 'The judge''s budget per UTC day, in US dollars.'),
-    ('semantic_judge_floor', 'number', 0, 1, array['a number'], 'Lowest similarity to ask the judge about.'),
-    ('semantic_judge_timeout_ms', 'whole', 1, 60000, array['whole milliseconds'], 'How long a request waits for the judge, in milliseconds.'),
-    ('semantic_verify_ratio', 'number', 0, 1, array['a number'], 'Share of the semantic hits that the judge reviews after they were served.'),
-    ('cache_mode', 'choice', null, null, '{all,deterministic,off}', 'Which requests may be answered from the cache at all: deterministic, those with temperature 0 or a seed.'),
-    ('cache_ttl_seconds', 'whole', 0, 315360000, array['whole seconds'], 'Lifetime of a cached answer, in seconds.'),
-    ('cache_bytes', 'whole', 0, null, array['whole bytes'], 'Most bytes that the project may store.'),
-    ('fallbacks', 'models', 0, 5, array['up to 5 different model names with commas between them, or nothing'], 'Models to ask in turn when the requested one fails; empty for none.'),
-    ('allowed_models', 'models', 0, 100, array['up to 100 different model names with commas between them, * in them for any characters, or nothing'], 'Models that clients may ask for, with * for any characters; empty for all.'),
-    ('log_content', 'choice', null, null, '{off,sealed}', 'Whether the wordings of semantic hits and near misses are kept for a week, encrypted, for members to see.'),
-    ('unsupported_tools', 'choice', null, null, '{drop,refuse}', 'Tools that the model''s provider would have to run and cannot, where the model may choose: left out, or a 400.'),
-    ('when_exhausted', 'choice', null, null, '{serve_cache,refuse}', 'Once the quota or a budget is used up: whether hits are still answered, or nothing is.')
+-- Settings of projects. A new one is a row here, and a column of projects in a migration; pages show what stands here, in this order.
+insert into setting_kinds (name, type, least, most, words, area, title, help, choices, place)
+select v.*, row_number() over ()
+from (values
+    ('cache_mode', 'choice', null, null, '{all,deterministic,off}', 'Stored answers', 'Answered from the cache', 'Which requests may be answered from the cache at all.', array[
+        'Every request: Unless the request forbids it.',
+        'Deterministic requests: Those with temperature 0 or a seed. All others go to the provider.',
+        'None: Nothing is looked up or stored.'
+    ]),
+    ('cache_ttl_seconds', 'whole', 0, 315360000, array['whole seconds'], 'Stored answers', 'Time to live', 'How long an answer is kept, unless the request says otherwise. The plan sets an upper limit.', '{}'),
+    ('cache_bytes', 'whole', 0, null, array['whole bytes'], 'Stored answers', 'Maximum size', 'Above it, the answers that would expire first are deleted. Checked once a minute.', '{}'),
+    ('semantic_mode', 'choice', null, null, '{on,shadow,off}', 'Questions in other words', 'Semantic hits', 'Whether a differently worded question may be answered from the cache.', array[
+        'On: A question in other words may be answered from the cache, as the policy allows.',
+        'Shadow: The provider answers; Matches shows what the cache would have served.',
+        'Off: Only an identical request is answered from the cache.'
+    ]),
+    ('semantic_policy', 'choice', null, null, '{verified,proved,judged,threshold}', 'Questions in other words', 'What may be served', 'Which matches are served.', array[
+        'Verified: If nothing in the two questions speaks against it.',
+        'Proved: Only if both questions normalize to the same text. Nothing is compared by similarity.',
+        'Judged: Also pairs that the judge has confirmed.',
+        'Similar enough: By similarity alone. Sooner or later this serves wrong answers: look at Similarity first.'
+    ]),
+    ('semantic_risk', 'choice', null, null, '{careful,balanced,generous}', 'Questions in other words', 'How boldly words are explained', 'Under the policy verified, how little must speak for a match.', array[
+        'Careful: The same words, but for number and place.',
+        'Balanced: Also synonyms, and other words that an embedder of meaning finds close.',
+        'Generous: Also words that it finds less close.'
+    ]),
+    ('semantic_threshold', 'number', 0, 1, array['a number'], 'Questions in other words', 'Similarity threshold', 'Cosine similarity, 0 to 1, above which a stored question may be served. Pairs that a person has confirmed need not reach it.', '{}'),
+    ('log_content', 'choice', null, null, '{off,sealed}', 'Questions in other words', 'Text of matches', 'Whether the wordings of semantic hits and near misses are kept.', array[
+        'Not kept: Matches show the similarity and the kinds of difference, but no text.',
+        'Kept for a week: Encrypted, and shown to this project’s members under Matches and Near misses.'
+    ]),
+    ('semantic_judge', 'choice', null, null, '{off,learn,inline}', 'Undecided pairs, under the policy Judged', 'The judge', 'Whether a model is asked about what proof cannot decide.', array[
+        'Off: Only people give verdicts, under Matches and Near misses.',
+        'After the request: No request waits. The model’s verdicts apply to later requests.',
+        'During the request: A model compares the two questions before the provider is asked. The request waits for its verdict.'
+    ]),
+    ('semantic_judge_model', 'text', 0, 256, array['a model''s name of at most 256 characters, or nothing'], 'Undecided pairs, under the policy Judged', 'Judge’s model', 'Any model that the project can use, such as openai/gpt-4.1-mini. It gets both questions as data, and answers in a strict schema.', '{}'),
+    ('semantic_judge_daily_usd', 'number', 0, 1000000, array['US dollars'], 'Undecided pairs, under the policy Judged', 'Daily budget, in US dollars', 'Per UTC day. When it is spent, the judge is not asked.', '{}'),
+    ('semantic_judge_timeout_ms', 'whole', 1, 60000, array['whole milliseconds'], 'Undecided pairs, under the policy Judged', 'Time limit, in milliseconds', 'How long a request waits for the judge. A verdict that arrives later applies to the next request.', '{}'),
+    ('semantic_judge_floor', 'number', 0, 1, array['a number'], 'Undecided pairs, under the policy Judged', 'Minimum similarity', 'Less similar pairs are never sent to the judge, and not served even if they were confirmed.', '{}'),
+    ('semantic_verify_ratio', 'number', 0, 1, array['a number'], 'Undecided pairs, under the policy Judged', 'Share of hits to verify', '0 to 1. The judge checks this share of the semantic hits afterwards. A pair that it calls different is not served again.', '{}'),
+    ('fallbacks', 'models', 0, 5, array['up to 5 different model names with commas between them, or nothing'], 'Models and tools', 'Fallback models', 'Up to five, with commas between them. They are asked in this order when a model cannot be reached.', '{}'),
+    ('allowed_models', 'models', 0, 100, array['up to 100 different model names with commas between them, * in them for any characters, or nothing'], 'Models and tools', 'Allowed models', 'Patterns of model names, such as openai/*, with commas between them. Empty allows every model.', '{}'),
+    ('unsupported_tools', 'choice', null, null, '{drop,refuse}', 'Models and tools', 'Tools that a provider would have to run and cannot', 'What becomes of them where the model may choose.', array[
+        'Leave out: The model is not told of them, and a header names them.',
+        'Refuse: The request gets a 400.'
+    ]),
+    ('when_exhausted', 'choice', null, null, '{serve_cache,refuse}', 'Models and tools', 'Once the quota or a budget is used up', 'Whether hits are still answered, or nothing is.', array[
+        'Serve the cache: Hits are answered; what would need a provider gets a 429.',
+        'Refuse: Every request gets a 429.'
+    ])
+) as v (name, type, least, most, words, area, title, help, choices)
 on conflict (name) do update
 set type = excluded.type,
     least = excluded.least,
     most = excluded.most,
     words = excluded.words,
-    help = excluded.help;
+    area = excluded.area,
+    title = excluded.title,
+    help = excluded.help,
+    choices = excluded.choices,
+    place = excluded.place;

@@ -5,6 +5,7 @@ import type { Actor } from '../postgres/admin/act-as.ts'
 import {
   archiveProject,
   createProjectAs,
+  listSettingKinds,
   pageOfProjects,
   projectSettings,
   setSettings,
@@ -82,9 +83,12 @@ export function createProjectsController(options: AdminOptions) {
 }
 
 async function describeSettings(database: Database, actor: Actor, project: number) {
-  const [row] = await projectSettings(database, actor, { of_project: project })
+  const [[row], kinds] = await Promise.all([
+    projectSettings(database, actor, { of_project: project }),
+    listSettingKinds(database, actor, {}),
+  ])
   if (!row?.result) throw notFound('This project does not exist, or you are not a member of it.')
-  return { object: 'project.settings' as const, project_id: formatId('proj', project), settings: row.result }
+  return { object: 'project.settings' as const, project_id: formatId('proj', project), settings: row.result, kinds }
 }
 
 function describeProject(row: ProjectRow) {

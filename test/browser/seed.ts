@@ -39,7 +39,8 @@ export async function seedUsage(proxy: TestProxy): Promise<Seeded> {
   }
   await proxy.query(`select store_provider_key(${project}, 'openai', '\\x00', 'x9Kf')`)
   const records = await proxy.query<UsageRecord>(MONTH_OF_USAGE.replaceAll('$project', String(project)))
-  await recordUsage(proxy.stores.database, records, crypto.randomUUID())
+  const untagged = records.map(record => ({ ...record, tags: null }))
+  await recordUsage(proxy.stores.database, untagged, crypto.randomUUID())
   await proxy.query(
     `select record_refusals(array['invalid_api_key', 'rate_limit_exceeded', 'api_key_disabled'], array[412, 97, 6])`,
   )

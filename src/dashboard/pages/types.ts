@@ -14,6 +14,7 @@ import type {
   QuotaRow,
   RefusalRow,
   RequestRow,
+  SettingKindRow,
   ShareRow,
   SimilarityRow,
   VerdictRow,
@@ -120,8 +121,11 @@ export interface Calibration {
   calibration: CalibrationRow[]
 }
 
+export type SettingKind = SettingKindRow
+
 export interface Settings {
   settings: Record<string, unknown>
+  kinds: SettingKind[]
 }
 
 export interface Limits {

@@ -1,6 +1,6 @@
 /** Projects, their keys, settings and plans. */
 import { defineChange, defineRead } from './act-as.ts'
-import type { KeyActivityRow, KeyRow, PlanRow, ProjectRow, ProviderKeyRow, QuotaRow } from './rows.ts'
+import type { KeyActivityRow, KeyRow, PlanRow, ProjectRow, ProviderKeyRow, QuotaRow, SettingKindRow } from './rows.ts'
 
 export const pageOfProjects = defineRead<ProjectRow>()('page_of_projects', {
   only_project: 'bigint?',
@@ -26,6 +26,8 @@ export const setSettings = defineChange()('set_settings', {
 export const projectSettings = defineRead<{ result: Record<string, unknown> | null }>()('project_settings', {
   of_project: 'bigint',
 })
+
+export const listSettingKinds = defineRead<SettingKindRow>()('list_setting_kinds', {})
 
 export const pageOfKeys = defineRead<KeyRow>()('page_of_keys', {
   of_project: 'bigint',

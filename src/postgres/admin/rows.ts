@@ -174,6 +174,20 @@ export interface ProviderKeyRow {
   updated: string
 }
 
+export interface SettingKindRow {
+  name: string
+  type: 'choice' | 'number' | 'whole' | 'text' | 'models'
+  least: number | null
+  most: number | null
+  words: string[]
+  /** What else it stands with on a page, and its name there. */
+  area: string
+  title: string
+  help: string
+  /** For each of the words of a choice: a title, a colon, and what it does. */
+  choices: string[]
+}
+
 export interface PlanRow {
   name: string
   requests_per_minute_per_key: number

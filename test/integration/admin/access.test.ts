@@ -56,6 +56,7 @@ function routesOf({ project, key, entry, request, user, verdict }: World): Route
     },
     { method: 'DELETE', path: `/v1/cache/verdicts/${verdict}?project_id=${project}`, need: 'member' },
     { method: 'GET', path: `/v1/requests?project_id=${project}`, need: 'viewer' },
+    { method: 'GET', path: `/v1/requests/export?project_id=${project}`, need: 'viewer' },
     { method: 'GET', path: `/v1/requests/${request}?project_id=${project}`, need: 'viewer' },
     { method: 'POST', path: `${own}/settings`, need: 'member', body: { cache_ttl_seconds: 60 } },
     { method: 'POST', path: `${own}/api_keys`, need: 'member', body: { name: 'another' } },

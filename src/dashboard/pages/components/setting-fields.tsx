@@ -1,76 +1,88 @@
-/** Fields that explain themselves: a choice with a hint on each option, and an amount in a readable unit. */
+/** A field for one setting, as the server describes it: a choice with a hint on each option, an amount in a readable unit, or text. */
 import { useId, useState } from 'react'
+import type { SettingKind } from '../types.ts'
+import { TextField } from './fields.tsx'
 
-export interface Choice {
+interface SettingFieldProps {
+  kind: SettingKind
   value: string
-  title: string
-  hint: string
-}
-
-interface ChoiceFieldProps {
-  label: string
-  value: string
-  choices: readonly Choice[]
-  disabled?: boolean
+  disabled: boolean
   onChange(value: string): void
 }
 
-export function ChoiceField({ label, value, choices, disabled = false, onChange }: ChoiceFieldProps) {
+/** Units from the smallest to the largest, by the end of a setting's name. */
+const UNITS: Record<string, readonly (readonly [title: string, size: number])[]> = {
+  seconds: [
+    ['seconds', 1],
+    ['minutes', 60],
+    ['hours', 3600],
+    ['days', 86_400],
+  ],
+  bytes: [
+    ['bytes', 1],
+    ['KiB', 1024],
+    ['MiB', 1024 ** 2],
+    ['GiB', 1024 ** 3],
+  ],
+}
+
+export function SettingField({ kind, ...field }: SettingFieldProps) {
+  const { name, type, title, help, least, most } = kind
+  if (type === 'choice') return <ChoiceField kind={kind} {...field} />
+  if (name.replace(/.*_/, '') in UNITS) return <AmountField kind={kind} {...field} />
+  const isNumber = type === 'number' || type === 'whole'
+  const limits = isNumber
+    ? {
+        type: 'number',
+        required: true,
+        min: least ?? undefined,
+        max: most ?? undefined,
+        step: type === 'whole' ? 1 : 'any',
+      }
+    : {}
+  return <TextField label={title} hint={help} autoComplete="off" {...limits} {...field} />
+}
+
+function ChoiceField({ kind: { title, words, choices }, value, disabled, onChange }: SettingFieldProps) {
   const name = useId()
   return (
-    <fieldset disabled={disabled}>
-      <legend className="mb-1.5 font-medium">{label}</legend>
-      <div className={`grid gap-2 ${choices.length > 2 ? 'sm:grid-cols-3' : 'sm:grid-cols-2'}`}>
-        {choices.map(choice => (
-          <label
-            key={choice.value}
-            className={`flex cursor-pointer items-start gap-2.5 rounded-lg border p-3 has-disabled:cursor-default ${choice.value === value ? 'border-accent bg-accent-soft' : 'border-line hover:bg-sunken'}`}
-          >
-            <input
-              type="radio"
-              name={name}
-              value={choice.value}
-              checked={choice.value === value}
-              onChange={() => onChange(choice.value)}
-              className="mt-0.5 size-4 shrink-0 accent-(--accent)"
-            />
-            <span className="min-w-0">
-              <span className="block font-medium">{choice.title}</span>
-              <span className={`mt-0.5 block text-xs ${choice.value === value ? 'text-ink' : 'text-muted'}`}>
-                {choice.hint}
+    <fieldset disabled={disabled} className="sm:col-span-2">
+      <legend className="mb-1.5 font-medium">{title}</legend>
+      <div className={`grid gap-2 ${words.length > 2 ? 'sm:grid-cols-3' : 'sm:grid-cols-2'}`}>
+        {words.map((word, at) => {
+          const [label = word, hint = ''] = choices[at]?.split(/: (.*)/) ?? []
+          return (
+            <label
+              key={word}
+              className={`flex cursor-pointer items-start gap-2.5 rounded-lg border p-3 has-disabled:cursor-default ${word === value ? 'border-accent bg-accent-soft' : 'border-line hover:bg-sunken'}`}
+            >
+              <input
+                type="radio"
+                name={name}
+                value={word}
+                checked={word === value}
+                onChange={() => onChange(word)}
+                className="mt-0.5 size-4 shrink-0 accent-(--accent)"
+              />
+              <span className="min-w-0">
+                <span className="block font-medium">{label}</span>
+                <span className={`mt-0.5 block text-xs ${word === value ? 'text-ink' : 'text-muted'}`}>{hint}</span>
               </span>
-            </span>
-          </label>
-        ))}
+            </label>
+          )
+        })}
       </div>
     </fieldset>
   )
 }
 
-/** From the smallest to the largest. */
-export type Units = readonly (readonly [title: string, size: number])[]
-
-interface AmountFieldProps {
-  label: string
-  hint: string
-  /** In the smallest unit, as text. */
-  value: string
-  units: Units
-  max: number
-  disabled?: boolean
-  onChange(value: string): void
-}
-
-/** Returns the index of the largest unit that divides the amount. */
-function fittingUnit(amount: number, units: Units): number {
-  const fits = units.findLastIndex(([, size]) => amount > 0 && amount % size === 0)
-  return Math.max(0, fits)
-}
-
-export function AmountField({ label, hint, value, units, max, disabled = false, onChange }: AmountFieldProps) {
+function AmountField({ kind: { name, title, help, most }, value, disabled, onChange }: SettingFieldProps) {
   const id = useId()
+  const units = UNITS[name.replace(/.*_/, '')] ?? []
   const [chosen, setChosen] = useState<number | null>(null)
-  const at = chosen ?? fittingUnit(Number(value), units)
+  // The largest unit that divides the amount.
+  const fitting = units.findLastIndex(([, size]) => Number(value) > 0 && Number(value) % size === 0)
+  const at = chosen ?? Math.max(0, fitting)
   const size = units[at]?.[1] ?? 1
   const keep = (text: string, unitSize: number) =>
     onChange(text === '' ? '' : String(Math.round(Number(text) * unitSize)))
@@ -78,7 +90,7 @@ export function AmountField({ label, hint, value, units, max, disabled = false, 
   return (
     <div>
       <label htmlFor={id} className="mb-1 block font-medium">
-        {label}
+        {title}
       </label>
       <div className="flex gap-2">
         <input
@@ -86,7 +98,7 @@ export function AmountField({ label, hint, value, units, max, disabled = false, 
           type="number"
           required
           min={0}
-          max={max / size}
+          max={(most ?? Number.MAX_SAFE_INTEGER) / size}
           step="any"
           disabled={disabled}
           aria-describedby={`${id}-hint`}
@@ -95,7 +107,7 @@ export function AmountField({ label, hint, value, units, max, disabled = false, 
           className={`min-w-0 flex-1 ${field}`}
         />
         <select
-          aria-label={`Unit of ${label.toLowerCase()}`}
+          aria-label={`Unit of ${title.toLowerCase()}`}
           disabled={disabled}
           value={at}
           onChange={event => {
@@ -105,15 +117,15 @@ export function AmountField({ label, hint, value, units, max, disabled = false, 
           }}
           className={field}
         >
-          {units.map(([title], unit) => (
-            <option key={title} value={unit}>
-              {title}
+          {units.map(([unit], index) => (
+            <option key={unit} value={index}>
+              {unit}
             </option>
           ))}
         </select>
       </div>
       <p id={`${id}-hint`} className="mt-1 text-xs text-muted">
-        {hint}
+        {help}
       </p>
     </div>
   )

@@ -6,8 +6,8 @@ import { ShowMore } from '../components/show-more.tsx'
 import { formatAgo, formatUsd } from '../format.ts'
 import { usePaged } from '../paged.ts'
 import { may } from '../session.ts'
-import type { CacheMatch, Project, Settings } from '../types.ts'
-import { settingsPath, useSettings } from './cache-policy.tsx'
+import type { CacheMatch, Project } from '../types.ts'
+import { useChangeSettings, useSettings } from './cache-policy.tsx'
 import { nameDifference, WordingPair } from './wording-pair.tsx'
 
 const REFRESH_MS = 5_000
@@ -50,13 +50,9 @@ export function Matches({ project, kind }: { project: Project; kind: keyof typeo
 
 /** Explains why no wordings are shown, and turns their storage on. */
 function KeepWordings({ project }: { project: Project }) {
-  const queries = useQueryClient()
-  const settings = useSettings(project.id)
-  const keeping = useMutation({
-    mutationFn: () => call<Settings>('POST', settingsPath(project.id), { log_content: 'sealed' }),
-    onSuccess: answer => queries.setQueryData([settingsPath(project.id)], answer.settings),
-  })
-  if (settings.data?.log_content !== 'off') return null
+  const current = useSettings(project.id)
+  const keeping = useChangeSettings(project.id)
+  if (current.data?.settings.log_content !== 'off') return null
   return (
     <Card className="p-4">
       <div className="flex flex-wrap items-center justify-between gap-3">
@@ -65,7 +61,7 @@ function KeepWordings({ project }: { project: Project }) {
           their text. If kept, it is encrypted, shown to members of this project, and deleted after a week.
         </p>
         {may(project, 'member') && (
-          <Button disabled={keeping.isPending} onClick={() => keeping.mutate()}>
+          <Button disabled={keeping.isPending} onClick={() => keeping.mutate({ log_content: 'sealed' })}>
             Keep wordings
           </Button>
         )}

@@ -1,11 +1,11 @@
 /** What a threshold would serve, save and risk: last week's matches by similarity, with a slider for the threshold. */
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { useId, useState } from 'react'
-import { call, get } from '../api.ts'
+import { get } from '../api.ts'
 import { Button, Card, Empty, Loading, Problem } from '../components/basics.tsx'
 import { formatCount, formatPercent, formatUsd } from '../format.ts'
-import type { Calibration, Project, Settings } from '../types.ts'
-import { settingsPath, useSettings } from './cache-policy.tsx'
+import type { Calibration, Project } from '../types.ts'
+import { useChangeSettings, useSettings } from './cache-policy.tsx'
 import { Histogram } from './similarity-histogram.tsx'
 
 export function Similarity({ project }: { project: Project }) {
@@ -19,7 +19,7 @@ export function Similarity({ project }: { project: Project }) {
   const [chosen, setChosen] = useState<number | null>(null)
   if (answer.error) return <Problem error={answer.error} />
   if (answer.data === undefined || settings.data === undefined) return <Loading />
-  const current = Number(settings.data.semantic_threshold)
+  const current = Number(settings.data.settings.semantic_threshold)
   const threshold = chosen ?? Math.min(0.99, Math.max(0.5, Math.floor(current * 100) / 100))
   const { histogram } = answer.data
   const isEmpty = histogram.every(bin => bin.served + bin.stopped + bin.same + bin.different === 0)
@@ -75,15 +75,11 @@ function SetThreshold({
   threshold: number
   isCurrent: boolean
 }) {
-  const path = settingsPath(projectId)
-  const queries = useQueryClient()
-  const saving = useMutation({
-    mutationFn: () => call<Settings>('POST', path, { semantic_threshold: String(threshold) }),
-    onSuccess: answer => queries.setQueryData([path], answer.settings),
-  })
+  const saving = useChangeSettings(projectId)
+  const save = () => saving.mutate({ semantic_threshold: String(threshold) })
   return (
     <div className="flex flex-wrap items-center gap-3">
-      <Button disabled={isCurrent || saving.isPending} onClick={() => saving.mutate()}>
+      <Button disabled={isCurrent || saving.isPending} onClick={save}>
         Set this threshold
       </Button>
       {saving.error && <Problem error={saving.error} />}
