@@ -13,6 +13,7 @@ const QUOTA = 'test/integration/quota.test.ts'
 const ADMIT = 'test/integration/admit.test.ts'
 const KEYS = 'test/unit/admission/api-key.test.ts'
 const ACCOUNTING = 'test/unit/pipeline/accounting.test.ts'
+const BUDGETS = 'test/integration/budgets.test.ts'
 const GUARD = 'test/unit/stores/guarded-store.test.ts'
 const WINDOW_MEMORY = 'test/unit/stores/window-memory.test.ts'
 const PRIMARY = 'test/unit/postgres/primary.test.ts'
@@ -20,6 +21,61 @@ const KEPT_IDS = 'test/hostile/kept-ids.test.ts'
 const WINDOWS = 'test/integration/rate-windows.test.ts'
 
 export const MUTATIONS: readonly Mutation[] = [
+  // What is reserved of a budget is settled once, and never more than there is.
+  {
+    file: 'sql/functions/budgets/reserve_spending.sql',
+    line: 'where n.needed is null or c.spent + c.reserved + n.needed > b.amount',
+    becomes: 'where n.needed is null or c.spent + n.needed > b.amount',
+    noticedBy: [BUDGETS],
+  },
+  {
+    file: 'sql/functions/budgets/reserve_spending.sql',
+    line: 'where n.needed is null or ',
+    becomes: 'where ',
+    noticedBy: [BUDGETS],
+  },
+  {
+    file: 'sql/functions/budgets/reserve_spending.sql',
+    line: 'where s.batch < excluded.batch',
+    becomes: 'where true',
+    noticedBy: [BUDGETS],
+  },
+  {
+    file: 'sql/functions/budgets/settle_spending.sql',
+    line: '    set reserved = greatest(0, c.reserved - s.released),',
+    becomes: '    set reserved = c.reserved,',
+    noticedBy: [BUDGETS],
+  },
+  {
+    file: 'sql/functions/budgets/settle_spending.sql',
+    line: '        spent = c.spent + s.spent',
+    becomes: '        spent = c.spent',
+    noticedBy: [BUDGETS],
+  },
+  {
+    file: 'sql/functions/budgets/settle_spending.sql',
+    line: '    where n.spent > 0\n',
+    becomes: '    where false\n',
+    noticedBy: [BUDGETS],
+  },
+  {
+    file: 'sql/functions/budgets/budgets_of.sql',
+    line: '(b.tag is null or of_tags @> b.tag)',
+    becomes: 'b.tag is null',
+    noticedBy: [BUDGETS],
+  },
+  {
+    file: 'sql/functions/budgets/charge_budgets.sql',
+    line: 'and c.spent + c.reserved + usd > b.amount',
+    becomes: 'and false',
+    noticedBy: [BUDGETS],
+  },
+  {
+    file: 'src/admission/budgets.ts',
+    line: "if (late.verdict === 'granted') release(id)",
+    becomes: '',
+    noticedBy: [BUDGETS],
+  },
   // A request is counted in its windows and its month, or in neither.
   {
     file: 'src/admission/admission.ts',
@@ -276,7 +332,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     file: 'src/pipeline/accounting.ts',
-    line: '!this.#shutdown.isCut && ',
+    line: '!this.#options.shutdown.isCut && ',
     becomes: '',
     noticedBy: [ACCOUNTING],
   },

@@ -1,8 +1,9 @@
 /** Wires the stages together; no logic of its own, so that tests boot the real application. */
 import { createAdmission } from './admission/admission.ts'
-import { createQuota, type Quota } from './admission/quota.ts'
+import { createBudgets } from './admission/budgets.ts'
+import { createQuota } from './admission/quota.ts'
 import { createRateWindows } from './admission/rate-windows.ts'
-import { type Cache, createCache } from './cache/cache.ts'
+import { createCache } from './cache/cache.ts'
 import { createExplainer } from './cache/explain.ts'
 import { createJudge } from './cache/judge/judge.ts'
 import { createJudgeQueue } from './cache/judge/judge-queue.ts'
@@ -141,7 +142,7 @@ export async function createApp(given: AppOptions): Promise<App> {
     beginDrain: readiness.beginDrain,
     noteCut: accounting.noteCut,
     dashboard: typeof config.dashboard === 'number' ? createDashboardServer(adminSetup) : null,
-    flush: timeLimitMs => flushAll(caching.cache, quota, drained, timeLimitMs),
+    flush: timeLimitMs => flushAll([caching.cache.flush, quota.settled], drained, timeLimitMs),
     async close() {
       await maintenance.stop()
       refusalRecorder.stop()
@@ -163,6 +164,7 @@ function createRecorders({ config, database, log }: AppOptions) {
   return {
     recorder: createUsageRecorder(database, log),
     semanticHits: createSemanticHitRecorder(database, seal, log),
+    budgets: createBudgets(database),
   }
 }
 
@@ -172,14 +174,12 @@ interface Recorder {
 
 /** A request whose tokens are being counted is accounted for afterwards, so half of the time is kept for writing. */
 async function flushAll(
-  cache: Cache,
-  quota: Quota,
+  unlimited: readonly (() => Promise<void>)[],
   recorders: readonly Recorder[],
   timeLimitMs: number,
 ): Promise<void> {
   await withinTimeLimit(timeLimitMs / 2, offLoop.idle()).catch(() => {})
-  const unlimited = [cache.flush(), quota.settled()]
-  const flushed = unlimited.map(each => withinTimeLimit(timeLimitMs / 2, each).catch(() => {}))
+  const flushed = unlimited.map(each => withinTimeLimit(timeLimitMs / 2, each()).catch(() => {}))
   await Promise.all([...flushed, ...recorders.map(each => each.drain(timeLimitMs / 2))])
 }
 

@@ -39,7 +39,8 @@ select
     nullif(p.allowed_models, '{}') as allowed_models,
     p.log_content,
     p.when_exhausted,
-    p.unsupported_tools
+    p.unsupported_tools,
+    p.has_budgets
 from api_keys k
 join projects p on p.id = k.project_id
 join plans pl on pl.name = p.plan
@@ -87,3 +88,4 @@ comment on column key_accounts.allowed_models is 'Patterns of model names that c
 comment on column key_accounts.log_content is 'off or sealed: whether wordings are stored, encrypted, for people to look at.';
 comment on column key_accounts.when_exhausted is 'serve_cache or refuse: whether hits are answered once the quota or a budget is used up.';
 comment on column key_accounts.unsupported_tools is 'drop or refuse: what becomes of tools that the model''s provider would have to run and cannot.';
+comment on column key_accounts.has_budgets is 'Whether the project has any budget: then what requests may cost is reserved.';

@@ -27,42 +27,21 @@ export interface QuotaLedger {
 
 export function createQuotaLedger(database: Database): QuotaLedger {
   const refunds = new Refunds(database)
-  /** Slots that no batch uses now: a slot has at most one batch in flight. */
-  const free: AdmitBatch[] = []
-  const settling = new BackgroundWork()
+  const slots = createSlots()
 
-  /** Retries the same batch until it is answered. admit() recognizes the batch, so it is counted exactly once. */
-  async function settle(asks: readonly AdmitAsk[], batch: AdmitBatch): Promise<void> {
-    for (;;) {
-      await Bun.sleep(RETRY_MS)
-      const replies = await admit(database, asks, batch).catch(() => null)
-      if (!replies) continue
-      for (const { account, granted } of replies)
-        if (account.verdict !== 'unknown' && granted > 0) refunds.add(account, granted)
-      free.push(batch)
-      return
-    }
+  function giveBack(replies: readonly AdmitReply[]): void {
+    for (const { account, granted } of replies)
+      if (account.verdict !== 'unknown' && granted > 0) refunds.add(account, granted)
   }
 
   return {
-    async reserve(asks) {
+    reserve(asks) {
       if (asks.every(ask => ask.wanted === 0)) return admit(database, asks)
-      const batch = free.pop() ?? { slot: crypto.randomUUID(), sequence: 0 }
-      batch.sequence++
-      try {
-        const replies = await admit(database, asks, batch)
-        free.push(batch)
-        return replies
-      } catch (error) {
-        if (error instanceof AnswerLost) void settling.add(settle(asks, batch))
-        // The server refused the batch, or never received it: its slot can be used again.
-        else free.push(batch)
-        throw error
-      }
+      return slots.use(batch => admit(database, asks, batch), giveBack)
     },
     refund: (account, requests) => refunds.add(account, requests),
     async settled() {
-      await settling.settled()
+      await slots.settled()
       await refunds.settled()
     },
   }
@@ -114,5 +93,59 @@ class Refunds {
       await Promise.all(refunds.map(one => this.#sendUntilTaken([one])))
       return
     }
+  }
+}
+
+/** Sends each batch under a slot and a number, so that one whose reply was lost can be sent again until it is known. */
+export interface Slots {
+  /**
+   * `send` must reserve once however often the same batch is sent. Rejects with AnswerLost when it is unknown what was reserved;
+   * `giveBack` is called when it is known.
+   */
+  use<Reply>(send: (batch: AdmitBatch) => Promise<Reply>, giveBack: (reply: Reply) => void): Promise<Reply>
+  /** Resolves when no reservation is in doubt any more. */
+  settled(): Promise<void>
+}
+
+export function createSlots(): Slots {
+  /** Slots that no batch uses now: a slot has at most one batch in flight. */
+  const free: AdmitBatch[] = []
+  const settling = new BackgroundWork()
+
+  /** Retries the same batch until it is answered. */
+  async function settle<Reply>(
+    batch: AdmitBatch,
+    send: (batch: AdmitBatch) => Promise<Reply>,
+    giveBack: (reply: Reply) => void,
+  ): Promise<void> {
+    for (;;) {
+      await Bun.sleep(RETRY_MS)
+      const found = await send(batch).then(
+        reply => ({ reply }),
+        () => null,
+      )
+      if (!found) continue
+      giveBack(found.reply)
+      free.push(batch)
+      return
+    }
+  }
+
+  return {
+    async use(send, giveBack) {
+      const batch = free.pop() ?? { slot: crypto.randomUUID(), sequence: 0 }
+      batch.sequence++
+      try {
+        const reply = await send(batch)
+        free.push(batch)
+        return reply
+      } catch (error) {
+        if (error instanceof AnswerLost) void settling.add(settle(batch, send, giveBack))
+        // The server refused the batch, or never received it: its slot can be used again.
+        else free.push(batch)
+        throw error
+      }
+    },
+    settled: () => settling.settled(),
   }
 }

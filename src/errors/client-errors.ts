@@ -136,4 +136,20 @@ export const CLIENT_ERRORS = {
     // A short wait does not help, but OpenAI's clients would retry.
     headers: { 'x-should-retry': 'false' },
   },
+  budgetExceeded: {
+    status: 429,
+    code: 'insufficient_quota',
+    type: 'insufficient_quota',
+    when: 'What the request may cost is more than a budget of its project, key, model or tag has left. Hits are still answered, unless `when_exhausted` is `refuse`.',
+    message: 'Budget exceeded: {budget}; {until}',
+    headers: { 'x-should-retry': 'false' },
+  },
+  unpricedModel: {
+    status: 400,
+    code: 'model_not_priced',
+    when: 'A budget applies, and the most that the request may cost is not known: the catalogue has no price of the model, or no largest answer.',
+    message:
+      'A budget in {unit} applies, and the most that a request to {model} may cost is not known. Set max_tokens; if that is not enough, have an operator add the model’s price and limits to the catalogue.',
+    param: 'model',
+  },
 } as const satisfies Record<string, CatalogueEntry>

@@ -53,6 +53,7 @@ const EXPOSED = [
   'X-Proxy-Latency-Ms',
   'X-Proxy-Provider',
   'X-Proxy-Tokens-Saved',
+  'X-Proxy-Budget-Remaining-USD',
   'Retry-After',
   'X-Should-Retry',
   'X-RateLimit-Limit-Requests',

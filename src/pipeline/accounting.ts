@@ -30,6 +30,7 @@ import {
   openStory,
   statusOf,
 } from './request-record.ts'
+import { Spending } from './spending.ts'
 import { tellError, tellUpstream } from './tell-failure.ts'
 
 /** Refused requests that are recorded, per key and minute in each process: a client that is refused costs nothing, and may try for ever. */
@@ -39,31 +40,33 @@ export interface AccountingOptions {
   recorder: UsageRecorder
   semanticHits: SemanticHitRecorder
   quota: Pick<Quota, 'refund'>
+  budgets: ConstructorParameters<typeof Spending>[0]
   catalogue: Catalogue
   metrics: Pick<ProxyMetrics, 'noteRequest' | 'noteSimilarity'>
   log: Log
 }
 
-type RefusingOptions = AccountingOptions & { takeRefused: ReturnType<typeof createMinuteBudget> }
+type RefusingOptions = AccountingOptions & {
+  takeRefused: ReturnType<typeof createMinuteBudget>
+  shutdown: { isCut: boolean }
+}
 
 export function createAccounting(given: AccountingOptions): Accounting {
-  const shutdown = { isCut: false }
-  const options = { ...given, takeRefused: createMinuteBudget(MOST_REFUSED) }
+  const options = { ...given, takeRefused: createMinuteBudget(MOST_REFUSED), shutdown: { isCut: false } }
   return {
     noteRefused(request, account, query, error) {
       const record = createRefusal(request, account, query, error)
       if (record && options.takeRefused(String(account.key_id))) given.recorder.record(record)
     },
     noteCut() {
-      shutdown.isCut = true
+      options.shutdown.isCut = true
     },
-    open: (request, account, onFinish) => new OpenAccount(options, shutdown, request, account, onFinish),
+    open: (request, account, onFinish) => new OpenAccount(options, request, account, onFinish),
   }
 }
 
 class OpenAccount implements RequestAccounting {
   readonly #options: RefusingOptions
-  readonly #shutdown: { readonly isCut: boolean }
   readonly #request: AccountedRequest
   readonly #account: Account
   readonly #onFinish: () => void
@@ -78,19 +81,14 @@ class OpenAccount implements RequestAccounting {
   #judgeUsd = 0
   #droppedTools: string | null = null
   #isFinished = false
+  readonly spending: Spending | null
 
-  constructor(
-    options: RefusingOptions,
-    shutdown: { readonly isCut: boolean },
-    request: AccountedRequest,
-    account: Account,
-    onFinish: () => void,
-  ) {
+  constructor(options: RefusingOptions, request: AccountedRequest, account: Account, onFinish: () => void) {
     this.#options = options
-    this.#shutdown = shutdown
     this.#request = request
     this.#account = account
     this.#onFinish = onFinish
+    this.spending = account.has_budgets ? new Spending(options.budgets, account) : null
     if (request.trace) request.trace.isAccounted = true
     this.#story.admission_ms = performance.now() - request.arrivedAtMs
   }
@@ -98,6 +96,7 @@ class OpenAccount implements RequestAccounting {
   noteQuery(query: NotedQuery, tags: string | null = null): void {
     this.#query = query
     this.#story.tags = tags
+    if (this.spending) this.spending.tags = tags
   }
 
   noteProvider(provider: Provider, model?: string): void {
@@ -117,10 +116,9 @@ class OpenAccount implements RequestAccounting {
   }
 
   noteLookup({ missReason, tookMs, embedMs }: Lookup): void {
-    const story = this.#story
-    if (missReason) story.cache_reason = missReason
-    story.lookup_ms = tookMs ?? null
-    story.embed_ms = embedMs ?? null
+    if (missReason) this.#story.cache_reason = missReason
+    this.#story.lookup_ms = tookMs ?? null
+    this.#story.embed_ms = embedMs ?? null
   }
 
   /** Each failure's attempts are counted, and the first one is told. */
@@ -175,10 +173,8 @@ class OpenAccount implements RequestAccounting {
     const pricedAs = this.#provider?.pricedAs ?? null
     this.#story.similarity = match.similarity
     this.#story.cache_id = cacheIdOf(match.entryHash)
-    metrics.noteSimilarity(
-      isShadow ? 'shadow' : match.reason === 'undecided' ? 'near-miss' : 'served',
-      match.similarity,
-    )
+    const outcome = isShadow ? 'shadow' : match.reason === 'undecided' ? 'near-miss' : 'served'
+    metrics.noteSimilarity(outcome, match.similarity)
     semanticHits.record({
       ...match,
       difference: match.reason === 'undecided' ? match.difference : null,
@@ -197,7 +193,7 @@ class OpenAccount implements RequestAccounting {
     const cacheResult = known.cacheResult ?? (this.#provider && 'MISS')
     // A client that leaves is charged for work that was begun for it, unless it was this process that cut it off.
     const isAsked = this.#askedAtMs !== null
-    const counts = isGone && !this.#shutdown.isCut && (isAsked || cacheResult === 'HIT')
+    const counts = isGone && !this.#options.shutdown.isCut && (isAsked || cacheResult === 'HIT')
     const usage = known.usage ?? (counts && isAsked ? this.#estimate() : NO_USAGE)
     this.noteFailure(failure)
     Object.assign(this.#story, tellError(failure))
@@ -221,6 +217,7 @@ class OpenAccount implements RequestAccounting {
     const query = this.#query ?? nameTarget(request)
     const isRefused = !outcome.counts && isRefusal(outcome.status) && this.#story.attempts === null
     if (!query || (isRefused && !takeRefused(String(account.key_id)))) {
+      this.spending?.release()
       request.trace?.end(outcome.status, undefined, cause)
       return
     }
@@ -238,6 +235,7 @@ class OpenAccount implements RequestAccounting {
       latencyMs: this.#latencyMs,
       judgeUsd: this.#judgeUsd,
       story: this.#story,
+      reservation: this.spending?.end() ?? null,
     }
     const status = request.signal.aborted ? CLIENT_GONE_STATUS : outcome.status
     if (status >= 400) this.#story.error_code ??= status === CLIENT_GONE_STATUS ? 'client_gone' : 'upstream_error'

@@ -1,14 +1,18 @@
 /** The life of a request, top to bottom: parse, plan, admit, hit or shared call, respond, account. */
 import { hashBearerKey } from '../admission/api-key.ts'
+import { formatUsd } from '../catalogue/catalogue.ts'
 import { ProxyError } from '../errors.ts'
 import { answerWithFallbacks } from './fallbacks.ts'
 import { bindMade } from './kept-objects/bind-made.ts'
+import { largestCost, sizeOf } from './largest-cost.ts'
 import { planRequest, readerOf, samePlanInputs } from './plan-request.ts'
+import type { Query } from './query.ts'
 import { type EarlyBody, readEarly } from './read-request.ts'
 import type { ProxyRequest, ProxyResponse } from './request.ts'
 import type { RequestAccounting } from './request-accounting.ts'
 import type { RequestContext, Stages } from './request-context.ts'
 import { missHeaders } from './response-headers.ts'
+import type { Spending } from './spending.ts'
 import { readTags } from './tags.ts'
 
 export type Pipeline = (request: ProxyRequest) => Promise<ProxyResponse>
@@ -29,13 +33,14 @@ export function createPipeline(stages: Stages): Pipeline {
       const { account, entry } = admitted
       accounting = admitted.accounting
       const query = early?.query ?? (await readerOf(request.target).read(request, account, stages, early?.bytes))
-      accounting.noteQuery(query, readTags(request.headers, query))
+      accounting.noteQuery(query, isTagged(request, query) ? readTags(request.headers, query) : null)
       const isRight = guessed && samePlanInputs(guess, account)
       const plan = isRight ? guessed : planRequest(query, account, modelRouter)
       const exactEntry = isRight ? entry : await cache.readEntry(plan.exactKey)
       if (plan.refusal) throw plan.refusal
       if (plan.provider) accounting.noteProvider(plan.provider)
       const response = await answer({ request, query, account, accounting, ...plan }, exactEntry)
+      if (accounting.spending) tellRemaining(accounting.spending, response)
       if (query.kind !== 'completion' || !query.mayBeKept) return response
       const bound = await bindMade({ query, account, provider: plan.provider }, response, database)
       return await conversations.keep({ query, account }, bound)
@@ -66,8 +71,9 @@ export function createPipeline(stages: Stages): Pipeline {
   }
 
   async function answer(context: RequestContext, exactEntry: Uint8Array | null): Promise<ProxyResponse> {
-    const { request, operation, cacheQuery, provider } = context
+    const { request, operation, cacheQuery, provider, accounting } = context
     try {
+      if (accounting.spending) await reserveAhead(context, accounting.spending, stages)
       const match = cacheQuery && cache.readExact(exactEntry, cacheQuery)
       return (match && operation.serveHit(context, match, stages)) ?? (await answerWithFallbacks(context, stages))
     } catch (error) {
@@ -76,6 +82,23 @@ export function createPipeline(stages: Stages): Pipeline {
       throw error
     }
   }
+}
+
+/** A project may want that nothing is answered any more when its money is spent, not even from the cache. */
+async function reserveAhead(context: RequestContext, spending: Spending, { catalogue }: Stages): Promise<void> {
+  const { query, account, provider } = context
+  if (account.when_exhausted !== 'refuse' || !provider) return
+  if (query.kind !== 'completion' && query.kind !== 'passed') return
+  await spending.reserveAhead(query.model, largestCost(sizeOf(query), provider, catalogue))
+}
+
+function tellRemaining({ remainingUsd }: Spending, { headers }: ProxyResponse): void {
+  if (remainingUsd !== null) headers['x-proxy-budget-remaining-usd'] = formatUsd(remainingUsd)
+}
+
+/** Asked first, so that a request without tags reads none. */
+function isTagged({ headers }: ProxyRequest, { body }: Query): boolean {
+  return body.metadata !== undefined || headers.has('x-proxy-tags')
 }
 
 /** Whether the request counts against the month, and is recorded. Reading what a provider keeps, and questions, are free. */
@@ -91,6 +114,7 @@ export const NOT_ACCOUNTED: RequestAccounting = {
   noteMatch() {},
   noteLookup() {},
   noteFailure() {},
+  spending: null,
   noteAsked() {},
   noteAnswered() {},
   noteReason() {},

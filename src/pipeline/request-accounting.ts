@@ -8,6 +8,7 @@ import type { Provider, UpstreamAnswer } from '../providers/upstream.ts'
 import type { NotedQuery } from './query.ts'
 import type { ProxyRequest } from './request.ts'
 import type { Outcome } from './request-record.ts'
+import type { Spending } from './spending.ts'
 
 export type AccountedRequest = Pick<ProxyRequest, 'id' | 'target' | 'arrivedAtMs' | 'signal' | 'trace'>
 
@@ -32,6 +33,8 @@ export interface RequestAccounting {
   noteLookup(lookup: Lookup): void
   /** A model gave no answer, and a fallback is asked. */
   noteFailure(failure: CallFailure): void
+  /** The request's money; null in a project without budgets, and for what is free. */
+  readonly spending: Spending | null
   /** The provider has been asked: from now on the request costs something, even if its client leaves. */
   noteAsked(): void
   /** The provider has begun to answer. */

@@ -22,13 +22,15 @@ export interface Outcome {
 export interface SpentUsage extends TokenUsage {
   /** On a miss: prompt tokens of the inputs that were cached. */
   savedPromptTokens?: number
+  /** What was used has a price that is not known. */
+  isUnpriced?: boolean
 }
 
 /** What is known about a request when it ends. */
 export interface Recorded {
   request: Pick<ProxyRequest, 'id' | 'arrivedAtMs'>
   account: Account
-  query: Pick<NotedQuery, 'endpoint' | 'model' | 'stream' | 'body'>
+  query: NotedQuery
   /** The model that answered. */
   model: string
   /** The provider that answered, or answered first when it was stored; null when none was reached. */
@@ -41,6 +43,8 @@ export interface Recorded {
   latencyMs: number | null
   judgeUsd: number
   story: RequestStory
+  /** Under which money is reserved for it; null for none. */
+  reservation: string | null
 }
 
 /** A story of which nothing is known yet. */
@@ -68,7 +72,7 @@ export function openStory(): RequestStory {
 }
 
 export function createRecord(
-  { request, account, query, model, provider, isPriced, listed, latencyMs, judgeUsd, story }: Recorded,
+  { request, account, query, model, provider, isPriced, listed, latencyMs, judgeUsd, story, reservation }: Recorded,
   { status, cacheResult, usage }: Outcome,
 ): UsageRecord {
   const durationMs = performance.now() - request.arrivedAtMs
@@ -101,6 +105,9 @@ export function createRecord(
     asked_model: model === query.model ? null : query.model,
     completion_tokens_saved: isHit ? usage.completionTokens : null,
     end_user: readEndUser(query.body),
+    ...(reservation !== null && {
+      reservation: { id: reservation, ...spentOf(query, status, charged, price(charged)) },
+    }),
   }
 }
 
@@ -110,6 +117,13 @@ const LONGEST_END_USER = 128
 function readEndUser({ safety_identifier, user, metadata }: NotedQuery['body']): string | null {
   const named = safety_identifier ?? user ?? (metadata as { user_id?: unknown } | null | undefined)?.user_id
   return typeof named === 'string' && named !== '' ? plainText(named, LONGEST_END_USER) : null
+}
+
+/** What the request took of its budgets; null for what is not known. The judge's cost is in them already. */
+function spentOf({ body }: NotedQuery, status: number, usage: SpentUsage, usd: number) {
+  // An answer that is still being made tells no usage.
+  const isUnknown = usage.isUnpriced === true || (body.background === true && status === 200)
+  return isUnknown ? { usd: null, tokens: null } : { usd, tokens: usage.promptTokens + usage.completionTokens }
 }
 
 const INFO = 30
@@ -166,7 +180,14 @@ export function createRefusal(
   const query = parsed ?? nameTarget(request)
   if (!query || !isRefusal(status)) return null
   const story = { ...openStory(), ...tellError(error) }
-  const reached = { provider: null, isPriced: false, listed: undefined, latencyMs: null, judgeUsd: 0 }
+  const reached = {
+    provider: null,
+    isPriced: false,
+    listed: undefined,
+    latencyMs: null,
+    judgeUsd: 0,
+    reservation: null,
+  }
   const outcome = { status, counts: false, cacheResult: null, usage: NO_USAGE }
   return createRecord({ request, account, query, model: query.model, story, ...reached }, outcome)
 }

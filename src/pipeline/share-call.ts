@@ -8,6 +8,7 @@ import { whenAborted } from '../event-loop/time-limit.ts'
 import { referencesOf } from '../formats/kept-references.ts'
 import { followCall, isFollowedLive } from './follow-call.ts'
 import { checkReferences } from './kept-objects/check-references.ts'
+import { largestCost, sizeOf } from './largest-cost.ts'
 import { allowsCaching } from './plan-request.ts'
 import type { Attempt, RequestContext, RoutedContext, SharedOperation, Stages } from './request-context.ts'
 
@@ -73,11 +74,15 @@ async function lead(
     if (call.signal.aborted) throw new ClientGone()
     const references = referencesOf(query)
     if (references.length > 0) await checkReferences(stages.database, references, account, provider)
+    const { spending } = accounting
+    if (spending) await spending.reserve(query.model, largestCost(sizeOf(query), provider, stages.catalogue))
     accounting.noteAsked()
     return await operation.ask({ ...context, call, subscriber, lookup }, stages)
   } catch (error) {
     const failure = asFailure(error)
-    call.settle({ kind: 'notShareable', failure })
+    // Another key may have money left.
+    const isOwn = failure instanceof ProxyError && failure.code === 'insufficient_quota'
+    call.settle({ kind: 'notShareable', failure: isOwn ? null : failure })
     return { failure }
   }
 }

@@ -47,7 +47,7 @@ const COLUMNS: readonly [keyof UsageRecord, string][] = [
 const RECORD_USAGE = defineStatement(
   `select record_usage(
     ${COLUMNS.map(([, type], i) => `$${i + 1}::text::${type}[]`).join(', ')},
-    $${COLUMNS.length + 1}::json, $${COLUMNS.length + 2}::uuid
+    $${COLUMNS.length + 1}::json, $${COLUMNS.length + 2}::text::json, $${COLUMNS.length + 3}::uuid
   ) as now`,
   { now: timestamp },
 )
@@ -58,8 +58,29 @@ const FORGET_BATCHES = defineStatement('select forget_batches() as done', { done
 /** Idempotent: records with the same `batch`, a UUID, are written once. Returns what time it is at the database. */
 export async function recordUsage(database: Database, records: readonly UsageRecord[], batch: string): Promise<Date> {
   const columns = COLUMNS.map(([name]) => formatArray(records, name))
-  const { now } = await readOne(database, RECORD_USAGE, [...columns, JSON.stringify(sumUsage(records)), batch])
+  const { now } = await readOne(database, RECORD_USAGE, [
+    ...columns,
+    JSON.stringify(sumUsage(records)),
+    spendingOf(records),
+    batch,
+  ])
   return now
+}
+
+/** What settles reservations; null without any. */
+function spendingOf(records: readonly UsageRecord[]): string | null {
+  const reserved = records.filter(({ reservation }) => reservation !== undefined)
+  if (reserved.length === 0) return null
+  return JSON.stringify(
+    reserved.map(({ reservation, project_id, key_id, model, tags, recorded_at }) => ({
+      ...reservation,
+      project_id,
+      key_id,
+      model,
+      tags: tags === null ? null : JSON.parse(tags),
+      at: recorded_at,
+    })),
+  )
 }
 
 /**

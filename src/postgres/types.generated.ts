@@ -28,6 +28,8 @@ export interface KeyAccounts {
   direct_providers: string[] | null;
   /** Models used, in this order, in place of one that cannot be reached. */
   fallbacks: string[] | null;
+  /** Whether the project has any budget: then what requests may cost is reserved. */
+  has_budgets: boolean | null;
   /** SHA-256 of the whole key. */
   key_hash: Buffer | null;
   /** api_keys.id. */
@@ -157,6 +159,8 @@ export interface Projects {
   created_at: Generated<Timestamp>;
   /** Models that are asked in turn, under their own names, when the wanted one cannot be reached; none by default. */
   fallbacks: Generated<string[]>;
+  /** Whether any budget is set: without one, nothing is reserved. */
+  has_budgets: Generated<boolean>;
   /** Part of every cache key and of every row that belongs to the project. */
   id: Generated<number>;
   /** sealed: the wordings of questions that were answered in other words, or nearly, are kept for a week, sealed, and shown to members; off: none are. */

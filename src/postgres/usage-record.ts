@@ -21,6 +21,8 @@ export interface UsageRecord extends RequestStory {
   saved_usd: number
   latency_ms: number
   duration_ms: number
+  /** What was reserved for it, and what it took: in US dollars and in tokens, null where that is not known. No column. */
+  reservation?: { id: string; usd: number | null; tokens: number | null }
 }
 
 /** What else is known of a request; null where it does not apply. */

@@ -8,7 +8,5 @@ export const BODIES: Record<string, Record<string, unknown>> = {
   '/messages': { model: 'claude-haiku-4-5', max_tokens: 50, messages: MESSAGES },
   '/embeddings': { model: 'text-embedding-3-small', input: 'Once' },
   '/moderations': { model: 'omni-moderation-latest', input: 'Once' },
-  '/images/generations': { model: 'gpt-image-1', prompt: 'Once' },
-  '/audio/speech': { model: 'gpt-4o-mini-tts', input: 'Once', voice: 'alloy' },
   '/rerank': { model: 'cohere/rerank-v3.5', query: 'Once', documents: ['one', 'two'] },
 }

@@ -1,8 +1,17 @@
 create or replace function reserve_judgement(of_project bigint, at_most_usd numeric) returns date
-language sql
+language plpgsql
 volatile
 set search_path = public, pg_temp
 as $$
+declare
+    asking record;
+    reserved date;
+begin
+    select p.has_budgets, p.semantic_judge_model as model into asking from projects p where p.id = of_project;
+    if asking.has_budgets and not charge_budgets(of_project, asking.model, at_most_usd) then
+        return null;
+    end if;
+
     insert into judge_spending as s (project_id, day, asks, usd)
     select p.id, (now() at time zone 'utc')::date, 1, at_most_usd
     from projects p
@@ -14,8 +23,13 @@ as $$
         usd = s.usd + excluded.usd
     -- Checked again after waiting for the row.
     where s.usd + excluded.usd <= (select p.semantic_judge_daily_usd from projects p where p.id = of_project)
-    returning s.day;
+    returning s.day into reserved;
+    if reserved is null and asking.has_budgets then
+        perform charge_budgets(of_project, asking.model, -at_most_usd);
+    end if;
+    return reserved;
+end;
 $$;
 
 comment on function reserve_judgement(bigint, numeric) is
-    'Reserves what a call to the judge may cost from the project''s budget of the day (UTC), and returns that day; null, with nothing reserved, when too little is left. settle_judgement() gives back the excess.';
+    'Reserves what a call to the judge may cost from its budget of the day (UTC) and the project''s budgets, and returns that day; null, with nothing reserved, when too little is left. settle_judgement() gives back the excess.';

@@ -22,6 +22,10 @@ begin
     set usd = greatest(0, s.usd + correction_usd)
     where s.project_id = of_project
         and s.day = of_day;
+    perform charge_budgets(p.id, p.semantic_judge_model, correction_usd)
+    from projects p
+    where p.id = of_project
+        and p.has_budgets;
 
     if given is null then
         return;

@@ -33,6 +33,8 @@ begin
         refusals_hourly,
         usage_pending,
         usage_tagged,
+        budgets,
+        budget_periods,
         memberships,
         audit_log,
         semantic_hits,

@@ -5,6 +5,7 @@ set search_path = public, pg_temp
 as $$
     delete from usage_sums u where u.at < current_month() - interval '13 months';
     delete from usage_tagged u where u.at < current_month() - interval '13 months';
+    delete from budget_periods p where p.begins < now() - interval '13 months' and p.begins <> 'epoch';
     delete from latency_counts l where l.at < current_month() - interval '13 months';
     delete from refusals_hourly r where r.hour < current_month() - interval '13 months';
     delete from kept_objects k where k.collection = 'references' and k.expires_at < now();

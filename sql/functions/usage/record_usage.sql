@@ -36,6 +36,7 @@ create or replace function record_usage(
     first_chunks_ms real[],
     end_users text[],
     sums json,
+    spending json,
     batch uuid
 )
 returns timestamptz
@@ -103,6 +104,11 @@ begin
     select *
     from json_populate_recordset(null::usage_pending, sums);
 
+    -- In the same transaction, so that what is recorded is what is spent.
+    if spending is not null then
+        perform settle_spending(spending);
+    end if;
+
     -- At most once a minute per key: a row that every batch wrote would be a hot spot.
     update api_keys k
     set last_used_at = used.at
@@ -120,5 +126,5 @@ $$;
 comment on function record_usage(
     timestamptz[], text[], bigint[], bigint[], text[], text[], text[], text[], smallint[], boolean[], integer[], integer[], integer[], integer[],
     numeric[], numeric[], real[], real[], jsonb[], text[], text[], smallint[], text[], smallint[], text[], text[], text[], text[], real[],
-    integer[], real[], real[], real[], real[], real[], text[], json, uuid
-) is 'Appends a batch of usage records, one array per column of usage_records, and their sums, rows of usage_pending; updates when each key was last used. Idempotent by batch. Returns the time, so that a proxy knows how wrong its own clock is.';
+    integer[], real[], real[], real[], real[], real[], text[], json, json, uuid
+) is 'Appends a batch of usage records, one array per column of usage_records, and their sums, rows of usage_pending; settles what was reserved for them (see settle_spending()); updates when each key was last used. Idempotent by batch. Returns the time, so that a proxy knows how wrong its own clock is.';

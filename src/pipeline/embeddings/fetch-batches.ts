@@ -6,6 +6,7 @@ import type { YieldTurn } from '../../event-loop/yield.ts'
 import { broken } from '../../providers/call-upstream.ts'
 import { type AnswerBytes, readBytes } from '../../providers/read-bytes.ts'
 import type { Input } from '../../vector-cache/pack-vector.ts'
+import { largestCost } from '../largest-cost.ts'
 import type { CompletionQuery } from '../query.ts'
 import { readAll } from '../read-answer.ts'
 import type { RoutedContext, Stages } from '../request-context.ts'
@@ -96,19 +97,24 @@ const MOST_BYTES_BESIDE = 1_048_576
 
 /** Returns the upstream's own error, ready to be passed on. Throws a ProxyError when the upstream cannot be reached or understood. */
 export async function fetchBatch(
-  { context, counter }: EmbeddingsJob,
+  { context, counter, stages }: EmbeddingsJob,
   { inputs, isVerbatim }: Batch,
   signal: AbortSignal,
 ): Promise<FetchedBatch | { refusal: ErrorResponse }> {
   const { request, query, provider, accounting } = context
   const countEach = () => counter.count(inputs.map(({ input }) => input))
+  const body = writeBody(context, { inputs, isVerbatim })
+  if (accounting.spending) {
+    const size = { model: query.model, bytes: Buffer.byteLength(body.bodyText), body: body.body, isOpen: false }
+    await accounting.spending.reserve(query.model, largestCost(size, provider, stages.catalogue))
+  }
   accounting.noteAsked()
   // Tokens are counted while the upstream answers.
   const counting = inputs.length > 1 ? countEach() : null
   // The rejection is handled where the count is awaited; this only prevents an unhandled one.
   counting?.catch(() => {})
   const sent = { endpoint: query.endpoint, headers: request.headers, stream: false, signal }
-  const upstream = await provider.ask({ ...sent, ...writeBody(context, { inputs, isVerbatim }) })
+  const upstream = await provider.ask({ ...sent, ...body })
   accounting.noteAnswered(upstream)
   const mostBytes = MOST_BYTES_BESIDE + inputs.length * MOST_BYTES_AN_INPUT
   const headers = Object.fromEntries(upstream.headers)

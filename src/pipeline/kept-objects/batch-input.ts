@@ -4,6 +4,7 @@ import { Job, LONGEST_ON_LOOP, offLoop } from '../../event-loop/off-loop.ts'
 import { createYieldTurn } from '../../event-loop/yield.ts'
 import type { KeptReference } from '../../formats/kept-references.ts'
 import type { Form } from '../../multipart/read-form.ts'
+import type { RequestSize } from '../largest-cost.ts'
 import { type BatchLine, type BatchLineInput, readBatchLine } from './read-batch-line.ts'
 
 export interface BatchInput {
@@ -11,6 +12,8 @@ export interface BatchInput {
   /** Null when they were not read. */
   models: string[] | null
   references: KeptReference[]
+  /** Of each request; empty when they were not looked for. */
+  sizes: RequestSize[]
 }
 
 const READ_LINE = new Job<BatchLineInput, BatchLine | null>(new URL('./read-batch-line-job.ts', import.meta.url))
@@ -18,30 +21,32 @@ const LINE_FEED = 10
 
 /** Throws a 400 that names the first line which is no request, or which names no model where models are looked for. `owner` is the project. */
 export async function readBatchInput(
-  { bytes, parts }: Form,
-  { looksForModels, owner }: { looksForModels: boolean; owner: number },
+  { bytes, parts }: Pick<Form, 'bytes' | 'parts'>,
+  { looksForModels, looksForSize = false, owner }: { looksForModels: boolean; looksForSize?: boolean; owner: number },
 ): Promise<BatchInput> {
   const yieldTurn = createYieldTurn()
   const models = new Set<string>()
   const references: KeptReference[] = []
+  const sizes: RequestSize[] = []
   let requests = 0
   let number = 0
   for (const { start, end } of parts.filter(({ name, isFile }) => isFile && name === 'file')) {
     for (let at = start; at < end; ) {
       const next = bytes.indexOf(LINE_FEED, at)
       const lineEnd = next < 0 || next > end ? end : next
-      const input = { bytes: bytes.subarray(at, lineEnd), number: ++number, looksForModels }
+      const input = { bytes: bytes.subarray(at, lineEnd), number: ++number, looksForModels, looksForSize }
       const line = lineEnd - at > LONGEST_ON_LOOP ? await readAside(input, owner) : readBatchLine(input)
       if (line) {
         requests++
         for (const model of line.models) models.add(model)
         for (const reference of line.references) references.push(reference)
+        if (line.size) sizes.push(line.size)
       }
       at = lineEnd + 1
       await yieldTurn()
     }
   }
-  return { requests, models: looksForModels ? [...models] : null, references }
+  return { requests, models: looksForModels ? [...models] : null, references, sizes }
 }
 
 /** The worker gets a copy, because the form is still to be forwarded. */

@@ -1,15 +1,19 @@
 /** Has a provider create a file or a batch, and binds it to the project before its client learns the id. */
 import { hashBearerKey } from '../../admission/api-key.ts'
+import type { Largest } from '../../admission/budgets.ts'
 import { NO_USAGE } from '../../catalogue/catalogue.ts'
 import { invalidRequest, ProxyError, refuse } from '../../errors.ts'
+import { createYieldTurn } from '../../event-loop/yield.ts'
 import { parseJsonObject } from '../../json/canonical.ts'
 import type { Account } from '../../postgres/admit.ts'
 import { findKeptObject, keepObject } from '../../postgres/kept-objects.ts'
+import { keepSpending } from '../../postgres/spending.ts'
 import { refuseUnallowed } from '../../providers/model-router.ts'
 import type { Collection } from '../../providers/operations.ts'
 import type { PassedBody, Provider } from '../../providers/upstream.ts'
 import { broken } from '../../providers/upstream-failure.ts'
 import { passedOn } from '../complete-call.ts'
+import { largestCost } from '../largest-cost.ts'
 import { readPassedBody } from '../pass-through/read-passed.ts'
 import { readAll } from '../read-answer.ts'
 import type { ProxyResponse } from '../request.ts'
@@ -18,9 +22,9 @@ import { missHeaders } from '../response-headers.ts'
 import { noSuchObject, passTo } from './ask-object.ts'
 import { type BatchInput, readBatchInput } from './batch-input.ts'
 import { checkReferences } from './check-references.ts'
-import { describeObject } from './note-object.ts'
+import { BATCH_SHARE, describeObject } from './note-object.ts'
 
-const NO_INPUT: BatchInput = { requests: 0, models: null, references: [] }
+const NO_INPUT: BatchInput = { requests: 0, models: null, references: [], sizes: [] }
 
 /** A file that is a batch's input says how many requests it holds, and must name only what the project may use. */
 export async function uploadFile(context: RequestContext, stages: Stages): Promise<ProxyResponse> {
@@ -33,7 +37,11 @@ export async function uploadFile(context: RequestContext, stages: Stages): Promi
   const provider = stages.modelRouter.keeperOfFiles(account)
   if (provider instanceof ProxyError) throw provider
   const isInput = fields.purpose === 'batch'
-  const { references, ...input } = isInput
+  const {
+    references,
+    sizes: _,
+    ...input
+  } = isInput
     ? await readBatchInput(form, { looksForModels: account.allowed_models !== null, owner: account.project_id })
     : NO_INPUT
   const refusal = refuseUnallowed(input.models ?? [], account)
@@ -67,6 +75,7 @@ export async function startBatch(context: RequestContext, stages: Stages): Promi
   await checkReferences(database, references, account, provider)
   if (account.allowed_models !== null) checkModels(file.models, account)
   // The request that starts the batch counts as one of them.
+  if (context.accounting.spending) await reserveForBatch(context, provider, input, stages)
   const giveBack = await admission.admitMore(hashBearerKey(request.authorization), Math.max(0, file.requests - 1))
   let isStarted = false
   try {
@@ -80,6 +89,36 @@ export async function startBatch(context: RequestContext, stages: Stages): Promi
   } finally {
     if (!isStarted) giveBack()
   }
+}
+
+/** The file is read again, because a budget may be newer than it. */
+async function reserveForBatch(
+  { request, account, accounting }: RequestContext,
+  provider: Provider,
+  file: string,
+  { catalogue }: Stages,
+): Promise<void> {
+  const asked = { method: 'GET' as const, path: `/files/${file}/content`, body: null, headers: request.headers }
+  const signal = new AbortController().signal
+  const answer = await passTo(provider, { ...asked, leavesTrace: false, isDownload: true, signal })
+  const bytes = await readAll(answer.body, provider.name)
+  if (answer.status >= 400) throw broken(provider.name, 'does not give the content of the input file')
+  const part = { name: 'file', isFile: true, start: 0, end: bytes.length }
+  const options = { looksForModels: false, looksForSize: true, owner: account.project_id }
+  const { sizes } = await readBatchInput({ bytes, parts: [part] }, options)
+  const yieldTurn = createYieldTurn()
+  const byModel = new Map<string, Largest>()
+  for (const size of sizes) {
+    const { usd, tokens } = largestCost(size, provider, catalogue) ?? { usd: 0, tokens: 0 }
+    const sum = byModel.get(size.model) ?? { usd: 0, tokens: 0 }
+    byModel.set(size.model, {
+      usd: usd === null || sum.usd === null ? null : sum.usd + usd * BATCH_SHARE,
+      tokens: tokens === null || sum.tokens === null ? null : sum.tokens + tokens,
+    })
+    await yieldTurn()
+  }
+  accounting.noteProvider(provider)
+  for (const [model, largest] of byModel) await accounting.spending?.reserve(model, largest)
 }
 
 /** The project may have restricted its models since the upload. */
@@ -120,8 +159,14 @@ async function makeObject(
     const object = parseJsonObject(text)
     if (typeof object?.id !== 'string') throw broken(provider.name, 'gave an answer without an id')
     const { id } = object
+    const made = object
     const kept = { projectId: account.project_id, id, collection, provider: provider.pricedAs ?? '', requests, models }
-    await keepObject(database, { ...kept, ...describeObject(object, text) }).catch(async error => {
+    const reservation = accounting.spending?.leave() ?? null
+    async function keep(): Promise<void> {
+      if (reservation !== null) await keepSpending(database, reservation, account.project_id, id)
+      await keepObject(database, { ...kept, ...describeObject(made, text) })
+    }
+    await keep().catch(async error => {
       await undo(provider, collection, id, request.headers)
       throw refuse('databaseUnavailable', null, error)
     })

@@ -1,9 +1,10 @@
 /** Stores what a provider reports about a file or a batch: its state, the files it produced, and its final usage. */
 
 import { costUsd, NO_USAGE } from '../../catalogue/catalogue.ts'
-import { type JsonObject, parseJsonObject } from '../../json/canonical.ts'
+import { isJsonObject, type JsonObject, parseJsonObject } from '../../json/canonical.ts'
 import type { Account } from '../../postgres/admit.ts'
 import { forgetKeptObject, keepObject, settleBatch } from '../../postgres/kept-objects.ts'
+import { batchSpendingId, releaseSpending } from '../../postgres/spending.ts'
 import type { Collection } from '../../providers/operations.ts'
 import type { Provider } from '../../providers/upstream.ts'
 import { readPassedUsage, withCost } from '../pass-through/passed-usage.ts'
@@ -53,7 +54,11 @@ export async function noteObject(reply: ObjectReply, stages: Stages): Promise<vo
 /** States that a batch does not leave again. */
 export const FINAL: ReadonlySet<unknown> = new Set(['completed', 'failed', 'expired', 'cancelled'])
 /** OpenAI and Groq charge half of what the same requests cost one by one. */
-const BATCH_DISCOUNT = 0.5
+export const BATCH_SHARE = 0.5
+
+function hasRun({ request_counts: counts }: JsonObject): boolean {
+  return isJsonObject(counts) && typeof counts.completed === 'number' && counts.completed > 0
+}
 
 /** Records a batch's usage once: the request that first sees it finished settles it. */
 async function recordBatch(
@@ -61,15 +66,23 @@ async function recordBatch(
   { request, account, provider, id }: ObjectReply,
   { database, catalogue, accounting: accounts }: Stages,
 ): Promise<void> {
+  if (!FINAL.has(batch.status) || provider.pricedAs === null) return
   const usage = readPassedUsage(batch.usage)
-  if (usage === NO_USAGE || !FINAL.has(batch.status) || provider.pricedAs === null) return
+  const reservation = batchSpendingId(account.project_id, id)
+  // One that failed at once has cost nothing.
+  if (usage === NO_USAGE && !hasRun(batch)) {
+    if (account.has_budgets) await releaseSpending(database, [reservation])
+    return
+  }
+  if (usage === NO_USAGE && !account.has_budgets) return
   if (!(await settleBatch(database, account.project_id, id))) return
   const model = typeof batch.model === 'string' ? batch.model : 'batches'
-  const full = costUsd(catalogue.find(provider.pricedAs, model), usage)
+  const full = usage === NO_USAGE ? null : costUsd(catalogue.find(provider.pricedAs, model), usage)
   const isDiscounted = usage.reportedCostUsd === null && full !== null && provider.kind !== 'aggregator'
   const accounting = accounts.open(request, account, () => {})
   accounting.noteQuery({ endpoint: 'batches', model, stream: false, body: {} })
   accounting.noteProvider(provider)
-  const spent = withCost(usage, isDiscounted ? full * BATCH_DISCOUNT : full)
+  accounting.spending?.take(reservation)
+  const spent = withCost(usage, isDiscounted ? full * BATCH_SHARE : full)
   accounting.finish({ status: 200, counts: true, cacheResult: 'MISS', usage: spent })
 }

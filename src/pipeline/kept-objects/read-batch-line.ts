@@ -3,18 +3,23 @@ import { invalidRequest, ProxyError } from '../../errors.ts'
 import { findKeptReferences, type KeptReference } from '../../formats/kept-references.ts'
 import { decodeUtf8, hasDuplicateKeys, isJsonObject, type JsonObject, parseJsonObject } from '../../json/canonical.ts'
 import { checkJsonSize } from '../../large-bodies/read-large-body.ts'
+import { isOpenText, type RequestSize } from '../largest-cost.ts'
 
 export interface BatchLineInput {
   bytes: Uint8Array
   /** Counted from 1, blank ones included. */
   number: number
   looksForModels: boolean
+  /** Whether the size of the request is wanted. */
+  looksForSize?: boolean
 }
 
 export interface BatchLine {
   /** Empty when they are not looked for. */
   models: string[]
   references: KeptReference[]
+  /** Null when it is not looked for. */
+  size: RequestSize | null
 }
 
 /** What some readers take for the end of a line: it could hide requests. Control characters cannot stand in JSON strings anyway. */
@@ -23,13 +28,22 @@ const OTHER_ENDS = /[\r\u0085\u2028\u2029]/
 const MARK = 0xef
 
 /** Null for a blank line. Throws a 400 that names the line when it is not one request in the documented form. */
-export function readBatchLine({ bytes, number, looksForModels }: BatchLineInput): BatchLine | null {
+export function readBatchLine({
+  bytes,
+  number,
+  looksForModels,
+  looksForSize = false,
+}: BatchLineInput): BatchLine | null {
   try {
     checkJsonSize(bytes)
     const text = decodeUtf8(bytes)
     if (/^[ \t\r]*$/.test(text)) return null
     const body = readBody(bytes[0] === MARK ? '' : text)
-    return { models: looksForModels ? modelsOf(body) : [], references: referencesOf(body) }
+    return {
+      models: looksForModels ? modelsOf(body) : [],
+      references: referencesOf(body),
+      size: looksForSize ? sizeOfLine(body, text) : null,
+    }
   } catch (error) {
     throw error instanceof ProxyError ? invalidRequest(`Line ${number} of the file: ${error.message}`, 'file') : error
   }
@@ -47,6 +61,15 @@ function readBody(text: string): JsonObject {
     throw invalidRequest('it must have custom_id, "method": "POST", url and body, an object.')
   }
   return body
+}
+
+/** With the fields that bound its cost alone: it may come from a worker. */
+function sizeOfLine(body: JsonObject, text: string): RequestSize {
+  const { n, best_of, max_tokens, max_completion_tokens, max_output_tokens, service_tier, models } = body
+  const tools = body.tools === undefined ? undefined : []
+  const told = { n, best_of, max_tokens, max_completion_tokens, max_output_tokens, service_tier, models, tools }
+  const model = typeof body.model === 'string' ? body.model : ''
+  return { model, bytes: Buffer.byteLength(text), isOpen: isOpenText(text, body), body: told }
 }
 
 function modelsOf({ model, models }: JsonObject): string[] {

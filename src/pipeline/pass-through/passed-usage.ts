@@ -68,8 +68,8 @@ export function priceOfPassed(
 }
 
 /** Usage with the cost worked out here, for records. An unknown cost is recorded as none. */
-export function withCost(usage: PassedUsage, cost: number | null): PassedUsage {
-  return { ...usage, reportedCostUsd: cost ?? 0 }
+export function withCost(usage: PassedUsage, cost: number | null): PassedUsage & { isUnpriced: boolean } {
+  return { ...usage, reportedCostUsd: cost ?? 0, isUnpriced: cost === null }
 }
 
 function isPaidByCharacter({ kind, outputUsdPerMillion }: CatalogueModel): boolean {

@@ -34,6 +34,7 @@ function openRequest() {
     recorder: { record: record => left.records.push(record), drain: async () => {}, waiting: () => 0 },
     semanticHits: { record: () => {}, drain: async () => {} },
     quota: { refund: () => left.refunds++ },
+    budgets: { reserve: async () => null, close: () => {}, release: () => {} },
     catalogue: {
       find: () => undefined,
       aliasOf: () => undefined,

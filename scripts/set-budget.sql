@@ -1,0 +1,54 @@
+-- Sets how much a project may spend, from the next request on: in all, or with one key, model or tag. Prints the budget's id.
+--
+--   psql "$DATABASE_URL" -qAt -v ON_ERROR_STOP=1 -v project=acme -v usd=100 -v per=month -f scripts/set-budget.sql
+--
+-- usd: US dollars; tokens=1000000 in its place. none removes the budget. per: day, week, month or total.
+-- Optional: -v key=lgw_proj_AbCd1234 (a whole key, or its prefix), -v model=gpt-4o-mini, -v tag=team=search, -v zone=Europe/Vienna (UTC).
+\set ON_ERROR_STOP 1
+\set VERBOSITY terse
+\set SHOW_CONTEXT never
+
+\if :{?project}
+\else
+do $$ begin raise exception 'project is missing: give -v project=acme'; end $$;
+\endif
+\if :{?per}
+\else
+do $$ begin raise exception 'per is missing: give -v per=month'; end $$;
+\endif
+\if :{?usd}
+\set unit usd
+\set amount :usd
+\elif :{?tokens}
+\set unit tokens
+\set amount :tokens
+\else
+do $$ begin raise exception 'the amount is missing: give -v usd=100 or -v tokens=1000000'; end $$;
+\endif
+\if :{?key}
+\else
+\set key ''
+\endif
+\if :{?model}
+\else
+\set model ''
+\endif
+\if :{?tag}
+\else
+\set tag ''
+\endif
+\if :{?zone}
+\else
+\set zone UTC
+\endif
+
+select set_budget(
+    :'project',
+    :'unit',
+    nullif(:'amount', 'none')::numeric,
+    :'per',
+    case when :'key' <> '' then find_key(:'key') end,
+    nullif(:'model', ''),
+    nullif(:'tag', ''),
+    :'zone'
+);

@@ -1,0 +1,15 @@
+create or replace function budgets_of(of_project bigint, of_key bigint, of_model text, of_tags jsonb) returns setof budgets
+language sql
+stable
+rows 2
+-- No search path of its own, because PostgreSQL could not inline the function then.
+as $$
+    select b.*
+    from budgets b
+    where b.project_id = of_project
+        and (b.key_id is null or b.key_id = of_key)
+        and (b.model is null or b.model = of_model)
+        and (b.tag is null or of_tags @> b.tag);
+$$;
+
+comment on function budgets_of(bigint, bigint, text, jsonb) is 'The budgets that apply to such a request.';

@@ -1,0 +1,50 @@
+create or replace function charge_budgets(of_project bigint, of_model text, usd numeric) returns boolean
+language plpgsql
+volatile
+set search_path = public, pg_temp
+as $$
+begin
+    insert into budget_periods (budget_id, begins)
+    select b.id, p.begins
+    from budgets_of(of_project, null, of_model, null) b
+    cross join lateral period_of(b.per, b.time_zone, now()) p
+    where b.unit = 'usd'
+    order by 1, 2
+    on conflict do nothing;
+
+    -- The same order as in reserve_spending(), for the same reason.
+    perform 1
+    from budget_periods c
+    where (c.budget_id, c.begins) in (
+        select b.id, p.begins
+        from budgets_of(of_project, null, of_model, null) b
+        cross join lateral period_of(b.per, b.time_zone, now()) p
+        where b.unit = 'usd'
+    )
+    order by c.budget_id, c.begins
+    for update;
+
+    if usd > 0 and exists (
+        select
+        from budgets_of(of_project, null, of_model, null) b
+        cross join lateral period_of(b.per, b.time_zone, now()) p
+        join budget_periods c on c.budget_id = b.id and c.begins = p.begins
+        where b.unit = 'usd'
+            and c.spent + c.reserved + usd > b.amount
+    ) then
+        return false;
+    end if;
+
+    update budget_periods c
+    set spent = greatest(0, c.spent + usd)
+    from budgets_of(of_project, null, of_model, null) b
+    cross join lateral period_of(b.per, b.time_zone, now()) p
+    where b.unit = 'usd'
+        and c.budget_id = b.id
+        and c.begins = p.begins;
+    return true;
+end;
+$$;
+
+comment on function charge_budgets(bigint, text, numeric) is
+    'Spends at once what a model costs that no key asks, as the judge: in the project''s budgets in US dollars without key and tag, or false in none of them. A negative amount is given back.';

@@ -1,0 +1,101 @@
+create or replace function set_budget(
+    project text,
+    in_unit text,
+    of_amount numeric,
+    in_per text,
+    of_key bigint default null,
+    of_model text default null,
+    of_tag text default null,
+    in_zone text default 'UTC'
+)
+returns bigint
+language plpgsql
+volatile
+set search_path = public, pg_temp
+as $$
+#variable_conflict use_column
+declare
+    owner_id bigint := open_project(project, 'owner');
+    tagged jsonb;
+    set_id bigint;
+begin
+    if in_unit is null or in_unit not in ('usd', 'tokens') then
+        raise exception 'a budget is in usd or in tokens' using errcode = 'invalid_parameter_value';
+    end if;
+    if in_per is null or in_per not in ('day', 'week', 'month', 'total') then
+        raise exception 'per % is not valid: it takes day, week, month or total', quote_for_message(in_per)
+            using errcode = 'invalid_parameter_value';
+    end if;
+    if not exists (select from pg_timezone_names z where z.name = in_zone) then
+        raise exception 'time zone % does not exist; give a name such as Europe/Vienna', quote_for_message(in_zone)
+            using errcode = 'invalid_parameter_value';
+    end if;
+    if of_tag is not null then
+        if of_tag !~ '^[A-Za-z][A-Za-z0-9_.-]{0,31}=[A-Za-z0-9_.:/@+ -]{1,64}$' then
+            raise exception 'tag % is not valid: it takes a name and a value, as in team=search', quote_for_message(of_tag)
+                using errcode = 'invalid_parameter_value';
+        end if;
+        tagged := jsonb_build_object(split_part(of_tag, '=', 1), substr(of_tag, strpos(of_tag, '=') + 1));
+    end if;
+    if of_key is not null and not exists (select from api_keys k where k.id = of_key and k.project_id = owner_id) then
+        raise exception 'project % has no such key', quote_for_message(project) using errcode = 'no_data_found';
+    end if;
+    if of_model is not null and (of_model !~ '^[^[:cntrl:]]+$' or length(of_model) > 256) then
+        raise exception 'model % is not valid: 1 to 256 printable characters', quote_for_message(of_model)
+            using errcode = 'invalid_parameter_value';
+    end if;
+
+    if of_amount is null then
+        select b.id into set_id
+        from budgets b
+        where b.project_id = owner_id
+            and (b.unit, b.per, coalesce(b.key_id, 0), coalesce(b.model, ''), coalesce(b.tag, '{}'))
+                = (in_unit, in_per, coalesce(of_key, 0), coalesce(of_model, ''), coalesce(tagged, '{}'));
+        perform remove_budget(project, set_id);
+        return null;
+    end if;
+    if not (of_amount >= 0 and of_amount < 1e9) or in_unit = 'tokens' and of_amount <> trunc(of_amount) then
+        raise exception '% is not valid: it takes %', in_unit,
+            case in_unit when 'usd' then 'US dollars from 0 to below 1,000,000,000' else 'a whole number from 0 to below 1,000,000,000' end
+            using errcode = 'invalid_parameter_value';
+    end if;
+
+    insert into budgets as b (project_id, key_id, model, tag, unit, amount, per, time_zone)
+    values (owner_id, of_key, of_model, tagged, in_unit, of_amount, in_per, in_zone)
+    on conflict (project_id, unit, per, coalesce(key_id, 0), coalesce(model, ''), coalesce(tag, '{}')) do update
+    set amount = excluded.amount,
+        time_zone = excluded.time_zone
+    returning b.id into set_id;
+    -- A new version of the account, so that the next request reserves.
+    update projects p set has_budgets = true where p.id = owner_id;
+
+    -- A new period begins with what its time has cost already; a total, with nothing.
+    insert into budget_periods (budget_id, begins, spent)
+    select
+        set_id,
+        p.begins,
+        case
+            when in_per = 'total' then 0
+            else (
+                select coalesce(sum(case in_unit when 'usd' then r.cost_usd else r.prompt_tokens + r.completion_tokens end), 0)
+                from usage_records r
+                where r.project_id = owner_id
+                    and r.recorded_at >= p.begins
+                    and (of_key is null or r.key_id = of_key)
+                    and (of_model is null or r.model = of_model)
+                    and (tagged is null or r.tags @> tagged)
+            )
+        end
+    from period_of(in_per, in_zone, now()) p
+    on conflict do nothing;
+
+    perform audit(
+        'budget.set', owner_id, 'budget_' || set_id,
+        jsonb_build_object('unit', in_unit, 'amount', of_amount, 'per', in_per, 'key_id', of_key, 'model', of_model, 'tag', of_tag)
+    );
+    return set_id;
+end;
+$$;
+
+comment on function set_budget(text, text, numeric, text, bigint, text, text, text) is
+    'Sets how much a project may spend, in all or with one key, model or tag (name=value), and returns the budget''s id: from the next request on. The same scope, unit and period is the same budget; the amount null removes it. Raises on what it does not take.';

@@ -1,0 +1,73 @@
+create or replace function settle_spending(done json) returns void
+language plpgsql
+volatile
+set search_path = public, pg_temp
+as $$
+begin
+    -- The same order as in reserve_spending(), for the same reason.
+    perform 1
+    from budget_periods c
+    where (c.budget_id, c.begins) in (
+        select r.budget_id, r.begins
+        from budget_reservations r
+        where r.id in (select d.id from json_to_recordset(done) as d (id uuid))
+    )
+    order by c.budget_id, c.begins
+    for update;
+
+    -- A reservation that upkeep has released, because its process was silent: what it cost still counts.
+    insert into budget_periods as c (budget_id, begins, spent)
+    select b.id, p.begins, sum(n.spent)
+    from json_to_recordset(done) as d (
+        id uuid, project_id bigint, key_id bigint, model text, tags jsonb, usd numeric, tokens bigint, at timestamptz
+    )
+    cross join lateral budgets_of(d.project_id, d.key_id, d.model, d.tags) b
+    cross join lateral period_of(b.per, b.time_zone, d.at) p
+    cross join lateral (select case b.unit when 'usd' then d.usd else d.tokens end as spent) n
+    where n.spent > 0
+        and not exists (select from budget_reservations r where r.id = d.id)
+    group by b.id, p.begins
+    order by b.id, p.begins
+    on conflict (budget_id, begins) do update
+    set spent = c.spent + excluded.spent;
+
+    with over as (
+        select d.*
+        from json_to_recordset(done) as d (id uuid, usd numeric, tokens bigint)
+    ),
+    gone as (
+        delete from budget_reservations r
+        using over o
+        where r.id = o.id
+        returning r.id, r.budget_id, r.begins, r.amount, o.usd, o.tokens
+    ),
+    -- Of a request that reserved on two days, the first bears the cost. An unknown cost is taken to be all that was reserved.
+    known as (
+        select
+            g.budget_id,
+            g.begins,
+            g.amount as released,
+            case
+                when case b.unit when 'usd' then g.usd else g.tokens end is null then g.amount
+                when g.begins = min(g.begins) over (partition by g.id, g.budget_id) then case b.unit when 'usd' then g.usd else g.tokens end
+                else 0
+            end as spent
+        from gone g
+        join budgets b on b.id = g.budget_id
+    ),
+    summed as (
+        select k.budget_id, k.begins, sum(k.released) as released, sum(k.spent) as spent
+        from known k
+        group by k.budget_id, k.begins
+    )
+    update budget_periods c
+    set reserved = greatest(0, c.reserved - s.released),
+        spent = c.spent + s.spent
+    from summed s
+    where c.budget_id = s.budget_id
+        and c.begins = s.begins;
+end;
+$$;
+
+comment on function settle_spending(json) is
+    'Ends requests'' reservations by their ids: what they cost (usd, tokens; null: unknown, all that was reserved) is spent, the rest is released. With project_id, key_id, model, tags and at, what was released before is spent, too.';

@@ -1,0 +1,137 @@
+/**
+ * Budgets: the most that a request may cost is reserved before its provider is asked, strictly in PostgreSQL, in every budget that applies
+ * or in none. A reservation ends in the ways of the quota's (quota.ts): settled with the request's record, in the same transaction;
+ * released when the request fails or its reply comes late; when the reply is lost, asked for again until it is known, then released;
+ * and released by upkeep, when its process has not renewed it for five minutes.
+ */
+
+import { formatUsd } from '../catalogue/catalogue.ts'
+import { type ProxyError, refuse } from '../errors.ts'
+import { BackgroundWork } from '../event-loop/background-work.ts'
+import { createBatcher } from '../event-loop/batcher.ts'
+import { withinTimeLimit } from '../event-loop/time-limit.ts'
+import type { Database } from '../postgres/database.ts'
+import {
+  releaseSpending,
+  renewSpending,
+  reserveSpending,
+  type SpendingAsk,
+  type SpendingReply,
+} from '../postgres/spending.ts'
+import { createSlots } from './quota-ledger.ts'
+
+/** What a request is known to cost at most; null where it is not known. */
+export type Largest = Pick<SpendingAsk, 'usd' | 'tokens'>
+
+export interface Budgets {
+  /**
+   * Reserves the most that a request may cost. Resolves to what is left of the narrowest budget in US dollars; null without one. Throws
+   * 400, 429 or 503, with nothing reserved.
+   */
+  reserve(ask: SpendingAsk): Promise<number | null>
+  /** The request is over: its record settles what was reserved. */
+  close(id: string): void
+  /** Releases all that was reserved for a request, which costs nothing; retries until the database has taken it. */
+  release(id: string): void
+  /** Resolves when no reservation is in doubt any more and the database has taken every release, or the time is up. */
+  drain(timeLimitMs: number): Promise<void>
+}
+
+const TIME_LIMIT_MS = 5_000
+const EMBEDDED_TIME_LIMIT_MS = 30_000
+/** The budgets stay locked while a batch is reserved, at some tenths of a millisecond each. */
+const MAX_BATCH = 100
+const RENEW_EVERY_MS = 60_000
+const RETRY_MS = 250
+
+/** `timeLimitMs`: of a reservation. */
+export function createBudgets(
+  database: Database,
+  timeLimitMs = database.backend === 'embedded' ? EMBEDDED_TIME_LIMIT_MS : TIME_LIMIT_MS,
+): Budgets {
+  const slots = createSlots()
+  const releasing = new BackgroundWork()
+  /** Requests under way. */
+  const open = new Set<string>()
+  /** One for each project: its budgets may be locked. */
+  const lanes = new Map<number, (ask: SpendingAsk) => Promise<SpendingReply>>()
+  let renewing: ReturnType<typeof setInterval> | undefined
+
+  function openLane() {
+    return createBatcher<SpendingAsk, SpendingReply>({
+      run: asks =>
+        slots
+          .use(
+            batch => reserveSpending(database, asks, batch),
+            () => void releasing.add(releaseAll(asks.map(({ id }) => id))),
+          )
+          .catch(cause => {
+            throw refuse('databaseUnavailable', null, cause)
+          }),
+      maxItems: MAX_BATCH,
+      timeLimitMs,
+      timeLimitError: isBusy => refuse(isBusy ? 'busy' : 'databaseUnavailable'),
+      onLateResult: ({ id }, late) => {
+        if (late.verdict === 'granted') release(id)
+      },
+    })
+  }
+
+  function laneOf(projectId: number) {
+    let lane = lanes.get(projectId)
+    if (!lane) {
+      lane = openLane()
+      lanes.set(projectId, lane)
+    }
+    return lane
+  }
+
+  async function releaseAll(ids: readonly string[]): Promise<void> {
+    for (const id of ids) open.delete(id)
+    const isDone = () => releaseSpending(database, ids).catch(() => false)
+    while (!(await isDone())) await Bun.sleep(RETRY_MS)
+  }
+
+  function release(id: string): void {
+    void releasing.add(releaseAll([id]))
+  }
+
+  function renew(): void {
+    if (open.size === 0) {
+      clearInterval(renewing)
+      renewing = undefined
+      // The next call comes before they expire; after an outage, what requests cost is spent all the same.
+    } else void renewSpending(database, [...open]).catch(() => {})
+  }
+
+  return {
+    async reserve(ask) {
+      const reply = await laneOf(ask.project_id)(ask)
+      if (reply.verdict !== 'granted') throw refusalOf(ask, reply)
+      open.add(ask.id)
+      renewing ??= setInterval(renew, RENEW_EVERY_MS).unref()
+      return reply.remaining_usd
+    },
+    close: id => void open.delete(id),
+    release,
+    async drain(limitMs) {
+      const settled = slots.settled().then(() => releasing.settled())
+      await withinTimeLimit(limitMs, settled).catch(() => {})
+    },
+  }
+}
+
+const PERIODS = { day: ' a day', week: ' a week', month: ' a month', total: ' in all' }
+
+function refusalOf(
+  { model }: SpendingAsk,
+  { verdict, unit, amount, per, scope, resets_at, remaining_usd }: Exclude<SpendingReply, { verdict: 'granted' }>,
+): ProxyError {
+  const unitName = unit === 'usd' ? 'USD' : 'tokens'
+  if (verdict === 'unpriced') return refuse('unpricedModel', { model, unit: unitName })
+  const until = resets_at === null ? 'it does not reset' : `it resets at ${resets_at.toISOString().replace('.000', '')}`
+  const budget = `${amount} ${unitName}${PERIODS[per]} for this ${scope}`
+  const refusal = refuse('budgetExceeded', { budget, until })
+  if (remaining_usd !== null) refusal.headers['x-proxy-budget-remaining-usd'] = formatUsd(remaining_usd)
+  return refusal
+}

@@ -1,0 +1,83 @@
+/** Calls the functions of budgets: what a request may cost is reserved, renewed, and settled. */
+import type { AdmitBatch } from './admit.ts'
+import type { Database } from './database.ts'
+import { defineStatement, double, integer, nothing, nullable, runStatement, text, timestamp } from './statement.ts'
+
+export interface SpendingAsk {
+  /** A UUID; a request may reserve several times under it. */
+  id: string
+  project_id: number
+  key_id: number
+  model: string
+  /** JSON; null for none. */
+  tags: string | null
+  /** The most that it may cost, in US dollars; null when that is not known. */
+  usd: number | null
+  /** The most tokens that it may take; null when that is not known. */
+  tokens: number | null
+}
+
+export type SpendingReply =
+  | { verdict: 'granted'; remaining_usd: number | null }
+  | {
+      /** `unpriced`: a budget in US dollars or tokens applies, and the most that it may cost is not known. */
+      verdict: 'exhausted' | 'unpriced'
+      remaining_usd: number | null
+      /** Of the budget that refuses. */
+      unit: 'usd' | 'tokens'
+      amount: number
+      per: 'day' | 'week' | 'month' | 'total'
+      scope: 'key' | 'tag' | 'model' | 'project'
+      resets_at: Date | null
+    }
+
+const RESERVE = defineStatement('select * from reserve_spending($1::text::json, $2::uuid, $3::bigint)', {
+  ordinal: integer,
+  verdict: text<SpendingReply['verdict']>(),
+  remaining_usd: nullable(double),
+  unit: nullable(text()),
+  amount: nullable(double),
+  per: nullable(text()),
+  scope: text(),
+  resets_at: nullable(timestamp),
+})
+const SETTLE = defineStatement('select settle_spending($1::text::json) as done', { done: nothing })
+const RENEW = defineStatement('select renew_spending($1::uuid[]) as done', { done: nothing })
+const KEEP = defineStatement('select keep_spending($1::uuid, $2::bigint, $3::text) as done', { done: nothing })
+const RELEASE_EXPIRED = defineStatement('select release_expired_spending() as done', { done: nothing })
+
+/** One reply for each ask, in order; none when a batch comes again. */
+export async function reserveSpending(
+  database: Database,
+  asks: readonly SpendingAsk[],
+  { slot, sequence }: AdmitBatch,
+): Promise<SpendingReply[]> {
+  const sent = asks.map(ask => ({ ...ask, tags: ask.tags === null ? null : JSON.parse(ask.tags) }))
+  const rows = await runStatement(database, RESERVE, [JSON.stringify(sent), slot, sequence])
+  return rows as unknown as SpendingReply[]
+}
+
+/** Releases all that was reserved under these ids. Resolves to true. */
+export async function releaseSpending(database: Database, ids: readonly string[]): Promise<true> {
+  await runStatement(database, SETTLE, [JSON.stringify(ids.map(id => ({ id, usd: 0, tokens: 0 })))])
+  return true
+}
+
+export async function renewSpending(database: Database, ids: readonly string[]): Promise<void> {
+  await runStatement(database, RENEW, [ids])
+}
+
+/** What was reserved for a batch stays until the batch is over, under `batchSpendingId`. */
+export async function keepSpending(database: Database, id: string, projectId: number, batch: string): Promise<void> {
+  await runStatement(database, KEEP, [id, projectId, batch])
+}
+
+/** As in keep_spending(). */
+export function batchSpendingId(projectId: number, batch: string): string {
+  return Bun.MD5.hash(`${projectId} ${batch}`, 'hex')
+}
+
+/** Releases what processes reserved that are gone. */
+export async function releaseExpiredSpending(database: Database): Promise<void> {
+  await runStatement(database, RELEASE_EXPIRED)
+}

@@ -1,0 +1,358 @@
+/** Budgets are never exceeded, whatever runs at once and however it ends; what costs nothing goes on when the money is gone. */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { createBudgets } from '../../src/admission/budgets.ts'
+import { AnswerLost, type Database } from '../../src/postgres/database.ts'
+import { releaseExpiredSpending, type SpendingAsk } from '../../src/postgres/spending.ts'
+import { describeBackends, describeOnce } from '../harness/backends.ts'
+import { question } from '../harness/chat.ts'
+import { ask, post, readAnswer } from '../harness/client.ts'
+import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
+import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { waitUntil } from '../harness/wait-until.ts'
+
+let upstreams: Upstreams
+beforeAll(async () => {
+  upstreams = await startUpstreams()
+})
+afterAll(() => upstreams.stop())
+
+const MODEL = 'gpt-4o-mini'
+const MOST_TOKENS = 1_000
+const plain = (content: string) => ({
+  ...question(content, { model: MODEL }),
+  max_tokens: MOST_TOKENS,
+  // Another tier may cost more.
+  service_tier: 'default',
+})
+/** What a question of a few words reserves: 0.15 and 0.6 US dollars per million. */
+const mostUsd = (body: object) => (JSON.stringify(body).length * 0.15 + MOST_TOKENS * 0.6) / 1e6
+
+describeBackends('budgets', backend => {
+  let proxy: TestProxy
+  let project: string
+  let key: string
+
+  beforeAll(async () => {
+    proxy = await startProxy({ stores: await backend.open(), environment: upstreams.environment })
+  })
+  beforeEach(async () => {
+    upstreams.reset()
+    project = `b-${crypto.randomUUID()}`
+    key = await proxy.createKey({ project, type: 'project' })
+    for (const provider of ['openai', 'anthropic'] as const) await storeKey(proxy.stores, project, provider, 'sk-own')
+  })
+  afterAll(() => proxy.stop())
+
+  /** `more`: further arguments of set_budget(), in SQL. */
+  async function setBudget(amount: number, { unit = 'usd', per = 'month', more = '' } = {}): Promise<number> {
+    const [row] = await proxy.query<{ id: string }>(
+      `select set_budget('${project}', '${unit}', ${amount}, '${per}'${more})::text as id`,
+    )
+    return Number(row?.id)
+  }
+
+  async function standOf(id: number) {
+    await proxy.settle()
+    const [row] = await proxy.query<{ spent: number; reserved: number; held: number }>(
+      `select coalesce(sum(c.spent), 0)::float8 as spent, coalesce(sum(c.reserved), 0)::float8 as reserved,
+        (select count(*)::integer from budget_reservations r where r.budget_id = ${id}) as held
+      from budget_periods c where c.budget_id = ${id}`,
+    )
+    return row
+  }
+
+  async function recordedUsd(): Promise<number> {
+    await proxy.settle()
+    const [row] = await proxy.query<{
+      usd: number
+    }>(`select coalesce(sum(cost_usd), 0)::float8 as usd from usage_records
+      where project_id = (select id from projects where name = '${project}')`)
+    return row?.usd ?? 0
+  }
+
+  test('what a request cost is spent, and the rest of what was reserved is free again', async () => {
+    const budget = await setBudget(0.01)
+    const { status, headers } = await ask(proxy, key, plain('One?'))
+    expect(status).toBe(200)
+    expect(Number(headers.get('x-proxy-budget-remaining-usd'))).toBeCloseTo(0.01 - mostUsd(plain('One?')), 8)
+    const usd = await recordedUsd()
+    expect(usd).toBeGreaterThan(0)
+    expect(await standOf(budget)).toEqual({ spent: usd, reserved: 0, held: 0 })
+    const streamed = await ask(proxy, key, { ...plain('Two?'), stream: true })
+    expect(streamed.status).toBe(200)
+    expect(await standOf(budget)).toEqual({ spent: await recordedUsd(), reserved: 0, held: 0 })
+  })
+
+  test('of many at once, only as many are asked as the budget pays for; then hits go on', async () => {
+    const others = await startProxy({ stores: proxy.stores, environment: upstreams.environment })
+    try {
+      await ask(proxy, key, plain('Known?'))
+      await proxy.settle()
+      const most = mostUsd(plain('Number 100?'))
+      const budget = await setBudget((await recordedUsd()) + most * 5.5)
+      // None is over before all have asked.
+      upstreams.openai.script({ kind: 'answer', firstByteDelayMs: 1_500 })
+      const asked = Array.from({ length: 40 }, (_, n) => ask(n % 2 ? others : proxy, key, plain(`Number ${100 + n}?`)))
+      const answers = await Promise.all(asked)
+      expect(answers.filter(({ status }) => status === 200)).toHaveLength(5)
+      const refused = answers.filter(({ status }) => status === 429)
+      expect(refused).toHaveLength(35)
+      for (const { json, headers } of refused) {
+        expect(json.error).toMatchObject({ code: 'insufficient_quota', type: 'insufficient_quota' })
+        expect(json.error.message).toMatch(/^Budget exceeded: [\d.]+ USD a month for this project; it resets at /)
+        expect([headers.get('x-should-retry'), Number(headers.get('x-proxy-budget-remaining-usd')) < most]).toEqual([
+          'false',
+          true,
+        ])
+      }
+      await others.settle()
+      const { spent = 0, ...rest } = (await standOf(budget)) ?? {}
+      expect(spent).toBeCloseTo(await recordedUsd(), 9)
+      expect(rest).toEqual({ reserved: 0, held: 0 })
+      await setBudget(0)
+      expect(await ask(proxy, key, plain('Known?'))).toMatchObject({ status: 200, cache: 'HIT' })
+      expect((await ask(proxy, key, plain('Unknown?'))).status).toBe(429)
+    } finally {
+      await others.stop()
+    }
+  })
+
+  test('a project may refuse hits, too', async () => {
+    await ask(proxy, key, plain('Known?'))
+    await proxy.settle()
+    await proxy.query(`select set_setting('${project}', 'when_exhausted', 'refuse')`)
+    const budget = await setBudget(1)
+    expect(await ask(proxy, key, plain('Known?'))).toMatchObject({ status: 200, cache: 'HIT' })
+    expect(await standOf(budget)).toEqual({ spent: await recordedUsd(), reserved: 0, held: 0 })
+    await setBudget(0)
+    expect((await ask(proxy, key, plain('Known?'))).status).toBe(429)
+  })
+
+  const DOORS: Record<string, Record<string, unknown>> = {
+    '/chat/completions': plain('Once?'),
+    '/completions': { model: 'gpt-3.5-turbo-instruct', prompt: 'Once' },
+    '/responses': { model: MODEL, input: 'Once' },
+    '/messages': { model: 'claude-haiku-4-5', max_tokens: 50, messages: [{ role: 'user', content: 'Once?' }] },
+    '/embeddings': { model: 'text-embedding-3-small', input: 'Once' },
+    '/images/generations': { model: 'gpt-image-1', prompt: 'Once' },
+    '/audio/speech': { model: 'tts-1', input: 'Once', voice: 'alloy' },
+  }
+
+  test.each(Object.entries(DOORS))('nothing passes %s without money', async (path, body) => {
+    await setBudget(0)
+    const { status, json } = await readAnswer(await post(proxy, key, path, body))
+    expect([status, json.error.code ?? json.error.type]).toEqual([
+      429,
+      path === '/messages' ? expect.anything() : 'insufficient_quota',
+    ])
+    const asked = [upstreams.openai, upstreams.anthropic, upstreams.aggregator].flatMap(({ requests }) => requests)
+    expect(asked).toEqual([])
+    await setBudget(5)
+    expect((await readAnswer(await post(proxy, key, path, body))).status).toBe(200)
+    await proxy.settle()
+    const [held] = await proxy.query<{ held: number }>('select count(*)::integer as held from budget_reservations')
+    expect(held).toEqual({ held: 0 })
+  })
+
+  test('what is free passes, and what has no price is refused', async () => {
+    const unpriced = { ...question('Once?', { model: 'acme/unheard-of' }), max_tokens: 5 }
+    expect((await ask(proxy, key, unpriced)).status).toBe(200)
+    await setBudget(1)
+    expect((await ask(proxy, key, { ...unpriced, seed: 1 })).json.error).toMatchObject({ code: 'model_not_priced' })
+    await setBudget(0)
+    const moderation = { model: 'omni-moderation-latest', input: 'Once' }
+    expect((await post(proxy, key, '/moderations', moderation)).status).toBe(200)
+    // A test key's answers are the sandbox's.
+    const testKey = await proxy.createKey({ project, type: 'test' })
+    expect((await ask(proxy, testKey, plain('Once?'))).status).toBe(200)
+  })
+
+  test('a budget of a key, a model or a tag concerns its requests alone, and is named', async () => {
+    const other = await proxy.createKey({ project, type: 'project' })
+    await setBudget(0, { more: `, of_key => find_key('${key}')`, per: 'day' })
+    await setBudget(0, { more: `, of_model => 'gpt-4o'`, per: 'total' })
+    await setBudget(0, { more: `, of_tag => 'team=search'`, per: 'week' })
+    const messageOf = async (by: string, model: string, headers = {}) =>
+      (await ask(proxy, by, { ...plain(crypto.randomUUID()), model }, headers)).json.error?.message
+    expect(await messageOf(other, MODEL)).toBe(undefined)
+    expect(await messageOf(other, MODEL, { 'x-proxy-tags': 'team=ads' })).toBe(undefined)
+    expect(await messageOf(key, MODEL)).toContain('0 USD a day for this key; it resets at ')
+    expect(await messageOf(other, 'gpt-4o')).toContain('0 USD in all for this model; it does not reset')
+    expect(await messageOf(other, MODEL, { 'x-proxy-tags': 'team=search' })).toContain('0 USD a week for this tag')
+  })
+
+  test('tokens may be limited in place of dollars', async () => {
+    const budget = await setBudget(2_000, { unit: 'tokens', per: 'total' })
+    const { status, json } = await ask(proxy, key, plain('One?'))
+    expect([status, (await standOf(budget))?.spent]).toEqual([200, json.usage.total_tokens])
+    const { json: refused } = await ask(proxy, key, { ...plain('Two?'), max_tokens: 2_000 })
+    expect(refused.error.message).toContain('2000 tokens in all for this project')
+  })
+
+  test('a failure releases what was reserved; a stream that breaks off costs what came', async () => {
+    const budget = await setBudget(0.01)
+    upstreams.openai.scriptOnce({ kind: 'error', status: 400 })
+    expect((await ask(proxy, key, plain('One?'))).status).toBe(400)
+    expect(await standOf(budget)).toEqual({ spent: 0, reserved: 0, held: 0 })
+    upstreams.openai.scriptOnce({ kind: 'cut', after: 2 })
+    await ask(proxy, key, { ...plain('Two?'), stream: true })
+    const usd = await recordedUsd()
+    expect(usd).toBeGreaterThan(0)
+    expect(await standOf(budget)).toEqual({ spent: usd, reserved: 0, held: 0 })
+  })
+
+  test('identical requests in flight reserve once', async () => {
+    const budget = await setBudget(mostUsd(plain('Same?')) * 1.5)
+    upstreams.openai.script({ kind: 'answer', firstByteDelayMs: 300 })
+    const answers = await Promise.all(Array.from({ length: 10 }, () => ask(proxy, key, plain('Same?'))))
+    expect(answers.map(({ status }) => status)).toEqual(Array(10).fill(200))
+    expect((await standOf(budget))?.spent).toBeCloseTo(await recordedUsd(), 9)
+  })
+
+  test('a client that leaves while it is reserved for leaves nothing reserved', async () => {
+    const budget = await setBudget(0.01)
+    upstreams.openai.script({ kind: 'hang', after: 'nothing' })
+    const leaving = new AbortController()
+    const asked = post(proxy, key, '/chat/completions', plain('Gone?'), { signal: leaving.signal }).catch(() => null)
+    await waitUntil('it is asked', 10_000, () => upstreams.openai.requests.length === 1)
+    leaving.abort()
+    await asked
+    await waitUntil('it is released', 10_000, async () => (await standOf(budget))?.held === 0)
+    expect(await standOf(budget)).toMatchObject({ spent: await recordedUsd(), reserved: 0 })
+  })
+
+  test('the budget of a period that is under way begins with what the period has cost', async () => {
+    await ask(proxy, key, plain('Before?'))
+    const usd = await recordedUsd()
+    expect(await standOf(await setBudget(1))).toMatchObject({ spent: usd })
+    expect(await standOf(await setBudget(1, { more: `, of_tag => 'team=search'` }))).toMatchObject({ spent: 0 })
+    expect(await standOf(await setBudget(1, { per: 'total' }))).toMatchObject({ spent: 0 })
+  })
+
+  test('the judge is paid from the budgets of its project', async () => {
+    await proxy.query(`update projects set semantic_judge_daily_usd = 1 where name = '${project}'`)
+    const budget = await setBudget(0.5)
+    const reserve = async () => {
+      const [row] = await proxy.query<{ day: unknown }>(
+        `select reserve_judgement(id, 0.3)::text as day from projects where name = '${project}'`,
+      )
+      return row?.day
+    }
+    expect([typeof (await reserve()), await reserve()]).toEqual(['string', null])
+    expect(await standOf(budget)).toMatchObject({ spent: 0.3 })
+    await proxy.query(`select settle_judgement(id, (now() at time zone 'utc')::date, -0.2, ''::bytea, ''::bytea, ''::bytea,
+      null, null, null, null, 'judge', null) from projects where name = '${project}'`)
+    expect((await standOf(budget))?.spent).toBeCloseTo(0.1, 9)
+  })
+
+  describe('a reservation whose process fails', () => {
+    let budget: number
+    beforeEach(async () => {
+      budget = await setBudget(1)
+    })
+
+    async function spending(usd = 0.4): Promise<SpendingAsk> {
+      const [row] = await proxy.query<{ id: string }>(`select id::text from projects where name = '${project}'`)
+      return {
+        id: crypto.randomUUID(),
+        project_id: Number(row?.id),
+        key_id: 0,
+        model: MODEL,
+        tags: null,
+        usd,
+        tokens: 1,
+      }
+    }
+
+    /** Over the database, whose replies come late or never; the database itself always does its work. */
+    function openBudgets(fate: 'late' | 'lost') {
+      const held: (() => void)[] = []
+      let isMoody = true
+      const { database } = proxy.stores
+      const moody: Database = {
+        ...database,
+        async call(text, values, options) {
+          const rows = await database.call<never>(text, values, options)
+          if (!isMoody || !text.includes('reserve_spending(')) return rows
+          if (fate === 'lost') throw new AnswerLost('swallowed')
+          await new Promise<void>(resolve => held.push(resolve))
+          return rows
+        },
+      }
+      return {
+        budgets: createBudgets(moody, 500),
+        recover() {
+          isMoody = false
+          for (const resolve of held) resolve()
+        },
+      }
+    }
+
+    test.each(['late', 'lost'] as const)('and its reply is %s: a 503, and it is released', async fate => {
+      const { budgets, recover } = openBudgets(fate)
+      await expect(budgets.reserve(await spending())).rejects.toMatchObject({ code: 'service_unavailable' })
+      expect((await standOf(budget))?.reserved).toBeCloseTo(0.4, 9)
+      recover()
+      await waitUntil('it is released', 10_000, async () => (await standOf(budget))?.held === 0)
+      await budgets.drain(10_000)
+      expect(await standOf(budget)).toEqual({ spent: 0, reserved: 0, held: 0 })
+    })
+
+    test('is released by upkeep; what it cost after all is spent when its record comes', async () => {
+      const budgets = createBudgets(proxy.stores.database)
+      const crashed = await spending()
+      expect(await budgets.reserve(crashed)).toBeCloseTo(0.6, 9)
+      await releaseExpiredSpending(proxy.stores.database)
+      expect((await standOf(budget))?.held).toBe(1)
+      await proxy.query(`update budget_reservations set expires_at = now() - interval '1 second'`)
+      await releaseExpiredSpending(proxy.stores.database)
+      expect(await standOf(budget)).toEqual({ spent: 0, reserved: 0, held: 0 })
+      const done = JSON.stringify([{ ...crashed, tokens: 5, usd: 0.25, at: new Date().toISOString() }])
+      await proxy.query(`select settle_spending('${done}')`)
+      expect((await standOf(budget))?.spent).toBeCloseTo(0.25, 9)
+    })
+
+    test('a batch of a slot that comes again reserves nothing more', async () => {
+      const asked = JSON.stringify([await spending()])
+      const slot = crypto.randomUUID()
+      const send = (batch: number) =>
+        proxy.query(`select verdict from reserve_spending('${asked}', '${slot}', ${batch})`)
+      expect([await send(2), await send(2), await send(1)]).toEqual([[{ verdict: 'granted' }], [], []])
+      expect((await standOf(budget))?.reserved).toBeCloseTo(0.4, 9)
+    })
+  })
+})
+
+describeOnce('periods of budgets', backend => {
+  test.each([
+    ['day', 'UTC', '2026-03-29T12:00:00Z', '2026-03-29T00:00:00Z', '2026-03-30T00:00:00Z'],
+    // Of 23 hours, and of 25.
+    ['day', 'Europe/Vienna', '2026-03-29T12:00:00Z', '2026-03-28T23:00:00Z', '2026-03-29T22:00:00Z'],
+    ['day', 'Europe/Vienna', '2026-10-25T22:59:59Z', '2026-10-24T22:00:00Z', '2026-10-25T23:00:00Z'],
+    ['day', 'Asia/Kathmandu', '2026-01-01T18:15:00Z', '2026-01-01T18:15:00Z', '2026-01-02T18:15:00Z'],
+    ['week', 'UTC', '2026-11-22T23:59:59Z', '2026-11-16T00:00:00Z', '2026-11-23T00:00:00Z'],
+    ['week', 'America/New_York', '2026-11-23T04:59:00Z', '2026-11-16T05:00:00Z', '2026-11-23T05:00:00Z'],
+    ['month', 'UTC', '2026-02-28T23:59:59Z', '2026-02-01T00:00:00Z', '2026-03-01T00:00:00Z'],
+    ['month', 'Pacific/Kiritimati', '2026-01-31T10:00:00Z', '2026-01-31T10:00:00Z', '2026-02-28T10:00:00Z'],
+  ])('a %s of %s at %s begins at %s and ends at %s', async (per, zone, at, begins, ends) => {
+    const { database } = await backend.open()
+    const [row] = await database.call<{ begins: Date; ends: Date }>(
+      `select begins, ends from period_of('${per}', '${zone}', '${at}')`,
+      [],
+    )
+    expect([row?.begins.toISOString(), row?.ends.toISOString()]).toEqual([
+      begins.replace('Z', '.000Z'),
+      ends.replace('Z', '.000Z'),
+    ])
+  })
+
+  test('a total has no end', async () => {
+    const { database } = await backend.open()
+    expect(
+      await database.call(
+        `select begins = 'epoch' and ends = 'infinity' as ok from period_of('total', 'UTC', now())`,
+        [],
+      ),
+    ).toEqual([{ ok: true }])
+  })
+})
