@@ -30,9 +30,10 @@ import { createRequestsController } from './requests.ts'
 import { createLoginController, createSessionController } from './sessions.ts'
 import { createUsageController } from './usage.ts'
 import { createUsersController } from './users.ts'
+import { createWebhooksController } from './webhooks.ts'
 
 export interface AdminSetup {
-  config: Pick<Config, 'trustedProxies' | 'oidc'> & EncryptionConfig
+  config: Pick<Config, 'trustedProxies' | 'oidc' | 'webhooksToPrivateNetworks'> & EncryptionConfig
   /** Already migrated. */
   database: Database
   /** This process's own: it counts attempts with unknown keys. */
@@ -80,6 +81,7 @@ export function createAdmin({ config, database, store, refusals, log }: AdminSet
     vault,
     wordings: createWordings(vault),
     trustedProxies: config.trustedProxies,
+    webhooksToPrivateNetworks: config.webhooksToPrivateNetworks,
     guesses: createGuesses(store),
     refusals,
     log,
@@ -114,6 +116,7 @@ export function createAdmin({ config, database, store, refusals, log }: AdminSet
     .use(createProjectsController(options))
     .use(createProjectKeysController(options))
     .use(createProviderKeysController(options))
+    .use(createWebhooksController(options))
     .use(createProjectUsersController(options))
     .use(createLimitsController(options))
     .use(createUsersController(options))

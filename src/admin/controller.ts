@@ -27,6 +27,7 @@ export interface AdminOptions {
   /** Decrypts the wordings of questions that a project stores. */
   wordings: Wordings
   trustedProxies: number
+  webhooksToPrivateNetworks: boolean
   guesses: Guesses
   refusals: Refusals
   log: Log

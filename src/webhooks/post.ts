@@ -2,7 +2,7 @@
 import { lookup } from 'node:dns/promises'
 import { type RequestOptions, request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
-import { BlockList, isIPv6 } from 'node:net'
+import { BlockList, isIP, isIPv6 } from 'node:net'
 import { withinTimeLimit } from '../event-loop/time-limit.ts'
 
 const TIME_LIMIT_MS = 10_000
@@ -53,8 +53,20 @@ export function checkUrl(url: string, toPrivateNetworks: boolean): URL {
   const parsed = new URL(url)
   const isSecure = parsed.protocol === 'https:' || (toPrivateNetworks && parsed.protocol === 'http:')
   if (!isSecure) throw new Unreached('it must begin with https://')
+  const host = hostOf(parsed)
+  if (isIP(host) !== 0) refusePrivate([host], toPrivateNetworks)
   if (parsed.username !== '' || parsed.password !== '') throw new Unreached('it must hold no user and no password')
   return parsed
+}
+
+/** Without the brackets of IPv6. */
+function hostOf({ hostname }: URL): string {
+  return hostname.replace(/^\[|\]$/g, '')
+}
+
+function refusePrivate(addresses: readonly string[], toPrivateNetworks: boolean): void {
+  if (toPrivateNetworks || !addresses.some(isPrivateAddress)) return
+  throw new Unreached('it is in a private network; WEBHOOK_PRIVATE_NETWORKS=on would allow it')
 }
 
 export interface Post {
@@ -68,13 +80,13 @@ export interface Post {
 /** Resolves to the status; the answer itself is not read. Throws Unreached. */
 export async function post({ url, headers, body, toPrivateNetworks, signal }: Post): Promise<number> {
   const parsed = checkUrl(url, toPrivateNetworks)
-  const host = parsed.hostname.replace(/^\[|\]$/g, '')
-  const addresses = await withinTimeLimit(TIME_LIMIT_MS, lookup(host, { all: true })).catch(() => {
+  const addresses = await withinTimeLimit(TIME_LIMIT_MS, lookup(hostOf(parsed), { all: true })).catch(() => {
     throw new Unreached('its name could not be resolved')
   })
-  if (!toPrivateNetworks && addresses.some(({ address }) => isPrivateAddress(address))) {
-    throw new Unreached('it is in a private network; WEBHOOK_PRIVATE_NETWORKS=on would allow it')
-  }
+  refusePrivate(
+    addresses.map(({ address }) => address),
+    toPrivateNetworks,
+  )
   const limit = AbortSignal.any([signal, AbortSignal.timeout(TIME_LIMIT_MS)])
   return new Promise((resolve, reject) => {
     const options: RequestOptions = {

@@ -49,6 +49,7 @@ export function pagesOf(project: string): [name: string, path: string][] {
     ['playground', `/${project}/playground`],
     ['keys', `/${project}/keys?all=true`],
     ['provider-keys', `/${project}/provider-keys`],
+    ['webhooks', `/${project}/webhooks`],
     ['limits', `/${project}/limits`],
     ['members', `/${project}/members`],
     ['audit', `/${project}/audit`],

@@ -1,5 +1,6 @@
 /** A proxy with something to look at: an administrator, projects, keys, members, and a month of usage. */
 import { hashPassword } from '../../src/admin/login.ts'
+import { openStory } from '../../src/pipeline/request-record.ts'
 import { recordUsage } from '../../src/postgres/record-usage.ts'
 import type { UsageRecord } from '../../src/postgres/usage-record.ts'
 import { ask } from '../harness/client.ts'
@@ -39,8 +40,8 @@ export async function seedUsage(proxy: TestProxy): Promise<Seeded> {
   }
   await proxy.query(`select store_provider_key(${project}, 'openai', '\\x00', 'x9Kf')`)
   const records = await proxy.query<UsageRecord>(MONTH_OF_USAGE.replaceAll('$project', String(project)))
-  const untagged = records.map(record => ({ ...record, tags: null }))
-  await recordUsage(proxy.stores.database, untagged, crypto.randomUUID())
+  const whole = records.map(record => ({ ...openStory(), ...record }))
+  await recordUsage(proxy.stores.database, whole, crypto.randomUUID())
   await proxy.query(
     `select record_refusals(array['invalid_api_key', 'rate_limit_exceeded', 'api_key_disabled'], array[412, 97, 6])`,
   )
@@ -60,6 +61,8 @@ export async function seedMatches(proxy: TestProxy, { project, testKey }: Seeded
     await ask(proxy, testKey, words, { 'x-proxy-cache-ttl': STORED.includes(words) ? '600' : '0' })
     await proxy.settle()
   }
+  const webhook = `add_webhook(name_project(${project.slice(5)}), 'https://hooks.example.org/model-proxy', '{}', '')`
+  await proxy.query(`select send_test_event(name_project(${project.slice(5)}), ${webhook})`)
   await proxy.query(
     `update semantic_hits set saved_usd = 0.0004 * prompt_tokens where project_id = ${project.slice(5)}`,
   )

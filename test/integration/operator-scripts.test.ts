@@ -128,6 +128,27 @@ describe.skipIf(!psqlPath)(title, () => {
       expect(listed.map(line => line.split('|')[4])).toEqual(['2999-01-01T00:00:00Z', '2999-01-01T10:00:00Z', ''])
     })
 
+    test('list-deliveries shows what a project’s webhooks were told, and resend-delivery tells it again', async () => {
+      const project = await newProject()
+      expect(await succeed('list-deliveries', { project })).toBe('')
+      await sql`select send_test_event(${project}::text, add_webhook(${project}::text, 'https://example.com/', '{}', ''))`.execute(
+        backend.database.queries,
+      )
+      await sql`update event_deliveries set attempts = 9, not_before = null, status = 500, problem = 'it answered 500'`.execute(
+        backend.database.queries,
+      )
+      const listed = await succeed('list-deliveries', { project })
+      expect(listed).toMatch(
+        /^delivery_\d+\|failed\|webhook\.test\|[^|]+\|9\|500\|it answered 500\|https:\/\/example\.com\/\n$/,
+      )
+      await succeed('resend-delivery', { project, delivery: listed.split('|')[0] ?? '' })
+      expect(await succeed('list-deliveries', { project })).toContain('|pending|webhook.test|')
+      expectOneLine(
+        await run('resend-delivery', { project, delivery: 'delivery_0' }),
+        /no delivery delivery_0 in project/,
+      )
+    })
+
     test('list-keys shows every key and no secret', async () => {
       const project = await newProject()
       expect(await succeed('list-keys', { project })).toBe('')

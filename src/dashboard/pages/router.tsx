@@ -14,6 +14,7 @@ import { Projects } from './screens/projects.tsx'
 import { ProviderKeys } from './screens/provider-keys.tsx'
 import { Requests } from './screens/requests.tsx'
 import { NotFound, Shell } from './screens/shell.tsx'
+import { Webhooks } from './screens/webhooks.tsx'
 
 /** Filters are kept in the URL as plain text. Each page parses its own. */
 function readSearch(search: Record<string, unknown>): Record<string, string> {
@@ -45,6 +46,7 @@ export function makeRouter() {
         page('/$project/playground', Playground),
         page('/$project/keys', ApiKeys),
         page('/$project/provider-keys', ProviderKeys),
+        page('/$project/webhooks', Webhooks),
         page('/$project/limits', LimitsPage),
         page('/$project/members', Members),
         page('/$project/audit', AuditLog),

@@ -2,6 +2,7 @@
 import type {
   CacheStatsRow,
   CalibrationRow,
+  DeliveryRow,
   EntryRow,
   KeyActivityRow,
   KeyRow,
@@ -18,6 +19,7 @@ import type {
   ShareRow,
   SimilarityRow,
   VerdictRow,
+  WebhookRow,
 } from '../../postgres/admin/rows.ts'
 
 /** A row as the API returns it: the fields `Without` are replaced by those of `As`. */
@@ -54,6 +56,18 @@ export type ProviderKey = Pick<ProviderKeyRow, 'provider'> & {
   redacted_value: string
   created_at: number
   updated_at: number
+}
+
+export type Webhook = Pick<WebhookRow, 'url' | 'pending' | 'failed'> & {
+  id: string
+  events: string[]
+  created_at: number
+  disabled_at: number | null
+}
+
+export type Delivery = Pick<DeliveryRow, 'kind' | 'payload' | 'state' | 'attempts' | 'status' | 'problem'> & {
+  id: string
+  created_at: number
 }
 
 export type Counts = Omit<OverviewRow, 'bucket_start' | 'hit_duration_ms' | 'miss_duration_ms'>

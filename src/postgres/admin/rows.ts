@@ -188,6 +188,34 @@ export interface SettingKindRow {
   choices: string[]
 }
 
+export interface WebhookRow {
+  id: number
+  url: string
+  /** Empty: all. */
+  kinds: string[]
+  /** ISO 8601. */
+  created_at: string
+  disabled_at: string | null
+  pending: number
+  failed: number
+}
+
+export interface DeliveryRow {
+  id: number
+  webhook_id: number
+  event_id: string
+  kind: string
+  /** ISO 8601. */
+  at: string
+  payload: Record<string, unknown>
+  state: 'pending' | 'delivered' | 'failed'
+  attempts: number
+  status: number | null
+  problem: string | null
+  tried_at: string | null
+  next_at: string | null
+}
+
 export interface PlanRow {
   name: string
   requests_per_minute_per_key: number

@@ -20,12 +20,14 @@ interface World {
   request: string
   user: string
   verdict: string
+  webhook: string
+  delivery: string
 }
 
 const now = Math.floor(Date.now() / 1000)
 
 /** Every route that concerns one project or the whole installation. */
-function routesOf({ project, key, entry, request, user, verdict }: World): Route[] {
+function routesOf({ project, key, entry, request, user, verdict, webhook, delivery }: World): Route[] {
   const own = `/v1/organization/projects/${project}`
   return [
     { method: 'GET', path: '/v1/organization/refusals', need: 'administrator' },
@@ -77,6 +79,12 @@ function routesOf({ project, key, entry, request, user, verdict }: World): Route
     },
     { method: 'POST', path: `${own}/provider_keys/groq`, need: 'owner', body: { value: 'gsk_something_long' } },
     { method: 'DELETE', path: `${own}/provider_keys/groq`, need: 'owner' },
+    { method: 'GET', path: `${own}/webhooks`, need: 'viewer' },
+    { method: 'GET', path: `${own}/deliveries`, need: 'viewer' },
+    { method: 'POST', path: `${own}/webhooks/${webhook}/test`, need: 'member' },
+    { method: 'POST', path: `${own}/deliveries/${delivery}/resend`, need: 'member' },
+    { method: 'POST', path: `${own}/webhooks`, need: 'owner', body: { url: 'https://hooks.example.org/here' } },
+    { method: 'DELETE', path: `${own}/webhooks/${webhook}`, need: 'owner' },
     { method: 'POST', path: `${own}/users`, need: 'owner', body: { role: 'viewer', email: 'viewer@example.org' } },
     { method: 'POST', path: `${own}/users/${user}`, need: 'owner', body: { role: 'viewer' } },
     { method: 'POST', path: own, need: 'owner', body: { name: 'renamed' } },
@@ -164,6 +172,9 @@ describeBackends('who may do what', backend => {
     })
     await proxy.settle()
     await proxy.query(`select give_feedback('acme', 'second', 'wrong')`)
+    const [hook] = await proxy.query<{ webhook: number; delivery: number }>(
+      `select w as webhook, send_test_event('acme', w) as delivery from add_webhook('acme', 'https://127.0.0.1:1/', '{}', '') w`,
+    )
     const [ids] = await proxy.query<{ project: number; key: number; entry: number; at: string; verdict: string }>(
       `select p.id as project, k.id as key, e.id as entry, to_json(r.recorded_at) as at, name_verdict(v) as verdict
         from projects p, api_keys k, cache_entries e, usage_records r, cache_verdicts v where p.name = 'acme' and r.request_id = 'first'`,
@@ -175,6 +186,8 @@ describeBackends('who may do what', backend => {
       request: Buffer.from(JSON.stringify([ids?.at, 'first'])).toString('base64url'),
       user: `user_${victim}`,
       verdict: ids?.verdict ?? '',
+      webhook: `webhook_${hook?.webhook}`,
+      delivery: `delivery_${hook?.delivery}`,
     }
   })
   afterAll(() => proxy.stop())

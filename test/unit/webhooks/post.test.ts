@@ -37,6 +37,8 @@ test.each([
   ['ftp://example.com', 'https://'],
   ['http://example.com', 'https://'],
   ['https://user:pass@example.com', 'no user'],
+  ['https://169.254.169.254/latest/', 'private network'],
+  ['https://[::1]/', 'private network'],
   ['example.com/hook', 'no address'],
 ])('%s is refused before anything is sent', (url, problem) => {
   expect(() => checkUrl(url, false)).toThrow(problem)

@@ -24,6 +24,7 @@ const PROJECT_PAGES = [
   ['playground', 'Playground'],
   ['keys', 'API keys'],
   ['provider-keys', 'Provider keys'],
+  ['webhooks', 'Webhooks'],
   ['limits', 'Limits'],
   ['members', 'Members'],
   ['audit', 'Audit log'],

@@ -1,0 +1,126 @@
+/** A project's webhooks: the addresses that are told of its events, what they were told, and telling it again. */
+import { randomBytes } from 'node:crypto'
+import { t } from 'elysia'
+import { invalidRequest } from '../errors.ts'
+import type { DeliveryRow, WebhookRow } from '../postgres/admin/rows.ts'
+import {
+  addWebhook,
+  listWebhooks,
+  pageOfDeliveries,
+  removeWebhook,
+  resendDelivery,
+  sendTestEvent,
+} from '../postgres/admin/webhooks.ts'
+import { SEALED_AS } from '../webhooks/deliver.ts'
+import { checkUrl, Unreached } from '../webhooks/post.ts'
+import { type AdminOptions, createController } from './controller.ts'
+import { formatId, requireId } from './ids.ts'
+import { pageQueryOf, pageSize, readCursor, toPage, toSeconds } from './pages.ts'
+import { findProjectRow } from './projects.ts'
+
+const strict = { additionalProperties: false }
+const SECRET_BYTES = 32
+
+export function createWebhooksController(options: AdminOptions) {
+  const { database, vault, webhooksToPrivateNetworks } = options
+
+  return createController(options, '/v1/organization/projects')
+    .get('/:project_id/webhooks', async ({ caller, params }) => {
+      const { id } = await findProjectRow(database, caller.actor, requireId('proj', params.project_id))
+      const rows = await listWebhooks(database, caller.actor, { of_project: id })
+      return { object: 'list' as const, data: rows.map(describeWebhook), has_more: false }
+    })
+    .post(
+      '/:project_id/webhooks',
+      async ({ caller, params, body: { url, events = [] } }) => {
+        checkAddress(url, webhooksToPrivateNetworks)
+        const { id } = await findProjectRow(database, caller.actor, requireId('proj', params.project_id))
+        const secret = `whsec_${randomBytes(SECRET_BYTES).toString('base64')}`
+        const sealed = await vault.seal(secret, { projectId: id, provider: SEALED_AS })
+        const [added] = await addWebhook(database, caller.actor, {
+          project: id,
+          url,
+          kinds: events,
+          sealed: `\\x${Buffer.from(sealed).toString('hex')}`,
+        })
+        return { object: 'project.webhook' as const, id: formatId('webhook', added?.result ?? 0), url, events, secret }
+      },
+      {
+        body: t.Object(
+          { url: t.String({ maxLength: 2_048 }), events: t.Optional(t.Array(t.String(), { maxItems: 32 })) },
+          strict,
+        ),
+      },
+    )
+    .delete('/:project_id/webhooks/:webhook_id', async ({ caller, params }) => {
+      const webhook = requireId('webhook', params.webhook_id)
+      await removeWebhook(database, caller.actor, {
+        project: requireId('proj', params.project_id),
+        webhook_id: webhook,
+      })
+      return { object: 'project.webhook.deleted' as const, id: formatId('webhook', webhook), deleted: true }
+    })
+    .post('/:project_id/webhooks/:webhook_id/test', async ({ caller, params }) => {
+      const [sent] = await sendTestEvent(database, caller.actor, {
+        project: requireId('proj', params.project_id),
+        webhook_id: requireId('webhook', params.webhook_id),
+      })
+      return { object: 'project.delivery' as const, id: formatId('delivery', sent?.result ?? 0) }
+    })
+    .get(
+      '/:project_id/deliveries',
+      async ({ caller, params, query: { after, limit, webhook_id } }) => {
+        const { id } = await findProjectRow(database, caller.actor, requireId('proj', params.project_id))
+        const rows = await pageOfDeliveries(database, caller.actor, {
+          of_project: id,
+          of_webhook: readCursor('webhook', webhook_id, 'webhook_id'),
+          after_id: readCursor('delivery', after),
+          page_size: pageSize(limit),
+        })
+        return toPage(rows.map(describeDelivery), limit)
+      },
+      { query: t.Object({ ...pageQueryOf('delivery'), webhook_id: t.Optional(t.String()) }, strict) },
+    )
+    .post('/:project_id/deliveries/:delivery_id/resend', async ({ caller, params }) => {
+      const delivery = requireId('delivery', params.delivery_id)
+      await resendDelivery(database, caller.actor, {
+        project: requireId('proj', params.project_id),
+        delivery_id: delivery,
+      })
+      return { object: 'project.delivery' as const, id: formatId('delivery', delivery), state: 'pending' as const }
+    })
+}
+
+function checkAddress(url: string, toPrivateNetworks: boolean): void {
+  try {
+    checkUrl(url, toPrivateNetworks)
+  } catch (error) {
+    if (!(error instanceof Unreached)) throw error
+    throw invalidRequest(`The address is not one that can be told: ${error.message}.`, 'url')
+  }
+}
+
+function describeWebhook({ id, url, kinds, created_at, disabled_at, pending, failed }: WebhookRow) {
+  return {
+    object: 'project.webhook' as const,
+    id: formatId('webhook', id),
+    url,
+    events: kinds,
+    created_at: toSeconds(created_at),
+    disabled_at: toSeconds(disabled_at),
+    pending,
+    failed,
+  }
+}
+
+function describeDelivery({ id, webhook_id, at, tried_at, next_at, ...rest }: DeliveryRow) {
+  return {
+    object: 'project.delivery' as const,
+    ...rest,
+    id: formatId('delivery', id),
+    webhook_id: formatId('webhook', webhook_id),
+    created_at: toSeconds(at),
+    tried_at: toSeconds(tried_at),
+    next_at: toSeconds(next_at),
+  }
+}

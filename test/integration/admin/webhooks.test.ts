@@ -1,0 +1,65 @@
+/** Webhooks by way of the admin API: added, told, listed, told again, removed. */
+import { Webhook } from 'standardwebhooks'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { describeBackends } from '../../harness/backends.ts'
+import { TEST_ENCRYPTION_KEY } from '../../harness/direct-upstreams.ts'
+import { startProxy, type TestProxy } from '../../harness/proxy.ts'
+import { type Receiver, startReceiver } from '../../harness/receiver.ts'
+import { waitUntil } from '../../harness/wait-until.ts'
+import { addUser, issueAdminKey, send } from './people.ts'
+
+describeBackends('the admin API’s webhooks', backend => {
+  let proxy: TestProxy
+  let receiver: Receiver
+  let headers: Record<string, string>
+  let own: string
+
+  beforeAll(async () => {
+    const environment = { ENCRYPTION_KEY: TEST_ENCRYPTION_KEY, WEBHOOK_PRIVATE_NETWORKS: 'on' }
+    proxy = await startProxy({ dashboard: true, stores: await backend.open(), environment })
+    await addUser(proxy, 'root@example.org', 'owner')
+    headers = { authorization: `Bearer ${await issueAdminKey(proxy, 'root@example.org')}` }
+    const { json } = await send(proxy, 'POST', '/v1/organization/projects', { headers, body: { name: 'acme' } })
+    own = `/v1/organization/projects/${json.id}`
+    receiver = startReceiver()
+  })
+  afterAll(() => Promise.all([proxy.stop(), receiver.stop()]))
+
+  const post = (path: string, body: unknown = {}) => send(proxy, 'POST', `${own}${path}`, { headers, body })
+  const get = async (path: string) => (await send(proxy, 'GET', `${own}${path}`, { headers })).json
+
+  test('its secret is seen once, and signs what the address is told', async () => {
+    const { json: added } = await post('/webhooks', { url: `${receiver.url}/here`, events: ['webhook.test'] })
+    expect(added.secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/)
+    expect(JSON.stringify(await get('/webhooks'))).not.toContain(added.secret.slice(6))
+    receiver.answerWith(500)
+    const { json: sent } = await post(`/webhooks/${added.id}/test`)
+    await waitUntil('it failed', 20_000, async () => (await get('/deliveries')).data[0]?.problem !== null)
+    const listed = await get(`/deliveries?webhook_id=${added.id}`)
+    expect(listed.data).toMatchObject([{ id: sent.id, kind: 'webhook.test', state: 'pending' }])
+    receiver.answerWith(200)
+    expect((await post(`/deliveries/${sent.id}/resend`)).status).toBe(200)
+    await waitUntil('it is delivered', 20_000, async () => (await get('/deliveries')).data[0]?.state === 'delivered')
+    const last = receiver.messages.at(-1)
+    const verified = new Webhook(added.secret).verify(last?.body ?? '', last?.headers ?? {}) as { type: string }
+    expect(verified.type).toBe('webhook.test')
+    expect((await send(proxy, 'DELETE', `${own}/webhooks/${added.id}`, { headers })).json.deleted).toBe(true)
+    expect([(await get('/webhooks')).data, (await get('/deliveries')).data]).toEqual([[], []])
+  })
+
+  test.each([
+    [{ url: 'ftp://example.com/' }, 'https://'],
+    [{ url: 'https://user:secret@example.com/' }, 'no user'],
+    [{ url: 'nowhere' }, 'no address'],
+    [{ url: 'https://example.com/', events: ['everything'] }, 'api_key.created'],
+  ])('%j is a 400 that says what to change', async (body, problem) => {
+    const refused = await post('/webhooks', body)
+    expect([refused.status, refused.json.error.message]).toEqual([400, expect.stringContaining(problem)])
+  })
+
+  test('what another project has is not found', async () => {
+    for (const path of ['/webhooks/webhook_999/test', '/deliveries/delivery_999/resend']) {
+      expect((await post(path)).status).toBe(404)
+    }
+  })
+})
