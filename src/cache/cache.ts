@@ -24,6 +24,8 @@ export interface Cache {
   readExact(bytes: Uint8Array | null, query: CacheQuery): Match | null
   /** Reads an exact entry by its key; null when there is none or the fast store is out of reach. */
   readEntry(exactKey: string | null): Promise<Uint8Array | null>
+  /** Reads an entry that this process may have stored since the request was admitted; null at once where it stored none. */
+  readLateEntry(exactKey: string): Promise<Uint8Array | null> | null
   /** Whether `find` is free: it needs neither a paid vector nor a judge. */
   findsForFree(query: CacheQuery): boolean
   /** Looks in PostgreSQL: exactly, then by normalized text, then by similarity. Never throws: a failed lookup is a miss. */
@@ -52,6 +54,7 @@ export function createCache(options: CacheOptions): Cache {
       return match
     },
     readEntry: copies.find,
+    readLateEntry: copies.findLate,
     findsForFree: query => (vectors.isFree || !needsVector(query)) && !judge.isAskedFor(query.account),
 
     async find(query) {

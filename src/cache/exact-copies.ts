@@ -1,5 +1,6 @@
 /** Copies of entries in the fast store, under the exact keys of their requests, and aliases that name another request's entry. */
 
+import { LRUCache } from 'lru-cache'
 import { nowMs } from '../event-loop/clock.ts'
 import type { FastStore } from '../stores/fast-store.ts'
 import type { CacheQuery } from './cache-query.ts'
@@ -9,25 +10,37 @@ import { matchSettings } from './policy.ts'
 export interface ExactCopies {
   /** Returns the bytes under an exact key; null when there are none or the fast store is out of reach. */
   find(exactKey: string | null): Promise<Uint8Array | null>
+  /** As `find`, for a key under which this process has stored an entry lately; null at once for any other. */
+  findLate(exactKey: string): Promise<Uint8Array | null> | null
   /** Stores an entry until it expires, and resolves to whether it did. Never rejects: a failure costs one more lookup in PostgreSQL. */
   keep(exactKey: string, entry: CacheEntry): Promise<boolean>
   /** Writes an alias: from now on, a request in these words is answered like an exact request. */
   nameWording(query: CacheQuery, match: SemanticMatch): void
 }
 
+/** More than a process stores from a request's admission until it leads. */
+const MOST_LATE = 5_000
+
 export function createExactCopies(store: FastStore): ExactCopies {
+  const late = new LRUCache<string, true>({ max: MOST_LATE })
+
+  async function find(exactKey: string | null): Promise<Uint8Array | null> {
+    if (exactKey === null) return null
+    const [entry = null] = await store.readEntries([exactKey]).catch(() => [])
+    return entry
+  }
   async function write(exactKey: string, bytes: Uint8Array, expiresAtMs: number): Promise<boolean> {
     const ttlMs = expiresAtMs - nowMs()
     return ttlMs > 0 && store.writeEntry(exactKey, bytes, ttlMs).catch(() => false)
   }
 
   return {
-    async find(exactKey) {
-      if (exactKey === null) return null
-      const [entry = null] = await store.readEntries([exactKey]).catch(() => [])
-      return entry
+    find,
+    findLate: exactKey => (late.has(exactKey) ? find(exactKey) : null),
+    keep(exactKey, entry) {
+      late.set(exactKey, true)
+      return write(exactKey, encodeEntry(entry), entry.expiresAtMs)
     },
-    keep: (exactKey, entry) => write(exactKey, encodeEntry(entry), entry.expiresAtMs),
     nameWording({ exactKey, requestHash, account }, match) {
       const { entry, entryHash } = match
       const target = exactKey.replace(requestHash, entryHash)

@@ -1,4 +1,4 @@
-/** Elects the process that leads a call, by a lease in Redis; other processes follow it. */
+/** Elects the process that leads a call, by a lease in Redis; other processes follow it. A process that is alone takes none. */
 import type { Lease, LeaseReply, ProcessBus } from '../redis/process-bus.ts'
 import { decodeMessage, KINDS, type Kind } from './messages.ts'
 import { RemoteFollowers } from './remote-followers.ts'
@@ -13,7 +13,7 @@ export interface Leads {
 export type Lead =
   /** Another process leads; `call` carries its events. */
   | { isOurs: false }
-  /** `entry`: stored by a call that settled after this request was admitted. */
+  /** `entry`: stored by another process after this request was admitted. */
   | { isOurs: true; entry: Uint8Array | null }
 
 /** Often enough that a lease survives some seconds without Redis. */
@@ -21,7 +21,7 @@ const RENEW_EVERY_MS = 3_000
 
 /** Without a bus, this process leads every call. */
 export function createLeads(bus: ProcessBus | null): Leads {
-  if (!bus) return { take: async () => ({ isOurs: true, entry: null }) }
+  if (!bus) return { take: async () => UNSHARED }
   const followers = new RemoteFollowers(bus)
   const leaders = new RemoteLeaders(bus)
   bus.listen(bytes => {
@@ -43,6 +43,7 @@ export function createLeads(bus: ProcessBus | null): Leads {
 
   return {
     async take(name, call, exactKey) {
+      if (bus.isAlone()) return UNSHARED
       const lease = { processId: bus.processId, callId: crypto.randomUUID() }
       const reply = await bus.takeLease(name, lease.callId, exactKey).catch(() => OUT_OF_REACH)
       // A lease that expired between the two commands has no holder.
@@ -56,6 +57,8 @@ export function createLeads(bus: ProcessBus | null): Leads {
     },
   }
 }
+
+const UNSHARED: Lead = { isOurs: true, entry: null }
 
 const TO_LEADER: ReadonlySet<Kind> = new Set([KINDS.join, KINDS.taken, KINDS.again, KINDS.leave])
 

@@ -52,7 +52,9 @@ async function tryToLead(cacheQuery: CacheQuery, { call }: Joined, { cache, lead
   const taken = await leads.take(cacheQuery.callName, call, cacheQuery.exactKey)
   if (!taken.isOurs) return null
   const lookup = await (looking ?? cache.find(cacheQuery))
-  return { ...lookup, match: lookup.match ?? cache.readExact(taken.entry, cacheQuery) }
+  if (lookup.match) return lookup
+  const entry = taken.entry ?? (await cache.readLateEntry(cacheQuery.exactKey))
+  return { ...lookup, match: cache.readExact(entry, cacheQuery) }
 }
 
 /** Serves what the lookup found, else asks the provider. Followers may subscribe from the start. */

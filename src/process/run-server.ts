@@ -101,7 +101,8 @@ async function openRedis(
   const redis = connectRedis(url, { tls: config.redisTls })
   const installationId = await readInstallationId(database)
   const { primary } = database
-  const fleet = joinFleet({ redis, installationId, workers: config.workers, primary })
+  const listener = connectRedis(url, { tls: config.redisTls, listens: true })
+  const fleet = joinFleet({ redis, listener, installationId, workers: config.workers, primary })
   const guarded = guardStore(openRedisStore(redis, installationId), {
     processes: fleet.size,
     onChange: (up, shard, cause) => {
@@ -116,8 +117,8 @@ async function openRedis(
   if (await answersWithin(store, REDIS_WAIT_MS)) await withinTimeLimit(REDIS_WAIT_MS, fleet.beat()).catch(() => {})
   else log.warn({}, 'Redis does not answer at REDIS_URL; going on without')
   if (primary) await refuseOldPrimary(database, primaryKey(installationId))
-  const listener = connectRedis(url, { tls: config.redisTls, listens: true })
-  const bus = openProcessBus({ redis, listener, installationId, entries: store, store: guarded })
+  const { isAlone } = fleet
+  const bus = openProcessBus({ redis, listener, installationId, entries: store, store: guarded, isAlone })
   const close = async () => {
     await fleet.leave()
     await store.close()

@@ -1,7 +1,8 @@
 -- Notes that a process lives, and counts those that do. KEYS: the processes, by the second in which they were last seen.
--- ARGV: the process, and after how many seconds one counts as gone. Returns: how many live.
+-- ARGV: the process, and after how many seconds one counts as gone. Returns: how many live, and 1 if this one was not
+-- among them.
 local now = tonumber(redis.call('TIME')[1])
-redis.call('ZADD', KEYS[1], now, ARGV[1])
+local added = redis.call('ZADD', KEYS[1], now, ARGV[1])
 redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now - ARGV[2])
 redis.call('EXPIRE', KEYS[1], ARGV[2])
-return redis.call('ZCARD', KEYS[1])
+return { redis.call('ZCARD', KEYS[1]), added }

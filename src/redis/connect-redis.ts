@@ -98,6 +98,25 @@ function refuseUnknownSlots(cluster: Cluster): void {
   group.getResponsibleSubscriber = slot => (group.clusterSlots[slot] ? find(slot) : undefined)
 }
 
+const SUBSCRIBE_AGAIN_MS = 1_000
+
+/** Calls back with each message on the channel. On a cluster only the channel's own shard carries them. */
+export function hearChannel(listener: RedisConnection, channel: string, onMessage: (message: Buffer) => void): void {
+  const isSharded = listener instanceof Cluster
+  listener.on(isSharded ? 'smessageBuffer' : 'messageBuffer', (to: Buffer, message: Buffer) => {
+    if (to.toString() === channel) onMessage(message)
+  })
+  // What was subscribed once is subscribed again by the driver.
+  async function subscribe(): Promise<void> {
+    try {
+      await (isSharded ? listener.ssubscribe(channel) : listener.subscribe(channel))
+    } catch {
+      if (listener.status !== 'end') setTimeout(subscribe, SUBSCRIBE_AGAIN_MS).unref()
+    }
+  }
+  void subscribe()
+}
+
 function credentialsOf({ username, password }: RedisAddress): Options {
   return { ...(username === null ? {} : { username }), ...(password === null ? {} : { password }) }
 }

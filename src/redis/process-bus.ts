@@ -2,7 +2,7 @@
 import { createTimeLimit } from '../event-loop/time-limit.ts'
 import type { GuardedStore } from '../stores/guarded-store.ts'
 import type { TaggedEntries } from '../stores/tagged-store.ts'
-import type { RedisConnection } from './connect-redis.ts'
+import { hearChannel, type RedisConnection } from './connect-redis.ts'
 import { installationPrefix, RedisCommands } from './redis-store.ts'
 
 /** The leader of a call. */
@@ -18,6 +18,8 @@ export type LeaseReply = { holder: Lease } | { holder: null; entry: Uint8Array |
 export interface ProcessBus {
   /** This process's id. */
   readonly processId: string
+  /** Whether no other process could follow a call of this one, nor lead one that this one follows. */
+  isAlone(): boolean
   /**
    * Takes a lease for this process, and reads the exact entry that an earlier call may have stored. Rejects when Redis is out of reach.
    */
@@ -37,8 +39,6 @@ export interface ProcessBus {
 /** A living leader renews its lease, also after Redis stood still for some seconds. That of a leader known to be dead is released. */
 const LEASE_LIFETIME_MS = 20_000
 
-/** Pause after the subscription failed. */
-const SUBSCRIBE_AGAIN_MS = 500
 /** Without a reply by then, the process goes on by itself. */
 const TIME_LIMIT_MS = 300
 
@@ -52,9 +52,17 @@ export interface ProcessBusOptions {
   entries: TaggedEntries
   /** The store on the same Redis: a request that has waited for a shard in vain does not wait for it again. */
   store: Pick<GuardedStore, 'attempt'>
+  isAlone: ProcessBus['isAlone']
 }
 
-export function openProcessBus({ redis, listener, installationId, entries, store }: ProcessBusOptions): ProcessBus {
+export function openProcessBus({
+  redis,
+  listener,
+  installationId,
+  entries,
+  store,
+  isAlone,
+}: ProcessBusOptions): ProcessBus {
   const commands = new RedisCommands(redis)
   const lease = commands.script(new URL('./lease.lua', import.meta.url))
   const release = commands.script(new URL('./release.lua', import.meta.url))
@@ -66,21 +74,14 @@ export function openProcessBus({ redis, listener, installationId, entries, store
   let onMessage: (message: Uint8Array) => void = () => {}
   const own = channelOf(processId)
   // Anyone who can publish could pose as a leader, so messages with a wrong tag are dropped.
-  listener.on(commands.isCluster ? 'smessageBuffer' : 'messageBuffer', (_: Buffer, tagged: Buffer) => {
+  hearChannel(listener, named(own), tagged => {
     const message = entries.openMessage(own, tagged)
     if (message) onMessage(message)
   })
-  const subscribe = () => (commands.isCluster ? listener.ssubscribe(named(own)) : listener.subscribe(named(own)))
-  let isClosed = false
-  // What was subscribed once is subscribed again by the driver.
-  const keepTrying = () =>
-    void subscribe().catch(() => {
-      if (!isClosed) setTimeout(keepTrying, SUBSCRIBE_AGAIN_MS).unref()
-    })
-  keepTrying()
 
   return {
     processId,
+    isAlone,
     async takeLease(name, callId, exactKey) {
       const keys = [named(name), named(exactKey)]
       const reply = await store.attempt(name, () => inTime(lease(keys, [`${processId} ${callId}`, LEASE_LIFETIME_MS])))
@@ -105,7 +106,6 @@ export function openProcessBus({ redis, listener, installationId, entries, store
       onMessage = handler
     },
     async close() {
-      isClosed = true
       listener.disconnect()
     },
   }

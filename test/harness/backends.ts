@@ -118,6 +118,7 @@ export async function openBus({ database, redisUrl, entries }: Stores): Promise<
     installationId: await readInstallationId(database),
     entries,
     store: { attempt: (_name, run) => run() },
+    isAlone: () => false,
   })
   return {
     ...bus,

@@ -1,0 +1,50 @@
+import { expect, test } from 'vitest'
+import { connectRedis } from '../../src/redis/connect-redis.ts'
+import { type Fleet, joinFleet } from '../../src/redis/fleet.ts'
+import { describeReal } from '../harness/backends.ts'
+import { waitUntil } from '../harness/wait-until.ts'
+
+const BEAT_MS = 1_500
+
+describeReal('the processes that share a Redis', backend => {
+  async function meet(installationId: string) {
+    const { redisUrl } = await backend.open()
+    if (redisUrl === null) throw new Error('There is no Redis')
+    const redis = connectRedis(redisUrl)
+    const listener = connectRedis(redisUrl, { listens: true })
+    const fleet: Fleet = joinFleet({ redis, listener, installationId, workers: 1, beatEveryMs: BEAT_MS })
+    return { fleet, redis, close: () => [redis, listener].map(each => each.disconnect()) }
+  }
+
+  test('one knows that it is alone after two beats, and at once that another has come', async () => {
+    const id = crypto.randomUUID()
+    const first = await meet(id)
+    await waitUntil('the first beat', 5_000, () => first.redis.status === 'ready')
+    expect(first.fleet.isAlone()).toBe(false)
+    await waitUntil('it is sure', 10_000, () => first.fleet.isAlone())
+    const cameAtMs = performance.now()
+    const second = await meet(id)
+    await waitUntil('it knows of the other', 10_000, () => !first.fleet.isAlone())
+    expect(performance.now() - cameAtMs).toBeLessThan(BEAT_MS / 2)
+    expect(first.fleet.size()).toBe(2)
+    expect(second.fleet.isAlone()).toBe(false)
+    await second.fleet.leave()
+    await waitUntil('it is alone again', 10_000, () => first.fleet.isAlone())
+    first.close()
+    second.close()
+  })
+
+  test('when Redis loses its data, neither of two takes itself for the only one', async () => {
+    const id = crypto.randomUUID()
+    const both = [await meet(id), await meet(id)]
+    await waitUntil('they know each other', 5_000, () => both.every(({ fleet }) => fleet.size() === 2))
+    await both[0]?.redis.del(`mp:${id.slice(0, 8)}:fleet`)
+    const untilMs = performance.now() + 2.5 * BEAT_MS
+    while (performance.now() < untilMs) {
+      expect(both.some(({ fleet }) => fleet.isAlone())).toBe(false)
+      await Bun.sleep(5)
+    }
+    expect(both.map(({ fleet }) => fleet.size())).toEqual([2, 2])
+    for (const { close } of both) close()
+  })
+})
