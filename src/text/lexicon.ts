@@ -36,7 +36,8 @@ interface Lexicon {
 }
 
 let loaded: Lexicon | undefined
-const entries = new LRUCache<string, { entry: Entry | null }>({ max: 4_096 })
+/** What was read of a word; its lemmas from the first call of `lemmasOf`. */
+const known = new LRUCache<string, { entry: Entry | null; lemmas?: readonly Lemma[] }>({ max: 4_096 })
 const kinds: readonly WordKind[] = ['n', 'v', 'a', 'r']
 
 /** Loads at the first question: a process that matches no text needs no lexicon. */
@@ -67,15 +68,17 @@ function readForm(line: string): { form: string; lemma: Lemma } {
   return { form, lemma: { word, kind, form: inflection } }
 }
 
-/** Finds a lower-case word's line by halving. */
-function lookUp(word: string): Entry | null {
-  const known = entries.get(word)
-  if (known) return known.entry
-  const entry = readLine(findLine(word))
-  entries.set(word, { entry })
-  return entry
+function know(word: string) {
+  const found = known.get(word) ?? { entry: readLine(findLine(word)) }
+  if (!known.has(word)) known.set(word, found)
+  return found
 }
 
+function lookUp(word: string): Entry | null {
+  return know(word).entry
+}
+
+/** Finds a lower-case word's line by halving. */
 function findLine(word: string): string | null {
   const { lines } = lexicon()
   let [low, high] = [0, lines.length - 1]
@@ -127,7 +130,12 @@ const endings: ReadonlyArray<readonly [ending: string, instead: readonly string[
 
 /** The words that a lower-case word may be a form of; itself first, if it is one. Empty for an unknown word. */
 export function lemmasOf(word: string): readonly Lemma[] {
-  const entry = lookUp(word)
+  const found = know(word)
+  found.lemmas ??= readLemmas(word, found.entry)
+  return found.lemmas
+}
+
+function readLemmas(word: string, entry: Entry | null): readonly Lemma[] {
   const own = kinds.filter(kind => (entry?.senses[kind].length ?? 0) > 0)
   const irregular = lexicon().irregular.get(word) ?? []
   return [...own.map(kind => ({ word, kind, form: 'plain' as const })), ...irregular, ...regularLemmas(word)]
