@@ -89,6 +89,7 @@ export function costUsd(model: PricedModel | undefined, usage: TokenUsage): numb
 /** Of the prices whose conditions hold, those for the longest prompts. A tier without prices of its own costs as the usual one. */
 function pricesFor(model: PricedModel, { tier = 'standard', promptTokens }: TokenUsage): TokenPrices {
   const { conditionalPrices } = model
+  if (conditionalPrices.length === 0) return model
   const isKnown = conditionalPrices.some(prices => prices.tier === tier)
   const holding = conditionalPrices.filter(
     prices => prices.tier === (isKnown ? tier : 'standard') && promptTokens > prices.abovePromptTokens,

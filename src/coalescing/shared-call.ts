@@ -32,7 +32,8 @@ export interface Subscriber {
 }
 
 export class SharedCall {
-  readonly #events = new EventBuffer()
+  /** From the first live subscriber, or the first event: most calls have neither. */
+  #events: EventBuffer | null = null
   readonly #subscribers = new Set<Subscriber>()
   readonly #abort = new AbortController()
   readonly #started = Promise.withResolvers<'stream' | 'settled'>()
@@ -48,8 +49,8 @@ export class SharedCall {
 
   /** Returns null when earlier events are gone already. A `live` subscriber reads events as they come, and takes part in backpressure. */
   subscribe(live: boolean): Subscriber | null {
-    if (this.#isOver || this.#abort.signal.aborted || !this.#events.isReplayable) return null
-    const reader = live ? this.#events.openReader() : null
+    if (this.#isOver || this.#abort.signal.aborted || this.#events?.isReplayable === false) return null
+    const reader = live ? this.#openEvents().openReader() : null
     const subscriber: Subscriber = {
       read: reader ? reader.read : noEvents,
       leave: () => {
@@ -69,16 +70,21 @@ export class SharedCall {
 
   /** For the leader: passes events on; resolves when there is room for more. */
   push(lump: EventLump): Promise<void> {
-    return this.#events.push(lump)
+    return this.#openEvents().push(lump)
   }
 
   /** For the leader: ends the call; only the first call counts. `failure` breaks the stream off for readers that got a part of it. */
   settle(settlement: Settlement, failure?: ProxyError): void {
     if (this.#isOver) return
     this.#isOver = true
-    this.#events.end(failure)
+    this.#events?.end(failure)
     this.#started.resolve('settled')
     this.#settled.resolve(settlement)
+  }
+
+  #openEvents(): EventBuffer {
+    this.#events ??= new EventBuffer()
+    return this.#events
   }
 }
 

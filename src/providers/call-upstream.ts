@@ -1,7 +1,7 @@
 /** Calls an upstream over HTTP, within bounds of time and of its answer. */
 import { ProxyError } from '../errors.ts'
 import { inPieces, LONGEST_WHOLE_BYTES } from '../event-loop/in-pieces.ts'
-import { createWaitLimit } from '../event-loop/time-limit.ts'
+import { createWaitLimit, whenAborted } from '../event-loop/time-limit.ts'
 import { createYieldTurn } from '../event-loop/yield.ts'
 import { createEventEnds } from '../formats/sse/split-events.ts'
 import type { ConnectionProbe } from './connection-probe.ts'
@@ -77,6 +77,8 @@ export async function callUpstream(call: UpstreamCall): Promise<UpstreamAnswer> 
   const startedAt = performance.now()
   const ours = new AbortController()
   const giveUp = (error: ProxyError) => ours.abort(error)
+  // AbortSignal.any would take 4 µs a call.
+  whenAborted(signal, () => ours.abort(signal.reason))
   const firstByteTimer = setTimeout(
     () => giveUp(silentInTime(provider, 'first byte', limits.firstByteTimeoutMs)),
     limits.firstByteTimeoutMs,
@@ -91,7 +93,7 @@ export async function callUpstream(call: UpstreamCall): Promise<UpstreamAnswer> 
       ...writeBody(call),
       // A redirect could carry the key anywhere.
       redirect: 'manual',
-      signal: AbortSignal.any([signal, ours.signal]),
+      signal: ours.signal,
       // Turns off Bun's own limit of five minutes; the limits above apply.
       timeout: false,
     } as RequestInit)
