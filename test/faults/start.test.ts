@@ -26,7 +26,7 @@ test('every bad value is named at once', async () => {
   ])
 })
 
-test.each([['--halp'], ['--worker', '--help'], ['lgw_proj_mistaken']])(
+test.each([['--halp'], ['--worker', '--halp'], ['lgw_proj_mistaken']])(
   'arguments are refused, and not repeated: %s',
   async (...args) => {
     const said = await failToStart({}, args)

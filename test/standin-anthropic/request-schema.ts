@@ -99,7 +99,11 @@ const REQUEST = object(
         {
           name: { type: 'string', pattern: '^[a-zA-Z0-9_-]{1,128}$' },
           description: text,
-          input_schema: { type: 'object', properties: { type: { const: 'object' } }, required: ['type'] },
+          input_schema: {
+            type: 'object',
+            properties: { type: { const: 'object' }, anyOf: false, oneOf: false, allOf: false },
+            required: ['type'],
+          },
           strict: { type: 'boolean' },
           eager_input_streaming: { type: 'boolean' },
           ...mark,

@@ -41,7 +41,7 @@ export const FIELD_RULES: Record<RuledField, FieldRule> = {
       'Like `temperature`; refused together with a temperature other than 1, as Anthropic accepts only one of the two.',
     top_k: 'Sent under the API version that still has the field.',
     tools:
-      'Functions become tools, with their `parameters` as `input_schema`; Anthropic’s own tools are sent unchanged.',
+      'Functions become tools, with their `parameters` as `input_schema`; Anthropic’s own tools are sent unchanged. A name that Anthropic refuses is sent as another, and a schema that is of no object or of several alternatives as a property of one: answers have the client’s own.',
     tool_choice:
       '`required` becomes `any`, a named function becomes `tool`, and `allowed_tools` a shorter list of tools; refused for models that cannot be forced to call a tool.',
     parallel_tool_calls: 'False becomes `disable_parallel_tool_use`.',

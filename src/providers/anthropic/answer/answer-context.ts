@@ -1,5 +1,6 @@
 /** What the translation of a response needs to know about its request. */
 import type { JsonObject } from '../../../json/canonical.ts'
+import type { ClientTools } from '../request/fit-tools.ts'
 import { asksForJsonObject } from '../request/translate-format.ts'
 import { translateStop } from '../request/translate-sampling.ts'
 import { usesLegacyFunctions } from '../request/translate-tool-choice.ts'
@@ -13,6 +14,8 @@ export interface AnswerContext {
   usesLegacyFunctions: boolean
   /** Stop sequences that Anthropic does not accept; the response is cut at them here. */
   ownStops: readonly string[]
+  /** Tools that were sent under other names, or for another input. */
+  clientTools?: ClientTools
 }
 
 export function readAnswerContext(body: JsonObject, nowMs: number): AnswerContext {

@@ -1,6 +1,7 @@
 /** Translates a stream's tool uses into deltas of OpenAI's tool calls. */
 import type { ToolUseBlock } from '@anthropic-ai/sdk/resources/messages'
 import type { JsonObject } from '../../../json/canonical.ts'
+import { type ClientTool, unwrapInput, unwrapText } from '../request/fit-tools.ts'
 import type { AnswerContext } from './answer-context.ts'
 
 export interface CallWriter {
@@ -18,9 +19,12 @@ interface OpenCall {
   /** The input in the block's start: complete if no fragments follow. */
   input: unknown
   hasFragments: boolean
+  tool: ClientTool | undefined
+  /** Fragments of an input that can only be given to the client once it is whole. */
+  held: string
 }
 
-export function createCallWriter({ usesLegacyFunctions }: AnswerContext): CallWriter {
+export function createCallWriter({ usesLegacyFunctions, clientTools }: AnswerContext): CallWriter {
   const open = new Map<number, OpenCall>()
   let count = 0
 
@@ -34,8 +38,9 @@ export function createCallWriter({ usesLegacyFunctions }: AnswerContext): CallWr
   return {
     start(block, { id, name, input }) {
       const position = count++
-      open.set(block, { position, input, hasFragments: false })
-      const called = { name, arguments: '' }
+      const tool = clientTools?.get(name)
+      open.set(block, { position, input, hasFragments: false, tool, held: '' })
+      const called = { name: tool?.name ?? name, arguments: '' }
       if (usesLegacyFunctions) return position === 0 ? [{ function_call: called }] : []
       return [{ tool_calls: [{ index: position, id, type: 'function', function: called }] }]
     },
@@ -43,12 +48,16 @@ export function createCallWriter({ usesLegacyFunctions }: AnswerContext): CallWr
       const call = open.get(block)
       if (!call || fragment === '') return []
       call.hasFragments = true
-      return writeArguments(call, fragment)
+      if (!call.tool?.isWrapped) return writeArguments(call, fragment)
+      call.held += fragment
+      return []
     },
     stop(block) {
       const call = open.get(block)
       open.delete(block)
-      return !call || call.hasFragments ? [] : writeArguments(call, JSON.stringify(call.input ?? {}))
+      if (!call) return []
+      if (call.held !== '') return writeArguments(call, unwrapText(call.tool, call.held))
+      return call.hasFragments ? [] : writeArguments(call, JSON.stringify(unwrapInput(call.tool, call.input ?? {})))
     },
   }
 }

@@ -2,6 +2,7 @@
 import type { ContentBlock, Message, ToolUseBlock } from '@anthropic-ai/sdk/resources/messages'
 import { translateUsage } from '../../../formats/messages/message-usage.ts'
 import type { JsonObject } from '../../../json/canonical.ts'
+import { unwrapInput } from '../request/fit-tools.ts'
 import type { AnswerContext } from './answer-context.ts'
 import { writeEnvelope } from './answer-envelope.ts'
 import { describeRefusal, translateStopReason } from './finish-reason.ts'
@@ -70,13 +71,16 @@ function readBlocks(content: readonly ContentBlock[], { isJsonObject, ownStops }
   return { text, thought, blocks: content, isStopped: stopper.isStopped }
 }
 
-function writeCalls(blocks: readonly ToolUseBlock[], { usesLegacyFunctions }: AnswerContext): JsonObject {
+function writeCalls(blocks: readonly ToolUseBlock[], context: AnswerContext): JsonObject {
   const [first] = blocks
   if (!first) return {}
-  if (usesLegacyFunctions) return { function_call: writeFunction(first) }
-  return { tool_calls: blocks.map(block => ({ id: block.id, type: 'function', function: writeFunction(block) })) }
+  if (context.usesLegacyFunctions) return { function_call: writeFunction(first, context) }
+  return {
+    tool_calls: blocks.map(block => ({ id: block.id, type: 'function', function: writeFunction(block, context) })),
+  }
 }
 
-function writeFunction({ name, input }: ToolUseBlock): JsonObject {
-  return { name, arguments: JSON.stringify(input) }
+function writeFunction({ name, input }: ToolUseBlock, { clientTools }: AnswerContext): JsonObject {
+  const tool = clientTools?.get(name)
+  return { name: tool?.name ?? name, arguments: JSON.stringify(unwrapInput(tool, input)) }
 }

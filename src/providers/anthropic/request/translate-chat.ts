@@ -7,6 +7,7 @@ import { readExactBody } from '../../read-exact-body.ts'
 import type { UpstreamRequest } from '../../upstream.ts'
 import { type AnswerContext, readAnswerContext } from '../answer/answer-context.ts'
 import { chooseApiVersion } from '../messages-request.ts'
+import { fitTools } from './fit-tools.ts'
 import { type ModelLimits, translateRequest } from './translate-request.ts'
 
 export interface LongChat {
@@ -36,10 +37,10 @@ export async function translateChat(
 }
 
 export function translateBody(body: JsonObject, limits: ModelLimits): TranslatedChat {
-  const translated = translateRequest(body, limits)
+  const { request, clientTools } = fitTools(translateRequest(body, limits))
   return {
-    body: JSON.stringify(translated),
-    apiVersion: chooseApiVersion(translated),
-    context: readAnswerContext(body, nowMs()),
+    body: JSON.stringify(request),
+    apiVersion: chooseApiVersion(request),
+    context: { ...readAnswerContext(body, nowMs()), clientTools },
   }
 }

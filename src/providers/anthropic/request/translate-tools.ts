@@ -43,7 +43,7 @@ function translateFunction(value: unknown, param: string): Tool {
   return {
     name: readText(fn.name, `${param}.name`),
     ...(description === undefined ? {} : { description: readText(description, `${param}.description`) }),
-    input_schema: { ...schema, type: 'object' },
+    input_schema: schema as Tool.InputSchema,
     ...(fn.strict === true ? { strict: true } : {}),
     ...readCacheMark(fn, param),
   }
