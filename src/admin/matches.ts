@@ -22,16 +22,18 @@ import { formatTimeCursor, readTimeCursor } from './time-cursor.ts'
 
 const strict = { additionalProperties: false }
 const query = t.Object({ project_id: t.String(), ...pageQuery }, strict)
+/** `request_id`: the match of one request. */
+const matchQuery = t.Object({ project_id: t.String(), request_id: t.Optional(t.String()), ...pageQuery }, strict)
 
 export function createMatchesController(options: AdminOptions) {
   const { database, wordings } = options
 
   return createController(options, '/v1/cache')
     .get('/matches', ({ caller, query: asked }) => listMatches(options, caller.actor, asked, { served: true }), {
-      query,
+      query: matchQuery,
     })
     .get('/near_misses', ({ caller, query: asked }) => listMatches(options, caller.actor, asked, { served: false }), {
-      query,
+      query: matchQuery,
     })
     .post(
       '/verdicts',
@@ -84,7 +86,7 @@ export function createMatchesController(options: AdminOptions) {
 async function listMatches(
   { database, wordings }: AdminOptions,
   actor: Actor,
-  asked: typeof query.static,
+  asked: typeof matchQuery.static,
   { served }: { served: boolean },
 ) {
   const { id } = await findProjectRow(database, actor, requireId('proj', asked.project_id))
@@ -92,6 +94,7 @@ async function listMatches(
   const rows = await pageOfMatches(database, actor, {
     of_project: id,
     served,
+    only_request: asked.request_id,
     before_time: cursor?.at,
     before_request_id: cursor?.requestId,
     page_size: pageSize(asked.limit),

@@ -25,6 +25,7 @@ import {
   createRefusal,
   describeRequest,
   isRefusal,
+  MOST_REFUSED,
   nameTarget,
   type Outcome,
   openStory,
@@ -32,9 +33,6 @@ import {
 } from './request-record.ts'
 import { Spending } from './spending.ts'
 import { tellError, tellUpstream } from './tell-failure.ts'
-
-/** Refused requests that are recorded, per key and minute in each process: a client that is refused costs nothing, and may try for ever. */
-const MOST_REFUSED = 30
 
 export interface AccountingOptions {
   recorder: UsageRecorder
@@ -75,6 +73,7 @@ class OpenAccount implements RequestAccounting {
   #model: string | null = null
   #storedBy: string | null = null
   #askedAtMs: number | null = null
+  #calledAtMs = 0
   readonly #story: RequestStory = openStory()
   #failure: unknown = null
   #latencyMs: number | null = null
@@ -134,12 +133,13 @@ class OpenAccount implements RequestAccounting {
   }
 
   noteAsked(): void {
-    this.#askedAtMs ??= performance.now()
+    this.#calledAtMs = performance.now()
+    this.#askedAtMs ??= this.#calledAtMs
     if (this.#query && this.#provider) this.#request.trace?.beginCall(this.#query, this.#provider.name, this.#model)
   }
 
   noteAnswered({ headers, attempts = 1 }: Pick<UpstreamAnswer, 'headers' | 'attempts'>): void {
-    if (this.#askedAtMs !== null) this.#story.upstream_ms = performance.now() - this.#askedAtMs
+    if (this.#askedAtMs !== null) this.#story.upstream_ms = performance.now() - this.#calledAtMs
     this.#story.attempts = (this.#story.attempts ?? 0) + attempts
     this.#droppedTools = headers.get(DROPPED_TOOLS)
   }

@@ -192,6 +192,9 @@ export function createRefusal(
   return createRecord({ request, account, query, model: query.model, story, ...reached }, outcome)
 }
 
+/** Refused requests that are recorded, per key and minute in each process: a client that is refused costs nothing, and may try for ever. */
+export const MOST_REFUSED = 30
+
 /** Of the client's own making, other than leaving. */
 export function isRefusal(status: number): boolean {
   return status >= 400 && status < CLIENT_GONE_STATUS

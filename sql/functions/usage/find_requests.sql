@@ -30,116 +30,132 @@ as $$
 declare
     model_pattern constant text := '%' || regexp_replace(model_part, '([\\%_])', '\\\1', 'g') || '%';
     of_class constant smallint := of_status / 100;
-    chosen text := '
-        select r, k.name, k.prefix
-        from usage_records r
-        left join api_keys k on k.id = r.key_id
-        where r.project_id = $1
-            and r.recorded_at >= $2
-            and r.recorded_at < $3
-            and ($4 is null or r.key_id = $4)
-            and ($5 is null or r.model ilike $5)
-            and ($6 is null or r.endpoint = $6)
-            and ($7 is null or r.provider = $7)
-            and ($8 is null or r.cache_result = $8)
-            and ($9 is null or case $9 when ''ok'' then r.status < 400 else r.status >= 400 end)
-            and ($10 is null or r.status = $10)
-            and ($11 is null or r.error_code = $11)
-            and ($12 is null or r.end_user = $12)
-            and ($13 is null or r.request_id = $13)
-            and ($17 is null or r.tags @> $17)';
-    day timestamptz;
-    hour timestamptz;
+    -- The index of failed requests has these.
+    outcome constant text := coalesce(of_outcome, case when of_error is not null or of_status >= 400 then 'failed' end);
+    is_summed constant boolean :=
+        coalesce(of_key::text, model_part, of_endpoint, of_provider, of_result, outcome, of_status::text, of_tags::text) is not null;
+    -- In $19, what the record after which the page begins has of what is sorted by. Where there are filters, nothing is added: through the
+    -- index, all that is slower than a rare model's requests would be read one by one.
+    nothing constant text := case when is_summed then ' + 0' else '' end;
+    ordering constant text := case sorted
+        when 'slowest' then '
+            and r.duration_ms >= 1000 and ($14 is null or (r.duration_ms, r.recorded_at, r.request_id) < ($19::real, $14, $15))
+            order by r.duration_ms' || nothing || ' desc, r.recorded_at desc, r.request_id desc'
+        when 'dearest' then '
+            and r.cost_usd > 0 and ($14 is null or (r.cost_usd, r.recorded_at, r.request_id) < ($19::numeric, $14, $15))
+            order by r.cost_usd' || nothing || ' desc, r.recorded_at desc, r.request_id desc'
+        else '
+            and ($14 is null or r.recorded_at <= $14 and (r.recorded_at, r.request_id) < ($14, $15)) and $19 is null
+            order by r.recorded_at desc, r.request_id desc'
+        end || ' limit $16';
+    filtered constant text := '
+            from usage_records r
+            where r.project_id = $1
+                and r.recorded_at >= $2
+                and r.recorded_at < $3
+                and ($4 is null or r.key_id = $4)
+                and ($5 is null or r.model ilike $5)
+                and ($6 is null or r.endpoint = $6)
+                and ($7 is null or r.provider = $7)
+                and ($8 is null or r.cache_result = $8)
+                and ($9 is null or case $9 when ''ok'' then r.status < 400 else r.status >= 400 end)
+                and ($10 is null or r.status = $10)
+                and ($11 is null or r.error_code = $11)
+                and ($12 is null or r.end_user = $12)
+                and ($13 is null or r.request_id = $13)
+                and ($17 is null or r.tags @> $17)';
+    in_span constant text := 'select r.*' || filtered || ordering;
+    -- In $18, hours; $2 and $3 lie around them.
+    in_hours constant text := '
+        select r.*
+        from unnest($18) as h (at)
+        cross join lateral (
+            select r.*' || filtered || '
+                and r.recorded_at >= h.at
+                and r.recorded_at < h.at + interval ''1 hour''' || ordering || '
+        ) r
+        where true' || ordering;
+    named constant text := '
+        select row(f.*)::usage_records, k.name, k.prefix
+        from (%s) f
+        left join api_keys k on k.id = f.key_id
+        order by %s desc, f.recorded_at desc, f.request_id desc';
+    sorting constant text := case sorted when 'slowest' then 'f.duration_ms' when 'dearest' then 'f.cost_usd' else 'f.recorded_at' end;
+    value_before constant text := case when sorted <> 'newest' then (
+        select case sorted when 'slowest' then a.duration_ms::text else a.cost_usd::text end
+        from usage_records a
+        where a.project_id = of_project and a.recorded_at = after_time and a.request_id = after_request_id
+        limit 1
+    ) end;
+    hours timestamptz[];
+    earlier_than timestamptz := until_time;
     wanted integer := page_size;
+    -- Twice as many each time: the newest page is found in a few hours, and what is rare is not planned for each of them.
+    most_hours integer := case when sorted = 'newest' then 2 end;
     found_rows integer;
 begin
-    if sorted <> 'newest' then
-        return query execute chosen || case sorted
-            when 'slowest' then '
-                and r.duration_ms >= 1000
-                and ($14 is null or (r.duration_ms, r.recorded_at, r.request_id) < ((
-                    select a.duration_ms from usage_records a where a.project_id = $1 and a.recorded_at = $14 and a.request_id = $15 limit 1
-                ), $14, $15))
-                order by r.duration_ms desc, r.recorded_at desc, r.request_id desc'
-            else '
-                and r.cost_usd > 0
-                and ($14 is null or (r.cost_usd, r.recorded_at, r.request_id) < ((
-                    select a.cost_usd from usage_records a where a.project_id = $1 and a.recorded_at = $14 and a.request_id = $15 limit 1
-                ), $14, $15))
-                order by r.cost_usd desc, r.recorded_at desc, r.request_id desc'
-            end || ' limit $16'
-        using of_project, from_time, until_time, of_key, model_pattern, of_endpoint, of_provider, of_result, of_outcome, of_status,
-            of_error, of_end_user, of_request_id, after_time, after_request_id, page_size, of_tags;
-        return;
-    end if;
-
-    chosen := chosen || '
-            and ($14 is null or r.recorded_at <= $14 and (r.recorded_at, r.request_id) < ($14, $15))
-        order by r.recorded_at desc, r.request_id desc
-        limit $16';
     -- These have an index of their own, or no sum tells where they are.
-    if of_end_user is not null or of_request_id is not null then
-        return query execute chosen
-        using of_project, from_time, until_time, of_key, model_pattern, of_endpoint, of_provider, of_result, of_outcome, of_status,
-            of_error, of_end_user, of_request_id, after_time, after_request_id, page_size, of_tags;
+    if coalesce(of_end_user, of_request_id, of_error) is not null or of_status >= 400 or sorted <> 'newest' and not is_summed then
+        return query execute format(named, in_span, sorting)
+        using of_project, from_time, until_time, of_key, model_pattern, of_endpoint, of_provider, of_result, outcome, of_status,
+            of_error, of_end_user, of_request_id, after_time, after_request_id, page_size, of_tags, hours, value_before;
         return;
     end if;
+    if sorted = 'newest' and after_time < until_time then
+        earlier_than := after_time + interval '1 microsecond';
+    end if;
 
-    -- The sums tell on which days, and in which of their hours, there is anything to be found.
-    for day in
-        select s.at
-        from usage_sums s
-        where s.project_id = of_project
-            and s.grain = 'day'
-            and s.at > from_time - interval '1 day'
-            and s.at < least(until_time, coalesce(after_time + interval '1 second', until_time))
-            and (of_key is null or s.key_id = of_key)
-            and (model_part is null or s.model ilike model_pattern)
-            and (of_endpoint is null or s.endpoint = of_endpoint)
-            and (of_provider is null or s.provider = of_provider)
-            and (of_result is null or s.cache_result = of_result)
-            and (of_outcome is null or case of_outcome when 'ok' then s.status_class < 4 else s.status_class >= 4 end)
-            and (of_class is null or s.status_class = of_class)
-        union
-        select date_trunc('day', p.at, 'UTC')
-        from usage_pending p
-        where p.project_id = of_project
-        order by 1 desc
     loop
-        for hour in
-            select s.at
-            from usage_sums s
-            where s.project_id = of_project
-                and s.grain = 'hour'
-                and s.at >= day
-                and s.at < day + interval '1 day'
-                and s.at > from_time - interval '1 hour'
-                and s.at < least(until_time, coalesce(after_time + interval '1 second', until_time))
-                and (of_key is null or s.key_id = of_key)
-                and (model_part is null or s.model ilike model_pattern)
-                and (of_endpoint is null or s.endpoint = of_endpoint)
-                and (of_provider is null or s.provider = of_provider)
-                and (of_result is null or s.cache_result = of_result)
-                and (of_outcome is null or case of_outcome when 'ok' then s.status_class < 4 else s.status_class >= 4 end)
-                and (of_class is null or s.status_class = of_class)
+        -- The sums tell in which hours there is anything to be found.
+        select array_agg(c.at order by c.at desc) into hours
+        from (
+            (
+                select distinct s.at
+                from usage_sums s
+                where s.project_id = of_project
+                    and s.grain = 'hour'
+                    and s.at > from_time - interval '1 hour'
+                    and s.at < earlier_than
+                    and (of_key is null or s.key_id = of_key)
+                    and (model_part is null or s.model ilike model_pattern)
+                    and (of_endpoint is null or s.endpoint = of_endpoint)
+                    and (of_provider is null or s.provider = of_provider)
+                    and (of_result is null or s.cache_result = of_result)
+                    and (outcome is null or case outcome when 'ok' then s.status_class < 4 else s.status_class >= 4 end)
+                    and (of_class is null or s.status_class = of_class)
+                    and (sorted <> 'dearest' or s.cost_usd > 0)
+                    and (of_tags is null or exists (
+                        select
+                        from usage_tagged t
+                        where t.project_id = of_project and t.at = s.at and (t.tags @> of_tags or t.tags = '{}')
+                    ))
+                order by s.at desc
+                limit most_hours
+            )
             union
-            select date_trunc('hour', p.at, 'UTC')
-            from usage_pending p
-            where p.project_id = of_project
-                and p.at >= day
-                and p.at < day + interval '1 day'
-            order by 1 desc
-        loop
-            return query execute chosen
-            using of_project, greatest(from_time, hour), least(until_time, hour + interval '1 hour'), of_key, model_pattern, of_endpoint,
-                of_provider, of_result, of_outcome, of_status, of_error, of_end_user, of_request_id, after_time, after_request_id,
-                wanted, of_tags;
-            get diagnostics found_rows = row_count;
-            wanted := wanted - found_rows;
-            if wanted <= 0 then
-                return;
-            end if;
-        end loop;
+            (
+                select distinct date_trunc('hour', p.at, 'UTC') as at
+                from usage_pending p
+                where p.project_id = of_project
+                    and date_trunc('hour', p.at, 'UTC') > from_time - interval '1 hour'
+                    and date_trunc('hour', p.at, 'UTC') < earlier_than
+                order by at desc
+                limit most_hours
+            )
+            order by at desc
+            limit most_hours
+        ) c;
+        exit when hours is null;
+
+        return query execute format(named, case sorted when 'newest' then in_hours else in_span end, sorting)
+        using of_project, greatest(from_time, hours[cardinality(hours)]), least(until_time, hours[1] + interval '1 hour'), of_key,
+            model_pattern, of_endpoint, of_provider, of_result, outcome, of_status, of_error, of_end_user, of_request_id, after_time,
+            after_request_id, wanted, of_tags, hours, value_before;
+        get diagnostics found_rows = row_count;
+        wanted := wanted - found_rows;
+        exit when wanted <= 0 or most_hours is null;
+        earlier_than := hours[cardinality(hours)];
+        most_hours := most_hours * 2;
     end loop;
 end;
 $$;

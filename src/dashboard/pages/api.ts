@@ -42,10 +42,15 @@ export async function call<Answer>(method: string, path: string, body?: unknown)
   )
 }
 
-export function get<Answer>(path: string, query: Query = {}): Promise<Answer> {
+/** With its question mark; '' for no parameters. Empty ones are left out. */
+export function toSearch(query: Query): string {
   const given = Object.entries(query).flatMap(([name, value]) =>
     value === undefined || value === '' ? [] : [[name, String(value)]],
   )
   const search = new URLSearchParams(given).toString()
-  return call('GET', search === '' ? path : `${path}?${search}`)
+  return search === '' ? '' : `?${search}`
+}
+
+export function get<Answer>(path: string, query: Query = {}): Promise<Answer> {
+  return call('GET', `${path}${toSearch(query)}`)
 }

@@ -9,7 +9,7 @@ export function useFilters(): [Filters, (changes: Filters) => void] {
   const navigate = useNavigate()
   function change(changes: Filters): void {
     const merged = Object.entries({ ...filters, ...changes }).filter(([, value]) => value !== undefined && value !== '')
-    void navigate({ to: '.', search: Object.fromEntries(merged) as never, replace: true })
+    void navigate({ to: '.', search: Object.fromEntries(merged) as never })
   }
   return [filters, change]
 }

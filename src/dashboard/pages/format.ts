@@ -1,10 +1,13 @@
-/** Formats numbers, money and times for the viewer's locale and time zone. */
+/** Formats numbers, money and times: in the pages' own language, in the viewer's time zone. */
 
-const whole = new Intl.NumberFormat()
-const compact = new Intl.NumberFormat(undefined, { notation: 'compact', maximumFractionDigits: 1 })
-const percent = new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: 1 })
-const dateTime = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
-const shortTime = new Intl.DateTimeFormat(undefined, {
+/** The pages are in English, and so is all that stands in them. */
+export const LOCALE = 'en'
+
+const whole = new Intl.NumberFormat(LOCALE)
+const compact = new Intl.NumberFormat(LOCALE, { notation: 'compact', maximumFractionDigits: 1 })
+const percent = new Intl.NumberFormat(LOCALE, { style: 'percent', maximumFractionDigits: 1 })
+const dateTime = new Intl.DateTimeFormat(LOCALE, { dateStyle: 'medium', timeStyle: 'medium', hourCycle: 'h23' })
+const shortTime = new Intl.DateTimeFormat(LOCALE, {
   day: 'numeric',
   month: 'short',
   hour: '2-digit',
@@ -12,13 +15,18 @@ const shortTime = new Intl.DateTimeFormat(undefined, {
   second: '2-digit',
   hourCycle: 'h23',
 })
-const date = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' })
-const relative = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto' })
+const date = new Intl.DateTimeFormat(LOCALE, { dateStyle: 'medium' })
+const relative = new Intl.RelativeTimeFormat(LOCALE, { numeric: 'auto' })
 
 export const timeZone = Intl.DateTimeFormat().resolvedOptions().timeZone
 
 export function formatCount(count: number): string {
   return Math.abs(count) < 10_000 ? whole.format(count) : compact.format(count)
+}
+
+/** `formatPlural(1, 'hit')`: 1 hit; two: 2 hits. */
+export function formatPlural(count: number, noun: string): string {
+  return `${formatCount(count)} ${noun}${count === 1 ? '' : 's'}`
 }
 
 export function formatPercent(share: number | null): string {
@@ -27,7 +35,7 @@ export function formatPercent(share: number | null): string {
 
 export function formatUsd(usd: number): string {
   const digits = usd === 0 || Math.abs(usd) >= 0.1 ? 2 : Math.abs(usd) >= 0.001 ? 4 : 6
-  return new Intl.NumberFormat(undefined, {
+  return new Intl.NumberFormat(LOCALE, {
     style: 'currency',
     currency: 'USD',
     minimumFractionDigits: Math.min(2, digits),

@@ -1,26 +1,53 @@
-/** Loads a list one page at a time. */
-import { useInfiniteQuery } from '@tanstack/react-query'
+/** Loads a list one page at a time, and keeps its newest page fresh. */
+import { type InfiniteData, useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query'
 import { get } from './api.ts'
 import type { Page } from './types.ts'
 
 type Query = Record<string, string | number | boolean | undefined>
 
-export function usePaged<Item>(
+/** `refetchMs`: for lists whose newest items come first. */
+export function usePaged<Item extends { id: string }>(
   path: string,
   query: Query = {},
-  options: { refetchMs?: number; enabled?: boolean } = {},
+  { refetchMs, enabled = true }: { refetchMs?: number | undefined; enabled?: boolean } = {},
 ) {
+  const queries = useQueryClient()
+  const queryKey = [path, query]
   const list = useInfiniteQuery({
-    queryKey: [path, query],
+    queryKey,
     queryFn: ({ pageParam }) => get<Page<Item>>(path, { ...query, after: pageParam }),
-    enabled: options.enabled ?? true,
+    enabled,
     initialPageParam: undefined as string | undefined,
     getNextPageParam: page => (page.has_more ? (page.last_id ?? undefined) : undefined),
-    ...(options.refetchMs === undefined ? {} : { refetchInterval: options.refetchMs }),
+    ...(refetchMs !== undefined && { refetchOnWindowFocus: false, refetchOnReconnect: false }),
+  })
+  const newest = useQuery({
+    queryKey: [...queryKey, 'newest'],
+    queryFn: async () => {
+      const fresh = await get<Page<Item>>(path, query)
+      queries.setQueryData<InfiniteData<Page<Item>>>(queryKey, known => known && withNewest(known, fresh))
+      return null
+    },
+    enabled: enabled && refetchMs !== undefined && list.isSuccess,
+    ...(refetchMs !== undefined && { refetchInterval: refetchMs, staleTime: refetchMs }),
   })
   return {
     rows: list.data?.pages.flatMap(page => page.data),
-    error: list.error,
+    error: list.error ?? newest.error,
     more: list.hasNextPage ? { pending: list.isFetchingNextPage, load: () => void list.fetchNextPage() } : null,
   }
+}
+
+/** Puts the newest page before what is known of it already. If so much is new that the two do not meet, only the newest page is kept. */
+export function withNewest<Item extends { id: string }>(
+  known: InfiniteData<Page<Item>>,
+  fresh: Page<Item>,
+): InfiniteData<Page<Item>> {
+  const [first, ...rest] = known.pages
+  const ids = new Set(fresh.data.map(({ id }) => id))
+  const older = first?.data.filter(({ id }) => !ids.has(id)) ?? []
+  if (!first || older.length === first.data.length) {
+    return { pages: [fresh], pageParams: known.pageParams.slice(0, 1) }
+  }
+  return { ...known, pages: [{ ...first, data: [...fresh.data, ...older] }, ...rest] }
 }

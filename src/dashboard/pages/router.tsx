@@ -12,6 +12,7 @@ import { Overview } from './screens/overview.tsx'
 import { Playground } from './screens/playground.tsx'
 import { Projects } from './screens/projects.tsx'
 import { ProviderKeys } from './screens/provider-keys.tsx'
+import { RequestStory } from './screens/request-story.tsx'
 import { Requests } from './screens/requests.tsx'
 import { NotFound, Shell } from './screens/shell.tsx'
 import { Webhooks } from './screens/webhooks.tsx'
@@ -42,6 +43,7 @@ export function makeRouter() {
         page('/account', Account),
         page('/$project/overview', Overview),
         page('/$project/requests', Requests),
+        page('/$project/requests/$request', RequestStory),
         page('/$project/cache', Cache),
         page('/$project/playground', Playground),
         page('/$project/keys', ApiKeys),
@@ -50,6 +52,7 @@ export function makeRouter() {
         page('/$project/limits', LimitsPage),
         page('/$project/members', Members),
         page('/$project/audit', AuditLog),
+        page('/$', NotFound),
       ]),
     ]),
   })

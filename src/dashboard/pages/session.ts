@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { ApiError, call, get, keepCsrfToken } from './api.ts'
-import type { Page, Project, Session } from './types.ts'
+import type { ApiKey, Page, Project, Session } from './types.ts'
 
 const LAST_PROJECT = 'model-proxy-project'
 
@@ -41,6 +41,17 @@ export function useProject(): Project | null {
   const { project: id } = useParams({ strict: false })
   const { data } = useProjects()
   return data?.find(project => project.id === id) ?? null
+}
+
+/** A project's keys for a choice, those that are no longer valid too: the first hundred. */
+export function useAllKeys(projectId: string | undefined): readonly ApiKey[] {
+  const path = `/v1/organization/projects/${projectId}/api_keys`
+  const { data } = useQuery({
+    queryKey: [path, 'all'],
+    queryFn: () => get<Page<ApiKey>>(path, { include_inactive: true, limit: 100 }),
+    enabled: projectId !== undefined,
+  })
+  return data?.data ?? []
 }
 
 const RANKS = ['viewer', 'member', 'owner']

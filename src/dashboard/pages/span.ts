@@ -1,5 +1,7 @@
 /** The time spans an overview can show, and the buckets that cover them without a gap. */
 
+import { LOCALE } from './format.ts'
+
 export type SpanName = 'day' | 'week' | 'month' | 'year'
 
 export interface Span {
@@ -31,15 +33,15 @@ export function bucketStarts({ width, buckets }: Span, now: Date): number[] {
 }
 
 const FORMATS: Record<Span['width'], Intl.DateTimeFormat> = {
-  hour: new Intl.DateTimeFormat(undefined, {
+  hour: new Intl.DateTimeFormat(LOCALE, {
     weekday: 'short',
     day: 'numeric',
     month: 'short',
     hour: '2-digit',
     minute: '2-digit',
   }),
-  day: new Intl.DateTimeFormat(undefined, { weekday: 'short', day: 'numeric', month: 'short' }),
-  month: new Intl.DateTimeFormat(undefined, { month: 'long', year: 'numeric' }),
+  day: new Intl.DateTimeFormat(LOCALE, { weekday: 'short', day: 'numeric', month: 'short' }),
+  month: new Intl.DateTimeFormat(LOCALE, { month: 'long', year: 'numeric' }),
 }
 
 export function formatBucket({ width }: Span, seconds: number): string {
@@ -47,10 +49,10 @@ export function formatBucket({ width }: Span, seconds: number): string {
 }
 
 const TICKS: Record<SpanName, Intl.DateTimeFormat> = {
-  day: new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' }),
-  week: new Intl.DateTimeFormat(undefined, { weekday: 'short', day: 'numeric' }),
-  month: new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' }),
-  year: new Intl.DateTimeFormat(undefined, { month: 'short', year: '2-digit' }),
+  day: new Intl.DateTimeFormat(LOCALE, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' }),
+  week: new Intl.DateTimeFormat(LOCALE, { weekday: 'short', day: 'numeric' }),
+  month: new Intl.DateTimeFormat(LOCALE, { day: 'numeric', month: 'short' }),
+  year: new Intl.DateTimeFormat(LOCALE, { month: 'short', year: '2-digit' }),
 }
 
 const tickFormatters = Object.fromEntries(

@@ -1,5 +1,6 @@
 /** The small components that every page is built from. */
-import { type ButtonHTMLAttributes, type ReactNode, useState } from 'react'
+import { type ButtonHTMLAttributes, type ReactNode, useEffect, useRef, useState } from 'react'
+import { useProject } from '../session.ts'
 
 const BUTTONS = {
   primary: 'bg-accent text-surface hover:bg-accent-strong border-transparent',
@@ -51,11 +52,26 @@ export function Card({
   )
 }
 
+/** Whether a page has been shown yet: the first keeps the focus where the browser puts it. */
+let hasShownPage = false
+
+/** The page's heading: it names the browser's tab, and gets the focus when somebody comes from another page. */
 export function PageHeader({ title, children, action }: { title: string; children?: ReactNode; action?: ReactNode }) {
+  const heading = useRef<HTMLHeadingElement>(null)
+  const project = useProject()?.name
+  useEffect(() => {
+    document.title = [title, project, 'Model Proxy'].filter(Boolean).join(' · ')
+  }, [title, project])
+  useEffect(() => {
+    if (hasShownPage) heading.current?.focus({ preventScroll: true })
+    hasShownPage = true
+  }, [])
   return (
     <div className="mb-6 flex flex-wrap items-start justify-between gap-3">
       <div className="min-w-0">
-        <h1 className="text-xl font-semibold tracking-tight">{title}</h1>
+        <h1 ref={heading} tabIndex={-1} className="text-xl font-semibold tracking-tight outline-none">
+          {title}
+        </h1>
         {children && <p className="mt-1 max-w-2xl text-muted">{children}</p>}
       </div>
       {action}
@@ -126,8 +142,13 @@ export function CopyButton({ text, label = 'Copy' }: { text: string; label?: str
   )
 }
 
+/** A name that somebody chose: of any length, in any script, and without effect on the text around it. */
+export function Name({ children, className = '' }: { children: string; className?: string }) {
+  return <bdi className={`block max-w-72 [overflow-wrap:anywhere] ${className}`}>{children}</bdi>
+}
+
 /** One large figure. Belongs in a `dl`. */
-export function Tile({ title, value, note }: { title: string; value: string | undefined; note: string | undefined }) {
+export function Tile({ title, value, note }: { title: string; value: string | undefined; note: ReactNode }) {
   return (
     <div className="rounded-xl border border-line bg-surface px-4 py-3.5">
       <dt className="text-xs font-medium text-muted">{title}</dt>

@@ -2,7 +2,7 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { call } from '../api.ts'
-import { Badge, Button, Card, Empty, PageHeader, RowButton } from '../components/basics.tsx'
+import { Badge, Button, Card, Empty, Name, PageHeader, RowButton } from '../components/basics.tsx'
 import { Confirm } from '../components/confirm.tsx'
 import { type Column, Table } from '../components/table.tsx'
 import { useFilters } from '../filters.ts'
@@ -91,7 +91,7 @@ function ShowAll({ all, onChange }: { all: boolean; onChange(shows: boolean): vo
 /** `deactivate` is null when the user may not deactivate keys. */
 function columnsOf(deactivate: ((key: ApiKey) => void) | null): Column<ApiKey>[] {
   return [
-    { title: 'Name', cell: key => <span className="font-medium">{key.name}</span> },
+    { title: 'Name', cell: key => <Name className="font-medium">{key.name}</Name> },
     {
       title: 'Key',
       cell: key => <code className="font-mono text-xs whitespace-nowrap">{key.redacted_value}</code>,

@@ -61,7 +61,7 @@ export function Cache() {
           label="View"
           value={view}
           choices={VIEWS}
-          onChange={chosen => change({ view: chosen === 'matches' ? '' : chosen })}
+          onChange={chosen => change({ view: chosen === 'matches' ? '' : chosen, request: '' })}
         />
         {project && (
           <Shown key={`${project.id} ${view}`} project={project} view={view} onChange={() => void refresh()} />

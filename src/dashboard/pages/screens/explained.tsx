@@ -20,12 +20,14 @@ const REASONS: Record<string, string> = {
   shadow: 'The project is in shadow mode: it would have been a hit.',
   off: 'The project’s settings exclude it from the cache.',
   tools: 'Its answer may call tools.',
+  coalesced: 'The same request was being answered at that moment.',
 }
 
 const PROOFS: Record<string, string> = { normalized: 'Equal but for how it is written', verified: 'Verified' }
 const serves = (proof: string) => proof in PROOFS
 
-function explain(reason: string): string {
+/** A cache reason in words. */
+export function explainReason(reason: string): string {
   const kind = /^un(?:proved|verified):(.+)$/.exec(reason)?.[1]
   return REASONS[reason] ?? (kind ? `The nearest stored question differs: ${nameDifference(kind)}.` : reason)
 }
@@ -37,7 +39,7 @@ export function Explained({ explanation, asked }: { explanation: Explanation; as
       <div className="space-y-2 p-4">
         <p className="flex flex-wrap items-center gap-2">
           <ResultBadge result={decision.cache} />
-          <span>{explain(decision.reason)}</span>
+          <span>{explainReason(decision.reason)}</span>
         </p>
         {semantic && (
           <p className="text-xs text-muted">

@@ -1,8 +1,10 @@
 /** Semantic hits and near misses, each with buttons for a person's verdict. */
 import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import { call } from '../api.ts'
 import { Badge, Button, Card, Empty, Loading, Problem } from '../components/basics.tsx'
 import { ShowMore } from '../components/show-more.tsx'
+import { useFilters } from '../filters.ts'
 import { formatAgo, formatUsd } from '../format.ts'
 import { usePaged } from '../paged.ts'
 import { may } from '../session.ts'
@@ -29,11 +31,16 @@ const KINDS = {
 
 export function Matches({ project, kind }: { project: Project; kind: keyof typeof KINDS }) {
   const { title, path, empty, hint } = KINDS[kind]
-  const list = usePaged<CacheMatch>(path, { project_id: project.id, limit: 20 }, { refetchMs: REFRESH_MS })
+  const [{ request }, change] = useFilters()
+  const asked = { project_id: project.id, request_id: request, limit: 20 }
+  const list = usePaged<CacheMatch>(path, asked, { refetchMs: REFRESH_MS })
   return (
     <div className="space-y-4">
       <KeepWordings project={project} />
-      <Card title={title}>
+      <Card
+        title={request ? `${title}: one request` : title}
+        action={request && <Button onClick={() => change({ request: '' })}>Show all</Button>}
+      >
         {list.error && <Problem error={list.error} />}
         {list.rows === undefined && !list.error && <Loading />}
         {list.rows?.length === 0 && <Empty title={empty}>{hint}</Empty>}
@@ -101,6 +108,13 @@ function Match({ match, project }: { match: CacheMatch; project: Project }) {
               `, ${reason === 'undecided' || match.is_shadow ? 'would have saved' : 'saved'} ${formatUsd(match.saved_usd)}`}
           </span>
           {model !== null && <span className="font-mono text-xs text-muted">{model}</span>}
+          <Link
+            to={`/${project.id}/requests` as never}
+            search={{ request: match.request_id } as never}
+            className="text-xs text-accent underline"
+          >
+            Its request
+          </Link>
         </div>
         <Verdict match={match} project={project} />
       </div>

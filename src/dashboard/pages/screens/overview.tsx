@@ -3,12 +3,13 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useMemo, useState } from 'react'
 import { get } from '../api.ts'
-import { Card, Empty, Loading, PageHeader, Problem, Tile } from '../components/basics.tsx'
+import { Button, Card, Empty, Loading, Name, PageHeader, Problem, Tile } from '../components/basics.tsx'
 import { StackedBars } from '../components/chart.tsx'
 import { Segments } from '../components/segments.tsx'
-import { useFilters } from '../filters.ts'
-import { formatCount, formatDuration, formatMs, formatPercent, formatUsd, timeZone } from '../format.ts'
-import { useProject } from '../session.ts'
+import { Select } from '../components/select.tsx'
+import { type Filters, useFilters } from '../filters.ts'
+import { formatCount, formatDuration, formatMs, formatPercent, formatPlural, formatUsd, timeZone } from '../format.ts'
+import { useAllKeys, useProject } from '../session.ts'
 import { bucketStarts, formatBucket, SPANS, type SpanName, tickFormatter } from '../span.ts'
 import type { Overview as Answer, Counts } from '../types.ts'
 import { Shares } from './shares.tsx'
@@ -23,23 +24,27 @@ export function Overview() {
   const [filters, change] = useFilters()
   const name = (filters.span ?? 'day') in SPANS ? ((filters.span ?? 'day') as SpanName) : 'day'
   const span = SPANS[name]
+  const only = { project_id: project?.id, api_key_id: filters.key, model: filters.model }
+  const ask = () => {
+    const [start = 0] = bucketStarts(span, new Date())
+    const end = Math.floor(Date.now() / 1000) + 60
+    return { ...only, start_time: start, end_time: end, width: span.width, time_zone: timeZone }
+  }
   const overview = useQuery({
-    queryKey: ['usage', project?.id, name],
-    queryFn: () => {
-      const [start] = bucketStarts(span, new Date())
-      const end = Math.floor(Date.now() / 1000) + 60
-      const query = {
-        start_time: start,
-        end_time: end,
-        width: span.width,
-        time_zone: timeZone,
-        project_id: project?.id,
-      }
-      return get<Answer>('/v1/usage', query)
-    },
+    queryKey: ['usage', name, only],
+    queryFn: () => get<Answer>('/v1/usage', ask()),
     enabled: project !== null,
     refetchInterval: name === 'day' ? REFRESH_MS : 15_000,
     placeholderData: previous => previous,
+  })
+  const before = useQuery({
+    queryKey: ['usage before', name, only],
+    queryFn: () => {
+      const { start_time, end_time, ...rest } = ask()
+      return get<Answer>('/v1/usage', { ...rest, start_time: 2 * start_time - end_time, end_time: start_time })
+    },
+    enabled: project !== null,
+    staleTime: 60_000,
   })
 
   return (
@@ -57,9 +62,17 @@ export function Overview() {
       >
         What {project?.name ?? 'the project'} was asked, what its cache answered, and what that saved.
       </PageHeader>
+      <OverviewFilters filters={filters} change={change} projectId={project?.id} />
       <Problem error={overview.error} />
       {overview.data ? (
-        <Figures answer={overview.data} span={name} projectId={project?.id ?? ''} />
+        <Figures
+          answer={overview.data}
+          before={before.data?.totals.requests}
+          span={name}
+          projectId={project?.id ?? ''}
+          filters={filters}
+          onModel={model => change({ model })}
+        />
       ) : (
         !overview.error && <Loading />
       )}
@@ -67,8 +80,48 @@ export function Overview() {
   )
 }
 
-function Figures({ answer, span: name, projectId }: { answer: Answer; span: SpanName; projectId: string }) {
+interface OverviewFiltersProps {
+  filters: Filters
+  change(changes: Filters): void
+  projectId: string | undefined
+}
+
+function OverviewFilters({ filters, change, projectId }: OverviewFiltersProps) {
+  const keys = useAllKeys(projectId)
+  return (
+    <search className="mb-4 flex flex-wrap items-center gap-2">
+      <Select
+        aria-label="API key"
+        className="min-h-9 min-w-0 max-w-[min(14rem,100%)] rounded-lg border border-line bg-surface px-2.5"
+        choices={[['', 'All keys'], ...keys.map(key => [key.id, key.name] as const)]}
+        value={filters.key ?? ''}
+        onChange={key => change({ key })}
+      />
+      {filters.model && (
+        <Button onClick={() => change({ model: '' })} aria-label={`Show all models, not ${filters.model} alone`}>
+          <Name className="font-mono text-xs">{filters.model}</Name> ×
+        </Button>
+      )}
+    </search>
+  )
+}
+
+/** The spans of the list of requests that correspond. */
+const REQUEST_SPANS: Record<SpanName, string> = { day: 'day', week: '', month: 'month', year: 'all' }
+
+interface FiguresProps {
+  answer: Answer
+  /** Requests in the span before; undefined while they are not known. */
+  before: number | undefined
+  span: SpanName
+  projectId: string
+  filters: Filters
+  onModel(model: string): void
+}
+
+function Figures({ answer, before, span: name, projectId, filters, onModel }: FiguresProps) {
   const { totals } = answer
+  const failed = totals.client_errors + totals.server_errors
   const hits = totals.exact_hits + totals.semantic_hits
   if (totals.requests === 0) {
     return (
@@ -92,7 +145,18 @@ function Figures({ answer, span: name, projectId }: { answer: Answer; span: Span
         <Tile
           title="Requests"
           value={formatCount(totals.requests)}
-          note={`${formatCount(totals.client_errors + totals.server_errors)} failed`}
+          note={
+            <>
+              <Link
+                to={`/${projectId}/requests` as never}
+                search={{ ...pick(filters), outcome: 'failed', span: REQUEST_SPANS[name] || undefined } as never}
+                className="text-accent underline"
+              >
+                {formatCount(failed)} failed
+              </Link>
+              {before !== undefined && `, ${formatCount(before)} in the ${SPANS[name].title} before`}
+            </>
+          }
         />
         <Tile
           title="Answered from the cache"
@@ -100,12 +164,16 @@ function Figures({ answer, span: name, projectId }: { answer: Answer; span: Span
           note={`${formatCount(totals.exact_hits)} exact, ${formatCount(totals.semantic_hits)} semantic`}
         />
         <Tile title="Saved" value={formatUsd(totals.saved_usd)} note={`${formatUsd(totals.cost_usd)} spent`} />
-        <Tile title="Time saved" value={formatDuration(totals.saved_seconds)} note={`over ${formatCount(hits)} hits`} />
+        <Tile
+          title="Time saved"
+          value={formatDuration(totals.saved_seconds)}
+          note={`over ${formatPlural(hits, 'hit')}`}
+        />
       </dl>
       <Chart answer={answer} span={name} />
       <div className="grid gap-5 lg:grid-cols-2">
         <Card title="By model">
-          <Shares rows={answer.by_model} what="Model" />
+          <Shares rows={answer.by_model} what="Model" onPick={onModel} />
         </Card>
         <Card title="By API key">
           <Shares rows={answer.by_api_key} what="API key" />
@@ -119,6 +187,11 @@ function Figures({ answer, span: name, projectId }: { answer: Answer; span: Span
       <Latency rows={answer.latency} />
     </div>
   )
+}
+
+/** The filters that both pages have. */
+function pick({ key, model }: Filters): Filters {
+  return { key, model }
 }
 
 const KINDS: Record<Measure, { title: string; color: string; of(counts: Counts): number }[]> = {

@@ -1,91 +1,252 @@
-/** One request in full: its key, how it was answered, how long each part took, what it cost. */
+/** One request in full, at an address of its own: how it was answered, what went wrong, how long each part took, what it cost. */
+import { useQuery } from '@tanstack/react-query'
+import { Link, useParams } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import { CopyButton } from '../components/basics.tsx'
-import { Dialog } from '../components/dialog.tsx'
-import { formatCount, formatMs, formatTime, formatUsd } from '../format.ts'
+import { get } from '../api.ts'
+import { Badge, Card, CopyButton, Loading, Name, PageHeader, Problem } from '../components/basics.tsx'
+import { formatMs, formatPlural, formatTime, formatUsd } from '../format.ts'
+import { useProject } from '../session.ts'
 import type { ProxyRequest } from '../types.ts'
+import { explainReason } from './explained.tsx'
 import { ResultBadge } from './result-badge.tsx'
 
-function explain(request: ProxyRequest): string {
-  const from = request.provider ?? 'nobody'
-  if (request.status >= 400) {
-    if (request.status === 499) return 'The client disconnected before the answer was complete.'
-    return request.cache_result === null
-      ? `It was refused with ${request.status} before the cache lookup.`
-      : `It failed with ${request.status}; nothing was stored.`
-  }
-  if (request.cache_result === 'HIT')
-    return `Exactly this request had been answered before, by ${from}, or was being answered. No upstream was asked for it.`
-  if (request.cache_result === 'HIT-SEMANTIC')
-    return `A question that means the same had been answered before, by ${from}. No upstream was asked.`
-  return `Nothing stored fitted, so ${from} was asked${request.streamed ? ', and its stream passed on as it came' : ''}.`
+export function RequestStory() {
+  const project = useProject()
+  const { request: id = '' } = useParams({ strict: false })
+  const path = `/v1/requests/${id}`
+  const request = useQuery({
+    queryKey: [path, project?.id],
+    queryFn: () => get<ProxyRequest>(path, { project_id: project?.id }),
+    enabled: project !== null,
+    // What has ended does not change.
+    staleTime: Number.POSITIVE_INFINITY,
+  })
+  return (
+    <>
+      <PageHeader
+        title="One request"
+        action={
+          <Link
+            to={`/${project?.id}/requests` as never}
+            search={(filters: object) => filters as never}
+            className="font-medium text-accent underline"
+          >
+            All requests
+          </Link>
+        }
+      />
+      <Problem error={request.error} />
+      {request.data ? <Story request={request.data} projectId={project?.id ?? ''} /> : !request.error && <Loading />}
+    </>
+  )
 }
 
-export function RequestStory({ request, onClose }: { request: ProxyRequest; onClose(): void }) {
+function explain(request: ProxyRequest): string {
+  const { provider, status, cache_result: result, cache_reason: reason, asked_model, attempts } = request
+  const from = provider ?? 'nobody'
+  if (status === 499) return 'The client disconnected before the answer was complete.'
+  if (status >= 400 && attempts === null) return `It was refused with ${status}, and no upstream was asked.`
+  if (status >= 400) return `It failed with ${status}; nothing was stored.`
+  if (result === 'HIT') return `It was answered from the cache; ${from} had answered first. No upstream was asked.`
+  if (result === 'HIT-SEMANTIC')
+    return `A question that means the same had been answered before, by ${from}. No upstream was asked.`
+  const why = reason === null ? 'Nothing stored fitted.' : explainReason(reason)
+  const stoodIn = asked_model === null ? '' : ` ${asked_model} failed, and ${request.model} stood in.`
+  return `${why} So ${from} was asked${request.streamed ? ', and its stream passed on as it came' : ''}.${stoodIn}`
+}
+
+function Story({ request, projectId }: { request: ProxyRequest; projectId: string }) {
   return (
-    <Dialog title="One request" onClose={onClose} wide>
-      <div className="space-y-5">
+    <div className="space-y-5">
+      <Card className="space-y-4 p-4">
         <p className="flex flex-wrap items-center gap-2">
           <ResultBadge result={request.cache_result} />
+          {request.status >= 400 && <Badge look="bad">{request.status}</Badge>}
           <span>{explain(request)}</span>
         </p>
+        <WentWrong request={request} />
         <Timing request={request} />
-        <dl className="grid gap-x-6 gap-y-3 sm:grid-cols-2">
-          <Fact title="Answered">{formatTime(request.recorded_at)}</Fact>
-          <Fact title="Status">{request.status}</Fact>
-          <Fact title="Model">
-            <span className="font-mono text-xs">{request.model}</span>
-          </Fact>
-          <Fact title="Provider">{request.provider ?? 'none was reached'}</Fact>
-          <Fact title="Endpoint">
-            {request.endpoint}
-            {request.streamed ? ', streamed' : ''}
-          </Fact>
-          <Fact title="API key">
-            {request.key_name} <code className="font-mono text-xs text-muted">{request.api_key_redacted_value}</code>
-          </Fact>
-          <Fact title="Prompt tokens charged">
-            {formatCount(request.prompt_tokens)}
-            {request.cached_prompt_tokens > 0 && (
-              <span className="text-muted"> ({formatCount(request.cached_prompt_tokens)} cached upstream)</span>
-            )}
-          </Fact>
-          <Fact title="Completion tokens charged">{formatCount(request.completion_tokens)}</Fact>
-          <Fact title="Cost">{formatUsd(request.cost_usd)}</Fact>
-          <Fact title="Saved">
-            {formatUsd(request.saved_usd)}, {formatCount(request.tokens_saved)} prompt tokens
-          </Fact>
+      </Card>
+      <Card className="p-4">
+        <dl className="grid gap-x-6 gap-y-3 sm:grid-cols-2 lg:grid-cols-3">
+          <Asked request={request} />
+          <Cached request={request} projectId={projectId} />
+          <Spent request={request} />
         </dl>
-        <div className="flex flex-wrap items-center justify-between gap-2 border-t border-line pt-4">
+        <div className="mt-4 flex flex-wrap items-center justify-between gap-2 border-t border-line pt-4">
           <span className="min-w-0 text-xs text-muted">
             Request ID <code className="font-mono break-all text-ink">{request.request_id}</code>
           </span>
           <CopyButton text={request.request_id} label="Copy ID" />
         </div>
-      </div>
-    </Dialog>
+      </Card>
+    </div>
   )
 }
 
+function WentWrong({ request }: { request: ProxyRequest }) {
+  const { error_code, error_message, upstream_status, upstream_message } = request
+  if (error_code === null && upstream_status === null) return null
+  return (
+    <div className="space-y-1.5 rounded-lg bg-danger-soft px-3 py-2 text-danger">
+      {error_code !== null && (
+        <p className="[overflow-wrap:anywhere]">
+          <code className="font-mono text-xs font-semibold">{error_code}</code> {error_message}
+        </p>
+      )}
+      {upstream_status !== null && (
+        <p className="[overflow-wrap:anywhere]">
+          The upstream said {upstream_status}
+          {upstream_message !== null && (
+            <>
+              : <bdi>{upstream_message}</bdi>
+            </>
+          )}
+        </p>
+      )}
+    </div>
+  )
+}
+
+function Asked({ request }: { request: ProxyRequest }) {
+  const tags = Object.entries(request.tags ?? {})
+  return (
+    <>
+      <Fact title="Ended">{formatTime(request.recorded_at)}</Fact>
+      <Fact title="Endpoint">
+        {request.endpoint}
+        {request.streamed ? ', streamed' : ''}
+      </Fact>
+      <Fact title="Status">{request.status}</Fact>
+      <Fact title={request.asked_model === null ? 'Model' : 'Model that answered'}>
+        <Name className="font-mono text-xs">{request.model || 'unknown: it was not read'}</Name>
+      </Fact>
+      {request.asked_model !== null && (
+        <Fact title="Model that was asked for">
+          <Name className="font-mono text-xs">{request.asked_model}</Name>
+        </Fact>
+      )}
+      {request.fallbacks !== null && (
+        <Fact title="Fallbacks asked">
+          <Name className="font-mono text-xs">{request.fallbacks}</Name>
+        </Fact>
+      )}
+      <Fact title="Provider">{request.provider ?? 'none was reached'}</Fact>
+      <Fact title="Upstream calls">{request.attempts ?? 'none'}</Fact>
+      <Fact title="API key">
+        {request.key_name !== null && <Name>{request.key_name}</Name>}
+        <code className="font-mono text-xs text-muted">{request.api_key_redacted_value}</code>
+      </Fact>
+      {request.end_user !== null && (
+        <Fact title="End user">
+          <Name>{request.end_user}</Name>
+        </Fact>
+      )}
+      {tags.length > 0 && (
+        <Fact title="Tags">
+          <Name>{tags.map(([name, value]) => `${name}=${value}`).join(', ')}</Name>
+        </Fact>
+      )}
+    </>
+  )
+}
+
+function Cached({ request, projectId }: { request: ProxyRequest; projectId: string }) {
+  const { cache_reason: reason, cache_id, similarity } = request
+  if (reason === null && cache_id === null) return null
+  const isHit = request.cache_result === 'HIT' || request.cache_result === 'HIT-SEMANTIC'
+  return (
+    <>
+      {reason !== null && (
+        <Fact title="The cache’s reason">
+          {explainReason(reason)} <code className="font-mono text-xs text-muted">{reason}</code>
+        </Fact>
+      )}
+      {cache_id !== null && (
+        <Fact title={isHit ? 'Stored answer' : 'Nearest stored answer'}>
+          <code className="font-mono text-xs break-all">{cache_id}</code>
+        </Fact>
+      )}
+      {similarity !== null && (
+        <Fact title="Similarity">
+          {similarity.toFixed(4)}{' '}
+          <Link
+            to={`/${projectId}/cache` as never}
+            search={{ ...(isHit ? {} : { view: 'near-misses' }), request: request.request_id } as never}
+            className="font-medium text-accent underline"
+          >
+            Compare the questions
+          </Link>
+        </Fact>
+      )}
+    </>
+  )
+}
+
+function Spent({ request }: { request: ProxyRequest }) {
+  const { cached_prompt_tokens: cached, tokens_saved, completion_tokens_saved } = request
+  return (
+    <>
+      <Fact title="Charged">
+        {formatPlural(request.prompt_tokens, 'prompt token')}
+        {cached > 0 && <span className="text-muted"> ({formatPlural(cached, 'token')} cached upstream)</span>},{' '}
+        {formatPlural(request.completion_tokens, 'completion token')}
+      </Fact>
+      <Fact title="Cost">{formatUsd(request.cost_usd)}</Fact>
+      <Fact title="Saved">
+        {formatUsd(request.saved_usd)}, {formatPlural(tokens_saved, 'prompt token')}
+        {completion_tokens_saved !== null && `, ${formatPlural(completion_tokens_saved, 'completion token')}`}
+      </Fact>
+    </>
+  )
+}
+
+/** The parts of a request's time, one after the other. What is not known is part of what follows it. */
+function partsOf(request: ProxyRequest): { title: string; look: string; ms: number }[] {
+  const { admission_ms, lookup_ms, embed_ms, upstream_ms, latency_ms, duration_ms } = request
+  const known = [
+    { title: 'Admission', look: 'bg-miss', ms: admission_ms ?? 0 },
+    {
+      title: embed_ms === null ? 'Lookup' : `Lookup (vector ${formatMs(embed_ms)})`,
+      look: 'bg-semantic',
+      ms: lookup_ms ?? 0,
+    },
+    { title: 'Upstream, to its first byte', look: 'bg-warn', ms: upstream_ms ?? 0 },
+  ]
+  const rest = latency_ms - known.reduce((sum, { ms }) => sum + ms, 0)
+  return [
+    ...known,
+    { title: 'Other, to the first byte', look: 'bg-muted', ms: Math.max(0, rest) },
+    { title: 'To the last byte', look: 'bg-exact', ms: Math.max(0, duration_ms - latency_ms) },
+  ].filter(({ ms }) => ms > 0)
+}
+
 function Timing({ request }: { request: ProxyRequest }) {
-  const after = Math.max(0, request.duration_ms - request.latency_ms)
-  const firstShare = request.duration_ms === 0 ? 100 : (100 * request.latency_ms) / request.duration_ms
+  const parts = partsOf(request)
+  const total = parts.reduce((sum, { ms }) => sum + ms, 0)
   return (
     <div>
       <div className="flex h-3 overflow-hidden rounded-full bg-sunken" aria-hidden="true">
-        <div className="bg-semantic" style={{ width: `${firstShare}%` }} />
-        <div className="bg-exact" style={{ width: `${100 - firstShare}%` }} />
+        {parts.map(({ title, look, ms }) => (
+          <div key={title} className={look} style={{ width: `${(100 * ms) / total}%` }} />
+        ))}
       </div>
-      <p className="mt-1.5 flex flex-wrap gap-x-5 text-xs text-muted">
-        <span className="flex items-center gap-1.5">
-          <span className="size-2.5 rounded-sm bg-semantic" />
-          To the first byte <b className="font-medium text-ink">{formatMs(request.latency_ms)}</b>
-        </span>
-        <span className="flex items-center gap-1.5">
-          <span className="size-2.5 rounded-sm bg-exact" />
-          From there to the last <b className="font-medium text-ink">{formatMs(after)}</b>
-        </span>
-      </p>
+      <ul className="mt-1.5 flex flex-wrap gap-x-5 gap-y-1 text-xs text-muted">
+        {parts.map(({ title, look, ms }) => (
+          <li key={title} className="flex items-center gap-1.5">
+            <span className={`size-2.5 rounded-sm ${look}`} />
+            {title} <b className="font-medium text-ink">{formatMs(ms)}</b>
+          </li>
+        ))}
+        <li>
+          In all <b className="font-medium text-ink">{formatMs(request.duration_ms)}</b>
+        </li>
+        {request.first_chunk_ms !== null && (
+          <li>
+            First chunk after <b className="font-medium text-ink">{formatMs(request.first_chunk_ms)}</b>
+          </li>
+        )}
+      </ul>
     </div>
   )
 }
@@ -94,7 +255,7 @@ function Fact({ title, children }: { title: string; children: ReactNode }) {
   return (
     <div className="min-w-0">
       <dt className="text-xs text-muted">{title}</dt>
-      <dd className="mt-0.5 break-words">{children}</dd>
+      <dd className="mt-0.5 [overflow-wrap:anywhere]">{children}</dd>
     </div>
   )
 }

@@ -1,62 +1,42 @@
-/** Lists requests, filtered and newest first, and shows one in full. */
+/** Lists requests: any span, filtered, the newest, slowest or dearest first. */
 
-import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
-import { get } from '../api.ts'
-import { Badge, Button, Card, Empty, PageHeader } from '../components/basics.tsx'
-import { type Choice, Select } from '../components/select.tsx'
+import { Link } from '@tanstack/react-router'
+import { Badge, Card, Empty, Name, PageHeader } from '../components/basics.tsx'
 import { type Column, Table } from '../components/table.tsx'
-import { type Filters, useFilters } from '../filters.ts'
-import { formatCount, formatMs, formatShortTime, formatUsd } from '../format.ts'
+import { useFilters } from '../filters.ts'
+import { formatCount, formatMs, formatShortTime, formatTime, formatUsd } from '../format.ts'
 import { usePaged } from '../paged.ts'
-import { useProject } from '../session.ts'
-import type { ApiKey, Page, ProxyRequest } from '../types.ts'
-import { RequestStory } from './request-story.tsx'
+import { useAllKeys, useProject } from '../session.ts'
+import type { ProxyRequest } from '../types.ts'
+import { ExportRequests } from './export-requests.tsx'
+import { isFiltered, RequestFilters, useRequestQuery } from './request-filters.tsx'
 import { ResultBadge } from './result-badge.tsx'
 
 const REFRESH_MS = 2_000
-
-const FILTER = 'min-h-9 rounded-lg border border-line bg-surface px-2.5'
-const RESULTS: Choice[] = [
-  ['', 'Any result'],
-  ['HIT', 'Exact hit'],
-  ['HIT-SEMANTIC', 'Semantic hit'],
-  ['MISS', 'Miss'],
-]
-const OUTCOMES: Choice[] = [
-  ['', 'Any outcome'],
-  ['ok', 'Answered'],
-  ['failed', 'Failed'],
-]
+const ORDER_NOTES: Record<string, string> = {
+  slowest: ' Those that took a second or longer.',
+  dearest: ' Those that cost anything.',
+}
 
 export function Requests() {
   const project = useProject()
   const [filters, change] = useFilters()
-  const [shown, setShown] = useState<ProxyRequest | null>(null)
-  const keysPath = `/v1/organization/projects/${project?.id}/api_keys`
-  const keys = useQuery({
-    queryKey: [keysPath, 'all'],
-    queryFn: () => get<Page<ApiKey>>(keysPath, { include_inactive: true, limit: 100 }),
-    enabled: project !== null,
-  })
+  const keys = useAllKeys(project?.id)
+  const query = useRequestQuery(filters, project?.id)
+  // What is over does not change, and neither does an order in which the newest is not the first.
+  const isLive = !filters.sort && query.end_time === undefined
   const requests = usePaged<ProxyRequest>(
     '/v1/requests',
-    {
-      project_id: project?.id,
-      limit: 50,
-      cache_result: filters.result,
-      outcome: filters.outcome,
-      api_key_id: filters.key,
-      model: filters.model,
-      request_id: filters.request,
-    },
-    { refetchMs: REFRESH_MS, enabled: project !== null },
+    { ...query, limit: 50 },
+    { refetchMs: isLive ? REFRESH_MS : undefined, enabled: project !== null },
   )
-  const isFiltered = Object.values(filters).some(Boolean)
   return (
     <>
-      <PageHeader title="Requests">The last seven days, newest first. Prompts and answers are not recorded.</PageHeader>
-      <RequestFilters filters={filters} change={change} keys={keys.data?.data ?? []} />
+      <PageHeader title="Requests" action={<ExportRequests query={query} />}>
+        Each with its story, refused ones too. Prompts and answers are not in it. An export holds at most 100,000.
+        {ORDER_NOTES[filters.sort ?? '']}
+      </PageHeader>
+      <RequestFilters filters={filters} change={change} keys={keys} />
       <Card>
         <Table
           label="Requests"
@@ -65,7 +45,7 @@ export function Requests() {
           more={requests.more}
           keyOf={request => request.id}
           empty={
-            isFiltered ? (
+            isFiltered(filters) ? (
               <Empty title="No matching requests">Remove a filter to see more.</Empty>
             ) : (
               <Empty title="No requests yet">
@@ -73,26 +53,26 @@ export function Requests() {
               </Empty>
             )
           }
-          columns={columnsOf(setShown)}
+          columns={columnsOf(project?.id ?? '')}
         />
       </Card>
-      {shown && <RequestStory request={shown} onClose={() => setShown(null)} />}
     </>
   )
 }
 
-function columnsOf(show: (request: ProxyRequest) => void): Column<ProxyRequest>[] {
+function columnsOf(projectId: string): Column<ProxyRequest>[] {
   return [
     {
       title: 'When',
       cell: request => (
-        <button
-          type="button"
-          className="text-left whitespace-nowrap text-accent hover:underline"
-          onClick={() => show(request)}
+        <Link
+          to={`/${projectId}/requests/${request.id}` as never}
+          search={(filters: object) => filters as never}
+          className="whitespace-nowrap text-accent hover:underline"
+          title={formatTime(request.recorded_at)}
         >
           {formatShortTime(request.recorded_at)}
-        </button>
+        </Link>
       ),
     },
     {
@@ -106,12 +86,12 @@ function columnsOf(show: (request: ProxyRequest) => void): Column<ProxyRequest>[
     },
     {
       title: 'Model',
-      cell: request => <span className="font-mono text-xs whitespace-nowrap">{request.model}</span>,
+      cell: request => <Name className="min-w-32 font-mono text-xs">{request.model || '–'}</Name>,
     },
     { title: 'Provider', cell: request => request.provider ?? '–' },
     {
       title: 'Key',
-      cell: request => <span className="whitespace-nowrap">{request.key_name ?? request.api_key_id}</span>,
+      cell: request => <Name className="min-w-24">{request.key_name ?? request.api_key_id}</Name>,
     },
     {
       title: 'Tokens',
@@ -124,70 +104,10 @@ function columnsOf(show: (request: ProxyRequest) => void): Column<ProxyRequest>[
       numeric: true,
       cell: request => <span className="whitespace-nowrap">{formatMs(request.latency_ms)}</span>,
     },
+    {
+      title: 'In all',
+      numeric: true,
+      cell: request => <span className="whitespace-nowrap">{formatMs(request.duration_ms)}</span>,
+    },
   ]
-}
-
-interface RequestFiltersProps {
-  filters: Filters
-  change(changes: Filters): void
-  keys: readonly ApiKey[]
-}
-
-function RequestFilters({ filters, change, keys }: RequestFiltersProps) {
-  const isFiltered = Object.values(filters).some(Boolean)
-  return (
-    <search className="mb-4 flex flex-wrap items-center gap-2">
-      <Select
-        aria-label="Answered by"
-        className={FILTER}
-        choices={RESULTS}
-        value={filters.result ?? ''}
-        onChange={result => change({ result })}
-      />
-      <Select
-        aria-label="Outcome"
-        className={FILTER}
-        choices={OUTCOMES}
-        value={filters.outcome ?? ''}
-        onChange={outcome => change({ outcome })}
-      />
-      <Select
-        aria-label="API key"
-        className={FILTER}
-        choices={[['', 'Any key'], ...keys.map(key => [key.id, key.name] as const)]}
-        value={filters.key ?? ''}
-        onChange={key => change({ key })}
-      />
-      <TextFilter label="Model" value={filters.model} onChange={model => change({ model })} />
-      <TextFilter label="Request ID" value={filters.request} onChange={request => change({ request })} />
-      {isFiltered && (
-        <Button look="quiet" onClick={() => change({ result: '', outcome: '', key: '', model: '', request: '' })}>
-          Clear
-        </Button>
-      )}
-    </search>
-  )
-}
-
-/** Queries on blur or Enter, not on every keystroke. */
-function TextFilter({
-  label,
-  value,
-  onChange,
-}: {
-  label: string
-  value: string | undefined
-  onChange(value: string): void
-}) {
-  return (
-    <input
-      key={value ?? ''}
-      aria-label={label}
-      placeholder={label}
-      defaultValue={value ?? ''}
-      className={`${FILTER} w-40`}
-      onBlur={event => event.target.value !== (value ?? '') && onChange(event.target.value.trim())}
-      onKeyDown={event => event.key === 'Enter' && event.currentTarget.blur()}
-    />
-  )
 }

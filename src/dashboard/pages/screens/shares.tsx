@@ -1,22 +1,41 @@
 /** The most used items, as bars beside their names. */
-import { formatCount, formatPercent, formatUsd } from '../format.ts'
+import { useState } from 'react'
+import { Button } from '../components/basics.tsx'
+import { formatPercent, formatPlural, formatUsd } from '../format.ts'
 import type { Share } from '../types.ts'
 
 const SHOWN = 8
 
-export function Shares({ rows, what }: { rows: readonly Share[]; what: string }) {
+/** The server gives no more. */
+const MOST = 20
+
+interface SharesProps {
+  rows: readonly Share[]
+  what: string
+  /** Narrows the page to one of them. */
+  onPick?(name: string): void
+}
+
+export function Shares({ rows, what, onPick }: SharesProps) {
+  const [isWhole, setWhole] = useState(false)
   const most = Math.max(1, ...rows.map(row => row.requests))
   return (
     <ul className="divide-y divide-line">
-      {rows.slice(0, SHOWN).map(row => (
+      {rows.slice(0, isWhole ? MOST : SHOWN).map(row => (
         <li key={row.name} className="px-4 py-2.5">
           <div className="flex items-baseline justify-between gap-3">
             <span className="min-w-0 truncate font-mono text-xs" title={row.name}>
               <span className="sr-only">{what} </span>
-              {row.name}
+              {onPick ? (
+                <button type="button" className="max-w-full truncate hover:underline" onClick={() => onPick(row.name)}>
+                  <bdi>{row.name || '–'}</bdi>
+                </button>
+              ) : (
+                <bdi>{row.name}</bdi>
+              )}
             </span>
             <span className="shrink-0 text-xs text-muted tabular-nums">
-              <b className="font-medium text-ink">{formatCount(row.requests)}</b> requests,{' '}
+              <b className="font-medium text-ink">{formatPlural(row.requests, 'request')}</b>,{' '}
               {formatPercent(row.requests === 0 ? null : row.hits / row.requests)} hits, {formatUsd(row.cost_usd)}
             </span>
           </div>
@@ -26,6 +45,17 @@ export function Shares({ rows, what }: { rows: readonly Share[]; what: string })
           </div>
         </li>
       ))}
+      {rows.length > SHOWN && (
+        <li className="px-4 py-2 text-xs text-muted">
+          {isWhole ? (
+            rows.length >= MOST && `The ${MOST} most used.`
+          ) : (
+            <Button look="quiet" className="text-xs" onClick={() => setWhole(true)}>
+              {rows.length - SHOWN} more{rows.length >= MOST && `, and perhaps others`}
+            </Button>
+          )}
+        </li>
+      )}
     </ul>
   )
 }

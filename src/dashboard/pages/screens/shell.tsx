@@ -53,7 +53,6 @@ function Frame({ session }: { session: Session }) {
   useEffect(() => setOpen(false), [pathname])
   useEffect(() => {
     if (project) rememberProject(project.id)
-    document.title = project ? `${project.name} · Model Proxy` : 'Model Proxy'
   }, [project])
   const isUnknown = id !== undefined && projects.data !== undefined && project === null
 
@@ -113,7 +112,8 @@ function ProjectSwitch() {
         choices={id === undefined ? [['', 'Choose a project'], ...projects] : projects}
         value={id ?? ''}
         onChange={chosen => {
-          const page = id === undefined ? 'overview' : pathname.split('/').at(-1)
+          const places = pathname.split('/')
+          const page = id === undefined ? 'overview' : (places[places.indexOf(id) + 1] ?? 'overview')
           void navigate({ to: `/${chosen}/${page}` as never })
         }}
       />

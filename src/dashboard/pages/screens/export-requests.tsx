@@ -1,0 +1,72 @@
+/** Saves the requests that are filtered for as a file, and says how far it is. */
+import { useMutation } from '@tanstack/react-query'
+import { useRef, useState } from 'react'
+import { ApiError, toSearch } from '../api.ts'
+import { Button, Problem } from '../components/basics.tsx'
+import { formatBytes } from '../format.ts'
+
+type Query = Record<string, string | number | boolean | undefined>
+
+export function ExportRequests({ query }: { query: Query }) {
+  const [bytes, setBytes] = useState(0)
+  const aborting = useRef<AbortController | null>(null)
+  const saving = useMutation({
+    mutationFn: async (format: 'csv' | 'json') => {
+      const abort = new AbortController()
+      aborting.current = abort
+      setBytes(0)
+      const path = `/v1/requests/export${toSearch({ ...query, format })}`
+      save(await download(path, abort.signal, setBytes), `requests.${format}`)
+    },
+  })
+  const { error } = saving
+  return (
+    <div className="flex flex-wrap items-center gap-2">
+      {saving.isPending ? (
+        <>
+          <span role="status" className="text-xs text-muted">
+            {formatBytes(bytes)} so far
+          </span>
+          <Button onClick={() => aborting.current?.abort()}>Cancel</Button>
+        </>
+      ) : (
+        (['csv', 'json'] as const).map(format => (
+          <Button key={format} onClick={() => saving.mutate(format)}>
+            Export {format.toUpperCase()}
+          </Button>
+        ))
+      )}
+      {error && error.name !== 'AbortError' && <Problem error={error} />}
+    </div>
+  )
+}
+
+async function download(path: string, signal: AbortSignal, onBytes: (bytes: number) => void): Promise<Blob> {
+  const response = await fetch(path, { signal })
+  if (!response.ok || !response.body) {
+    const reported = await response.json().catch(() => null)
+    throw new ApiError(response.status, 'export', reported?.error?.message ?? 'The export could not be read.')
+  }
+  const parts: Uint8Array<ArrayBuffer>[] = []
+  let bytes = 0
+  const reader = response.body.getReader()
+  for (;;) {
+    const { done, value } = await reader.read().catch(error => {
+      if (signal.aborted) throw error
+      throw new ApiError(0, 'export', 'The export broke off; nothing was saved. Narrow the filters, and try again.')
+    })
+    if (done) break
+    parts.push(value)
+    bytes += value.length
+    onBytes(bytes)
+  }
+  return new Blob(parts, { type: response.headers.get('content-type') ?? '' })
+}
+
+function save(file: Blob, name: string): void {
+  const link = document.createElement('a')
+  link.href = URL.createObjectURL(file)
+  link.download = name
+  link.click()
+  setTimeout(() => URL.revokeObjectURL(link.href), 60_000)
+}

@@ -1,0 +1,148 @@
+/** What narrows the list of requests down, and the query that it comes to. */
+import { useMemo } from 'react'
+import { Button } from '../components/basics.tsx'
+import { type Choice, Select } from '../components/select.tsx'
+import type { Filters } from '../filters.ts'
+import type { ApiKey } from '../types.ts'
+
+const FILTER = 'min-h-9 min-w-0 max-w-[min(14rem,100%)] rounded-lg border border-line bg-surface px-2.5'
+const RESULTS: Choice[] = [
+  ['', 'Any result'],
+  ['HIT', 'Exact hit'],
+  ['HIT-SEMANTIC', 'Semantic hit'],
+  ['MISS', 'Miss'],
+]
+const OUTCOMES: Choice[] = [
+  ['', 'Any outcome'],
+  ['ok', 'Answered'],
+  ['failed', 'Failed'],
+]
+const ORDERS: Choice[] = [
+  ['', 'Newest first'],
+  ['slowest', 'Slowest first'],
+  ['dearest', 'Dearest first'],
+]
+/** In seconds. A span that is given by its ends has none. */
+const SPANS: Record<string, { title: string; seconds: number }> = {
+  hour: { title: 'Last hour', seconds: 3_600 },
+  day: { title: '24 hours', seconds: 86_400 },
+  '': { title: '7 days', seconds: 7 * 86_400 },
+  month: { title: '30 days', seconds: 30 * 86_400 },
+  all: { title: '13 months', seconds: 400 * 86_400 },
+}
+const SPAN_CHOICES: Choice[] = [
+  ...Object.entries(SPANS).map(([name, { title }]) => [name, title] as const),
+  ['own', 'From … to …'],
+]
+/** Filters of one text each: their name in the address, in the query, and on the page. */
+const TEXTS = [
+  ['model', 'model', 'Part of the model’s name'],
+  ['status', 'status', 'Status'],
+  ['error', 'error_code', 'Error code'],
+  ['endpoint', 'endpoint', 'Endpoint'],
+  ['provider', 'provider', 'Provider'],
+  ['user', 'end_user', 'End user'],
+  ['tag', 'tags', 'Tag: name=value'],
+  ['request', 'request_id', 'Request ID'],
+] as const
+const NONE = Object.fromEntries(
+  ['result', 'outcome', 'key', 'span', 'from', 'until', 'sort', ...TEXTS.map(([name]) => name)].map(name => [name, '']),
+)
+
+/** Local time, as `datetime-local` writes it; undefined where it is none. */
+function toSeconds(local: string | undefined): number | undefined {
+  const at = Date.parse(local ?? '')
+  return Number.isNaN(at) ? undefined : Math.floor(at / 1000)
+}
+
+/** The admin API's parameters, the same object for the same filters. */
+export function useRequestQuery(filters: Filters, projectId: string | undefined) {
+  const { span = '', from, until } = filters
+  const [start, end] = useMemo(() => {
+    const now = Math.floor(Date.now() / 1000)
+    if (span === 'own') return [toSeconds(from) ?? now - 86_400, toSeconds(until)]
+    return [now - (SPANS[span] ?? { seconds: 86_400 }).seconds, undefined]
+  }, [span, from, until])
+  return {
+    project_id: projectId,
+    start_time: start,
+    end_time: end,
+    cache_result: filters.result,
+    outcome: filters.outcome,
+    api_key_id: filters.key,
+    sort: filters.sort,
+    ...Object.fromEntries(TEXTS.map(([name, parameter]) => [parameter, filters[name]])),
+  }
+}
+
+export function isFiltered(filters: Filters): boolean {
+  return Object.keys(NONE).some(name => filters[name])
+}
+
+interface RequestFiltersProps {
+  filters: Filters
+  change(changes: Filters): void
+  keys: readonly ApiKey[]
+}
+
+export function RequestFilters({ filters, change, keys }: RequestFiltersProps) {
+  const select = (name: string, label: string, choices: readonly Choice[]) => (
+    <Select
+      aria-label={label}
+      className={FILTER}
+      choices={choices}
+      value={filters[name] ?? ''}
+      onChange={value => change({ [name]: value })}
+    />
+  )
+  return (
+    <search className="mb-4 flex flex-wrap items-center gap-2">
+      {select('span', 'Period', SPAN_CHOICES)}
+      {filters.span === 'own' &&
+        (['from', 'until'] as const).map(name => (
+          <input
+            key={name}
+            type="datetime-local"
+            aria-label={name === 'from' ? 'From' : 'To'}
+            className={FILTER}
+            value={filters[name] ?? ''}
+            onChange={event => change({ [name]: event.target.value })}
+          />
+        ))}
+      {select('result', 'Answered by', RESULTS)}
+      {select('outcome', 'Outcome', OUTCOMES)}
+      {select('key', 'API key', [['', 'Any key'], ...keys.map(key => [key.id, key.name] as const)])}
+      {select('sort', 'Order', ORDERS)}
+      {TEXTS.map(([name, , label]) => (
+        <TextFilter key={name} label={label} value={filters[name]} onChange={value => change({ [name]: value })} />
+      ))}
+      {isFiltered(filters) && (
+        <Button look="quiet" onClick={() => change(NONE)}>
+          Clear
+        </Button>
+      )}
+    </search>
+  )
+}
+
+interface TextFilterProps {
+  label: string
+  value: string | undefined
+  onChange(value: string): void
+}
+
+/** Queries on blur or Enter, not on every keystroke. */
+function TextFilter({ label, value, onChange }: TextFilterProps) {
+  return (
+    <input
+      key={value ?? ''}
+      aria-label={label}
+      placeholder={label}
+      defaultValue={value ?? ''}
+      dir="auto"
+      className={`${FILTER} w-44`}
+      onBlur={event => event.target.value.trim() !== (value ?? '') && onChange(event.target.value.trim())}
+      onKeyDown={event => event.key === 'Enter' && event.currentTarget.blur()}
+    />
+  )
+}

@@ -1,0 +1,167 @@
+/** Finds a request, opens it, goes back, follows it to its match, and exports what was found. */
+import { readFileSync } from 'node:fs'
+import type { Browser, Page, Request } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describeOnce } from '../harness/backends.ts'
+import { question } from '../harness/chat.ts'
+import { ask } from '../harness/client.ts'
+import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { type Standin, startStandin } from '../standin/server.ts'
+import { chromiumPath, logIn, NO_CHROMIUM, openBrowser } from './open-browser.ts'
+import { addAdministrator, OLDER_PARTITION, type Seeded, seedMatches, seedUsage } from './seed.ts'
+
+const OVERFLOW = 'document.documentElement.scrollWidth - document.documentElement.clientWidth'
+/** As long as a name may be, from right to left, in one word. */
+const LONG_NAME = `${'ש'.repeat(60)}${'w'.repeat(40)}`
+
+const title = chromiumPath ? 'in chromium' : NO_CHROMIUM
+
+describe.skipIf(!chromiumPath)(title, () => {
+  describeOnce('finding requests', backend => {
+    let browser: Browser
+    let proxy: TestProxy
+    let upstream: Standin
+    let root: string
+    let seeded: Seeded
+    let page: Page
+    beforeAll(async () => {
+      upstream = await startStandin()
+      const stores = await backend.open()
+      await stores.database.runScript(OLDER_PARTITION)
+      const environment = {
+        AGGREGATOR_BASE_URL: upstream.baseUrl,
+        AGGREGATOR_API_KEY: 'sk-upstream',
+        UPSTREAM_MAX_RETRIES: '0',
+      }
+      proxy = await startProxy({ dashboard: true, stores, environment })
+      root = proxy.baseUrl.slice(0, -'/v1'.length)
+      await addAdministrator(proxy)
+      seeded = await seedUsage(proxy)
+      await seedMatches(proxy, seeded)
+      const [key] = await proxy.query<{ key: string }>(
+        `select issue_key('acme-support', 'project', '${LONG_NAME}') as key`,
+      )
+      await proxy.query(`select set_setting('acme-support', 'fallbacks', 'openai/gpt-4o')`)
+      upstream.scriptOnce({ kind: 'error', status: 503, message: 'Overloaded' })
+      await ask(proxy, key?.key ?? '', question('Who falls back?', { user: 'somebody' }))
+      upstream.scriptOnce({ kind: 'error', status: 400, message: 'No such thing', code: 'no_such_thing' })
+      await ask(proxy, key?.key ?? '', question('Who is refused?'))
+      await proxy.settle()
+      browser = await openBrowser()
+      page = await (
+        await browser.newContext({ viewport: { width: 1280, height: 900 }, acceptDownloads: true })
+      ).newPage()
+      await logIn(page, root)
+    }, 120_000)
+    afterAll(() => Promise.all([browser?.close(), proxy?.stop(), upstream?.stop()]))
+
+    /** Nothing hangs over the edge, however narrow the screen is. */
+    async function fits(name: string): Promise<void> {
+      for (const width of [1280, 320]) {
+        await page.setViewportSize({ width, height: 900 })
+        expect([name, width, await page.evaluate<number>(OVERFLOW)]).toEqual([name, width, 0])
+        const folder = process.env.SCREENSHOTS
+        if (folder) await page.screenshot({ path: `${folder}/${name}-${width}.png`, fullPage: true })
+      }
+      await page.setViewportSize({ width: 1280, height: 900 })
+    }
+
+    const count = () => page.getByRole('table').getByRole('row').count()
+
+    test('from the overview’s failures to one of them, and back', async () => {
+      await page.goto(`${root}/dashboard/${seeded.project}/overview?span=month`)
+      await page.getByRole('link', { name: /failed$/ }).click()
+      await page.getByRole('heading', { level: 1, name: 'Requests' }).waitFor()
+      expect(await page.evaluate('document.activeElement?.tagName')).toBe('H1')
+      await page.getByRole('table').waitFor()
+      expect(new URL(page.url()).searchParams.get('outcome')).toBe('failed')
+      await page.getByLabel('Error code').fill('no_such_thing')
+      await page.getByLabel('Error code').press('Enter')
+      await expect.poll(count).toBe(2)
+      await fits('failed')
+      await page.getByRole('row').nth(1).getByRole('link').click()
+      await page.getByText('The upstream said 400: No such thing').waitFor()
+      expect(await page.title()).toBe('One request · acme-support · Model Proxy')
+      const address = page.url()
+      await fits('refused')
+      await page.goBack()
+      await expect.poll(count).toBe(2)
+      await page.goBack()
+      await expect.poll(count).toBeGreaterThan(2)
+      await page.goto(address)
+      await page.getByText('no_such_thing').waitFor()
+      await page.getByRole('link', { name: 'All requests' }).click()
+      await expect.poll(count).toBe(2)
+    }, 120_000)
+
+    test('a fallback’s story, and a match and its request lead to each other', async () => {
+      await page.goto(`${root}/dashboard/${seeded.project}/requests?user=somebody`)
+      await page.getByRole('row').nth(1).getByRole('link').click()
+      await page.getByText('openai/gpt-4o-mini failed, and openai/gpt-4o stood in.').waitFor()
+      await page.getByText('The upstream said 503: Overloaded').waitFor()
+      await fits('fallback')
+      await page.goto(`${root}/dashboard/${seeded.project}/requests?result=HIT-SEMANTIC&span=hour&model=gpt-4o-mini`)
+      await page.getByRole('row').nth(1).getByRole('link').click()
+      await page.getByRole('link', { name: 'Compare the questions' }).click()
+      await page.getByText('Served in other words: one request').waitFor()
+      await page.locator('mark').first().waitFor()
+      await fits('match')
+      await page.getByRole('link', { name: 'Its request' }).click()
+      await expect.poll(count).toBe(2)
+    }, 120_000)
+
+    test('the slowest of any span, as a CSV file', async () => {
+      await page.goto(`${root}/dashboard/${seeded.project}/requests`)
+      await page.getByLabel('Period').selectOption('30 days')
+      await page.getByLabel('Order').selectOption('Slowest first')
+      await page.getByLabel('Part of the model’s name').fill('haiku')
+      await page.getByLabel('Part of the model’s name').press('Enter')
+      await page.getByText('Those that took a second or longer.').waitFor()
+      await expect.poll(count).toBe(51)
+      await fits('slowest')
+      const [file] = await Promise.all([
+        page.waitForEvent('download'),
+        page.getByRole('button', { name: 'Export CSV' }).click(),
+      ])
+      const [head, ...lines] = readFileSync(await file.path(), 'utf8')
+        .trimEnd()
+        .split('\r\n')
+      const [slow] = await proxy.query<{ n: number }>(
+        `select count(*)::integer as n from usage_records where model ilike '%haiku%' and duration_ms >= 1000
+          and recorded_at > now() - interval '30 days'`,
+      )
+      expect([head?.startsWith('\ufeffrecorded_at,request_id'), lines.length]).toEqual([true, slow?.n])
+    }, 120_000)
+
+    test('only the newest page is asked for again', async () => {
+      await page.goto(`${root}/dashboard/${seeded.project}/requests?span=month`)
+      for (let pages = 1; pages < 6; pages++) {
+        await page.getByRole('button', { name: 'Show more' }).click()
+        await expect.poll(count).toBe(1 + 50 * (pages + 1))
+      }
+      const asked: string[] = []
+      const note = (request: Request) => request.url().includes('/v1/requests') && asked.push(request.url())
+      page.on('request', note)
+      await page.waitForTimeout(4_500)
+      page.off('request', note)
+      expect(asked.length).toBeGreaterThan(0)
+      expect(asked.length).toBeLessThan(4)
+      expect(asked.filter(url => url.includes('after='))).toEqual([])
+      expect(await count()).toBe(301)
+    }, 120_000)
+
+    test('a long name hides no button, and a page that does not exist is in the frame', async () => {
+      await page.goto(`${root}/dashboard/${seeded.project}/keys`)
+      const row = page.getByRole('row').filter({ hasText: 'www' })
+      await row.waitFor()
+      const button = await row.getByRole('button').boundingBox()
+      expect((button?.x ?? 9_999) + (button?.width ?? 0)).toBeLessThan(1280)
+      await fits('keys')
+      await page.goto(`${root}/dashboard/${seeded.project}/requests/nothing`)
+      await page.getByText('This is not an id as the list gives it.').waitFor()
+      await page.goto(`${root}/dashboard/no/such/page`)
+      await page.getByText('This page does not exist').waitFor()
+      await page.getByRole('navigation', { name: 'Pages' }).waitFor()
+    }, 120_000)
+  })
+})
