@@ -14,7 +14,7 @@ import { gistOf } from './verify/gist.ts'
 const EMBED_TIME_LIMIT_MS = 2_000
 const MAX_IN_MEMORY = 10_000
 /** Part of the names of spaces in which questions' gists are embedded: changing what `gistOf` returns needs another. */
-const GIST_FORM = 'gist-3'
+const GIST_FORM = 'gist-4'
 
 export interface PromptVector {
   spaceId: number

@@ -3,14 +3,12 @@ import { writeCalculation } from './calculation.ts'
 import { writeLowerCase } from './letter-case.ts'
 import { isWord, lemmasOf } from './lexicon.ts'
 import * as patterns from './patterns.ts'
-import { asksForLetters, asksForMaker, isProtected, mayHoldTitle, speaksOfItself } from './protected.ts'
+import { asksForMaker, isProtected, mayHoldTitle, speaksOfItself } from './protected.ts'
 import type { Token } from './tokenize.ts'
-import { auxiliaries, foreignWords, functionWords, openers, questionWords, requestVerbs, wordSet } from './words.ts'
+import { auxiliaries, foreignWords, functionWords, openers, questionWords, wordSet } from './words.ts'
 
 /** Longer texts are documents, which are compared unchanged. */
 const MAX_WORDS = 60
-/** In a quotation, for a space: no pattern looks into it. */
-const HELD_SPACE = '\uE000'
 
 /** Returns the normalized sentence; null for anything but plain English questions and requests. */
 export function writeEnglish(tokens: readonly Token[]): string | null {
@@ -19,14 +17,14 @@ export function writeEnglish(tokens: readonly Token[]): string | null {
   if (tokens.length > 2 * MAX_WORDS || !isEnglish(tokens) || isProtected(joinLines(tokens))) return null
   const wished = tokens.map(({ key }) => key.toLowerCase()).join(' ')
   if (patterns.onlyCourtesy.test(wished)) return wished.replace(/^thank you\b/, 'thanks').replace(/ [.!]$/, '')
-  const keys = writeLowerCase(tokens).map(key => key.replaceAll(' ', HELD_SPACE))
+  const keys = writeLowerCase(tokens)
   const isTitled = mayHoldTitle(keys.map(key => key.toLowerCase()))
   const trimmed = trimCourtesy(keys.join(' '))
   const { rest, isInquiry } =
     isTitled && !asksForMaker(trimmed.rest) ? { rest: keys.join(' '), isInquiry: false } : trimmed
   if (speaksOfItself(rest)) return null
-  const written = / [.?!] [^.?!]/.test(rest) ? writeSentences(rest) : writeSentence(rest, { isTitled, isInquiry })
-  return written?.replaceAll(HELD_SPACE, ' ') ?? null
+  const written = / [.?!] [^.?!]/.test(rest) ? rest : writeSentence(rest, { isTitled, isInquiry })
+  return written
 }
 
 /** A greeting and thanks may stand in lines of their own. */
@@ -138,18 +136,6 @@ function asks(sentence: string): boolean {
   return (openers.has(lower) && !lower.endsWith("n't")) || patterns.fronted.test(sentence)
 }
 
-const firstPersons = wordSet("i i'm i've i'll my we we're we've our")
-
-/** Of several sentences, some may be material for the others. Only questions, and what the user says of himself, are normalized. */
-function writeSentences(text: string): string | null {
-  const sentences = text.match(/[^.?!]+(?:[.?!] ?)+|[^.?!]+$/g) ?? []
-  if (!sentences.some(asks)) return null
-  if (sentences.some(sentence => requestVerbs.has(sentence.split(' ')[0] ?? ''))) return text
-  return sentences
-    .map(each => (asks(each) || firstPersons.has(each.split(' ')[0] ?? '') ? expand(each) : each))
-    .join('')
-}
-
 function expand(sentence: string): string {
   return patterns.contractions.reduce((written, [pattern, full]) => written.replace(pattern, full), sentence)
 }
@@ -165,7 +151,6 @@ function writeSentence(
   const [first = '', ...rest] = bare.split(' ')
   const spoken = isTitled || isMentioned(bare) ? [expand(`${first} `).trimEnd(), ...rest].join(' ') : expand(bare)
   const asked = isInquiry ? writeInquiry(spoken) : spoken
-  if (asksForLetters(asked)) return asked
   return writeCalculation(asked) ?? writeQuestion(asked)
 }
 

@@ -68,7 +68,6 @@ const works = wordSet(
   'song songs album albums chords tabs karaoke remix cover movie movies film films book books novel novels poem poems series musical single track band',
 )
 /** A question about what letters stand for is about those letters. */
-const aboutLetters = / (?:stands? for|stood for|short for|full form|comes? from|g[eo]ts? its name)(?: |$)/
 const determiners = wordSet('a an my your our his her their')
 const objects = wordSet('me him us them you')
 const owned = wordSet('my your our his her an of each every new')
@@ -118,14 +117,9 @@ const spoken = wordSet('mean means meaning meant define definition')
 
 /** In programs and searches the kind of quotation marks matters, but not in questions about what words mean or who said them. */
 function mindsMarks(tokens: readonly Token[], lower: readonly string[]): boolean {
-  const reshaped = tokens.filter(({ isReshaped }) => isReshaped)
-  if (reshaped.length === 0) return false
-  const quotations = tokens.filter(({ kind }) => kind === 'quotation')
-  const isMixed = quotations.some(({ isReshaped }) => isReshaped) && !quotations.every(({ isReshaped }) => isReshaped)
-  if (isMixed || reshaped.some(({ kind, key }) => kind === 'quotation' && !/^"\p{L}[\p{L}' -]*\p{L}"$/u.test(key)))
-    return true
+  if (!tokens.some(({ isReshaped }) => isReshaped)) return false
   if (lower.some(word => formWords.has(word) || bytesWords.has(word))) return true
-  return quotations.length > 0 && !lower.some(word => spoken.has(word) || makers.has(word))
+  return tokens.some(({ kind }) => kind === 'quotation') && !lower.some(word => spoken.has(word) || makers.has(word))
 }
 
 /** Whether a part of it may be a title: courtesy and contractions in it may be words of that title. */
@@ -148,9 +142,4 @@ export function speaksOfItself(sentence: string): boolean {
 /** Whether it is about programs, or a variety of English: there a capital may be part of a name. */
 export function isTechnical(words: readonly string[]): boolean {
   return words.some(word => formWords.has(word))
-}
-
-/** Whether it asks what letters stand for. */
-export function asksForLetters(sentence: string): boolean {
-  return aboutLetters.test(sentence)
 }

@@ -10,7 +10,6 @@ export type Unaligned = 'turn' | 'order' | 'inflection' | 'added-words'
 /** Pairs of words that differ, in order; or why nothing can be aligned. */
 export function alignQuestions(ours: Question, theirs: Question): UnequalPair[] | Unaligned {
   if (ours.tail !== theirs.tail) return 'turn'
-  if (isJoined(ours.words, theirs.words)) return []
   const variants = [theirs.words, ...turned(theirs.words)]
   const equal =
     isSequence(ours.words, theirs.words, isPlacedAlike) ||
@@ -19,19 +18,6 @@ export function alignQuestions(ours: Question, theirs: Question): UnequalPair[] 
     )
   if (equal) return !(ours.isOfAll && theirs.isOfAll) && mindsNumber(ours.words, theirs.words) ? 'inflection' : []
   return pairUnequal(ours.words, theirs.words)
-}
-
-/** One word in one text, two in the other: "moveset", "move set". */
-function isJoined(ours: readonly ContentWord[], theirs: readonly ContentWord[]): boolean {
-  const join = (words: readonly ContentWord[]) => words.map(({ text, before }) => before + text).join('')
-  const isCompound = [...ours, ...theirs].filter(
-    ({ text }) => ![ours, theirs].every(words => words.some(each => each.text === text)),
-  )
-  return (
-    ours.length !== theirs.length &&
-    join(ours) === join(theirs) &&
-    isCompound.some(({ text, lemmas }) => lemmas.length === 0 && /^[a-z]+$/.test(text))
-  )
 }
 
 function isSequence(

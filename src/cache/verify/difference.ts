@@ -67,39 +67,26 @@ interface Step {
   readonly theirs: readonly Part[]
 }
 
-/** Stretches that differ beside the longest common subsequence. */
+/** Stretches that differ beside the longest common run, and so on before and behind it. */
 function align(ours: readonly Part[], theirs: readonly Part[]): Step[] {
-  const lengths = commonLengths(ours, theirs)
-  const steps: Step[] = []
-  let [mine, others]: [Part[], Part[]] = [[], []]
-  for (let i = 0, j = 0; i < ours.length || j < theirs.length; ) {
-    const [one, other] = [ours[i], theirs[j]]
-    if (one && other && one.text === other.text) {
-      if (mine.length + others.length > 0) steps.push({ ours: mine, theirs: others })
-      ;[mine, others] = [[], []]
-      i += 1
-      j += 1
-    } else if (other && (!one || (lengths[i]?.[j + 1] ?? 0) >= (lengths[i + 1]?.[j] ?? 0))) {
-      others.push(other)
-      j += 1
-    } else if (one) {
-      mine.push(one)
-      i += 1
-    }
-  }
-  return mine.length + others.length > 0 ? [...steps, { ours: mine, theirs: others }] : steps
+  const { from, at, length } = longestRun(ours, theirs)
+  if (length === 0) return ours.length + theirs.length > 0 ? [{ ours, theirs }] : []
+  return [
+    ...align(ours.slice(0, from), theirs.slice(0, at)),
+    ...align(ours.slice(from + length), theirs.slice(at + length)),
+  ]
 }
 
-/** Length of the longest common subsequence from each pair of positions on. */
-function commonLengths(ours: readonly Part[], theirs: readonly Part[]): number[][] {
-  const lengths = Array.from({ length: ours.length + 1 }, () => new Array<number>(theirs.length + 1).fill(0))
-  for (let i = ours.length - 1; i >= 0; i -= 1) {
-    for (let j = theirs.length - 1; j >= 0; j -= 1) {
-      const [row, below] = [lengths[i] ?? [], lengths[i + 1] ?? []]
-      row[j] = ours[i]?.text === theirs[j]?.text ? (below[j + 1] ?? 0) + 1 : Math.max(below[j] ?? 0, row[j + 1] ?? 0)
+function longestRun(ours: readonly Part[], theirs: readonly Part[]): { from: number; at: number; length: number } {
+  let longest = { from: 0, at: 0, length: 0 }
+  for (let from = 0; from < ours.length; from += 1) {
+    for (let at = 0; at < theirs.length; at += 1) {
+      let length = 0
+      while (from + length < ours.length && ours[from + length]?.text === theirs[at + length]?.text) length += 1
+      if (length > longest.length) longest = { from, at, length }
     }
   }
-  return lengths
+  return longest
 }
 
 function describe({ ours, theirs }: Step, { asked, cached }: { asked: string; cached: string }): Difference {

@@ -16,34 +16,11 @@ const frames: ReadonlyArray<readonly [pattern: RegExp, frame: string]> = [
     'how',
   ],
   [
-    /^(?:is|are) there (?:a|an|any|some)(?: (?:good|best|easy|quick|simple|proper))? (?:ways?|methods?|means|possibility) (?:to|of|for) (?=[a-z])/,
-    'how',
-  ],
-  [/^what (?:are the )?steps (?:do|should|must|can) i (?:follow|take) (?:in order )?to /, 'how'],
-  [
     new RegExp(
       `^what (?:can|should|could|do|must|would) ${agents} (?:(?:have|need) to )?do(?: in order)? to (?=[a-z])`,
     ),
     'how',
   ],
-  [/^i (?:want|need|would like) to (?:know how to |learn how to )?(?=[a-z])/, 'how'],
-  [/^in (?:what|which) (?:way|ways|manner) (?:can|do|should|could) i /, 'how'],
-  [
-    /^what (?:is|are|was|were) (?:the )?(?:(?:main|real|actual|exact|possible) )?(?:reasons?|causes?) (?:why|that|for which|behind(?: the fact that)?) /,
-    'why',
-  ],
-  [/^(?:for )?what reasons? (?:do|does|is|are|did) /, 'why'],
-  [/^why (?:is|are|do|does|did|was|were|can|should|would|have|has) /, 'why'],
-  [/^(?:in |on )?(?:what|which) (?:year|date) (?:was|were|did|is|does) /, 'when'],
-  [/^(?:in |at )?(?:what|which) (?:places?|location|country|city) (?:is|are|do|does|was|were|can) /, 'where'],
-  [/^where (?:do|can|could|should|would) (?:i|one|you|someone|people) /, 'where'],
-  [/^where (?:will|is|are|does|do|can|was|were|did) /, 'where is'],
-  [/^when (?:is|are|do|does|did|was|were) /, 'when'],
-  [
-    /^how (?:many|much|long|old|far|often|big|tall|high|fast|deep|large|heavy|wide|good|bad|hard|easy|safe|difficult|important|expensive|likely|accurate|effective|true) /,
-    '',
-  ],
-  [/^how (?:is|are|do|does|did|was|were|can|will|would|should|come) /, 'how is'],
   [
     /^(?:what|who) (?:is|are|was|were|would be|will be)(?: the| a| an| some(?: of the)?| any)?(?: (?:different|various)(?= ))?(?: (?:best|good|great|top|most popular)(?= ))? /,
     'what',
@@ -53,9 +30,6 @@ const frames: ReadonlyArray<readonly [pattern: RegExp, frame: string]> = [
     'what',
   ],
   [/^(?:what|which) /, 'what'],
-  [/^(?:do|does|did) /, 'do'],
-  [/^(?:is|are|can|will|has|have|was|were|should|could|would|may|must) /, 'whether'],
-  [/^who /, 'who'],
 ]
 
 /** Questions with a form of their own, written like others. */
@@ -67,7 +41,6 @@ const rewrites: ReadonlyArray<readonly [pattern: RegExp, instead: string]> = [
     /^((?:if|when|in|at|on|for|as|during|after|before|with|without) [^,]+) , ((?:what|who|how|why|where|which|can|could|should|would|will|is|are|do|does|did|may|must) [^,]+)$/,
     '$2 $1',
   ],
-  [/ exactly$/, ''],
   [/^(what|who|where|when|how|why|which [a-z ]+) do you think (?=(?:is|are|was|were|will|would|should|can) )/, '$1 '],
   [/^do you (?:think|believe) (?:that )?((?:[a-z'-]+ ){1,4}?)(is|are|was|were|will|would|should|can|could) /i, '$2 $1'],
   [
@@ -77,13 +50,11 @@ const rewrites: ReadonlyArray<readonly [pattern: RegExp, instead: string]> = [
   [/^what (?:will|would|might|could) happen(?= .*\b(?:if|when) )/, 'what happens'],
   [/ with no /, ' without '],
   [/ you (?:have )?ever (?=[a-z]+)/g, ' you have '],
-  [/ of all time$/, ' ever'],
   [/^how much (?:does|would|will) (?!it |this |that )(.+) cost((?: in .+)?)$/, 'what is cost of $1$2'],
   [/^what (?:does|would|will) ((?:the|a|an|your) .+) cost$/, 'what is cost of $1'],
   [/^what is (?:the )?price of (?=(?:the|a|an|your) )/, 'what is cost of '],
   [/^how do (.+ and .+) differ$/, 'what is difference between $1'],
   [/^how (?:(?:is|are) (.+) different|do(?:es)? (.+) differ) from (.+)$/, 'what is difference between $1$2 and $3'],
-  [/^what are (?:the )?differences between /, 'what is difference between '],
   [
     /^what (?:is|are) (?:the )?reasons? (?:(?:that|why|for which) |(?=the |a |my ))(.+) (is|are) ([a-z]+)$/,
     'why $2 $1 $3',

@@ -55,7 +55,7 @@ describe('what stands against a pair is named', () => {
     ['names', 'words', 'What is the average rent in Berlin?', 'What is the average rent in Hamburg?'],
     ['numbers', 'words', 'How do I run 5 miles fast?', 'How do I run 10 miles fast?'],
     ['opposites', 'opposite', 'How do I increase the volume of my phone?', 'How do I decrease the volume of my phone?'],
-    ['tense', 'question', 'Did the company pay taxes in Ireland?', 'Does the company pay taxes in Ireland?'],
+    ['tense', 'turn', 'Did the company pay taxes in Ireland?', 'Does the company pay taxes in Ireland?'],
     ['persons', 'turn', 'How do I raise my credit limit?', 'How do I raise your credit limit?'],
     ['more words', 'added-words', 'How do I train a dog at home?', 'How do I train a deaf dog at home?'],
     ['plural of another word', 'inflection', 'How do I clean my dirty glass?', 'How do I clean my dirty glasses?'],
