@@ -46,7 +46,7 @@ import type { FastStore } from './stores/fast-store.ts'
 import { createInProcessStore } from './stores/in-process-store.ts'
 import type { Log } from './telemetry/log.ts'
 import { createMetrics, type Metrics } from './telemetry/metrics.ts'
-import { createProxyMetrics, defineGauges, measureStores } from './telemetry/proxy-metrics.ts'
+import { createProxyMetrics, defineGauges, measureStores, type NoteVerdict } from './telemetry/proxy-metrics.ts'
 import { createRefusalRecorder } from './telemetry/refusal-recorder.ts'
 import { createRefusals } from './telemetry/refusals.ts'
 import { createSemanticHitRecorder } from './telemetry/semantic-hit-recorder.ts'
@@ -93,12 +93,14 @@ export async function createApp(given: AppOptions): Promise<App> {
   const catalogue = await loadCatalogue(database)
   const providers = reachProviders({ config, database, catalogue, log })
   const modelRouter = createModelRouter({ catalogue, sandbox: createSandboxProvider(), ...providers })
-  const caching = await createCaching(options, catalogue, modelRouter)
+  const proxyMetrics = createProxyMetrics(metrics)
+  const { noteVerdict } = proxyMetrics
+  const caching = await createCaching(options, catalogue, modelRouter, noteVerdict)
   const windows = createRateWindows(store)
   const quota = createQuota(database, windows)
   const [maintenance] = await Promise.all([startMaintenance(options), readTime(database)])
   const recorders = createRecorders(options)
-  const accounting = createAccounting({ ...recorders, metrics: createProxyMetrics(metrics), quota, catalogue, log })
+  const accounting = createAccounting({ ...recorders, metrics: proxyMetrics, quota, catalogue, log })
   const stages: Stages = {
     admission: createAdmission({ store, windows, quota }),
     largeBodies,
@@ -118,11 +120,11 @@ export async function createApp(given: AppOptions): Promise<App> {
   const tracing = await traceRequests(config, log)
   const ownWindows = createInProcessStore()
   const refusals = createRefusals(log)
-  defineGauges(metrics, { refusals, circuits: providers.circuits, ...recorders })
   const refusalRecorder = createRefusalRecorder(database, refusals, log)
-  const adminSetup = { config, database: database.aside, store: ownWindows, refusals, log }
+  const adminSetup = { config, database: database.aside, store: ownWindows, refusals, noteVerdict, log }
   const drained = [...Object.values(recorders), caching.vectors, refusalRecorder, ...(tracing ? [tracing] : [])]
   const readiness = createReadiness(createHealthCheck({ database, store, circuits: providers.circuits }))
+  defineGauges(metrics, { refusals, circuits: providers.circuits, ...recorders, ...readiness })
   const http = createHttp({
     idleTimeoutSeconds,
     pipeline: createPipeline(stages),
@@ -144,9 +146,7 @@ export async function createApp(given: AppOptions): Promise<App> {
     dashboard: typeof config.dashboard === 'number' ? createDashboardServer(adminSetup) : null,
     flush: timeLimitMs => flushAll([caching.cache.flush, quota.settled], drained, timeLimitMs),
     async close() {
-      await maintenance.stop()
-      refusalRecorder.stop()
-      await caching.learner.stop()
+      await Promise.all([maintenance.stop(), refusalRecorder.stop(), caching.learner.stop()])
       for (const opened of [catalogue, providers]) opened.close()
       await ownWindows.close()
     },
@@ -188,16 +188,18 @@ async function createCaching(
   { config, database, store, embedder, log }: AppOptions,
   catalogue: Catalogue,
   modelRouter: ModelRouter,
+  noteVerdict: NoteVerdict,
 ) {
   const vectors = createVectorStore({ database, store, log })
   const nameVector = nameEmbedderVectors(embedder, config, catalogue.directProvidersOf)
   const promptVectors = await createPromptVectors({ database, embedder, vectors, nameVector, log })
   const askModel = createModelCaller(modelRouter, catalogue, log)
-  const judge = createJudge(database, askModel, log)
-  const learner = createLearner(database, askModel, log)
+  const judge = createJudge(database, askModel, log, noteVerdict)
+  const learner = createLearner(database, askModel, log, noteVerdict)
   const judgeQueue = createJudgeQueue({ database, log, onQueued: learner.wake })
   const cache = createCache({ database, store, vectors: promptVectors, judge, judgeQueue, log })
   return {
+    noteVerdict,
     vectors,
     cache,
     learner,

@@ -9,6 +9,7 @@ import { createVault } from '../providers/keys/vault.ts'
 import { createWordings } from '../providers/keys/wordings.ts'
 import type { FastStore } from '../stores/fast-store.ts'
 import type { Log } from '../telemetry/log.ts'
+import type { NoteVerdict } from '../telemetry/proxy-metrics.ts'
 import type { Refusals } from '../telemetry/refusals.ts'
 import { createAdminKeysController } from './admin-keys.ts'
 import { createAuditLogsController } from './audit-logs.ts'
@@ -39,6 +40,7 @@ export interface AdminSetup {
   /** This process's own: it counts attempts with unknown keys. */
   store: Pick<FastStore, 'pass' | 'uncount'>
   refusals: Refusals
+  noteVerdict: NoteVerdict
   log: Log
 }
 
@@ -74,7 +76,7 @@ const REFUSED = {
   },
 }
 
-export function createAdmin({ config, database, store, refusals, log }: AdminSetup) {
+export function createAdmin({ config, database, store, refusals, noteVerdict, log }: AdminSetup) {
   const vault = createVault(() => readEncryptionKeys(config))
   const options: AdminOptions = {
     database,
@@ -84,6 +86,7 @@ export function createAdmin({ config, database, store, refusals, log }: AdminSet
     webhooksToPrivateNetworks: config.webhooksToPrivateNetworks,
     guesses: createGuesses(store),
     refusals,
+    noteVerdict,
     log,
   }
   const admin = new Elysia({ normalize: false })

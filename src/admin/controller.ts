@@ -12,6 +12,7 @@ import type { Vault } from '../providers/keys/vault.ts'
 import type { Wordings } from '../providers/keys/wordings.ts'
 import { describeCause } from '../telemetry/describe-cause.ts'
 import type { Log } from '../telemetry/log.ts'
+import type { NoteVerdict } from '../telemetry/proxy-metrics.ts'
 import { isCountedRefusal, type Refusals } from '../telemetry/refusals.ts'
 import { readCaller } from './caller.ts'
 import type { Guesses } from './guesses.ts'
@@ -30,6 +31,7 @@ export interface AdminOptions {
   webhooksToPrivateNetworks: boolean
   guesses: Guesses
   refusals: Refusals
+  noteVerdict: NoteVerdict
   log: Log
 }
 

@@ -26,7 +26,7 @@ const query = t.Object({ project_id: t.String(), ...pageQuery }, strict)
 const matchQuery = t.Object({ project_id: t.String(), request_id: t.Optional(t.String()), ...pageQuery }, strict)
 
 export function createMatchesController(options: AdminOptions) {
-  const { database, wordings } = options
+  const { database, wordings, noteVerdict } = options
 
   return createController(options, '/v1/cache')
     .get('/matches', ({ caller, query: asked }) => listMatches(options, caller.actor, asked, { served: true }), {
@@ -40,6 +40,7 @@ export function createMatchesController(options: AdminOptions) {
       async ({ caller, body: { project_id, request_id, verdict } }) => {
         const project = requireId('proj', project_id)
         await giveFeedback(database, caller.actor, { project, request_id, verdict })
+        noteVerdict('person', verdict === 'right' ? 'same' : 'different')
         return describeMatch(await findMatch(database, caller.actor, project, request_id), project, wordings)
       },
       {

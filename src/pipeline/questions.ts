@@ -96,7 +96,7 @@ const ASK_AGAIN_AFTER_MS = 300
 
 async function takeFeedback(
   { query, account }: RequestContext<FeedbackQuery>,
-  { database }: Stages,
+  { database, noteVerdict }: Stages,
 ): Promise<ProxyResponse> {
   const { request_id, verdict } = query.body
   if (typeof request_id !== 'string' || request_id === '' || request_id.length > MAX_ID_LENGTH) {
@@ -111,6 +111,7 @@ async function takeFeedback(
   }
   if (outcome === 'unknown') throw refuse('hitUnknown')
   if (outcome === 'gone') throw refuse('hitForgotten')
+  noteVerdict('person', verdict === 'right' ? 'same' : 'different')
   return answerJson({ request_id, verdict })
 }
 

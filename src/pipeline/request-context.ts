@@ -15,6 +15,7 @@ import type { Database } from '../postgres/database.ts'
 import type { ModelRouter } from '../providers/model-router.ts'
 import type { Provider } from '../providers/upstream.ts'
 import type { FastStore } from '../stores/fast-store.ts'
+import type { NoteVerdict } from '../telemetry/proxy-metrics.ts'
 import type { VectorStore } from '../vector-cache/vector-store.ts'
 import type { Conversations } from './conversations.ts'
 import type { VectorCalls } from './embeddings/vector-calls.ts'
@@ -24,6 +25,7 @@ import type { Accounting, RequestAccounting } from './request-accounting.ts'
 
 /** The dependencies of the pipeline's steps. */
 export interface Stages {
+  noteVerdict: NoteVerdict
   admission: Admission
   largeBodies: LargeBodyReader
   parsedBodies: ParsedBodies

@@ -20,16 +20,21 @@ export interface ProxyMetrics {
   /** `listedModel` is the catalogue's name of the model; null for one without a price, as clients may invent any number of names. */
   noteRequest(record: UsageRecord, listedModel: string | null): void
   noteSimilarity(outcome: 'served' | 'shadow' | 'near-miss', similarity: number): void
+  noteVerdict: NoteVerdict
 }
+
+/** Somebody has said whether two questions ask the same. */
+export type NoteVerdict = (by: 'person' | 'judge', verdict: 'same' | 'different') => void
 
 /** What is counted elsewhere, and read for each scrape. */
 export interface Gauged {
   refusals: Pick<Refusals, 'totals'>
   circuits: { summarize(): Record<string, { openCircuits: number }> }
   recorder: Pick<UsageRecorder, 'waiting'>
+  checkHealth(): Promise<{ dependencies: Record<string, { status: 'up' | 'down' }> }>
 }
 
-export function defineGauges(metrics: Metrics, { refusals, circuits, recorder }: Gauged): void {
+export function defineGauges(metrics: Metrics, { refusals, circuits, recorder, checkHealth }: Gauged): void {
   const refused = 'Refused requests, by the code of the error.'
   metrics.counter('model_proxy_refused_total', refused, ['reason'], family => {
     for (const [reason, total] of Object.entries(refusals.totals())) family.with(reason).value = total
@@ -39,6 +44,14 @@ export function defineGauges(metrics: Metrics, { refusals, circuits, recorder }:
       family.with(provider).value = openCircuits
     }
   })
+  let stores: Record<string, { status: 'up' | 'down' }> = {}
+  metrics.gauge('model_proxy_stores_up', 'Processes that reach the store.', ['store'], family => {
+    for (const [store, { status }] of Object.entries(stores)) family.with(store).value = status === 'up' ? 1 : 0
+    // The answer is for the next scrape: this one does not wait.
+    void checkHealth().then(health => {
+      stores = health.dependencies
+    })
+  })
   metrics.gauge('model_proxy_records_waiting', 'Usage records that are not written yet.', [], family => {
     family.with().value = recorder.waiting()
   })
@@ -47,7 +60,11 @@ export function defineGauges(metrics: Metrics, { refusals, circuits, recorder }:
 export function createProxyMetrics(metrics: Metrics): ProxyMetrics {
   const help = 'Cosine similarity of the best candidate.'
   const similarity = metrics.histogram('model_proxy_semantic_similarity', help, SIMILARITIES, ['outcome'])
+  const verdicts = metrics.counter('model_proxy_verdicts_total', 'Verdicts on pairs of questions.', ['by', 'verdict'])
   return {
+    noteVerdict(by, verdict) {
+      verdicts.with(by, verdict).value++
+    },
     noteRequest: createRequestNotes(metrics),
     noteSimilarity(outcome, value) {
       observe(similarity.with(outcome), SIMILARITIES, value)

@@ -10,7 +10,7 @@ import { type Accounts, openAccounts } from '../faults/accounts.ts'
 import { type ProxyProcess, startProxyProcess } from '../faults/proxy-process.ts'
 import { type PrivateServer, startPostgres, startRedis, tieToTests } from '../faults/servers.ts'
 import { bareEnvironment } from '../harness/bare-environment.ts'
-import { ask } from '../harness/client.ts'
+import { ask, post } from '../harness/client.ts'
 import { endAfterFile } from '../harness/left-processes.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 import { describeEngines } from './engines.ts'
@@ -109,6 +109,22 @@ describeEngines('Prometheus', ['prometheus', 'promtool'], () => {
     await expectValue('sum(model_proxy_tokens_total{direction="saved"})', sums?.saved ?? -1)
     await expectValue('sum(model_proxy_request_duration_seconds_count)', asked.length)
     await expectValue('count(model_proxy_store_duration_seconds_count{store="redis",call="pass"})', 1)
+  })
+
+  test('the stores that are reached, and what people say of a hit, are told too', async () => {
+    await expectValue('sum by (store) (model_proxy_stores_up{store="postgres"})', 2)
+    await expectValue('sum by (store) (model_proxy_stores_up{store="redis"})', 2)
+    const { key } = await accounts.create()
+    await ask(team, key, 'What is the capital of France?')
+    const served = await ask(team, key, 'Please, what is the capital of France?')
+    expect(served.cache).toBe('HIT-SEMANTIC')
+    const feedback = { request_id: served.headers.get('x-request-id'), verdict: 'wrong' }
+    await waitUntil(
+      'it is noted',
+      10_000,
+      async () => (await post(team, key, '/cache/feedback', feedback)).status === 200,
+    )
+    await expectValue('sum(model_proxy_verdicts_total{by="person",verdict="different"})', 1)
   })
 
   test('a worker that dies takes nothing away from what was counted', async () => {

@@ -8,6 +8,7 @@ import type { SimilarAnswer } from '../../postgres/find-answer.ts'
 import { type JudgementToSettle, reserveJudgement, settleJudgement } from '../../postgres/judgements.ts'
 import { describeCause } from '../../telemetry/describe-cause.ts'
 import type { Log } from '../../telemetry/log.ts'
+import type { NoteVerdict } from '../../telemetry/proxy-metrics.ts'
 import { readBeside } from '../../text/read-prompt.ts'
 import { takeAskedText } from '../asked-text.ts'
 import type { CacheQuery, SemanticQuery } from '../cache-query.ts'
@@ -32,7 +33,7 @@ export interface Judge {
 
 const NO_JUDGEMENT: Judgement = { verdict: null, costUsd: 0 }
 
-export function createJudge(database: Database, prepareCall: PrepareModelCall, log: Log): Judge {
+export function createJudge(database: Database, prepareCall: PrepareModelCall, log: Log, note: NoteVerdict): Judge {
   const running = new Map<string, Promise<Judgement>>()
   const settling = new BackgroundWork()
 
@@ -46,6 +47,7 @@ export function createJudge(database: Database, prepareCall: PrepareModelCall, l
     const { verdict, costUsd } = answered
     if (verdict === null)
       log.warn({ project: account.project_name, cause: answered.cause }, 'the judge gave no verdict')
+    else note('judge', verdict)
     const correctionUsd = costUsd - call.estimatedUsd
     const settled = describe(semantic, candidate)
     void settling.add(settle({ ...settled, projectId: account.project_id, day, correctionUsd, verdict }))

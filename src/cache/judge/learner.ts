@@ -10,6 +10,7 @@ import {
 } from '../../postgres/judgements.ts'
 import { describeCause } from '../../telemetry/describe-cause.ts'
 import type { Log } from '../../telemetry/log.ts'
+import type { NoteVerdict } from '../../telemetry/proxy-metrics.ts'
 import { contextKindOf } from '../../text/context-kind.ts'
 import { readPrompt } from '../../text/read-prompt.ts'
 import { kindOfDifference } from '../verify/difference.ts'
@@ -36,9 +37,9 @@ const NO_MEANS_SECONDS = 600
 const FAILED_SECONDS = 30
 const MOST_FAILED_SECONDS = 3_600
 
-export function createLearner(database: Database, prepareCall: PrepareModelCall, log: Log): Learner {
+export function createLearner(database: Database, prepareCall: PrepareModelCall, log: Log, note: NoteVerdict): Learner {
   const stopping = new AbortController()
-  const judge = createPairJudge(database, prepareCall, log, stopping.signal)
+  const judge = createPairJudge(database, prepareCall, log, note, stopping.signal)
   let working: Promise<void> | null = null
   const alarm = new Alarm(() => {
     working ??= work().finally(() => {
@@ -78,6 +79,7 @@ function createPairJudge(
   database: Database,
   prepareCall: PrepareModelCall,
   log: Log,
+  note: NoteVerdict,
   stopping: AbortSignal,
 ): (pair: QueuedPair) => Promise<void> {
   /** Consecutive failures of each project's judge. */
@@ -99,6 +101,7 @@ function createPairJudge(
     const limit = AbortSignal.any([stopping, AbortSignal.timeout(ASK_TIME_LIMIT_MS)])
     const { verdict, isSure, costUsd, cause } = await askInTurn(calls, limit)
     await settleJudgement(database, { ...describe(pair, isSure), day, correctionUsd: costUsd - estimatedUsd, verdict })
+    if (verdict !== null) note('judge', verdict)
     if (verdict === null && !stopping.aborted) await leaveAlone(pair, cause)
     else failures.delete(project_id)
   }
