@@ -351,6 +351,12 @@ export const MUTATIONS: readonly Mutation[] = [
     noticedBy: ['test/unit/cache/cache-query.test.ts'],
   },
   {
+    file: 'src/pipeline/share-call.ts',
+    line: 'taken.entry ?? (await cache.readLateEntry(cacheQuery.exactKey))',
+    becomes: 'taken.entry',
+    noticedBy: ['test/integration/coalescing.test.ts'],
+  },
+  {
     file: 'src/coalescing/remote-leader.ts',
     line: 'else if (number === this.#next) this.#takeNext(message)',
     becomes: 'this.#takeNext(message)',

@@ -1,4 +1,5 @@
 import { afterAll, beforeEach, expect, test } from 'vitest'
+import type { Database } from '../../src/postgres/database.ts'
 import { describeOnce } from '../harness/backends.ts'
 import { question, textOf } from '../harness/chat.ts'
 import { ask, post } from '../harness/client.ts'
@@ -49,6 +50,33 @@ describeOnce('identical requests in flight', backend => {
     }
     for (const { text, json } of answers) if (!json) expect(text.trimEnd().endsWith('data: [DONE]')).toBe(true)
     expect(await countedRequests()).toBe(200)
+  })
+
+  test('what is counted only when the call that it could have joined is over finds its answer', async () => {
+    const { stores } = proxy
+    let counted: Promise<unknown> = Promise.resolve()
+    const database: Database = {
+      ...stores.database,
+      async call(text, values, options) {
+        if (text.includes('from admit(')) await counted
+        // PostgreSQL hears of the answer later than of the next request.
+        if (text.includes('from store_answers(')) await Bun.sleep(500)
+        return stores.database.call(text, values, options)
+      },
+    }
+    const slow = await startProxy({
+      stores: { ...stores, database },
+      environment: { AGGREGATOR_BASE_URL: upstream.baseUrl, AGGREGATOR_API_KEY: 'k' },
+    })
+    upstream.script({ kind: 'answer', content: 'once', firstByteDelayMs: 200 })
+    const first = ask(slow, key, question('Late?'))
+    await waitUntil('the upstream is asked', 30_000, () => upstream.counts.active === 1)
+    counted = first
+    const second = await ask(slow, key, question('Late?'))
+    expect([textOf(await first), textOf(second)]).toEqual(['once', 'once'])
+    expect(second.cache).toBe('HIT')
+    expect(upstream.requests).toHaveLength(1)
+    await slow.stop()
   })
 
   test('a streamed follower hears the leader live', async () => {

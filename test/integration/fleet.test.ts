@@ -16,10 +16,12 @@ describeReal('the processes that share a Redis', backend => {
     return { fleet, redis, close: () => [redis, listener].map(each => each.disconnect()) }
   }
 
-  test('one knows that it is alone after two beats, and at once that another has come', async () => {
+  test('one knows that it is alone a beat after it was counted alone, and at once that another has come', async () => {
     const id = crypto.randomUUID()
     const first = await meet(id)
     await waitUntil('the first beat', 5_000, () => first.redis.status === 'ready')
+    await first.fleet.beat()
+    expect(first.fleet.size()).toBe(1)
     expect(first.fleet.isAlone()).toBe(false)
     await waitUntil('it is sure', 10_000, () => first.fleet.isAlone())
     const cameAtMs = performance.now()
