@@ -14,6 +14,7 @@ const COMMANDS: ReadonlyMap<string, () => Promise<Command>> = new Map<string, ()
   ['set-provider-key', () => import('./commands/set-provider-key.ts')],
   ['reseal', () => import('./commands/reseal.ts')],
   ['catalogue:sync', () => import('./commands/sync-catalogue.ts')],
+  ['report', () => import('./commands/report.ts')],
   ['embedder:install', () => import('./commands/install-embedder.ts')],
 ])
 
@@ -22,6 +23,8 @@ const HELP = `Usage: model-proxy                                    starts the p
        model-proxy set-provider-key PROJECT PROVIDER  stores the key that standard input holds
        model-proxy reseal                             encrypts stored keys with a new ENCRYPTION_KEY
        model-proxy catalogue:sync [--dry-run]         brings the aggregator's models and prices up to date
+       model-proxy report [--project NAME] [--month 2026-10] [--to FILE]
+                                                      writes the month as HTML, and as PDF where chromium is
        model-proxy embedder:install [--to DIRECTORY]  downloads the sentence model for EMBEDDER=local
        model-proxy --version
 `

@@ -1,0 +1,51 @@
+create or replace function monthly_report(project text, month text) returns jsonb
+language plpgsql
+stable
+set search_path = public, pg_temp
+as $$
+declare
+    first_day date := parse_month(month);
+    begins timestamptz := first_day::timestamp at time zone 'utc';
+    ends timestamptz := (first_day + interval '1 month')::timestamp at time zone 'utc';
+    -- Null: all.
+    owners bigint[] := case when project <> '' then array[find_project(project)] end;
+begin
+    return jsonb_build_object(
+        'month', to_char(first_day, 'YYYY-MM'),
+        'projects', coalesce(
+            (select jsonb_agg(p.name order by p.name) from projects p where owners is null or p.id = any (owners)), '[]'
+        ),
+        'days', coalesce(
+            (select jsonb_agg(to_jsonb(d) order by d.bucket_start) from usage_overview(owners, begins, ends, 'day', 'UTC', null, null) d), '[]'
+        ),
+        'models', coalesce((select jsonb_agg(to_jsonb(s)) from usage_shares(owners, begins, ends, 'model', null, null) s), '[]'),
+        'keys', coalesce((select jsonb_agg(to_jsonb(s)) from usage_shares(owners, begins, ends, 'api_key', null, null) s), '[]'),
+        'tags', coalesce((select jsonb_agg(to_jsonb(s)) from usage_shares(owners, begins, ends, 'tag', null, null) s), '[]'),
+        'misses', coalesce(
+            (
+                select jsonb_agg(to_jsonb(m) order by m.cost_usd desc, m.requests desc, m.name)
+                from (
+                    select coalesce(r.cache_reason, '') as name, count(*) as requests, sum(r.cost_usd) as cost_usd
+                    from usage_records r
+                    where r.cache_result = 'MISS'
+                        and r.recorded_at >= begins
+                        and r.recorded_at < ends
+                        and (owners is null or r.project_id = any (owners))
+                    group by 1
+                ) m
+            ),
+            '[]'
+        ),
+        'wrong_hits', (
+            select count(*)
+            from events e
+            where e.kind = 'cache.wrong_hit'
+                and e.at >= begins
+                and e.at < ends
+                and (owners is null or e.project_id = any (owners))
+        )
+    );
+end;
+$$;
+
+comment on function monthly_report(text, text) is 'What a report of a calendar month (UTC, as 2026-10; empty: the current one) tells of a project, or of all (empty): days, the twenty most used models, keys and tags, what the cache did not answer by its reason, and the hits that people called wrong. Raises on an unknown project or a month that is none.';

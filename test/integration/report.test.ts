@@ -1,0 +1,109 @@
+/** The month's report: what it tells is what was recorded. */
+import { beforeAll, expect, test } from 'vitest'
+import { openStory } from '../../src/pipeline/request-record.ts'
+import { readMonthlyReport } from '../../src/postgres/monthly-report.ts'
+import { createProject, findProjectId, issueKey } from '../../src/postgres/projects.ts'
+import { maintainUsagePartitions, recordUsage, rollUpUsage } from '../../src/postgres/record-usage.ts'
+import type { UsageRecord } from '../../src/postgres/usage-record.ts'
+import { writeReport } from '../../src/process/commands/write-report.ts'
+import { describeBackends, type Stores } from '../harness/backends.ts'
+
+const NOW = new Date()
+const MONTH = NOW.toISOString().slice(0, 7)
+
+describeBackends('a month’s report', backend => {
+  let stores: Stores
+  beforeAll(async () => {
+    stores = await backend.open()
+    await maintainUsagePartitions(stores.database)
+    for (const name of ['acme', 'other']) {
+      await createProject(stores.database, name, 'free')
+      await issueKey(stores.database, name, 'test', 'ci')
+    }
+    const acme = await findProjectId(stores.database, 'acme')
+    const other = await findProjectId(stores.database, 'other')
+    const team = (name: string) => ({ tags: JSON.stringify({ env: 'prod', team: name }) })
+    await recordUsage(
+      stores.database,
+      [
+        record(acme, { cost_usd: 1.25, cache_reason: 'no-candidate', ...team('search') }),
+        record(acme, { cost_usd: 0.5, cache_reason: 'unverified:negation', ...team('search') }),
+        record(acme, { cost_usd: 0.25, cache_reason: 'unverified:negation', model: '<b>bold</b>' }),
+        record(acme, { saved_usd: 2.5, cache_result: 'HIT', cache_reason: 'exact', ...team('support') }),
+        record(acme, { saved_usd: 0.5, cache_result: 'HIT-SEMANTIC', cache_reason: 'verified' }),
+        record(acme, { status: 502, cache_result: null }),
+        record(other, { cost_usd: 40 }),
+      ],
+      crypto.randomUUID(),
+    )
+    while ((await stores.database.call<{ n: number }>('select roll_up_usage()::int as n', []))[0]?.n)
+      await rollUpUsage(stores.database)
+    await stores.database.call(`select raise_event($1::bigint, 'cache.wrong_hit', '{}', 'a')`, [acme])
+  })
+
+  let made = 0
+  function record(projectId: number, changes: Partial<UsageRecord>): UsageRecord {
+    return {
+      ...openStory(),
+      recorded_at: NOW.toISOString(),
+      request_id: `r-${made++}`,
+      project_id: projectId,
+      key_id: projectId,
+      endpoint: 'chat',
+      model: 'gpt-5.4',
+      provider: 'openai',
+      cache_result: 'MISS',
+      status: 200,
+      streamed: false,
+      prompt_tokens: 10,
+      cached_prompt_tokens: 0,
+      completion_tokens: 5,
+      tokens_saved: 0,
+      cost_usd: 0,
+      saved_usd: 0,
+      latency_ms: 1,
+      duration_ms: 1,
+      ...changes,
+    }
+  }
+
+  test('of one project: its money, its teams, its misses by reason, and what was called wrong', async () => {
+    const report = await readMonthlyReport(stores.database, 'acme', '')
+    expect(report).toMatchObject({ month: MONTH, projects: ['acme'], wrong_hits: 1 })
+    expect(report.days).toMatchObject([
+      { requests: 6, exact_hits: 1, semantic_hits: 1, misses: 3, server_errors: 1, cost_usd: 2, saved_usd: 3 },
+    ])
+    expect(report.misses).toEqual([
+      { name: 'no-candidate', requests: 1, cost_usd: 1.25 },
+      { name: 'unverified:negation', requests: 2, cost_usd: 0.75 },
+    ])
+    expect(report.tags.map(({ name, cost_usd, saved_usd }) => [name, cost_usd, saved_usd])).toEqual([
+      ['env=prod', 1.75, 2.5],
+      ['team=search', 1.75, 0],
+      ['team=support', 0, 2.5],
+    ])
+    const html = writeReport(report)
+    for (const told of [
+      '$2.00',
+      '$3.00',
+      '40.0 %',
+      'search',
+      '$1.75',
+      'something spoke against it: negation',
+      '&lt;b&gt;bold',
+    ]) {
+      expect(html).toContain(told)
+    }
+    expect(html).not.toMatch(/<script|https?:\/\/|<b>bold/)
+  })
+
+  test('of all projects, of a month without requests, and of none that there is', async () => {
+    const all = await readMonthlyReport(stores.database, '', MONTH)
+    expect([all.projects, all.days[0]?.cost_usd]).toEqual([['acme', 'other'], 42])
+    const empty = await readMonthlyReport(stores.database, '', '2020-01')
+    expect(empty).toMatchObject({ month: '2020-01', days: [], misses: [] })
+    expect(writeReport(empty)).toContain('Nothing was asked.')
+    await expect(readMonthlyReport(stores.database, 'nobody', '')).rejects.toThrow('"nobody" does not exist')
+    await expect(readMonthlyReport(stores.database, '', 'May')).rejects.toThrow('write it as 2026-10')
+  })
+})
