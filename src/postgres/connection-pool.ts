@@ -40,9 +40,11 @@ export class ConnectionPool {
   #opening: Promise<void> | null = null
   #refused: { error: unknown; untilMs: number } | null = null
   #isClosed = false
+  #maxConnections: number
 
   constructor(options: PoolOptions) {
     this.#options = options
+    this.#maxConnections = options.maxConnections
     this.#watching = setInterval(() => this.#watch(), WATCH_EVERY_MS)
     this.#watching.unref()
   }
@@ -53,7 +55,7 @@ export class ConnectionPool {
 
   /** Whether another connection may be opened. */
   get hasRoom(): boolean {
-    return this.#open.length < this.#options.maxConnections
+    return this.#open.length < this.#maxConnections
   }
 
   has(pooled: PooledConnection): boolean {
@@ -78,6 +80,12 @@ export class ConnectionPool {
     opening.catch(() => {})
     this.#opening = opening
     return opening
+  }
+
+  /** Connections beyond the limit are closed after their last replies. */
+  limit(maxConnections: number): void {
+    this.#maxConnections = maxConnections
+    for (const each of this.#open.slice(maxConnections)) this.leave(each)
   }
 
   /** Closes the connection after its last reply. */
@@ -156,6 +164,8 @@ function isBetter(a: PooledConnection, b: PooledConnection): boolean {
 export interface Connections {
   /** Runs one statement and resolves to its rows. */
   call<Row>(text: string, values: readonly unknown[]): Promise<Row[]>
+  /** From now on, at most so many connections. */
+  limit(maxConnections: number): void
   /** Disconnects; statements in flight get a moment to finish. */
   close(): Promise<void>
 }
@@ -201,5 +211,5 @@ export function openConnections(options: PoolOptions): Connections {
     }
   }
 
-  return { call, close: () => pool.close() }
+  return { call, limit: most => pool.limit(most), close: () => pool.close() }
 }

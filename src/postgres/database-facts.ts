@@ -20,7 +20,7 @@ export async function readInstallationId(database: Database): Promise<string> {
   return (await readOne(database, INSTALLATION_ID)).id
 }
 
-/** The share of all proxies on one machine, without a setting: it leaves room for other clients and operators. */
+/** The share of all proxies, without a setting: it leaves room for other clients and operators. */
 const SHARE = 1 / 4
 /** Statements share connections, so more than this make a process no faster. */
 const ENOUGH = 5
@@ -34,9 +34,9 @@ const COUNT_CONNECTIONS = defineStatement(
   { connections: integer },
 )
 
-/** Connections for one of `workers` processes. `budget` is for all of them; null asks the server. */
-export async function shareConnections(database: Database, budget: number | null, workers: number): Promise<number> {
-  if (budget !== null) return Math.max(1, Math.floor(budget / workers))
+/** Connections for one of so many processes. `budget` is for all of them; null asks the server. */
+export async function shareConnections(database: Database, budget: number | null, processes: number): Promise<number> {
+  if (budget !== null) return Math.max(1, Math.floor(budget / processes))
   const { connections } = await readOne(database, COUNT_CONNECTIONS)
-  return Math.max(1, Math.min(ENOUGH, Math.floor((connections * SHARE) / workers)))
+  return Math.max(1, Math.min(ENOUGH, Math.floor((connections * SHARE) / processes)))
 }

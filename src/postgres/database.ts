@@ -24,6 +24,8 @@ export interface Database {
   readonly buildsLists: boolean
   /** What is known of the server; null for the embedded database. */
   readonly primary: Primary | null
+  /** From now on, requests share at most so many connections; the embedded database has one session. */
+  limitConnections(most: number): void
   /** Runs SQL text of several statements in one transaction; it takes no parameters. */
   runScript(text: string): Promise<void>
   /** Runs several scripts in one transaction; rejects with ScriptFailed when one fails. For migrations. */

@@ -48,6 +48,7 @@ export function openRealDatabase({ url, maxConnections = 5, isPrepared = true }:
     backend: 'real',
     buildsLists: true,
     primary,
+    limitConnections: requests.limit,
     psqlPort: null,
     runScript: text => runScript(address, text),
     runScripts: scripts => runScripts(address, scripts),

@@ -5,7 +5,7 @@ import { createEmbedder, EMBEDDER_CHOICES } from '../embedders/create-embedder.t
 import { withinTimeLimit } from '../event-loop/time-limit.ts'
 import { IDLE_TIMEOUT_SECONDS } from '../http/answer.ts'
 import type { Database } from '../postgres/database.ts'
-import { readInstallationId } from '../postgres/database-facts.ts'
+import { readInstallationId, shareConnections } from '../postgres/database-facts.ts'
 import type { PrimaryProblem } from '../postgres/primary.ts'
 import { readEncryptionKeys } from '../providers/keys/encryption-key.ts'
 import { connectRedis } from '../redis/connect-redis.ts'
@@ -101,8 +101,9 @@ async function openRedis(
   const redis = connectRedis(url, { tls: config.redisTls })
   const installationId = await readInstallationId(database)
   const { primary } = database
+  const onCount = (living: number) => void shareWithFleet(database, config, living)
   const listener = connectRedis(url, { tls: config.redisTls, listens: true })
-  const fleet = joinFleet({ redis, listener, installationId, workers: config.workers, primary })
+  const fleet = joinFleet({ redis, listener, installationId, workers: config.workers, primary, onCount })
   const guarded = guardStore(openRedisStore(redis, installationId), {
     processes: fleet.size,
     onChange: (up, shard, cause) => {
@@ -124,6 +125,13 @@ async function openRedis(
     await store.close()
   }
   return { store: { ...store, close }, bus }
+}
+
+/** Without a setting for each machine, the processes of all machines share what the server gives to one. */
+async function shareWithFleet(database: Database, { databaseMaxConnections, workers }: Config, living: number) {
+  if (databaseMaxConnections !== null) return
+  const share = await shareConnections(database, null, Math.max(workers, living)).catch(() => null)
+  if (share !== null) database.limitConnections(share)
 }
 
 /**

@@ -31,13 +31,15 @@ export interface FleetOptions {
   workers: number
   primary?: Primary | null
   beatEveryMs?: number
+  /** Called when the number of living processes has changed. */
+  onCount?(living: number): void
 }
 
 /** Where the timeline of the primary is noted. */
 export const primaryKey = (installationId: string) => `${installationPrefix(installationId)}primary`
 
 export function joinFleet(options: FleetOptions): Fleet {
-  const { redis, listener, installationId, workers, primary = null, beatEveryMs = BEAT_EVERY_MS } = options
+  const { redis, listener, installationId, workers, primary = null, onCount, beatEveryMs = BEAT_EVERY_MS } = options
   const commands = new RedisCommands(redis)
   const notePrimary = commands.script(new URL('./primary.lua', import.meta.url))
   const noteAlive = commands.script(new URL('./alive.lua', import.meta.url))
@@ -50,6 +52,7 @@ export function joinFleet(options: FleetOptions): Fleet {
   async function count(): Promise<void> {
     try {
       const [counted, added] = (await noteAlive([key], [self, LIFETIME_SECONDS])) as number[]
+      if (Number(counted) !== living) onCount?.(Number(counted))
       living = Number(counted)
       noteAlone(living === 1)
       if (Number(added) === 1) await commands.publish(key, Buffer.from(self))

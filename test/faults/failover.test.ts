@@ -4,9 +4,11 @@ import { pingDatabase, shareConnections } from '../../src/postgres/database-fact
 import { openRealDatabase } from '../../src/postgres/real.ts'
 import { get } from '../harness/client.ts'
 import { waitUntil } from '../harness/wait-until.ts'
+import { openAccounts } from './accounts.ts'
 import { describeFaults } from './describe-faults.ts'
+import { startLoad } from './load.ts'
 import { startProxyProcess } from './proxy-process.ts'
-import { type PrivateServer, startPostgres } from './servers.ts'
+import { type PrivateServer, startPostgres, startRedis } from './servers.ts'
 
 describeFaults('a primary and a standby', () => {
   let first: PrivateServer
@@ -86,6 +88,46 @@ describeFaults('a primary and a standby', () => {
     expect(await shares(null)).toEqual([2, 1, 1, 1])
     await database.close()
   })
+
+  test('processes on several machines share what one would take, and take it back', async () => {
+    const redis = await startRedis()
+    await setReadOnly(first, false)
+    // A quarter is six.
+    const about = openRealDatabase({ url: first.url, maxConnections: 1 })
+    await about.runScript('create database shared connection limit 24')
+    await about.close()
+    const url = first.url.replace('model_proxy', 'shared')
+    const budget = openRealDatabase({ url, maxConnections: 1 })
+    const start = () => startProxyProcess({ DATABASE_URL: url, REDIS_URL: redis.url })
+    const alone = await start()
+    const accounts = openAccounts(budget)
+    const account = await accounts.create()
+    const { key } = account
+    const open = async () => {
+      const [row] = await budget.call<{ count: number }>(
+        `select count(*)::integer as count from pg_stat_activity
+          where application_name = 'model-proxy' and datname = current_database() and pid <> pg_backend_pid()`,
+        [],
+      )
+      return row?.count
+    }
+    const load = startLoad({ baseUrl: alone.baseUrl, key, clients: 24, pauseMs: 5 })
+    await waitUntil('it takes its five', 30_000, async () => (await open()) === 5)
+    const others = await Promise.all([start(), start()])
+    const loads = others.map(({ baseUrl }) => startLoad({ baseUrl, key, clients: 24, pauseMs: 5 }))
+    await waitUntil('the three share six', 30_000, async () => (await open()) === 6)
+    for (const each of others) each.signal('SIGTERM')
+    await waitUntil('the first takes its five again', 60_000, async () => (await open()) === 5)
+    for (const each of [load, ...loads]) await each.stop()
+    const answered = [load, ...loads].flatMap(({ results }) => results.filter(({ status }) => status === 200)).length
+    await waitUntil(
+      'what was answered is counted',
+      30_000,
+      async () => (await accounts.countRequests(account)) === answered,
+    )
+    await budget.close()
+    await redis.remove()
+  }, 180_000)
 
   test('a process has no more connections than it may, however many statements wait', async () => {
     const database = openRealDatabase({ url: second.url, maxConnections: 2 })

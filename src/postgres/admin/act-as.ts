@@ -47,6 +47,9 @@ export type ValuesOf<Defined extends (...given: never[]) => unknown> = Parameter
 
 const ACT_AS = 'select act_as($1::text::json, $2::boolean, $3::text, $4::text::json) as row'
 
+/** Half a surrogate pair is no text: PostgreSQL reads none in JSON, and as a parameter of its own it is sent like this. */
+const wellFormed = (_: string, value: unknown) => (typeof value === 'string' ? value.toWellFormed() : value)
+
 /** Defines a function that reads. Rows come as JSON: times are ISO text. */
 export const defineRead =
   <Row>() =>
@@ -71,7 +74,12 @@ function define<P extends Signature, Row>(name: string, parameters: P, reads: bo
       : `select result.* from json_to_record($1) as a (${columns.join(', ')}), ${name}(${passed.join(', ')}) as result`
   return async (database, { name: actorName, userId, adminKeyId, address }, values) => {
     const actor = JSON.stringify({ name: actorName, user_id: userId, admin_key_id: adminKeyId, address })
-    const rows = await database.call<{ row: Row }>(ACT_AS, [actor, reads, statement, JSON.stringify(values)])
+    const rows = await database.call<{ row: Row }>(ACT_AS, [
+      actor,
+      reads,
+      statement,
+      JSON.stringify(values, wellFormed),
+    ])
     return rows.map(({ row }) => row)
   }
 }

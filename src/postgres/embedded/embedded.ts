@@ -63,6 +63,7 @@ export async function openEmbeddedDatabase({ psql, ...start }: EmbeddedOptions):
     backend: 'embedded',
     buildsLists: false,
     primary: null,
+    limitConnections() {},
     psqlPort: door?.port ?? null,
     async runScript(text) {
       await ask({ kind: 'script', sql: text })

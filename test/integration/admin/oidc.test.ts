@@ -11,6 +11,9 @@ const CLIENT = { id: 'model-proxy', secret: 'a-secret-of-the-client' }
 /** What the provider says of people, where it is not by their names. */
 const PEOPLE: Record<string, { email?: string; groups?: string[] }> = {}
 
+/** Whether ID tokens get another signature on their way. */
+let isForging = false
+
 /** A real provider: a login as `name` is name@example.org; names that begin with `new-` have an unverified address. */
 function startProvider(server: Server, callback: string): string {
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
@@ -28,7 +31,15 @@ function startProvider(server: Server, callback: string): string {
     features: { devInteractions: { enabled: true } },
     pkce: { required: () => true },
   })
-  server.on('request', provider.callback())
+  const answer = provider.callback()
+  server.on('request', (request, response) => {
+    const { end } = response
+    const forge = (text: unknown) =>
+      String(text).replace(/("id_token":"[^"]*\.[^".]{20})(.)/, (_, token, last) => token + (last === 'A' ? 'B' : 'A'))
+    if (isForging && request.url?.startsWith('/token'))
+      response.end = (text: unknown) => end.call(response, forge(text), 'utf8')
+    answer(request, response)
+  })
   return issuer
 }
 
@@ -95,6 +106,16 @@ describeBackends('a login by OpenID Connect', backend => {
   const logInAs = (name: string) => logInAt(proxy, name)
   const sessionOf = async (visit: ReturnType<typeof openJar>) =>
     (await visit(`${rootOf(proxy)}/dashboard/api/session`)).json()
+
+  test('refuses a token whose signature is not the provider’s', async () => {
+    isForging = true
+    const { response, visit } = await logInAs('forged').finally(() => {
+      isForging = false
+    })
+    expect(response.headers.get('location')).toBe('/dashboard?login=refused')
+    expect(await visit(`${rootOf(proxy)}/dashboard/api/session`)).toMatchObject({ status: 401 })
+    expect((await logInAs('forged')).response.headers.get('location')).toBe('/dashboard')
+  })
 
   test('is offered, and asks for proof of possession', async () => {
     const options = await send(proxy, 'GET', '/dashboard/api/login-options')

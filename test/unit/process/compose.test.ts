@@ -51,11 +51,13 @@ describe('docker-compose.yml', () => {
     expect(services.proxy?.build).toBe('.')
   })
 
-  test('pins images, pgvector at 0.8.4 or newer', () => {
+  test('pins images by digest, pgvector at 0.8.4 or newer', () => {
     const [, major, minor, patch] =
-      /^pgvector\/pgvector:(\d+)\.(\d+)\.(\d+)-pg17-bookworm$/.exec(services.postgres?.image ?? '') ?? []
+      /^pgvector\/pgvector:(\d+)\.(\d+)\.(\d+)-pg17-bookworm@sha256:[\da-f]{64}$/.exec(
+        services.postgres?.image ?? '',
+      ) ?? []
     expect(Number(major) * 1_000_000 + Number(minor) * 1_000 + Number(patch)).toBeGreaterThanOrEqual(8_004)
-    expect(services.redis?.image).toMatch(/^redis:[78]\.\d+\.\d+-alpine$/)
+    expect(services.redis?.image).toMatch(/^redis:[78]\.\d+\.\d+-alpine@sha256:[\da-f]{64}$/)
   })
 
   test('needs nothing set', async () => {
