@@ -132,7 +132,7 @@ export function writeForeign(tokens: readonly Token[]): string | null {
 function writeIn({ openers, known, patterns, wording }: Language, sentence: string): string | null {
   const opened = sentence.replace(/[¿¡] ?/g, '')
   const asked = patterns
-    .reduce((rest, [pattern, instead]) => rest.replace(pattern, instead), opened.replace(/ \?$/, ''))
+    .reduce((rest, [pattern, instead]) => rest.replace(pattern, instead), opened.replace(/ [?.]$/, ''))
     .trim()
   if (wording.test(asked)) return null
   const [first = '', ...rest] = asked.split(' ')

@@ -6,11 +6,11 @@ import { type Standin, startStandin } from '../standin/server.ts'
 
 /** Vectors of one topic have a cosine of .97, others of .2: an embedder that knows the topic, and nothing finer. */
 function vectorOf(text: string): number[] {
-  const topic = /everest/i.test(text) ? 0 : /phone/i.test(text) ? 1 : /remote work/i.test(text) ? 2 : 3
+  const topic = ['everest', 'phone', 'remote work'].findIndex(each => text.toLowerCase().includes(each))
   const own = 8 + (Bun.hash.crc32(text) % 500)
   const values = new Array<number>(512).fill(0)
   values[5] = Math.sqrt(0.2)
-  values[topic] = Math.sqrt(0.77)
+  values[topic < 0 ? 3 : topic] = Math.sqrt(0.77)
   values[own] = Math.sqrt(0.03)
   return values
 }
@@ -20,6 +20,7 @@ describeBackends('an embedder of meaning', backend => {
   let upstream: Standin
   let proxy: TestProxy
   let key: string
+  const embedded: string[] = []
 
   beforeAll(async () => {
     embeddings = Bun.serve({
@@ -27,6 +28,7 @@ describeBackends('an embedder of meaning', backend => {
       hostname: '127.0.0.1',
       async fetch(request) {
         const { input, model } = (await request.json()) as { input: string | string[]; model: string }
+        embedded.push(...[input].flat())
         const data = [input].flat().map((text, index) => ({ object: 'embedding', index, embedding: vectorOf(text) }))
         return Response.json({ object: 'list', model, data, usage: { prompt_tokens: 1, total_tokens: 1 } })
       },
@@ -49,6 +51,13 @@ describeBackends('an embedder of meaning', backend => {
     ['How tall is Mount Everest?', 'What is the height of Mount Everest?', 'verified'],
     ['How do I cancel my phone contract at home?', 'How can I terminate my phone contract at home?', 'verified'],
     ['What are the advantages of remote work?', 'What are the benefits of remote work?', 'verified'],
+    ['How do I purchase a used phone?', 'What is the best way to buy a used phone?', 'verified'],
+    ['How do I organise my phone contacts?', 'How can I organize my phone contacts?', 'verified'],
+    ['What is the colour of Mount Everest?', 'Tell me the color of Mount Everest', 'verified'],
+    ['Why is remote work so popular?', 'What is the reason remote work is so popular?', 'verified'],
+    ['How do I bake bread for a party?', 'Where do I plant old tomatoes?', 'unverified:question'],
+    ['Why do cats purr at night?', 'How much is a house in Oslo?', 'unverified:question'],
+    ['How do I prevent phone tracking at work?', 'How do I perform phone tracking at work?', 'unverified:words'],
     ['How do I lock my phone screen?', 'How do I unlock my phone screen?', 'unverified:opposite'],
     ['How do I use a phone with gloves?', 'How do I use a phone without gloves?', 'unverified:turn'],
     ['Is Mount Everest taller than Mount Kenya?', 'Is Mount Kenya taller than Mount Everest?', 'unverified:order'],
@@ -60,5 +69,22 @@ describeBackends('an embedder of meaning', backend => {
     const answer = await ask(proxy, key, asked, headers)
     expect(answer.headers.get('x-proxy-cache-reason')).toBe(reason)
     if (reason === 'verified') expect(answer.headers.get('x-proxy-cache-similarity')).toBe('0.9700')
+  })
+
+  test('is not asked about what can only be proved, and no vector of it is kept', async () => {
+    const asked = [
+      'What is the weather in Rome today?',
+      'Cancel my order 5512',
+      'What does a.b do in [x]?',
+      'What is 17 * 23?',
+    ]
+    const before = embedded.length
+    for (const text of asked) expect((await ask(proxy, key, text)).cache).toBe('MISS')
+    await proxy.settle()
+    expect(embedded.slice(before)).toEqual([])
+    const kept = await proxy.query<{ count: number }>(
+      `select count(*)::int as count from cache_prompts where embedding is not null and prompt ~ 'Rome today|5512|a[.]b|23'`,
+    )
+    expect(kept).toEqual([{ count: 0 }])
   })
 })

@@ -1,5 +1,5 @@
 /** Lays the words of two plain questions side by side: which are equal, which stand in place of another. */
-import { lemmasOf, mayBeName } from '../../text/lexicon.ts'
+import { lemmasOf, mayBeName, relationOf } from '../../text/lexicon.ts'
 import type { ContentWord, Question } from './question.ts'
 
 /** A word of the one text, and the word in its place in the other. */
@@ -113,8 +113,8 @@ function isSame(one: ContentWord, other: ContentWord | undefined): boolean {
         each.word === word &&
         each.kind === kind &&
         isLoose(form, each.form) &&
-        isInflected(one, form) &&
-        isInflected(other, each.form),
+        isInflected(one, form, word) &&
+        isInflected(other, each.form, word),
     ),
   )
 }
@@ -133,6 +133,6 @@ function isLoose(form: string, other: string): boolean {
 }
 
 /** "Customs", "glasses": words of their own. */
-function isInflected({ lemmas }: ContentWord, form: string): boolean {
-  return form === 'plain' || lemmas.every(lemma => lemma.form !== 'plain')
+function isInflected({ lemmas }: ContentWord, form: string, base: string): boolean {
+  return form === 'plain' || lemmas.every(lemma => lemma.form !== 'plain' || relationOf(lemma.word, base) === 'synonym')
 }

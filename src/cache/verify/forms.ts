@@ -21,6 +21,7 @@ const frames: ReadonlyArray<readonly [pattern: RegExp, frame: string]> = [
     ),
     'how',
   ],
+  [/^why (?:(?:is|are|do|does|did|was|were|can|should|would|have|has) )?/, 'why'],
   [
     /^(?:what|who) (?:is|are|was|were|would be|will be)(?: the| a| an| some(?: of the)?| any)?(?: (?:different|various)(?= ))?(?: (?:best|good|great|top|most popular)(?= ))? /,
     'what',
@@ -55,10 +56,8 @@ const rewrites: ReadonlyArray<readonly [pattern: RegExp, instead: string]> = [
   [/^what is (?:the )?price of (?=(?:the|a|an|your) )/, 'what is cost of '],
   [/^how do (.+ and .+) differ$/, 'what is difference between $1'],
   [/^how (?:(?:is|are) (.+) different|do(?:es)? (.+) differ) from (.+)$/, 'what is difference between $1$2 and $3'],
-  [
-    /^what (?:is|are) (?:the )?reasons? (?:(?:that|why|for which) |(?=the |a |my ))(.+) (is|are) ([a-z]+)$/,
-    'why $2 $1 $3',
-  ],
+  [/^what (?:is|are) (?:the )?reasons? (?:that |why |for which )?(?!for |of |to |behind |in )/, 'why '],
+  [/^how many people live in /, 'what is population of '],
   [/^what ([a-z]+(?: [a-z]+)?) (?:is|are) (?:the )?best(?= for | to | in |$)/, 'what is best $1'],
   [/^(?:what|how) is (?!it )(.+) like (?=in )/, 'how is $1 '],
   [/^(?:in )?(?:what|which) year (?=was |were |did )/, 'when '],

@@ -40,6 +40,9 @@ describe('other forms of one question ask the same', () => {
     ['Who is the author of Don Quixote?', 'Who wrote Don Quixote?'],
     ['Which country has the best schools?', 'Which countries have the best schools?'],
     ['What is it like to be rich?', 'What does it feel like to be rich?'],
+    ['Is it safe to eat raw eggs?', 'Is it safe to eat a raw egg?'],
+    ['How many people live in Japan?', 'What is the population of Japan?'],
+    ['Why do cats purr at night?', 'What is the reason cats purr at night?'],
     ['How do I cancel a phone contract?', 'How do I end a phone contract?'],
   ])('%j, %j', (one, other) => {
     expect(veto(one, other)).toBeNull()
