@@ -6,7 +6,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { brotliCompressSync, constants } from 'node:zlib'
-import { irregularForms, recentNames } from './lexicon-additions.ts'
+import { irregularForms, moreOpposites, recentNames } from './lexicon-additions.ts'
 
 interface Sense {
   pos: string
@@ -164,7 +164,7 @@ const lines = [...words.keys()].sort().map(word => {
     word,
     name,
     numbered.join(';').replace(/;+$/, ''),
-    related(word, ids, ['!']),
+    [related(word, ids, ['!']), ...(moreOpposites.get(word) ?? []).map(([, other]) => other)].filter(Boolean).join(','),
     related(word, all, ['+', '=']),
   ]
   return fields.join('\t').trimEnd()

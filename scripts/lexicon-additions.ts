@@ -46,7 +46,26 @@ export const recentNames: readonly string[] = `
   ipad ios macos macbook wordpress openai chatgpt powerpoint graphql fastapi numpy pytorch tensorflow autocad tiktok intellij devops wifi playstation snapchat
   SQL CSS HTTPS JSON YAML PHP URL USB GPU GMAT IELTS TOEFL UPSC IIT IIM IBM BMW ADHD PTSD SEO CEO CFO GPS IQ SSC IAS CGL IBPS RBI CBSE ISRO GST nodejs
   berlin lisa hana kyiv mumbai bangalore chennai kolkata bengaluru telugu brexit bitcoin ethereum uber tesla huawei xiaomi lenovo asus photoshop redis docker mariadb
-  anthropic grafana nginx vscode blockchain cryptocurrency terraform django laravel hadoop vue
+  india indian brazil brazilian bolivia wales brussels geneva pune shanghai florida kerala arabic dutch swedish scottish antarctica diwali google
+  XML FTP DNS VPN NBA NFL NHL FIFA anthropic grafana nginx vscode blockchain cryptocurrency terraform django laravel hadoop vue
 `
   .split(/\s+/)
   .filter(Boolean)
+
+/** Opposites that WordNet lacks, or has in rare senses alone. */
+const pairs =
+  `gain lose|join leave|lend borrow|teach learn|merge split|compress extract|compress expand|mandatory optional|required optional|hire fire|send receive
+  give take|give receive|arrive depart|arrive leave|cause prevent|cause cure|treat cause|treat prevent|treat worsen|cover exclude|cover omit|gross net|debit credit|premium basic|free paid|host guest
+  sender recipient|landlord tenant|doctor patient|teacher student|inside outside|indoors outdoors|morning evening|old new|keep delete|keep remove|save spend|save delete|stay leave
+  hide show|reveal hide|build destroy|create delete|create destroy|add remove|help harm|fix break|repair break|approve deny|allow prevent|allow block|follow lead|follow unfollow`
+    .split(/[|\n]/)
+    .map(pair => pair.trim().split(' '))
+
+/** By word, in both directions. */
+export const moreOpposites = Map.groupBy(
+  pairs.flatMap(([one = '', other = '']) => [
+    [one, other],
+    [other, one],
+  ]),
+  ([word = '']) => word,
+)

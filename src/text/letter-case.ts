@@ -1,5 +1,5 @@
 /** Writes words in lower case where that changes no meaning: a sentence's beginning, a shouted prompt, names that are no other word. */
-import { isAcronym, isWord, mayBeName, isOnlyName as mayOnlyBeName } from './lexicon.ts'
+import { isAcronym, isOnlyName, isWord, mayBeName } from './lexicon.ts'
 import type { Token } from './tokenize.ts'
 import { auxiliaries, functionWords, openers, wordSet } from './words.ts'
 
@@ -40,20 +40,6 @@ function shouts(tokens: readonly Token[]): boolean {
   )
 }
 
-/** Names of which WordNet has a compound in lower case ("india ink"), or none. */
-const moreNames = wordSet(`
-  india indian brazil brazilian bolivia wales brussels geneva pune shanghai florida kerala arabic dutch swedish scottish antarctica diwali
-  google xml ftp dns vpn nba nfl nhl fifa
-`)
-const moreAcronyms = wordSet('xml ftp dns vpn nba nfl nhl fifa')
-
-function isOnlyName(lower: string): boolean {
-  if (moreNames.has(lower) || mayOnlyBeName(lower)) return true
-  return (
-    lower.endsWith('s') && !isWord(lower) && (mayOnlyBeName(lower.slice(0, -1)) || moreNames.has(lower.slice(0, -1)))
-  )
-}
-
 function isCommon(lower: string): boolean {
   return (
     lower.length < 3 ||
@@ -83,7 +69,7 @@ function isNameAlone(tokens: readonly Token[], at: number): boolean {
   if (beforeIdentifier.has(before) || /^an?$/.test(before) || tokens.some(token => /^(?:mean|defin)/i.test(token.key)))
     return false
   const bare = key.replace(/'s$/, '')
-  const isCapitalised = bare.slice(1) === lower.slice(1) && !isAcronym(lower) && !moreAcronyms.has(lower)
+  const isCapitalised = bare.slice(1) === lower.slice(1) && !isAcronym(lower)
   return isCapitalised || bare === bare.toUpperCase() || innerCapital.test(bare)
 }
 

@@ -206,21 +206,11 @@ export function relationOf(one: string, other: string): Relation {
   return kinds.some(kind => areNear(ours.senses[kind], theirs.senses[kind])) ? 'neighbour' : null
 }
 
-/** Opposites that WordNet lacks, or has in rare senses alone. */
-const moreOpposites = new Set(
-  `gain lose|join leave|lend borrow|teach learn|merge split|compress extract|compress expand|mandatory optional|required optional|hire fire|send receive
-  give take|give receive|arrive depart|arrive leave|cause prevent|cause cure|treat cause|treat prevent|treat worsen|cover exclude|cover omit|gross net|debit credit|premium basic|free paid|host guest
-  sender recipient|landlord tenant|doctor patient|teacher student|inside outside|indoors outdoors|morning evening|old new|keep delete|keep remove|save spend|save delete|stay leave
-  hide show|reveal hide|build destroy|create delete|create destroy|add remove|help harm|fix break|repair break|approve deny|allow prevent|allow block|follow lead|follow unfollow`
-    .split(/[|\n]/)
-    .map(pair => pair.trim().split(' ').sort().join(' ')),
-)
 const prefixes =
   /^(?:un|in|im|ir|il|dis|de|en|ex|mis|non|anti|over|under|up|down|pre|post|out|hyper|hypo|inter|intra|micro|macro|re)(?=[a-z]{4})/
 
 /** "Encrypt" and "decrypt", "include" and "exclude": one root under two prefixes, or under one. */
 function areApart(one: string, other: string): boolean {
-  if (moreOpposites.has([one, other].sort().join(' '))) return true
   const [ours, theirs] = [one.replace(prefixes, ''), other.replace(prefixes, '')]
   return ours === theirs || ours === other || theirs === one
 }
