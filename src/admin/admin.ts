@@ -13,6 +13,7 @@ import type { NoteVerdict } from '../telemetry/proxy-metrics.ts'
 import type { Refusals } from '../telemetry/refusals.ts'
 import { createAdminKeysController } from './admin-keys.ts'
 import { createAuditLogsController } from './audit-logs.ts'
+import { createBudgetsController, createSpendLimitController } from './budgets.ts'
 import { createCacheController } from './cache.ts'
 import { completeDescription } from './complete-description.ts'
 import type { AdminOptions } from './controller.ts'
@@ -122,6 +123,8 @@ export function createAdmin({ config, database, store, refusals, noteVerdict, lo
     .use(createWebhooksController(options))
     .use(createProjectUsersController(options))
     .use(createLimitsController(options))
+    .use(createSpendLimitController(options))
+    .use(createBudgetsController(options))
     .use(createUsersController(options))
     .use(createAdminKeysController(options))
     .use(createAuditLogsController(options))

@@ -117,6 +117,23 @@ describeBackends('budgets', backend => {
     }
   })
 
+  test('that most of it, and all of it, is spent is told once each', async () => {
+    await ask(proxy, key, plain('One?'))
+    const usd = await recordedUsd()
+    await proxy.query(`select set_setting('${project}', 'cache_mode', 'off')`)
+    const budget = await setBudget(usd + mostUsd(plain('One?')) * 1.01)
+    await proxy.query(`update budget_periods set spent = spent * 1000 where budget_id = ${budget}`)
+    await setBudget(usd * 1_000 + mostUsd(plain('One?')) * 1.01)
+    await ask(proxy, key, plain('Two?'))
+    await proxy.settle()
+    await setBudget(usd * 1_000 + mostUsd(plain('One?')) * 1.2)
+    await ask(proxy, key, plain('Three?'))
+    await proxy.settle()
+    const told = await proxy.query(`select payload->>'percent' as percent from events e
+      where kind = 'budget.threshold' and project_id = (select id from projects where name = '${project}')`)
+    expect(told).toEqual([{ percent: '80' }])
+  })
+
   test('a project may refuse hits, too', async () => {
     await ask(proxy, key, plain('Known?'))
     await proxy.settle()

@@ -194,6 +194,30 @@ describe.skipIf(!psqlPath)(title, () => {
       expect(await everything()).toEqual(before)
     })
 
+    test('set-budget prints its id, and none removes it', async () => {
+      const project = await newProject()
+      const key = (await succeed('create-key', { project, type: 'project', name: 'ci' })).trim()
+      const amounts = async () =>
+        (
+          await sql<{ of: string }>`select concat_ws(' ', amount::float8, unit, per, tag) as of from budgets
+          where project_id = find_project(${project}) order by id`.execute(backend.database.queries)
+        ).rows
+      const id = await succeed('set-budget', { project, usd: '100', per: 'month' })
+      expect(id).toMatch(/^\d+\n$/)
+      expect(await succeed('set-budget', { project, usd: '50.5', per: 'month' })).toBe(id)
+      await succeed('set-budget', {
+        project,
+        tokens: '1000',
+        per: 'day',
+        key,
+        tag: 'team=search',
+        zone: 'Europe/Vienna',
+      })
+      expect(await amounts()).toEqual([{ of: '50.5 usd month' }, { of: '1000 tokens day {"team": "search"}' }])
+      await succeed('set-budget', { project, usd: 'none', per: 'month' })
+      expect(await amounts()).toHaveLength(1)
+    })
+
     test('set-plan and set-setting say nothing and do it', async () => {
       const project = await newProject()
       expect(await succeed('set-plan', { project, plan: 'free' })).toBe('')
@@ -368,6 +392,12 @@ describe.skipIf(!psqlPath)(title, () => {
         ['deactivate-key', { key: 'lgw_proj_00000000' }, /no such key: "lgw_proj_00000000"; give a whole key/],
         ['deactivate-key', { key: '' }, /no such key: ""/],
         ['deactivate-key', {}, /key is missing/],
+        ['set-budget', { project: 'nobody', usd: '1', per: 'day' }, /project "nobody" does not exist/],
+        ['set-budget', { project, usd: '1', per: 'year' }, /per "year" is not valid/],
+        ['set-budget', { project, per: 'day' }, /the amount is missing/],
+        ['set-budget', { project, usd: '-1', per: 'day' }, /usd is not valid/],
+        ['set-budget', { project, usd: '1', per: 'day', tag: 'team' }, /tag "team" is not valid/],
+        ['set-budget', { project, usd: 'none', per: 'day' }, /has no such budget/],
         ['set-plan', { project, plan: 'gold' }, /plan "gold" does not exist/],
         ['set-plan', { project: 'nobody', plan: 'free' }, /project "nobody" does not exist/],
         ['set-plan', { project }, /plan is missing/],

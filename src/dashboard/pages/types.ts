@@ -1,4 +1,5 @@
 /** The admin API's responses: database rows, with ids and times in the API's form. Only fields that the pages use are listed. */
+import type { BudgetRow } from '../../postgres/admin/budget-row.ts'
 import type {
   CacheStatsRow,
   CalibrationRow,
@@ -71,6 +72,12 @@ export type Delivery = Pick<DeliveryRow, 'kind' | 'payload' | 'state' | 'attempt
 }
 
 export type Counts = Omit<OverviewRow, 'bucket_start' | 'hit_duration_ms' | 'miss_duration_ms'>
+
+export type Budget = Serialized<
+  Pick<BudgetRow, 'id' | 'tag' | 'model' | 'unit' | 'amount' | 'per' | 'spent' | 'remaining' | 'resets_at'>,
+  'id' | 'resets_at',
+  { id: string; api_key_id: string | null; api_key_name: string | null; resets_at: number | null }
+>
 
 export type Share = ShareRow
 

@@ -14,6 +14,7 @@ export interface Actor {
 /** What values of SQL types are in JSON. `project` stands for a project's id, for a function that takes the project's name. */
 interface SqlTypes {
   bigint: number
+  numeric: number
   integer: number
   smallint: number
   boolean: boolean

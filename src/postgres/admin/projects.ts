@@ -1,5 +1,6 @@
 /** Projects, their keys, settings and plans. */
 import { defineChange, defineRead } from './act-as.ts'
+import type { BudgetRow } from './budget-row.ts'
 import type { KeyActivityRow, KeyRow, PlanRow, ProjectRow, ProviderKeyRow, QuotaRow, SettingKindRow } from './rows.ts'
 
 export const pageOfProjects = defineRead<ProjectRow>()('page_of_projects', {
@@ -73,3 +74,17 @@ export const quotaUsage = defineRead<QuotaRow>()('quota_usage', {
 })
 
 export const keyActivity = defineRead<KeyActivityRow>()('key_activity', { of_project: 'bigint' })
+
+export const listBudgets = defineRead<BudgetRow>()('list_budgets', { of_project: 'bigint' })
+/** Returns the budget's id. */
+export const setBudget = defineChange<{ result: number }>()('set_budget', {
+  project: 'project',
+  in_unit: 'text',
+  of_amount: 'numeric',
+  in_per: 'text',
+  of_key: 'bigint?',
+  of_model: 'text?',
+  of_tag: 'text?',
+  in_zone: 'text',
+})
+export const removeBudget = defineChange()('remove_budget', { project: 'project', of_budget: 'bigint' })

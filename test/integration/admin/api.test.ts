@@ -53,6 +53,32 @@ describeBackends('the admin API through the openai package', backend => {
     expect([another.status, another.json.error.message]).toEqual([400, 'Project "acme-2" is archived.'])
   })
 
+  test('a spend limit is the budget of US dollars a month, and other budgets stand beside it', async () => {
+    const { id } = await organization.projects.create({ name: 'acme' })
+    const limits = organization.projects.spendLimit
+    await expect(limits.retrieve(id)).rejects.toMatchObject({ status: 404 })
+    const asked = { currency: 'USD', interval: 'month', threshold_amount: 12.5 } as const
+    const told = { ...asked, object: 'project.spend_limit', enforcement: { status: 'inactive' } }
+    expect(await limits.update(id, asked)).toEqual(told)
+    expect(await limits.retrieve(id)).toEqual(told)
+    const path = `/v1/organization/projects/${id}/budgets`
+    const { value, id: keyId } = (await post(`/v1/organization/projects/${id}/api_keys`, { name: 'ci' })).json
+    expect(typeof value).toBe('string')
+    const set = await post(path, { unit: 'tokens', amount: 1000, per: 'day', api_key_id: keyId, tag: 'team=search' })
+    expect([set.status, set.json]).toMatchObject([
+      200,
+      { unit: 'tokens', amount: 1000, remaining: 1000, per: 'day', api_key_name: 'ci', tag: 'team=search' },
+    ])
+    expect((await get(path)).json.data.map((budget: { unit: string }) => budget.unit)).toEqual(['usd', 'tokens'])
+    for (const bad of [{ per: 'year' }, { amount: -1 }, { tag: 'team' }, { api_key_id: 'key_999999' }]) {
+      const { status } = await post(path, { unit: 'usd', amount: 1, per: 'day', ...bad })
+      expect([bad, status >= 400 && status < 500]).toEqual([bad, true])
+    }
+    expect((await send(proxy, 'DELETE', `${path}/${set.json.id}`, { headers: bearer() })).status).toBe(200)
+    expect(await limits.delete(id)).toEqual({ object: 'project.spend_limit.deleted', deleted: true })
+    expect((await get(path)).json.data).toEqual([])
+  })
+
   test('a bad name, a taken one and an unknown project say what is wrong', async () => {
     await organization.projects.create({ name: 'acme' })
     await expect(organization.projects.create({ name: 'acme' })).rejects.toMatchObject({

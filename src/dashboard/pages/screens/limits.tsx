@@ -6,6 +6,7 @@ import { Table } from '../components/table.tsx'
 import { formatCount, formatPercent } from '../format.ts'
 import { useProject } from '../session.ts'
 import type { Limits } from '../types.ts'
+import { Budgets } from './budgets.tsx'
 import { usePlans } from './new-project.tsx'
 import { Refused } from './refused.tsx'
 
@@ -46,6 +47,7 @@ export function LimitsPage() {
               <Figure title="A minute, for each test key" value={plan?.test_requests_per_minute} />
             </dl>
           </Card>
+          {project && <Budgets projectId={project.id} />}
           <Card title="This minute, by key">
             <Table
               label="Requests of the last minute by key"
