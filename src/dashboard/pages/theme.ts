@@ -16,6 +16,4 @@ export function applyTheme(theme: Theme): void {
     localStorage.setItem(KEY, theme)
     document.documentElement.dataset.theme = theme
   }
-  // Charts hold resolved colours and must be redrawn.
-  window.dispatchEvent(new Event('themechange'))
 }

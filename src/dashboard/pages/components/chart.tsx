@@ -1,6 +1,6 @@
-/** A stacked bar chart over time, followed by the same numbers as a table for screen readers. */
-import { useEffect, useRef, useState } from 'react'
-import uPlot from 'uplot'
+/** A stacked bar chart over time, followed by the same numbers as a table. */
+import { useState } from 'react'
+import { Numbers } from './numbers.tsx'
 
 export interface Series {
   title: string
@@ -19,181 +19,94 @@ interface ChartProps {
   formatTime(seconds: number): string
   /** Formats the labels below the bars. */
   formatTick(seconds: number): string
-  height?: number
 }
 
-/** A canvas cannot read custom properties: this returns the colour that one has in the current theme. */
-function resolveColor(name: string): string {
-  const probe = document.createElement('span')
-  probe.style.color = `var(${name})`
-  document.body.append(probe)
-  const { color } = getComputedStyle(probe)
-  probe.remove()
-  return color
+const HEIGHT = 180
+/** Of a bar's place. */
+const BAR_WIDTH = 0.72
+const MOST_TICKS = 6
+
+/** The next round number: the axis ends there, and has a line at its half. */
+function roundUp(most: number): number {
+  const power = 10 ** Math.floor(Math.log10(Math.max(most, 1e-6)))
+  const steps = power < 10 ? [2, 4, 6, 8] : [1, 1.2, 1.6, 2, 3, 4, 6, 8]
+  return power * (steps.find(step => step * power >= most) ?? 10)
 }
 
-function padSides(first: number, last: number, bars: number): [number, number] {
-  const half = bars > 1 ? (last - first) / (bars - 1) / 2 : 1_800
-  return [first - half, last + half]
-}
-
-/** uPlot draws series in order. The whole stack comes first, so that the smaller sums are painted over it. */
-function stack(times: readonly number[], series: readonly Series[]): uPlot.AlignedData {
-  const sums = series.map((_, top) =>
-    times.map((_, at) => series.slice(0, top + 1).reduce((sum, each) => sum + (each.values[at] ?? 0), 0)),
-  )
-  return [[...times], ...sums.reverse()]
-}
-
-/** Counts theme changes, so that each one redraws the canvas. */
-function useTheme(): number {
-  const [theme, setTheme] = useState(0)
-  useEffect(() => {
-    const redraw = () => setTheme(count => count + 1)
-    const system = matchMedia('(prefers-color-scheme: dark)')
-    window.addEventListener('themechange', redraw)
-    system.addEventListener('change', redraw)
-    return () => {
-      window.removeEventListener('themechange', redraw)
-      system.removeEventListener('change', redraw)
-    }
-  }, [])
-  return theme
-}
-
-type Drawing = Pick<ChartProps, 'times' | 'series' | 'format' | 'formatTick'> & {
-  height: number
-  /** Called with the index of the bar under the pointer; null when there is none. */
-  point(at: number | null): void
-}
-
-function drawBars(parent: HTMLElement, { times, series, height, format, formatTick, point }: Drawing): uPlot {
-  const axis = {
-    stroke: resolveColor('--muted'),
-    grid: { stroke: resolveColor('--line'), width: 1 },
-    ticks: { show: false },
-    font: '11px system-ui',
-  }
-  const bars = uPlot.paths.bars?.({ size: [0.72, 48], radius: 0.15 })
-  return new uPlot(
-    {
-      width: parent.clientWidth,
-      height,
-      padding: [8, 8, 0, 0],
-      legend: { show: false },
-      cursor: { y: false, points: { show: false } },
-      scales: {
-        // Half a bar of space at each end.
-        x: { range: (_, first, last) => padSides(first, last, times.length) },
-        y: { range: (_, __, most) => [0, Math.max(1e-9, most * 1.08)] },
-      },
-      axes: [
-        { ...axis, grid: { show: false }, space: 72, size: 28, values: (_, ticks) => ticks.map(formatTick) },
-        { ...axis, size: 64, values: (_, ticks) => ticks.map(format) },
-      ],
-      series: [
-        {},
-        ...[...series].reverse().map(each => ({
-          label: each.title,
-          fill: resolveColor(each.color),
-          stroke: resolveColor(each.color),
-          width: 0,
-          points: { show: false },
-          ...(bars ? { paths: bars } : {}),
-        })),
-      ],
-      hooks: { setCursor: [plot => point(plot.cursor.idx ?? null)] },
-    },
-    stack(times, series),
-    parent,
-  )
-}
-
-export function StackedBars({ label, times, series, format, formatTime, formatTick, height = 220 }: ChartProps) {
-  const box = useRef<HTMLDivElement>(null)
+export function StackedBars({ label, times, series, format, formatTime, formatTick }: ChartProps) {
   const [at, setAt] = useState<number | null>(null)
-  const theme = useTheme()
-
-  useEffect(() => {
-    const parent = box.current
-    if (parent === null || times.length === 0) return
-    const chart = drawBars(parent, { times, series, height, format, formatTick, point: setAt })
-    const observer = new ResizeObserver(() => chart.setSize({ width: parent.clientWidth, height }))
-    observer.observe(parent)
-    return () => {
-      observer.disconnect()
-      chart.destroy()
-    }
-  }, [times, series, height, format, formatTick, theme])
-
-  const shown = at !== null && at < times.length ? at : null
+  const sums = times.map((_, bar) => series.reduce((sum, { values }) => sum + (values[bar] ?? 0), 0))
+  const top = roundUp(Math.max(...sums))
+  const every = Math.ceil(times.length / MOST_TICKS)
+  const shown = at === null ? undefined : times[at]
   return (
     <figure aria-label={label}>
-      <Legend series={series} at={shown} format={format} time={shown === null ? null : formatTime(times[shown] ?? 0)} />
-      <div className="px-3 pb-2" aria-hidden="true">
-        <div ref={box} style={{ minHeight: height }} />
+      <figcaption className="flex min-h-6 flex-wrap items-center gap-x-4 gap-y-1 px-4 pt-3 text-xs text-muted">
+        {series.map(({ title, color, values }) => (
+          <span key={title} className="flex items-center gap-1.5">
+            <span className="size-2.5 rounded-sm" style={{ background: `var(${color})` }} />
+            {title}
+            {at !== null && <b className="font-medium text-ink tabular-nums">{format(values[at] ?? 0)}</b>}
+          </span>
+        ))}
+        {shown !== undefined && <span className="ml-auto">{formatTime(shown)}</span>}
+      </figcaption>
+      <div aria-hidden="true" className="flex gap-2 px-4 py-3 text-xs text-muted tabular-nums">
+        <div className="flex flex-col justify-between text-right" style={{ height: HEIGHT }}>
+          {[top, top / 2, 0].map(value => (
+            <span key={value} className="-my-2">
+              {format(value)}
+            </span>
+          ))}
+        </div>
+        <div className="min-w-0 flex-1" onPointerLeave={() => setAt(null)}>
+          <svg
+            viewBox={`0 0 ${times.length} ${HEIGHT}`}
+            preserveAspectRatio="none"
+            role="img"
+            aria-label={label}
+            className="w-full"
+            style={{ height: HEIGHT }}
+          >
+            {[0, HEIGHT / 2, HEIGHT].map(y => (
+              <line key={y} x2={times.length} y1={y} y2={y} className="stroke-line" vectorEffect="non-scaling-stroke" />
+            ))}
+            {times.map((time, bar) => (
+              <g key={time} onPointerEnter={() => setAt(bar)}>
+                <rect x={bar} width={1} height={HEIGHT} fill="transparent" />
+                <Bar at={bar} series={series} scale={HEIGHT / top} />
+              </g>
+            ))}
+          </svg>
+          <div className="relative mt-1 h-4">
+            {times.map((time, bar) => (
+              <span
+                key={time}
+                hidden={bar % every !== 0}
+                className="absolute -translate-x-1/2 whitespace-nowrap"
+                style={{ left: `${((bar + 0.5) / times.length) * 100}%` }}
+              >
+                {formatTick(time)}
+              </span>
+            ))}
+          </div>
+        </div>
       </div>
-      <Numbers times={times} series={series} format={format} formatTime={formatTime} />
+      <Numbers
+        titles={['Time', ...series.map(({ title }) => title)]}
+        rows={times.map((time, bar) => [formatTime(time), ...series.map(({ values }) => format(values[bar] ?? 0))])}
+      />
     </figure>
   )
 }
 
-interface LegendProps extends Pick<ChartProps, 'series' | 'format'> {
-  /** Index of the bar under the pointer; null when there is none. `time` is that bar's time. */
-  at: number | null
-  time: string | null
-}
-
-function Legend({ series, format, at, time }: LegendProps) {
-  return (
-    <figcaption className="flex min-h-6 flex-wrap items-center gap-x-4 gap-y-1 px-4 pt-3 text-xs text-muted">
-      {series.map(each => (
-        <span key={each.title} className="flex items-center gap-1.5">
-          <span className="size-2.5 rounded-sm" style={{ background: `var(${each.color})` }} />
-          {each.title}
-          {at !== null && <b className="font-medium text-ink tabular-nums">{format(each.values[at] ?? 0)}</b>}
-        </span>
-      ))}
-      {time !== null && <span className="ml-auto">{time}</span>}
-    </figcaption>
-  )
-}
-
-function Numbers({
-  times,
-  series,
-  format,
-  formatTime,
-}: Pick<ChartProps, 'times' | 'series' | 'format' | 'formatTime'>) {
-  return (
-    <details className="border-t border-line px-4 py-2 text-xs text-muted">
-      <summary>As numbers</summary>
-      <div className="mt-2 max-h-60 overflow-auto">
-        <table className="w-full text-left tabular-nums">
-          <thead>
-            <tr>
-              <th scope="col">Time</th>
-              {series.map(each => (
-                <th key={each.title} scope="col">
-                  {each.title}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {times.map((time, row) => (
-              <tr key={time}>
-                <th scope="row" className="font-normal">
-                  {formatTime(time)}
-                </th>
-                {series.map(each => (
-                  <td key={each.title}>{format(each.values[row] ?? 0)}</td>
-                ))}
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
-    </details>
-  )
+/** `scale`: pixels for one. */
+function Bar({ at, series, scale }: { at: number; series: readonly Series[]; scale: number }) {
+  let y = HEIGHT
+  return series.map(({ title, color, values }) => {
+    const height = (values[at] ?? 0) * scale
+    y -= height
+    const x = at + (1 - BAR_WIDTH) / 2
+    return <rect key={title} x={x} y={y} width={BAR_WIDTH} height={height} style={{ fill: `var(${color})` }} />
+  })
 }

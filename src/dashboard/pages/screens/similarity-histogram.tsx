@@ -1,4 +1,5 @@
 /** A histogram of similarities between questions and stored ones, followed by the same numbers as a table for screen readers. */
+import { Numbers } from '../components/numbers.tsx'
 import type { Calibration } from '../types.ts'
 
 const WIDTH = 600
@@ -48,24 +49,25 @@ export function Histogram({ histogram, threshold }: { histogram: readonly Bin[];
           <span key={tick}>{tick}</span>
         ))}
       </div>
-      <AsNumbers histogram={histogram} />
+      <Numbers
+        titles={['From', 'Served', 'Stopped', 'Called the same', 'Called different']}
+        rows={histogram
+          .filter(bin => bin.served + bin.stopped + bin.same + bin.different > 0)
+          .map(bin => [bin.at_least.toFixed(2), bin.served, bin.stopped, bin.same, bin.different])}
+      />
     </figure>
   )
 }
 
-function Bar({
-  bin,
-  x,
-  width,
-  most,
-  isServed,
-}: {
+interface BarProps {
   bin: Bin
   x: number
   width: number
   most: number
   isServed: boolean
-}) {
+}
+
+function Bar({ bin, x, width, most, isServed }: BarProps) {
   let top = HEIGHT
   return (
     <g className={isServed ? '' : 'opacity-35'}>
@@ -76,39 +78,5 @@ function Bar({
       })}
       {bin.different > 0 && <circle cx={x + width / 2} cy={HEIGHT + 7} r={3.5} className="fill-danger" />}
     </g>
-  )
-}
-
-function AsNumbers({ histogram }: { histogram: readonly Bin[] }) {
-  return (
-    <details className="mt-2 text-xs text-muted">
-      <summary>As numbers</summary>
-      <table className="mt-2 w-full text-left tabular-nums">
-        <thead>
-          <tr>
-            {['From', 'Served', 'Stopped', 'Called the same', 'Called different'].map(title => (
-              <th key={title} scope="col" className="font-medium">
-                {title}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {histogram
-            .filter(bin => bin.served + bin.stopped + bin.same + bin.different > 0)
-            .map(bin => (
-              <tr key={bin.at_least}>
-                <th scope="row" className="font-normal">
-                  {bin.at_least.toFixed(2)}
-                </th>
-                <td>{bin.served}</td>
-                <td>{bin.stopped}</td>
-                <td>{bin.same}</td>
-                <td>{bin.different}</td>
-              </tr>
-            ))}
-        </tbody>
-      </table>
-    </details>
   )
 }
