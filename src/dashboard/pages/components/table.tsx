@@ -1,6 +1,6 @@
 /** A table that scrolls sideways on narrow screens, and says what to do when it is empty. */
 import type { ReactNode } from 'react'
-import { Loading, Problem } from './basics.tsx'
+import { Loading, Problem, RowButton } from './basics.tsx'
 import { type More, ShowMore } from './show-more.tsx'
 
 export interface Column<Row> {
@@ -8,6 +8,36 @@ export interface Column<Row> {
   cell(row: Row): ReactNode
   /** Aligns the column right. */
   numeric?: boolean
+  /** `strong` for what names the row, `code` for what a machine reads, `line` for what stays in one line. */
+  look?: keyof typeof LOOKS
+}
+
+const LOOKS = {
+  strong: 'font-medium',
+  code: 'font-mono text-xs whitespace-nowrap',
+  line: 'whitespace-nowrap',
+}
+
+/** A column with a button in each row. `name` says for screen readers what it acts on; null leaves the button out. */
+export function buttonColumn<Row>(
+  title: string,
+  name: (row: Row) => string | null,
+  onClick: (row: Row) => void,
+): Column<Row> {
+  return {
+    title: '',
+    numeric: true,
+    cell: row => {
+      const named = name(row)
+      return (
+        named !== null && (
+          <RowButton aria-label={`${title} ${named}`} onClick={() => onClick(row)}>
+            {title}
+          </RowButton>
+        )
+      )
+    },
+  }
 }
 
 interface TableProps<Row> {
@@ -51,10 +81,10 @@ export function Table<Row>({ label, columns, rows, keyOf, error = null, empty, m
           <tbody className="divide-y divide-line">
             {rows.map(row => (
               <tr key={keyOf(row)} className="hover:bg-sunken/60">
-                {columns.map(({ title, cell, numeric }) => (
+                {columns.map(({ title, cell, numeric, look }) => (
                   <td
                     key={title}
-                    className={`px-3 py-2.5 first:pl-4 last:pr-4 align-middle ${numeric ? 'text-right tabular-nums' : ''}`}
+                    className={`px-3 py-2.5 first:pl-4 last:pr-4 align-middle ${numeric ? 'text-right tabular-nums' : ''} ${look ? LOOKS[look] : ''}`}
                   >
                     {cell(row)}
                   </td>

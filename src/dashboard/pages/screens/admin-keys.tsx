@@ -2,12 +2,12 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { call } from '../api.ts'
-import { Button, Card, Empty, RowButton } from '../components/basics.tsx'
+import { Button, Card, Empty } from '../components/basics.tsx'
 import { Confirm } from '../components/confirm.tsx'
 import { TextField } from '../components/fields.tsx'
 import { FormDialog } from '../components/form-dialog.tsx'
 import { ShownOnce } from '../components/shown-once.tsx'
-import { type Column, Table } from '../components/table.tsx'
+import { buttonColumn, type Column, Table } from '../components/table.tsx'
 import { formatAgo, formatDate } from '../format.ts'
 import { usePaged } from '../paged.ts'
 import type { AdminKey } from '../types.ts'
@@ -24,9 +24,7 @@ export function AdminKeys() {
     <Card title="Admin API keys" action={<Button onClick={() => setMaking(true)}>New admin key</Button>}>
       <Table
         label="Admin API keys"
-        rows={keys.rows}
-        error={keys.error}
-        more={keys.more}
+        {...keys}
         keyOf={key => key.id}
         empty={
           <Empty title="No admin keys">
@@ -53,28 +51,12 @@ export function AdminKeys() {
 
 function columnsOf(remove: (key: AdminKey) => void): Column<AdminKey>[] {
   return [
-    { title: 'Name', cell: key => <span className="font-medium">{key.name}</span> },
-    {
-      title: 'Key',
-      cell: key => <code className="font-mono text-xs whitespace-nowrap">{key.redacted_value}</code>,
-    },
+    { title: 'Name', look: 'strong', cell: key => key.name },
+    { title: 'Key', look: 'code', cell: key => key.redacted_value },
     { title: 'Acts for', cell: key => key.owner.name },
-    { title: 'Last used', cell: key => <span className="whitespace-nowrap">{formatAgo(key.last_used_at)}</span> },
-    {
-      title: 'Expires',
-      cell: key => (
-        <span className="whitespace-nowrap">{key.expires_at === null ? 'Never' : formatDate(key.expires_at)}</span>
-      ),
-    },
-    {
-      title: '',
-      numeric: true,
-      cell: key => (
-        <RowButton aria-label={`Delete ${key.name}`} onClick={() => remove(key)}>
-          Delete
-        </RowButton>
-      ),
-    },
+    { title: 'Last used', look: 'line', cell: key => formatAgo(key.last_used_at) },
+    { title: 'Expires', look: 'line', cell: key => (key.expires_at === null ? 'Never' : formatDate(key.expires_at)) },
+    buttonColumn('Delete', key => key.name, remove),
   ]
 }
 

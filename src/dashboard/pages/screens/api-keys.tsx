@@ -2,9 +2,9 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { call } from '../api.ts'
-import { Badge, Button, Card, Empty, Name, PageHeader, RowButton } from '../components/basics.tsx'
+import { Badge, Button, Card, Empty, Name, PageHeader } from '../components/basics.tsx'
 import { Confirm } from '../components/confirm.tsx'
-import { type Column, Table } from '../components/table.tsx'
+import { buttonColumn, type Column, Table } from '../components/table.tsx'
 import { useFilters } from '../filters.ts'
 import { formatAgo, formatDate, formatTime } from '../format.ts'
 import { usePaged } from '../paged.ts'
@@ -43,9 +43,7 @@ export function ApiKeys() {
       >
         <Table
           label="API keys"
-          rows={keys.rows}
-          error={keys.error}
-          more={keys.more}
+          {...keys}
           keyOf={key => key.id}
           empty={
             <Empty title="No keys yet" action={generate}>
@@ -91,41 +89,23 @@ function ShowAll({ all, onChange }: { all: boolean; onChange(shows: boolean): vo
 /** `deactivate` is null when the user may not deactivate keys. */
 function columnsOf(deactivate: ((key: ApiKey) => void) | null): Column<ApiKey>[] {
   return [
-    { title: 'Name', cell: key => <Name className="font-medium">{key.name}</Name> },
-    {
-      title: 'Key',
-      cell: key => <code className="font-mono text-xs whitespace-nowrap">{key.redacted_value}</code>,
-    },
+    { title: 'Name', look: 'strong', cell: key => <Name>{key.name}</Name> },
+    { title: 'Key', look: 'code', cell: key => key.redacted_value },
     { title: 'Type', cell: key => <Badge>{key.type === 'test' ? 'Test' : 'Project'}</Badge> },
     { title: 'State', cell: key => <Badge look={STATES[key.state]}>{key.state}</Badge> },
     {
       title: 'Last used',
+      look: 'line',
       cell: key => (
-        <span
-          className="whitespace-nowrap"
-          title={key.last_used_at === null ? undefined : formatTime(key.last_used_at)}
-        >
+        <span title={key.last_used_at === null ? undefined : formatTime(key.last_used_at)}>
           {formatAgo(key.last_used_at)}
         </span>
       ),
     },
-    { title: 'Created', cell: key => <span className="whitespace-nowrap">{formatDate(key.created_at)}</span> },
-    {
-      title: 'Expires',
-      cell: key => (
-        <span className="whitespace-nowrap">{key.expires_at === null ? 'Never' : formatDate(key.expires_at)}</span>
-      ),
-    },
-    {
-      title: '',
-      numeric: true,
-      cell: key =>
-        deactivate &&
-        key.state !== 'deactivated' && (
-          <RowButton aria-label={`Deactivate ${key.name}`} onClick={() => deactivate(key)}>
-            Deactivate
-          </RowButton>
-        ),
-    },
+    { title: 'Created', look: 'line', cell: key => formatDate(key.created_at) },
+    { title: 'Expires', look: 'line', cell: key => (key.expires_at === null ? 'Never' : formatDate(key.expires_at)) },
+    ...(deactivate
+      ? [buttonColumn<ApiKey>('Deactivate', key => (key.state === 'deactivated' ? null : key.name), deactivate)]
+      : []),
   ]
 }

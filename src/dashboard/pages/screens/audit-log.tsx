@@ -66,16 +66,11 @@ export function AuditLog() {
       >
         <Table
           label="Audit log"
-          rows={events.rows}
-          error={events.error}
-          more={events.more}
+          {...events}
           keyOf={event => event.id}
           empty={<Empty title="Nothing of this kind">Choose another kind of event to see more.</Empty>}
           columns={[
-            {
-              title: 'When',
-              cell: event => <span className="whitespace-nowrap">{formatShortTime(event.effective_at)}</span>,
-            },
+            { title: 'When', look: 'line', cell: event => formatShortTime(event.effective_at) },
             {
               title: 'What',
               cell: event => <Badge look={event.type.endsWith('failed') ? 'bad' : 'neutral'}>{event.type}</Badge>,

@@ -1,9 +1,9 @@
 /** Lists the cache's entries. */
 import { useState } from 'react'
 import { call } from '../api.ts'
-import { Badge, Card, Empty, RowButton } from '../components/basics.tsx'
+import { Badge, Card, Empty } from '../components/basics.tsx'
 import { Confirm } from '../components/confirm.tsx'
-import { type Column, Table } from '../components/table.tsx'
+import { buttonColumn, type Column, Table } from '../components/table.tsx'
 import { formatAgo, formatBytes, formatCount } from '../format.ts'
 import { usePaged } from '../paged.ts'
 import type { CacheEntry } from '../types.ts'
@@ -11,47 +11,18 @@ import type { CacheEntry } from '../types.ts'
 const FOUND_BY = { exact: 'Exact request', normalized: 'Same wording', similar: 'Similar wording' }
 
 const COLUMNS: Column<CacheEntry>[] = [
-  {
-    title: 'Model',
-    cell: entry => <span className="font-mono text-xs whitespace-nowrap">{entry.model}</span>,
-  },
+  { title: 'Model', look: 'code', cell: entry => entry.model },
   { title: 'Provider', cell: entry => entry.provider },
   { title: 'Namespace', cell: entry => entry.namespace || <span className="text-muted">default</span> },
   {
     title: 'Found by',
     cell: entry => <Badge look={entry.found_by === 'similar' ? 'good' : 'neutral'}>{FOUND_BY[entry.found_by]}</Badge>,
   },
-  {
-    title: 'Size',
-    numeric: true,
-    cell: entry => <span className="whitespace-nowrap">{formatBytes(entry.bytes)}</span>,
-  },
-  {
-    title: 'A hit saves',
-    numeric: true,
-    cell: entry => <span className="whitespace-nowrap">{formatCount(entry.prompt_tokens)} tokens</span>,
-  },
-  {
-    title: 'Stored',
-    cell: entry => <span className="whitespace-nowrap">{formatAgo(entry.created_at)}</span>,
-  },
-  {
-    title: 'Expires',
-    cell: entry => <span className="whitespace-nowrap">{formatAgo(entry.expires_at)}</span>,
-  },
+  { title: 'Size', numeric: true, look: 'line', cell: entry => formatBytes(entry.bytes) },
+  { title: 'A hit saves', numeric: true, look: 'line', cell: entry => `${formatCount(entry.prompt_tokens)} tokens` },
+  { title: 'Stored', look: 'line', cell: entry => formatAgo(entry.created_at) },
+  { title: 'Expires', look: 'line', cell: entry => formatAgo(entry.expires_at) },
 ]
-
-function forgetColumn(forget: (entry: CacheEntry) => void): Column<CacheEntry> {
-  return {
-    title: '',
-    numeric: true,
-    cell: entry => (
-      <RowButton aria-label={`Forget ${entry.id}`} onClick={() => forget(entry)}>
-        Forget
-      </RowButton>
-    ),
-  }
-}
 
 interface CacheEntriesProps {
   projectId: string
@@ -68,16 +39,14 @@ export function CacheEntries({ projectId, mayChange, onChange }: CacheEntriesPro
       <Card title="Stored answers">
         <Table
           label="Stored answers"
-          rows={entries.rows}
-          error={entries.error}
-          more={entries.more}
+          {...entries}
           keyOf={entry => entry.id}
           empty={
             <Empty title="Nothing is stored yet">
               The project’s first complete answer will be stored, unless the request forbids it.
             </Empty>
           }
-          columns={mayChange ? [...COLUMNS, forgetColumn(setGoing)] : COLUMNS}
+          columns={mayChange ? [...COLUMNS, buttonColumn<CacheEntry>('Forget', entry => entry.id, setGoing)] : COLUMNS}
         />
       </Card>
       {going && (

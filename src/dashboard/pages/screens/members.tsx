@@ -3,13 +3,13 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { call } from '../api.ts'
-import { Badge, Button, Card, Empty, PageHeader, Problem, RowButton } from '../components/basics.tsx'
+import { Badge, Button, Card, Empty, PageHeader, Problem } from '../components/basics.tsx'
 import { Confirm } from '../components/confirm.tsx'
 import { SelectField, TextField } from '../components/fields.tsx'
 import { FormDialog } from '../components/form-dialog.tsx'
 import { Select } from '../components/select.tsx'
 import { ShownOnce } from '../components/shown-once.tsx'
-import { type Column, Table } from '../components/table.tsx'
+import { buttonColumn, type Column, Table } from '../components/table.tsx'
 import { formatDate } from '../format.ts'
 import { usePaged } from '../paged.ts'
 import { may, useProject } from '../session.ts'
@@ -48,9 +48,7 @@ export function Members() {
       <Card>
         <Table
           label="Members"
-          rows={members.rows}
-          error={members.error}
-          more={members.more}
+          {...members}
           keyOf={member => member.id}
           empty={
             <Empty title="No members yet" action={add}>
@@ -84,7 +82,7 @@ interface MemberActions {
 /** `actions` is null when the user may change nothing. */
 function columnsOf(actions: MemberActions | null): Column<Member>[] {
   return [
-    { title: 'E-mail address', cell: member => <span className="font-medium">{member.email}</span> },
+    { title: 'E-mail address', look: 'strong', cell: member => member.email },
     {
       title: 'Role',
       cell: member =>
@@ -99,20 +97,8 @@ function columnsOf(actions: MemberActions | null): Column<Member>[] {
           <Badge>{member.role}</Badge>
         ),
     },
-    {
-      title: 'Added',
-      cell: member => <span className="whitespace-nowrap">{formatDate(member.added_at)}</span>,
-    },
-    {
-      title: '',
-      numeric: true,
-      cell: member =>
-        actions && (
-          <RowButton aria-label={`Remove ${member.email}`} onClick={() => actions.remove(member)}>
-            Remove
-          </RowButton>
-        ),
-    },
+    { title: 'Added', look: 'line', cell: member => formatDate(member.added_at) },
+    ...(actions ? [buttonColumn<Member>('Remove', member => member.email, actions.remove)] : []),
   ]
 }
 

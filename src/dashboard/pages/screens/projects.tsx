@@ -4,10 +4,10 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { call } from '../api.ts'
-import { Badge, Card, Empty, PageHeader, Problem, RowButton } from '../components/basics.tsx'
+import { Badge, Card, Empty, PageHeader, Problem } from '../components/basics.tsx'
 import { Confirm } from '../components/confirm.tsx'
 import { Select } from '../components/select.tsx'
-import { type Column, Table } from '../components/table.tsx'
+import { buttonColumn, type Column, Table } from '../components/table.tsx'
 import { formatCount, formatDate } from '../format.ts'
 import { usePaged } from '../paged.ts'
 import type { Plan, Project } from '../types.ts'
@@ -40,9 +40,7 @@ export function Projects() {
         <Card title="Projects">
           <Table
             label="Projects"
-            rows={projects.rows}
-            error={projects.error}
-            more={projects.more}
+            {...projects}
             keyOf={project => project.id}
             empty={<Empty title="No project yet">Create one for each application.</Empty>}
             columns={columnsOf({ plans: plans.data ?? [], move: move.mutate, archive: setGoing })}
@@ -96,20 +94,8 @@ function columnsOf({ plans, move, archive }: ProjectActions): Column<Project>[] 
         />
       ),
     },
-    {
-      title: 'Created',
-      cell: project => <span className="whitespace-nowrap">{formatDate(project.created_at)}</span>,
-    },
-    {
-      title: '',
-      numeric: true,
-      cell: project =>
-        project.status === 'active' && (
-          <RowButton aria-label={`Archive ${project.name}`} onClick={() => archive(project)}>
-            Archive
-          </RowButton>
-        ),
-    },
+    { title: 'Created', look: 'line', cell: project => formatDate(project.created_at) },
+    buttonColumn('Archive', project => (project.status === 'active' ? project.name : null), archive),
   ]
 }
 
@@ -123,7 +109,7 @@ function Plans({ plans, error }: { plans: Plan[] | undefined; error: Error | nul
         keyOf={plan => plan.name}
         empty={<Empty title="No plans">Operators create plans with SQL, as rows of the table plans.</Empty>}
         columns={[
-          { title: 'Plan', cell: plan => <span className="font-medium">{plan.name}</span> },
+          { title: 'Plan', look: 'strong', cell: plan => plan.name },
           { title: 'A minute per key', numeric: true, cell: plan => formatCount(plan.requests_per_minute_per_key) },
           { title: 'Per address', numeric: true, cell: plan => formatCount(plan.requests_per_minute_per_address) },
           { title: 'A month', numeric: true, cell: plan => formatCount(plan.requests_per_month) },
