@@ -55,11 +55,6 @@ const TICKS: Record<SpanName, Intl.DateTimeFormat> = {
   year: new Intl.DateTimeFormat(LOCALE, { month: 'short', year: '2-digit' }),
 }
 
-const tickFormatters = Object.fromEntries(
-  Object.entries(TICKS).map(([name, format]) => [name, (seconds: number) => format.format(new Date(seconds * 1000))]),
-)
-
-/** Returns the same function for the same span: a new one would redraw the chart. */
-export function tickFormatter(name: SpanName): (seconds: number) => string {
-  return tickFormatters[name] ?? String
+export function formatTick(name: SpanName, seconds: number): string {
+  return TICKS[name].format(new Date(seconds * 1000))
 }

@@ -55,8 +55,8 @@ export function LimitsPage() {
               keyOf={key => key.id}
               empty={<Empty title="No active keys">Generate one under API keys.</Empty>}
               columns={[
-                { title: 'Name', cell: key => <span className="font-medium">{key.name}</span> },
-                { title: 'Key', cell: key => <code className="font-mono text-xs">{key.redacted_value}</code> },
+                { title: 'Name', look: 'strong', cell: key => key.name },
+                { title: 'Key', look: 'code', cell: key => key.redacted_value },
                 { title: 'Type', cell: key => <Badge>{key.type === 'test' ? 'Test' : 'Project'}</Badge> },
                 { title: 'Last minute', numeric: true, cell: key => formatCount(key.requests_last_minute) },
                 { title: 'Limit', numeric: true, cell: key => formatCount(key.requests_per_minute) },

@@ -1,16 +1,17 @@
 /** What the cache did, what it saved, and which errors occurred. */
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { useMemo, useState } from 'react'
+import { useState } from 'react'
 import { get } from '../api.ts'
 import { Button, Card, Empty, Loading, Name, PageHeader, Problem, Tile } from '../components/basics.tsx'
 import { StackedBars } from '../components/chart.tsx'
 import { Segments } from '../components/segments.tsx'
 import { Select } from '../components/select.tsx'
+import { Table } from '../components/table.tsx'
 import { type Filters, useFilters } from '../filters.ts'
 import { formatCount, formatDuration, formatMs, formatPercent, formatPlural, formatUsd, timeZone } from '../format.ts'
 import { useAllKeys, useProject } from '../session.ts'
-import { bucketStarts, formatBucket, SPANS, type SpanName, tickFormatter } from '../span.ts'
+import { bucketStarts, formatBucket, formatTick, SPANS, type SpanName } from '../span.ts'
 import type { Overview as Answer, Counts } from '../types.ts'
 import { Shares } from './shares.tsx'
 
@@ -218,19 +219,16 @@ const KINDS: Record<Measure, { title: string; color: string; of(counts: Counts):
 function Chart({ answer, span: name }: { answer: Answer; span: SpanName }) {
   const [measure, setMeasure] = useState<Measure>('requests')
   const span = SPANS[name]
-  const { times, series } = useMemo(() => {
-    const starts = bucketStarts(SPANS[name], new Date())
-    const byStart = new Map(answer.buckets.map(bucket => [bucket.start_time, bucket]))
-    const kinds = KINDS[measure].map(({ title, color, of }) => ({
-      title,
-      color,
-      values: starts.map(start => {
-        const bucket = byStart.get(start)
-        return bucket ? of(bucket) : 0
-      }),
-    }))
-    return { times: starts, series: kinds }
-  }, [answer.buckets, measure, name])
+  const times = bucketStarts(span, new Date())
+  const byStart = new Map(answer.buckets.map(bucket => [bucket.start_time, bucket]))
+  const series = KINDS[measure].map(({ title, color, of }) => ({
+    title,
+    color,
+    values: times.map(start => {
+      const bucket = byStart.get(start)
+      return bucket ? of(bucket) : 0
+    }),
+  }))
   return (
     <Card
       title={`${MEASURES[measure]} over time`}
@@ -248,7 +246,7 @@ function Chart({ answer, span: name }: { answer: Answer; span: SpanName }) {
         times={times}
         series={series}
         format={measure === 'money' ? formatUsd : formatCount}
-        formatTick={tickFormatter(name)}
+        formatTick={seconds => formatTick(name, seconds)}
         formatTime={seconds => formatBucket(span, seconds)}
       />
     </Card>
@@ -260,39 +258,19 @@ const RESULTS: Record<string, string> = { HIT: 'Exact hit', 'HIT-SEMANTIC': 'Sem
 function Latency({ rows }: { rows: Answer['latency'] }) {
   return (
     <Card title="Time to first byte">
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard */}
-      <section className="relative overflow-x-auto" tabIndex={0} aria-label="Latency percentiles">
-        <table className="w-full text-left">
-          <thead className="text-xs text-muted">
-            <tr className="border-b border-line">
-              {['Answered by', 'Requests', 'Median', '95th percentile', '99th percentile'].map((title, at) => (
-                <th
-                  key={title}
-                  scope="col"
-                  className={`px-4 py-2.5 font-medium whitespace-nowrap ${at > 0 ? 'text-right' : ''}`}
-                >
-                  {title}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody className="divide-y divide-line tabular-nums">
-            {rows.map(row => (
-              <tr key={row.cache_result}>
-                <th scope="row" className="px-4 py-2.5 font-normal whitespace-nowrap">
-                  {RESULTS[row.cache_result] ?? row.cache_result}
-                </th>
-                <td className="px-4 py-2.5 text-right">{formatCount(row.requests)}</td>
-                {[row.p50_ms, row.p95_ms, row.p99_ms].map((ms, at) => (
-                  <td key={['p50', 'p95', 'p99'][at]} className="px-4 py-2.5 text-right whitespace-nowrap">
-                    {formatMs(ms)}
-                  </td>
-                ))}
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </section>
+      <Table
+        label="Latency percentiles"
+        rows={rows}
+        keyOf={row => row.cache_result}
+        empty={<Empty title="Not counted here">Times are counted for all keys and models together.</Empty>}
+        columns={[
+          { title: 'Answered by', look: 'line', cell: row => RESULTS[row.cache_result] ?? row.cache_result },
+          { title: 'Requests', numeric: true, cell: row => formatCount(row.requests) },
+          { title: 'Median', numeric: true, look: 'line', cell: row => formatMs(row.p50_ms) },
+          { title: '95th percentile', numeric: true, look: 'line', cell: row => formatMs(row.p95_ms) },
+          { title: '99th percentile', numeric: true, look: 'line', cell: row => formatMs(row.p99_ms) },
+        ]}
+      />
     </Card>
   )
 }

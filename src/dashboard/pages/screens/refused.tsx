@@ -48,11 +48,8 @@ export function Refused() {
                 </>
               ),
             },
-            { title: 'Code', cell: row => <code className="font-mono text-xs">{row.reason}</code> },
-            {
-              title: 'Latest',
-              cell: row => <span className="whitespace-nowrap">{describeHour(row.latest_hour)}</span>,
-            },
+            { title: 'Code', look: 'code', cell: row => row.reason },
+            { title: 'Latest', look: 'line', cell: row => describeHour(row.latest_hour) },
             { title: 'Requests', numeric: true, cell: row => formatCount(row.requests) },
           ]}
         />
