@@ -95,30 +95,36 @@ function readPrices(row: Record<(typeof PRICES)[number], string | null>): TokenP
 }
 
 export interface ModelChange {
-  change: 'added' | 'back' | 'changed' | 'gone' | 'left alone'
+  change: 'added' | 'back' | 'changed' | 'gone' | 'left alone' | 'not listed'
   model: string
   /** The difference, in words. */
   details: string
 }
 
-export interface ModelSync {
-  /** Objects with the column names of `models`. */
-  models: readonly object[]
-  /** Where the list was read. */
+export interface Sync<Offered> {
+  offered: readonly Offered[]
+  /** Where it was read. */
   source: string
   /** Reports the changes without making them. */
   dryRun: boolean
 }
 
-const SYNC_MODELS = defineStatement('select * from sync_aggregator_models($1::text::json, $2::text, $3::boolean)', {
-  change: text<ModelChange['change']>(),
-  model: text(),
-  details: text(),
-})
+const CHANGES = { change: text<ModelChange['change']>(), model: text(), details: text() }
+const SYNC_MODELS = defineStatement(
+  'select * from sync_aggregator_models($1::text::json, $2::text, $3::boolean)',
+  CHANGES,
+)
+const SYNC_PRICES = defineStatement('select * from sync_prices($1::text::json, $2::text, $3::boolean)', CHANGES)
 
+/** Brings the aggregator's models up to date; offered are objects with the column names of `models`. */
 export function syncAggregatorModels(
   database: Database,
-  { models, source, dryRun }: ModelSync,
+  { offered, source, dryRun }: Sync<object>,
 ): Promise<ModelChange[]> {
-  return runStatement(database, SYNC_MODELS, [JSON.stringify(models), source, dryRun])
+  return runStatement(database, SYNC_MODELS, [JSON.stringify(offered), source, dryRun])
+}
+
+/** Brings prices of direct providers up to date; offered are objects with the column names of `model_prices`. */
+export function syncPrices(database: Database, { offered, source, dryRun }: Sync<object>): Promise<ModelChange[]> {
+  return runStatement(database, SYNC_PRICES, [JSON.stringify(offered), source, dryRun])
 }

@@ -23,6 +23,8 @@ const HELP = `Usage: model-proxy                                    starts the p
        model-proxy set-provider-key PROJECT PROVIDER  stores the key that standard input holds
        model-proxy reseal                             encrypts stored keys with a new ENCRYPTION_KEY
        model-proxy catalogue:sync [--dry-run]         brings the aggregator's models and prices up to date
+       model-proxy catalogue:sync --source FILE|URL [--apply]
+                                                      compares vendors' prices with a published table
        model-proxy report [--project NAME] [--month 2026-10] [--to FILE]
                                                       writes the month as HTML, and as PDF where chromium is
        model-proxy embedder:install [--to DIRECTORY]  downloads the sentence model for EMBEDDER=local

@@ -1,29 +1,64 @@
 /**
  * `catalogue:sync`: brings the aggregator's models and prices in the catalogue up to date with {AGGREGATOR_BASE_URL}/models, and prints the
  * differences. With --dry-run it only prints them.
+ *
+ * With --source FILE or URL, the prices of direct providers instead, from a published table: it prints the differences for review, and with
+ * --apply makes them.
  */
 import { parseArgs } from 'node:util'
 import { fetchAggregatorModels } from '../../catalogue/fetch-aggregator-models.ts'
+import { readPriceSource } from '../../catalogue/price-source.ts'
 import { readConfig } from '../../config.ts'
-import { syncAggregatorModels } from '../../postgres/list-models.ts'
+import { type ModelChange, syncAggregatorModels, syncPrices } from '../../postgres/list-models.ts'
+import { DIRECT_PROVIDERS } from '../../providers/model-router.ts'
 import { withOperatorDatabase } from '../open-operator-database.ts'
 
+const TIME_LIMIT_MS = 30_000
+const FLAG = { type: 'boolean', default: false } as const
+
 export async function run(args: readonly string[]): Promise<number> {
-  const { values } = parseArgs({ args: [...args], options: { 'dry-run': { type: 'boolean', default: false } } })
-  const dryRun = values['dry-run']
+  const options = { 'dry-run': FLAG, source: { type: 'string' }, apply: FLAG } as const
+  const { values } = parseArgs({ args: [...args], options })
+  return values.source === undefined ? syncOffered(values['dry-run']) : syncSource(values.source, !values.apply)
+}
+
+async function syncOffered(dryRun: boolean): Promise<number> {
   const config = readConfig()
   const { models, skipped } = await fetchAggregatorModels(config.aggregator)
   const { host, pathname } = new URL(config.aggregator.baseUrl)
   const source = `${host}${pathname.replace(/\/+$/, '')}/models`
   const changes = await withOperatorDatabase(config, database =>
-    syncAggregatorModels(database, { models, source, dryRun }),
+    syncAggregatorModels(database, { offered: models, source, dryRun }),
   )
+  tell(changes, `${models.length} models offered, ${skipped} without a fixed price`, dryRun)
+  return 0
+}
+
+async function syncSource(source: string, dryRun: boolean): Promise<number> {
+  const table = await readTable(source).catch(error => {
+    throw new Error(`${source} could not be read: ${error instanceof Error ? error.message : String(error)}`)
+  })
+  const prices = readPriceSource(table, DIRECT_PROVIDERS)
+  const changes = await withOperatorDatabase(readConfig(), database =>
+    syncPrices(database, { offered: prices, source, dryRun }),
+  )
+  tell(changes, `${prices.length} prices read`, dryRun)
+  return 0
+}
+
+async function readTable(source: string): Promise<unknown> {
+  if (!/^https?:\/\//.test(source)) return Bun.file(source).json()
+  const response = await fetch(source, { signal: AbortSignal.timeout(TIME_LIMIT_MS) })
+  if (response.status !== 200) throw new Error(`status ${response.status}`)
+  return response.json()
+}
+
+function tell(changes: readonly ModelChange[], read: string, dryRun: boolean): void {
   for (const { change, model, details } of changes) {
     process.stdout.write(details === '' ? `${change}: ${model}\n` : `${change}: ${model} (${details})\n`)
   }
   const counts = Map.groupBy(changes, ({ change }) => change)
   const told = Array.from(counts, ([change, { length }]) => `${length} ${change}`).join(', ') || 'no differences'
   const verb = dryRun ? 'A dry run, nothing was changed' : 'Done'
-  process.stdout.write(`${verb}: ${models.length} models offered, ${skipped} without a fixed price; ${told}.\n`)
-  return 0
+  process.stdout.write(`${verb}: ${read}; ${told}.\n`)
 }
