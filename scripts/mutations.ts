@@ -18,9 +18,29 @@ const GUARD = 'test/unit/stores/guarded-store.test.ts'
 const WINDOW_MEMORY = 'test/unit/stores/window-memory.test.ts'
 const PRIMARY = 'test/unit/postgres/primary.test.ts'
 const KEPT_IDS = 'test/hostile/kept-ids.test.ts'
+const WEBHOOKS = 'test/integration/webhooks.test.ts'
 const WINDOWS = 'test/integration/rate-windows.test.ts'
 
 export const MUTATIONS: readonly Mutation[] = [
+  // An event is raised once where it has a name, and an address is told by one process at a time, until it has taken it.
+  {
+    file: 'sql/functions/events/raise_due_events.sql',
+    line: "c.key_type || ':' || c.month || ':' || t.percent\n    )",
+    becomes: 'null)',
+    noticedBy: [WEBHOOKS],
+  },
+  {
+    file: 'sql/functions/events/take_deliveries.sql',
+    line: 'and w.busy_until <= now()',
+    becomes: '',
+    noticedBy: [WEBHOOKS],
+  },
+  {
+    file: 'sql/functions/events/settle_delivery.sql',
+    line: 'case when answered = 410 then now() else w.disabled_at end',
+    becomes: 'w.disabled_at',
+    noticedBy: [WEBHOOKS],
+  },
   // What is reserved of a budget is settled once, and never more than there is.
   {
     file: 'sql/functions/budgets/reserve_spending.sql',

@@ -126,6 +126,8 @@ test('every line for operators runs, in one shell, also after a restart', async 
     adapt(blockWith('docs/providers.md', 'setting=fallbacks')),
     adapt(blockWith('docs/admin.md', 'create-admin.sql')),
     adapt(blockWith('docs/requests.md', 'find_requests')),
+    adapt(blockWith('docs/operating.md', 'bun run report')).replace('acme.html', `${DATA_DIR}/acme.html`),
+    'run -v project=acme -f scripts/list-deliveries.sql',
     'bun run migrate',
     'bun run reseal',
     'bun run catalogue:sync --dry-run',
