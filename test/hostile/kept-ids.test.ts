@@ -153,10 +153,11 @@ describeOnce('what providers keep', backend => {
     upstreams.openai.scriptOnce({
       kind: 'raw',
       headers: { 'content-type': 'application/json' },
-      parts: [`{"id":"${id}","output":[{"id":"msg_`, 'later"}]}'],
+      parts: [`{"id":"${id}","output":[{"id":"msg_`, 'later","file_id":"cfile_later"}]}'],
     })
     expect((await call(a, 'GET', `/responses/${id}`))[1]).toContain('msg_later')
     expect((await ask(b, { model, input: [{ type: 'item_reference', id: 'msg_later' }] })).status).toBe(404)
+    expect((await ask(b, { model, input: [{ type: 'input_file', file_id: 'cfile_later' }] })).status).toBe(404)
     await proxy.query(`select set_setting('a', 'fallbacks', '${model}')`)
     upstreams.groq.script({ kind: 'error', status: 503 })
     const fallen = await ask(a, { model: 'llama-3.3-70b-versatile', input: 'Anyone?' })

@@ -13,7 +13,7 @@ import { DIRECT_PROVIDERS } from '../../providers/model-router.ts'
 import type { Endpoint, Provider } from '../../providers/upstream.ts'
 import type { ProxyResponse } from '../request.ts'
 
-const ID = /"(?:id|container_id)"\s*:\s*"([\w-]{1,256})"/g
+const ID = /"(?:id|container_id|file_id)"\s*:\s*"([\w-]{1,256})"/g
 /** Of the piece before, so that an id which is cut in two is found. */
 const OVERLAP_BYTES = 320
 
