@@ -9,6 +9,7 @@ import { RESPONSE_FIELDS } from '../src/formats/responses/response-fields.ts'
 import { FIELD_RULES } from '../src/providers/anthropic/field-rules.ts'
 import { GROQ_PASSES, OPERATIONS } from '../src/providers/operations.ts'
 import { SANDBOX_PASSES } from '../src/providers/sandbox/passed.ts'
+import { writeClientTable } from '../test/clients/tried-clients.ts'
 import { listProblems } from './list-problems.ts'
 
 /** Path from the root to text. */
@@ -135,5 +136,5 @@ function asCode(text: string): string {
 
 if (import.meta.main) {
   for (const [path, write] of Object.entries(PAGES)) await Bun.write(new URL(`../${path}`, import.meta.url), write())
-  process.stdout.write(`${writeOperationTable()}\n`)
+  process.stdout.write(`${writeOperationTable()}\n\n${writeClientTable()}\n`)
 }

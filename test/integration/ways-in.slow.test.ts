@@ -1,5 +1,6 @@
 /** `npx model-proxy` on a machine with Node alone, and the program as one file: both as `bun run build` makes them. */
 import { cpSync, mkdirSync, realpathSync, symlinkSync } from 'node:fs'
+import { availableParallelism, loadavg } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Server } from 'bun'
@@ -110,8 +111,8 @@ async function ask(baseUrl: string, key: string, content: string, more: object =
 const ANSWERS_WITHIN_MS = 10_000
 
 /** From the command in an empty folder, with nothing of npm's in store, to an answer. */
-async function firstAnswer(name: string) {
-  const folder = join(machine, name)
+async function firstAnswer() {
+  const folder = join(machine, 'first')
   mkdirSync(folder)
   const startedMs = performance.now()
   const { child, printed, baseUrl } = await npx(folder, /lgw_test_\w+/)
@@ -129,17 +130,11 @@ const schema = {
 }
 
 test('npx, with Node alone: an answer within ten seconds, and everything else that a checkout does', async () => {
-  // What else the machine does at that time is not the question: one of three attempts has to be as quick.
-  let attempt = await firstAnswer('first')
-  for (const name of ['second', 'third']) {
-    if (attempt.tookMs < ANSWERS_WITHIN_MS) break
-    attempt.child.kill('SIGTERM')
-    attempt = await firstAnswer(name)
-  }
-  const { child, key, folder, baseUrl } = attempt
-  expect(attempt.tookMs).toBeLessThan(ANSWERS_WITHIN_MS)
+  const { child, key, folder, baseUrl, tookMs } = await firstAnswer()
+  // Of a machine that does nothing else.
+  expect(tookMs).toBeLessThan(ANSWERS_WITHIN_MS * Math.max(1, (loadavg()[0] ?? 0) / availableParallelism()))
 
-  // The lexicon, the schema thread, the worker thread's jobs, and the pages.
+  // The lexicon, the sandbox's schemas, the worker thread's jobs, and the pages.
   expect((await ask(baseUrl, key, "what's the capital of france")).cache).toBe('HIT-SEMANTIC')
   const format = { type: 'json_schema', json_schema: { name: 'place', strict: true, schema } }
   const { content = '' } = await ask(baseUrl, key, 'A city?', { response_format: format })

@@ -13,6 +13,7 @@ import { ERRORS } from '../../src/errors/catalogue.ts'
 import { MESSAGE_FIELDS } from '../../src/formats/messages/message-fields.ts'
 import { RESPONSE_FIELDS } from '../../src/formats/responses/response-fields.ts'
 import { FIELD_RULES } from '../../src/providers/anthropic/field-rules.ts'
+import { TRIED_CLIENTS, writeClientTable } from '../clients/tried-clients.ts'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 
@@ -35,6 +36,18 @@ test.each([
 test('the page on what is passed on has its table', () => {
   // Where it has not: bun scripts/write-docs.ts prints it.
   expect(readFileSync(join(root, 'docs/pass-through.md'), 'utf8')).toContain(writeOperationTable())
+})
+
+test('the page on clients has those that are tried, in the versions that are', () => {
+  // Where it has not: bun scripts/write-docs.ts prints it.
+  expect(readFileSync(join(root, 'docs/clients.md'), 'utf8')).toContain(writeClientTable())
+})
+
+test.each(TRIED_CLIENTS)('$client is tried by $test', ({ packages, test: file }) => {
+  const text = readFileSync(join(root, 'test/clients', file), 'utf8')
+  // A package of Python's is imported by another name, which its test's file has; a command is run.
+  const names = file.endsWith('.py') || file.startsWith('command-line') ? [] : packages
+  expect(names.filter(name => !text.includes(`'${name}'`) && !text.includes(`"${name}"`))).toEqual([])
 })
 
 test('the page of errors has them all', () => {

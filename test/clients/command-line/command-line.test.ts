@@ -1,14 +1,14 @@
-/** Codex and Claude Code, unmodified but for address and key: `COMMAND_LINE_CLIENTS=on bun run test:slow test/clients/command-line`. */
+/** Codex and Claude Code, unmodified but for address and key: without them with `COMMAND_LINE_CLIENTS=off`. */
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { describeBackends } from '../../harness/backends.ts'
+import { describeOnce } from '../../harness/backends.ts'
 import { startUpstreams, storeKey, type Upstreams } from '../../harness/direct-upstreams.ts'
 import { startProxy, type TestProxy } from '../../harness/proxy.ts'
 import { temporaryFolder } from '../../harness/temporary-folder.ts'
 import { installClients } from './install-clients.ts'
 
-const isWanted = process.env.COMMAND_LINE_CLIENTS === 'on'
+const isWanted = process.env.COMMAND_LINE_CLIENTS !== 'off'
 const TIME_LIMIT_MS = 120_000
 const NOTE = 'The blue heron stands in the reeds.'
 
@@ -42,7 +42,7 @@ describe.skipIf(!isWanted)('command-line clients', () => {
     return out
   }
 
-  describeBackends('through the proxy', backend => {
+  describeOnce('through the proxy', backend => {
     let proxy: TestProxy
     let keys: Record<'sandbox' | 'direct' | 'aggregator', string>
 

@@ -1,4 +1,4 @@
-/** Codex and Claude Code from npm, in a folder of their own: 770 MB, so that only those get them who ask for them. */
+/** Codex and Claude Code from npm, in a folder of their own, kept for the next run: 770 MB. */
 import { existsSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

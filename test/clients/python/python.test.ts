@@ -5,6 +5,7 @@ import type { Stores } from '../../harness/backends.ts'
 import { startUpstreams, storeKey, type Upstreams } from '../../harness/direct-upstreams.ts'
 import { startProxy, type TestProxy } from '../../harness/proxy.ts'
 import { takeEmbedded } from '../../harness/take-embedded.ts'
+import { callWeather } from '../weather-tool.ts'
 import { type Python, preparePython, run } from './prepare-python.ts'
 
 const prepared = await preparePython()
@@ -18,31 +19,6 @@ const QUIET = {
   OPENAI_AGENTS_DISABLE_TRACING: '1',
 }
 const FILES = [...new Bun.Glob('test_*.py').scanSync(new URL('.', import.meta.url).pathname)].sort()
-
-/** Whether a request offers the weather tool, and has no result of it yet. */
-function wantsWeather(body: unknown): boolean {
-  const text = JSON.stringify(body) ?? ''
-  const isAnswered = /"role":"tool"|"function_call_output"|"tool_result"/.test(text)
-  return /"tools":\[/.test(text) && text.includes('"get_weather"') && !isAnswered
-}
-
-const CALL = { name: 'get_weather', arguments: { place: 'Linz' } }
-const USE = {
-  type: 'tool_use' as const,
-  id: 'toolu_python',
-  name: CALL.name,
-  input: CALL.arguments,
-  caller: { type: 'direct' as const },
-}
-
-function callTools({ openai, aggregator, anthropic }: Upstreams): void {
-  for (const standin of [openai, aggregator]) {
-    standin.script(({ body }) => (wantsWeather(body) ? { kind: 'answer', toolCalls: [CALL] } : undefined))
-  }
-  anthropic.script(({ body }) =>
-    wantsWeather(body) ? { kind: 'answer', content: [USE], stopReason: 'tool_use' } : undefined,
-  )
-}
 
 /** On embedded stores: what is on the wire is the same on others. */
 async function openStores(): Promise<Stores> {
@@ -78,7 +54,7 @@ describe.skipIf('missing' in prepared)('Python’s clients', () => {
   beforeAll(async () => {
     if ('missing' in prepared) return
     upstreams = await startUpstreams()
-    callTools(upstreams)
+    callWeather(upstreams)
     stores = await openStores()
     proxy = await startProxy({ stores, environment: upstreams.environment })
     lines = await runAll(proxy, prepared)

@@ -1,0 +1,118 @@
+/** The clients that are tried, and what with: docs/clients.md has this table, with the versions that the tests run with. */
+import { readFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+
+interface TriedClient {
+  client: string
+  /** As it is named where its version is written. */
+  packages: readonly string[]
+  doors: string
+  /** Whose models. */
+  models: string
+  tried: string
+  /** The test, below this folder. */
+  test: string
+}
+
+const OWN = 'OpenAI, Claude, aggregator'
+
+export const TRIED_CLIENTS: readonly TriedClient[] = [
+  {
+    client: 'AI SDK',
+    packages: ['ai', 'ai-6', 'ai-5'],
+    doors: 'Responses, Messages, chat',
+    models: 'OpenAI, Claude, Groq, aggregator',
+    tried: 'three turns, streamed, a call with text before it',
+    test: 'ai-sdk.test.ts',
+  },
+  {
+    client: 'openai for JavaScript',
+    packages: ['openai'],
+    doors: 'chat, Responses, embeddings, images, audio, files, batches',
+    models: 'OpenAI, Claude, Groq, aggregator',
+    tried: 'streamed, calls, earlier responses and items by id',
+    test: 'openai.test.ts',
+  },
+  {
+    client: '@anthropic-ai/sdk',
+    packages: ['@anthropic-ai/sdk'],
+    doors: 'Messages',
+    models: OWN,
+    tried: 'streamed, calls, counting',
+    test: 'messages.test.ts',
+  },
+  {
+    client: 'openai-agents for JavaScript',
+    packages: ['@openai/agents'],
+    doors: 'Responses',
+    models: 'aggregator',
+    tried: 'an agent with a tool, streamed',
+    test: 'defaults.test.ts',
+  },
+  {
+    client: 'LangChain, LlamaIndex for JavaScript',
+    packages: ['@langchain/openai', '@llamaindex/openai'],
+    doors: 'embeddings',
+    models: 'OpenAI, aggregator',
+    tried: 'batches of texts',
+    test: 'embedders.test.ts',
+  },
+  ...(
+    [
+      ['openai for Python', 'openai', 'chat, Responses, embeddings', 'streamed, calls'],
+      ['anthropic for Python', 'anthropic', 'Messages', 'streamed, calls'],
+      ['openai-agents for Python', 'openai-agents', 'Responses, chat', 'an agent with a tool, streamed'],
+      ['pydantic-ai', 'pydantic-ai-slim', 'Responses, chat, Messages', 'an agent with a tool, streamed'],
+      ['LangChain for Python', 'langchain-openai', 'chat, Responses', 'streamed, calls'],
+      ['LiteLLM', 'litellm', 'chat, Responses, Messages', 'streamed, calls'],
+      ['agno', 'agno', 'Responses, chat, Messages', 'an agent with a tool, streamed'],
+    ] as const
+  ).map(([client, name, doors, tried]) => ({
+    client,
+    packages: [name],
+    doors,
+    models: OWN,
+    tried,
+    test: `python/test_${name.replace(/-slim$|(?<=langchain)-openai/, '').replaceAll('-', '_')}.py`,
+  })),
+  {
+    client: 'Codex',
+    packages: ['@openai/codex'],
+    doors: 'Responses',
+    models: 'OpenAI, aggregator',
+    tried: 'a command that it runs, and what came of it',
+    test: 'command-line/command-line.test.ts',
+  },
+  {
+    client: 'Claude Code',
+    packages: ['@anthropic-ai/claude-code'],
+    doors: 'Messages',
+    models: 'Claude, aggregator',
+    tried: 'a file that it reads, and what came of it',
+    test: 'command-line/command-line.test.ts',
+  },
+]
+
+/** By a test's folder: where the version is pinned that it runs with, and how. */
+const PINS: Readonly<Record<string, { path: string; pin: (name: string) => RegExp }>> = {
+  python: { path: 'python/requirements.txt', pin: name => new RegExp(`^${name}==(\\S+)`, 'm') },
+  'command-line': { path: 'command-line/install-clients.ts', pin: name => new RegExp(`'${name}@([\\d.]+)'`) },
+  '.': { path: '../../package.json', pin: name => new RegExp(`"${name}": "(?:npm:.+@)?([\\d.]+)"`) },
+}
+
+export function writeClientTable(): string {
+  const rows = TRIED_CLIENTS.map(({ client, packages, doors, models, tried, test }) => {
+    const versions = packages.map(name => findVersion(name, test))
+    return `| ${client} | ${versions.join(', ')} | ${doors} | ${models} | ${tried} |`
+  })
+  return ['| client | version | doors | models | turns and tools |', '|---|---|---|---|---|', ...rows].join('\n')
+}
+
+/** Throws for a package that is not pinned. */
+function findVersion(name: string, test: string): string {
+  const { path, pin } = PINS[dirname(test)] ?? { path: test, pin: () => /$^/ }
+  const escaped = name.replaceAll(/[/.@-]/g, '\\$&')
+  const version = pin(escaped).exec(readFileSync(new URL(path, import.meta.url), 'utf8'))?.[1]
+  if (version === undefined) throw new Error(`${path} pins no ${name}`)
+  return version
+}
