@@ -9,9 +9,9 @@ import { openLocalEmbedder } from './local/local.ts'
 /** What runs, and what another embedder would bring: measured, see docs/semantic-cache.md. */
 export const EMBEDDER_CHOICES: Record<EmbedderConfig['kind'], string> = {
   builtin:
-    'questions are compared by their words, for microseconds each; EMBEDDER=local would serve some 4 % more of them, for 2.4 ms of processor time each and 150 MB of memory',
+    'questions are compared by their words, for microseconds each; EMBEDDER=local would serve some 3 % more of them, for 2.4 ms of processor time each and 150 MB of memory',
   local:
-    'questions are compared by a model on this machine, for 2.4 ms of processor time each and 150 MB of memory; EMBEDDER=builtin would serve some 4 % fewer of them, for microseconds each',
+    'questions are compared by a model on this machine, for 2.4 ms of processor time each and 150 MB of memory; EMBEDDER=builtin would serve some 3 % fewer of them, for microseconds each',
   api: 'questions are compared by the model at EMBEDDINGS_BASE_URL, which is asked for each new one; EMBEDDER=builtin compares their words and asks nobody',
 }
 

@@ -5,7 +5,7 @@ import { isWord, lemmasOf } from './lexicon.ts'
 import * as patterns from './patterns.ts'
 import { asksForMaker, isProtected, mayHoldTitle, speaksOfItself } from './protected.ts'
 import type { Token } from './tokenize.ts'
-import { auxiliaries, foreignWords, functionWords, openers, questionWords, wordSet } from './words.ts'
+import { auxiliaries, foreignWords, functionWords, openers, questionWords, requestVerbs, wordSet } from './words.ts'
 
 /** Longer texts are documents, which are compared unchanged. */
 const MAX_WORDS = 60
@@ -23,7 +23,7 @@ export function writeEnglish(tokens: readonly Token[]): string | null {
   const { rest, isInquiry } =
     isTitled && !asksForMaker(trimmed.rest) ? { rest: keys.join(' '), isInquiry: false } : trimmed
   if (speaksOfItself(rest)) return null
-  const written = / [.?!] [^.?!]/.test(rest) ? rest : writeSentence(rest, { isTitled, isInquiry })
+  const written = / [.?!] [^.?!]/.test(rest) ? writeSentences(rest) : writeSentence(rest, { isTitled, isInquiry })
   return written
 }
 
@@ -134,6 +134,18 @@ function asks(sentence: string): boolean {
   const [first = ''] = sentence.split(' ')
   const lower = first.toLowerCase()
   return (openers.has(lower) && !lower.endsWith("n't")) || patterns.fronted.test(sentence)
+}
+
+const firstPersons = wordSet("i i'm i've i'll my we we're we've our")
+
+/** Of several sentences, some may be material for the others. Only questions, and what the user says of himself, are normalized. */
+function writeSentences(text: string): string | null {
+  const sentences = text.match(/[^.?!]+(?:[.?!] ?)+|[^.?!]+$/g) ?? []
+  if (!sentences.some(asks)) return null
+  if (sentences.some(sentence => requestVerbs.has(sentence.split(' ')[0] ?? ''))) return text
+  return sentences
+    .map(each => (asks(each) || firstPersons.has(each.split(' ')[0] ?? '') ? expand(each) : each))
+    .join('')
 }
 
 function expand(sentence: string): string {

@@ -26,7 +26,7 @@ export function writeLowerCase(tokens: readonly Token[]): string[] {
     if (isShouted) return lower
     if (/^I(?:'|$)/.test(token.key)) return isSymbol(tokens, at) ? token.key : lower
     const isOpening = at === 0 || /^[.?!]$/.test(tokens[at - 1]?.key ?? '')
-    const isSmall = isOpening && opensInSmall(token.key, at === 0)
+    const isSmall = (isOpening && opensInSmall(token.key, at === 0)) || standsAlone(tokens, at)
     return isSmall || isNameAlone(tokens, at) ? lower : token.key
   })
 }
@@ -57,6 +57,23 @@ function opensInSmall(word: string, isFirst: boolean): boolean {
   if (word[0] === lower[0] || word.slice(1) !== lower.slice(1)) return false
   if (openers.has(lower) || functionWords.has(lower)) return true
   return isFirst && isWord(lower) && !mayBeName(lower)
+}
+
+/** A capital without reason: "What is The best way", "the Best way". Beside another capital it may be part of a title. */
+function standsAlone(tokens: readonly Token[], at: number): boolean {
+  const { key = '' } = tokens[at] ?? {}
+  if (!/^(?:The|And|Of|For|With|From|Best|Good|Is|Are|To|In)$/.test(key)) return false
+  const [before, next] = [tokens[at - 1], tokens[at + 1]]
+  return (
+    at > 0 &&
+    next?.kind === 'word' &&
+    isSmall(next.key) &&
+    (at === 1 || (before?.kind === 'word' && isSmall(before.key)))
+  )
+}
+
+function isSmall(word: string): boolean {
+  return word === word.toLowerCase()
 }
 
 /** A name that is no other word in lower case: "France", "HTML", "JavaScript". In another shape it may be something else: "fRance". */
