@@ -54,7 +54,7 @@ function isPlacedAlike(one: ContentWord, other: ContentWord | undefined): boolea
   return other !== undefined && isPlacedSame({ ...one, before: bare(one) }, { ...other, before: bare(other) })
 }
 
-const loose = /(?<=^| )(?:in|of|for|about|to|using)(?= |$)/g
+const loose = /(?<=^| )(?:in|of|for|about|using)(?= |$)/g
 
 /** The same with a phrase turned round: "price of gold" and "gold price", "cats and dogs" and "dogs and cats". */
 function turned(words: readonly ContentWord[]): ContentWord[][] {

@@ -54,6 +54,7 @@ describe('what stands against a pair is named', () => {
   test.each([
     ['negation', 'turn', 'How do I travel with a passport?', 'How do I travel without a passport?'],
     ['direction', 'turn', 'How do I move files from Linux to Windows?', 'How do I move files to Linux from Windows?'],
+    ['place and direction', 'turn', 'What does a train in Japan cost?', 'What does a train to Japan cost?'],
     ['roles', 'order', 'When can a landlord sue a tenant?', 'When can a tenant sue a landlord?'],
     ['names', 'words', 'What is the average rent in Berlin?', 'What is the average rent in Hamburg?'],
     ['numbers', 'words', 'How do I run 5 miles fast?', 'How do I run 10 miles fast?'],
