@@ -149,7 +149,7 @@ function Deliveries({ own, send }: ListProps) {
             numeric: true,
             cell: ({ id, kind }) =>
               send && (
-                <RowButton aria-label={`Send ${kind} again`} onClick={() => send(`/deliveries/${id}/resend`)}>
+                <RowButton aria-label={`Send again: ${kind}`} onClick={() => send(`/deliveries/${id}/resend`)}>
                   Send again
                 </RowButton>
               ),
