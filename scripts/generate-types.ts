@@ -26,7 +26,7 @@ with relations as (
     from pg_class c
     where c.relnamespace = 'public'::regnamespace
         and c.relkind in ('r', 'p', 'v')
-        and c.relname !~ '^usage_records_'
+        and c.relname !~ '^(usage_records|request_contents)_[0-9]'
         and not exists (select from pg_depend d where d.objid = c.oid and d.deptype = 'e')
 ),
 parts as (

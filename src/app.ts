@@ -44,6 +44,7 @@ import { createSandboxProvider } from './providers/sandbox-provider.ts'
 import type { ProcessBus } from './redis/process-bus.ts'
 import type { FastStore } from './stores/fast-store.ts'
 import { createInProcessStore } from './stores/in-process-store.ts'
+import { createContentRecorder } from './telemetry/content-recorder.ts'
 import type { Log } from './telemetry/log.ts'
 import { createMetrics, type Metrics } from './telemetry/metrics.ts'
 import { createProxyMetrics, defineGauges, measureStores, type NoteVerdict } from './telemetry/proxy-metrics.ts'
@@ -164,6 +165,7 @@ function createRecorders({ config, database, log }: AppOptions) {
   return {
     recorder: createUsageRecorder(database, log),
     semanticHits: createSemanticHitRecorder(database, seal, log),
+    contents: createContentRecorder(database, seal, log),
     budgets: createBudgets(database),
   }
 }

@@ -26,9 +26,9 @@ from (values
         'Generous: Also words that it finds less close.'
     ]),
     ('semantic_threshold', 'number', 0, 1, array['a number'], 'Questions in other words', 'Similarity threshold', 'Cosine similarity, 0 to 1, above which a stored question may be served. Pairs that a person has confirmed need not reach it.', '{}'),
-    ('log_content', 'choice', null, null, '{off,sealed}', 'Questions in other words', 'Text of matches', 'Whether the wordings of semantic hits and near misses are kept.', array[
-        'Not kept: Matches show the similarity and the kinds of difference, but no text.',
-        'Kept for a week: Encrypted, and shown to this project’s members under Matches and Near misses.'
+    ('log_content', 'choice', null, null, '{off,sealed}', 'Questions in other words', 'Text of requests and matches', 'Whether what requests say and get is kept, and the wordings of semantic hits and near misses.', array[
+        'Not kept: Requests show no text; matches show the similarity and the kinds of difference.',
+        'Kept for a week: Encrypted. This project’s members see it under Requests, Matches and Near misses.'
     ]),
     ('semantic_judge', 'choice', null, null, '{off,learn,inline}', 'Undecided pairs, under the policy Judged', 'The judge', 'Whether a model is asked about what proof cannot decide.', array[
         'Off: Only people give verdicts, under Matches and Near misses.',

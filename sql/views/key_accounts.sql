@@ -37,7 +37,7 @@ select
     pl.concurrent_requests,
     p.semantic_verify_ratio,
     nullif(p.allowed_models, '{}') as allowed_models,
-    p.log_content,
+    coalesce(k.log_content, p.log_content) as log_content,
     p.when_exhausted,
     p.unsupported_tools,
     p.has_budgets
@@ -85,7 +85,7 @@ comment on column key_accounts.verdict_generation is 'Incremented by every pair 
 comment on column key_accounts.concurrent_requests is 'Most concurrent requests of the key in one process of the proxy.';
 comment on column key_accounts.semantic_verify_ratio is 'Share of the semantic hits that the judge reviews afterwards.';
 comment on column key_accounts.allowed_models is 'Patterns of model names that clients may ask for; null for any.';
-comment on column key_accounts.log_content is 'off or sealed: whether wordings are stored, encrypted, for people to look at.';
+comment on column key_accounts.log_content is 'off or sealed: whether what requests say and get is stored, encrypted, for people to look at.';
 comment on column key_accounts.when_exhausted is 'serve_cache or refuse: whether hits are answered once the quota or a budget is used up.';
 comment on column key_accounts.unsupported_tools is 'drop or refuse: what becomes of tools that the model''s provider would have to run and cannot.';
 comment on column key_accounts.has_budgets is 'Whether the project has any budget: then what requests may cost is reserved.';

@@ -1,8 +1,9 @@
-/** /v1/requests: a project's requests, each with its story, as a list, one by one, and as a file. Prompts and responses are not included. */
+/** /v1/requests: a project's requests, each with its story, as a list, one by one, and as a file. What they said and got stands apart, where it is kept. */
 import { t } from 'elysia'
 import { nowSeconds } from '../event-loop/clock.ts'
 import type { RequestRow } from '../postgres/admin/rows.ts'
-import { findRequests } from '../postgres/admin/usage.ts'
+import { findRequestContent, findRequests } from '../postgres/admin/usage.ts'
+import type { Wordings } from '../providers/keys/wordings.ts'
 import { type AdminOptions, createController } from './controller.ts'
 import { exportItems, MOST_EXPORTED } from './export-requests.ts'
 import { formatId, notFound, requireId } from './ids.ts'
@@ -79,7 +80,7 @@ function toCursor(after: string | undefined) {
 }
 
 export function createRequestsController(options: AdminOptions) {
-  const { database } = options
+  const { database, wordings } = options
   return createController(options, '/v1/requests')
     .get(
       '',
@@ -124,6 +125,26 @@ export function createRequestsController(options: AdminOptions) {
       },
       { query: t.Object({ project_id: t.String() }, { additionalProperties: false }) },
     )
+    .get(
+      '/:request_id/content',
+      async ({ caller, params, query: { project_id } }) => {
+        const { id } = await findProjectRow(database, caller.actor, requireId('proj', project_id))
+        const { at, requestId: of_request_id } = readTimeCursor(params.request_id, 'request_id')
+        const [row] = await findRequestContent(database, caller.actor, { of_project: id, of_request_id, at })
+        if (row === undefined) throw notFound('The content of this request was not kept, or not for so long.')
+        const [request, response] = await Promise.all([
+          open(row.sealed_request, id, wordings),
+          open(row.sealed_response, id, wordings),
+        ])
+        return { object: 'request.content' as const, request, response }
+      },
+      { query: t.Object({ project_id: t.String() }, { additionalProperties: false }) },
+    )
+}
+
+/** Text that was sealed; null where there is none, or no key opens it any more. */
+function open(sealed: string | null | undefined, project: number, wordings: Wordings): Promise<string | null> | null {
+  return sealed ? wordings.open(Buffer.from(sealed.slice(2), 'hex'), project) : null
 }
 
 function describeRequest({ record, key_name, key_prefix }: RequestRow) {

@@ -53,8 +53,8 @@ export interface Lookup {
   /** Reused to store the response. */
   vector: LookupVector
   /** Time for all of it, and of that for the question's vector, in milliseconds; without them, nothing was looked up or embedded. */
-  tookMs?: number
-  embedMs?: number
+  tookMs?: number | null
+  embedMs?: number | null
 }
 
 export interface LookupOptions {

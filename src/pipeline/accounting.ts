@@ -4,7 +4,7 @@ import { takeAskedText } from '../cache/asked-text.ts'
 import type { CacheQuery } from '../cache/cache-query.ts'
 import { cacheIdOf, type EntryFacts, type Match, type NearMiss, type SemanticMatch } from '../cache/entry.ts'
 import type { Lookup } from '../cache/lookup.ts'
-import { type Catalogue, costUsd, NO_USAGE, type TokenUsage } from '../catalogue/catalogue.ts'
+import { type Catalogue, costUsd, NO_USAGE } from '../catalogue/catalogue.ts'
 import { ClientGone } from '../errors.ts'
 import { createMinuteBudget } from '../event-loop/minute-budget.ts'
 import type { Account } from '../postgres/admit.ts'
@@ -12,18 +12,20 @@ import type { RequestStory } from '../postgres/usage-record.ts'
 import { DROPPED_TOOLS } from '../providers/translations/with-translations.ts'
 import type { Provider, UpstreamAnswer } from '../providers/upstream.ts'
 import { UpstreamFailure } from '../providers/upstream-failure.ts'
+import type { ContentRecorder } from '../telemetry/content-recorder.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { ProxyMetrics } from '../telemetry/proxy-metrics.ts'
 import type { SemanticHitRecorder } from '../telemetry/semantic-hit-recorder.ts'
 import type { UsageRecorder } from '../telemetry/usage-recorder.ts'
-import { estimatePromptTokens } from '../tokens/count-tokens.ts'
 import type { NotedQuery } from './query.ts'
 import type { AccountedRequest, Accounting, RequestAccounting } from './request-accounting.ts'
+import { contentOf } from './request-content.ts'
 import {
   CLIENT_GONE_STATUS,
   createRecord,
   createRefusal,
   describeRequest,
+  estimateUsage,
   isRefusal,
   MOST_REFUSED,
   nameTarget,
@@ -37,6 +39,7 @@ import { tellError, tellUpstream } from './tell-failure.ts'
 export interface AccountingOptions {
   recorder: UsageRecorder
   semanticHits: SemanticHitRecorder
+  contents: Pick<ContentRecorder, 'record'>
   quota: Pick<Quota, 'refund'>
   budgets: ConstructorParameters<typeof Spending>[0]
   catalogue: Catalogue
@@ -76,6 +79,7 @@ class OpenAccount implements RequestAccounting {
   #calledAtMs = 0
   readonly #story: RequestStory = openStory()
   #failure: unknown = null
+  #body: Uint8Array | null = null
   #latencyMs: number | null = null
   #judgeUsd = 0
   #droppedTools: string | null = null
@@ -114,10 +118,9 @@ class OpenAccount implements RequestAccounting {
     this.#story.cache_id = id
   }
 
-  noteLookup({ missReason, tookMs, embedMs }: Lookup): void {
+  noteLookup({ missReason, tookMs = null, embedMs = null }: Lookup): void {
     if (missReason) this.#story.cache_reason = missReason
-    this.#story.lookup_ms = tookMs ?? null
-    this.#story.embed_ms = embedMs ?? null
+    Object.assign(this.#story, { lookup_ms: tookMs, embed_ms: embedMs })
   }
 
   /** Each failure's attempts are counted, and the first one is told. */
@@ -154,6 +157,10 @@ class OpenAccount implements RequestAccounting {
 
   noteHeaders(): void {
     this.#latencyMs ??= performance.now() - this.#request.arrivedAtMs
+  }
+
+  noteBody(body: Uint8Array): void {
+    this.#body = body
   }
 
   noteJudge(usd: number): void {
@@ -194,24 +201,18 @@ class OpenAccount implements RequestAccounting {
     // A client that leaves is charged for work that was begun for it, unless it was this process that cut it off.
     const isAsked = this.#askedAtMs !== null
     const counts = isGone && !this.#options.shutdown.isCut && (isAsked || cacheResult === 'HIT')
-    const usage = known.usage ?? (counts && isAsked ? this.#estimate() : NO_USAGE)
+    const usage = known.usage ?? (counts && isAsked ? estimateUsage(this.#query) : NO_USAGE)
     this.noteFailure(failure)
     Object.assign(this.#story, tellError(failure))
     const cause = failure instanceof Error ? failure : undefined
     this.finish({ status: isGone ? CLIENT_GONE_STATUS : statusOf(failure), counts, cacheResult, usage }, cause)
   }
 
-  /** For a call that ended before its upstream reported anything. */
-  #estimate(): TokenUsage {
-    const query = this.#query
-    return query ? { ...NO_USAGE, promptTokens: estimatePromptTokens(query.body, query.endpoint) } : NO_USAGE
-  }
-
   finish(outcome: Outcome, cause?: Error): void {
     if (this.#isFinished) return
     this.#isFinished = true
     this.#onFinish()
-    const { recorder, quota, catalogue, metrics, log, takeRefused } = this.#options
+    const { recorder, contents, quota, catalogue, metrics, log, takeRefused } = this.#options
     const [account, request, provider] = [this.#account, this.#request, this.#provider]
     if (!outcome.counts) quota.refund(account)
     const query = this.#query ?? nameTarget(request)
@@ -241,6 +242,7 @@ class OpenAccount implements RequestAccounting {
     if (status >= 400) this.#story.error_code ??= status === CLIENT_GONE_STATUS ? 'client_gone' : 'upstream_error'
     const record = createRecord(recorded, { ...outcome, status })
     recorder.record(record)
+    if (account.log_content === 'sealed') contents.record(record, contentOf(query, this.#body ?? this.#failure))
     metrics.noteRequest(record, listed?.model ?? null)
     request.trace?.end(status, { record, project: account.project_name, answeredAs: outcome.usage.answeredAs }, cause)
     log.request(() => describeRequest(record, account, cause, this.#droppedTools))

@@ -11,11 +11,12 @@ import { missHeaders } from './response-headers.ts'
 
 /** Stores a complete response as plain JSON, streamed or not. Resolves when an immediate repeat finds it. */
 export async function storeResponse(
-  { cacheQuery, provider, lookup }: LeadingContext,
+  { accounting, cacheQuery, provider, lookup }: LeadingContext,
   { bytes, isSemantic }: { bytes: Uint8Array; isSemantic: boolean },
   { promptTokens, completionTokens }: TokenUsage,
   { cache }: Stages,
 ): Promise<void> {
+  accounting.noteBody(bytes)
   if (!cacheQuery) return
   const response = { body: bytes, provider: provider.name, promptTokens, completionTokens, isSemantic }
   await cache.store(cacheQuery, response, lookup?.vector ?? null)

@@ -65,7 +65,9 @@ async function finishFollowed({ accounting }: RoutedContext, call: SharedCall, e
   // A stream can report a failure in an event and still end normally.
   const failure = end.kind === 'failed' ? end.failure : failureOf(await call.settled)
   if (failure) return accounting.finishFailed(failure, { cacheResult })
-  accounting.finish({ status: 200, counts: true, cacheResult, usage: usageOf(await call.settled) })
+  const settled = await call.settled
+  if (settled.kind === 'complete') accounting.noteBody(settled.entry.body)
+  accounting.finish({ status: 200, counts: true, cacheResult, usage: usageOf(settled) })
 }
 
 function failureOf(settlement: Settlement): ProxyError | null {

@@ -122,6 +122,7 @@ export const NOT_ACCOUNTED: RequestAccounting = {
   noteHeaders() {},
   noteJudge() {},
   noteSemanticMatch() {},
+  noteBody() {},
   finish() {},
   finishFailed() {},
 }

@@ -53,6 +53,8 @@ export interface RequestAccounting {
     asked: CacheQuery,
     options?: { isShadow: boolean },
   ): void
+  /** Takes the body of the complete answer, in case it is kept. */
+  noteBody(body: Uint8Array): void
   /** Records how the request ended. Only the first call counts. */
   finish(outcome: Outcome): void
   /**

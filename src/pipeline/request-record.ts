@@ -5,6 +5,7 @@ import type { Account } from '../postgres/admit.ts'
 import type { CatalogueModel } from '../postgres/list-models.ts'
 import type { RequestStory, UsageRecord } from '../postgres/usage-record.ts'
 import { describeCause } from '../telemetry/describe-cause.ts'
+import { estimatePromptTokens } from '../tokens/count-tokens.ts'
 import type { NotedQuery } from './query.ts'
 import type { ProxyRequest } from './request.ts'
 import { plainText, tellError } from './tell-failure.ts'
@@ -221,4 +222,9 @@ export function nameTarget({ target }: Pick<ProxyRequest, 'target'>): NotedQuery
   if (target.kind === 'kept') return { ...named, endpoint: target.collection }
   if (target.kind === 'operation') return { ...named, endpoint: target.operation, model: target.model ?? '' }
   return target.kind === 'endpoint' ? { ...named, endpoint: target.endpoint, model: target.model ?? '' } : null
+}
+
+/** For a call that ended before its upstream reported anything. */
+export function estimateUsage(query: NotedQuery | null): TokenUsage {
+  return query ? { ...NO_USAGE, promptTokens: estimatePromptTokens(query.body, query.endpoint) } : NO_USAGE
 }

@@ -24,6 +24,7 @@ export function serveHit(
   parsedBodies.keep(query)
   accounting.noteHeaders()
   accounting.noteMatch(match)
+  accounting.noteBody(entry.body)
   if (match.result === 'HIT-SEMANTIC' && cacheQuery) accounting.noteSemanticMatch(match, cacheQuery)
   const usage = { ...NO_USAGE, promptTokens: entry.promptTokens, completionTokens: entry.completionTokens }
   accounting.finish({ status: 200, counts: true, cacheResult: result, usage })

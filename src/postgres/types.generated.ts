@@ -38,7 +38,7 @@ export interface KeyAccounts {
   key_prefix: string | null;
   /** project or test. */
   key_type: string | null;
-  /** off or sealed: whether wordings are stored, encrypted, for people to look at. */
+  /** off or sealed: whether what requests say and get is stored, encrypted, for people to look at. */
   log_content: string | null;
   /** Longest lifetime of a stored response, whatever the request says. */
   max_cache_ttl_seconds: number | null;

@@ -1,9 +1,14 @@
 /** What is recorded about a request beyond its tokens: why, by whom, how long, and what went wrong. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { readConfig } from '../../src/config.ts'
+import { readEncryptionKeys } from '../../src/providers/keys/encryption-key.ts'
+import { createVault } from '../../src/providers/keys/vault.ts'
+import { createWordings } from '../../src/providers/keys/wordings.ts'
 import { describeBackends } from '../harness/backends.ts'
 import { BODIES } from '../harness/bodies.ts'
 import { question } from '../harness/chat.ts'
 import { post, readAnswer } from '../harness/client.ts'
+import { TEST_ENCRYPTION_KEY } from '../harness/direct-upstreams.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 import { type Standin, startStandin } from '../standin/server.ts'
 
@@ -24,6 +29,7 @@ describeBackends('the story of a request', backend => {
       AGGREGATOR_BASE_URL: upstream.baseUrl,
       AGGREGATOR_API_KEY: 'sk-upstream',
       UPSTREAM_MAX_RETRIES: '1',
+      ENCRYPTION_KEY: TEST_ENCRYPTION_KEY,
     }
     proxy = await startProxy({ stores: await backend.open(), environment })
     sandboxKey = await proxy.createKey()
@@ -172,5 +178,59 @@ describeBackends('the story of a request', backend => {
       { status: 200, error_code: null, model: 'openai/gpt-4o-mini', n: 5 },
       { status: 429, error_code: 'rate_limit_exceeded', model: 'openai/gpt-4o-mini', n: 30 },
     ])
+  })
+
+  test('content is kept only where the project or the key wants it, sealed, until that is turned off', async () => {
+    const key = await proxy.createKey({ project: 'sealed', type: 'project' })
+    const [project] = await proxy.query<{ id: number }>(`select id from projects where name = 'sealed'`)
+    const contents = () =>
+      proxy.query<Row>(`select * from request_contents where project_id = ${project?.id} order by recorded_at`)
+    const ask = (text: string) => send(key, '/chat/completions', question(text))
+    await ask('What nobody keeps?')
+    expect(await contents()).toEqual([])
+
+    await proxy.query(`select set_key_log_content('${key}', 'sealed')`)
+    upstream.scriptOnce({ kind: 'answer', content: 'a very special answer' })
+    const { row } = await ask('What somebody keeps?')
+    await ask('What somebody keeps?')
+    await send(key, '/chat/completions', { ...question('What is streamed?'), stream: true })
+    upstream.scriptOnce({ kind: 'error', status: 400, message: 'a very special error' })
+    await ask('What fails?')
+    const kept = await contents()
+    expect(kept).toHaveLength(4)
+    const keys = readConfig({ ENCRYPTION_KEY: TEST_ENCRYPTION_KEY })
+    const { open } = createWordings(createVault(() => readEncryptionKeys(keys)))
+    const openBoth = ({ sealed_request, sealed_response }: Row) =>
+      Promise.all([sealed_request, sealed_response].map(sealed => open(sealed, Number(project?.id))))
+    const opened = await Promise.all(kept.map(openBoth))
+    expect(kept[0]).toMatchObject({ request_id: row?.request_id, recorded_at: row?.recorded_at })
+    expect(opened[0]?.[0]).toBe(JSON.stringify(question('What somebody keeps?')))
+    expect(opened[0]?.[1]).toContain('a very special answer')
+    expect(opened[1]).toEqual(opened[0])
+    expect(opened[2]?.[1]).toContain('choices')
+    expect(opened[3]?.[1]).toContain('a very special error')
+    expect(Buffer.concat(kept.map(each => each.sealed_response)).toString('latin1')).not.toContain('special')
+
+    await proxy.query(`select set_key_log_content('${key}', 'off')`)
+    await proxy.query(`select set_setting('sealed', 'log_content', 'sealed')`)
+    await ask('What the key does not keep?')
+    expect(await contents()).toEqual([])
+    await proxy.query(`select set_key_log_content('${key}', null)`)
+    await ask('What the project keeps?')
+    expect(await contents()).toHaveLength(1)
+    await proxy.query(`select set_setting('sealed', 'log_content', 'off')`)
+    expect(await contents()).toEqual([])
+  })
+
+  test('content that is old goes with its day', async () => {
+    await proxy.query(
+      `create table request_contents_2020_01_01 partition of request_contents for values from ('2020-01-01') to ('2020-01-02')`,
+    )
+    await proxy.query('select maintain_content_partitions()')
+    const days = await proxy.query<{ name: string }>(
+      `select relname as name from pg_class where relname ~ '^request_contents_[0-9_]+$' order by 1`,
+    )
+    expect(days).toHaveLength(3)
+    expect(days[0]?.name).toBe(`request_contents_${new Date().toISOString().slice(0, 10).replaceAll('-', '_')}`)
   })
 })

@@ -42,7 +42,8 @@ begin
         judge_spending,
         events,
         event_deliveries,
-        calibration
+        calibration,
+        request_contents
         to model_proxy_dashboard;
     -- No encrypted keys, and no hashes of passwords and admin keys.
     grant select (project_id, provider, last_four, created_at, updated_at) on provider_keys to model_proxy_dashboard;

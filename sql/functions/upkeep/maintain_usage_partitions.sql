@@ -38,8 +38,9 @@ begin
         execute format('drop table %I', partition.relname);
     end loop;
 
+    perform maintain_content_partitions();
     perform maintain_dashboard();
 end;
 $$;
 
-comment on function maintain_usage_partitions() is 'Creates the partitions of this month and the next two, and drops those older than service setting usage_retention_months; then calls maintain_dashboard().';
+comment on function maintain_usage_partitions() is 'Creates the partitions of this month and the next two, and drops those older than service setting usage_retention_months; then calls maintain_content_partitions() and maintain_dashboard().';

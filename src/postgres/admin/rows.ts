@@ -60,6 +60,12 @@ export interface RequestRow {
   key_prefix: string | null
 }
 
+/** In PostgreSQL's text format, `\\x` and hex. */
+export interface RequestContentRow {
+  sealed_request: string | null
+  sealed_response: string | null
+}
+
 export interface RefusalRow {
   /** The error's code. */
   reason: string

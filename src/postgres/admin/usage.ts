@@ -6,6 +6,7 @@ import type {
   LatencyRow,
   OverviewRow,
   RefusalRow,
+  RequestContentRow,
   RequestRow,
   ShareRow,
   UsageRow,
@@ -70,6 +71,13 @@ export const findRequests = defineRead<RequestRow>()('find_requests', {
   after_time: 'timestamptz?',
   after_request_id: 'text?',
   page_size: 'integer',
+})
+
+/** Null where nothing of it was kept. */
+export const findRequestContent = defineRead<RequestContentRow>()('find_request_content', {
+  of_project: 'bigint',
+  of_request_id: 'text',
+  at: 'timestamptz',
 })
 
 export const cacheStats = defineRead<CacheStatsRow>()('cache_stats', { of_project: 'bigint' })

@@ -32,6 +32,7 @@ function openRequest() {
   const left = { records: [] as UsageRecord[], refunds: 0, ends: 0 }
   const options: AccountingOptions = {
     recorder: { record: record => left.records.push(record), drain: async () => {}, waiting: () => 0 },
+    contents: { record: () => {} },
     semanticHits: { record: () => {}, drain: async () => {} },
     quota: { refund: () => left.refunds++ },
     budgets: { reserve: async () => null, close: () => {}, release: () => {} },

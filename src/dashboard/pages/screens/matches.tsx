@@ -65,7 +65,8 @@ function KeepWordings({ project }: { project: Project }) {
       <div className="flex flex-wrap items-center justify-between gap-3">
         <p className="max-w-2xl min-w-0 text-muted">
           <b className="font-medium text-ink">Wordings are not kept.</b> You see how similar two questions were, but not
-          their text. If kept, it is encrypted, shown to members of this project, and deleted after a week.
+          their text. If it is kept, then so is what all requests say and get: encrypted, shown to members of this
+          project, and deleted after a week.
         </p>
         {may(project, 'member') && (
           <Button disabled={keeping.isPending} onClick={() => keeping.mutate({ log_content: 'sealed' })}>

@@ -1,11 +1,11 @@
 /** One request in full, at an address of its own: how it was answered, what went wrong, how long each part took, what it cost. */
 import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
-import type { ReactNode } from 'react'
+import { type ReactNode, useState } from 'react'
 import { get } from '../api.ts'
-import { Badge, Card, CopyButton, Loading, Name, PageHeader, Problem } from '../components/basics.tsx'
+import { Badge, Button, Card, CopyButton, Loading, Name, PageHeader, Problem } from '../components/basics.tsx'
 import { formatMs, formatPlural, formatTime, formatUsd } from '../format.ts'
-import { useProject } from '../session.ts'
+import { may, useProject } from '../session.ts'
 import type { ProxyRequest } from '../types.ts'
 import { explainReason } from './explained.tsx'
 import { ResultBadge } from './result-badge.tsx'
@@ -80,8 +80,65 @@ function Story({ request, projectId }: { request: ProxyRequest; projectId: strin
           <CopyButton text={request.request_id} label="Copy ID" />
         </div>
       </Card>
+      <Content request={request} projectId={projectId} />
     </div>
   )
+}
+
+/** What was said, for members, once they ask for it. */
+function Content({ request, projectId }: { request: ProxyRequest; projectId: string }) {
+  const project = useProject()
+  const [isAsked, setAsked] = useState(false)
+  const path = `/v1/requests/${request.id}/content`
+  const content = useQuery({
+    queryKey: [path],
+    queryFn: () => get<{ request: string | null; response: string | null }>(path, { project_id: projectId }),
+    enabled: isAsked,
+    staleTime: Number.POSITIVE_INFINITY,
+  })
+  if (!may(project, 'member')) return null
+  return (
+    <Card
+      title="What it said and got"
+      action={!isAsked && <Button onClick={() => setAsked(true)}>Show the content</Button>}
+    >
+      {isAsked && (
+        <div className="space-y-4 p-4">
+          <Problem error={content.error} />
+          {content.isLoading && <Loading />}
+          {content.data && (
+            <>
+              <Text title="Request" text={content.data.request} />
+              <Text title="Answer" text={content.data.response} />
+            </>
+          )}
+        </div>
+      )}
+    </Card>
+  )
+}
+
+function Text({ title, text }: { title: string; text: string | null }) {
+  return (
+    <div>
+      <h3 className="text-xs text-muted">{title}</h3>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard */}
+      <section tabIndex={0} aria-label={title} className="mt-1 max-h-96 overflow-auto">
+        <pre dir="auto" className="font-mono text-xs whitespace-pre-wrap [overflow-wrap:anywhere]">
+          {text === null ? 'Not kept.' : indent(text)}
+        </pre>
+      </section>
+    </div>
+  )
+}
+
+/** JSON over several lines; other text as it is. */
+function indent(text: string): string {
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2)
+  } catch {
+    return text
+  }
 }
 
 function WentWrong({ request }: { request: ProxyRequest }) {

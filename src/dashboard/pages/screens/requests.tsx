@@ -33,7 +33,8 @@ export function Requests() {
   return (
     <>
       <PageHeader title="Requests" action={<ExportRequests query={query} />}>
-        Each with its story, refused ones too. Prompts and answers are not in it. An export holds at most 100,000.
+        Each with its story, refused ones too. What they said is shown only if the project keeps it. An export holds at
+        most 100,000.
         {ORDER_NOTES[filters.sort ?? '']}
       </PageHeader>
       <RequestFilters filters={filters} change={change} keys={keys} />

@@ -1,0 +1,22 @@
+create or replace function set_key_log_content(key_or_prefix text, value text) returns void
+language plpgsql
+volatile
+set search_path = public, pg_temp
+as $$
+declare
+    of_key constant bigint := find_key(key_or_prefix);
+    owner_id constant bigint := (select k.project_id from api_keys k where k.id = of_key);
+begin
+    perform authorize(owner_id, 'member');
+    if value not in ('off', 'sealed') then
+        raise exception 'log_content must be off, sealed, or null for what the project has' using errcode = 'invalid_parameter_value';
+    end if;
+    update api_keys k set log_content = value where k.id = of_key;
+    if value = 'off' then
+        delete from request_contents c where c.key_id = of_key;
+    end if;
+    perform audit('api_key.updated', owner_id, 'key_' || of_key, jsonb_build_object('log_content', value));
+end;
+$$;
+
+comment on function set_key_log_content(text, text) is 'Whether what a key''s requests say and get is kept: off (what was kept goes) or sealed; null: as its project has it. Raises on an unknown key.';

@@ -1,0 +1,21 @@
+create or replace function find_request_content(of_project bigint, of_request_id text, at timestamptz)
+returns table (
+    sealed_request bytea,
+    sealed_response bytea
+)
+language plpgsql
+stable
+set search_path = public, pg_temp
+as $$
+begin
+    perform authorize(of_project, 'member');
+    return query
+    select c.sealed_request, c.sealed_response
+    from request_contents c
+    where c.project_id = of_project
+        and c.request_id = of_request_id
+        and c.recorded_at = at;
+end;
+$$;
+
+comment on function find_request_content(bigint, text, timestamptz) is 'What the request that ended then said and got, sealed. Raises for viewers.';
