@@ -76,6 +76,22 @@ export const TRIED_CLIENTS: readonly TriedClient[] = [
     test: `python/test_${name.replace(/-slim$|(?<=langchain)-openai/, '').replaceAll('-', '_')}.py`,
   })),
   {
+    client: 'openai-go',
+    packages: ['github.com/openai/openai-go/v3'],
+    doors: 'chat, Responses',
+    models: OWN,
+    tried: 'two turns, by id too, streamed, a call',
+    test: 'go/main.go',
+  },
+  {
+    client: 'anthropic-sdk-go',
+    packages: ['github.com/anthropics/anthropic-sdk-go'],
+    doors: 'Messages',
+    models: OWN,
+    tried: 'two turns, streamed, a call',
+    test: 'go/main.go',
+  },
+  {
     client: 'Codex',
     packages: ['@openai/codex'],
     doors: 'Responses',
@@ -96,6 +112,7 @@ export const TRIED_CLIENTS: readonly TriedClient[] = [
 /** By a test's folder: where the version is pinned that it runs with, and how. */
 const PINS: Readonly<Record<string, { path: string; pin: (name: string) => RegExp }>> = {
   python: { path: 'python/requirements.txt', pin: name => new RegExp(`^${name}==(\\S+)`, 'm') },
+  go: { path: 'go/go.mod', pin: name => new RegExp(`^\\s*${name} v(\\S+)`, 'm') },
   'command-line': { path: 'command-line/install-clients.ts', pin: name => new RegExp(`'${name}@([\\d.]+)'`) },
   '.': { path: '../../package.json', pin: name => new RegExp(`"${name}": "(?:npm:.+@)?([\\d.]+)"`) },
 }
