@@ -15,11 +15,25 @@ import { SEALED_AS } from '../webhooks/deliver.ts'
 import { checkUrl, Unreached } from '../webhooks/post.ts'
 import { type AdminOptions, createController } from './controller.ts'
 import { formatId, requireId } from './ids.ts'
-import { pageQueryOf, pageSize, readCursor, toPage, toSeconds } from './pages.ts'
+import { cursorOf, pageQueryOf, pageSize, readCursor, toPage, toSeconds } from './pages.ts'
 import { findProjectRow } from './projects.ts'
+import { textOf } from './stated.ts'
 
 const strict = { additionalProperties: false }
 const SECRET_BYTES = 32
+/** What the description says of an address; `checkUrl` takes more, and says why it refuses one. */
+const URL_FORM = '^https://[a-z][a-z0-9]{0,30}(\\.[a-z][a-z0-9]{0,30}){1,3}/[a-z0-9/]{0,100}$'
+/** As event_kinds() in SQL, which checks them. */
+const KINDS = [
+  'api_key.created',
+  'api_key.deactivated',
+  'api_key.expiring',
+  'budget.threshold',
+  'cache.wrong_hit',
+  'circuit.opened',
+  'quota.threshold',
+  'webhook.test',
+]
 
 export function createWebhooksController(options: AdminOptions) {
   const { database, vault, webhooksToPrivateNetworks } = options
@@ -47,7 +61,10 @@ export function createWebhooksController(options: AdminOptions) {
       },
       {
         body: t.Object(
-          { url: t.String({ maxLength: 2_048 }), events: t.Optional(t.Array(t.String(), { maxItems: 32 })) },
+          {
+            url: textOf({ pattern: URL_FORM }),
+            events: t.Optional(t.Array(textOf({ enum: KINDS }), { maxItems: 32 })),
+          },
           strict,
         ),
       },
@@ -79,7 +96,7 @@ export function createWebhooksController(options: AdminOptions) {
         })
         return toPage(rows.map(describeDelivery), limit)
       },
-      { query: t.Object({ ...pageQueryOf('delivery'), webhook_id: t.Optional(t.String()) }, strict) },
+      { query: t.Object({ ...pageQueryOf('delivery'), webhook_id: cursorOf('webhook') }, strict) },
     )
     .post('/:project_id/deliveries/:delivery_id/resend', async ({ caller, params }) => {
       const delivery = requireId('delivery', params.delivery_id)

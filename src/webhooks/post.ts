@@ -6,6 +6,7 @@ import { BlockList, isIP, isIPv6 } from 'node:net'
 import { withinTimeLimit } from '../event-loop/time-limit.ts'
 
 const TIME_LIMIT_MS = 10_000
+const MOST_CHARACTERS = 2_048
 
 /** An address that nothing may be posted to, or that could not be reached. The message is for people who gave it. */
 export class Unreached extends Error {}
@@ -49,7 +50,8 @@ export function isPrivateAddress(address: string): boolean {
 
 /** Throws Unreached for an address that no attempt could reach, whatever its name leads to. */
 export function checkUrl(url: string, toPrivateNetworks: boolean): URL {
-  if (!URL.canParse(url)) throw new Unreached('it is no address; it should be like https://example.com/events')
+  if (!URL.canParse(url) || url.length > MOST_CHARACTERS)
+    throw new Unreached('it is no address; it should be like https://example.com/events')
   const parsed = new URL(url)
   const isSecure = parsed.protocol === 'https:' || (toPrivateNetworks && parsed.protocol === 'http:')
   if (!isSecure) throw new Unreached('it must begin with https://')
