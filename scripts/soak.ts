@@ -39,11 +39,14 @@ const MAX_POOLED = 256
 /** Time for pending records and requests in flight. */
 const SETTLE_MS = 15_000
 const WARM_MS = 5_000
+/** Memory is compared with what it was after this part of the time, but at most so long: caches have filled by then. */
+const FILLED_AFTER = { share: 0.1, mostMs: 300_000 }
 
 const random = createRandom(Number(options.seed))
 const between = ({ least, most }: { least: number; most: number }) =>
   (least + random() * (most - least)) * Number(options.length)
 let starts = 0
+let outageCount = 0
 process.stdout.write(`seed ${options.seed}\n`)
 
 const stores = await startSoakStores()
@@ -96,10 +99,12 @@ try {
   const clients = startClients({ ports, projects: stores.projects, ledger, pace: Number(options.pace) })
   await Bun.sleep(WARM_MS)
   const sample = () => Promise.all(proxies.map(proxy => watchProxy(proxy, upstreamOrigin).sample()))
-  const begun = await sample()
   const targets = { ...stores, proxies: [restart(2), restart(3)], script, upstreamPid: upstream.process.pid, random }
   const outages = listOutages(targets).filter(({ name }) => name.includes(options.only))
-  await injectFor(minutes * 60_000, outages)
+  const filledAfterMs = Math.min(FILLED_AFTER.mostMs, minutes * 60_000 * FILLED_AFTER.share)
+  await injectFor(filledAfterMs, outages)
+  const begun = await sample()
+  await injectFor(minutes * 60_000 - filledAfterMs, outages)
   await Bun.sleep(between(CALM_MS))
   await clients.stop()
   await Bun.sleep(SETTLE_MS)
@@ -129,7 +134,6 @@ async function script(scenario: unknown): Promise<void> {
 async function injectFor(durationMs: number, outages: readonly Outage[]): Promise<void> {
   const endAtMs = Date.now() + durationMs
   let round: Outage[] = []
-  let count = 0
   while (Date.now() < endAtMs) {
     if (round.length === 0) round = outages.toSorted(() => random() - 0.5)
     const outage = round.pop()
@@ -139,7 +143,7 @@ async function injectFor(durationMs: number, outages: readonly Outage[]): Promis
     await Bun.sleep(between(OUTAGE_MS))
     await outage.end()
     ledger.end(outage)
-    report(++count, outage)
+    report(++outageCount, outage)
     await Bun.sleep(between(CALM_MS))
   }
 }
