@@ -3,9 +3,17 @@
  * similar wordings of a question get similar vectors, synonyms do not.
  */
 import type { FreeEmbedder } from './embedder.ts'
-import { addFeature, hashText, hashUnit, normalizeLength, spreadFeatures } from './lexical/hashed-vector.ts'
-import { foldEndings, lettersOf, skeletonOf } from './lexical/word-shapes.ts'
-import { weightOf } from './lexical/word-weights.ts'
+import {
+  addFeature,
+  foldEndings,
+  hashText,
+  hashUnit,
+  lettersOf,
+  normalizeLength,
+  skeletonOf,
+  spreadFeatures,
+  weightOf,
+} from './lexical.ts'
 
 /** Part of the embedding space's name: changing any weight below needs a new name. */
 const model = 'builtin-lexical-3'

@@ -1,5 +1,5 @@
 /** Pools the vectors of a text's tokens into one. */
-import { normalizeLength } from '../lexical/hashed-vector.ts'
+import { normalizeLength } from '../lexical.ts'
 import type { VectorRecipe } from './model-folder.ts'
 
 /** A model's output: [1, tokens, dimensions], or [1, dimensions] when the model pools by itself. */
