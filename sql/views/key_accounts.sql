@@ -2,7 +2,8 @@
 
 create or replace view key_accounts as
 select
-    k.id as key_id,
+    -- A former value counts as its key.
+    coalesce(k.replaced_by, k.id) as key_id,
     k.key_hash,
     k.type as key_type,
     k.prefix as key_prefix,
@@ -14,7 +15,10 @@ select
     k.project_id,
     p.name as project_name,
     case k.type when 'test' then pl.test_requests_per_month else pl.requests_per_month end as requests_per_month,
-    case k.type when 'test' then pl.test_requests_per_minute else pl.requests_per_minute_per_key end as requests_per_minute,
+    least(
+        k.requests_per_minute,
+        case k.type when 'test' then pl.test_requests_per_minute else pl.requests_per_minute_per_key end
+    ) as requests_per_minute,
     pl.requests_per_minute_per_address,
     p.semantic_threshold,
     least(p.cache_ttl_seconds, longest.cache_ttl_seconds) as cache_ttl_seconds,
@@ -55,7 +59,7 @@ cross join lateral (
 ) longest;
 
 comment on view key_accounts is 'Every key that was ever issued, whether it is valid now, its project''s settings and its plan''s limits.';
-comment on column key_accounts.key_id is 'api_keys.id.';
+comment on column key_accounts.key_id is 'api_keys.id; of a former value, that of its key.';
 comment on column key_accounts.key_hash is 'SHA-256 of the whole key.';
 comment on column key_accounts.key_type is 'project or test.';
 comment on column key_accounts.key_prefix is 'The first characters of the key.';
@@ -63,7 +67,7 @@ comment on column key_accounts.verdict is 'active, expired or disabled, as of no
 comment on column key_accounts.project_id is 'The one project that the key opens.';
 comment on column key_accounts.project_name is 'What operators call the project.';
 comment on column key_accounts.requests_per_month is 'The plan''s quota for all keys of this type together.';
-comment on column key_accounts.requests_per_minute is 'The plan''s limit per key.';
+comment on column key_accounts.requests_per_minute is 'The key''s own limit, or its plan''s, whichever is lower.';
 comment on column key_accounts.requests_per_minute_per_address is 'The plan''s limit per client address in the project.';
 comment on column key_accounts.semantic_threshold is 'Cosine similarity above which two questions may count as the same.';
 comment on column key_accounts.cache_ttl_seconds is 'Lifetime of a stored response, unless the request sets another.';

@@ -12,6 +12,8 @@ export interface Admitted {
   account: Account
   /** The exact entry, if one was asked for and found. */
   entry: Uint8Array | null
+  /** Requests that the key may still make in its window. */
+  remaining: number
   /** Must be called when the request is over. Until then it counts as one of the key's concurrent requests. */
   leave(): void
 }
@@ -82,7 +84,7 @@ export function createAdmission({ store, windows, quota }: AdmissionOptions): Ad
       })
       // The next request is planned with the current account.
       if (account !== guess) keys.note(keyHash, account)
-      if (reserved && sameLimits(guess, account)) return { account, entry: pass.entry }
+      if (reserved && sameLimits(guess, account)) return { account, entry: pass.entry, remaining: pass.remaining }
       await pass.uncount()
       if (reserved) quota.refund(account)
       refuseInactive(account)

@@ -25,6 +25,8 @@ export interface PassRequest {
 export interface Passed {
   passed: true
   entry: Uint8Array | null
+  /** Requests that the key may still make in this window. */
+  remaining: number
   /** Takes the request back out of its windows. */
   uncount(): Promise<void>
 }
@@ -137,6 +139,7 @@ function reply(store: FastStore, { entry }: PassRequest, group: Group): PassRepl
   return {
     passed: true,
     entry: at === undefined ? null : (verdict.entries[at] ?? null),
+    remaining: Math.max(0, (windows[0]?.limit ?? 0) - (verdict.totals[0] ?? 0) + group.left),
     uncount: () => store.uncount(names, 1, verdict.countedAtSecond),
   }
 }

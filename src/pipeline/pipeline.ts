@@ -2,6 +2,7 @@
 import { hashBearerKey } from '../admission/api-key.ts'
 import { formatUsd } from '../catalogue/catalogue.ts'
 import { ProxyError } from '../errors.ts'
+import type { Account } from '../postgres/admit.ts'
 import { answerWithFallbacks } from './fallbacks.ts'
 import { bindMade } from './kept-objects/bind-made.ts'
 import { largestCost, sizeOf } from './largest-cost.ts'
@@ -23,15 +24,14 @@ export function createPipeline(stages: Stages): Pipeline {
   return async request => {
     const keyHash = hashBearerKey(request.authorization)
     let early: EarlyBody | null = null
-    let accounting: RequestAccounting | null = null
+    let admitted: Awaited<ReturnType<typeof admit>> | null = null
     try {
       early = await readEarly(request, keyHash, stages)
       // A guess at the account, never a verdict. It saves reading the exact entry in a round trip of its own.
       const guess = admission.lastKnown(keyHash)
       const guessed = early?.query && guess && planRequest(early.query, guess, modelRouter)
-      const admitted = await admit(request, keyHash, guessed?.exactKey ?? null)
-      const { account, entry } = admitted
-      accounting = admitted.accounting
+      admitted = await admit(request, keyHash, guessed?.exactKey ?? null)
+      const { account, entry, accounting } = admitted
       const query = early?.query ?? (await readerOf(request.target).read(request, account, stages, early?.bytes))
       accounting.noteQuery(query, isTagged(request, query) ? readTags(request.headers, query) : null)
       const isRight = guessed && samePlanInputs(guess, account)
@@ -40,13 +40,15 @@ export function createPipeline(stages: Stages): Pipeline {
       if (plan.refusal) throw plan.refusal
       if (plan.provider) accounting.noteProvider(plan.provider)
       const response = await answer({ request, query, account, accounting, ...plan }, exactEntry)
+      tellLimit(admitted, response)
       if (accounting.spending) tellRemaining(accounting.spending, response)
       if (query.kind !== 'completion' || !query.mayBeKept) return response
       const bound = await bindMade({ query, account, provider: plan.provider }, response, database)
       return await conversations.keep({ query, account }, bound)
     } catch (error) {
-      if (accounting) accounting.finishFailed(error)
+      if (admitted) admitted.accounting.finishFailed(error)
       else noteRefused(request, keyHash, early, error)
+      if (admitted && error instanceof ProxyError) tellLimit(admitted, error)
       throw error
     }
   }
@@ -60,10 +62,15 @@ export function createPipeline(stages: Stages): Pipeline {
   /** Only what counts against the month is accounted for. */
   async function admit(request: ProxyRequest, keyHash: string, exactKey: string | null) {
     if (!isCounted(request) && !isCostly(request)) {
-      return { account: await admission.authenticate(keyHash, request), entry: null, accounting: NOT_ACCOUNTED }
+      return {
+        account: await admission.authenticate(keyHash, request),
+        entry: null,
+        remaining: null,
+        accounting: NOT_ACCOUNTED,
+      }
     }
-    const { account, entry, leave } = await admission.admit(keyHash, request.address, exactKey)
-    return { account, entry, accounting: stages.accounting.open(request, account, leave) }
+    const { account, entry, remaining, leave } = await admission.admit(keyHash, request.address, exactKey)
+    return { account, entry, remaining, accounting: stages.accounting.open(request, account, leave) }
   }
 
   function isCostly({ target }: ProxyRequest): boolean {
@@ -90,6 +97,22 @@ async function reserveAhead(context: RequestContext, spending: Spending, { catal
   if (account.when_exhausted !== 'refuse' || !provider) return
   if (query.kind !== 'completion' && query.kind !== 'passed') return
   await spending.reserveAhead(query.model, largestCost(sizeOf(query), provider, catalogue))
+}
+
+/** A request that is counted in its key's window. */
+interface Passed {
+  account: Account
+  /** Requests that the key may still make in it; null where that was not told. */
+  remaining: number | null
+}
+
+/** In OpenAI's form. A provider's own limits of requests, which are those of another key, are replaced. */
+function tellLimit({ account, remaining }: Passed, { headers }: Pick<ProxyResponse, 'headers'>): void {
+  if (remaining === null) return
+  headers['x-ratelimit-limit-requests'] = String(account.requests_per_minute)
+  headers['x-ratelimit-remaining-requests'] = String(remaining)
+  // This request, at least, counts for a minute.
+  headers['x-ratelimit-reset-requests'] = '60s'
 }
 
 function tellRemaining({ remainingUsd }: Spending, { headers }: ProxyResponse): void {

@@ -32,7 +32,7 @@ export interface KeyAccounts {
   has_budgets: boolean | null;
   /** SHA-256 of the whole key. */
   key_hash: Buffer | null;
-  /** api_keys.id. */
+  /** api_keys.id; of a former value, that of its key. */
   key_id: number | null;
   /** The first characters of the key. */
   key_prefix: string | null;
@@ -48,7 +48,7 @@ export interface KeyAccounts {
   project_name: string | null;
   /** Grows with every stored provider key; 0 when there is none. */
   provider_keys_version: number | null;
-  /** The plan's limit per key. */
+  /** The key's own limit, or its plan's, whichever is lower. */
   requests_per_minute: number | null;
   /** The plan's limit per client address in the project. */
   requests_per_minute_per_address: number | null;

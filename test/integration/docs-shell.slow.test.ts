@@ -122,6 +122,7 @@ test('every line for operators runs, in one shell, also after a restart', async 
     // The key that is printed is the one that is deactivated later.
     String(created).replace(/^run .*create-key\.sql$/m, line => `KEY=$(${line})`),
     rest.join(''),
+    adapt(blockWith('docs/budgets.md', 'set-budget.sql')),
     adapt(blockWith('docs/providers.md', 'set-provider-key.sh')),
     adapt(blockWith('docs/providers.md', 'setting=fallbacks')),
     adapt(blockWith('docs/admin.md', 'create-admin.sql')),

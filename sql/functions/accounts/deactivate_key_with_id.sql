@@ -12,7 +12,8 @@ begin
     end if;
     perform authorize(found_key.project_id, 'member');
     if found_key.deactivated_at is null then
-        update api_keys k set deactivated_at = now() where k.id = key_id;
+        -- Its former values, too.
+        update api_keys k set deactivated_at = now() where key_id in (k.id, k.replaced_by) and k.deactivated_at is null;
         perform audit(
             'api_key.deleted', found_key.project_id, 'key_' || key_id,
             jsonb_build_object('name', found_key.name, 'prefix', found_key.prefix)

@@ -17,7 +17,7 @@ as $$
         k.prefix,
         k.type,
         count(r.request_id),
-        case k.type when 'test' then pl.test_requests_per_minute else pl.requests_per_minute_per_key end
+        least(k.requests_per_minute, case k.type when 'test' then pl.test_requests_per_minute else pl.requests_per_minute_per_key end)
     from api_keys k
     join projects p on p.id = k.project_id
     join plans pl on pl.name = p.plan
@@ -25,8 +25,9 @@ as $$
         on r.project_id = k.project_id and r.key_id = k.id and r.recorded_at > now() - interval '1 minute' and r.recorded_at <= now()
     where k.project_id = of_project
         and k.deactivated_at is null
+        and k.replaced_by is null
     group by k.id, pl.name
     order by 5 desc, k.id;
 $$;
 
-comment on function key_activity(bigint) is 'Answered requests of each active key in the last minute, with its plan''s limit.';
+comment on function key_activity(bigint) is 'Answered requests of each active key in the last minute, with its limit.';

@@ -37,6 +37,8 @@ begin
         end if;
         tagged := jsonb_build_object(split_part(of_tag, '=', 1), substr(of_tag, strpos(of_tag, '=') + 1));
     end if;
+    -- A former value stands for its key.
+    of_key := coalesce((select k.replaced_by from api_keys k where k.id = of_key), of_key);
     if of_key is not null and not exists (select from api_keys k where k.id = of_key and k.project_id = owner_id) then
         raise exception 'project % has no such key', quote_for_message(project) using errcode = 'no_data_found';
     end if;
