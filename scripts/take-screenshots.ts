@@ -67,8 +67,9 @@ async function askInPlayground(page: Page, testKey: string): Promise<void> {
 }
 
 async function shootRequest(page: Page, shoot: (name: string) => Promise<unknown>): Promise<void> {
-  await page.locator('tbody button').nth(7).click()
-  await page.getByRole('dialog').waitFor()
+  await page.locator('tbody a').nth(7).click()
+  await page.getByRole('heading', { level: 1, name: 'One request' }).waitFor()
+  await page.getByText('Request ID').waitFor()
   await shoot('request')
 }
 
