@@ -155,7 +155,7 @@ function Figures({ answer, before, span: name, projectId, filters, onModel }: Fi
               >
                 {formatCount(failed)} failed
               </Link>
-              {before !== undefined && `, ${formatCount(before)} in the ${SPANS[name].title} before`}
+              {before !== undefined && `; ${formatPlural(before, 'request')} in the ${SPANS[name].title} before`}
             </>
           }
         />
