@@ -161,6 +161,16 @@ const ELSEWHERE: readonly [pattern: RegExp, api: string, advice: string][] = [
   ],
   [/\/realtime(\/|$)/, 'OpenAI’s Realtime API', 'Use POST /v1/chat/completions with "stream": true.'],
   [
+    /\/messages\/batches(\/|$)/,
+    'Anthropic’s Message Batches API',
+    'Upload a file of chat requests, and POST /v1/batches.',
+  ],
+  [
+    /(?<=:)((stream)?generate|embed|batchEmbed)Contents?$/i,
+    'Gemini’s API',
+    'Choose your client’s provider for OpenAI-compatible servers, with a base address that ends in /v1.',
+  ],
+  [
     /\/(uploads|fine_tuning|containers|evals|videos)(\/|$)/,
     'an API that this proxy does not forward',
     'Give your client the vendor’s own address for these requests.',
@@ -172,7 +182,7 @@ export function notFound(pathname: string): ProxyError {
   const known = ELSEWHERE.find(([pattern]) => pattern.test(pathname))
   if (!known) return refuse('pathUnknown')
   const [pattern, api, advice] = known
-  const endpoint = (pattern.exec(pathname)?.[0] ?? '').replaceAll('/', '')
+  const endpoint = (pattern.exec(pathname)?.[0] ?? '').replace(/^\/|\/$/g, '')
   return refuse('endpointElsewhere', { endpoint, api, advice })
 }
 

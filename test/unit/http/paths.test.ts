@@ -92,6 +92,8 @@ describe('a 404 says what to change', () => {
     ['/v1/fine_tuning/jobs', '/v1/fine_tuning', 'vendor’s own address'],
     ['/v1/images/generation', 'nothing at this path', '/v1/images/'],
     ['/v1/threads', '/v1/threads', 'Assistants'],
+    ['/v1/messages/batches/x', '/v1/messages/batches', '/v1/batches'],
+    ['/v1beta/models/gemini-3-pro:streamGenerateContent', 'Gemini’s API', 'OpenAI-compatible'],
     ['/v2/chat/completions', 'base address', '/v1'],
   ])('%s', (path, named, advice) => {
     const { status, code, message } = notFound(path)
