@@ -117,6 +117,9 @@ export type MissReason =
   /** The project allows exact matches only. */
   | 'off'
 
+/** Those that are no kind of difference between two questions. */
+export type PlainMissReason = Exclude<MissReason, `${string}:${string}`>
+
 /** The id by which clients, people's verdicts and operators refer to an entry. */
 export function cacheIdOf(requestHash: string): string {
   return `ce_${requestHash.slice(0, 24)}`

@@ -2,7 +2,7 @@
 
 import { LRUCache } from 'lru-cache'
 import { AGGREGATOR, type Catalogue } from '../catalogue/catalogue.ts'
-import type { Config } from '../config.ts'
+import type { Config, DirectProvider } from '../config.ts'
 import { nowMs } from '../event-loop/clock.ts'
 import type { Database } from '../postgres/database.ts'
 import { raiseEvent } from '../postgres/events.ts'
@@ -71,15 +71,13 @@ export function reachProviders({ config, database, catalogue, log }: ReachOption
       const { baseUrl } = config.direct[name]
       const options = { projectId, baseUrl, apiKey, limits, probe }
       const compatible = { name, kind: name, pricedAs: name, ...options }
-      if (name === 'openai')
-        return translating(createOpenAiCompatibleProvider({ ...compatible, keepsAnswers: true }), DIRECT_HAS.openai)
-      if (name === 'groq')
-        return translating(
-          createOpenAiCompatibleProvider({ ...compatible, chatAloneOf: 'Groq', passes: GROQ_PASSES }),
-          DIRECT_HAS.groq,
-        )
       const maxOutputTokensOf = (model: string) => catalogue.find(name, model)?.maxOutputTokens ?? null
-      return translating(createAnthropicProvider({ ...options, maxOutputTokensOf }), DIRECT_HAS.anthropic)
+      const providers: Record<DirectProvider, () => Provider> = {
+        openai: () => createOpenAiCompatibleProvider({ ...compatible, keepsAnswers: true }),
+        groq: () => createOpenAiCompatibleProvider({ ...compatible, chatAloneOf: 'Groq', passes: GROQ_PASSES }),
+        anthropic: () => createAnthropicProvider({ ...options, maxOutputTokensOf }),
+      }
+      return translating(providers[name](), DIRECT_HAS[name])
     },
   })
 

@@ -1,4 +1,5 @@
 /** A month's report as one page of HTML: no script, and nothing that is fetched from elsewhere. */
+import type { PlainMissReason } from '../../cache/entry.ts'
 import type { MonthlyReport, ReportedDay, ReportedShare } from '../../postgres/monthly-report.ts'
 
 const SPENT = '#b45309'
@@ -7,7 +8,7 @@ const WIDTH = 760
 const HEIGHT = 180
 
 /** What the cache's reasons mean to people who pay. A reason behind a colon is a kind of difference. */
-const REASONS: Readonly<Record<string, string>> = {
+const REASONS: Readonly<Record<PlainMissReason, string> & Record<string, string>> = {
   'no-candidate': 'nobody had asked anything like it',
   'below-threshold': 'the nearest question was too far from it',
   unproved: 'a similar question was answered, and not proved to ask the same',

@@ -1,10 +1,11 @@
 /** What the cache would do with a question and why: the decision, and the nearest stored questions for comparison. */
+import type { PlainMissReason } from '../../../cache/entry.ts'
 import { type Explanation, toDifferences } from '../ask-model.ts'
 import { Badge, Card } from '../components/basics.tsx'
 import { ResultBadge } from './result-badge.tsx'
 import { nameDifference, WordingPair } from './wording-pair.tsx'
 
-const REASONS: Record<string, string> = {
+const REASONS: Readonly<Record<PlainMissReason, string> & Record<string, string>> = {
   exact: 'Exactly this request is stored.',
   normalized: 'A stored question has the same wording, but for how it is written.',
   verified: 'A stored question is similar, and nothing speaks against it.',
