@@ -72,11 +72,11 @@ begin
         b.project_id,
         'budget.threshold',
         jsonb_build_object('budget_id', 'budget_' || b.id, 'percent', t.percent, 'unit', b.unit, 'used', c.spent, 'limit', b.amount, 'per', b.per),
-        concat_ws(':', 'budget_' || b.id, t.percent, c.begins::text)
+        concat_ws(':', 'budget_' || b.id, t.percent, extract(epoch from c.begins)::bigint)
     )
     from budgets b
     join budget_periods c on c.budget_id = b.id
-    join (values (80), (100)) as t (percent) on c.spent >= b.amount * t.percent / 100
+    join (values (80), (100)) as t (percent) on c.spent > 0 and c.spent >= b.amount * t.percent / 100
     where (b.id, c.begins) in (
         select o.id, p.begins
         from json_to_recordset(done) as d (project_id bigint, key_id bigint, model text, tags jsonb, at timestamptz)
