@@ -54,7 +54,7 @@ export function Budgets({ projectId }: { projectId: string }) {
           { title: 'Left', numeric: true, cell: budget => format(budget, budget.remaining) },
           {
             title: 'Resets',
-            cell: ({ resets_at }) => (resets_at === null ? 'Never' : formatTime(resets_at * 1000)),
+            cell: ({ resets_at }) => (resets_at === null ? 'Never' : formatTime(resets_at)),
           },
           { title: '', cell: budget => <RowButton onClick={() => setRemoving(budget)}>Remove</RowButton> },
         ]}
