@@ -246,6 +246,11 @@ describeBackends('budgets', backend => {
     expect(await standOf(await setBudget(1, { per: 'total' }))).toMatchObject({ spent: 0 })
   })
 
+  test('every period can be set after any other, in one session', async () => {
+    for (const per of ['month', 'day', 'week', 'total', 'day', 'week', 'month', 'total', 'total', 'day', 'total'])
+      expect([per, (await setBudget(1, { per })) > 0]).toEqual([per, true])
+  })
+
   test('the judge is paid from the budgets of its project', async () => {
     await proxy.query(`update projects set semantic_judge_daily_usd = 1 where name = '${project}'`)
     const budget = await setBudget(0.5)

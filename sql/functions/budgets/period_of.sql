@@ -6,8 +6,10 @@ as $$
     select 'epoch'::timestamptz, 'infinity'::timestamptz
     where per = 'total'
     union all
-    select local.begins at time zone zone, (local.begins + ('1 ' || per)::interval) at time zone zone
-    from (select date_trunc(per, at at time zone zone) as begins) local
+    select local.begins at time zone zone, (local.begins + ('1 ' || unit.name)::interval) at time zone zone
+    -- A plan may evaluate this for a total, too, before it leaves the row out.
+    from (select case per when 'total' then 'day' else per end as name) unit
+    cross join lateral (select date_trunc(unit.name, at at time zone zone) as begins) local
     where per <> 'total';
 $$;
 
