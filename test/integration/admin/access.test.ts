@@ -22,12 +22,13 @@ interface World {
   verdict: string
   webhook: string
   delivery: string
+  budget: string
 }
 
 const now = Math.floor(Date.now() / 1000)
 
 /** Every route that concerns one project or the whole installation. */
-function routesOf({ project, key, entry, request, user, verdict, webhook, delivery }: World): Route[] {
+function routesOf({ project, key, entry, request, user, verdict, webhook, delivery, budget }: World): Route[] {
   const own = `/v1/organization/projects/${project}`
   return [
     { method: 'GET', path: '/v1/organization/refusals', need: 'administrator' },
@@ -86,6 +87,17 @@ function routesOf({ project, key, entry, request, user, verdict, webhook, delive
     { method: 'POST', path: `${own}/deliveries/${delivery}/resend`, need: 'member' },
     { method: 'POST', path: `${own}/webhooks`, need: 'owner', body: { url: 'https://hooks.example.org/here' } },
     { method: 'DELETE', path: `${own}/webhooks/${webhook}`, need: 'owner' },
+    { method: 'GET', path: `${own}/spend_limit`, need: 'viewer' },
+    { method: 'GET', path: `${own}/budgets`, need: 'viewer' },
+    {
+      method: 'POST',
+      path: `${own}/spend_limit`,
+      need: 'owner',
+      body: { currency: 'USD', interval: 'month', threshold_amount: 20 },
+    },
+    { method: 'POST', path: `${own}/budgets`, need: 'owner', body: { unit: 'usd', amount: 1, per: 'day' } },
+    { method: 'DELETE', path: `${own}/budgets/${budget}`, need: 'owner' },
+    { method: 'DELETE', path: `${own}/spend_limit`, need: 'owner' },
     { method: 'POST', path: `${own}/users`, need: 'owner', body: { role: 'viewer', email: 'viewer@example.org' } },
     { method: 'POST', path: `${own}/users/${user}`, need: 'owner', body: { role: 'viewer' } },
     { method: 'POST', path: own, need: 'owner', body: { name: 'renamed' } },
@@ -176,6 +188,9 @@ describeBackends('who may do what', backend => {
     const [hook] = await proxy.query<{ webhook: number; delivery: number }>(
       `select w as webhook, send_test_event('acme', w) as delivery from add_webhook('acme', 'https://127.0.0.1:1/', '{}', '') w`,
     )
+    const [budget] = await proxy.query<{ id: number }>(
+      `select set_budget('acme', 'tokens', 1000, 'day') as id from set_budget('acme', 'usd', 10, 'month')`,
+    )
     const [ids] = await proxy.query<{ project: number; key: number; entry: number; at: string; verdict: string }>(
       `select p.id as project, k.id as key, e.id as entry, to_json(r.recorded_at) as at, name_verdict(v) as verdict
         from projects p, api_keys k, cache_entries e, usage_records r, cache_verdicts v where p.name = 'acme' and r.request_id = 'first'`,
@@ -189,6 +204,7 @@ describeBackends('who may do what', backend => {
       verdict: ids?.verdict ?? '',
       webhook: `webhook_${hook?.webhook}`,
       delivery: `delivery_${hook?.delivery}`,
+      budget: `budget_${budget?.id}`,
     }
   })
   afterAll(() => proxy.stop())
@@ -205,6 +221,7 @@ describeBackends('who may do what', backend => {
       'invitations',
       'admin_keys',
       'audit_log',
+      'budgets',
       'cache_entries',
       'cache_verdicts',
     ]
