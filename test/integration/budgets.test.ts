@@ -1,4 +1,5 @@
 /** Budgets are never exceeded, whatever runs at once and however it ends; what costs nothing goes on when the money is gone. */
+import OpenAI, { toFile } from 'openai'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createBudgets } from '../../src/admission/budgets.ts'
 import { AnswerLost, type Database } from '../../src/postgres/database.ts'
@@ -25,7 +26,8 @@ const plain = (content: string) => ({
   service_tier: 'default',
 })
 /** What a question of a few words reserves: 0.15 and 0.6 US dollars per million. */
-const mostUsd = (body: object) => (JSON.stringify(body).length * 0.15 + MOST_TOKENS * 0.6) / 1e6
+const mostUsd = (body: object) => mostUsdOf(JSON.stringify(body))
+const mostUsdOf = (text: string) => (text.length * 0.15 + MOST_TOKENS * 0.6) / 1e6
 
 describeBackends('budgets', backend => {
   let proxy: TestProxy
@@ -115,6 +117,33 @@ describeBackends('budgets', backend => {
     } finally {
       await others.stop()
     }
+  })
+
+  test('a batch reserves what its lines may cost at half price until it is over; one that is too dear is not begun', async () => {
+    const client = new OpenAI({ baseURL: proxy.baseUrl, apiKey: key, maxRetries: 0 })
+    const bodies = [plain('One?'), plain('Two?')]
+    const lines = bodies.map((body, n) =>
+      JSON.stringify({ custom_id: `${n}`, method: 'POST', url: '/v1/chat/completions', body }),
+    )
+    const file = await client.files.create({
+      file: await toFile(Buffer.from(lines.join('\n')), 'in.jsonl'),
+      purpose: 'batch',
+    })
+    const start = () =>
+      client.batches.create({ input_file_id: file.id, endpoint: '/v1/chat/completions', completion_window: '24h' })
+    const most = lines.reduce((sum, line) => sum + mostUsdOf(line) / 2, 0)
+    const budget = await setBudget(most * 0.9)
+    await expect(start()).rejects.toMatchObject({ status: 429, code: 'insufficient_quota' })
+    expect(await standOf(budget)).toEqual({ spent: 0, reserved: 0, held: 0 })
+
+    await setBudget(most * 1.5)
+    const batch = await start()
+    expect(await standOf(budget)).toMatchObject({ spent: 0, held: 1 })
+    expect((await standOf(budget))?.reserved).toBeCloseTo(most, 8)
+    await expect(start()).rejects.toMatchObject({ status: 429, code: 'insufficient_quota' })
+    while ((await client.batches.retrieve(batch.id)).status !== 'completed');
+    expect(await standOf(budget)).toEqual({ spent: await recordedUsd(), reserved: 0, held: 0 })
+    expect(await recordedUsd()).toBeGreaterThan(0)
   })
 
   test('that most of it, and all of it, is spent is told once each', async () => {
