@@ -113,11 +113,11 @@ export function createRecord(
     cache_reason: story.cache_reason,
     cache_id: story.cache_id,
     similarity: story.similarity,
-    admission_ms: story.admission_ms,
-    lookup_ms: story.lookup_ms,
-    embed_ms: story.embed_ms,
-    upstream_ms: story.upstream_ms,
-    first_chunk_ms: story.first_chunk_ms,
+    admission_ms: roundKnown(story.admission_ms),
+    lookup_ms: roundKnown(story.lookup_ms),
+    embed_ms: roundKnown(story.embed_ms),
+    upstream_ms: roundKnown(story.upstream_ms),
+    first_chunk_ms: roundKnown(story.first_chunk_ms),
     asked_model: model === query.model ? null : query.model,
     completion_tokens_saved: isHit ? usage.completionTokens : null,
     end_user: readEndUser(query.body),
@@ -170,8 +170,13 @@ export function describeRequest(record: UsageRecord, account: Account, cause: un
   }
 }
 
+/** To a microsecond: further digits cost more to write and to read than the rest of the record. */
 function round(milliseconds: number): number {
   return Math.round(milliseconds * 1000) / 1000
+}
+
+function roundKnown(milliseconds: number | null): number | null {
+  return milliseconds === null ? null : round(milliseconds)
 }
 
 const INTERNAL_STATUS = 500
