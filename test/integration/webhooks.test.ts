@@ -161,6 +161,21 @@ describeOnce('webhooks', backend => {
     expect(receiver.messages.filter(({ path }) => path === '/hang')).toHaveLength(1)
   })
 
+  test('an address may be removed while it is told', async () => {
+    const webhook = await addWebhook('/hang')
+    await raise()
+    await received(1)
+    const [delivery] = await deliveries()
+    const removing = query(`do $$ begin
+      perform 1 from webhooks where id = ${webhook} for update;
+      perform pg_sleep(0.4);
+      delete from webhooks where id = ${webhook};
+    end $$`)
+    await Bun.sleep(200)
+    await Promise.all([removing, query(`select settle_delivery(${delivery?.id}, 200, null)`)])
+    expect(await deliveries()).toEqual([])
+  })
+
   test('an address takes the kinds that it asked for', async () => {
     await addWebhook('/', ['api_key.created'])
     await raise()

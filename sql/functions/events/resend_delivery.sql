@@ -7,9 +7,10 @@ declare
     owner_id bigint := open_project(project, 'member');
     to_webhook bigint;
 begin
-    update event_deliveries d
-    set attempts = 0, not_before = now()
-    from webhooks w
+    -- Somebody who sends again thinks that the address is there again. It is locked before its deliveries, as in settle_delivery().
+    update webhooks w
+    set disabled_at = null
+    from event_deliveries d
     where d.id = resend_delivery.delivery_id
         and w.id = d.webhook_id
         and w.project_id = owner_id
@@ -18,8 +19,7 @@ begin
         raise exception 'there is no delivery delivery_% in project %', delivery_id, quote_for_message(project)
             using errcode = 'no_data_found';
     end if;
-    -- Somebody who sends again thinks that the address is there again.
-    update webhooks w set disabled_at = null where w.id = to_webhook;
+    update event_deliveries d set attempts = 0, not_before = now() where d.id = resend_delivery.delivery_id;
     perform audit('webhook.resent', owner_id, 'delivery_' || delivery_id);
 end;
 $$;
