@@ -190,7 +190,9 @@ describe('the program as one file', () => {
     symlinkSync(join(root, 'node_modules'), join(model, 'runtime/node_modules'))
     const environment = { DATA_DIR: temporaryFolderIn('data'), EMBEDDER: 'local', EMBEDDINGS_PATH: model }
     const proxy = await startProxyProcess({ ...bare(), ...environment, LOG_LEVEL: 'info' }, { server: program })
-    expect(proxy.output()).toMatch(/"embedder":"local-[0-9a-f]{16}-384"/)
+    await waitUntil('it says which embedder runs', 5_000, () =>
+      /"embedder":"local-[0-9a-f]{16}-384"/.test(proxy.output()),
+    )
     proxy.signal('SIGTERM')
     expect(await proxy.ended()).toBe(0)
   })
