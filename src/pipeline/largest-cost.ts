@@ -3,11 +3,13 @@ import type { Largest } from '../admission/budgets.ts'
 import type { Catalogue } from '../catalogue/catalogue.ts'
 import type { JsonObject } from '../json/canonical.ts'
 import type { CatalogueModel } from '../postgres/list-models.ts'
-import type { Provider } from '../providers/upstream.ts'
+import type { Endpoint, Provider } from '../providers/upstream.ts'
 import type { CompletionQuery, PassedQuery } from './query.ts'
 
 /** A request's size, as far as it bounds its cost. */
 export interface RequestSize {
+  /** What is asked, as in `Endpoint`; of what is not generated, any other name. */
+  endpoint: string
   model: string
   /** Of what is sent. A token has at least one byte. */
   bytes: number
@@ -17,11 +19,11 @@ export interface RequestSize {
 }
 
 export function sizeOf(query: CompletionQuery | PassedQuery): RequestSize {
-  const { model, body } = query
-  if (query.kind === 'passed') return { model, body, bytes: bytesOfPassed(query), isOpen: false }
+  const { endpoint, model, body } = query
+  if (query.kind === 'passed') return { endpoint, model, body, bytes: bytesOfPassed(query), isOpen: false }
   // What is large is not searched.
   const isOpen = query.bytes !== undefined || isOpenText(query.text, body)
-  return { model, body, bytes: query.bytes?.length ?? Buffer.byteLength(query.text), isOpen }
+  return { endpoint, model, body, bytes: query.bytes?.length ?? Buffer.byteLength(query.text), isOpen }
 }
 
 /** Fields for what is not text, or is kept elsewhere. Within a string, their quotation marks would be escaped. */
@@ -102,7 +104,7 @@ const HEARD_TOKENS = 16_000
 const TRANSCRIBED_TOKENS = 2_000
 
 /** Null for what is not known. */
-function largestTokens({ bytes, body, isOpen }: RequestSize, model: CatalogueModel | undefined) {
+function largestTokens({ endpoint, bytes, body, isOpen }: RequestSize, model: CatalogueModel | undefined) {
   const kind = model?.kind ?? 'chat'
   if (kind === 'image') {
     const images = whole(body.n) ?? 1
@@ -114,15 +116,23 @@ function largestTokens({ bytes, body, isOpen }: RequestSize, model: CatalogueMod
   const told = bytes + (body.tools === undefined ? 0 : TOOL_TOKENS)
   if (kind === 'embedding' || kind === 'moderation' || kind === 'rerank') return { prompt: told, output: 0 }
   const prompt = isOpen ? most : Math.min(told, most ?? told)
-  const single = longestAnswer(body) ?? model?.maxOutputTokens ?? most
+  const single = longestAnswer(endpoint, body) ?? model?.maxOutputTokens ?? most
   return { prompt, output: single === null ? null : single * Math.max(whole(body.n) ?? 1, whole(body.best_of) ?? 1) }
 }
 
 /** Of which an edit may hold this many. */
 const MOST_IMAGES_READ = 16
 
-function longestAnswer(body: JsonObject): number | null {
-  const given = [body.max_tokens, body.max_completion_tokens, body.max_output_tokens].flatMap(most => whole(most) ?? [])
+/** The fields that limit an answer. At another endpoint they are not known, or dropped, and limit nothing. */
+const ANSWER_LIMITS: Readonly<Record<string, readonly string[]>> = {
+  chat: ['max_tokens', 'max_completion_tokens'],
+  completions: ['max_tokens'],
+  messages: ['max_tokens'],
+  responses: ['max_output_tokens'],
+} satisfies Partial<Record<Endpoint, readonly string[]>>
+
+function longestAnswer(endpoint: string, body: JsonObject): number | null {
+  const given = (ANSWER_LIMITS[endpoint] ?? []).flatMap(field => whole(body[field]) ?? [])
   return given.length === 0 ? null : Math.max(...given)
 }
 

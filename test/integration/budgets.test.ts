@@ -200,6 +200,15 @@ describeBackends('budgets', backend => {
     expect(held).toEqual({ held: 0 })
   })
 
+  test.each([
+    ['/chat/completions', { ...question('Once?', { model: MODEL }), max_output_tokens: 1 }],
+    ['/responses', { model: MODEL, input: 'Once', max_tokens: 1, max_completion_tokens: 1 }],
+  ])('what limits answers elsewhere limits none at %s', async (path, body) => {
+    // A thousand tokens cost this; the model may write 16,384.
+    await setBudget(0.0006)
+    expect((await post(proxy, key, path, body)).status).toBe(429)
+  })
+
   test('what is free passes, and what has no price is refused', async () => {
     const unpriced = { ...question('Once?', { model: 'acme/unheard-of' }), max_tokens: 5 }
     expect((await ask(proxy, key, unpriced)).status).toBe(200)

@@ -105,7 +105,8 @@ export async function fetchBatch(
   const countEach = () => counter.count(inputs.map(({ input }) => input))
   const body = writeBody(context, { inputs, isVerbatim })
   if (accounting.spending) {
-    const size = { model: query.model, bytes: Buffer.byteLength(body.bodyText), body: body.body, isOpen: false }
+    const bytes = Buffer.byteLength(body.bodyText)
+    const size = { endpoint: query.endpoint, model: query.model, bytes, body: body.body, isOpen: false }
     await accounting.spending.reserve(query.model, largestCost(size, provider, stages.catalogue))
   }
   accounting.noteAsked()

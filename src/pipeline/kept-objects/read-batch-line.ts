@@ -3,6 +3,7 @@ import { invalidRequest, ProxyError } from '../../errors.ts'
 import { findKeptReferences, type KeptReference } from '../../formats/kept-references.ts'
 import { decodeUtf8, hasDuplicateKeys, isJsonObject, type JsonObject, parseJsonObject } from '../../json/canonical.ts'
 import { checkJsonSize } from '../../large-bodies/read-large-body.ts'
+import type { Endpoint } from '../../providers/upstream.ts'
 import { isOpenText, type RequestSize } from '../largest-cost.ts'
 
 export interface BatchLineInput {
@@ -38,18 +39,18 @@ export function readBatchLine({
     checkJsonSize(bytes)
     const text = decodeUtf8(bytes)
     if (/^[ \t\r]*$/.test(text)) return null
-    const body = readBody(bytes[0] === MARK ? '' : text)
+    const { url, body } = readLine(bytes[0] === MARK ? '' : text)
     return {
       models: looksForModels ? modelsOf(body) : [],
       references: referencesOf(body),
-      size: looksForSize ? sizeOfLine(body, text) : null,
+      size: looksForSize ? sizeOfLine(url, body, text) : null,
     }
   } catch (error) {
     throw error instanceof ProxyError ? invalidRequest(`Line ${number} of the file: ${error.message}`, 'file') : error
   }
 }
 
-function readBody(text: string): JsonObject {
+function readLine(text: string): { url: string; body: JsonObject } {
   if (OTHER_ENDS.test(text.replace(/\r$/, ''))) {
     throw invalidRequest('it holds an end of line other than LF or CRLF; inside of strings, escape it (\\r, \\u2028).')
   }
@@ -60,16 +61,23 @@ function readBody(text: string): JsonObject {
   if (typeof id !== 'string' || method !== 'POST' || typeof url !== 'string' || !isJsonObject(body)) {
     throw invalidRequest('it must have custom_id, "method": "POST", url and body, an object.')
   }
-  return body
+  return { url, body }
+}
+
+const ENDPOINTS: Readonly<Record<string, Endpoint>> = {
+  '/v1/chat/completions': 'chat',
+  '/v1/completions': 'completions',
+  '/v1/responses': 'responses',
 }
 
 /** With the fields that bound its cost alone: it may come from a worker. */
-function sizeOfLine(body: JsonObject, text: string): RequestSize {
+function sizeOfLine(url: string, body: JsonObject, text: string): RequestSize {
   const { n, best_of, max_tokens, max_completion_tokens, max_output_tokens, service_tier, models } = body
   const tools = body.tools === undefined ? undefined : []
   const told = { n, best_of, max_tokens, max_completion_tokens, max_output_tokens, service_tier, models, tools }
   const model = typeof body.model === 'string' ? body.model : ''
-  return { model, bytes: Buffer.byteLength(text), isOpen: isOpenText(text, body), body: told }
+  const isOpen = isOpenText(text, body)
+  return { endpoint: ENDPOINTS[url] ?? url, model, bytes: Buffer.byteLength(text), isOpen, body: told }
 }
 
 function modelsOf({ model, models }: JsonObject): string[] {
