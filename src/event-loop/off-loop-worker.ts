@@ -9,10 +9,14 @@ lowerPriority()
 
 self.onmessage = ({ data }: MessageEvent<JobRequest>) => void answer(data)
 
-async function answer({ module, input }: JobRequest): Promise<void> {
+type Jobs = Record<string, ((input: unknown) => JobDone<unknown> | Promise<JobDone<unknown>>) | undefined>
+
+async function answer({ module, name, input }: JobRequest): Promise<void> {
   try {
-    const { run }: { run(input: unknown): JobDone<unknown> } = await import(module)
-    const { output, transfer = [] } = await run(input)
+    const jobs: Jobs = await import(module)
+    const done = await jobs[name]?.(input)
+    if (!done) throw new Error(`${module} has no job ${name}`)
+    const { output, transfer = [] } = done
     post({ output }, transfer)
   } catch (error) {
     post(carryError(error))

@@ -1,5 +1,4 @@
 /** Runs work that would block the event loop in a worker thread: one job at a time, owners in turn. */
-import { basename } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { type CarriedError, restoreError } from '../errors.ts'
 import { FairQueue } from './fair-queue.ts'
@@ -7,16 +6,15 @@ import { FairQueue } from './fair-queue.ts'
 /** Longer input is read, hashed, counted or translated by a worker. This much takes the event loop some 3 ms. */
 export const LONGEST_ON_LOOP = 262_144
 
-/** Names a module that exports `run(input)`, which returns a `JobDone` or a promise of one. Input and output are cloned. */
+/** Names a module and a function that it exports, which returns a `JobDone` or a promise of one. Input and output are cloned. */
 export class Job<Input, Output> {
   readonly module: string
-  /** The file's name without `-job`. */
   readonly name: string
   declare readonly types: (input: Input) => Output
 
-  constructor(module: URL) {
+  constructor(module: URL, name: string) {
     this.module = module.href
-    this.name = basename(module.pathname, '-job.ts')
+    this.name = name
   }
 }
 
@@ -28,6 +26,7 @@ export interface JobDone<Output> {
 
 export interface JobRequest {
   module: string
+  name: string
   input: unknown
 }
 
@@ -65,7 +64,7 @@ export class OffLoop {
     this.#idleMs = idleMs
   }
 
-  /** Number of jobs since the start, by kind. */
+  /** Number of jobs since the start, by name. */
   get given(): ReadonlyMap<string, number> {
     return this.#given
   }
@@ -74,7 +73,7 @@ export class OffLoop {
   run<Input, Output>(job: Job<Input, Output>, input: Input, options: JobOptions = {}): Promise<Output> {
     this.#given.set(job.name, (this.#given.get(job.name) ?? 0) + 1)
     const { promise: done, resolve, reject } = Promise.withResolvers<unknown>()
-    const request = { module: job.module, input }
+    const request = { module: job.module, name: job.name, input }
     this.#waiting.add(options.owner ?? '', { request, transfer: options.transfer ?? [], done, resolve, reject })
     this.#giveNext()
     return done as Promise<Output>

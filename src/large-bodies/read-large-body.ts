@@ -45,7 +45,7 @@ export interface LargeBodyOptions {
   hold?: (bytes: number) => void
 }
 
-const READ = new Job<LargeBodyInput, ParsedLargeBody>(new URL('./large-body-job.ts', import.meta.url))
+const READ = new Job<LargeBodyInput, ParsedLargeBody>(new URL('./jobs.ts', import.meta.url), 'readLargeBody')
 
 export const largeBodies: LargeBodyReader = {
   async read(bytes, { irrelevant, owner = 0, hold } = {}) {

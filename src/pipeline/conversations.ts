@@ -45,7 +45,7 @@ export interface ConversationsOptions {
   log: Pick<Log, 'warn'>
 }
 
-const CONTINUE = new Job<ToContinue, WrittenRequest>(new URL('./continue-input-job.ts', import.meta.url))
+const CONTINUE = new Job<ToContinue, WrittenRequest>(new URL('./jobs.ts', import.meta.url), 'continueInput')
 /** A translated response begins with its id. */
 const ID_FIRST = /^\{"id":"(resp_[0-9a-f]{44})"/
 

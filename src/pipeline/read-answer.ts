@@ -16,9 +16,8 @@ import { type AnswerInput, judgeAnswer, type ReadAnswer } from './judge-answer.t
 /** Larger plain responses are not held in memory; no provider sends any. */
 export const MAX_PLAIN_BYTES = 64 * 1024 * 1024
 
-const READ = new Job<AnswerInput & { parts: readonly Uint8Array[] }, ReadAnswer>(
-  new URL('./read-answer-job.ts', import.meta.url),
-)
+const JOBS = new URL('./jobs.ts', import.meta.url)
+const READ = new Job<AnswerInput & { parts: readonly Uint8Array[] }, ReadAnswer>(JOBS, 'readAnswer')
 
 /** Returns a response's bytes. Throws a 502 when there are more than `MAX_PLAIN_BYTES`. */
 export async function readAll(

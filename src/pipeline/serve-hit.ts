@@ -59,7 +59,7 @@ export interface ReplayInput {
   body: Uint8Array
 }
 
-const REPLAY = new Job<ReplayInput, Uint8Array>(new URL('./replay-job.ts', import.meta.url))
+const REPLAY = new Job<ReplayInput, Uint8Array>(new URL('./jobs.ts', import.meta.url), 'replay')
 
 type Replays = WeakMap<Uint8Array, Uint8Array | Promise<Uint8Array>>
 

@@ -12,7 +12,7 @@ export interface RenameInput {
   name: string
 }
 
-const RENAME = new Job<RenameInput, Uint8Array>(new URL('./rename-model-job.ts', import.meta.url))
+const RENAME = new Job<RenameInput, Uint8Array>(new URL('./jobs.ts', import.meta.url), 'renameModel')
 
 /** Asks for `name`, whatever model the request names; the response keeps the provider's name. */
 export function renameModel(provider: Provider, name: string): Provider {

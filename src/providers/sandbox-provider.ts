@@ -2,14 +2,13 @@
 import { inPieces } from '../event-loop/in-pieces.ts'
 import { Job } from '../event-loop/off-loop.ts'
 import { isLong, runOnBody } from './long-body.ts'
-import type { SandboxAnswer, SandboxTarget } from './sandbox/answer.ts'
-import type { SandboxInput } from './sandbox/sandbox-job.ts'
+import type { SandboxAnswer, SandboxInput, SandboxTarget } from './sandbox/answer.ts'
 import { withTranslations } from './translations/with-translations.ts'
 import { unsupportedEndpoint } from './unsupported-endpoint.ts'
 import type { Provider, UpstreamAnswer, UpstreamRequest } from './upstream.ts'
 
 /** A worker answers, which alone loads vocabularies. */
-const ANSWER = new Job<SandboxInput, SandboxAnswer>(new URL('./sandbox/sandbox-job.ts', import.meta.url))
+const ANSWER = new Job<SandboxInput, SandboxAnswer>(new URL('./jobs.ts', import.meta.url), 'answerInSandbox')
 /** The owner of its jobs: test keys share one turn, so that they hardly delay other projects. */
 const TEST_KEYS = 'test keys'
 

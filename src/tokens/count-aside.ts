@@ -1,10 +1,11 @@
 /** Counts tokens without blocking the event loop: a worker does, which alone loads vocabularies. */
 import { Job, offLoop } from '../event-loop/off-loop.ts'
-import type { Counted, ToCount, WrittenToCount } from './count-job.ts'
-import type { TextsToCount } from './count-texts-job.ts'
+import type { Counted, TextsToCount, ToCount, WrittenToCount } from './jobs.ts'
 import { jsonText } from './json.ts'
 
-const COUNT = new Job<WrittenToCount, Counted>(new URL('./count-job.ts', import.meta.url))
+const JOBS = new URL('./jobs.ts', import.meta.url)
+const COUNT = new Job<WrittenToCount, Counted>(JOBS, 'countPrompt')
+const COUNT_TEXTS = new Job<TextsToCount, number[]>(JOBS, 'countTexts')
 
 /** Counts as `countPromptTokens` and `countTextTokens` do. */
 export async function countAside({ request, ...asked }: ToCount): Promise<Counted> {
@@ -17,8 +18,6 @@ export function warmCounting(): void {
   // What fails here is told by the first count.
   countTextsAside({ texts: ['warm'], model: '' }).catch(() => {})
 }
-
-const COUNT_TEXTS = new Job<TextsToCount, number[]>(new URL('./count-texts-job.ts', import.meta.url))
 
 /** Counts each text. Together they must be short enough to be cloned quickly. */
 export function countTextsAside(asked: TextsToCount): Promise<number[]> {

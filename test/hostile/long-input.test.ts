@@ -32,34 +32,34 @@ const fields = (count: number) => Object.fromEntries(Array.from({ length: count 
 const answer = { contentChars: LONG }
 
 const INPUTS: Record<string, LongInput> = {
-  'a long body': { path: '/chat/completions', body: say(text(LONG)), jobs: ['large-body'] },
+  'a long body': { path: '/chat/completions', body: say(text(LONG)), jobs: ['readLargeBody'] },
   'a short body of many fields': {
     path: '/chat/completions',
     body: say('Hello.', { x: fields(4_000) }),
-    jobs: ['large-body'],
+    jobs: ['readLargeBody'],
   },
   'a long body to be translated': {
     path: '/responses',
     body: write(text(LONG)),
-    jobs: ['large-body', 'translate-request'],
+    jobs: ['readLargeBody', 'translateRequest'],
   },
   'a long body to be translated into chat': {
     path: '/messages',
     body: say(text(LONG), { max_tokens: 9 }),
-    jobs: ['large-body', 'translate-request'],
+    jobs: ['readLargeBody', 'translateRequest'],
   },
-  'a long answer': { path: '/chat/completions', body: say('A.'), scenario: answer, jobs: ['read-answer'] },
+  'a long answer': { path: '/chat/completions', body: say('A.'), scenario: answer, jobs: ['readAnswer'] },
   'a long answer, replayed': { path: '/chat/completions', body: say('A.', { stream: true }), jobs: ['replay'] },
   'a long answer to be translated': {
     path: '/responses',
     body: write('B.'),
     scenario: answer,
-    jobs: ['translate-plain', 'read-answer'],
+    jobs: ['translateAnswer', 'readAnswer'],
   },
   'tokens of a long prompt': {
     path: '/messages/count_tokens',
     body: say(text(8_000)),
-    jobs: ['count-request'],
+    jobs: ['countRequest'],
   },
   'many vectors': {
     path: '/embeddings',
@@ -67,75 +67,75 @@ const INPUTS: Record<string, LongInput> = {
       model: 'openai/text-embedding-3-large',
       input: Array.from({ length: 40 }, (_, i) => `Text ${i}`),
     }),
-    jobs: ['read-vectors', 'count-texts'],
+    jobs: ['readVectors', 'countTexts'],
   },
   'a long prompt of a test key': {
     path: '/chat/completions',
     key: 'test',
     body: say(text(8_000)),
-    jobs: ['sandbox'],
+    jobs: ['answerInSandbox'],
   },
   'a long body of a test key': {
     path: '/chat/completions',
     key: 'test',
     body: say(text(LONG)),
-    jobs: ['large-body', 'sandbox'],
+    jobs: ['readLargeBody', 'answerInSandbox'],
   },
   'texts of a test key': {
     path: '/completions',
     key: 'test',
     body: { model: MODEL, prompt: text(4_000) },
-    jobs: ['sandbox'],
+    jobs: ['answerInSandbox'],
   },
   'documents of a test key': {
     path: '/rerank',
     key: 'test',
     body: { model: MODEL, query: 'long', documents: Array(30).fill(text(LONG)) },
-    jobs: ['large-body', 'sandbox', 'judge-passed'],
+    jobs: ['readLargeBody', 'answerInSandbox', 'readPassed'],
   },
   'texts of a test key to be moderated': {
     path: '/moderations',
     key: 'test',
     body: { input: Array(3).fill(text(LONG)) },
-    jobs: ['large-body', 'sandbox'],
+    jobs: ['readLargeBody', 'answerInSandbox'],
   },
   // Loading a vocabulary takes far longer than most requests.
-  'tokens of any prompt': { path: '/messages/count_tokens', body: say('Hi.'), jobs: ['count-request'] },
+  'tokens of any prompt': { path: '/messages/count_tokens', body: say('Hi.'), jobs: ['countRequest'] },
   'tokens of any question of a test key': {
     path: '/chat/completions',
     key: 'test',
     body: say('Hi.'),
-    jobs: ['sandbox'],
+    jobs: ['answerInSandbox'],
   },
   'tokens of any call for a test key': {
     path: '/chat/completions',
     key: 'test',
     body: say('Hi.', { tools: [{ type: 'function', function: { name: 'greet' } }], tool_choice: 'required' }),
-    jobs: ['sandbox'],
+    jobs: ['answerInSandbox'],
   },
   'tokens of any text of a test key': {
     path: '/completions',
     key: 'test',
     body: { model: MODEL, prompt: 'Hi.' },
-    jobs: ['sandbox'],
+    jobs: ['answerInSandbox'],
   },
   'tokens of any vector of a test key': {
     path: '/embeddings',
     key: 'test',
     body: write('Hi.', { model: 'openai/text-embedding-3-small' }),
-    jobs: ['sandbox'],
+    jobs: ['answerInSandbox'],
   },
   'tokens that upstream did not count': {
     path: '/chat/completions',
     body: say('C.'),
     scenario: { usage: null },
-    jobs: ['count'],
+    jobs: ['countPrompt'],
   },
   'an absurd number of names': {
     path: '/chat/completions',
     body: say('Hello.', { x: fields(30_000) }),
     status: 400,
-    jobs: ['large-body'],
+    jobs: ['readLargeBody'],
   },
 }
 
@@ -180,14 +180,14 @@ describeEmbedded('long input', backend => {
     const about = { custom_id: '1', method: 'POST', url: '/v1/chat/completions' }
     const lines = [say('Short.'), body].map(body => JSON.stringify({ ...about, body })).join('\n')
     form.set('file', new Blob([lines]), 'in.jsonl')
-    const before = offLoop.given.get('read-batch-line') ?? 0
+    const before = offLoop.given.get('readLine') ?? 0
     const response = await fetch(`${proxy.baseUrl}/files`, {
       method: 'POST',
       headers: { authorization: `Bearer ${keys.project}` },
       body: form,
     })
     expect(response.status, await response.text()).toBe(200)
-    expect(offLoop.given.get('read-batch-line')).toBe(before + 1)
+    expect(offLoop.given.get('readLine')).toBe(before + 1)
   })
 
   test('short input stays on the event loop', async () => {

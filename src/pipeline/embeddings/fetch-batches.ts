@@ -89,7 +89,7 @@ export interface ReadEmbeddings {
   answer: EmbeddingsAnswer | null
 }
 
-const READ = new Job<EmbeddingsToRead, ReadEmbeddings>(new URL('./read-vectors-job.ts', import.meta.url))
+const READ = new Job<EmbeddingsToRead, ReadEmbeddings>(new URL('../jobs.ts', import.meta.url), 'readVectors')
 
 /** Numbers of up to 8,192 dimensions in up to 24 characters; more is not held in memory. */
 const MOST_BYTES_AN_INPUT = 196_608

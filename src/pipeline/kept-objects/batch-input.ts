@@ -16,7 +16,7 @@ export interface BatchInput {
   sizes: RequestSize[]
 }
 
-const READ_LINE = new Job<BatchLineInput, BatchLine | null>(new URL('./read-batch-line-job.ts', import.meta.url))
+const READ_LINE = new Job<BatchLineInput, BatchLine | null>(new URL('../jobs.ts', import.meta.url), 'readLine')
 const LINE_FEED = 10
 
 /** Throws a 400 that names the first line which is no request, or which names no model where models are looked for. `owner` is the project. */

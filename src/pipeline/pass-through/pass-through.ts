@@ -31,7 +31,7 @@ export const passed: SharedOperation = {
 
 type PassedContext = LeadingContext<PassedQuery>
 
-const JUDGE = new Job<readonly Uint8Array[], PassedAnswer>(new URL('./judge-passed-job.ts', import.meta.url))
+const READ = new Job<readonly Uint8Array[], PassedAnswer>(new URL('../jobs.ts', import.meta.url), 'readPassed')
 
 const NOT_SHAREABLE: Settlement = { kind: 'notShareable', failure: null }
 
@@ -61,7 +61,7 @@ async function answerWhole(context: PassedContext, answer: UpstreamAnswer, stage
   const read =
     'whole' in received
       ? judgePassed(received.whole)
-      : await offLoop.run(JUDGE, received.gathered.parts, { transfer: received.gathered.buffers })
+      : await offLoop.run(READ, received.gathered.parts, { transfer: received.gathered.buffers })
   const { bytes, hasResults } = read
   // Invalid JSON was probably cut.
   if (!read.isJson) throw broken(provider.name, 'gave an answer that says it is JSON and is not')

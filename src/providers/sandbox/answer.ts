@@ -13,6 +13,8 @@ export type SandboxEndpoint = keyof typeof ANSWERS
 /** What is asked for: an endpoint, or the path of a pass-through operation. */
 export type SandboxTarget = { endpoint: SandboxEndpoint; stream: boolean } | { path: string }
 
+export type SandboxInput = SandboxTarget & { bytes: Uint8Array }
+
 export interface SandboxAnswer {
   contentType: string
   bytes: Uint8Array

@@ -86,7 +86,7 @@ export interface PlainAnswer {
 /** `fault` says what is wrong with an invalid response. */
 export type PlainTranslation = { bytes: Uint8Array } | { fault: string }
 
-const TRANSLATE = new Job<PlainAnswer, PlainTranslation>(new URL('./translate-plain-job.ts', import.meta.url))
+const TRANSLATE = new Job<PlainAnswer, PlainTranslation>(new URL('../jobs.ts', import.meta.url), 'translateAnswer')
 
 /** Throws a 502 for an invalid chat response, and the ProxyError that a response reports. */
 export async function translatePlain(

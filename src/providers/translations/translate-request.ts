@@ -25,10 +25,11 @@ export interface LongTranslated {
   context: TranslationContext
 }
 
-const TRANSLATE = new Job<ToTranslate, LongTranslated>(new URL('./translate-request-job.ts', import.meta.url))
-const COUNT = new Job<Pick<ToTranslate, 'endpoint' | 'bytes'>, JsonObject>(
-  new URL('./count-request-job.ts', import.meta.url),
-)
+export type ToCount = Omit<ToTranslate, 'target'>
+
+const JOBS = new URL('../jobs.ts', import.meta.url)
+const TRANSLATE = new Job<ToTranslate, LongTranslated>(JOBS, 'translateRequest')
+const COUNT = new Job<ToCount, JsonObject>(JOBS, 'countRequest')
 
 /**
  * Returns the chat request, and the context for translating its response. Throws a 400 for a field without a counterpart in chat

@@ -4,7 +4,7 @@ import { getPriority } from 'node:os'
 import { isMainThread, threadId } from 'node:worker_threads'
 import { invalidRequest } from '../../../src/errors.ts'
 
-export function run({ does, text = '' }: { does: string; text?: string }) {
+export function echo({ does, text = '' }: { does: string; text?: string }) {
   if (does === 'refuse') throw invalidRequest('Not this.', 'field')
   if (does === 'fail') throw new Error('broken')
   if (does === 'thread') return { output: String(threadId) }

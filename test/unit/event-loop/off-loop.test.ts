@@ -6,7 +6,7 @@ interface Asked {
   does: 'echo' | 'refuse' | 'fail' | 'priority' | 'thread'
 }
 
-const TEST_JOB = new Job<Asked & { text?: string }, string>(new URL('./echo-job.ts', import.meta.url))
+const TEST_JOB = new Job<Asked & { text?: string }, string>(new URL('./echo-job.ts', import.meta.url), 'echo')
 
 test('a job is done by another thread, which answers each with its own', async () => {
   const loop = new OffLoop()

@@ -24,7 +24,8 @@ export interface TranslatedChat<Body = string> {
 }
 export type LongTranslatedChat = TranslatedChat<Uint8Array>
 
-const TRANSLATE = new Job<LongChat, LongTranslatedChat>(new URL('./translate-chat-job.ts', import.meta.url))
+const JOBS = new URL('../../jobs.ts', import.meta.url)
+const TRANSLATE = new Job<LongChat, LongTranslatedChat>(JOBS, 'translateForAnthropic')
 
 /** Throws a 400 as `translateRequest` does. `owner` is the project. */
 export async function translateChat(

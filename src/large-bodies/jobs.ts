@@ -20,7 +20,7 @@ import {
 } from './read-large-body.ts'
 
 /** Throws a 400 for a body that cannot be a request; never quotes it. */
-export function run({ bytes, irrelevant }: LargeBodyInput): JobDone<ParsedLargeBody> {
+export function readLargeBody({ bytes, irrelevant }: LargeBodyInput): JobDone<ParsedLargeBody> {
   const size = checkJsonSize(bytes)
   const text = decodeUtf8(bytes)
   const body = parseJsonObject(text)

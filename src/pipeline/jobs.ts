@@ -1,0 +1,57 @@
+/** The worker's jobs for the pipeline: long requests and responses. */
+import type { JobDone } from '../event-loop/off-loop.ts'
+import { type ToContinue, type WrittenRequest, writeContinued } from '../formats/responses/continued-input.ts'
+import { joinBytes } from '../formats/sse/split-events.ts'
+import type { EmbeddingsToRead, ReadEmbeddings } from './embeddings/fetch-batches.ts'
+import { readEmbeddingsAnswer } from './embeddings/read-answer.ts'
+import { type AnswerInput, judgeAnswer, type ReadAnswer } from './judge-answer.ts'
+import { type BatchLine, type BatchLineInput, readBatchLine } from './kept-objects/read-batch-line.ts'
+import { judgePassed, type PassedAnswer } from './pass-through/judge-passed.ts'
+import { type ReplayInput, writeReplay } from './serve-hit.ts'
+
+/** Writes a request anew with all that it refers to. */
+export function continueInput(input: ToContinue): JobDone<WrittenRequest> {
+  const output = writeContinued(input)
+  return { output, transfer: [output.bytes.buffer as ArrayBuffer] }
+}
+
+/** Reads one request of a batch. */
+export function readLine(input: BatchLineInput): JobDone<BatchLine | null> {
+  return { output: readBatchLine(input) }
+}
+
+/** Joins, reads and judges a response. */
+export function readAnswer({ parts, ...asked }: AnswerInput & { parts: readonly Uint8Array[] }): JobDone<ReadAnswer> {
+  const bytes = joinBytes(parts)
+  return { output: judgeAnswer(bytes, asked), transfer: [bytes.buffer as ArrayBuffer] }
+}
+
+/** Joins and reads a pass-through operation's response. */
+export function readPassed(parts: readonly Uint8Array[]): JobDone<PassedAnswer> {
+  const bytes = joinBytes(parts)
+  return { output: judgePassed(bytes), transfer: [bytes.buffer as ArrayBuffer] }
+}
+
+/** Writes a stored response as the stream it would have been. */
+export function replay(asked: ReplayInput): JobDone<Uint8Array> {
+  const output = writeReplay(asked)
+  return { output, transfer: output.byteLength === output.buffer.byteLength ? [output.buffer as ArrayBuffer] : [] }
+}
+
+/** Reads an embeddings response. */
+export function readVectors({ parts, inputs }: EmbeddingsToRead): JobDone<ReadEmbeddings> {
+  const bytes = joinBytes(parts)
+  const answer = readEmbeddingsAnswer(new TextDecoder().decode(bytes), inputs)
+  if (!answer) return { output: { bytes, answer }, transfer: [bytes.buffer as ArrayBuffer] }
+  // One buffer for all vectors, because it can be transferred to the main thread without a copy.
+  const all = joinBytes(answer.packed)
+  let end = 0
+  const packed = answer.packed.map(({ length }) => {
+    end += length
+    return all.subarray(end - length, end)
+  })
+  return {
+    output: { bytes, answer: { ...answer, packed } },
+    transfer: [bytes.buffer as ArrayBuffer, all.buffer as ArrayBuffer],
+  }
+}

@@ -1,7 +1,0 @@
-/** The worker's job that reads one long request of a batch. */
-import type { JobDone } from '../../event-loop/off-loop.ts'
-import { type BatchLine, type BatchLineInput, readBatchLine } from './read-batch-line.ts'
-
-export function run(input: BatchLineInput): JobDone<BatchLine | null> {
-  return { output: readBatchLine(input) }
-}
