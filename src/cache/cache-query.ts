@@ -1,5 +1,6 @@
 /** What a request asks the cache: its hash and, if it may be matched semantically, its text. */
 
+import { OWN_FIELDS } from '../formats/responses/own-fields.ts'
 import { canonicalizeBody, type JsonObject, sha256 } from '../json/canonical.ts'
 import type { Account } from '../postgres/admit.ts'
 import { callName, entryName } from '../stores/fast-store.ts'
@@ -90,13 +91,11 @@ function maySimilarServe({ semantic_policy }: Account, reading: PromptReading): 
   return semantic_policy !== 'verified' || isPlainQuestion(reading)
 }
 
-/** Delivery and bookkeeping. Unlike elsewhere, `metadata` and `store` count: they appear in the response, and clients rely on them. */
+/** Delivery and bookkeeping. Unlike elsewhere, `store` counts: with it, the response's id can be used later. */
 const RESPONSES_FIELDS: ReadonlySet<string> = new Set([
+  ...Object.keys(OWN_FIELDS),
   'stream',
   'stream_options',
-  'user',
-  'safety_identifier',
-  'prompt_cache_key',
   'prompt_cache_retention',
   'client_metadata',
 ])

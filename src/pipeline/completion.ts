@@ -3,6 +3,7 @@ import { isUpstreamFailure } from '../formats/chat/completeness.ts'
 import { withLongBody } from '../providers/long-body.ts'
 import type { UpstreamAnswer } from '../providers/upstream.ts'
 import { answeredHeaders, entryOf, finishMiss, passOnError, priceOf, storeResponse } from './complete-call.ts'
+import { shareBytes, shareEvents } from './own-fields.ts'
 import type { CompletionQuery } from './query.ts'
 import { readAnswer, usageOf } from './read-answer.ts'
 import { readCompletion } from './read-request.ts'
@@ -30,7 +31,8 @@ async function ask(context: LeadingContext<CompletionQuery>, stages: Stages): Pr
   accounting.noteAnswered(answer)
   if (answer.status !== 200) return passOnError(context, answer)
   const isStream = answer.headers.get('content-type')?.includes('text/event-stream') ?? false
-  return { response: isStream ? relayStream(context, answer, stages) : await answerPlain(context, answer, stages) }
+  if (!isStream) return { response: await answerPlain(context, answer, stages) }
+  return { response: relayStream(context, { ...answer, body: shareEvents(query, answer.body) }, stages) }
 }
 
 async function answerPlain(
@@ -40,7 +42,8 @@ async function answerPlain(
 ): Promise<ProxyResponse> {
   const { query, provider, call, subscriber } = context
   const read = await readAnswer(answer.body, provider.name, { endpoint: query.endpoint, request: query.body })
-  const { bytes, completeness, callsTools } = read
+  const { completeness, callsTools } = read
+  const bytes = await shareBytes(query, read.bytes)
   const usage = await usageOf(query.endpoint, query.body, read)
   const headers = answeredHeaders(context, answer, usage, stages)
   const response: ProxyResponse = query.stream

@@ -15,7 +15,7 @@ import {
   writeContinued,
 } from '../formats/responses/continued-input.ts'
 import { responsesFormat } from '../formats/responses/responses-format.ts'
-import { beforeLastEvent } from '../formats/sse/split-events.ts'
+import { changeEvents } from '../formats/sse/split-events.ts'
 import { readTypedEvent } from '../formats/sse/sse.ts'
 import { isJsonObject } from '../json/canonical.ts'
 import type { LargeBodyReader } from '../large-bodies/read-large-body.ts'
@@ -95,12 +95,14 @@ export function createConversations(options: ConversationsOptions): Conversation
       if (endpoint !== 'responses' || request.store === false || response.status !== 200) return response
       const { body, headers } = response
       if (headers['content-type']?.includes('text/event-stream')) {
-        const keepLast = (event: Uint8Array) => {
+        const keepLast = async (event: Uint8Array) => {
           const ended = readTypedEvent(event)?.response
-          return isJsonObject(ended) ? keep(asked, JSON.stringify(ended)) : undefined
+          if (isJsonObject(ended)) await keep(asked, JSON.stringify(ended))
+          return event
         }
         const stream = body instanceof ReadableStream ? body : new Blob([body]).stream()
-        return { ...response, body: beforeLastEvent(stream, responsesFormat.isLastEvent, keepLast) }
+        const kept = changeEvents(stream, event => (responsesFormat.isLastEvent(event) ? keepLast(event) : event))
+        return { ...response, body: kept }
       }
       const isStreamed = body instanceof ReadableStream
       const whole = isStreamed ? new Uint8Array(await new Response(body).arrayBuffer()) : body

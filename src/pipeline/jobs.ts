@@ -1,6 +1,7 @@
 /** The worker's jobs for the pipeline: long requests and responses. */
 import type { JobDone } from '../event-loop/off-loop.ts'
 import { type ToContinue, type WrittenRequest, writeContinued } from '../formats/responses/continued-input.ts'
+import { type ToRewrite, writeOwnFields } from '../formats/responses/own-fields.ts'
 import { joinBytes } from '../formats/sse/split-events.ts'
 import type { EmbeddingsToRead, ReadEmbeddings } from './embeddings/fetch-batches.ts'
 import { readEmbeddingsAnswer } from './embeddings/read-answer.ts'
@@ -54,4 +55,9 @@ export function readVectors({ parts, inputs }: EmbeddingsToRead): JobDone<ReadEm
     output: { bytes, answer: { ...answer, packed } },
     transfer: [bytes.buffer as ArrayBuffer, all.buffer as ArrayBuffer],
   }
+}
+
+/** Writes the fields that a response repeats of its request. */
+export function writeOwn(asked: ToRewrite): JobDone<Uint8Array> {
+  return { output: writeOwnFields(asked) }
 }

@@ -4,6 +4,7 @@ import { irrelevantTo } from '../cache/cache-query.ts'
 import { invalidRequest } from '../errors.ts'
 import { planMessages } from '../formats/messages/plan-messages.ts'
 import { namesEarlier } from '../formats/responses/continued-input.ts'
+import { readOwnFields } from '../formats/responses/own-fields.ts'
 import { planResponses } from '../formats/responses/plan-responses.ts'
 import {
   canonicalizeBody,
@@ -98,6 +99,7 @@ function readFields(endpoint: Endpoint, body: JsonObject) {
     includeUsage: alwaysReportsUsage(endpoint) || asksForUsage(body),
     isCacheable: isCacheable(endpoint, body),
     namesEarlier: endpoint === 'responses' && namesEarlier(body),
+    ownFields: endpoint === 'responses' ? readOwnFields(body) : null,
     mayBeKept: MAY_BE_KEPT[endpoint](body),
     embeddings: endpoint === 'embeddings' ? readEmbeddingsQuery(body) : null,
   }

@@ -6,8 +6,9 @@ import type { Account } from '../postgres/admit.ts'
 import { answerWithFallbacks } from './fallbacks.ts'
 import { bindMade } from './kept-objects/bind-made.ts'
 import { largestCost, sizeOf } from './largest-cost.ts'
+import { withOwnFields } from './own-fields.ts'
 import { planRequest, readerOf, samePlanInputs } from './plan-request.ts'
-import type { Query } from './query.ts'
+import type { CompletionQuery, Query } from './query.ts'
 import { type EarlyBody, readEarly } from './read-request.ts'
 import type { ProxyRequest, ProxyResponse } from './request.ts'
 import type { RequestAccounting } from './request-accounting.ts'
@@ -19,7 +20,7 @@ import { readTags } from './tags.ts'
 export type Pipeline = (request: ProxyRequest) => Promise<ProxyResponse>
 
 export function createPipeline(stages: Stages): Pipeline {
-  const { admission, modelRouter, cache, conversations, database } = stages
+  const { admission, modelRouter, cache } = stages
 
   return async request => {
     const keyHash = hashBearerKey(request.authorization)
@@ -42,9 +43,8 @@ export function createPipeline(stages: Stages): Pipeline {
       const response = await answer({ request, query, account, accounting, ...plan }, exactEntry)
       tellLimit(admitted, response)
       if (accounting.spending) tellRemaining(accounting.spending, response)
-      if (query.kind !== 'completion' || !query.mayBeKept) return response
-      const bound = await bindMade({ query, account, provider: plan.provider }, response, database)
-      return await conversations.keep({ query, account }, bound)
+      if (query.kind !== 'completion' || !(query.mayBeKept || query.ownFields)) return response
+      return await finishAnswer({ query, account, provider: plan.provider }, response, stages)
     } catch (error) {
       if (admitted) admitted.accounting.finishFailed(error)
       else noteRefused(request, keyHash, early, error)
@@ -89,6 +89,18 @@ export function createPipeline(stages: Stages): Pipeline {
       throw error
     }
   }
+}
+
+/** What is kept of a response is the project's before the client learns of it; the ids in the client's own fields are none of that. */
+async function finishAnswer(
+  { query, account, provider }: Pick<RequestContext<CompletionQuery>, 'query' | 'account' | 'provider'>,
+  response: ProxyResponse,
+  { database, conversations }: Stages,
+): Promise<ProxyResponse> {
+  const { mayBeKept, ownFields } = query
+  const bound = mayBeKept ? await bindMade({ query, account, provider }, response, database) : response
+  const own = ownFields ? await withOwnFields(ownFields, bound) : bound
+  return mayBeKept ? conversations.keep({ query, account }, own) : own
 }
 
 /** A project may want that nothing is answered any more when its money is spent, not even from the cache. */

@@ -43,6 +43,8 @@ export interface ParsedBody extends CacheableQuery {
   namesEarlier: boolean
   /** Whether something of its answer is kept, by its provider or by the proxy itself. */
   mayBeKept: boolean
+  /** What its response repeats of it and another's does not; null for nothing. */
+  ownFields: JsonObject | null
   /** Inputs that are looked up one by one; null for a request that is cached as a whole. */
   embeddings: EmbeddingsQuery | null
 }

@@ -116,6 +116,47 @@ describeOnce('the openai package asks for responses', backend => {
       expect(standin().requests).toHaveLength(1)
     })
 
+    describe('repeats a client’s own fields, which are no part of the cache key', () => {
+      const mine = { metadata: { team: 'ads' }, prompt_cache_key: 'k1', safety_identifier: 's1', user: 'u1' }
+      const others = { ...mine, metadata: { team: 'search' }, user: 'u2' }
+      const none = { metadata: {}, prompt_cache_key: null, safety_identifier: null, user: null }
+
+      async function streamed(body: ResponseCreateParamsNonStreaming) {
+        const repeated: unknown[] = []
+        for await (const event of await client.responses.create({ ...body, stream: true })) {
+          if ('response' in event) repeated.push(event.response)
+        }
+        return repeated
+      }
+
+      test.each([true, false])('of a hit, plain and streamed, with store %s', async store => {
+        const body = { ...ask(model), store }
+        const first = await create({ ...body, ...mine })
+        expect([first.cache, first.answer]).toEqual(['MISS', expect.objectContaining(mine)])
+        for (const [given, shown] of [[others, others] as const, [{}, none] as const, [mine, mine] as const]) {
+          const { cache, answer } = await create({ ...body, ...given })
+          expect([cache, answer]).toEqual(['HIT', { ...first.answer, ...shown }])
+          const events = await streamed({ ...body, ...given })
+          expect(events.length).toBeGreaterThan(2)
+          for (const response of events) expect(response).toMatchObject(shown)
+        }
+        expect(standin().requests).toHaveLength(1)
+        expect(standin().requests[0]?.body).toMatchObject(provider === 'openai' ? mine : {})
+      })
+
+      test('of a call that several share as it is streamed', async () => {
+        const body = ask(model)
+        const each = [mine, {}, others]
+        const all = await Promise.all(each.map(given => streamed({ ...body, ...given })))
+        for (const [index, shown] of [mine, none, others].entries()) {
+          expect(all[index]?.length).toBeGreaterThan(2)
+          for (const response of all[index] ?? []) expect(response).toMatchObject(shown)
+        }
+        expect(standin().requests).toHaveLength(1)
+        expect((await create(body)).answer).toMatchObject(none)
+      })
+    })
+
     test('calls a tool, and goes on with what it came to', async () => {
       const input = [{ role: 'user' as const, content: `get_weather ${crypto.randomUUID()}` }]
       const asked = await client.responses.stream({ model, input, tools: [WEATHER], store: false }).finalResponse()
@@ -177,11 +218,9 @@ describeOnce('the openai package asks for responses', backend => {
     expect((await create(unkept)).cache).toBe('HIT')
   })
 
-  test('metadata and store count: the answer repeats them', async () => {
+  test('store counts: with it, the response can be named later', async () => {
     const body = ask('gpt-5-mini')
-    await create({ ...body, metadata: { a: '1' } })
-    const other = await create({ ...body, metadata: { a: '2' } })
-    expect([other.cache, other.answer.metadata]).toEqual(['MISS', { a: '2' }])
+    for (const store of [true, false]) expect((await create({ ...body, store })).cache).toBe('MISS')
   })
 
   test('what OpenAI keeps is read and deleted there, and forgotten here', async () => {

@@ -56,6 +56,11 @@ const INPUTS: Record<string, LongInput> = {
     scenario: answer,
     jobs: ['translateAnswer', 'readAnswer'],
   },
+  'a client’s own fields in a long answer': {
+    path: '/responses',
+    body: write('B.', { metadata: { team: 'search' } }),
+    jobs: ['writeOwn'],
+  },
   'tokens of a long prompt': {
     path: '/messages/count_tokens',
     body: say(text(8_000)),

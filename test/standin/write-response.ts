@@ -46,6 +46,8 @@ export function writeResponse(request: JsonObject, scenario: AnswerScenario, ser
     output: [...(hasMessage ? [message] : []), ...calls],
     parallel_tool_calls: true,
     previous_response_id: request.previous_response_id ?? null,
+    prompt_cache_key: request.prompt_cache_key ?? null,
+    safety_identifier: request.safety_identifier ?? null,
     store: request.store ?? true,
     temperature: 1,
     text: request.text ?? { format: { type: 'text' } },
@@ -53,6 +55,7 @@ export function writeResponse(request: JsonObject, scenario: AnswerScenario, ser
     tools: request.tools ?? [],
     top_p: 1,
     truncation: 'disabled',
+    user: request.user ?? null,
     usage: {
       input_tokens: promptTokens,
       input_tokens_details: { cached_tokens: 0, cache_write_tokens: 0 },

@@ -1,6 +1,7 @@
 /** Writes the `response` object around its output items, from what the request said and what the model did. */
 
 import { isJsonObject, type JsonObject } from '../../json/canonical.ts'
+import { OWN_FIELDS } from './own-fields.ts'
 import { includes } from './response-request-to-chat.ts'
 import { type OwnTool, toolsByChatName } from './response-tools-to-chat.ts'
 
@@ -17,21 +18,18 @@ export interface ResponseParts {
 }
 
 /** Fields that a response repeats from its request, with OpenAI's defaults. */
-const REPEATED: Record<string, unknown> = {
+const REPEATED: JsonObject = {
+  ...OWN_FIELDS,
   instructions: null,
   max_output_tokens: null,
   max_tool_calls: null,
-  metadata: {},
   parallel_tool_calls: true,
-  prompt_cache_key: null,
-  safety_identifier: null,
   service_tier: 'auto',
   temperature: 1,
   tool_choice: 'auto',
   tools: [],
   top_logprobs: 0,
   top_p: 1,
-  user: null,
 }
 
 /** `body` is the request's. */

@@ -7,11 +7,10 @@ export interface EventSplitter {
   end(): Uint8Array
 }
 
-/** Passes a stream on, and waits for `act` before the event that `isLast` finds. */
-export function beforeLastEvent(
+/** Passes a stream on, each event as `change` returns it. */
+export function changeEvents(
   stream: ReadableStream<Uint8Array>,
-  isLast: (event: Uint8Array) => boolean,
-  act: (event: Uint8Array) => Promise<void> | undefined,
+  change: (event: Uint8Array) => Uint8Array | Promise<Uint8Array>,
 ): ReadableStream<Uint8Array> {
   const reader = stream.getReader()
   const splitter = createEventSplitter()
@@ -21,9 +20,7 @@ export function beforeLastEvent(
         for (;;) {
           const { done, value } = await reader.read()
           const events = done ? [splitter.end()] : splitter.push(value)
-          const last = events.find(isLast)
-          if (last) await act(last)
-          const bytes = joinBytes(events)
+          const bytes = joinBytes(await Promise.all(events.map(change)))
           if (bytes.length > 0) controller.enqueue(bytes)
           if (done) return controller.close()
           if (bytes.length > 0) return

@@ -1,0 +1,66 @@
+/**
+ * Fields that a response repeats from its request although they change nothing else in it. What is stored and shared has their defaults;
+ * each client gets its own.
+ */
+import { isJsonObject, type JsonObject } from '../../json/canonical.ts'
+import { parseExactly } from '../../json/exact-json.ts'
+import { readGiven } from '../../json/read-fields.ts'
+import { createSseParser, type SseEvent } from '../sse/sse.ts'
+
+/** With OpenAI's defaults. */
+export const OWN_FIELDS: JsonObject = { metadata: {}, prompt_cache_key: null, safety_identifier: null, user: null }
+
+/** The values that this request's response is to have; null for a request that has none of the fields. */
+export function readOwnFields(body: JsonObject): JsonObject | null {
+  const given = Object.keys(OWN_FIELDS).flatMap(field => {
+    const value = readGiven(body, field)
+    return value === undefined ? [] : [[field, value] as const]
+  })
+  return given.length === 0 ? null : { ...OWN_FIELDS, ...Object.fromEntries(given) }
+}
+
+export interface ToRewrite {
+  /** A plain response, or one event of a stream. */
+  bytes: Uint8Array
+  isEvent: boolean
+  fields: JsonObject
+}
+
+const RESPONSE_KEY = Buffer.from('"response"')
+
+/** Whether it may hold a response: few events of a stream do. */
+export function holdsResponse(event: Uint8Array): boolean {
+  return Buffer.prototype.indexOf.call(event as Buffer, RESPONSE_KEY) >= 0
+}
+
+/** Writes those fields that the response has. What is no response is returned unchanged. */
+export function writeOwnFields({ bytes, isEvent, fields }: ToRewrite): Uint8Array {
+  const event = isEvent ? readEvent(bytes) : { event: null, data: new TextDecoder().decode(bytes) }
+  const whole = event && parseObject(event.data)
+  const response = isEvent ? whole?.response : whole
+  if (!event || !isJsonObject(response)) return bytes
+  for (const field of Object.keys(fields)) if (Object.hasOwn(response, field)) response[field] = fields[field]
+  const data = JSON.stringify(whole)
+  const name = event.event === null ? '' : `event: ${event.event}\n`
+  return new TextEncoder().encode(isEvent ? `${name}data: ${data}\n\n` : data)
+}
+
+function readEvent(bytes: Uint8Array): SseEvent | null {
+  let read: SseEvent | null = null
+  const parser = createSseParser(event => {
+    read = event
+  })
+  parser.push(bytes)
+  parser.end()
+  return read
+}
+
+/** What a provider's bytes are is judged elsewhere. */
+function parseObject(text: string): JsonObject | null {
+  try {
+    const value = parseExactly(text)
+    return isJsonObject(value) ? value : null
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,41 @@
+/** Gives what is stored and shared the default fields, and each client its own: only in requests that have such fields. */
+import { Job, LONGEST_ON_LOOP, offLoop } from '../event-loop/off-loop.ts'
+import { holdsResponse, OWN_FIELDS, type ToRewrite, writeOwnFields } from '../formats/responses/own-fields.ts'
+import { changeEvents } from '../formats/sse/split-events.ts'
+import type { JsonObject } from '../json/canonical.ts'
+import type { CompletionQuery } from './query.ts'
+import type { ProxyResponse } from './request.ts'
+
+const WRITE = new Job<ToRewrite, Uint8Array>(new URL('./jobs.ts', import.meta.url), 'writeOwn')
+
+/** A long one is written by a worker. */
+function write(asked: ToRewrite): Uint8Array | Promise<Uint8Array> {
+  return asked.bytes.length > LONGEST_ON_LOOP ? offLoop.run(WRITE, asked) : writeOwnFields(asked)
+}
+
+function writeInEvents(stream: ReadableStream<Uint8Array>, fields: JsonObject): ReadableStream<Uint8Array> {
+  return changeEvents(stream, bytes => (holdsResponse(bytes) ? write({ bytes, isEvent: true, fields }) : bytes))
+}
+
+/** A provider's answer as it is stored and shared. */
+export function shareBytes({ ownFields }: CompletionQuery, bytes: Uint8Array): Uint8Array | Promise<Uint8Array> {
+  return ownFields ? write({ bytes, isEvent: false, fields: OWN_FIELDS }) : bytes
+}
+
+/** The same for a stream. */
+export function shareEvents({ ownFields }: CompletionQuery, stream: ReadableStream<Uint8Array>) {
+  return ownFields ? writeInEvents(stream, OWN_FIELDS) : stream
+}
+
+/** The response as its client gets it. */
+export async function withOwnFields(fields: JsonObject, response: ProxyResponse): Promise<ProxyResponse> {
+  const { status, headers } = response
+  if (status !== 200) return response
+  const body = typeof response.body === 'string' ? Buffer.from(response.body) : response.body
+  if (headers['content-type']?.includes('text/event-stream')) {
+    const stream = body instanceof ReadableStream ? body : new Blob([body]).stream()
+    return { ...response, body: writeInEvents(stream, fields) }
+  }
+  const bytes = body instanceof ReadableStream ? new Uint8Array(await new Response(body).arrayBuffer()) : body
+  return { ...response, body: await write({ bytes, isEvent: false, fields }) }
+}
