@@ -3,22 +3,17 @@ import { t } from 'elysia'
 import { nowSeconds } from '../event-loop/clock.ts'
 import type { Actor } from '../postgres/admin/act-as.ts'
 import { type AdminKeyRow, deleteAdminKey, issueAdminKey, pageOfAdminKeys } from '../postgres/admin/people.ts'
-import type { Database } from '../postgres/database.ts'
 import { type AdminOptions, createController } from './controller.ts'
 import { formatId, notFound, requireId } from './ids.ts'
 import { fromSeconds, oneOf, pageQueryOf, pageSize, readCursor, toPage, toSeconds } from './pages.ts'
-import { keyName } from './stated.ts'
-
-const strict = { additionalProperties: false }
+import { keyName, lifetimeSeconds, strict } from './stated.ts'
 
 export function createAdminKeysController(options: AdminOptions) {
-  const { database } = options
-
   return createController(options, '/v1/organization/admin_api_keys')
     .get(
       '',
       async ({ caller, query: { after, limit, order } }) => {
-        const rows = await pageOfAdminKeys(database, caller.actor, {
+        const rows = await pageOfAdminKeys(caller.actor, {
           newest_first: order === 'desc',
           after_id: readCursor('admin_key', after),
           page_size: pageSize(limit),
@@ -31,33 +26,30 @@ export function createAdminKeysController(options: AdminOptions) {
       '',
       async ({ caller, body: { name, expires_in_seconds } }) => {
         const expires = expires_in_seconds === undefined ? null : fromSeconds(nowSeconds() + expires_in_seconds)
-        const [issued] = await issueAdminKey(database, caller.actor, {
+        const [issued] = await issueAdminKey(caller.actor, {
           of_email: caller.email,
           key_name: name,
           expires,
         })
-        const row = await findAdminKey(database, caller.actor, issued?.id ?? 0)
+        const row = await findAdminKey(caller.actor, issued?.id ?? 0)
         return { ...describeAdminKey(row), value: issued?.key }
       },
       {
-        body: t.Object(
-          { name: keyName, expires_in_seconds: t.Optional(t.Integer({ minimum: 1, maximum: 315_360_000 })) },
-          strict,
-        ),
+        body: t.Object({ name: keyName, expires_in_seconds: lifetimeSeconds }, strict),
       },
     )
     .get('/:key_id', async ({ caller, params }) =>
-      describeAdminKey(await findAdminKey(database, caller.actor, requireId('admin_key', params.key_id))),
+      describeAdminKey(await findAdminKey(caller.actor, requireId('admin_key', params.key_id))),
     )
     .delete('/:key_id', async ({ caller, params }) => {
       const id = requireId('admin_key', params.key_id)
-      await deleteAdminKey(database, caller.actor, { key_id: id })
+      await deleteAdminKey(caller.actor, { key_id: id })
       return { object: 'organization.admin_api_key.deleted' as const, id: formatId('admin_key', id), deleted: true }
     })
 }
 
-async function findAdminKey(database: Database, actor: Actor, key: number): Promise<AdminKeyRow> {
-  const [row] = await pageOfAdminKeys(database, actor, { only_key: key, newest_first: false, page_size: 1 })
+async function findAdminKey(actor: Actor, key: number): Promise<AdminKeyRow> {
+  const [row] = await pageOfAdminKeys(actor, { only_key: key, newest_first: false, page_size: 1 })
   if (row === undefined) throw notFound('There is no such admin API key.')
   return row
 }

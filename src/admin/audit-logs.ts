@@ -2,10 +2,11 @@
 import { t } from 'elysia'
 import { type AuditRow, pageOfAuditLog } from '../postgres/admin/people.ts'
 import { type AdminOptions, createController } from './controller.ts'
-import { formatId, parseId } from './ids.ts'
+import { formatId, idsOf } from './ids.ts'
 import { cursorOf, fromSeconds, pageQueryOf, pageSize, readCursor, several, toPage, toSeconds } from './pages.ts'
+import { strict, unixSeconds } from './stated.ts'
 
-const seconds = t.Optional(t.Integer({ minimum: 0, maximum: 100_000_000_000 }))
+const seconds = t.Optional(unixSeconds)
 
 const query = t.Object(
   {
@@ -17,11 +18,9 @@ const query = t.Object(
     actor_emails: several(t.String()),
     resource_ids: several(t.String()),
     tenant_only: t.Optional(t.Boolean()),
-    effective_at: t.Optional(
-      t.Object({ gt: seconds, gte: seconds, lt: seconds, lte: seconds }, { additionalProperties: false }),
-    ),
+    effective_at: t.Optional(t.Object({ gt: seconds, gte: seconds, lt: seconds, lte: seconds }, strict)),
   },
-  { additionalProperties: false },
+  strict,
 )
 
 export function createAuditLogsController(options: AdminOptions) {
@@ -31,7 +30,7 @@ export function createAuditLogsController(options: AdminOptions) {
       const { gt, gte, lt, lte } = asked.effective_at ?? {}
       const from = Math.max(gte ?? 0, gt === undefined ? 0 : gt + 1)
       const until = Math.min(lt ?? Number.POSITIVE_INFINITY, lte === undefined ? Number.POSITIVE_INFINITY : lte + 1)
-      const rows = await pageOfAuditLog(options.database, caller.actor, {
+      const rows = await pageOfAuditLog(caller.actor, {
         of_projects: idsOf('proj', asked.project_ids),
         of_actions: asked.event_types,
         of_emails: asked.actor_emails,
@@ -47,11 +46,6 @@ export function createAuditLogsController(options: AdminOptions) {
     },
     { query },
   )
-}
-
-/** An id that is not valid becomes -1, which matches nothing. */
-function idsOf(kind: 'proj' | 'user', ids: readonly string[] | undefined): number[] | null {
-  return ids === undefined ? null : ids.map(id => parseId(kind, id) ?? -1)
 }
 
 function describeEvent(row: AuditRow) {

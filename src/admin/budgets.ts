@@ -3,36 +3,32 @@ import { t } from 'elysia'
 import type { Actor } from '../postgres/admin/act-as.ts'
 import type { BudgetRow } from '../postgres/admin/budget-row.ts'
 import { listBudgets, removeBudget, setBudget } from '../postgres/admin/projects.ts'
-import type { Database } from '../postgres/database.ts'
 import { type AdminOptions, createController } from './controller.ts'
 import { formatId, notFound, requireId } from './ids.ts'
 import { oneOf, toSeconds } from './pages.ts'
-import { findProjectRow } from './projects.ts'
-import { textOf, timeZone } from './stated.ts'
+import { findProject } from './projects.ts'
+import { strict, textOf, timeZone } from './stated.ts'
 
-const strict = { additionalProperties: false }
 const amount = t.Number({ minimum: 0, exclusiveMaximum: 1_000_000_000 })
 
 export function createSpendLimitController(options: AdminOptions) {
-  const { database } = options
-
   return createController(options, '/v1/organization/projects')
     .get('/:project_id/spend_limit', async ({ caller, params }) => {
-      const { limit } = await readLimit(database, caller.actor, params.project_id)
+      const { limit } = await readLimit(caller.actor, params.project_id)
       return describeLimit(limit)
     })
     .post(
       '/:project_id/spend_limit',
       async ({ caller, params, body }) => {
         const project = requireId('proj', params.project_id)
-        await setBudget(database, caller.actor, {
+        await setBudget(caller.actor, {
           project,
           in_unit: 'usd',
           of_amount: body.threshold_amount,
           in_per: 'month',
           in_zone: 'UTC',
         })
-        const { limit } = await readLimit(database, caller.actor, params.project_id)
+        const { limit } = await readLimit(caller.actor, params.project_id)
         return describeLimit(limit)
       },
       {
@@ -40,25 +36,23 @@ export function createSpendLimitController(options: AdminOptions) {
       },
     )
     .delete('/:project_id/spend_limit', async ({ caller, params }) => {
-      const { id, limit } = await readLimit(database, caller.actor, params.project_id)
-      await removeBudget(database, caller.actor, { project: id, of_budget: limit.id })
+      const { id, limit } = await readLimit(caller.actor, params.project_id)
+      await removeBudget(caller.actor, { project: id, of_budget: limit.id })
       return { object: 'project.spend_limit.deleted' as const, deleted: true }
     })
 }
 
 export function createBudgetsController(options: AdminOptions) {
-  const { database } = options
-
   return createController(options, '/v1/organization/projects')
     .get('/:project_id/budgets', async ({ caller, params }) => {
-      const { budgets } = await readBudgets(database, caller.actor, params.project_id)
+      const { budgets } = await readBudgets(caller.actor, params.project_id)
       return { object: 'list' as const, data: budgets.map(describeBudget), has_more: false }
     })
     .post(
       '/:project_id/budgets',
       async ({ caller, params, body }) => {
         const project = requireId('proj', params.project_id)
-        const [set] = await setBudget(database, caller.actor, {
+        const [set] = await setBudget(caller.actor, {
           project,
           in_unit: body.unit,
           of_amount: body.amount,
@@ -68,7 +62,7 @@ export function createBudgetsController(options: AdminOptions) {
           of_tag: body.tag ?? null,
           in_zone: body.time_zone ?? 'UTC',
         })
-        const { budgets } = await readBudgets(database, caller.actor, params.project_id)
+        const { budgets } = await readBudgets(caller.actor, params.project_id)
         const budget = budgets.find(({ id }) => id === set?.result)
         if (!budget) throw notFound('There is no such budget in this project.')
         return describeBudget(budget)
@@ -89,22 +83,22 @@ export function createBudgetsController(options: AdminOptions) {
       },
     )
     .delete('/:project_id/budgets/:budget_id', async ({ caller, params }) => {
-      const { id } = await readBudgets(database, caller.actor, params.project_id)
+      const { id } = await readBudgets(caller.actor, params.project_id)
       const budget = requireId('budget', params.budget_id)
-      await removeBudget(database, caller.actor, { project: id, of_budget: budget })
+      await removeBudget(caller.actor, { project: id, of_budget: budget })
       return { object: 'project.budget.deleted' as const, id: formatId('budget', budget), deleted: true }
     })
 }
 
 /** Throws a 404 for a project that the caller may not see. */
-async function readBudgets(database: Database, actor: Actor, projectId: string) {
-  const { id } = await findProjectRow(database, actor, requireId('proj', projectId))
-  return { id, budgets: await listBudgets(database, actor, { of_project: id }) }
+async function readBudgets(actor: Actor, projectId: string) {
+  const { id } = await findProject(actor, projectId)
+  return { id, budgets: await listBudgets(actor, { of_project: id }) }
 }
 
 /** Throws a 404 for a project without one, too. */
-async function readLimit(database: Database, actor: Actor, projectId: string) {
-  const { id, budgets } = await readBudgets(database, actor, projectId)
+async function readLimit(actor: Actor, projectId: string) {
+  const { id, budgets } = await readBudgets(actor, projectId)
   const limit = budgets.find(isSpendLimit)
   if (!limit) throw notFound('This project has no spend limit.')
   return { id, limit }

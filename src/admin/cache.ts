@@ -3,13 +3,12 @@ import { t } from 'elysia'
 import type { Actor } from '../postgres/admin/act-as.ts'
 import type { CacheStatsRow, EntryRow } from '../postgres/admin/rows.ts'
 import { cacheStats, invalidateCache, pageOfEntries, purgeCache } from '../postgres/admin/usage.ts'
-import type { Database } from '../postgres/database.ts'
 import { type AdminOptions, createController } from './controller.ts'
 import { formatId, notFound, requireId } from './ids.ts'
 import { pageQueryOf, pageSize, readCursor, toPage, toSeconds } from './pages.ts'
-import { findProjectRow } from './projects.ts'
+import { findProject } from './projects.ts'
+import { strict } from './stated.ts'
 
-const strict = { additionalProperties: false }
 const age = t.Optional(t.Integer({ minimum: 0, maximum: 315_360_000 }))
 const selector = {
   model: t.Optional(t.String()),
@@ -22,15 +21,14 @@ const invalidationAsked = t.Object(
   strict,
 )
 export function createCacheController(options: AdminOptions) {
-  const { database } = options
   const ofProject = t.Object({ project_id: t.String() }, strict)
 
   return createController(options, '/v1/cache')
     .get(
       '/stats',
       async ({ caller, query }) => {
-        const { id } = await findProjectRow(database, caller.actor, requireId('proj', query.project_id))
-        const [stats] = await cacheStats(database, caller.actor, { of_project: id })
+        const { id } = await findProject(caller.actor, query.project_id)
+        const [stats] = await cacheStats(caller.actor, { of_project: id })
         if (stats === undefined) throw notFound('There is no such project.')
         return describeStats(stats)
       },
@@ -39,8 +37,8 @@ export function createCacheController(options: AdminOptions) {
     .get(
       '/entries',
       async ({ caller, query: asked }) => {
-        const { id } = await findProjectRow(database, caller.actor, requireId('proj', asked.project_id))
-        const rows = await pageOfEntries(database, caller.actor, { ...toFilter(asked), of_project: id })
+        const { id } = await findProject(caller.actor, asked.project_id)
+        const rows = await pageOfEntries(caller.actor, { ...toFilter(asked), of_project: id })
         return toPage(rows.map(describeEntry), asked.limit)
       },
       { query: entriesAsked },
@@ -48,9 +46,9 @@ export function createCacheController(options: AdminOptions) {
     .get(
       '/entries/:entry_id',
       async ({ caller, params, query }) => {
-        const { id } = await findProjectRow(database, caller.actor, requireId('proj', query.project_id))
+        const { id } = await findProject(caller.actor, query.project_id)
         const only_entry = requireId('entry', params.entry_id)
-        const [row] = await pageOfEntries(database, caller.actor, { of_project: id, only_entry, page_size: 1 })
+        const [row] = await pageOfEntries(caller.actor, { of_project: id, only_entry, page_size: 1 })
         if (row === undefined) throw notFound('There is no such entry in this project’s cache.')
         return describeEntry(row)
       },
@@ -61,7 +59,7 @@ export function createCacheController(options: AdminOptions) {
       async ({ caller, params, query }) => {
         const project = requireId('proj', query.project_id)
         const entry_id = requireId('entry', params.entry_id)
-        const [invalidated] = await invalidateCache(database, caller.actor, { project, entry_id, dry_run: false })
+        const [invalidated] = await invalidateCache(caller.actor, { project, entry_id, dry_run: false })
         if (!invalidated?.result) throw notFound('There is no such entry in this project’s cache.')
         return { object: 'cache.entry.deleted' as const, id: formatId('entry', entry_id), deleted: true }
       },
@@ -71,7 +69,7 @@ export function createCacheController(options: AdminOptions) {
       '/invalidate',
       async ({ caller, body: { project_id, selector: chosen, dry_run = true } }) => {
         const project = requireId('proj', project_id)
-        const entries = await invalidate(database, caller.actor, chosen, { project, dry_run })
+        const entries = await invalidate(caller.actor, chosen, { project, dry_run })
         return { object: 'cache.invalidation' as const, entries, dry_run }
       },
       { body: invalidationAsked },
@@ -90,7 +88,6 @@ function toFilter({ model, namespace, older_than_seconds, after, limit }: typeof
 
 /** Returns how many entries were deleted, or with `dry_run` would be. */
 async function invalidate(
-  database: Database,
   actor: Actor,
   { model, namespace, older_than_seconds }: typeof invalidationAsked.static.selector,
   target: { project: number; dry_run: boolean },
@@ -99,9 +96,7 @@ async function invalidate(
   const isAll = Object.values(chosen).every(value => value === undefined)
   // Without a filter this is a purge, which deletes vectors too.
   const [done] =
-    isAll && !target.dry_run
-      ? await purgeCache(database, actor, target)
-      : await invalidateCache(database, actor, { ...target, ...chosen })
+    isAll && !target.dry_run ? await purgeCache(actor, target) : await invalidateCache(actor, { ...target, ...chosen })
   return done?.result ?? 0
 }
 

@@ -33,7 +33,7 @@ export async function readCaller(options: CallerOptions, request: Request, addre
   if (token === null || session === null) throw refuse('missingAdminKey')
   if (!READING.has(request.method)) checkIntent(request, token)
   return {
-    actor: { name: session.email, userId: session.user_id, adminKeyId: null, address },
+    actor: { database: options.database, name: session.email, userId: session.user_id, adminKeyId: null, address },
     email: session.email,
     role: session.role,
     sessionToken: token,
@@ -55,7 +55,7 @@ async function readKeyHolder(
     : null
   if (holder === null) throw refuse('invalidAdminKey')
   return {
-    actor: { name: holder.email, userId: holder.user_id, adminKeyId: holder.admin_key_id, address },
+    actor: { database, name: holder.email, userId: holder.user_id, adminKeyId: holder.admin_key_id, address },
     email: holder.email,
     role: holder.role,
     sessionToken: null,

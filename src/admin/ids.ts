@@ -14,6 +14,11 @@ export function parseId(kind: IdKind, text: string): number | null {
   return /^\d{1,15}$/.test(digits) ? Number(digits) : null
 }
 
+/** Null for no filter. An id that is not valid becomes -1, which matches nothing. */
+export function idsOf(kind: IdKind, ids: readonly string[] | undefined): number[] | null {
+  return ids === undefined ? null : ids.map(id => parseId(kind, id) ?? -1)
+}
+
 /** Throws a 404 when the text is not an id of that kind, because no object can have that id. */
 export function requireId(kind: IdKind, text: string): number {
   const id = parseId(kind, text)

@@ -5,13 +5,12 @@ import { nowIso } from '../event-loop/clock.ts'
 import type { Actor } from '../postgres/admin/act-as.ts'
 import { keyActivity, listPlans, quotaUsage, setPlanLimits } from '../postgres/admin/projects.ts'
 import type { PlanRow } from '../postgres/admin/rows.ts'
-import type { Database } from '../postgres/database.ts'
 import { type AdminOptions, createController } from './controller.ts'
-import { formatId, notFound, requireId } from './ids.ts'
+import { formatId, notFound } from './ids.ts'
 import { pageQuery, toPage } from './pages.ts'
-import { findProjectRow } from './projects.ts'
+import { findProject } from './projects.ts'
+import { strict } from './stated.ts'
 
-const strict = { additionalProperties: false }
 const wholeNumber = (minimum: number) => t.Optional(t.Integer({ minimum, maximum: 2_000_000_000 }))
 const planLimits = t.Object(
   {
@@ -25,27 +24,25 @@ const planLimits = t.Object(
 )
 
 export function createLimitsController(options: AdminOptions) {
-  const { database } = options
-
   return createController(options, '/v1/organization')
     .get(
       '/projects/:project_id/rate_limits',
       async ({ caller, params, query: { limit } }) => {
-        const plan = await findPlanOf(database, caller.actor, params.project_id)
+        const plan = await findPlanOf(caller.actor, params.project_id)
         return toPage(describeRateLimits(plan), limit)
       },
       { query: t.Object({ ...pageQuery, before: t.Optional(t.String()) }, strict) },
     )
     .post('/projects/:project_id/rate_limits/:rate_limit_id', async ({ caller, params }) => {
-      const plan = await findPlanOf(database, caller.actor, params.project_id)
+      const plan = await findPlanOf(caller.actor, params.project_id)
       throw refuse('limitsAreThePlans', { plan: plan.name, project: params.project_id })
     })
     .get('/projects/:project_id/limits', async ({ caller, params }) => {
-      const { id, plan } = await findProjectRow(database, caller.actor, requireId('proj', params.project_id))
+      const { id, plan } = await findProject(caller.actor, params.project_id)
       const month = `${nowIso().slice(0, 7)}-01`
       const [quotas, keys] = await Promise.all([
-        quotaUsage(database, caller.actor, { project: id, in_month: month }),
-        keyActivity(database, caller.actor, { of_project: id }),
+        quotaUsage(caller.actor, { project: id, in_month: month }),
+        keyActivity(caller.actor, { of_project: id }),
       ])
       return {
         object: 'project.limits' as const,
@@ -64,23 +61,23 @@ export function createLimitsController(options: AdminOptions) {
     })
     .get('/plans', async ({ caller }) => ({
       object: 'list' as const,
-      data: await listPlans(database, caller.actor, {}),
+      data: await listPlans(caller.actor, {}),
       has_more: false,
     }))
     .post(
       '/plans/:plan',
       async ({ caller, params, body }) => {
-        await setPlanLimits(database, caller.actor, { plan: params.plan, limits: body })
-        const plans = await listPlans(database, caller.actor, {})
+        await setPlanLimits(caller.actor, { plan: params.plan, limits: body })
+        const plans = await listPlans(caller.actor, {})
         return plans.find(plan => plan.name === params.plan)
       },
       { body: planLimits },
     )
 }
 
-async function findPlanOf(database: Database, actor: Actor, projectId: string): Promise<PlanRow> {
-  const { plan } = await findProjectRow(database, actor, requireId('proj', projectId))
-  const found = (await listPlans(database, actor, {})).find(known => known.name === plan)
+async function findPlanOf(actor: Actor, projectId: string): Promise<PlanRow> {
+  const { plan } = await findProject(actor, projectId)
+  const found = (await listPlans(actor, {})).find(known => known.name === plan)
   if (found === undefined) throw notFound('This project’s plan does not exist any more.')
   return found
 }

@@ -11,22 +11,21 @@ import {
   similarityHistogram,
 } from '../postgres/admin/matches.ts'
 import type { MatchRow, VerdictRow } from '../postgres/admin/rows.ts'
-import type { Database } from '../postgres/database.ts'
 import type { Wordings } from '../providers/keys/wordings.ts'
 import { readPrompt } from '../text/read-prompt.ts'
 import { type AdminOptions, createController } from './controller.ts'
 import { formatId, notFound, requireId } from './ids.ts'
 import { oneOf, pageQuery, pageSize, toPage, toSeconds } from './pages.ts'
-import { findProjectRow } from './projects.ts'
+import { findProject } from './projects.ts'
+import { strict } from './stated.ts'
 import { formatTimeCursor, readTimeCursor } from './time-cursor.ts'
 
-const strict = { additionalProperties: false }
 const query = t.Object({ project_id: t.String(), ...pageQuery }, strict)
 /** `request_id`: the match of one request. */
 const matchQuery = t.Object({ project_id: t.String(), request_id: t.Optional(t.String()), ...pageQuery }, strict)
 
 export function createMatchesController(options: AdminOptions) {
-  const { database, wordings, noteVerdict } = options
+  const { wordings, noteVerdict } = options
 
   return createController(options, '/v1/cache')
     .get('/matches', ({ caller, query: asked }) => listMatches(options, caller.actor, asked, { served: true }), {
@@ -39,9 +38,9 @@ export function createMatchesController(options: AdminOptions) {
       '/verdicts',
       async ({ caller, body: { project_id, request_id, verdict } }) => {
         const project = requireId('proj', project_id)
-        await giveFeedback(database, caller.actor, { project, request_id, verdict })
+        await giveFeedback(caller.actor, { project, request_id, verdict })
         noteVerdict('person', verdict === 'right' ? 'same' : 'different')
-        return describeMatch(await findMatch(database, caller.actor, project, request_id), project, wordings)
+        return describeMatch(await findMatch(caller.actor, project, request_id), project, wordings)
       },
       {
         body: t.Object({ project_id: t.String(), request_id: t.String(), verdict: oneOf('wrong', 'right') }, strict),
@@ -50,9 +49,9 @@ export function createMatchesController(options: AdminOptions) {
     .get(
       '/verdicts',
       async ({ caller, query: asked }) => {
-        const { id } = await findProjectRow(database, caller.actor, requireId('proj', asked.project_id))
+        const { id } = await findProject(caller.actor, asked.project_id)
         const cursor = asked.after === undefined ? null : readTimeCursor(asked.after)
-        const rows = await pageOfVerdicts(database, caller.actor, {
+        const rows = await pageOfVerdicts(caller.actor, {
           of_project: id,
           before_time: cursor?.at,
           before_id: cursor?.requestId,
@@ -65,7 +64,7 @@ export function createMatchesController(options: AdminOptions) {
     .delete(
       '/verdicts/:verdict_id',
       async ({ caller, params: { verdict_id }, query: { project_id } }) => {
-        await removeVerdict(database, caller.actor, { project: requireId('proj', project_id), verdict_id })
+        await removeVerdict(caller.actor, { project: requireId('proj', project_id), verdict_id })
         return { object: 'cache.verdict.deleted' as const, id: verdict_id, deleted: true }
       },
       { query: t.Object({ project_id: t.String() }, strict) },
@@ -73,10 +72,10 @@ export function createMatchesController(options: AdminOptions) {
     .get(
       '/calibration',
       async ({ caller, query: { project_id } }) => {
-        const { id } = await findProjectRow(database, caller.actor, requireId('proj', project_id))
+        const { id } = await findProject(caller.actor, project_id)
         const [histogram, calibration] = await Promise.all([
-          similarityHistogram(database, caller.actor, { of_project: id }),
-          listCalibration(database, caller.actor, { of_project: id }),
+          similarityHistogram(caller.actor, { of_project: id }),
+          listCalibration(caller.actor, { of_project: id }),
         ])
         return { object: 'cache.calibration' as const, histogram, calibration }
       },
@@ -85,14 +84,14 @@ export function createMatchesController(options: AdminOptions) {
 }
 
 async function listMatches(
-  { database, wordings }: AdminOptions,
+  { wordings }: AdminOptions,
   actor: Actor,
   asked: typeof matchQuery.static,
   { served }: { served: boolean },
 ) {
-  const { id } = await findProjectRow(database, actor, requireId('proj', asked.project_id))
+  const { id } = await findProject(actor, asked.project_id)
   const cursor = asked.after === undefined ? null : readTimeCursor(asked.after)
-  const rows = await pageOfMatches(database, actor, {
+  const rows = await pageOfMatches(actor, {
     of_project: id,
     served,
     only_request: asked.request_id,
@@ -104,10 +103,10 @@ async function listMatches(
 }
 
 /** The request's match, served or nearly. */
-async function findMatch(database: Database, actor: Actor, project: number, requestId: string): Promise<MatchRow> {
+async function findMatch(actor: Actor, project: number, requestId: string): Promise<MatchRow> {
   const of = { of_project: project, only_request: requestId }
   const [hits, misses] = await Promise.all(
-    [true, false].map(served => pageOfMatches(database, actor, { ...of, served, page_size: 1 })),
+    [true, false].map(served => pageOfMatches(actor, { ...of, served, page_size: 1 })),
   )
   const row = hits?.[0] ?? misses?.[0]
   if (row === undefined) throw notFound('There is no such match in this project.')

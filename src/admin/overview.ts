@@ -6,12 +6,9 @@ import { latencyPercentiles, usageOverview, usageShares } from '../postgres/admi
 import { type AdminOptions, createController } from './controller.ts'
 import { requireId } from './ids.ts'
 import { fromSeconds, oneOf, toSeconds } from './pages.ts'
-import { timeZone } from './stated.ts'
-
-const time = t.Integer({ minimum: 0, maximum: 100_000_000_000 })
+import { strict, timeZone, unixSeconds } from './stated.ts'
 
 export function createOverviewController(options: AdminOptions) {
-  const { database } = options
   return createController(options, '/v1/usage').get(
     '',
     async ({ caller, query: asked }) => {
@@ -28,12 +25,12 @@ export function createOverviewController(options: AdminOptions) {
       }
       const isNarrowed = asked.model !== undefined || only.of_key !== null
       const [buckets, models, keys, tags, latency] = await Promise.all([
-        usageOverview(database, caller.actor, { ...span, ...only, width, zone: time_zone }),
-        usageShares(database, caller.actor, { ...span, ...only, share_by: 'model' }),
-        usageShares(database, caller.actor, { ...span, ...only, share_by: 'api_key' }),
-        usageShares(database, caller.actor, { ...span, ...only, share_by: 'tag' }),
+        usageOverview(caller.actor, { ...span, ...only, width, zone: time_zone }),
+        usageShares(caller.actor, { ...span, ...only, share_by: 'model' }),
+        usageShares(caller.actor, { ...span, ...only, share_by: 'api_key' }),
+        usageShares(caller.actor, { ...span, ...only, share_by: 'tag' }),
         // Latencies are not counted by model or key.
-        isNarrowed ? [] : latencyPercentiles(database, caller.actor, span),
+        isNarrowed ? [] : latencyPercentiles(caller.actor, span),
       ])
       return {
         object: 'usage.overview' as const,
@@ -48,15 +45,15 @@ export function createOverviewController(options: AdminOptions) {
     {
       query: t.Object(
         {
-          start_time: time,
-          end_time: time,
+          start_time: unixSeconds,
+          end_time: unixSeconds,
           width: t.Optional(oneOf('hour', 'day', 'month')),
           time_zone: t.Optional(timeZone),
           project_id: t.Optional(t.String()),
           api_key_id: t.Optional(t.String()),
           model: t.Optional(t.String()),
         },
-        { additionalProperties: false },
+        strict,
       ),
     },
   )

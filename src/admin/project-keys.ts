@@ -4,24 +4,19 @@ import { nowSeconds } from '../event-loop/clock.ts'
 import type { Actor } from '../postgres/admin/act-as.ts'
 import { deactivateKeyWithId, findKeyId, issueKeyAs, pageOfKeys } from '../postgres/admin/projects.ts'
 import type { KeyRow } from '../postgres/admin/rows.ts'
-import type { Database } from '../postgres/database.ts'
 import { type AdminOptions, createController } from './controller.ts'
 import { formatId, notFound, requireId } from './ids.ts'
 import { fromSeconds, oneOf, pageQueryOf, pageSize, readCursor, toPage, toSeconds } from './pages.ts'
-import { findProjectRow } from './projects.ts'
-import { keyName } from './stated.ts'
-
-const strict = { additionalProperties: false }
+import { findProject } from './projects.ts'
+import { keyName, lifetimeSeconds, strict } from './stated.ts'
 
 export function createProjectKeysController(options: AdminOptions) {
-  const { database } = options
-
   return createController(options, '/v1/organization/projects')
     .get(
       '/:project_id/api_keys',
       async ({ caller, params, query: { after, limit, include_inactive } }) => {
-        const { id } = await findProjectRow(database, caller.actor, requireId('proj', params.project_id))
-        const rows = await pageOfKeys(database, caller.actor, {
+        const { id } = await findProject(caller.actor, params.project_id)
+        const rows = await pageOfKeys(caller.actor, {
           of_project: id,
           include_inactive: include_inactive ?? false,
           after_id: readCursor('key', after),
@@ -39,22 +34,22 @@ export function createProjectKeysController(options: AdminOptions) {
       async ({ caller, params, body: { name, type, expires_in_seconds } }) => {
         const project = requireId('proj', params.project_id)
         const expires = expires_in_seconds === undefined ? null : fromSeconds(nowSeconds() + expires_in_seconds)
-        const [issued] = await issueKeyAs(database, caller.actor, {
+        const [issued] = await issueKeyAs(caller.actor, {
           project,
           key_type: type ?? 'project',
           key_name: name,
           expires,
         })
         const value = issued?.result ?? ''
-        const [found] = await findKeyId(database, caller.actor, { key: value })
-        return { ...describeKey(await findKey(database, caller.actor, project, found?.result ?? 0), project), value }
+        const [found] = await findKeyId(caller.actor, { key: value })
+        return { ...describeKey(await findKey(caller.actor, project, found?.result ?? 0), project), value }
       },
       {
         body: t.Object(
           {
             name: keyName,
             type: t.Optional(oneOf('project', 'test')),
-            expires_in_seconds: t.Optional(t.Integer({ minimum: 1, maximum: 315_360_000 })),
+            expires_in_seconds: lifetimeSeconds,
           },
           strict,
         ),
@@ -62,19 +57,19 @@ export function createProjectKeysController(options: AdminOptions) {
     )
     .get('/:project_id/api_keys/:key_id', async ({ caller, params }) => {
       const project = requireId('proj', params.project_id)
-      return describeKey(await findKey(database, caller.actor, project, requireId('key', params.key_id)), project)
+      return describeKey(await findKey(caller.actor, project, requireId('key', params.key_id)), project)
     })
     .delete('/:project_id/api_keys/:key_id', async ({ caller, params }) => {
       const project = requireId('proj', params.project_id)
-      const { id } = await findKey(database, caller.actor, project, requireId('key', params.key_id))
-      await deactivateKeyWithId(database, caller.actor, { key_id: id })
+      const { id } = await findKey(caller.actor, project, requireId('key', params.key_id))
+      await deactivateKeyWithId(caller.actor, { key_id: id })
       return { object: 'organization.project.api_key.deleted' as const, id: formatId('key', id), deleted: true }
     })
 }
 
 /** Throws a 404 when the project does not have the key, or the caller may not see the project. */
-async function findKey(database: Database, actor: Actor, project: number, key: number): Promise<KeyRow> {
-  const [row] = await pageOfKeys(database, actor, {
+async function findKey(actor: Actor, project: number, key: number): Promise<KeyRow> {
+  const [row] = await pageOfKeys(actor, {
     of_project: project,
     only_key: key,
     include_inactive: true,

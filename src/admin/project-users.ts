@@ -10,23 +10,19 @@ import {
   removeMember,
   setMember,
 } from '../postgres/admin/people.ts'
-import type { Database } from '../postgres/database.ts'
 import { type AdminOptions, createController } from './controller.ts'
 import { formatId, notFound, requireId } from './ids.ts'
 import { pageQueryOf, pageSize, readCursor, toPage, toSeconds } from './pages.ts'
-import { findProjectRow } from './projects.ts'
-
-const strict = { additionalProperties: false }
+import { findProject } from './projects.ts'
+import { strict } from './stated.ts'
 
 export function createProjectUsersController(options: AdminOptions) {
-  const { database } = options
-
   return createController(options, '/v1/organization/projects')
     .get(
       '/:project_id/users',
       async ({ caller, params, query: { after, limit } }) => {
-        const { id } = await findProjectRow(database, caller.actor, requireId('proj', params.project_id))
-        const rows = await pageOfMembers(database, caller.actor, {
+        const { id } = await findProject(caller.actor, params.project_id)
+        const rows = await pageOfMembers(caller.actor, {
           of_project: id,
           after_id: readCursor('user', after),
           page_size: pageSize(limit),
@@ -42,10 +38,10 @@ export function createProjectUsersController(options: AdminOptions) {
         if ((email === undefined) === (user_id === undefined)) {
           throw invalidRequest('Give either email or user_id.', 'email')
         }
-        if (email !== undefined) return inviteMember(database, caller.actor, project, { email, role })
-        const user = await requireVisibleUser(database, caller.actor, user_id ?? '')
-        await setMember(database, caller.actor, { project, of_user: user, member_role: role })
-        return describeMember(await findMember(database, caller.actor, project, user))
+        if (email !== undefined) return inviteMember(caller.actor, project, { email, role })
+        const user = await requireVisibleUser(caller.actor, user_id ?? '')
+        await setMember(caller.actor, { project, of_user: user, member_role: role })
+        return describeMember(await findMember(caller.actor, project, user))
       },
       {
         body: t.Object({ role: t.String(), email: t.Optional(t.String()), user_id: t.Optional(t.String()) }, strict),
@@ -53,20 +49,15 @@ export function createProjectUsersController(options: AdminOptions) {
     )
     .get('/:project_id/users/:user_id', async ({ caller, params }) =>
       describeMember(
-        await findMember(
-          database,
-          caller.actor,
-          requireId('proj', params.project_id),
-          requireId('user', params.user_id),
-        ),
+        await findMember(caller.actor, requireId('proj', params.project_id), requireId('user', params.user_id)),
       ),
     )
     .post(
       '/:project_id/users/:user_id',
       async ({ caller, params, body: { role } }) => {
         const project = requireId('proj', params.project_id)
-        const member = await findMember(database, caller.actor, project, requireId('user', params.user_id))
-        await setMember(database, caller.actor, { project, of_user: member.user_id, member_role: role })
+        const member = await findMember(caller.actor, project, requireId('user', params.user_id))
+        await setMember(caller.actor, { project, of_user: member.user_id, member_role: role })
         return describeMember({ ...member, role: role as MemberRow['role'] })
       },
       { body: t.Object({ role: t.String() }, strict) },
@@ -74,31 +65,26 @@ export function createProjectUsersController(options: AdminOptions) {
     .delete('/:project_id/users/:user_id', async ({ caller, params }) => {
       const project = requireId('proj', params.project_id)
       const user = requireId('user', params.user_id)
-      await removeMember(database, caller.actor, { project, of_user: user })
+      await removeMember(caller.actor, { project, of_user: user })
       return { object: 'organization.project.user.deleted' as const, id: formatId('user', user), deleted: true }
     })
 }
 
 /** Somebody without an account gets an invitation. */
-async function inviteMember(
-  database: Database,
-  actor: Actor,
-  project: number,
-  { email, role }: { email: string; role: string },
-) {
-  const [added] = await addMember(database, actor, { project, member_email: email, member_role: role })
-  const member = describeMember(await findMember(database, actor, project, added?.user_id ?? 0))
+async function inviteMember(actor: Actor, project: number, { email, role }: { email: string; role: string }) {
+  const [added] = await addMember(actor, { project, member_email: email, member_role: role })
+  const member = describeMember(await findMember(actor, project, added?.user_id ?? 0))
   return added?.invitation ? { ...member, invitation: added.invitation } : member
 }
 
-async function requireVisibleUser(database: Database, actor: Actor, userId: string): Promise<number> {
-  const [user] = await pageOfUsers(database, actor, { only_user: requireId('user', userId), page_size: 1 })
+async function requireVisibleUser(actor: Actor, userId: string): Promise<number> {
+  const [user] = await pageOfUsers(actor, { only_user: requireId('user', userId), page_size: 1 })
   if (user === undefined) throw notFound('There is no such user.')
   return user.id
 }
 
-async function findMember(database: Database, actor: Actor, project: number, user: number): Promise<MemberRow> {
-  const [row] = await pageOfMembers(database, actor, { of_project: project, only_user: user, page_size: 1 })
+async function findMember(actor: Actor, project: number, user: number): Promise<MemberRow> {
+  const [row] = await pageOfMembers(actor, { of_project: project, only_user: user, page_size: 1 })
   if (row === undefined) throw notFound('There is no such member of this project.')
   return row
 }

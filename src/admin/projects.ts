@@ -12,30 +12,29 @@ import {
   updateProject,
 } from '../postgres/admin/projects.ts'
 import type { ProjectRow } from '../postgres/admin/rows.ts'
-import type { Database } from '../postgres/database.ts'
 import { type AdminOptions, createController } from './controller.ts'
 import { formatId, notFound, requireId } from './ids.ts'
 import { pageQueryOf, pageSize, readCursor, toPage, toSeconds } from './pages.ts'
-import { projectName } from './stated.ts'
+import { projectName, strict } from './stated.ts'
 
 const DEFAULT_PLAN = 'free'
-const strict = { additionalProperties: false }
 
-export async function findProjectRow(database: Database, actor: Actor, id: number): Promise<ProjectRow> {
-  const [row] = await pageOfProjects(database, actor, { only_project: id, include_archived: true, page_size: 1 })
+/** Throws a 404 for a project that the caller may not see, too. */
+export async function findProject(actor: Actor, id: string): Promise<ProjectRow> {
+  const only_project = requireId('proj', id)
+  const [row] = await pageOfProjects(actor, { only_project, include_archived: true, page_size: 1 })
   if (row === undefined) throw notFound('This project does not exist, or you are not a member of it.')
   return row
 }
 
 export function createProjectsController(options: AdminOptions) {
-  const { database } = options
-  const answer = async (actor: Actor, id: number) => describeProject(await findProjectRow(database, actor, id))
+  const answer = async (actor: Actor, id: string) => describeProject(await findProject(actor, id))
 
   return createController(options, '/v1/organization/projects')
     .get(
       '',
       async ({ caller, query: { after, limit, include_archived } }) => {
-        const rows = await pageOfProjects(database, caller.actor, {
+        const rows = await pageOfProjects(caller.actor, {
           include_archived: include_archived ?? false,
           after_id: readCursor('proj', after),
           page_size: pageSize(limit),
@@ -47,45 +46,45 @@ export function createProjectsController(options: AdminOptions) {
     .post(
       '',
       async ({ caller, body: { name, plan } }) => {
-        const [created] = await createProjectAs(database, caller.actor, { project: name, plan: plan ?? DEFAULT_PLAN })
-        return answer(caller.actor, created?.result ?? 0)
+        const [created] = await createProjectAs(caller.actor, { project: name, plan: plan ?? DEFAULT_PLAN })
+        return answer(caller.actor, formatId('proj', created?.result ?? 0))
       },
       { body: t.Object({ name: projectName, plan: t.Optional(t.String()) }, strict) },
     )
-    .get('/:project_id', ({ caller, params }) => answer(caller.actor, requireId('proj', params.project_id)))
+    .get('/:project_id', ({ caller, params }) => answer(caller.actor, params.project_id))
     .post(
       '/:project_id',
       async ({ caller, params, body: { name, plan } }) => {
         const project = requireId('proj', params.project_id)
         if (name === undefined && plan === undefined) throw invalidRequest('Give a name or a plan.', 'name')
-        await updateProject(database, caller.actor, { project, new_name: name, new_plan: plan })
-        return answer(caller.actor, project)
+        await updateProject(caller.actor, { project, new_name: name, new_plan: plan })
+        return answer(caller.actor, params.project_id)
       },
       { body: t.Object({ name: t.Optional(projectName), plan: t.Optional(t.String()) }, strict) },
     )
     .post('/:project_id/archive', async ({ caller, params }) => {
       const project = requireId('proj', params.project_id)
-      await archiveProject(database, caller.actor, { project })
-      return answer(caller.actor, project)
+      await archiveProject(caller.actor, { project })
+      return answer(caller.actor, params.project_id)
     })
     .get('/:project_id/settings', async ({ caller, params }) =>
-      describeSettings(database, caller.actor, requireId('proj', params.project_id)),
+      describeSettings(caller.actor, requireId('proj', params.project_id)),
     )
     .post(
       '/:project_id/settings',
       async ({ caller, params, body }) => {
         const project = requireId('proj', params.project_id)
-        await setSettings(database, caller.actor, { project, settings: body })
-        return describeSettings(database, caller.actor, project)
+        await setSettings(caller.actor, { project, settings: body })
+        return describeSettings(caller.actor, project)
       },
       { body: t.Record(t.String(), t.Union([t.String(), t.Number(), t.Boolean(), t.Array(t.String())])) },
     )
 }
 
-async function describeSettings(database: Database, actor: Actor, project: number) {
+async function describeSettings(actor: Actor, project: number) {
   const [[row], kinds] = await Promise.all([
-    projectSettings(database, actor, { of_project: project }),
-    listSettingKinds(database, actor, {}),
+    projectSettings(actor, { of_project: project }),
+    listSettingKinds(actor, {}),
   ])
   if (!row?.result) throw notFound('This project does not exist, or you are not a member of it.')
   return { object: 'project.settings' as const, project_id: formatId('proj', project), settings: row.result, kinds }

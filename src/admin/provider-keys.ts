@@ -5,18 +5,19 @@ import { DIRECT_PROVIDERS } from '../providers/model-router.ts'
 import { type AdminOptions, createController } from './controller.ts'
 import { formatId, notFound, requireId } from './ids.ts'
 import { toSeconds } from './pages.ts'
-import { findProjectRow } from './projects.ts'
+import { findProject } from './projects.ts'
+import { strict } from './stated.ts'
 
 /** For a shorter key, showing four characters would reveal too much. */
 const MIN_LENGTH_TO_SHOW = 12
 
 export function createProviderKeysController(options: AdminOptions) {
-  const { database, vault } = options
+  const { vault } = options
 
   return createController(options, '/v1/organization/projects')
     .get('/:project_id/provider_keys', async ({ caller, params }) => {
-      const { id } = await findProjectRow(database, caller.actor, requireId('proj', params.project_id))
-      const rows = await listProviderKeys(database, caller.actor, { project: id })
+      const { id } = await findProject(caller.actor, params.project_id)
+      const rows = await listProviderKeys(caller.actor, { project: id })
       const data = rows.map(row => ({
         object: 'project.provider_key' as const,
         provider: row.provider,
@@ -30,10 +31,10 @@ export function createProviderKeysController(options: AdminOptions) {
       '/:project_id/provider_keys/:provider',
       async ({ caller, params, body: { value } }) => {
         const provider = requireProvider(params.provider)
-        const { id } = await findProjectRow(database, caller.actor, requireId('proj', params.project_id))
+        const { id } = await findProject(caller.actor, params.project_id)
         const sealed = await vault.seal(value, { projectId: id, provider })
         const lastFour = value.length < MIN_LENGTH_TO_SHOW ? '****' : value.slice(-4)
-        await storeProviderKeyAs(database, caller.actor, {
+        await storeProviderKeyAs(caller.actor, {
           owner_id: id,
           provider,
           sealed: `\\x${Buffer.from(sealed).toString('hex')}`,
@@ -42,12 +43,12 @@ export function createProviderKeysController(options: AdminOptions) {
         return { object: 'project.provider_key' as const, provider, redacted_value: `…${lastFour}` }
       },
       // One word of printable ASCII, as in set-provider-key.sh.
-      { body: t.Object({ value: t.String({ pattern: '^[!-~]{1,1024}$' }) }, { additionalProperties: false }) },
+      { body: t.Object({ value: t.String({ pattern: '^[!-~]{1,1024}$' }) }, strict) },
     )
     .delete('/:project_id/provider_keys/:provider', async ({ caller, params }) => {
       const project = requireId('proj', params.project_id)
       const provider = requireProvider(params.provider)
-      await removeProviderKey(database, caller.actor, { project, provider })
+      await removeProviderKey(caller.actor, { project, provider })
       return { object: 'project.provider_key.deleted' as const, id: formatId('proj', project), provider, deleted: true }
     })
 }

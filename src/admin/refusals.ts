@@ -4,9 +4,10 @@ import { nowSeconds } from '../event-loop/clock.ts'
 import { listRefusals } from '../postgres/admin/usage.ts'
 import { type AdminOptions, createController } from './controller.ts'
 import { fromSeconds, toSeconds } from './pages.ts'
+import { strict, unixSeconds } from './stated.ts'
 
 const DEFAULT_SPAN_SECONDS = 86_400
-const time = t.Optional(t.Integer({ minimum: 0, maximum: 100_000_000_000 }))
+const time = t.Optional(unixSeconds)
 
 export function createRefusalsController(options: AdminOptions) {
   return createController(options, '/v1/organization/refusals').get(
@@ -14,13 +15,13 @@ export function createRefusalsController(options: AdminOptions) {
     async ({ caller, query: { start_time, end_time } }) => {
       const end = end_time ?? nowSeconds() + 1
       const start = start_time ?? Math.max(0, end - DEFAULT_SPAN_SECONDS)
-      const rows = await listRefusals(options.database, caller.actor, {
+      const rows = await listRefusals(caller.actor, {
         from_time: fromSeconds(start),
         until_time: fromSeconds(end),
       })
       const data = rows.map(({ latest_hour, ...row }) => ({ ...row, latest_hour: toSeconds(latest_hour) }))
       return { object: 'list' as const, data, has_more: false }
     },
-    { query: t.Object({ start_time: time, end_time: time }, { additionalProperties: false }) },
+    { query: t.Object({ start_time: time, end_time: time }, strict) },
   )
 }

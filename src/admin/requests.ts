@@ -8,14 +8,14 @@ import { type AdminOptions, createController } from './controller.ts'
 import { exportItems, MOST_EXPORTED } from './export-requests.ts'
 import { formatId, notFound, requireId } from './ids.ts'
 import { fromSeconds, oneOf, pageSize, several, toPage, toSeconds } from './pages.ts'
-import { findProjectRow } from './projects.ts'
-import { textOf } from './stated.ts'
+import { findProject } from './projects.ts'
+import { strict, textOf, unixSeconds } from './stated.ts'
 import { formatTimeCursor, readTimeCursor } from './time-cursor.ts'
 import { readTagFilter } from './usage.ts'
 
 /** The list's time span when the query gives none. */
 const DEFAULT_SPAN_SECONDS = 7 * 86_400
-const time = t.Optional(t.Integer({ minimum: 0, maximum: 100_000_000_000 }))
+const time = t.Optional(unixSeconds)
 const word = t.Optional(t.String({ maxLength: 256 }))
 /** Which requests are meant, in which order. */
 const chosen = {
@@ -36,10 +36,7 @@ const chosen = {
   sort: t.Optional(oneOf('newest', 'slowest', 'dearest')),
   after: t.Optional(t.String()),
 }
-const listQuery = t.Object(
-  { ...chosen, limit: t.Optional(t.Integer({ minimum: 1, maximum: 100 })) },
-  { additionalProperties: false },
-)
+const listQuery = t.Object({ ...chosen, limit: t.Optional(t.Integer({ minimum: 1, maximum: 100 })) }, strict)
 
 const exportQuery = t.Object(
   {
@@ -47,7 +44,7 @@ const exportQuery = t.Object(
     format: t.Optional(oneOf('csv', 'json')),
     limit: t.Optional(t.Integer({ minimum: 1, maximum: MOST_EXPORTED })),
   },
-  { additionalProperties: false },
+  strict,
 )
 
 type Chosen = Omit<(typeof listQuery)['static'], 'limit'>
@@ -80,14 +77,14 @@ function toCursor(after: string | undefined) {
 }
 
 export function createRequestsController(options: AdminOptions) {
-  const { database, wordings } = options
+  const { wordings } = options
   return createController(options, '/v1/requests')
     .get(
       '',
       async ({ caller, query: { limit, ...asked } }) => {
-        const { id } = await findProjectRow(database, caller.actor, requireId('proj', asked.project_id))
+        const { id } = await findProject(caller.actor, asked.project_id)
         const filter = { ...toFilter(asked, id), page_size: pageSize(limit) }
-        const rows = await findRequests(database, caller.actor, filter)
+        const rows = await findRequests(caller.actor, filter)
         return toPage(rows.map(describeRequest), limit)
       },
       { query: listQuery },
@@ -95,12 +92,12 @@ export function createRequestsController(options: AdminOptions) {
     .get(
       '/export',
       async ({ caller, query: { format = 'csv', limit = MOST_EXPORTED, ...asked } }) => {
-        const { id } = await findProjectRow(database, caller.actor, requireId('proj', asked.project_id))
+        const { id } = await findProject(caller.actor, asked.project_id)
         // The span ends now, however long the export takes.
         const filter = toFilter(asked, id)
         return exportItems(format, limit, async (after, most) => {
           const cursor = after === undefined ? {} : toCursor(after)
-          const rows = await findRequests(database, caller.actor, { ...filter, ...cursor, page_size: most })
+          const rows = await findRequests(caller.actor, { ...filter, ...cursor, page_size: most })
           return rows.map(describeRequest)
         })
       },
@@ -109,10 +106,10 @@ export function createRequestsController(options: AdminOptions) {
     .get(
       '/:request_id',
       async ({ caller, params, query: { project_id } }) => {
-        const { id } = await findProjectRow(database, caller.actor, requireId('proj', project_id))
+        const { id } = await findProject(caller.actor, project_id)
         const { at: recordedAt, requestId } = readTimeCursor(params.request_id, 'request_id')
         const at = Date.parse(recordedAt)
-        const [row] = await findRequests(database, caller.actor, {
+        const [row] = await findRequests(caller.actor, {
           sorted: 'newest',
           of_project: id,
           from_time: new Date(at - 1).toISOString(),
@@ -123,14 +120,14 @@ export function createRequestsController(options: AdminOptions) {
         if (row === undefined) throw notFound('There is no such request in this project.')
         return describeRequest(row)
       },
-      { query: t.Object({ project_id: t.String() }, { additionalProperties: false }) },
+      { query: t.Object({ project_id: t.String() }, strict) },
     )
     .get(
       '/:request_id/content',
       async ({ caller, params, query: { project_id } }) => {
-        const { id } = await findProjectRow(database, caller.actor, requireId('proj', project_id))
+        const { id } = await findProject(caller.actor, project_id)
         const { at, requestId: of_request_id } = readTimeCursor(params.request_id, 'request_id')
-        const [row] = await findRequestContent(database, caller.actor, { of_project: id, of_request_id, at })
+        const [row] = await findRequestContent(caller.actor, { of_project: id, of_request_id, at })
         if (row === undefined) throw notFound('The content of this request was not kept, or not for so long.')
         const [request, response] = await Promise.all([
           open(row.sealed_request, id, wordings),
@@ -138,7 +135,7 @@ export function createRequestsController(options: AdminOptions) {
         ])
         return { object: 'request.content' as const, request, response }
       },
-      { query: t.Object({ project_id: t.String() }, { additionalProperties: false }) },
+      { query: t.Object({ project_id: t.String() }, strict) },
     )
 }
 

@@ -6,9 +6,9 @@ import { type AdminOptions, createController, openController } from './controlle
 import { formatId } from './ids.ts'
 import { createLogin, hashPassword } from './login.ts'
 import { csrfTokenOf, hashToken, sessionCookie } from './session-cookie.ts'
+import { strict } from './stated.ts'
 
 const PREFIX = '/dashboard/api'
-const strict = { additionalProperties: false }
 /** Long enough to resist guessing; short enough to hash. */
 const newPassword = t.String({ minLength: 12, maxLength: 200 })
 
@@ -60,12 +60,12 @@ export function createSessionController(options: AdminOptions) {
     }))
     .post('/logout', async ({ request, caller, set }) => {
       const { actor, sessionToken } = caller
-      if (sessionToken !== null) await closeSession(database, actor, { token_hash: hashToken(sessionToken) })
+      if (sessionToken !== null) await closeSession(actor, { token_hash: hashToken(sessionToken) })
       set.headers['set-cookie'] = sessionCookie(request, null, trustedProxies)
       return { object: 'session.closed' as const }
     })
     .post('/logout-everywhere', async ({ request, caller, set }) => {
-      const [closed] = await closeSessions(database, caller.actor, {})
+      const [closed] = await closeSessions(caller.actor, {})
       set.headers['set-cookie'] = sessionCookie(request, null, trustedProxies)
       return { object: 'session.closed' as const, sessions: closed?.result ?? 0 }
     })
@@ -73,7 +73,7 @@ export function createSessionController(options: AdminOptions) {
       '/password',
       async ({ caller, address, body }) => {
         await login.verify(caller.email, body.password, address)
-        await setPassword(database, caller.actor, {
+        await setPassword(caller.actor, {
           new_hash: await hashPassword(body.new_password),
           kept_session: caller.sessionToken && hashToken(caller.sessionToken),
         })

@@ -12,6 +12,13 @@ export function textOf(rule: Rule) {
   return t.String({ [STATED]: rule })
 }
 
+/** An object's other fields are refused. */
+export const strict = { additionalProperties: false }
+
+export const unixSeconds = t.Integer({ minimum: 0, maximum: 100_000_000_000 })
+/** Of a key that is made; left out: it does not expire. */
+export const lifetimeSeconds = t.Optional(t.Integer({ minimum: 1, maximum: 315_360_000 }))
+
 /** The same rules as in the SQL functions. */
 export const projectName = textOf({ pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$' })
 export const keyName = textOf({ pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]{1,100}$' })

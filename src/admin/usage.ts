@@ -2,13 +2,13 @@
 import { t } from 'elysia'
 import { invalidRequest } from '../errors.ts'
 import { nowSeconds } from '../event-loop/clock.ts'
-import type { ValuesOf } from '../postgres/admin/act-as.ts'
+import type { Actor, ValuesOf } from '../postgres/admin/act-as.ts'
 import type { UsageRow } from '../postgres/admin/rows.ts'
 import { usageBuckets } from '../postgres/admin/usage.ts'
 import { type AdminOptions, createController } from './controller.ts'
-import { type IdKind, parseId } from './ids.ts'
+import { idsOf } from './ids.ts'
 import { fromSeconds, oneOf, several, toSeconds } from './pages.ts'
-import { textOf } from './stated.ts'
+import { strict, textOf } from './stated.ts'
 import { describeCosts, REPORTS } from './usage-reports.ts'
 
 type Width = '1m' | '1h' | '1d'
@@ -44,7 +44,7 @@ function queryOf(widths: Width[], groups: string[], filters: { models: Names } |
       api_key_ids: several(t.String()),
       ...filters,
     },
-    { additionalProperties: false },
+    strict,
   )
 }
 
@@ -70,46 +70,6 @@ const USAGE_QUERY = queryOf(['1m', '1h', '1d'], USAGE_GROUPS, { models: names })
 const COSTS_QUERY = queryOf(['1d'], COSTS_GROUPS, { line_items: names })
 
 export function createUsageController(options: AdminOptions) {
-  const { database } = options
-  type Caller = Parameters<typeof usageBuckets>[1]
-
-  async function report(
-    actor: Caller,
-    asked: Query,
-    endpoints: string[] | null,
-    describe: (row: UsageRow) => Record<string, unknown>,
-  ) {
-    const groups = endpoints === null ? COSTS_GROUPS : USAGE_GROUPS
-    const { tag, others } = readGroups(asked.group_by ?? [], groups)
-    const span = readSpan(asked, nowSeconds())
-    const filter = {
-      width: span.width,
-      groups: others.map(group => (group === 'line_item' ? 'model' : group)),
-      by_tag: tag,
-      of_tags: readTagFilter(asked.tags),
-      of_projects: idsOf('proj', asked.project_ids),
-      of_keys: idsOf('key', asked.api_key_ids),
-      of_models: asked.line_items ?? asked.models ?? null,
-      of_endpoints: endpoints,
-    }
-    const read = await readRows(part => usageBuckets(database, actor, { ...filter, ...part }), span)
-    const byBucket = Map.groupBy(read.rows, row => toSeconds(row.bucket_start))
-    return {
-      object: 'page' as const,
-      data: bucketsOf({ ...span, until: read.until }).map(([start, end]) => ({
-        object: 'bucket' as const,
-        start_time: start,
-        end_time: end,
-        results: (byBucket.get(start) ?? []).map(row => ({
-          ...describe(row),
-          ...(tag !== null && { tags: { [tag]: row.tag_value } }),
-        })),
-      })),
-      has_more: read.next !== null,
-      next_page: read.next === null ? null : `page_${read.next}`,
-    }
-  }
-
   const controller = createController(options, '/v1/organization').get(
     '/costs',
     ({ caller, query: asked }) => report(caller.actor, asked, null, describeCosts),
@@ -121,6 +81,43 @@ export function createUsageController(options: AdminOptions) {
     })
   }
   return controller
+}
+
+async function report(
+  actor: Actor,
+  asked: Query,
+  endpoints: string[] | null,
+  describe: (row: UsageRow) => Record<string, unknown>,
+) {
+  const groups = endpoints === null ? COSTS_GROUPS : USAGE_GROUPS
+  const { tag, others } = readGroups(asked.group_by ?? [], groups)
+  const span = readSpan(asked, nowSeconds())
+  const filter = {
+    width: span.width,
+    groups: others.map(group => (group === 'line_item' ? 'model' : group)),
+    by_tag: tag,
+    of_tags: readTagFilter(asked.tags),
+    of_projects: idsOf('proj', asked.project_ids),
+    of_keys: idsOf('key', asked.api_key_ids),
+    of_models: asked.line_items ?? asked.models ?? null,
+    of_endpoints: endpoints,
+  }
+  const read = await readRows(part => usageBuckets(actor, { ...filter, ...part }), span)
+  const byBucket = Map.groupBy(read.rows, row => toSeconds(row.bucket_start))
+  return {
+    object: 'page' as const,
+    data: bucketsOf({ ...span, until: read.until }).map(([start, end]) => ({
+      object: 'bucket' as const,
+      start_time: start,
+      end_time: end,
+      results: (byBucket.get(start) ?? []).map(row => ({
+        ...describe(row),
+        ...(tag !== null && { tags: { [tag]: row.tag_value } }),
+      })),
+    })),
+    has_more: read.next !== null,
+    next_page: read.next === null ? null : `page_${read.next}`,
+  }
 }
 
 interface TimeSpan {
@@ -195,8 +192,4 @@ export function readTagFilter(tags: readonly string[] | undefined): Record<strin
   if (pairs.some(pair => pair.length < 2))
     throw invalidRequest('tags takes names and values, as in team=search.', 'tags')
   return Object.fromEntries(pairs)
-}
-
-function idsOf(kind: IdKind, ids: readonly string[] | undefined): number[] | null {
-  return ids === undefined ? null : ids.map(id => parseId(kind, id) ?? -1)
 }

@@ -2,22 +2,17 @@
 import { t } from 'elysia'
 import type { Actor } from '../postgres/admin/act-as.ts'
 import { createUser, deleteUser, inviteUser, pageOfUsers, setUserRole, type UserRow } from '../postgres/admin/people.ts'
-import type { Database } from '../postgres/database.ts'
 import { type AdminOptions, createController } from './controller.ts'
 import { formatId, notFound, requireId } from './ids.ts'
 import { pageQueryOf, pageSize, readCursor, several, toPage, toSeconds } from './pages.ts'
-import { email, userRole } from './stated.ts'
-
-const strict = { additionalProperties: false }
+import { email, strict, userRole } from './stated.ts'
 
 export function createUsersController(options: AdminOptions) {
-  const { database } = options
-
   return createController(options, '/v1/organization/users')
     .get(
       '',
       async ({ caller, query: { after, limit, emails } }) => {
-        const rows = await pageOfUsers(database, caller.actor, {
+        const rows = await pageOfUsers(caller.actor, {
           of_emails: emails?.map(email => email.toLowerCase()),
           after_id: readCursor('user', after),
           page_size: pageSize(limit),
@@ -30,28 +25,28 @@ export function createUsersController(options: AdminOptions) {
       '',
       async ({ caller, body }) => {
         const { email: address, role = 'reader' } = body
-        const [created] = await createUser(database, caller.actor, { email: address, user_role: role })
+        const [created] = await createUser(caller.actor, { email: address, user_role: role })
         const user = created?.result ?? 0
-        const [invited] = await inviteUser(database, caller.actor, { of_user: user })
-        return { ...describeUser(await findUser(database, caller.actor, user)), invitation: invited?.result }
+        const [invited] = await inviteUser(caller.actor, { of_user: user })
+        return { ...describeUser(await findUser(caller.actor, user)), invitation: invited?.result }
       },
       { body: t.Object({ email, role: t.Optional(userRole) }, strict) },
     )
     .get('/:user_id', async ({ caller, params }) =>
-      describeUser(await findUser(database, caller.actor, requireId('user', params.user_id))),
+      describeUser(await findUser(caller.actor, requireId('user', params.user_id))),
     )
     .post(
       '/:user_id',
       async ({ caller, params, body: { role } }) => {
         const user = requireId('user', params.user_id)
-        await setUserRole(database, caller.actor, { of_user: user, user_role: role })
-        return describeUser(await findUser(database, caller.actor, user))
+        await setUserRole(caller.actor, { of_user: user, user_role: role })
+        return describeUser(await findUser(caller.actor, user))
       },
       { body: t.Object({ role: userRole }, strict) },
     )
     .post('/:user_id/invitation', async ({ caller, params }) => {
       const user = requireId('user', params.user_id)
-      const [invited] = await inviteUser(database, caller.actor, { of_user: user })
+      const [invited] = await inviteUser(caller.actor, { of_user: user })
       return {
         object: 'organization.user.invitation' as const,
         id: formatId('user', user),
@@ -60,13 +55,13 @@ export function createUsersController(options: AdminOptions) {
     })
     .delete('/:user_id', async ({ caller, params }) => {
       const user = requireId('user', params.user_id)
-      await deleteUser(database, caller.actor, { of_user: user })
+      await deleteUser(caller.actor, { of_user: user })
       return { object: 'organization.user.deleted' as const, id: formatId('user', user), deleted: true }
     })
 }
 
-async function findUser(database: Database, actor: Actor, user: number): Promise<UserRow> {
-  const [row] = await pageOfUsers(database, actor, { only_user: user, page_size: 1 })
+async function findUser(actor: Actor, user: number): Promise<UserRow> {
+  const [row] = await pageOfUsers(actor, { only_user: user, page_size: 1 })
   if (row === undefined) throw notFound('There is no such user.')
   return row
 }

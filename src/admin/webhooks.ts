@@ -16,10 +16,9 @@ import { checkUrl, Unreached } from '../webhooks/post.ts'
 import { type AdminOptions, createController } from './controller.ts'
 import { formatId, requireId } from './ids.ts'
 import { cursorOf, pageQueryOf, pageSize, readCursor, toPage, toSeconds } from './pages.ts'
-import { findProjectRow } from './projects.ts'
-import { textOf } from './stated.ts'
+import { findProject } from './projects.ts'
+import { strict, textOf } from './stated.ts'
 
-const strict = { additionalProperties: false }
 const SECRET_BYTES = 32
 /** What the description says of an address; `checkUrl` takes more, and says why it refuses one. */
 const URL_FORM = '^https://[a-z][a-z0-9]{0,30}(\\.[a-z][a-z0-9]{0,30}){1,3}/[a-z0-9/]{0,100}$'
@@ -36,22 +35,22 @@ const KINDS = [
 ]
 
 export function createWebhooksController(options: AdminOptions) {
-  const { database, vault, webhooksToPrivateNetworks } = options
+  const { vault, webhooksToPrivateNetworks } = options
 
   return createController(options, '/v1/organization/projects')
     .get('/:project_id/webhooks', async ({ caller, params }) => {
-      const { id } = await findProjectRow(database, caller.actor, requireId('proj', params.project_id))
-      const rows = await listWebhooks(database, caller.actor, { of_project: id })
+      const { id } = await findProject(caller.actor, params.project_id)
+      const rows = await listWebhooks(caller.actor, { of_project: id })
       return { object: 'list' as const, data: rows.map(describeWebhook), has_more: false }
     })
     .post(
       '/:project_id/webhooks',
       async ({ caller, params, body: { url, events = [] } }) => {
         checkAddress(url, webhooksToPrivateNetworks)
-        const { id } = await findProjectRow(database, caller.actor, requireId('proj', params.project_id))
+        const { id } = await findProject(caller.actor, params.project_id)
         const secret = `whsec_${randomBytes(SECRET_BYTES).toString('base64')}`
         const sealed = await vault.seal(secret, { projectId: id, provider: SEALED_AS })
-        const [added] = await addWebhook(database, caller.actor, {
+        const [added] = await addWebhook(caller.actor, {
           project: id,
           url,
           kinds: events,
@@ -71,14 +70,14 @@ export function createWebhooksController(options: AdminOptions) {
     )
     .delete('/:project_id/webhooks/:webhook_id', async ({ caller, params }) => {
       const webhook = requireId('webhook', params.webhook_id)
-      await removeWebhook(database, caller.actor, {
+      await removeWebhook(caller.actor, {
         project: requireId('proj', params.project_id),
         webhook_id: webhook,
       })
       return { object: 'project.webhook.deleted' as const, id: formatId('webhook', webhook), deleted: true }
     })
     .post('/:project_id/webhooks/:webhook_id/test', async ({ caller, params }) => {
-      const [sent] = await sendTestEvent(database, caller.actor, {
+      const [sent] = await sendTestEvent(caller.actor, {
         project: requireId('proj', params.project_id),
         webhook_id: requireId('webhook', params.webhook_id),
       })
@@ -87,8 +86,8 @@ export function createWebhooksController(options: AdminOptions) {
     .get(
       '/:project_id/deliveries',
       async ({ caller, params, query: { after, limit, webhook_id } }) => {
-        const { id } = await findProjectRow(database, caller.actor, requireId('proj', params.project_id))
-        const rows = await pageOfDeliveries(database, caller.actor, {
+        const { id } = await findProject(caller.actor, params.project_id)
+        const rows = await pageOfDeliveries(caller.actor, {
           of_project: id,
           of_webhook: readCursor('webhook', webhook_id, 'webhook_id'),
           after_id: readCursor('delivery', after),
@@ -100,7 +99,7 @@ export function createWebhooksController(options: AdminOptions) {
     )
     .post('/:project_id/deliveries/:delivery_id/resend', async ({ caller, params }) => {
       const delivery = requireId('delivery', params.delivery_id)
-      await resendDelivery(database, caller.actor, {
+      await resendDelivery(caller.actor, {
         project: requireId('proj', params.project_id),
         delivery_id: delivery,
       })

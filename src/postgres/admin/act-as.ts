@@ -1,7 +1,9 @@
 /** Calls SQL functions on behalf of a user, through act_as(): reads under row-level security, changes under the functions' own checks. */
 import type { Database } from '../database.ts'
 
+/** Who calls, and over which connections. */
 export interface Actor {
+  database: Database
   /** The user's e-mail address, as the audit log shows it. */
   name: string
   userId: number
@@ -41,10 +43,10 @@ type Values<P> = { [N in keyof P as P[N] extends `${string}?` ? never : N]: Type
   [N in keyof P as P[N] extends `${string}?` ? N : never]?: TypeOf<P[N]>
 }
 
-type Call<P, Row> = (database: Database, actor: Actor, values: Values<P>) => Promise<Row[]>
+type Call<P, Row> = (actor: Actor, values: Values<P>) => Promise<Row[]>
 
 /** The values that a defined function takes. */
-export type ValuesOf<Defined extends (...given: never[]) => unknown> = Parameters<Defined>[2]
+export type ValuesOf<Defined extends (...given: never[]) => unknown> = Parameters<Defined>[1]
 
 const ACT_AS = 'select act_as($1::text::json, $2::boolean, $3::text, $4::text::json) as row'
 
@@ -64,23 +66,19 @@ export const defineChange =
     define(name, parameters, false)
 
 function define<P extends Signature, Row>(name: string, parameters: P, reads: boolean): Call<P, Row> {
-  const given = Object.entries(parameters).map(([parameter, type]) => [parameter, type.replace('?', '')] as const)
-  const columns = given.map(([parameter, type]) => `${parameter} ${type === 'project' ? 'bigint' : type}`)
-  const passed = given.map(([parameter, type]) =>
+  const taken = Object.entries(parameters).map(([parameter, type]) => [parameter, type.replace('?', '')] as const)
+  const columns = taken.map(([parameter, type]) => `${parameter} ${type === 'project' ? 'bigint' : type}`)
+  const passed = taken.map(([parameter, type]) =>
     type === 'project' ? `${parameter} => name_project(a.${parameter})` : `${parameter} => a.${parameter}`,
   )
   const statement =
-    given.length === 0
+    taken.length === 0
       ? `select result.* from ${name}() as result`
       : `select result.* from json_to_record($1) as a (${columns.join(', ')}), ${name}(${passed.join(', ')}) as result`
-  return async (database, { name: actorName, userId, adminKeyId, address }, values) => {
+  return async ({ database, name: actorName, userId, adminKeyId, address }, values) => {
     const actor = JSON.stringify({ name: actorName, user_id: userId, admin_key_id: adminKeyId, address })
-    const rows = await database.call<{ row: Row }>(ACT_AS, [
-      actor,
-      reads,
-      statement,
-      JSON.stringify(values, wellFormed),
-    ])
+    const given = JSON.stringify(values, wellFormed)
+    const rows = await database.call<{ row: Row }>(ACT_AS, [actor, reads, statement, given])
     return rows.map(({ row }) => row)
   }
 }

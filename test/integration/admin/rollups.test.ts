@@ -63,12 +63,18 @@ describeBackends('usage by any length of time', backend => {
     const [user] = await proxy.query<{ id: string }>(`select create_user('all@example.com', 'owner')::text as id`)
     const [other] = await proxy.query<{ id: string }>(`select create_user('none@example.com', 'reader')::text as id`)
     const everybody = await proxy.query<{ id: number }>(`select id::integer from projects`)
-    const actorOf = (id = '') => ({ name: 'x', userId: Number(id), adminKeyId: null, address: '127.0.0.1' })
+    const actorOf = (id = '') => ({
+      database: stores.database,
+      name: 'x',
+      userId: Number(id),
+      adminKeyId: null,
+      address: '127.0.0.1',
+    })
     const [from_time, until_time] = [Date.now() - 100 * 86_400_000, Date.now()].map(at => new Date(at).toISOString())
     for (const width of ['hour', 'day', 'month'] as const) {
       const asked = { from_time: `${from_time}`, until_time: `${until_time}`, width, zone: 'Asia/Kolkata' }
       const read = (of_projects: number[] | null, id = user?.id) =>
-        usageOverview(stores.database, actorOf(id), { ...asked, of_projects, of_model: null, of_key: null })
+        usageOverview(actorOf(id), { ...asked, of_projects, of_model: null, of_key: null })
       const all = await read(null)
       expect(all.length).toBeGreaterThan(3)
       expect(all).toEqual(await read(everybody.map(({ id }) => id)))
