@@ -66,8 +66,7 @@ export async function startMaintenance({ config, database, log }: MaintenanceOpt
 
 async function sweep(database: Database): Promise<void> {
   await releaseExpiredSpending(database)
-  while ((await deleteExpiredEntries(database, ENTRIES_A_BITE)) === ENTRIES_A_BITE) await Bun.sleep(50)
-  while ((await deleteExpiredResponses(database, ENTRIES_A_BITE)) === ENTRIES_A_BITE) await Bun.sleep(50)
-  while ((await forgetVerdicts(database, ENTRIES_A_BITE)) === ENTRIES_A_BITE) await Bun.sleep(50)
-  while ((await evictEntries(database, ENTRIES_A_BITE)) >= ENTRIES_A_BITE) await Bun.sleep(50)
+  for (const takeBite of [deleteExpiredEntries, deleteExpiredResponses, forgetVerdicts, evictEntries]) {
+    while ((await takeBite(database, ENTRIES_A_BITE)) >= ENTRIES_A_BITE) await Bun.sleep(50)
+  }
 }

@@ -145,7 +145,7 @@ async function compareWordings(
   wordings: Wordings,
 ) {
   if (sealed_wording === null || cached === null) return null
-  const asked = await wordings.open(Buffer.from(sealed_wording.slice(2), 'hex'), project)
+  const asked = await wordings.open(sealed_wording, project)
   if (asked === null) return null
   const harmless = readPrompt(asked).normalized === readPrompt(cached).normalized
   return {

@@ -141,7 +141,7 @@ export function createRequestsController(options: AdminOptions) {
 
 /** Text that was sealed; null where there is none, or no key opens it any more. */
 function open(sealed: string | null | undefined, project: number, wordings: Wordings): Promise<string | null> | null {
-  return sealed ? wordings.open(Buffer.from(sealed.slice(2), 'hex'), project) : null
+  return sealed ? wordings.open(sealed, project) : null
 }
 
 function describeRequest({ record, key_name, key_prefix }: RequestRow) {

@@ -4,6 +4,8 @@ import {
   bigint,
   boolean,
   date,
+  defineAction,
+  defineBatch,
   defineStatement,
   double,
   nothing,
@@ -13,7 +15,6 @@ import {
   type Statement,
   text,
   timestamp,
-  toColumns,
 } from './statement.ts'
 
 export interface JudgementToSettle {
@@ -41,46 +42,26 @@ export interface JudgementToSettle {
 }
 
 const RESERVE = defineStatement('select reserve_judgement($1::bigint, $2::numeric) as day', { day: nullable(date) })
-const SETTLE = defineStatement(
-  `select settle_judgement(
-  $1::bigint,
-  $2::date,
-  $3::numeric,
-  decode($4, 'hex'),
-  decode($5, 'hex'),
-  decode($6, 'hex'),
-  $7::text,
-  $8::timestamptz,
-  $9::double precision,
-  $10::text,
-  $11::text,
-  $12::bigint
-) as done`,
-  { done: nothing },
-)
-
 /** Returns the day (`YYYY-MM-DD`) whose budget was charged; null when that budget is used up. */
 export async function reserveJudgement(database: Database, projectId: number, usd: number): Promise<string | null> {
   const { day } = await readOne(database, RESERVE, [projectId, usd])
   return day
 }
 
-export async function settleJudgement(database: Database, judgement: JudgementToSettle): Promise<void> {
-  await runStatement(database, SETTLE, [
-    judgement.projectId,
-    judgement.day,
-    judgement.correctionUsd,
-    judgement.contextHash,
-    judgement.askedHash,
-    judgement.entryHash,
-    judgement.verdict,
-    judgement.until.toISOString(),
-    judgement.similarity,
-    judgement.difference,
-    judgement.source,
-    judgement.queuedId,
-  ])
-}
+export const settleJudgement = defineAction<JudgementToSettle>('settle_judgement', {
+  projectId: 'bigint',
+  day: 'date',
+  correctionUsd: 'numeric',
+  contextHash: 'hash',
+  askedHash: 'hash',
+  entryHash: 'hash',
+  verdict: 'text',
+  until: 'timestamptz',
+  similarity: 'double precision',
+  difference: 'text',
+  source: 'text',
+  queuedId: 'bigint',
+})
 
 export interface PairToQueue {
   projectId: number
@@ -118,29 +99,17 @@ export interface QueuedPair {
   provider_keys_version: number
 }
 
-const QUEUE = defineStatement(
-  `select queue_judgements(
-  $1::bigint[],
-  $2::text[],
-  $3::text[],
-  $4::text[],
-  $5::boolean[],
-  $6::text[],
-  $7::text[],
-  $8::double precision[]
-) as done`,
-  { done: nothing },
-)
-const QUEUED = [
-  'projectId',
-  'contextHash',
-  'askedHash',
-  'entryHash',
-  'isReview',
-  'context',
-  'asked',
-  'similarity',
-] as const satisfies (keyof PairToQueue)[]
+export const queueJudgements = defineBatch<PairToQueue>('queue_judgements', {
+  projectId: 'bigint',
+  contextHash: 'text',
+  askedHash: 'text',
+  entryHash: 'text',
+  isReview: 'boolean',
+  context: 'text',
+  asked: 'text',
+  similarity: 'double precision',
+})
+
 const TAKE = defineStatement('select * from take_judgements($1::integer)', {
   id: bigint,
   project_id: bigint,
@@ -160,14 +129,8 @@ const TAKE = defineStatement('select * from take_judgements($1::integer)', {
 }) as Statement<QueuedPair>
 const POSTPONE = defineStatement(
   'select postpone_judgements($1::bigint, $2::bigint, $3::boolean, $4::integer) as done',
-  {
-    done: nothing,
-  },
+  { done: nothing },
 )
-
-export async function queueJudgements(database: Database, pairs: readonly PairToQueue[]): Promise<void> {
-  await runStatement(database, QUEUE, toColumns(pairs, QUEUED))
-}
 
 /** Reserves the pairs for two minutes: other processes do not get them. */
 export function takeJudgements(database: Database, atMost: number): Promise<QueuedPair[]> {

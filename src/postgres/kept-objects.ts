@@ -2,6 +2,7 @@
 import type { Database } from './database.ts'
 import {
   boolean,
+  defineAction,
   defineStatement,
   integer,
   nothing,
@@ -51,20 +52,6 @@ export interface ObjectPage {
   size: number
 }
 
-const KEEP = defineStatement(
-  `select keep_object(
-  $1::bigint,
-  $2::text,
-  $3::text,
-  $4::text,
-  $5::text,
-  $6::integer,
-  $7::text,
-  $8::timestamptz,
-  $9::text[]
-) as done`,
-  { done: nothing },
-)
 const FIND = defineStatement(
   'select id, provider, purpose, requests, object, models from find_kept_object($1::bigint, $2::text, $3::text)',
   {
@@ -81,42 +68,23 @@ const BIND = defineStatement('select bind_ids($1::bigint, $2::text, $3::text[]) 
 const FORGET = defineStatement('select forget_kept_object($1::bigint, $2::text) as done', { done: nothing })
 const SETTLE = defineStatement('select settle_batch($1::bigint, $2::text) as is_ours', { is_ours: boolean })
 const PAGE = defineStatement(
-  `select id, provider, object from page_of_kept_objects(
-  $1::bigint,
-  $2::text,
-  $3::text,
-  $4::text,
-  $5::boolean,
-  $6::integer
-)`,
+  `select id, provider, object
+  from page_of_kept_objects($1::bigint, $2::text, $3::text, $4::text, $5::boolean, $6::integer)`,
   { id: text(), provider: text(), object: nullable(text()) },
 )
 
 /** Replaces an object that is known already. */
-export async function keepObject(database: Database, kept: ObjectToKeep): Promise<void> {
-  const {
-    projectId,
-    id,
-    collection,
-    provider,
-    purpose = null,
-    requests = 0,
-    models = null,
-    object,
-    expiresAt = null,
-  } = kept
-  await runStatement(database, KEEP, [
-    projectId,
-    id,
-    collection,
-    provider,
-    purpose,
-    requests,
-    object,
-    expiresAt,
-    models,
-  ])
-}
+export const keepObject = defineAction<ObjectToKeep>('keep_object', {
+  projectId: 'bigint',
+  id: 'text',
+  collection: 'text',
+  provider: 'text',
+  purpose: 'text',
+  requests: 'integer',
+  object: 'text',
+  expiresAt: 'timestamptz',
+  models: 'text[]',
+})
 
 /** Null when the object belongs to another project. */
 export async function findKeptObject(

@@ -1,6 +1,6 @@
 /** Calls the functions that keep responses for the keys that asked for them, where providers keep none. */
 import type { Database } from './database.ts'
-import { boolean, defineStatement, integer, nothing, nullable, readOne, runStatement, text } from './statement.ts'
+import { boolean, defineStatement, defineSweep, nothing, nullable, readOne, runStatement, text } from './statement.ts'
 
 /** The key that may reach a response. */
 export interface KeptFor {
@@ -34,7 +34,6 @@ const FIND_CONVERSATION = defineStatement(
 const FORGET = defineStatement('select forget_kept_response($1::bigint, $2::bigint, $3::text) as forgot', {
   forgot: boolean,
 })
-const DELETE_EXPIRED = defineStatement('select delete_expired_responses($1::integer) as deleted', { deleted: integer })
 
 export async function keepResponse(
   database: Database,
@@ -70,7 +69,4 @@ export async function forgetKeptResponse(
   return (await readOne(database, FORGET, [project_id, key_id, id])).forgot
 }
 
-/** Returns how many were deleted. */
-export async function deleteExpiredResponses(database: Database, atMost: number): Promise<number> {
-  return (await readOne(database, DELETE_EXPIRED, [atMost])).deleted
-}
+export const deleteExpiredResponses = defineSweep('delete_expired_responses')

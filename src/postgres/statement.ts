@@ -114,6 +114,46 @@ export async function readOne<Row>(
   return row
 }
 
+/** The SQL type of each field's parameter, in the function's order; `hash` is a bytea, given in hex. */
+type ParameterTypes<Given> = Readonly<Record<keyof Given & string, string>>
+
+function defineCall(name: string, types: readonly string[]) {
+  const cast = types.map((type, i) => (type === 'hash' ? `decode($${i + 1}::text, 'hex')` : `$${i + 1}::${type}`))
+  return defineStatement(`select ${name}(${cast.join(', ')}) as done`, { done: nothing })
+}
+
+/** Defines the call of a function that returns nothing: its parameters are the fields of one object. */
+export function defineAction<Given extends object>(name: string, types: ParameterTypes<Given>) {
+  const statement = defineCall(name, Object.values<string>(types))
+  const fields = Object.keys(types) as (keyof Given)[]
+  return async (database: Pick<Database, 'call'>, given: Given): Promise<void> => {
+    await runStatement(
+      database,
+      statement,
+      fields.map(field => given[field]),
+    )
+  }
+}
+
+/** As `defineAction`, for many objects in one call: each parameter is a list of one field's values. */
+export function defineBatch<Given extends object>(name: string, types: ParameterTypes<Given>) {
+  const statement = defineCall(
+    name,
+    Object.values<string>(types).map(type => `${type}[]`),
+  )
+  const fields = Object.keys(types) as (keyof Given)[]
+  return async (database: Pick<Database, 'call'>, given: readonly Given[]): Promise<void> => {
+    await runStatement(database, statement, toColumns(given, fields))
+  }
+}
+
+/** Defines the call of a function that deletes at most so many rows, and returns how many. */
+export function defineSweep(name: string) {
+  const statement = defineStatement(`select ${name}($1::integer) as deleted`, { deleted: integer })
+  return async (database: Pick<Database, 'call'>, atMost: number): Promise<number> =>
+    (await readOne(database, statement, [atMost])).deleted
+}
+
 /** The bytes of hex hashes, concatenated: drivers agree on how to send a bytea, not on a list of them. */
 export function joinHashes(hashes: readonly string[]): Uint8Array {
   return Buffer.from(hashes.join(''), 'hex')

@@ -1,15 +1,10 @@
 /** Keeps what requests said and got, sealed, for projects and keys that want it: off the hot path, and within bounds of memory. */
-import { BackgroundWork } from '../event-loop/background-work.ts'
-import { createBatcher } from '../event-loop/batcher.ts'
-import { withinTimeLimit } from '../event-loop/time-limit.ts'
 import type { Database } from '../postgres/database.ts'
 import { recordContents, type SealedContent } from '../postgres/request-contents.ts'
 import type { UsageRecord } from '../postgres/usage-record.ts'
-import { describeCause } from './describe-cause.ts'
+import { createBackgroundWriter } from './background-writer.ts'
 import type { Log } from './log.ts'
 
-const MAX_BATCH = 100
-const TIME_LIMIT_MS = 10_000
 /** Beyond that, contents are dropped: a slow database must not fill the memory. */
 const MOST_WAITING_CHARS = 32 * 1_048_576
 
@@ -18,8 +13,8 @@ export interface RequestContent {
   response: string | null
 }
 
-/** Encrypts a project's text. */
-type Seal = (text: string, projectId: number) => Promise<Uint8Array>
+/** Encrypts a project's text. Returns hex. */
+export type Seal = (text: string, projectId: number) => Promise<string>
 
 export interface ContentRecorder {
   /** What cannot be sealed or written is lost. */
@@ -29,22 +24,19 @@ export interface ContentRecorder {
 }
 
 export function createContentRecorder(database: Database, seal: Seal, log: Pick<Log, 'warn'>): ContentRecorder {
-  const underWay = new BackgroundWork()
   let waitingChars = 0
-  const write = createBatcher<SealedContent, undefined>({
-    async run(contents) {
-      await recordContents(database, contents)
-      return contents.map(() => undefined)
-    },
-    maxItems: MAX_BATCH,
-    timeLimitMs: TIME_LIMIT_MS,
-    timeLimitError: () => new Error('The content of a request was not written in time'),
+  const { add, drain } = createBackgroundWriter<SealedContent>({
+    what: 'the content of a request',
+    write: contents => recordContents(database, contents),
+    maxRows: 100,
+    timeLimitMs: 10_000,
+    log,
   })
 
-  async function sealAndWrite(of: UsageRecord, { request, response }: RequestContent): Promise<void> {
-    const sealText = async (text: string | null) => text && (await seal(text, of.project_id))
+  async function sealContent(of: UsageRecord, { request, response }: RequestContent): Promise<SealedContent> {
+    const sealText = async (text: string | null) => (text ? await seal(text, of.project_id) : null)
     const [sealedRequest, sealedResponse] = await Promise.all([sealText(request), sealText(response)])
-    await write({ ...of, sealedRequest: sealedRequest || null, sealedResponse: sealedResponse || null })
+    return { ...of, sealedRequest, sealedResponse }
   }
 
   return {
@@ -52,15 +44,10 @@ export function createContentRecorder(database: Database, seal: Seal, log: Pick<
       const chars = (content.request?.length ?? 0) + (content.response?.length ?? 0)
       if (waitingChars + chars > MOST_WAITING_CHARS) return
       waitingChars += chars
-      const writing = sealAndWrite(of, content)
-        .catch(error => log.warn({ id: of.request_id, cause: describeCause(error) }, 'a content could not be kept'))
-        .finally(() => {
-          waitingChars -= chars
-        })
-      void underWay.add(writing)
+      void add(sealContent(of, content), { id: of.request_id }).then(() => {
+        waitingChars -= chars
+      })
     },
-    async drain(timeLimitMs) {
-      await withinTimeLimit(timeLimitMs, underWay.settled()).catch(() => {})
-    },
+    drain,
   }
 }

@@ -201,7 +201,11 @@ describeBackends('the story of a request', backend => {
     const keys = readConfig({ ENCRYPTION_KEY: TEST_ENCRYPTION_KEY })
     const { open } = createWordings(createVault(() => readEncryptionKeys(keys)))
     const openBoth = ({ sealed_request, sealed_response }: Row) =>
-      Promise.all([sealed_request, sealed_response].map(sealed => open(sealed, Number(project?.id))))
+      Promise.all(
+        [sealed_request, sealed_response].map(sealed =>
+          open(`\\x${Buffer.from(sealed).toString('hex')}`, Number(project?.id)),
+        ),
+      )
     const opened = await Promise.all(kept.map(openBoth))
     expect(kept[0]).toMatchObject({ request_id: row?.request_id, recorded_at: row?.recorded_at })
     expect(opened[0]?.[0]).toBe(JSON.stringify(question('What somebody keeps?')))

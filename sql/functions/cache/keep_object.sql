@@ -15,7 +15,7 @@ volatile
 set search_path = public, pg_temp
 as $$
     insert into kept_objects as k (project_id, id, collection, provider, purpose, requests, object, expires_at, models)
-    values (of_project, object_id, of_collection, of_provider, for_purpose, of_requests, told, gone_at, names_models)
+    values (of_project, object_id, of_collection, of_provider, for_purpose, coalesce(of_requests, 0), told, gone_at, names_models)
     on conflict (project_id, id) do update
     set object = coalesce(excluded.object, k.object),
         expires_at = coalesce(excluded.expires_at, k.expires_at);

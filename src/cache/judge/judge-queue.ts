@@ -1,11 +1,9 @@
 /** Queues pairs of questions for the judge: those that proof could not decide, and a sample of semantic hits. */
-import { BackgroundWork } from '../../event-loop/background-work.ts'
-import { createBatcher } from '../../event-loop/batcher.ts'
 import type { Account } from '../../postgres/admit.ts'
 import type { Database } from '../../postgres/database.ts'
 import type { SimilarAnswer } from '../../postgres/find-answer.ts'
 import { type PairToQueue, queueJudgements } from '../../postgres/judgements.ts'
-import { describeCause } from '../../telemetry/describe-cause.ts'
+import { createBackgroundWriter } from '../../telemetry/background-writer.ts'
 import type { Log } from '../../telemetry/log.ts'
 import { takeAskedText } from '../asked-text.ts'
 import type { CacheQuery } from '../cache-query.ts'
@@ -30,30 +28,22 @@ export interface JudgeQueueOptions {
   random?: () => number
 }
 
-const MAX_BATCH = 100
-const TIME_LIMIT_MS = 5_000
-
 export function createJudgeQueue({ database, log, onQueued, random = Math.random }: JudgeQueueOptions): JudgeQueue {
-  const underWay = new BackgroundWork()
-  const write = createBatcher<PairToQueue, undefined>({
-    async run(pairs) {
+  // A lost pair is queued again with the next question like it.
+  const writer = createBackgroundWriter<PairToQueue>({
+    what: 'a pair for the judge',
+    async write(pairs) {
       await queueJudgements(database, pairs)
       onQueued()
-      return pairs.map(() => undefined)
     },
-    maxItems: MAX_BATCH,
-    timeLimitMs: TIME_LIMIT_MS,
-    timeLimitError: () => new Error('A pair was not queued in time'),
+    maxRows: 100,
+    timeLimitMs: 5_000,
+    log,
   })
 
   function queue(query: CacheQuery, about: Pick<PairToQueue, 'entryHash' | 'isReview' | 'similarity'>): void {
     const pair = describePair(query, about)
-    if (!pair) return
-    // A lost pair is queued again with the next question like it.
-    const writing = write(pair).catch(error => {
-      log.warn({ cause: describeCause(error) }, 'a pair could not be queued for the judge')
-    })
-    void underWay.add(writing)
+    if (pair) void writer.add(Promise.resolve(pair))
   }
 
   return {
@@ -69,7 +59,7 @@ export function createJudgeQueue({ database, log, onQueued, random = Math.random
       queue(query, { entryHash, isReview: true, similarity })
     },
 
-    flush: () => underWay.settled(),
+    flush: writer.settled,
   }
 }
 

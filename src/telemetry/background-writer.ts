@@ -1,0 +1,52 @@
+/** Writes rows in batches, in the background: what cannot be written is lost, and the log tells so. */
+import { BackgroundWork } from '../event-loop/background-work.ts'
+import { createBatcher } from '../event-loop/batcher.ts'
+import { withinTimeLimit } from '../event-loop/time-limit.ts'
+import { describeCause } from './describe-cause.ts'
+import type { Log } from './log.ts'
+
+export interface BackgroundWriter<Row> {
+  /** Resolves when the row is written, or lost. `about` names it in the log. */
+  add(row: Promise<Row>, about?: object): Promise<void>
+  /** Resolves when nothing is left to write. */
+  settled(): Promise<void>
+  /** Resolves then, or when the time is up. */
+  drain(timeLimitMs: number): Promise<void>
+}
+
+export interface BackgroundWriterOptions<Row> {
+  /** What a row is, for the log. */
+  what: string
+  write(rows: readonly Row[]): Promise<void>
+  /** Most rows of a call. */
+  maxRows: number
+  /** Upper bound on a call. */
+  timeLimitMs: number
+  log: Pick<Log, 'warn'>
+}
+
+export function createBackgroundWriter<Row>(options: BackgroundWriterOptions<Row>): BackgroundWriter<Row> {
+  const { what, write, maxRows, timeLimitMs, log } = options
+  const underWay = new BackgroundWork()
+  const add = createBatcher<Row, undefined>({
+    async run(rows) {
+      await write(rows)
+      return rows.map(() => undefined)
+    },
+    maxItems: maxRows,
+    timeLimitMs,
+    timeLimitError: () => new Error(`${what} was not written in time`),
+  })
+  return {
+    add: (row, about) =>
+      underWay.add(
+        row
+          .then(add)
+          .catch(error => log.warn({ ...about, cause: describeCause(error) }, `${what} could not be written`)),
+      ),
+    settled: () => underWay.settled(),
+    async drain(limitMs) {
+      await withinTimeLimit(limitMs, underWay.settled()).catch(() => {})
+    },
+  }
+}
