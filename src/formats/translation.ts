@@ -1,6 +1,5 @@
 /** Translates requests and responses of the other two APIs to and from chat completions. */
 
-import type { ProxyError } from '../errors.ts'
 import type { JsonObject } from '../json/canonical.ts'
 import { countPromptTokens, estimatePromptTokens } from '../tokens/count-tokens.ts'
 import { dropHostedTools } from './hosted-tools.ts'
@@ -11,7 +10,7 @@ import { createMessageStream, messageFromChat } from './messages/message-stream.
 import { responseToChat } from './responses/response-request-to-chat.ts'
 import { createResponseStream, responseFromChat } from './responses/response-stream.ts'
 import { type ResponseContext, readResponseContext } from './responses/write-response.ts'
-import type { TypedEvent } from './sse/sse.ts'
+import type { StreamTranslation } from './sse/sse.ts'
 
 /** One request's context, as plain data that can be sent to a worker. */
 export type TranslationContext =
@@ -34,15 +33,6 @@ export interface Translation {
   fromError(status: number, bodyText: string): string
 }
 
-export interface StreamTranslation {
-  /** Translates one parsed chat chunk into events. Throws a ProxyError. */
-  push(chunk: JsonObject): TypedEvent[]
-  /** The events that end the response. */
-  finish(): TypedEvent[]
-  /** The events that end a response that broke off. */
-  fail(error: ProxyError): TypedEvent[]
-}
-
 /** The model and its provider, and what the project wants. */
 export interface RequestTarget extends ChatTarget {
   /** Whether a tool that the provider cannot run is refused where it could be left out. */
@@ -50,6 +40,11 @@ export interface RequestTarget extends ChatTarget {
 }
 
 export type TranslatedEndpoint = TranslationContext['endpoint']
+
+/** Whether it is another API than chat completions, which can be translated to it. */
+export function isTranslated(endpoint: string): endpoint is TranslatedEndpoint {
+  return endpoint === 'responses' || endpoint === 'messages'
+}
 
 /** Throws a 400 that names a field without a counterpart in chat completions. */
 export function translate(endpoint: TranslatedEndpoint, given: JsonObject, target: RequestTarget): Translated {

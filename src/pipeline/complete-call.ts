@@ -3,9 +3,9 @@
 import type { CacheEntry } from '../cache/entry.ts'
 import { costUsd, NO_USAGE, type TokenUsage } from '../catalogue/catalogue.ts'
 import { nowMs } from '../event-loop/clock.ts'
+import { readAll } from '../providers/read-bytes.ts'
 import type { UpstreamAnswer } from '../providers/upstream.ts'
 import type { CompletionQuery } from './query.ts'
-import { readAll } from './read-answer.ts'
 import type { Attempt, LeadingContext, RoutedContext, Stages } from './request-context.ts'
 import { missHeaders } from './response-headers.ts'
 

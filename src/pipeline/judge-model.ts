@@ -10,10 +10,10 @@ import { isJsonObject, type JsonObject, parseJsonObject } from '../json/canonica
 import { broken } from '../providers/call-upstream.ts'
 import { type Breaker, createBreaker } from '../providers/circuits.ts'
 import type { ModelRouter } from '../providers/model-router.ts'
+import { readAll } from '../providers/read-bytes.ts'
 import type { Provider } from '../providers/upstream.ts'
 import type { Log } from '../telemetry/log.ts'
 import { estimatePromptTokens } from '../tokens/count-tokens.ts'
-import { readAll } from './read-answer.ts'
 
 /** A verdict is a few tokens; a model that thinks for longer is too slow to wait for. */
 const MAX_COMPLETION_TOKENS = 200

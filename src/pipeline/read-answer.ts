@@ -3,31 +3,17 @@
 import type { TokenUsage } from '../catalogue/catalogue.ts'
 import type { GatheredBytes } from '../event-loop/gather-bytes.ts'
 import { Job, offLoop } from '../event-loop/off-loop.ts'
-import { joinBytes } from '../formats/sse/split-events.ts'
 import type { JsonObject } from '../json/canonical.ts'
 import { broken } from '../providers/call-upstream.ts'
-import { readBytes } from '../providers/read-bytes.ts'
+import { MAX_PLAIN_BYTES, readBytes } from '../providers/read-bytes.ts'
 import type { Endpoint } from '../providers/upstream.ts'
 import { countAside } from '../tokens/count-aside.ts'
 import { estimatePromptTokens } from '../tokens/count-tokens.ts'
 import { estimateTextTokens } from '../tokens/estimate-text.ts'
 import { type AnswerInput, judgeAnswer, type ReadAnswer } from './judge-answer.ts'
 
-/** Larger plain responses are not held in memory; no provider sends any. */
-export const MAX_PLAIN_BYTES = 64 * 1024 * 1024
-
 const JOBS = new URL('./jobs.ts', import.meta.url)
 const READ = new Job<AnswerInput & { parts: readonly Uint8Array[] }, ReadAnswer>(JOBS, 'readAnswer')
-
-/** Returns a response's bytes. Throws a 502 when there are more than `MAX_PLAIN_BYTES`. */
-export async function readAll(
-  body: ReadableStream<Uint8Array>,
-  provider: string,
-  mostBytes: number = MAX_PLAIN_BYTES,
-): Promise<Uint8Array> {
-  const read = await readBytes(body, provider, mostBytes)
-  return 'whole' in read ? read.whole : joinBytes(read.gathered.parts)
-}
 
 /** Reads and judges a whole plain response, a long one in a worker. Throws a 502 when it is not a JSON object. */
 export async function readAnswer(

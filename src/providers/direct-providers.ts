@@ -4,7 +4,6 @@ import type { DirectProvider } from '../config.ts'
 import { refuse } from '../errors.ts'
 import type { Account } from '../postgres/admit.ts'
 import type { KeyOwner } from './keys/seal.ts'
-import { unsupportedPath } from './unsupported-endpoint.ts'
 import type { Endpoint, PassedRequest, Provider, StoredRequest, UpstreamAnswer } from './upstream.ts'
 
 export interface DirectProviders {
@@ -99,7 +98,7 @@ export function createDirectProviders({ openKey, connect, protect }: DirectProvi
 const KEEPERS: ReadonlySet<DirectProvider> = new Set(['openai'])
 
 function passTo({ name, pass }: Provider, request: PassedRequest): Promise<UpstreamAnswer> {
-  if (!pass) throw unsupportedPath(name, request.path)
+  if (!pass) throw refuse('pathUnsupported', { vendor: name, path: request.path })
   return pass(request)
 }
 

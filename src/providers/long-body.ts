@@ -1,13 +1,19 @@
-/** Requests whose body is too long to be rewritten on the event loop. */
+/** Request bodies that are rewritten: as they were sent, and in a worker if they are too long for the event loop. */
 import { copyInTurns } from '../event-loop/copy-in-turns.ts'
 import { type Job, offLoop } from '../event-loop/off-loop.ts'
-import { decodeUtf8 } from '../json/canonical.ts'
+import { decodeUtf8, hasInexactNumber, type JsonObject } from '../json/canonical.ts'
+import { parseExactly } from '../json/exact-json.ts'
 import type { UpstreamRequest } from './upstream.ts'
 
 export type LongRequest = UpstreamRequest & { bodyBytes: Uint8Array }
 
 export function isLong(request: UpstreamRequest): request is LongRequest {
   return request.bodyBytes !== undefined
+}
+
+/** Parsed again when numbers would be rounded, for example a bound in a tool's schema. For short bodies. */
+export function readExactBody({ body, bodyText }: UpstreamRequest): JsonObject {
+  return hasInexactNumber(bodyText) ? (parseExactly(bodyText) as JsonObject) : body
 }
 
 /** Returns the request with another body. */

@@ -5,7 +5,6 @@ import { providerOfName } from '../catalogue/native-names.ts'
 import { type ProxyError, refuse } from '../errors.ts'
 import type { CatalogueModel } from '../postgres/list-models.ts'
 import { findSimilar } from './similar-names.ts'
-import { unsupportedPath } from './unsupported-endpoint.ts'
 
 /** 404 for a name without any route. `usable` are the catalogue's models that the key can use. */
 export function modelNotFound(model: string, catalogue: Catalogue, usable: readonly CatalogueModel[]): ProxyError {
@@ -48,7 +47,10 @@ export function noFileKeeper(as?: string): ProxyError {
 
 /** 404 for test keys. */
 export function noFilesInSandbox(): ProxyError {
-  return unsupportedPath('The sandbox, which answers test keys,', '/files and no /v1/batches')
+  return refuse('pathUnsupported', {
+    vendor: 'The sandbox, which answers test keys,',
+    path: '/files and no /v1/batches',
+  })
 }
 
 function show(model: string): string {

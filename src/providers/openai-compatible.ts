@@ -1,11 +1,12 @@
 /** Any upstream that speaks OpenAI's wire format: the aggregator, OpenAI itself, Groq. */
+import { refuse } from '../errors.ts'
 import { copyInTurns } from '../event-loop/copy-in-turns.ts'
+import { isTranslated } from '../formats/translation.ts'
 import { hasInexactNumber } from '../json/canonical.ts'
-import { callUpstream, type UpstreamLimits } from './call-upstream.ts'
+import { callUpstream, type UpstreamCall, type UpstreamLimits } from './call-upstream.ts'
 import type { ConnectionProbe } from './connection-probe.ts'
 import { writeRequestHeaders } from './forwarded-headers.ts'
 import { isLong, type LongRequest } from './long-body.ts'
-import { unsupportedEndpoint, unsupportedPath } from './unsupported-endpoint.ts'
 import type {
   Endpoint,
   PassedRequest,
@@ -49,71 +50,60 @@ const COUNT_PATHS: Partial<Record<Endpoint, string>> = { responses: '/input_toke
 export function createOpenAiCompatibleProvider(options: OpenAiCompatibleOptions): Provider {
   const { name, kind, pricedAs, projectId, baseUrl, apiKey, limits, probe, chatAloneOf, keepsAnswers, passes } = options
 
-  const send = createSender(options)
+  /** With the provider's own key. */
+  function call({ path, headers, isDownload = false, ...sent }: Sent): Promise<UpstreamAnswer> {
+    headers.set('authorization', `Bearer ${apiKey}`)
+    return callUpstream({
+      ...sent,
+      provider: name,
+      url: `${baseUrl}${path}`,
+      headers,
+      secret: apiKey,
+      limits: isDownload ? { ...limits, maxAnswerBytes: Number.POSITIVE_INFINITY } : limits,
+      probe,
+    })
+  }
+
+  /** Sends a request unchanged. The client's Accept header stays, because the response may be a stream, or no JSON. */
+  function pass({ path, method, body, headers: given, isDownload = false, signal }: Passed): Promise<UpstreamAnswer> {
+    const headers = writeRequestHeaders({ headers: given, stream: false }, kind, projectId)
+    headers.set('accept', given.get('accept') ?? '*/*')
+    if (body) headers.set('content-type', body.contentType)
+    else headers.delete('content-type')
+    return call({ path, method, headers, body: body?.bytes ?? null, isDownload, signal })
+  }
 
   return {
     name,
     kind,
     pricedAs,
     async pass(request) {
-      if (passes?.every(known => !request.path.startsWith(known)))
-        throw unsupportedPath(chatAloneOf ?? name, request.path)
-      return send(request)
+      const { path } = request
+      if (passes?.every(known => !path.startsWith(known)))
+        throw refuse('pathUnsupported', { vendor: chatAloneOf ?? name, path })
+      return pass(request)
     },
     ...(keepsAnswers && {
-      askStored: ({ query, path, ...asked }: StoredRequest) => send({ ...asked, path: path + query, body: null }),
+      askStored: ({ query, path, ...asked }: StoredRequest) => pass({ ...asked, path: path + query, body: null }),
     }),
     async ask(request) {
-      if (chatAloneOf !== undefined && request.endpoint !== 'chat') {
-        throw unsupportedEndpoint(chatAloneOf, request.endpoint)
-      }
+      const { endpoint, signal } = request
+      if (chatAloneOf !== undefined && endpoint !== 'chat')
+        throw refuse('endpointUnsupported', { vendor: chatAloneOf, endpoint })
+      const path = `${PATHS[endpoint]}${request.countsAlone ? COUNT_PATHS[endpoint] : ''}`
       const headers = writeRequestHeaders(request, kind, projectId)
-      headers.set('authorization', `Bearer ${apiKey}`)
-      return callUpstream({
-        provider: name,
-        url: `${baseUrl}${PATHS[request.endpoint]}${request.countsAlone ? COUNT_PATHS[request.endpoint] : ''}`,
-        headers,
-        secret: apiKey,
-        body: await writeBody(request),
-        signal: request.signal,
-        limits,
-        probe,
-      })
+      return call({ path, headers, body: await writeBody(request), signal })
     },
   }
 }
 
-/**
- * Sends a request unchanged, with the provider's own key. The client's Accept header stays, because the response may be a stream, or no
- * JSON.
- */
-function createSender({ name, kind, projectId, baseUrl, apiKey, limits, probe }: OpenAiCompatibleOptions) {
-  return ({ method, path, body, headers: given, isDownload, signal }: Sent): Promise<UpstreamAnswer> => {
-    const headers = writeRequestHeaders({ headers: given, stream: false }, kind, projectId)
-    headers.set('authorization', `Bearer ${apiKey}`)
-    headers.set('accept', given.get('accept') ?? '*/*')
-    if (body) headers.set('content-type', body.contentType)
-    else headers.delete('content-type')
-    return callUpstream({
-      provider: name,
-      url: `${baseUrl}${path}`,
-      method,
-      headers,
-      secret: apiKey,
-      body: body?.bytes ?? null,
-      signal,
-      limits: isDownload ? { ...limits, maxAnswerBytes: Number.POSITIVE_INFINITY } : limits,
-      probe,
-    })
-  }
-}
-
-type Sent = Omit<PassedRequest, 'leavesTrace' | 'isDownload'> & { isDownload?: boolean }
+type Sent = Pick<UpstreamCall, 'method' | 'headers' | 'body' | 'signal'> & { path: string; isDownload?: boolean }
+type Passed = Omit<PassedRequest, 'leavesTrace' | 'isDownload'> & { isDownload?: boolean }
 
 /** The client's body, with usage turned on for streams of completions; other operations always report it. */
 async function writeBody(request: UpstreamRequest): Promise<string | Uint8Array> {
-  const isTyped = request.endpoint === 'responses' || request.endpoint === 'messages'
-  if (request.stream && !isTyped) return isLong(request) ? askForLongUsage(request) : askForUsage(request)
+  if (request.stream && !isTranslated(request.endpoint))
+    return isLong(request) ? askForLongUsage(request) : askForUsage(request)
   return request.bodyBytes ?? request.bodyText
 }
 

@@ -1,10 +1,11 @@
 /** The sandbox as a provider: answers test keys in-process, free of charge, in the formats of an upstream. */
+import { refuse } from '../errors.ts'
 import { inPieces } from '../event-loop/in-pieces.ts'
 import { Job } from '../event-loop/off-loop.ts'
+import { isTranslated } from '../formats/translation.ts'
 import { isLong, runOnBody } from './long-body.ts'
 import type { SandboxAnswer, SandboxInput, SandboxTarget } from './sandbox/answer.ts'
 import { withTranslations } from './translations/with-translations.ts'
-import { unsupportedEndpoint } from './unsupported-endpoint.ts'
 import type { Provider, UpstreamAnswer, UpstreamRequest } from './upstream.ts'
 
 /** A worker answers, which alone loads vocabularies. */
@@ -26,7 +27,7 @@ export function createSandboxProvider(): Provider {
 const encode = (value: unknown) => new TextEncoder().encode(JSON.stringify(value))
 
 function targetOf({ endpoint, stream }: UpstreamRequest): SandboxTarget {
-  if (endpoint === 'responses' || endpoint === 'messages') throw unsupportedEndpoint('The sandbox', endpoint)
+  if (isTranslated(endpoint)) throw refuse('endpointUnsupported', { vendor: 'The sandbox', endpoint })
   return { endpoint, stream }
 }
 

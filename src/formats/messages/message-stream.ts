@@ -1,22 +1,12 @@
 /** Converts a chat response to the events of a Messages stream, and to the complete message. */
 
-import type { ProxyError } from '../../errors.ts'
 import type { JsonObject } from '../../json/canonical.ts'
 import { asChunk, createAnswerReader } from '../chat/read-chat-answer.ts'
-import type { TypedEvent } from '../sse/sse.ts'
+import type { StreamTranslation } from '../sse/sse.ts'
 import { createMessageAssembler } from './assemble-message.ts'
 import { createMessageWriter, GrowingMessage, type MessageContext } from './growing-message.ts'
 import { writeError } from './message-errors.ts'
 import { writeUsage } from './message-usage.ts'
-
-export interface MessageStream {
-  /** Returns the events for one parsed chat chunk. Throws a ProxyError, to be passed to `fail`. */
-  push(chunk: JsonObject): TypedEvent[]
-  /** Returns the events that end the response. */
-  finish(): TypedEvent[]
-  /** Returns the event that ends a response that broke off. */
-  fail(error: Pick<ProxyError, 'status' | 'message'>): TypedEvent[]
-}
 
 /** Converts a plain chat response to a message. Throws a ProxyError when the response holds an error. */
 export function messageFromChat(answer: JsonObject, context: MessageContext): JsonObject {
@@ -26,7 +16,7 @@ export function messageFromChat(answer: JsonObject, context: MessageContext): Js
   return assembler.finish().body as JsonObject
 }
 
-export function createMessageStream(context: MessageContext): MessageStream {
+export function createMessageStream(context: MessageContext): StreamTranslation {
   const writer = createMessageWriter()
   const message = new GrowingMessage(writer, context, () => reader.pendingProof)
   const reader = createAnswerReader(message)

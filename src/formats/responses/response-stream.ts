@@ -1,21 +1,11 @@
 /** Converts a chat response to the events of a Responses stream, and to the complete response. */
 
-import type { ProxyError } from '../../errors.ts'
 import type { JsonObject } from '../../json/canonical.ts'
 import { asChunk, createAnswerReader } from '../chat/read-chat-answer.ts'
-import type { TypedEvent } from '../sse/sse.ts'
+import type { StreamTranslation } from '../sse/sse.ts'
 import { GrowingResponse } from './growing-response.ts'
 import { createEventWriter } from './response-events.ts'
 import type { ResponseContext, ResponseParts } from './write-response.ts'
-
-export interface ResponseStream {
-  /** Returns the events for one parsed chat chunk. Throws a ProxyError, to be passed to `fail`. */
-  push(chunk: JsonObject): TypedEvent[]
-  /** Returns the events that end the response. */
-  finish(): TypedEvent[]
-  /** Returns the events that end a response that broke off. */
-  fail(error: Pick<ProxyError, 'code' | 'message'>): TypedEvent[]
-}
 
 /** Converts a plain chat response to a `response`. Throws a ProxyError when the chat response holds an error. */
 export function responseFromChat(answer: JsonObject, context: ResponseContext): JsonObject {
@@ -24,7 +14,7 @@ export function responseFromChat(answer: JsonObject, context: ResponseContext): 
   return stream.finish().at(-1)?.response as JsonObject
 }
 
-export function createResponseStream(context: ResponseContext): ResponseStream {
+export function createResponseStream(context: ResponseContext): StreamTranslation {
   const writer = createEventWriter()
   const response = new GrowingResponse(writer, context, () => reader.pendingProof)
   const reader = createAnswerReader(response)

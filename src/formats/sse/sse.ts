@@ -1,6 +1,7 @@
 /** Parses server-sent events from bytes, writes events with a type, and reads the name of one. */
 
 import { createParser } from 'eventsource-parser'
+import type { ProxyError } from '../../errors.ts'
 import { type JsonObject, parseJsonObject } from '../../json/canonical.ts'
 
 export interface SseEvent {
@@ -36,6 +37,16 @@ export function createSseParser(onEvent: (event: SseEvent) => void): SseParser {
 }
 
 export type TypedEvent = JsonObject & { type: string }
+
+/** Translates one chat response's chunks into the events of another API. */
+export interface StreamTranslation {
+  /** Translates one parsed chat chunk into events. Throws a ProxyError, to be passed to `fail`. */
+  push(chunk: JsonObject): TypedEvent[]
+  /** The events that end the response. */
+  finish(): TypedEvent[]
+  /** The events that end a response that broke off. */
+  fail(error: ProxyError): TypedEvent[]
+}
 
 const encoder = new TextEncoder()
 

@@ -1,9 +1,9 @@
 /** The provider Anthropic under a project's own key: its Messages API behind OpenAI's chat completions. */
 
+import { refuse } from '../../errors.ts'
 import { callUpstream, type UpstreamLimits } from '../call-upstream.ts'
 import type { ConnectionProbe } from '../connection-probe.ts'
 import { writeRequestHeaders } from '../forwarded-headers.ts'
-import { unsupportedEndpoint } from '../unsupported-endpoint.ts'
 import type { Provider, UpstreamAnswer, UpstreamRequest } from '../upstream.ts'
 import { translateAnswer } from './answer/translate-answer.ts'
 import { chooseApiVersion } from './messages-request.ts'
@@ -33,7 +33,8 @@ export function createAnthropicProvider(options: AnthropicOptions): Provider {
     pricedAs: NAME,
     async ask(request) {
       if (request.endpoint === 'messages') return askAsIs(request, url, options)
-      if (request.endpoint !== 'chat') throw unsupportedEndpoint('Anthropic', request.endpoint)
+      if (request.endpoint !== 'chat')
+        throw refuse('endpointUnsupported', { vendor: 'Anthropic', endpoint: request.endpoint })
       const maxOutputTokens = maxOutputTokensOf(String(request.body.model))
       const { body, apiVersion, context } = await translateChat(request, { maxOutputTokens }, projectId)
       const answer = await callUpstream({

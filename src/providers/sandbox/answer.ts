@@ -1,6 +1,6 @@
 /** The sandbox's responses: generated here, deterministic, marked, and never a model's. */
+import { refuse } from '../../errors.ts'
 import { encodeSse, splitAnswer } from '../../formats/chat/split-chat.ts'
-import { unsupportedPath } from '../unsupported-endpoint.ts'
 import { completeChat } from './chat.ts'
 import { completeText } from './completions.ts'
 import { embedInputs } from './embeddings.ts'
@@ -35,7 +35,7 @@ export function answerInSandbox(endpoint: SandboxEndpoint, request: Request): Re
 export function writeAnswer(target: SandboxTarget, request: Request): SandboxAnswer {
   if ('path' in target) {
     const answer = answerPassed(target.path, request)
-    if (!answer) throw unsupportedPath('The sandbox, which answers test keys,', target.path)
+    if (!answer) throw refuse('pathUnsupported', { vendor: 'The sandbox, which answers test keys,', path: target.path })
     return { contentType: 'application/json', bytes: encoder.encode(JSON.stringify(answer)) }
   }
   const answer = answerInSandbox(target.endpoint, request)

@@ -7,8 +7,7 @@ import {
   translate,
 } from '../../formats/translation.ts'
 import type { JsonObject } from '../../json/canonical.ts'
-import { isLong, runOnBody, withLongBody } from '../long-body.ts'
-import { readExactBody } from '../read-exact-body.ts'
+import { isLong, readExactBody, runOnBody, withLongBody } from '../long-body.ts'
 import type { UpstreamRequest } from '../upstream.ts'
 
 export interface ToTranslate {

@@ -3,10 +3,9 @@
 import { AGGREGATOR, type Catalogue } from '../../catalogue/catalogue.ts'
 import { inPieces } from '../../event-loop/in-pieces.ts'
 import type { ChatTarget } from '../../formats/messages/message-request-to-chat.ts'
-import { joinBytes } from '../../formats/sse/split-events.ts'
-import { type TranslationContext, translationOf } from '../../formats/translation.ts'
+import { isTranslated, type TranslationContext, translationOf } from '../../formats/translation.ts'
 import type { JsonObject } from '../../json/canonical.ts'
-import { readBytes } from '../read-bytes.ts'
+import { readAll, readBytes } from '../read-bytes.ts'
 import type { Endpoint, Provider, UpstreamAnswer, UpstreamRequest } from '../upstream.ts'
 import { translatePlain, translateStream } from './translate-answer.ts'
 import { countRequest, translateRequest } from './translate-request.ts'
@@ -27,7 +26,7 @@ export function withTranslations(provider: Provider, { has, targetOf }: Translat
     has,
     async ask(request) {
       const { endpoint } = request
-      if (has.includes(endpoint) || (endpoint !== 'responses' && endpoint !== 'messages')) return provider.ask(request)
+      if (has.includes(endpoint) || !isTranslated(endpoint)) return provider.ask(request)
       if (request.countsAlone) return answerCount(await countRequest(request, endpoint))
       const target = { ...targetOf(String(request.body.model)), refusesTools: request.refusesTools ?? false }
       const { chat, droppedTools, context } = await translateRequest(request, endpoint, target)
@@ -55,12 +54,13 @@ async function askByChat(
     const stream = translationOf(translated).openStream()
     return { status, headers, body: await translateStream(body, provider.name, stream) }
   }
-  // The body enforces its own limits.
-  const answer = await readBytes(body, provider.name, Number.POSITIVE_INFINITY)
   headers.set('content-type', 'application/json')
-  if (status === 200)
+  // The body enforces its own limits.
+  if (status === 200) {
+    const answer = await readBytes(body, provider.name, Number.POSITIVE_INFINITY)
     return { status, headers, body: inPieces(await translatePlain(answer, provider.name, translated)) }
-  const text = new TextDecoder().decode('whole' in answer ? answer.whole : joinBytes(answer.gathered.parts))
+  }
+  const text = new TextDecoder().decode(await readAll(body, provider.name, Number.POSITIVE_INFINITY))
   return { status, headers, body: new Blob([translationOf(translated).fromError(status, text)]).stream() }
 }
 

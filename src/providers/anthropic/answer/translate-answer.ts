@@ -3,13 +3,14 @@ import type { Message } from '@anthropic-ai/sdk/resources/messages'
 import { ProxyError } from '../../../errors.ts'
 import { isJsonObject } from '../../../json/canonical.ts'
 import { parseExactly } from '../../../json/exact-json.ts'
+import { readAll } from '../../read-bytes.ts'
+import { translateEvents } from '../../translate-events.ts'
 import type { UpstreamAnswer } from '../../upstream.ts'
 import { broken, UpstreamFailure } from '../../upstream-failure.ts'
 import type { AnswerContext } from './answer-context.ts'
-import { readBody } from './read-body.ts'
+import { StreamTranslator } from './stream-translator.ts'
 import { translateError } from './translate-error.ts'
 import { translateResponse } from './translate-response.ts'
-import { translateStream } from './translate-stream.ts'
 
 /** Keeps status and headers, including `Retry-After` and rate limits. */
 export async function translateAnswer(answer: UpstreamAnswer, context: AnswerContext): Promise<UpstreamAnswer> {
@@ -17,7 +18,7 @@ export async function translateAnswer(answer: UpstreamAnswer, context: AnswerCon
   const headers = new Headers(answer.headers)
   const isStream = headers.get('content-type')?.includes('text/event-stream') ?? false
   if (status === 200 && isStream) return translateStreamed(answer.body, headers, context)
-  const body = parseBody(await readBody(answer.body))
+  const body = parseBody(await readAll(answer.body, 'anthropic', Number.POSITIVE_INFINITY))
   if (status !== 200) return writeAnswer(status, headers, translateError(body, status).toBody())
   if (!isMessage(body)) throw broken('anthropic', 'gave an answer that is not a message')
   return writeAnswer(status, headers, translateResponse(body, context))
@@ -37,10 +38,29 @@ async function translateStreamed(
   }
 }
 
+const encoder = new TextEncoder()
+
+/** As `translateEvents`. */
+export function translateStream(
+  upstream: ReadableStream<Uint8Array>,
+  context: AnswerContext,
+): Promise<ReadableStream<Uint8Array>> {
+  const translator = new StreamTranslator(context)
+  return translateEvents(upstream, 'anthropic', {
+    push({ data }) {
+      const payloads = translator.push(data)
+      return payloads.length > 0 ? encoder.encode(payloads.map(payload => `data: ${payload}\n\n`).join('')) : null
+    },
+    get isDone() {
+      return translator.isDone
+    },
+  })
+}
+
 /** Undefined when the body is not JSON: a gateway may respond with HTML. */
-function parseBody(text: string): unknown {
+function parseBody(bytes: Uint8Array): unknown {
   try {
-    return parseExactly(text)
+    return parseExactly(new TextDecoder().decode(bytes))
   } catch {
     return undefined
   }
