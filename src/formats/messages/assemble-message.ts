@@ -1,28 +1,13 @@
 /** Assembles the events of a Messages stream into the plain message, and says whether a message is complete: only then may it be stored. */
 
-import { isJsonObject, type JsonObject, parseJsonObject, readField } from '../../json/canonical.ts'
+import { isJsonObject, type JsonObject, parseJsonObject } from '../../json/canonical.ts'
 import { parseExactly } from '../../json/exact-json.ts'
+import type { StreamAssembler } from '../answer-format.ts'
 import type { Completeness, IncompleteReason } from '../chat/completeness.ts'
 
-export interface AssembledMessage {
-  /** The part that arrived; null when the first event did not. */
-  body: JsonObject | null
-  /** As the provider reported it, in Anthropic's form; null when it did not. */
-  usage: unknown
-  /** True when `message_stop` arrived. */
-  sawEnd: boolean
-  /** The error object in the stream, if there was one. */
-  error: unknown
-  completeness: Completeness
-}
-
-export interface MessageAssembler {
-  /** Takes one event's data. Never throws. */
-  push(data: string): void
+export interface MessageAssembler extends StreamAssembler {
   /** Takes a parsed event. The event becomes part of the message: do not change it afterwards. */
   add(event: JsonObject): void
-  /** Call once. */
-  finish(): AssembledMessage
 }
 
 export function createMessageAssembler(): MessageAssembler {
@@ -30,7 +15,6 @@ export function createMessageAssembler(): MessageAssembler {
   /** The JSON text of each tool block's input so far. */
   const inputs = new Map<JsonObject, string>()
   let body: JsonObject | null = null
-  let error: unknown = null
   let flaw: IncompleteReason | null = null
   let sawEnd = false
 
@@ -57,10 +41,7 @@ export function createMessageAssembler(): MessageAssembler {
       block.input = readInput(inputs.get(block) ?? '')
     } else if (type === 'message_delta' && body) endMessage(body, event)
     else if (type === 'message_stop') sawEnd = true
-    else if (type === 'error') {
-      error ??= readField(event, 'error') ?? event
-      flaw = 'error_in_stream'
-    }
+    else if (type === 'error') flaw = 'error_in_stream'
   }
 
   return {
@@ -73,7 +54,7 @@ export function createMessageAssembler(): MessageAssembler {
     },
     finish() {
       const completeness = flaw ?? (sawEnd ? completenessOfMessage(body) : 'missing_done')
-      return { body, usage: body?.usage ?? null, sawEnd, error, completeness }
+      return { body: body ?? {}, usage: body?.usage ?? null, completeness }
     },
   }
 }

@@ -13,7 +13,7 @@ export function messageFromChat(answer: JsonObject, context: MessageContext): Js
   const stream = createMessageStream(context)
   const assembler = createMessageAssembler()
   for (const event of [...stream.push(asChunk(answer)), ...stream.finish()]) assembler.add(event)
-  return assembler.finish().body as JsonObject
+  return assembler.finish().body
 }
 
 export function createMessageStream(context: MessageContext): StreamTranslation {

@@ -9,16 +9,7 @@ import { type ReportedUsage, translateUsage } from './message-usage.ts'
 import { splitMessage } from './split-message.ts'
 
 export const messagesFormat: AnswerFormat = {
-  createAssembler() {
-    const assembler = createMessageAssembler()
-    return {
-      push: data => assembler.push(data),
-      finish() {
-        const { body, usage, completeness } = assembler.finish()
-        return { body: body ?? {}, usage, completeness }
-      },
-    }
-  },
+  createAssembler: createMessageAssembler,
   isLastEvent: event => namesEvent(event, ['message_stop']),
   writeFailure(error, requestId) {
     const { type, error: body } = writeError(error, requestId)

@@ -1,34 +1,15 @@
 /** Assembles the events of a Responses stream into the plain response, and says whether a response is complete: only then may it be stored. */
 
 import { isJsonObject, type JsonObject, parseJsonObject } from '../../json/canonical.ts'
+import type { StreamAssembler } from '../answer-format.ts'
 import type { Completeness, CompletenessOptions, IncompleteReason } from '../chat/completeness.ts'
-
-export interface AssembledResponse {
-  /** Null when the stream did not reach its end. */
-  body: JsonObject | null
-  /** As the provider reported it, in the form of Responses; null when it did not. */
-  usage: unknown
-  /** True when an event that ends the stream arrived. */
-  sawEnd: boolean
-  /** The error in the stream, if there was one. */
-  error: unknown
-  completeness: Completeness
-}
-
-export interface ResponseAssembler {
-  /** Takes one event's data. Never throws. */
-  push(data: string): void
-  /** Call once. */
-  finish(): AssembledResponse
-}
 
 const ENDINGS = new Set(['response.completed', 'response.incomplete', 'response.failed'])
 
-export function createResponseAssembler(options: CompletenessOptions): ResponseAssembler {
+export function createResponseAssembler(options: CompletenessOptions): StreamAssembler {
   /** By position. Used when the provider's last event does not repeat the items. */
   const items = new Map<number, JsonObject>()
   let body: JsonObject | null = null
-  let error: unknown = null
   let flaw: IncompleteReason | null = null
 
   function end(response: JsonObject): void {
@@ -40,10 +21,8 @@ export function createResponseAssembler(options: CompletenessOptions): ResponseA
   function read(event: JsonObject): void {
     const { type, item, output_index: index, response } = event
     if (type === 'response.output_item.done' && isJsonObject(item) && typeof index === 'number') items.set(index, item)
-    else if (type === 'error') {
-      error ??= isJsonObject(event.error) ? event.error : event
-      flaw = 'error_in_stream'
-    } else if (ENDINGS.has(String(type)) && isJsonObject(response)) end(response)
+    else if (type === 'error') flaw = 'error_in_stream'
+    else if (ENDINGS.has(String(type)) && isJsonObject(response)) end(response)
   }
 
   return {
@@ -54,9 +33,8 @@ export function createResponseAssembler(options: CompletenessOptions): ResponseA
       else flaw ??= 'malformed_chunk'
     },
     finish() {
-      if (body?.status === 'failed') error ??= body.error
       const completeness = flaw ?? (body === null ? 'missing_done' : completenessOfResponse(body, options))
-      return { body, usage: body?.usage ?? null, sawEnd: body !== null, error, completeness }
+      return { body: body ?? {}, usage: body?.usage ?? null, completeness }
     },
   }
 }

@@ -13,16 +13,7 @@ const LAST_EVENTS = ['response.completed', 'response.incomplete', 'response.fail
 const optionsOf = (request: JsonObject) => ({ clientSetOutputLimit: typeof request.max_output_tokens === 'number' })
 
 export const responsesFormat: AnswerFormat = {
-  createAssembler(request) {
-    const assembler = createResponseAssembler(optionsOf(request))
-    return {
-      push: data => assembler.push(data),
-      finish() {
-        const { body, usage, completeness } = assembler.finish()
-        return { body: body ?? {}, usage, completeness }
-      },
-    }
-  },
+  createAssembler: request => createResponseAssembler(optionsOf(request)),
   isLastEvent: event => namesEvent(event, LAST_EVENTS),
   writeFailure(error, _requestId, last) {
     const sent = last ? readTypedEvent(last)?.sequence_number : undefined

@@ -26,8 +26,6 @@ describe('createResponseAssembler', () => {
     expect(assemble([...events, { type: 'response.completed', response: whole }, '[DONE]'])).toEqual({
       body: whole,
       usage,
-      sawEnd: true,
-      error: null,
       completeness: 'whole',
     })
   })
@@ -42,14 +40,13 @@ describe('createResponseAssembler', () => {
   })
 
   test('knows a stream that was cut, broken, or told of an error', () => {
-    expect(assemble([])).toMatchObject({ body: null, sawEnd: false, completeness: 'missing_done' })
+    expect(assemble([])).toMatchObject({ body: {}, completeness: 'missing_done' })
     expect(assemble(['{"type":'])).toMatchObject({ completeness: 'malformed_chunk' })
     const error = { type: 'error', code: 'server_error', message: 'Oh.' }
-    expect(assemble([error])).toMatchObject({ error, completeness: 'error_in_stream' })
+    expect(assemble([error])).toMatchObject({ completeness: 'error_in_stream' })
     const failed = response({ status: 'failed', error: { code: 'server_error', message: 'Oh.' } })
     expect(assemble([{ type: 'response.failed', response: failed }])).toMatchObject({
       body: failed,
-      error: { code: 'server_error' },
       completeness: 'error_in_body',
     })
   })
