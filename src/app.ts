@@ -122,7 +122,7 @@ export async function createApp(given: AppOptions): Promise<App> {
   const ownWindows = createInProcessStore()
   const refusals = createRefusals(log)
   const refusalRecorder = createRefusalRecorder(database, refusals, log)
-  const adminSetup = { config, database: database.aside, store: ownWindows, refusals, noteVerdict, log }
+  const adminSetup = { config, database: database.aside, store: ownWindows, refusals, noteVerdict, modelRouter, log }
   const drained = [...Object.values(recorders), caching.vectors, refusalRecorder, ...(tracing ? [tracing] : [])]
   const readiness = createReadiness(createHealthCheck({ database, store, circuits: providers.circuits }))
   defineGauges(metrics, { refusals, circuits: providers.circuits, ...recorders, ...readiness })

@@ -57,6 +57,8 @@ export interface Config {
   bodyTimeoutMs: number
   /** The provider for single sign-on to the dashboard, beside passwords; null for none. */
   oidc: OidcConfig | null
+  /** Where clients reach the proxy, without /v1; null: where the request was sent to. */
+  publicUrl: string | null
   /** Where pages and admin API are served: on the proxy's port, on a port of their own, or not at all. */
   dashboard: 'on' | 'off' | number
   /** Whether webhooks may lead into private networks, and be http. */
@@ -137,6 +139,7 @@ export function readConfig(environment: Environment = process.env): Config {
     maxBodyBytes: read.integer('MAX_BODY_BYTES', 33_554_432, 1_024, 1_073_741_824),
     bodyTimeoutMs: read.integer('BODY_TIMEOUT_MS', 30_000, 1, 3_600_000),
     oidc: readOidc(read, problems),
+    publicUrl: read.publicUrl('PUBLIC_URL'),
     dashboard: read.switchOrPort('DASHBOARD', 'on'),
     webhooksToPrivateNetworks: read.choice('WEBHOOK_PRIVATE_NETWORKS', 'off', ['on', 'off']) === 'on',
     metrics: {

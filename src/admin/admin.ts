@@ -7,10 +7,12 @@ import type { Database } from '../postgres/database.ts'
 import { type EncryptionConfig, readEncryptionKeys } from '../providers/keys/encryption-key.ts'
 import { createVault } from '../providers/keys/vault.ts'
 import { createWordings } from '../providers/keys/wordings.ts'
+import type { ModelRouter } from '../providers/model-router.ts'
 import type { FastStore } from '../stores/fast-store.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { NoteVerdict } from '../telemetry/proxy-metrics.ts'
 import type { Refusals } from '../telemetry/refusals.ts'
+import type { AddressConfig } from './addresses.ts'
 import { createAdminKeysController } from './admin-keys.ts'
 import { createAuditLogsController } from './audit-logs.ts'
 import { createBudgetsController, createSpendLimitController } from './budgets.ts'
@@ -29,19 +31,22 @@ import { createProjectsController } from './projects.ts'
 import { createProviderKeysController } from './provider-keys.ts'
 import { createRefusalsController } from './refusals.ts'
 import { createRequestsController } from './requests.ts'
+import { createRoutesController } from './routes.ts'
 import { createLoginController, createSessionController } from './sessions.ts'
 import { createUsageController } from './usage.ts'
 import { createUsersController } from './users.ts'
 import { createWebhooksController } from './webhooks.ts'
 
 export interface AdminSetup {
-  config: Pick<Config, 'trustedProxies' | 'oidc' | 'webhooksToPrivateNetworks'> & EncryptionConfig
+  config: AddressConfig & Pick<Config, 'oidc' | 'webhooksToPrivateNetworks'> & EncryptionConfig
   /** Already migrated. */
   database: Database
   /** This process's own: it counts attempts with unknown keys. */
   store: Pick<FastStore, 'pass' | 'uncount'>
   refusals: Refusals
   noteVerdict: NoteVerdict
+  /** Says which way a model would take. */
+  modelRouter: Pick<ModelRouter, 'resolve' | 'listModels' | 'findModel'>
   log: Log
 }
 
@@ -77,13 +82,15 @@ const REFUSED = {
   },
 }
 
-export function createAdmin({ config, database, store, refusals, noteVerdict, log }: AdminSetup) {
+export function createAdmin({ config, database, store, refusals, noteVerdict, modelRouter, log }: AdminSetup) {
   const vault = createVault(() => readEncryptionKeys(config))
   const options: AdminOptions = {
     database,
     vault,
     wordings: createWordings(vault),
     trustedProxies: config.trustedProxies,
+    addresses: config,
+    modelRouter,
     webhooksToPrivateNetworks: config.webhooksToPrivateNetworks,
     guesses: createGuesses(store),
     refusals,
@@ -120,6 +127,7 @@ export function createAdmin({ config, database, store, refusals, noteVerdict, lo
     .use(createProjectsController(options))
     .use(createProjectKeysController(options))
     .use(createProviderKeysController(options))
+    .use(createRoutesController(options))
     .use(createWebhooksController(options))
     .use(createProjectUsersController(options))
     .use(createLimitsController(options))

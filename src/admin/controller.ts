@@ -10,10 +10,12 @@ import { measureJson } from '../large-bodies/read-large-body.ts'
 import type { Database } from '../postgres/database.ts'
 import type { Vault } from '../providers/keys/vault.ts'
 import type { Wordings } from '../providers/keys/wordings.ts'
+import type { ModelRouter } from '../providers/model-router.ts'
 import { describeCause } from '../telemetry/describe-cause.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { NoteVerdict } from '../telemetry/proxy-metrics.ts'
 import { isCountedRefusal, type Refusals } from '../telemetry/refusals.ts'
+import type { AddressConfig } from './addresses.ts'
 import { readCaller } from './caller.ts'
 import type { Guesses } from './guesses.ts'
 import { type QueryShape, readQuery } from './query.ts'
@@ -28,6 +30,10 @@ export interface AdminOptions {
   /** Decrypts the wordings of questions that a project stores. */
   wordings: Wordings
   trustedProxies: number
+  /** What the dashboard's and the proxy's addresses follow from. */
+  addresses: AddressConfig
+  /** Says which way a model would take. */
+  modelRouter: Pick<ModelRouter, 'resolve' | 'listModels' | 'findModel'>
   webhooksToPrivateNetworks: boolean
   guesses: Guesses
   refusals: Refusals
@@ -51,6 +57,7 @@ const QUERY: QueryShape = {
     'api_key_ids',
     'user_ids',
     'models',
+    'provider_keys',
     'line_items',
     'event_types',
     'actor_ids',

@@ -6,6 +6,7 @@ import { urlOf } from '../http/paths.ts'
 import { countLoginAttempt, logInByIdentity } from '../postgres/admin/callers.ts'
 import { sqlStateOf } from '../postgres/database.ts'
 import { describeCause } from '../telemetry/describe-cause.ts'
+import { originOf } from './addresses.ts'
 import { type AdminOptions, openController } from './controller.ts'
 import { notFound } from './ids.ts'
 import { createOidc, type OidcAttempt } from './oidc.ts'
@@ -26,13 +27,12 @@ const VALUE = /^[\w-]{20,128}$/
 
 /** `config` is null when no provider is configured. */
 export function createOidcController(options: AdminOptions, config: OidcConfig | null) {
-  const { database, trustedProxies, log } = options
+  const { database, trustedProxies, addresses, log } = options
   const oidc = config && createOidc(config, log)
 
   /** The callback's address as the browser sees it. */
   function callbackOf(request: Request): URL {
-    const scheme = isHttps(request, trustedProxies) ? 'https' : 'http'
-    return new URL(CALLBACK, `${scheme}://${request.headers.get('host') ?? 'localhost'}`)
+    return new URL(CALLBACK, originOf(request, addresses))
   }
 
   function attemptCookie(request: Request, attempt: OidcAttempt | null): string {

@@ -1,6 +1,7 @@
 /** /dashboard/api: login, logout, and the current session. */
 import { t } from 'elysia'
 import { closeSession, closeSessions, setPassword } from '../postgres/admin/people.ts'
+import { baseUrlOf } from './addresses.ts'
 import { checkOrigin } from './caller.ts'
 import { type AdminOptions, createController, openController } from './controller.ts'
 import { formatId } from './ids.ts'
@@ -49,14 +50,16 @@ export function createLoginController(options: AdminOptions) {
 
 /** Routes with a session. */
 export function createSessionController(options: AdminOptions) {
-  const { database, trustedProxies } = options
+  const { database, trustedProxies, addresses } = options
   const login = createLogin(database)
 
   return createController(options, PREFIX)
-    .get('/session', ({ caller: { actor, email, role, sessionToken } }) => ({
+    .get('/session', ({ request, caller: { actor, email, role, sessionToken } }) => ({
       object: 'session' as const,
       user: { id: formatId('user', actor.userId), email, role },
       csrf_token: sessionToken === null ? null : csrfTokenOf(sessionToken),
+      // The proxy's, for snippets.
+      base_url: baseUrlOf(request, addresses),
     }))
     .post('/logout', async ({ request, caller, set }) => {
       const { actor, sessionToken } = caller

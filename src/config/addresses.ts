@@ -11,6 +11,11 @@ export function createAddresses(environment: Environment, { optionalText, fileTe
     return fallback
   }
 
+  /** The proxy's own, for people to copy; null where it is not set. */
+  function publicUrl(name: string): string | null {
+    return optionalText(name) === null ? null : baseUrl(name, 'https://proxy.example.com').replace(/\/v1$/, '')
+  }
+
   /** Null for the embedded database, also where the address of its own door is given, as psql needs it. */
   function databaseUrl(name: string, embedded: { dataDir: string; port: number }): string | null {
     const value = optionalText(name)
@@ -59,5 +64,5 @@ export function createAddresses(environment: Environment, { optionalText, fileTe
     return []
   }
 
-  return { baseUrl, databaseUrl, redisUrl, redisTls, origins }
+  return { baseUrl, publicUrl, databaseUrl, redisUrl, redisTls, origins }
 }

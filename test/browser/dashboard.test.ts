@@ -118,7 +118,7 @@ describe.skipIf(!chromiumPath)(title, () => {
 
       await page.getByRole('link', { name: 'Cache' }).click()
       await page.getByText('Wordings are not kept.').waitFor()
-      await page.getByRole('button', { name: 'Policy' }).click()
+      await page.getByRole('link', { name: 'Its policy' }).click()
       await page.getByLabel('Similarity threshold').fill('0.5')
       await page.getByLabel(/^Kept for a week/).check()
       await page.getByRole('button', { name: 'Save policy' }).click()

@@ -151,7 +151,7 @@ describe.skipIf(!chromiumPath)(title, () => {
     }, 120_000)
 
     test('a long name hides no button, and a page that does not exist is in the frame', async () => {
-      await page.goto(`${root}/dashboard/${seeded.project}/keys`)
+      await page.goto(`${root}/dashboard/${seeded.project}/settings/keys`)
       const row = page.getByRole('row').filter({ hasText: 'www' })
       await row.waitFor()
       const button = await row.getByRole('button').boundingBox()

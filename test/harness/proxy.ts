@@ -1,4 +1,4 @@
-/** The real application on a port of its own, with operators' functions at hand. */
+/** The real application on a port of its own (PORT=0), with operators' functions at hand. */
 import { sql } from 'kysely'
 import { createApp } from '../../src/app.ts'
 import { type Config, readConfig } from '../../src/config.ts'
@@ -56,7 +56,11 @@ export async function startProxy({
   })
   const embedder = await createEmbedder(config.embedder, log)
   const app = await createApp({ config, database, store, embedder, bus: bus ?? null, log, ...options })
-  const forget = noteEndListeners(() => app.http.listen({ port: 0, hostname: '127.0.0.1' }))
+  const { dashboard: apart } = app
+  const forget = noteEndListeners(() => {
+    app.http.listen({ port: config.port, hostname: '127.0.0.1' })
+    apart?.listen({ port: config.dashboard, hostname: '127.0.0.1' })
+  })
   const { server } = app.http
   if (!server?.port) throw new Error('The proxy did not start')
   await database.call(
@@ -80,7 +84,7 @@ export async function startProxy({
     },
     settle: () => app.flush(FLUSH_LIMIT_MS),
     async stop() {
-      await server.stop(true)
+      await Promise.all([server.stop(true), apart?.server?.stop(true)])
       await app.flush(FLUSH_LIMIT_MS)
       await app.close()
       await embedder.close()

@@ -51,6 +51,7 @@ test.each([
   ['ENCRYPTION_KEY', 'c2hvcnQ=', '32 bytes'],
   ['TRUST_PROXY', '-1', 'whole number'],
   ['OTEL_EXPORTER_OTLP_ENDPOINT', 'collector:4318', 'http://'],
+  ['PUBLIC_URL', 'proxy.example.com', 'https://'],
   ['DASHBOARD', 'yes', 'on, off, or a port'],
   ['DASHBOARD', '0', 'on, off, or a port'],
   ['MAX_BODY_BYTES', '1', '1024'],

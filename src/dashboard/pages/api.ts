@@ -11,7 +11,7 @@ export class ApiError extends Error {
   }
 }
 
-type Query = Record<string, string | number | boolean | undefined>
+export type Query = Record<string, string | number | boolean | readonly string[] | undefined>
 
 let csrfToken = ''
 
@@ -42,11 +42,12 @@ export async function call<Answer>(method: string, path: string, body?: unknown)
   )
 }
 
-/** With its question mark; '' for no parameters. Empty ones are left out. */
+/** With its question mark; '' for no parameters. Empty ones are left out; a list is written once for each of its items. */
 export function toSearch(query: Query): string {
-  const given = Object.entries(query).flatMap(([name, value]) =>
-    value === undefined || value === '' ? [] : [[name, String(value)]],
-  )
+  const given = Object.entries(query).flatMap(([name, value]) => {
+    if (value === undefined || value === '') return []
+    return (Array.isArray(value) ? value : [value]).map(each => [name, String(each)])
+  })
   const search = new URLSearchParams(given).toString()
   return search === '' ? '' : `?${search}`
 }

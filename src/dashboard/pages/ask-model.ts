@@ -4,6 +4,8 @@ import { ApiError } from './api.ts'
 import type { WordingDifference } from './types.ts'
 
 export interface Chat {
+  /** The proxy's; ends in /v1. */
+  baseUrl: string
   apiKey: string
   model: string
   message: string
@@ -46,7 +48,7 @@ export async function sendChat(
     signal,
   }: { onHeaders(answered: Answered): void; onText(text: string): void; signal: AbortSignal },
 ): Promise<void> {
-  const response = await post('/v1/chat/completions', chat, { stream: chat.stream }, signal)
+  const response = await post('/chat/completions', chat, { stream: chat.stream }, signal)
   onHeaders({ status: response.status, headers: proxyHeaders(response.headers) })
   if (!chat.stream) return onText((await response.json()).choices?.[0]?.message?.content ?? '')
   let text = ''
@@ -65,7 +67,7 @@ export async function sendChat(
 }
 
 export async function explainChat(chat: Chat, signal: AbortSignal): Promise<Explanation> {
-  const response = await post('/v1/cache/explain', chat, {}, signal)
+  const response = await post('/cache/explain', chat, {}, signal)
   return response.json()
 }
 
@@ -81,20 +83,24 @@ export function toDifferences({ proof, differences }: Explanation['nearest'][num
 }
 
 async function post(path: string, chat: Chat, fields: object, signal: AbortSignal): Promise<Response> {
-  const { apiKey, model, message } = chat
+  const { baseUrl, apiKey, model, message } = chat
   const given = Object.entries(chat.headers).filter(([, value]) => value !== '')
-  const response = await fetch(path, {
+  const response = await fetch(`${baseUrl}${path}`, {
     method: 'POST',
     // The API key alone identifies the caller: no session cookie is sent.
     credentials: 'omit',
     headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json', ...Object.fromEntries(given) },
     body: JSON.stringify({ model, messages: [{ role: 'user', content: message }], ...fields }),
     signal,
+  }).catch(error => {
+    if (signal.aborted) throw error
+    const hint = 'It must run there (PUBLIC_URL), and take requests of this page (CORS_ORIGINS).'
+    throw new ApiError(0, 'unreachable', `The proxy cannot be reached at ${baseUrl}. ${hint}`)
   })
   if (response.ok) return response
   const reported = (await response.json().catch(() => null))?.error
-  const otherPort = 'There is no proxy at this address: where the dashboard has a port of its own, send from elsewhere.'
-  throw new ApiError(response.status, reported?.code ?? 'unknown', reported?.message ?? otherPort)
+  const unsaid = `The proxy at ${baseUrl} answered with status ${response.status}.`
+  throw new ApiError(response.status, reported?.code ?? 'unknown', reported?.message ?? unsaid)
 }
 
 /** Headers that tell how the request was answered, the proxy's own first. */

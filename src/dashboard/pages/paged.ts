@@ -1,9 +1,7 @@
 /** Loads a list one page at a time, and keeps its newest page fresh. */
 import { type InfiniteData, useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query'
-import { get } from './api.ts'
+import { get, type Query } from './api.ts'
 import type { Page } from './types.ts'
-
-type Query = Record<string, string | number | boolean | undefined>
 
 /** `refetchMs`: for lists whose newest items come first. */
 export function usePaged<Item extends { id: string }>(

@@ -1,21 +1,38 @@
-/** Maps paths to pages. */
-import { createRootRoute, createRoute, createRouter, Outlet } from '@tanstack/react-router'
-import { Account } from './screens/account.tsx'
-import { ApiKeys } from './screens/api-keys.tsx'
-import { AuditLog } from './screens/audit-log.tsx'
-import { Cache } from './screens/cache.tsx'
+/** Gives each path its page. A page's code is loaded when it is first opened. */
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  Outlet,
+  type RouteComponent,
+} from '@tanstack/react-router'
+import { PATHS, type Path } from './paths.ts'
 import { Home } from './screens/home.tsx'
-import { Invitation } from './screens/invitation.tsx'
-import { LimitsPage } from './screens/limits.tsx'
-import { Members } from './screens/members.tsx'
-import { Overview } from './screens/overview.tsx'
-import { Playground } from './screens/playground.tsx'
-import { Projects } from './screens/projects.tsx'
-import { ProviderKeys } from './screens/provider-keys.tsx'
-import { RequestStory } from './screens/request-story.tsx'
-import { Requests } from './screens/requests.tsx'
 import { NotFound, Shell } from './screens/shell.tsx'
-import { Webhooks } from './screens/webhooks.tsx'
+
+const auditLog = lazyRouteComponent(() => import('./screens/audit-log.tsx'), 'AuditLog')
+
+const PAGES: Record<Path, RouteComponent> = {
+  '/': Home,
+  '/projects': lazyRouteComponent(() => import('./screens/projects.tsx'), 'Projects'),
+  '/audit': auditLog,
+  '/account': lazyRouteComponent(() => import('./screens/account.tsx'), 'Account'),
+  '/$project/overview': lazyRouteComponent(() => import('./screens/overview.tsx'), 'Overview'),
+  '/$project/requests': lazyRouteComponent(() => import('./screens/requests.tsx'), 'Requests'),
+  '/$project/requests/$request': lazyRouteComponent(() => import('./screens/request-story.tsx'), 'RequestStory'),
+  '/$project/cache': lazyRouteComponent(() => import('./screens/cache.tsx'), 'Cache'),
+  '/$project/playground': lazyRouteComponent(() => import('./screens/playground.tsx'), 'Playground'),
+  '/$project/audit': auditLog,
+  '/$project/settings': lazyRouteComponent(() => import('./screens/project-settings.tsx'), 'ProjectSettings'),
+  '/$project/settings/keys': lazyRouteComponent(() => import('./screens/api-keys.tsx'), 'ApiKeys'),
+  '/$project/settings/provider-keys': lazyRouteComponent(() => import('./screens/provider-keys.tsx'), 'ProviderKeys'),
+  '/$project/settings/policy': lazyRouteComponent(() => import('./screens/policy.tsx'), 'Policy'),
+  '/$project/settings/limits': lazyRouteComponent(() => import('./screens/limits.tsx'), 'LimitsPage'),
+  '/$project/settings/webhooks': lazyRouteComponent(() => import('./screens/webhooks.tsx'), 'Webhooks'),
+  '/$project/settings/members': lazyRouteComponent(() => import('./screens/members.tsx'), 'Members'),
+  '/$': NotFound,
+}
 
 /** Filters are kept in the URL as plain text. Each page parses its own. */
 function readSearch(search: Record<string, unknown>): Record<string, string> {
@@ -24,36 +41,20 @@ function readSearch(search: Record<string, unknown>): Record<string, string> {
 }
 
 const root = createRootRoute({ component: Outlet, notFoundComponent: NotFound, validateSearch: readSearch })
-const invitation = createRoute({ getParentRoute: () => root, path: '/invitation', component: Invitation })
+const invitation = createRoute({
+  getParentRoute: () => root,
+  path: '/invitation',
+  component: lazyRouteComponent(() => import('./screens/invitation.tsx'), 'Invitation'),
+})
 const shell = createRoute({ getParentRoute: () => root, id: 'shell', component: Shell })
-const page = (path: string, component: () => React.ReactNode) =>
-  createRoute({ getParentRoute: () => shell, path, component })
+const pages = PATHS.map(path => createRoute({ getParentRoute: () => shell, path, component: PAGES[path] }))
 
 export function makeRouter() {
   return createRouter({
     basepath: '/dashboard',
-    defaultPreload: false,
+    // The code of the page, as soon as its link is pointed at.
+    defaultPreload: 'intent',
     scrollRestoration: true,
-    routeTree: root.addChildren([
-      invitation,
-      shell.addChildren([
-        page('/', Home),
-        page('/projects', Projects),
-        page('/audit', AuditLog),
-        page('/account', Account),
-        page('/$project/overview', Overview),
-        page('/$project/requests', Requests),
-        page('/$project/requests/$request', RequestStory),
-        page('/$project/cache', Cache),
-        page('/$project/playground', Playground),
-        page('/$project/keys', ApiKeys),
-        page('/$project/provider-keys', ProviderKeys),
-        page('/$project/webhooks', Webhooks),
-        page('/$project/limits', LimitsPage),
-        page('/$project/members', Members),
-        page('/$project/audit', AuditLog),
-        page('/$', NotFound),
-      ]),
-    ]),
+    routeTree: root.addChildren([invitation, shell.addChildren(pages)]),
   })
 }

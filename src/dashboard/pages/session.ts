@@ -5,6 +5,7 @@ import { ApiError, call, get, keepCsrfToken } from './api.ts'
 import type { ApiKey, Page, Project, Session } from './types.ts'
 
 const LAST_PROJECT = 'model-proxy-project'
+const PROJECTS = '/v1/organization/projects'
 
 export function useSession() {
   return useQuery({
@@ -31,27 +32,39 @@ export function isAdministrator(session: Session | null | undefined): boolean {
 export function useProjects() {
   return useQuery({
     queryKey: ['projects'],
-    queryFn: () => get<Page<Project>>('/v1/organization/projects', { limit: 100 }).then(page => page.data),
+    queryFn: () => get<Page<Project>>(PROJECTS, { limit: 100 }).then(page => page.data),
     staleTime: 30_000,
   })
 }
 
-/** The project in the URL; null when it does not exist or the user cannot see it. */
+/** The project in the URL; null while it is not known, or when it does not exist or the user cannot see it. */
 export function useProject(): Project | null {
-  const { project: id } = useParams({ strict: false })
-  const { data } = useProjects()
-  return data?.find(project => project.id === id) ?? null
+  return useProjectInAddress().data ?? null
 }
 
-/** A project's keys for a choice, those that are no longer valid too: the first hundred. */
-export function useAllKeys(projectId: string | undefined): readonly ApiKey[] {
+/** The project in the URL: of the list, or asked for when it is not there, as archived ones are. */
+export function useProjectInAddress() {
+  const { project: id } = useParams({ strict: false })
+  const { data: projects } = useProjects()
+  const listed = projects?.find(project => project.id === id)
+  const unlisted = useQuery({
+    queryKey: ['projects', id],
+    queryFn: () => get<Project>(`${PROJECTS}/${id}`),
+    enabled: id !== undefined && projects !== undefined && !listed,
+    staleTime: 30_000,
+  })
+  return { data: listed ?? unlisted.data, isUnknown: !listed && unlisted.isError }
+}
+
+/** A project's keys for a choice, those that are no longer valid too: the first hundred; undefined while they are not known. */
+export function useAllKeys(projectId: string | undefined): readonly ApiKey[] | undefined {
   const path = `/v1/organization/projects/${projectId}/api_keys`
   const { data } = useQuery({
     queryKey: [path, 'all'],
     queryFn: () => get<Page<ApiKey>>(path, { include_inactive: true, limit: 100 }),
     enabled: projectId !== undefined,
   })
-  return data?.data ?? []
+  return data?.data
 }
 
 const RANKS = ['viewer', 'member', 'owner']

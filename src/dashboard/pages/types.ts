@@ -37,6 +37,8 @@ export type Role = ProjectRow['your_role']
 export interface Session {
   user: { id: string; email: string; role: 'owner' | 'reader' }
   csrf_token: string
+  /** Where clients reach the proxy; ends in /v1. */
+  base_url: string
 }
 
 export type Project = Serialized<
@@ -57,6 +59,15 @@ export type ProviderKey = Pick<ProviderKeyRow, 'provider'> & {
   redacted_value: string
   created_at: number
   updated_at: number
+}
+
+/** Who would answer a model, or what it would be refused with. */
+export interface Route {
+  id: string
+  /** chat, embedding, …; null for a model that the catalogue does not have. */
+  kind: string | null
+  provider: string | null
+  problem: { status: number; code: string; message: string } | null
 }
 
 export type Webhook = Pick<WebhookRow, 'url' | 'pending' | 'failed'> & {

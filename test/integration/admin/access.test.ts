@@ -37,6 +37,7 @@ function routesOf({ project, key, entry, request, user, verdict, webhook, delive
     { method: 'GET', path: `${own}/api_keys`, need: 'viewer' },
     { method: 'GET', path: `${own}/api_keys/${key}`, need: 'viewer' },
     { method: 'GET', path: `${own}/provider_keys`, need: 'viewer' },
+    { method: 'GET', path: `${own}/routes`, need: 'viewer' },
     { method: 'GET', path: `${own}/users`, need: 'viewer' },
     { method: 'GET', path: `${own}/users/${user}`, need: 'viewer' },
     { method: 'GET', path: `/v1/organization/users/${user}`, need: 'viewer' },

@@ -32,15 +32,18 @@ export function Card({
   title,
   action,
   children,
+  id,
   className = '',
 }: {
   title?: string
+  /** For links to it. */
+  id?: string
   action?: ReactNode
   children: ReactNode
   className?: string
 }) {
   return (
-    <section className={`min-w-0 rounded-xl border border-line bg-surface ${className}`}>
+    <section id={id} className={`min-w-0 rounded-xl border border-line bg-surface ${className}`}>
       {title !== undefined && (
         <header className="flex flex-wrap items-center justify-between gap-2 border-b border-line px-4 py-3">
           <h2 className="font-semibold">{title}</h2>

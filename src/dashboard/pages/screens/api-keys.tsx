@@ -4,6 +4,8 @@ import { useState } from 'react'
 import { call } from '../api.ts'
 import { Badge, Button, Card, Empty, Name, PageHeader } from '../components/basics.tsx'
 import { Confirm } from '../components/confirm.tsx'
+import { Segments } from '../components/segments.tsx'
+import { Snippets } from '../components/snippets.tsx'
 import { buttonColumn, type Column, Table } from '../components/table.tsx'
 import { useFilters } from '../filters.ts'
 import { formatAgo, formatDate, formatTime } from '../format.ts'
@@ -12,6 +14,10 @@ import { may, useProject } from '../session.ts'
 import type { ApiKey } from '../types.ts'
 import { GenerateKey } from './generate-key.tsx'
 
+const KEY_TYPES = [
+  ['project', 'Project key'],
+  ['test', 'Test key'],
+] as const
 const STATES = { active: 'good', expired: 'warn', deactivated: 'neutral' } as const
 
 export function ApiKeys() {
@@ -53,6 +59,7 @@ export function ApiKeys() {
           columns={columnsOf(mayChange ? setGoing : null)}
         />
       </Card>
+      {project && <UseKey key={project.id} projectId={project.id} />}
       {isGenerating && project && (
         <GenerateKey projectId={project.id} onDone={refresh} onClose={() => setGenerating(false)} />
       )}
@@ -69,6 +76,26 @@ export function ApiKeys() {
         </Confirm>
       )}
     </>
+  )
+}
+
+/** The snippets for a key that was made earlier. */
+function UseKey({ projectId }: { projectId: string }) {
+  const [type, setType] = useState('project')
+  return (
+    <Card
+      title="Use a key"
+      id="use"
+      className="mt-5"
+      action={<Segments label="Type of key" value={type} choices={KEY_TYPES} onChange={setType} />}
+    >
+      <div className="space-y-3 p-4">
+        <p className="text-muted">
+          With the key in the environment as <code className="font-mono">OPENAI_API_KEY</code>:
+        </p>
+        <Snippets projectId={projectId} keyType={type === 'test' ? 'test' : 'project'} apiKey={null} />
+      </div>
+    </Card>
   )
 }
 

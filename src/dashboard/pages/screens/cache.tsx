@@ -1,5 +1,6 @@
-/** The cache page: its entries, its policy, its verdicts, and purging it. */
+/** The cache page: its matches, its verdicts, its entries, and purging it. */
 import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { get } from '../api.ts'
 import { Button, PageHeader, Problem, Tile } from '../components/basics.tsx'
@@ -9,7 +10,6 @@ import { formatBytes, formatCount } from '../format.ts'
 import { may, useProject } from '../session.ts'
 import type { CacheStats, Project } from '../types.ts'
 import { CacheEntries } from './cache-entries.tsx'
-import { CachePolicy } from './cache-policy.tsx'
 import { Matches } from './matches.tsx'
 import { PurgeCache } from './purge-cache.tsx'
 import { Similarity } from './similarity.tsx'
@@ -20,7 +20,6 @@ const VIEWS = [
   ['near-misses', 'Near misses'],
   ['verdicts', 'Verdicts'],
   ['similarity', 'Similarity'],
-  ['policy', 'Policy'],
   ['answers', 'Answers'],
 ] as const
 
@@ -52,7 +51,12 @@ export function Cache() {
         }
       >
         Complete answers, never shared with other projects. A differently worded question is answered from the cache
-        only if nothing that matters differs.
+        only if nothing that matters differs.{' '}
+        {project && (
+          <Link to={`/${project.id}/settings/policy` as never} className="text-accent underline">
+            Its policy
+          </Link>
+        )}
       </PageHeader>
       <Problem error={stats.error} />
       <div className="space-y-5">
@@ -94,8 +98,6 @@ function Shown({ project, view, onChange }: ShownProps) {
       return <Verdicts project={project} />
     case 'similarity':
       return <Similarity project={project} />
-    case 'policy':
-      return <CachePolicy projectId={project.id} mayChange={mayChange} />
     case 'answers':
       return <CacheEntries projectId={project.id} mayChange={mayChange} onChange={onChange} />
     default:

@@ -2,11 +2,10 @@
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { call } from '../api.ts'
-import { CopyButton } from '../components/basics.tsx'
 import { SelectField, TextField } from '../components/fields.tsx'
 import { FormDialog } from '../components/form-dialog.tsx'
-import { Segments } from '../components/segments.tsx'
 import { ShownOnce } from '../components/shown-once.tsx'
+import { Snippets } from '../components/snippets.tsx'
 import type { ApiKey } from '../types.ts'
 
 const TYPES = [
@@ -41,7 +40,7 @@ export function GenerateKey({ projectId, onDone, onClose }: GenerateKeyProps) {
       }),
     onSuccess: onDone,
   })
-  if (generating.data) return <NewKey value={generating.data.value} onClose={onClose} />
+  if (generating.data) return <NewKey projectId={projectId} made={generating.data} onClose={onClose} />
   return (
     <FormDialog title="Generate new key" action="Generate key" sending={generating} onClose={onClose}>
       <TextField
@@ -60,38 +59,14 @@ export function GenerateKey({ projectId, onDone, onClose }: GenerateKeyProps) {
   )
 }
 
-const baseUrl = `${window.location.origin}/v1`
-const MODEL = 'openai/gpt-4o-mini'
-
-const SNIPPETS: Record<string, (key: string) => string> = {
-  curl: key => `curl ${baseUrl}/chat/completions \\
-  -H 'Authorization: Bearer ${key}' \\
-  -H 'Content-Type: application/json' \\
-  -d '{"model":"${MODEL}","messages":[{"role":"user","content":"Hello"}]}'`,
-  Python: key => `from openai import OpenAI
-
-client = OpenAI(base_url="${baseUrl}", api_key="${key}")
-answer = client.chat.completions.create(
-    model="${MODEL}",
-    messages=[{"role": "user", "content": "Hello"}],
-)
-print(answer.choices[0].message.content)`,
-  Node: key => `import OpenAI from 'openai'
-
-const client = new OpenAI({ baseURL: '${baseUrl}', apiKey: '${key}' })
-const answer = await client.chat.completions.create({
-  model: '${MODEL}',
-  messages: [{ role: 'user', content: 'Hello' }],
-})
-console.log(answer.choices[0].message.content)`,
-  'Any client': key => `OPENAI_BASE_URL=${baseUrl}
-OPENAI_API_KEY=${key}`,
+interface NewKeyProps {
+  projectId: string
+  made: ApiKey & { value: string }
+  onClose(): void
 }
 
 /** The new key, shown once with usage examples. */
-function NewKey({ value, onClose }: { value: string; onClose(): void }) {
-  const [language, setLanguage] = useState('curl')
-  const snippet = SNIPPETS[language]?.(value) ?? ''
+function NewKey({ projectId, made: { value, type }, onClose }: NewKeyProps) {
   return (
     <ShownOnce
       title="Your new key"
@@ -100,19 +75,7 @@ function NewKey({ value, onClose }: { value: string; onClose(): void }) {
       copy="Copy key"
       onClose={onClose}
     >
-      <div className="flex flex-wrap items-center justify-between gap-2">
-        <Segments
-          label="Language"
-          value={language}
-          choices={Object.keys(SNIPPETS).map(name => [name, name] as const)}
-          onChange={setLanguage}
-        />
-        <CopyButton text={snippet} label="Copy snippet" />
-      </div>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard */}
-      <pre className="overflow-x-auto rounded-lg border border-line bg-sunken p-3 font-mono text-xs" tabIndex={0}>
-        {snippet}
-      </pre>
+      <Snippets projectId={projectId} keyType={type} apiKey={value} />
     </ShownOnce>
   )
 }

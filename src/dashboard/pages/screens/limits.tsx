@@ -22,7 +22,7 @@ export function LimitsPage() {
   const plan = plans.data?.find(each => each.name === limits.data?.plan)
   return (
     <>
-      <PageHeader title="Limits">
+      <PageHeader title="Limits and budgets">
         Limits belong to the plan. A request over a limit is answered with 429 and is not counted; no interval of 60
         seconds lets more requests pass than the limit.
       </PageHeader>

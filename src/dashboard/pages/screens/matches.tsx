@@ -8,8 +8,8 @@ import { useFilters } from '../filters.ts'
 import { formatAgo, formatUsd } from '../format.ts'
 import { usePaged } from '../paged.ts'
 import { may } from '../session.ts'
+import { useChangeSettings, useSettings } from '../settings.ts'
 import type { CacheMatch, Project } from '../types.ts'
-import { useChangeSettings, useSettings } from './cache-policy.tsx'
 import { nameDifference, WordingPair } from './wording-pair.tsx'
 
 const REFRESH_MS = 5_000

@@ -39,7 +39,7 @@ function NewProjectDialog({ onClose }: { onClose(): void }) {
     onSuccess: async project => {
       await queries.invalidateQueries({ queryKey: ['projects'] })
       onClose()
-      await navigate({ to: `/${project.id}/keys` as never })
+      await navigate({ to: `/${project.id}/settings/keys` as never })
     },
   })
   const choices = (plans.data ?? []).map(

@@ -13,6 +13,7 @@ import { formatCount, formatDuration, formatMs, formatPercent, formatPlural, for
 import { useAllKeys, useProject } from '../session.ts'
 import { bucketStarts, formatBucket, formatTick, SPANS, type SpanName } from '../span.ts'
 import type { Overview as Answer, Counts } from '../types.ts'
+import { FirstSteps } from './first-steps.tsx'
 import { Shares } from './shares.tsx'
 
 /** A request appears within two seconds of its record. */
@@ -65,6 +66,9 @@ export function Overview() {
       </PageHeader>
       <OverviewFilters filters={filters} change={change} projectId={project?.id} />
       <Problem error={overview.error} />
+      {project && overview.data && (
+        <FirstSteps key={project.id} projectId={project.id} hasRequests={overview.data.totals.requests > 0} />
+      )}
       {overview.data ? (
         <Figures
           answer={overview.data}
@@ -88,7 +92,7 @@ interface OverviewFiltersProps {
 }
 
 function OverviewFilters({ filters, change, projectId }: OverviewFiltersProps) {
-  const keys = useAllKeys(projectId)
+  const keys = useAllKeys(projectId) ?? []
   return (
     <search className="mb-4 flex flex-wrap items-center gap-2">
       <Select
@@ -127,16 +131,7 @@ function Figures({ answer, before, span: name, projectId, filters, onModel }: Fi
   if (totals.requests === 0) {
     return (
       <Card>
-        <Empty
-          title="No requests in this time"
-          action={
-            <Link to={`/${projectId}/keys` as never} className="font-medium text-accent underline">
-              Generate a key and send the first one
-            </Link>
-          }
-        >
-          Requests appear here within two seconds of their answer.
-        </Empty>
+        <Empty title="No requests in this time">Requests appear here within two seconds of their answer.</Empty>
       </Card>
     )
   }

@@ -1,11 +1,13 @@
 /** Sends a question with a test key, and shows the response as it arrives, its headers, and the cache's explanation. */
 import { useMutation } from '@tanstack/react-query'
-import { type FormEvent, useRef, useState } from 'react'
+import { type FormEvent, useDeferredValue, useRef, useState } from 'react'
 import { call } from '../api.ts'
 import { type Answered, type Chat, type Explanation, explainChat, sendChat } from '../ask-model.ts'
 import { Button, Card, PageHeader, Problem } from '../components/basics.tsx'
 import { SelectField, TextField } from '../components/fields.tsx'
-import { may, useProject } from '../session.ts'
+import { Way } from '../components/ways.tsx'
+import { useRoutes } from '../routes.ts'
+import { may, useProject, useSession } from '../session.ts'
 import type { ApiKey, Project } from '../types.ts'
 import { Explained } from './explained.tsx'
 
@@ -29,17 +31,18 @@ const NOTHING: Outcome = { explanation: null, answered: null, text: '' }
 
 export function Playground() {
   const project = useProject()
+  const session = useSession()
   return (
     <>
       <PageHeader title="Playground">
         Ask with a test key: the built-in sandbox answers, free of charge, through the same cache as everything else.
       </PageHeader>
-      {project && <Trial key={project.id} project={project} />}
+      {project && session.data && <Trial key={project.id} project={project} baseUrl={session.data.base_url} />}
     </>
   )
 }
 
-function Trial({ project }: { project: Project }) {
+function Trial({ project, baseUrl }: { project: Project; baseUrl: string }) {
   const [apiKey, setApiKey] = useState('')
   const [model, setModel] = useState(MODEL)
   const [message, setMessage] = useState('What is the capital of France?')
@@ -54,7 +57,7 @@ function Trial({ project }: { project: Project }) {
       running.current?.abort()
       running.current = new AbortController()
       const { signal } = running.current
-      const chat: Chat = { apiKey, model, message, stream: isStreamed, headers: { 'cache-control': control } }
+      const chat: Chat = { baseUrl, apiKey, model, message, stream: isStreamed, headers: { 'cache-control': control } }
       setOutcome(NOTHING)
       // The explanation comes first: after the request is sent, the question is an exact hit.
       note({ explanation: await explainChat(chat, signal) })
@@ -71,7 +74,10 @@ function Trial({ project }: { project: Project }) {
       <Card title="Question">
         <form onSubmit={submit} className="space-y-4 p-4">
           <KeyField project={project} value={apiKey} onChange={setApiKey} />
-          <TextField label="Model" required autoComplete="off" value={model} onChange={setModel} />
+          <div>
+            <TextField label="Model" required autoComplete="off" value={model} onChange={setModel} />
+            <ModelsWay projectId={project.id} model={model} apiKey={apiKey} />
+          </div>
           <MessageField value={message} onChange={setMessage} />
           <SelectField label="Cache" value={control} choices={CACHE_CONTROLS} onChange={setControl} />
           <StreamField checked={isStreamed} onChange={setStreamed} />
@@ -92,6 +98,14 @@ function Trial({ project }: { project: Project }) {
       </div>
     </div>
   )
+}
+
+function ModelsWay({ projectId, model, apiKey }: { projectId: string; model: string; apiKey: string }) {
+  const asked = useDeferredValue(model.trim())
+  const key_type = apiKey.startsWith('lgw_proj_') ? 'project' : 'test'
+  const routes = useRoutes(projectId, { key_type, 'models[]': [asked] }, asked !== '')
+  const [route] = routes.data ?? []
+  return route ? <Way route={route} /> : null
 }
 
 function MessageField({ value, onChange }: { value: string; onChange(message: string): void }) {

@@ -5,12 +5,12 @@ import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { call } from '../api.ts'
 import { Badge, Card, Empty, PageHeader, Problem } from '../components/basics.tsx'
-import { Confirm } from '../components/confirm.tsx'
 import { Select } from '../components/select.tsx'
 import { buttonColumn, type Column, Table } from '../components/table.tsx'
 import { formatCount, formatDate } from '../format.ts'
 import { usePaged } from '../paged.ts'
 import type { Plan, Project } from '../types.ts'
+import { ArchiveProject } from './archive-project.tsx'
 import { NewProject, usePlans } from './new-project.tsx'
 
 const PATH = '/v1/organization/projects'
@@ -48,17 +48,7 @@ export function Projects() {
         </Card>
         <Plans plans={plans.data} error={plans.error} />
       </div>
-      {going && (
-        <Confirm
-          title={`Archive ${going.name}?`}
-          action="Archive project"
-          run={() => call('POST', `${PATH}/${going.id}/archive`, {})}
-          onDone={refresh}
-          onClose={() => setGoing(null)}
-        >
-          All its keys are deactivated immediately and permanently. Its records are kept.
-        </Confirm>
-      )}
+      {going && <ArchiveProject project={going} onClose={() => setGoing(null)} />}
     </>
   )
 }

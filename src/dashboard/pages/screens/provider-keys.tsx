@@ -6,15 +6,13 @@ import { Badge, Button, Card, Loading, PageHeader, Problem } from '../components
 import { Confirm } from '../components/confirm.tsx'
 import { TextField } from '../components/fields.tsx'
 import { FormDialog } from '../components/form-dialog.tsx'
+import { Ways } from '../components/ways.tsx'
 import { formatTime } from '../format.ts'
+import { useRoutes } from '../routes.ts'
 import { may, useProject } from '../session.ts'
 import type { Page, ProviderKey } from '../types.ts'
 
-const PROVIDERS: Record<string, { title: string; models: string }> = {
-  openai: { title: 'OpenAI', models: 'gpt-4o-mini, gpt-4.1, text-embedding-3-small, …' },
-  anthropic: { title: 'Anthropic', models: 'claude-haiku-4-5, …' },
-  groq: { title: 'Groq', models: 'llama-3.3-70b-versatile, openai/gpt-oss-120b, …' },
-}
+const TITLES: Record<string, string> = { openai: 'OpenAI', anthropic: 'Anthropic', groq: 'Groq' }
 
 export function ProviderKeys() {
   const project = useProject()
@@ -27,7 +25,10 @@ export function ProviderKeys() {
     queryFn: () => get<Page<ProviderKey> & { providers: string[] }>(path),
     enabled: project !== null,
   })
-  const refresh = () => queries.invalidateQueries({ queryKey: [path] })
+  const refresh = () => {
+    for (const queryKey of [[path], ['routes']]) void queries.invalidateQueries({ queryKey })
+  }
+  const others = stored.data?.data.map(({ provider }) => provider).filter(provider => provider !== removing) ?? []
   const mayChange = may(project, 'owner')
 
   return (
@@ -43,6 +44,7 @@ export function ProviderKeys() {
           <li key={provider}>
             <ProviderCard
               provider={provider}
+              projectId={project?.id ?? ''}
               stored={stored.data.data.find(each => each.provider === provider)}
               actions={mayChange ? { store: setStoring, remove: setRemoving } : null}
             />
@@ -52,56 +54,75 @@ export function ProviderKeys() {
       {!mayChange && <p className="mt-4 text-muted">Only owners of the project can change provider keys.</p>}
       {storing && (
         <StoreKey
-          title={PROVIDERS[storing]?.title ?? storing}
+          title={TITLES[storing] ?? storing}
           path={`${path}/${storing}`}
           onDone={() => {
             setStoring(null)
-            void refresh()
+            refresh()
           }}
           onClose={() => setStoring(null)}
         />
       )}
       {removing && (
         <Confirm
-          title={`Remove the ${PROVIDERS[removing]?.title ?? removing} key?`}
+          title={`Remove the ${TITLES[removing] ?? removing} key?`}
           action="Remove key"
           run={() => call('DELETE', `${path}/${removing}`)}
           onDone={refresh}
           onClose={() => setRemoving(null)}
         >
-          Requests for its native models answer 404 from the next one on, until another key is stored.
+          <p className="mb-2">From the next request on, until another key is stored:</p>
+          <WaysOfNative
+            projectId={project?.id ?? ''}
+            provider={removing}
+            withKeysOf={others.length > 0 ? others : ['']}
+          />
         </Confirm>
       )}
     </>
   )
 }
 
+interface WaysOfNativeProps {
+  projectId: string
+  provider: string
+  /** As if the project had the keys of these. */
+  withKeysOf?: readonly string[]
+}
+
+/** Who answers a provider's models under their native names. */
+function WaysOfNative({ projectId, provider, withKeysOf }: WaysOfNativeProps) {
+  const supposed = withKeysOf ? { 'provider_keys[]': withKeysOf } : {}
+  const routes = useRoutes(projectId, { native_to: provider, ...supposed })
+  if (routes.error) return <Problem error={routes.error} />
+  return routes.data === undefined ? <Loading /> : <Ways routes={routes.data} />
+}
+
 interface ProviderCardProps {
+  projectId: string
   provider: string
   stored: ProviderKey | undefined
   /** Null when the user may change nothing. */
   actions: { store(provider: string): void; remove(provider: string): void } | null
 }
 
-function ProviderCard({ provider, stored: key, actions }: ProviderCardProps) {
-  const { title, models } = PROVIDERS[provider] ?? { title: provider, models: '' }
+function ProviderCard({ projectId, provider, stored: key, actions }: ProviderCardProps) {
+  const title = TITLES[provider] ?? provider
   return (
     <Card className="flex h-full flex-col p-4">
       <div className="flex items-center justify-between gap-2">
         <h2 className="font-semibold">{title}</h2>
         {key ? <Badge look="good">Stored</Badge> : <Badge>Not set</Badge>}
       </div>
-      <p className="mt-1 text-xs text-muted">{models}</p>
-      <p className="mt-4 flex-1">
-        {key ? (
-          <>
-            <code className="font-mono">{key.redacted_value}</code>
-            <span className="mt-0.5 block text-xs text-muted">Since {formatTime(key.updated_at)}</span>
-          </>
-        ) : (
-          <span className="text-muted">Requests for these models answer 404 until a key is stored.</span>
-        )}
-      </p>
+      {key && (
+        <p className="mt-2">
+          <code className="font-mono">{key.redacted_value}</code>
+          <span className="mt-0.5 block text-xs text-muted">Since {formatTime(key.updated_at)}</span>
+        </p>
+      )}
+      <div className="mt-3 flex-1">
+        <WaysOfNative projectId={projectId} provider={provider} />
+      </div>
       {actions && (
         <div className="mt-4 flex gap-2">
           <Button look={key ? 'plain' : 'primary'} onClick={() => actions.store(provider)}>

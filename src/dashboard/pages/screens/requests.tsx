@@ -21,7 +21,7 @@ const ORDER_NOTES: Record<string, string> = {
 export function Requests() {
   const project = useProject()
   const [filters, change] = useFilters()
-  const keys = useAllKeys(project?.id)
+  const keys = useAllKeys(project?.id) ?? []
   const query = useRequestQuery(filters, project?.id)
   // What is over does not change, and neither does an order in which the newest is not the first.
   const isLive = !filters.sort && query.end_time === undefined

@@ -2,7 +2,7 @@
 
 import { Link, Outlet, useLocation, useNavigate, useParams } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
-import { Button, Empty, Loading, Problem } from '../components/basics.tsx'
+import { Button, Loading, PageHeader, Problem } from '../components/basics.tsx'
 import { type Choice, Select } from '../components/select.tsx'
 import {
   isAdministrator,
@@ -10,6 +10,7 @@ import {
   logOut,
   rememberProject,
   useProject,
+  useProjectInAddress,
   useProjects,
   useSession,
 } from '../session.ts'
@@ -22,13 +23,23 @@ const PROJECT_PAGES = [
   ['requests', 'Requests'],
   ['cache', 'Cache'],
   ['playground', 'Playground'],
-  ['keys', 'API keys'],
-  ['provider-keys', 'Provider keys'],
-  ['webhooks', 'Webhooks'],
-  ['limits', 'Limits'],
-  ['members', 'Members'],
   ['audit', 'Audit log'],
 ] as const
+const SETTINGS_PAGES = [
+  ['settings', 'Settings'],
+  ['settings/keys', 'API keys'],
+  ['settings/provider-keys', 'Provider keys'],
+  ['settings/policy', 'Policy'],
+  ['settings/limits', 'Limits and budgets'],
+  ['settings/webhooks', 'Webhooks'],
+  ['settings/members', 'Members'],
+] as const
+
+const ADMINISTRATORS_PAGES = [
+  ['projects', 'Projects and plans'],
+  ['audit', 'Whole audit log'],
+] as const
+const OWN_PAGES = [['account', 'Account']] as const
 
 export function Shell() {
   const session = useSession()
@@ -46,15 +57,12 @@ export function Shell() {
 function Frame({ session }: { session: Session }) {
   const [open, setOpen] = useState(false)
   const { pathname } = useLocation()
-  const { project: id } = useParams({ strict: false })
-  const projects = useProjects()
-  const project = useProject()
+  const { data: project, isUnknown } = useProjectInAddress()
   // Navigation closes the menu, so that it does not cover the new page.
   useEffect(() => setOpen(false), [pathname])
   useEffect(() => {
     if (project) rememberProject(project.id)
   }, [project])
-  const isUnknown = id !== undefined && projects.data !== undefined && project === null
 
   return (
     <div className="min-h-dvh lg:grid lg:grid-cols-[15.5rem_1fr]">
@@ -84,10 +92,15 @@ function Frame({ session }: { session: Session }) {
       </aside>
       <main id="content" tabIndex={-1} className="min-w-0 px-4 py-6 outline-none sm:px-6 lg:py-8">
         <div className="mx-auto max-w-6xl">
+          {project?.status === 'archived' && (
+            <p role="note" className="mb-5 rounded-lg bg-warn-soft px-3 py-2 text-warn">
+              This project is archived: its keys are refused, and its records are kept.
+            </p>
+          )}
           {isUnknown ? (
-            <Empty title="There is no such project">
-              It does not exist, or you are not a member of it. Choose another on the left.
-            </Empty>
+            <PageHeader title="There is no such project">
+              It does not exist, or you are not a member of it. Choose another from the menu.
+            </PageHeader>
           ) : (
             <Outlet />
           )}
@@ -99,11 +112,13 @@ function Frame({ session }: { session: Session }) {
 
 function ProjectSwitch() {
   const { data } = useProjects()
+  const current = useProject()
   const { project: id } = useParams({ strict: false })
   const navigate = useNavigate()
   const { pathname } = useLocation()
   if (data === undefined || data.length === 0) return null
-  const projects = data.map(project => [project.id, project.name] as const)
+  const shown = current === null || data.some(project => project.id === current.id) ? data : [...data, current]
+  const projects = shown.map(project => [project.id, project.name] as const)
   return (
     <label className="block">
       <span className="mb-1 block px-1 text-xs font-medium text-muted">Project</span>
@@ -112,9 +127,9 @@ function ProjectSwitch() {
         choices={id === undefined ? [['', 'Choose a project'], ...projects] : projects}
         value={id ?? ''}
         onChange={chosen => {
-          const places = pathname.split('/')
-          const page = id === undefined ? 'overview' : (places[places.indexOf(id) + 1] ?? 'overview')
-          void navigate({ to: `/${chosen}/${page}` as never })
+          const [page = 'overview', ofSettings = ''] =
+            id === undefined ? [] : (pathname.split(`/${id}/`)[1]?.split('/') ?? [])
+          void navigate({ to: `/${chosen}/${page === 'settings' ? `${page}/${ofSettings}` : page}` as never })
         }}
       />
     </label>
@@ -131,43 +146,37 @@ function Navigation({ session }: { session: Session }) {
   return (
     <nav aria-label="Pages" className="flex-1 space-y-5">
       {id !== undefined && (
-        <ul className="space-y-0.5">
-          {PROJECT_PAGES.map(([path, title]) => (
-            <li key={path}>
-              <Link
-                to={`/${id}/${path}` as never}
-                className={LINK}
-                activeProps={ACTIVE}
-                activeOptions={{ includeSearch: false }}
-              >
-                {title}
-              </Link>
-            </li>
-          ))}
-        </ul>
+        <>
+          <PageLinks below={`/${id}`} pages={PROJECT_PAGES} />
+          <PageLinks below={`/${id}`} pages={SETTINGS_PAGES} />
+        </>
       )}
-      <ul className="space-y-0.5 border-t border-line pt-4">
-        {isAdministrator(session) && (
-          <>
-            <li>
-              <Link to="/projects" className={LINK} activeProps={ACTIVE}>
-                Projects and plans
-              </Link>
-            </li>
-            <li>
-              <Link to="/audit" className={LINK} activeProps={ACTIVE}>
-                Whole audit log
-              </Link>
-            </li>
-          </>
-        )}
-        <li>
-          <Link to="/account" className={LINK} activeProps={ACTIVE}>
-            Account
+      <PageLinks below="" pages={isAdministrator(session) ? [...ADMINISTRATORS_PAGES, ...OWN_PAGES] : OWN_PAGES} />
+    </nav>
+  )
+}
+
+interface PageLinksProps {
+  below: string
+  pages: readonly (readonly [path: string, title: string])[]
+}
+
+function PageLinks({ below, pages }: PageLinksProps) {
+  return (
+    <ul className="space-y-0.5 border-line not-first:border-t not-first:pt-4">
+      {pages.map(([path, title]) => (
+        <li key={path}>
+          <Link
+            to={`${below}/${path}` as never}
+            className={LINK}
+            activeProps={ACTIVE}
+            activeOptions={{ includeSearch: false, exact: path === 'settings' }}
+          >
+            {title}
           </Link>
         </li>
-      </ul>
-    </nav>
+      ))}
+    </ul>
   )
 }
 
@@ -206,5 +215,5 @@ function Foot({ session }: { session: Session }) {
 }
 
 export function NotFound() {
-  return <Empty title="This page does not exist">Choose one from the menu.</Empty>
+  return <PageHeader title="This page does not exist">Choose one from the menu.</PageHeader>
 }

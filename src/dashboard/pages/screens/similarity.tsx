@@ -4,8 +4,8 @@ import { useId, useState } from 'react'
 import { get } from '../api.ts'
 import { Button, Card, Empty, Loading, Problem } from '../components/basics.tsx'
 import { formatCount, formatPercent, formatUsd } from '../format.ts'
+import { useChangeSettings, useSettings } from '../settings.ts'
 import type { Calibration, Project } from '../types.ts'
-import { useChangeSettings, useSettings } from './cache-policy.tsx'
 import { Histogram } from './similarity-histogram.tsx'
 
 export function Similarity({ project }: { project: Project }) {

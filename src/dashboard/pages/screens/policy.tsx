@@ -1,29 +1,25 @@
-/** The settings of a project: a field for each of the settings that the server knows. */
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+/** What a project's cache may serve, and which models it may use: a field for each of the settings that the server knows. */
+import { useBlocker } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
-import { call, get } from '../api.ts'
-import { Button, Card, Loading, Problem } from '../components/basics.tsx'
+import { Button, Card, Loading, PageHeader, Problem } from '../components/basics.tsx'
+import { Confirm } from '../components/confirm.tsx'
 import { SettingField } from '../components/setting-fields.tsx'
-import type { Settings } from '../types.ts'
+import { may, useProject } from '../session.ts'
+import { useChangeSettings, useSettings } from '../settings.ts'
 
-const settingsPath = (projectId: string) => `/v1/organization/projects/${projectId}/settings`
-
-export function useSettings(projectId: string) {
-  const path = settingsPath(projectId)
-  return useQuery({ queryKey: [path], queryFn: () => get<Settings>(path) })
+export function Policy() {
+  const project = useProject()
+  return (
+    <>
+      <PageHeader title="Policy">
+        What the cache may serve, and which models may be asked. Changes apply from the next request on.
+      </PageHeader>
+      {project && <PolicyForm key={project.id} projectId={project.id} mayChange={may(project, 'member')} />}
+    </>
+  )
 }
 
-/** Changes settings by name. */
-export function useChangeSettings(projectId: string) {
-  const path = settingsPath(projectId)
-  const queries = useQueryClient()
-  return useMutation({
-    mutationFn: (changes: Record<string, string>) => call<Settings>('POST', path, changes),
-    onSuccess: answer => queries.setQueryData([path], answer),
-  })
-}
-
-export function CachePolicy({ projectId, mayChange }: { projectId: string; mayChange: boolean }) {
+function PolicyForm({ projectId, mayChange }: { projectId: string; mayChange: boolean }) {
   const current = useSettings(projectId)
   const saving = useChangeSettings(projectId)
   const [draft, setDraft] = useState<Record<string, string>>({})
@@ -37,9 +33,10 @@ export function CachePolicy({ projectId, mayChange }: { projectId: string; mayCh
   }
   return (
     <form onSubmit={submit} className="space-y-5">
+      <KeepDraft isChanged={isChanged} />
       {[...Map.groupBy(kinds, kind => kind.area)].map(([area, ofArea]) => (
         <Card key={area} title={area}>
-          <div className="grid gap-x-6 gap-y-5 p-4 sm:grid-cols-2">
+          <div className="grid gap-x-6 gap-y-5 p-4 *:min-w-0 sm:grid-cols-2">
             {ofArea.map(kind => (
               <SettingField
                 key={kind.name}
@@ -65,6 +62,27 @@ export function CachePolicy({ projectId, mayChange }: { projectId: string; mayCh
         </div>
       )}
     </form>
+  )
+}
+
+/** Asks before changes that are not saved are left, by a link or by closing the page. */
+function KeepDraft({ isChanged }: { isChanged: boolean }) {
+  const leaving = useBlocker({
+    shouldBlockFn: () => isChanged,
+    enableBeforeUnload: isChanged,
+    withResolver: true,
+  })
+  if (leaving.status !== 'blocked') return null
+  return (
+    <Confirm
+      title="Leave without saving?"
+      action="Leave"
+      run={async () => {}}
+      onDone={leaving.proceed}
+      onClose={leaving.reset}
+    >
+      Your changes to the policy are not saved.
+    </Confirm>
   )
 }
 

@@ -1,0 +1,80 @@
+/** GET …/projects/{id}/routes: who would answer each model, by the router's own plan; nothing is asked. */
+import { t } from 'elysia'
+import { ProxyError } from '../errors.ts'
+import type { Actor } from '../postgres/admin/act-as.ts'
+import { listProviderKeys, projectSettings } from '../postgres/admin/projects.ts'
+import { DIRECT_PROVIDERS, type Routed } from '../providers/model-router.ts'
+import { type AdminOptions, createController } from './controller.ts'
+import { oneOf, several } from './pages.ts'
+import { findProject } from './projects.ts'
+import { strict } from './stated.ts'
+
+const MOST_MODELS = 200
+
+export function createRoutesController(options: AdminOptions) {
+  const { modelRouter } = options
+
+  /** `provider` is null where the model would be refused; `problem` says why. */
+  function describeRoute(model: string, account: Routed) {
+    const way = modelRouter.resolve(model, account)
+    const refused = way instanceof ProxyError ? { status: way.status, code: way.code, message: way.message } : null
+    const known = modelRouter.findModel(model, account)
+    return {
+      id: model,
+      object: 'project.route' as const,
+      kind: known && !(known instanceof ProxyError) ? known.kind : null,
+      provider: way instanceof ProxyError ? null : way.name,
+      problem: refused,
+    }
+  }
+
+  /** All that the project can use; or all that a provider has, under its own names. */
+  function listNames(account: Routed, nativeTo: string | undefined): string[] {
+    if (nativeTo === undefined) return modelRouter.listModels(account).map(({ model }) => model)
+    const native = modelRouter.listModels({ ...account, key_type: 'project', direct_providers: [nativeTo] })
+    return native.filter(({ provider }) => provider === nativeTo).map(({ model }) => model)
+  }
+
+  return createController(options, '/v1/organization/projects').get(
+    '/:project_id/routes',
+    async ({ caller, params, query: { models, native_to, provider_keys, key_type } }) => {
+      const { id } = await findProject(caller.actor, params.project_id)
+      const account: Routed = {
+        ...(await readRouted(caller.actor, id)),
+        key_type: key_type ?? 'project',
+        ...(provider_keys && { direct_providers: provider_keys.filter(name => name !== '') }),
+      }
+      const names = models ?? listNames(account, native_to)
+      return { object: 'list' as const, data: names.map(name => describeRoute(name, account)), has_more: false }
+    },
+    {
+      query: t.Object(
+        {
+          // Without names, and without a provider whose names they are: all that the project can use.
+          models: t.Optional(t.Array(t.String({ minLength: 1, maxLength: 256 }), { maxItems: MOST_MODELS })),
+          native_to: t.Optional(oneOf(...DIRECT_PROVIDERS)),
+          // As if these were the providers that the project has keys for; one empty name stands for none.
+          provider_keys: several(t.String({ maxLength: 100 })),
+          key_type: t.Optional(oneOf('project', 'test')),
+        },
+        strict,
+      ),
+    },
+  )
+}
+
+/** What decides about a project's models, for no key in particular. */
+async function readRouted(actor: Actor, project: number): Promise<Omit<Routed, 'key_type'>> {
+  const [[row], keys] = await Promise.all([
+    projectSettings(actor, { of_project: project }),
+    listProviderKeys(actor, { project }),
+  ])
+  const allowed = row?.result?.allowed_models as string[] | undefined
+  return {
+    project_id: project,
+    direct_providers: keys.map(({ provider }) => provider),
+    // Below every real one: nothing that requests have opened is replaced.
+    provider_keys_version: 0,
+    allowed_models: allowed?.length ? allowed : null,
+  }
+}

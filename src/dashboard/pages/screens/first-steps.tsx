@@ -1,0 +1,72 @@
+/** What is left to do until a project's first request: a way to models, a key, the request itself. Nothing, once all is done. */
+import { Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import { Card } from '../components/basics.tsx'
+import { useRoutes } from '../routes.ts'
+import { useAllKeys } from '../session.ts'
+
+export function FirstSteps({ projectId, hasRequests }: { projectId: string; hasRequests: boolean }) {
+  const routes = useRoutes(projectId, {})
+  const keys = useAllKeys(projectId)
+  if (routes.data === undefined || keys === undefined) return null
+  const hasModels = routes.data.some(({ provider }) => provider !== null)
+  const hasKey = keys.some(({ state }) => state === 'active')
+  const isUsed = hasRequests || keys.some(({ last_used_at }) => last_used_at !== null)
+  if (hasModels && hasKey && isUsed) return null
+  return (
+    <Card title="First steps" className="mb-5">
+      <ol className="divide-y divide-line">
+        <Step
+          isDone={hasModels}
+          title="A way to models"
+          to={`/${projectId}/settings/provider-keys`}
+          action="Provider keys"
+        >
+          Store a key of a provider, or have the operator set AGGREGATOR_API_KEY. Test keys need neither: the built-in
+          sandbox answers them.
+        </Step>
+        <Step isDone={hasKey} title="An API key" to={`/${projectId}/settings/keys`} action="API keys">
+          Clients send it with every request. Make one for each application.
+        </Step>
+        <Step isDone={isUsed} title="A first request" to={`/${projectId}/settings/keys#use`} action="Snippets to copy">
+          It appears here within two seconds of its answer.
+        </Step>
+      </ol>
+    </Card>
+  )
+}
+
+interface StepProps {
+  isDone: boolean
+  title: string
+  to: string
+  action: string
+  children: ReactNode
+}
+
+function Step({ isDone, title, to, action, children }: StepProps) {
+  return (
+    <li className="flex items-start gap-3 px-4 py-3">
+      <span
+        aria-hidden="true"
+        className={`mt-0.5 grid size-5 shrink-0 place-items-center rounded-full border text-xs ${isDone ? 'border-transparent bg-accent text-surface' : 'border-line'}`}
+      >
+        {isDone ? '✓' : ''}
+      </span>
+      <div className="min-w-0 flex-1">
+        <p className={isDone ? 'text-muted' : 'font-medium'}>
+          {title}
+          <span className="sr-only">{isDone ? ': done' : ': to do'}</span>
+        </p>
+        {!isDone && (
+          <p className="mt-0.5 text-muted">
+            {children}{' '}
+            <Link to={to as never} className="text-accent underline">
+              {action}
+            </Link>
+          </p>
+        )}
+      </div>
+    </li>
+  )
+}

@@ -1,0 +1,93 @@
+/** A project's name and plan, and archiving it. */
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { type FormEvent, useState } from 'react'
+import { call } from '../api.ts'
+import { Badge, Button, Card, PageHeader, Problem } from '../components/basics.tsx'
+import { TextField } from '../components/fields.tsx'
+import { may, useProject } from '../session.ts'
+import type { Project } from '../types.ts'
+import { ArchiveProject } from './archive-project.tsx'
+
+export function ProjectSettings() {
+  const project = useProject()
+  return (
+    <>
+      <PageHeader title="Settings">
+        Of this project alone. Its keys, provider keys, policy, limits and members have pages of their own below
+        Settings.
+      </PageHeader>
+      {project && (
+        <div key={project.id} className="space-y-5">
+          <NameAndPlan project={project} />
+          {may(project, 'owner') && project.status === 'active' && <Archive project={project} />}
+        </div>
+      )}
+    </>
+  )
+}
+
+function NameAndPlan({ project }: { project: Project }) {
+  const queries = useQueryClient()
+  const [name, setName] = useState(project.name)
+  const renaming = useMutation({
+    mutationFn: () => call('POST', `/v1/organization/projects/${project.id}`, { name }),
+    onSuccess: () => queries.invalidateQueries({ queryKey: ['projects'] }),
+  })
+  const mayChange = may(project, 'owner')
+  function submit(event: FormEvent) {
+    event.preventDefault()
+    renaming.mutate()
+  }
+  return (
+    <Card title="Project" action={project.status === 'archived' && <Badge look="warn">archived</Badge>}>
+      <form onSubmit={submit} className="space-y-4 p-4">
+        <TextField
+          label="Name"
+          required
+          maxLength={63}
+          autoComplete="off"
+          disabled={!mayChange}
+          hint="Letters, digits, dots, dashes and underscores."
+          value={name}
+          onChange={setName}
+        />
+        <dl className="grid gap-4 sm:grid-cols-2">
+          <div>
+            <dt className="text-xs text-muted">Id, for the admin API</dt>
+            <dd className="font-mono text-xs">{project.id}</dd>
+          </div>
+          <div>
+            <dt className="text-xs text-muted">Plan, which administrators change</dt>
+            <dd>{project.plan}</dd>
+          </div>
+        </dl>
+        <Problem error={renaming.error} />
+        {mayChange && (
+          <div className="flex items-center justify-end gap-3">
+            <span role="status" className="text-xs text-muted">
+              {renaming.isSuccess && name === project.name ? 'Renamed.' : ''}
+            </span>
+            <Button type="submit" look="primary" disabled={name === project.name || renaming.isPending}>
+              Rename
+            </Button>
+          </div>
+        )}
+      </form>
+    </Card>
+  )
+}
+
+function Archive({ project }: { project: Project }) {
+  const [isAsked, setAsked] = useState(false)
+  return (
+    <Card title="Archive">
+      <div className="flex flex-wrap items-center justify-between gap-3 p-4">
+        <p className="text-muted">Ends all use of this project for good, and keeps its records.</p>
+        <Button look="danger" onClick={() => setAsked(true)}>
+          Archive project…
+        </Button>
+      </div>
+      {isAsked && <ArchiveProject project={project} onClose={() => setAsked(false)} />}
+    </Card>
+  )
+}

@@ -1,0 +1,21 @@
+/** A project's settings, as all pages read and change them. */
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { call, get } from './api.ts'
+import type { Settings } from './types.ts'
+
+const settingsPath = (projectId: string) => `/v1/organization/projects/${projectId}/settings`
+
+export function useSettings(projectId: string) {
+  const path = settingsPath(projectId)
+  return useQuery({ queryKey: [path], queryFn: () => get<Settings>(path) })
+}
+
+/** Changes settings by name. */
+export function useChangeSettings(projectId: string) {
+  const path = settingsPath(projectId)
+  const queries = useQueryClient()
+  return useMutation({
+    mutationFn: (changes: Record<string, string>) => call<Settings>('POST', path, changes),
+    onSuccess: answer => queries.setQueryData([path], answer),
+  })
+}

@@ -1,0 +1,127 @@
+/** From an empty project to its first request: the steps, and each snippet run as it is copied, with the dashboard on a port of its own. */
+import type { Browser, Locator, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { findFreePort } from '../../scripts/bench/processes.ts'
+import { preparePython } from '../clients/python/prepare-python.ts'
+import { describeOnce } from '../harness/backends.ts'
+import { startUpstreams, type Upstreams } from '../harness/direct-upstreams.ts'
+import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { chromiumPath, logIn, NO_CHROMIUM, openBrowser } from './open-browser.ts'
+import { addAdministrator } from './seed.ts'
+
+const title = chromiumPath ? 'in chromium' : NO_CHROMIUM
+const prepared = await preparePython()
+
+/** Not the one that bun puts before it for whatever it runs. */
+const node = Bun.which('node', { PATH: process.env.PATH?.replace(/[^:]*bun-node[^:]*:/g, '') ?? '' })
+
+/** What takes a snippet on its standard input; the settings of any client are tried with a request of the shell's. */
+const RUNNERS: Record<string, { command: readonly string[]; request?: string }> = {
+  curl: { command: ['bash', '-es'] },
+  ...('missing' in prepared ? {} : { Python: { command: [prepared.python, '-'] } }),
+  ...(node ? { Node: { command: [node, '--input-type=module', '-'] } } : {}),
+  'Any client': {
+    command: ['bash', '-es'],
+    request: '\ncurl -sS "$OPENAI_BASE_URL/models/openai/gpt-4o-mini" -H "Authorization: Bearer $OPENAI_API_KEY"',
+  },
+}
+
+/** In this checkout, where OpenAI's package for Node is installed. */
+async function run(language: string, snippet: string, environment: Record<string, string>): Promise<string> {
+  const { command = [], request = '' } = RUNNERS[language] ?? {}
+  const stdin = new Blob([snippet, request])
+  const child = Bun.spawn([...command], {
+    env: { ...process.env, ...environment },
+    stdin,
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  const [out, complaint] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()])
+  expect([language, snippet, await child.exited, complaint.slice(0, 2000)]).toMatchObject([language, snippet, 0, {}])
+  return out
+}
+
+describe.skipIf(!chromiumPath)(title, () => {
+  describeOnce('the first minutes', backend => {
+    let browser: Browser
+    let upstreams: Upstreams
+    let proxy: TestProxy
+    let page: Page
+    beforeAll(async () => {
+      upstreams = await startUpstreams()
+      const [port, dashboard] = [findFreePort(), findFreePort()]
+      const environment = { ...upstreams.environment, PORT: String(port), DASHBOARD: String(dashboard) }
+      proxy = await startProxy({ stores: await backend.open(), environment })
+      await addAdministrator(proxy)
+      browser = await openBrowser()
+      const context = await browser.newContext({ permissions: ['clipboard-read', 'clipboard-write'] })
+      page = await context.newPage()
+      await logIn(page, `http://127.0.0.1:${dashboard}`)
+    }, 120_000)
+    afterAll(() => Promise.all([browser?.close(), proxy?.stop(), upstreams?.stop()]))
+
+    /** Copies the snippet of each language, and runs it. */
+    async function runAll(where: Locator, environment: Record<string, string>): Promise<void> {
+      for (const language of Object.keys(RUNNERS)) {
+        await where.getByRole('button', { name: language, exact: true }).click()
+        const snippet = (await where.locator('pre').textContent()) ?? ''
+        await where.getByRole('button', { name: /^(Copy snippet|Copied)$/ }).click()
+        await expect.poll(() => page.evaluate('navigator.clipboard.readText()')).toBe(snippet)
+        const answer = expect.stringMatching(/Hello|gpt-4o-mini/)
+        expect([language, await run(language, snippet, environment)]).toEqual([language, answer])
+      }
+    }
+
+    test('steps lead to a key, whose snippets run as they are copied, with it and later without', async () => {
+      await page.getByRole('button', { name: 'New project' }).click()
+      await page.getByLabel('Name').fill('first')
+      await page.getByRole('button', { name: 'Create project' }).click()
+      await page.getByRole('heading', { level: 1, name: 'API keys' }).waitFor()
+      await page.getByRole('link', { name: 'Overview' }).click()
+      const steps = page.locator('li').filter({ has: page.getByText(/: (done|to do)$/) })
+      await steps.nth(2).waitFor()
+      const states = async () => (await steps.allInnerTexts()).map(text => /: (done|to do)/.exec(text)?.[1])
+      expect(await states()).toEqual(['done', 'to do', 'to do'])
+      await steps.nth(1).getByRole('link').click()
+
+      await page.getByRole('button', { name: 'Generate new key' }).first().click()
+      await page.getByLabel('Name').fill('first')
+      await page.getByRole('button', { name: 'Generate key' }).click()
+      const key = (await page.getByTestId('shown-once').textContent()) ?? ''
+      const dialog = page.getByRole('dialog')
+      await dialog.getByText('Goes to openrouter.').waitFor()
+      await runAll(dialog, { OPENAI_API_KEY: 'not this one' })
+      expect(upstreams.aggregator.requests.length).toBeGreaterThan(0)
+      await page.getByRole('button', { name: 'Done' }).click()
+      await runAll(page.locator('#use'), { OPENAI_API_KEY: key })
+
+      await proxy.settle()
+      await page.getByRole('link', { name: 'Overview' }).click()
+      await page.getByText('Answered from the cache').waitFor()
+      expect(await steps.count()).toBe(0)
+    }, 180_000)
+
+    test('provider keys and playground say which way a model takes', async () => {
+      await page.getByRole('link', { name: 'Provider keys' }).click()
+      const groq = page.getByRole('listitem').filter({ has: page.getByRole('heading', { name: 'Groq' }) })
+      await groq.getByText('are refused with 404').waitFor()
+      await groq.getByRole('button', { name: 'Store key' }).click()
+      await page.getByLabel('Key', { exact: true }).fill('gsk_a_secret_of_groq')
+      await page.getByRole('dialog').getByRole('button', { name: 'Store key' }).click()
+      await groq.getByText(/go to groq$/).waitFor()
+      await groq.getByRole('button', { name: 'Remove' }).click()
+      await page.getByRole('dialog').getByText('are refused with 404').waitFor()
+      await page.getByRole('button', { name: 'Cancel' }).click()
+
+      await page.getByRole('link', { name: 'Playground' }).click()
+      await page.getByRole('button', { name: 'Create one for an hour' }).click()
+      await page.getByLabel('Model').fill('nonsense')
+      await page.getByText('Answers 404: ').waitFor()
+      await page.getByLabel('Model').fill('llama-3.1-8b-instant')
+      await page.getByText('Goes to sandbox.').waitFor()
+      // Of another origin than the page's: the proxy's own.
+      await page.getByRole('button', { name: 'Send' }).click()
+      await page.getByText('x-proxy-cache-reason').waitFor()
+    }, 120_000)
+  })
+})
