@@ -59,6 +59,7 @@ const REPORT_OF: Record<RecordedEndpoint, ReportName> = {
   rerank: 'rerankings',
   files: 'files_and_batches',
   batches: 'files_and_batches',
+  message_batches: 'files_and_batches',
 }
 
 export const REPORTS: readonly Report[] = Object.entries(ROWS).map(([name, describe]) => ({

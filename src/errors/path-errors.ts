@@ -120,6 +120,13 @@ export const PATH_ERRORS = {
     message: "No batch found with id '{id}'.",
     param: 'id',
   },
+  noMessageBatches: {
+    status: 404,
+    code: 'not_found',
+    when: 'The request concerns Anthropic’s message batches, but the project has stored no key for Anthropic.',
+    message:
+      'Message batches go to Anthropic, for which this project has stored no key. Store one, or upload a file of chat requests and POST /v1/batches.',
+  },
   keeperGone: {
     status: 404,
     code: 'model_not_found',

@@ -1,7 +1,8 @@
 /** Reads what a path asks for, with common misspellings, and says what to change for an unknown path. */
 import { type ProxyError, refuse } from '../errors.ts'
 import type { Method, PipelineTarget, Target } from '../pipeline/request.ts'
-import { isOperation } from '../providers/operations.ts'
+import type { Collection } from '../postgres/kept-objects.ts'
+import { COLLECTION_PATHS, isOperation } from '../providers/operations.ts'
 import type { Endpoint } from '../providers/upstream.ts'
 
 /** A name or an IP address, and a port. The names of two Host headers, which Bun joins, are none. */
@@ -21,13 +22,17 @@ export function urlOf({ url }: Request): URL {
   return new URL(url, NO_HOST)
 }
 
-/** A target among files or batches. */
-type KeptTarget = Extract<Target, { kind: 'kept' }>
-
 const GET: readonly Method[] = ['GET']
 const POST: readonly Method[] = ['POST']
 const GET_OR_POST: readonly Method[] = ['GET', 'POST']
 const GET_OR_DELETE: readonly Method[] = ['GET', 'DELETE']
+
+/** The parts of what providers keep, '' for all of it, and the methods that each allows. */
+const KEPT_PARTS: Record<Collection, Readonly<Record<string, readonly Method[]>>> = {
+  files: { '': GET_OR_DELETE, '/content': GET },
+  batches: { '': GET, '/cancel': POST },
+  message_batches: { '': GET_OR_DELETE, '/cancel': POST, '/results': GET },
+}
 
 /** The methods that the target allows. */
 export function methodsOf(target: Target): readonly Method[] {
@@ -39,16 +44,10 @@ export function methodsOf(target: Target): readonly Method[] {
     case 'response':
       return target.part === '' ? GET_OR_DELETE : target.part === '/cancel' ? POST : GET
     case 'kept':
-      return methodsOfKept(target)
+      return target.id === null ? GET_OR_POST : (KEPT_PARTS[target.collection][target.part] ?? [])
     default:
       return POST
   }
-}
-
-function methodsOfKept({ collection, id, part }: KeptTarget): readonly Method[] {
-  if (id === null) return GET_OR_POST
-  if (part === '/cancel') return POST
-  return collection === 'files' && part === '' ? GET_OR_DELETE : GET
 }
 
 /** Returns the method if the target allows it, else null. HEAD counts as GET on targets that are free of charge. */
@@ -89,7 +88,7 @@ export function routeOf(target: PipelineTarget): string {
     case 'response':
       return `/v1/responses/{id}${target.part}`
     case 'kept':
-      return `/v1/${target.collection}${target.id === null ? '' : '/{id}'}${target.part}`
+      return `/v1${COLLECTION_PATHS[target.collection]}${target.id === null ? '' : '/{id}'}${target.part}`
     default:
       return pathOf(target)
   }
@@ -100,21 +99,31 @@ function pathOf({ kind, endpoint }: Extract<PipelineTarget, { endpoint: Endpoint
   return Object.entries(TARGETS).find(([, each]) => isIt(each))?.[0] ?? ''
 }
 
-/** Azure's clients use this prefix, name the model in the path as a deployment, and send an `api-version` in the query. */
-const AZURE = /^(?:\/v1)?\/openai(?=\/)/
+/** Where vendors have the paths that they share with ours: a client whose host alone was changed keeps the rest of its base address. */
+const VENDOR_BASES = [
+  // Azure, and Groq before its /v1.
+  'openai',
+  // Gateways, for Anthropic's clients.
+  'anthropic',
+  // Gemini, for OpenAI's clients.
+  'v1beta/openai',
+  // OpenRouter, before its /v1.
+  'api',
+]
+const VENDOR_BASE = new RegExp(`^(?:/v1)?/(?:${VENDOR_BASES.join('|')})(?=/)`)
+/** Azure's clients name the model in the path as a deployment, and send an `api-version` in the query. */
 const DEPLOYMENT = /^\/deployments\/([^/]+)(\/.+)$/
 
 /** One response, or a part of it; its ids contain no character that needs escaping. */
 const RESPONSE = /^\/v1\/responses\/([\w-]{1,256})(\/cancel|\/input_items)?$/
 
-const KEPT =
-  /^\/v1\/(?:(files|batches)(?:\/([\w-]{1,256}))?|files\/([\w-]{1,256})(\/content)|batches\/([\w-]{1,256})(\/cancel))$/
+const KEPT = new RegExp(`^/v1(${Object.values(COLLECTION_PATHS).join('|')})(?:/([\\w-]{1,256})(/[a-z]+)?)?$`)
+const COLLECTIONS = Object.keys(COLLECTION_PATHS) as Collection[]
 
-/** Returns the path's target; null when there is none. Tolerates extra slashes and a base address without /v1. */
+/** Returns the path's target; null when there is none. Tolerates extra slashes, a base address without /v1, and those of vendors. */
 export function readPath(pathname: string): Target | null {
   const path = pathname.replace(/\/{2,}/g, '/').replace(/(?<=.)\/$/, '')
-  if (!AZURE.test(path)) return readOurs(path)
-  const behind = path.replace(AZURE, '')
+  const behind = path.replace(VENDOR_BASE, '')
   const [, deployment, rest = ''] = DEPLOYMENT.exec(behind) ?? []
   return deployment === undefined ? readOurs(behind) : deploymentOf(deployment, readOurs(rest))
 }
@@ -135,10 +144,9 @@ function readOurs(path: string): Target | null {
 }
 
 function readKept(ours: string): Target | null {
-  const [, collection, one, file, content = '', batch, cancel = ''] = KEPT.exec(ours) ?? []
-  if (collection === 'files' || collection === 'batches') return { kind: 'kept', collection, id: one ?? null, part: '' }
-  if (file !== undefined) return { kind: 'kept', collection: 'files', id: file, part: content }
-  return batch === undefined ? null : { kind: 'kept', collection: 'batches', id: batch, part: cancel }
+  const [, path, id = null, part = ''] = KEPT.exec(ours) ?? []
+  const collection = COLLECTIONS.find(name => COLLECTION_PATHS[name] === path)
+  return collection && part in KEPT_PARTS[collection] ? { kind: 'kept', collection, id, part } : null
 }
 
 /** The target with the deployment as its model. Batches name their models line by line. */
@@ -161,11 +169,6 @@ const ELSEWHERE: readonly [pattern: RegExp, api: string, advice: string][] = [
   ],
   [/\/realtime(\/|$)/, 'OpenAI’s Realtime API', 'Use POST /v1/chat/completions with "stream": true.'],
   [
-    /\/messages\/batches(\/|$)/,
-    'Anthropic’s Message Batches API',
-    'Upload a file of chat requests, and POST /v1/batches.',
-  ],
-  [
     /(?<=:)((stream)?generate|embed|batchEmbed)Contents?$/i,
     'Gemini’s API',
     'Choose your client’s provider for OpenAI-compatible servers, with a base address that ends in /v1.',
@@ -186,7 +189,7 @@ export function notFound(pathname: string): ProxyError {
   return refuse('endpointElsewhere', { endpoint, api, advice })
 }
 
-/** Whether errors on this path use Anthropic's envelope. */
+/** Whether errors on this path use Anthropic's envelope. A host may be called so, too. */
 export function isAnthropicPath(pathname: string): boolean {
-  return /\/messages(\/|$)/.test(pathname)
+  return /\/messages(\/|$)|(?<!\/)\/anthropic\//.test(pathname)
 }

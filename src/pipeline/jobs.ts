@@ -7,6 +7,8 @@ import type { EmbeddingsToRead, ReadEmbeddings } from './embeddings/fetch-batche
 import { readEmbeddingsAnswer } from './embeddings/read-answer.ts'
 import { type AnswerInput, judgeAnswer, type ReadAnswer } from './judge-answer.ts'
 import { type BatchLine, type BatchLineInput, readBatchLine } from './kept-objects/read-batch-line.ts'
+import { type MessageBatch, type MessageBatchInput, takeMessageBatch } from './kept-objects/read-message-batch.ts'
+import { type BatchResult, readBatchResult } from './kept-objects/read-result.ts'
 import { judgePassed, type PassedAnswer } from './pass-through/judge-passed.ts'
 import { type ReplayInput, writeReplay } from './serve-hit.ts'
 
@@ -19,6 +21,16 @@ export function continueInput(input: ToContinue): JobDone<WrittenRequest> {
 /** Reads one request of a batch. */
 export function readLine(input: BatchLineInput): JobDone<BatchLine | null> {
   return { output: readBatchLine(input) }
+}
+
+/** Reads the body that starts a message batch. */
+export function readBatch(input: MessageBatchInput): JobDone<MessageBatch> {
+  return { output: takeMessageBatch(input), transfer: [input.bytes.buffer as ArrayBuffer] }
+}
+
+/** Reads one result of a message batch. */
+export function readResult(line: Uint8Array): JobDone<BatchResult | null> {
+  return { output: readBatchResult(line) }
 }
 
 /** Joins, reads and judges a response. */

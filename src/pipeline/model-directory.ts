@@ -1,6 +1,6 @@
 /**
- * Lists the models that a key can use, in the format of OpenAI's models endpoints. It costs nothing, and does not count against the
- * month.
+ * Lists the models that a key can use, in the formats of OpenAI's and Anthropic's models endpoints at once. It costs nothing, and does not
+ * count against the month.
  */
 import type { Admission } from '../admission/admission.ts'
 import { hashBearerKey } from '../admission/api-key.ts'
@@ -15,12 +15,17 @@ export interface Caller {
   address: string
 }
 
-/** OpenAI's fields, and more from the catalogue. */
+/** OpenAI's fields, Anthropic's, and more from the catalogue. */
 export interface DirectoryModel {
   id: string
   object: 'model'
+  type: 'model'
+  /** The id: the catalogue has no other name. */
+  display_name: string
   /** Seconds since the epoch: the date of the catalogue's row. */
   created: number
+  /** The same in RFC 3339. */
+  created_at: string
   /** The direct provider, or the vendor in the model's name. */
   owned_by: string
   kind: CatalogueModel['kind']
@@ -29,9 +34,18 @@ export interface DirectoryModel {
   capabilities: string[]
 }
 
+/** All models, on one page. */
+export interface DirectoryPage {
+  object: 'list'
+  data: DirectoryModel[]
+  has_more: false
+  first_id: string | null
+  last_id: string | null
+}
+
 export interface ModelDirectory {
   /** Throws 401, 403 or 503. */
-  list(caller: Caller): Promise<{ object: 'list'; data: DirectoryModel[] }>
+  list(caller: Caller): Promise<DirectoryPage>
   /** Also throws a 404 that says how to make the model usable. */
   find(caller: Caller, id: string): Promise<DirectoryModel>
 }
@@ -41,14 +55,14 @@ export function createModelDirectory(admission: Admission, modelRouter: ModelRou
 
   return {
     async list(caller) {
-      const models = modelRouter.listModels(await identify(caller))
-      return { object: 'list', data: models.map(describe) }
+      const data = modelRouter.listModels(await identify(caller)).map(describe)
+      return { object: 'list', data, has_more: false, first_id: data[0]?.id ?? null, last_id: data.at(-1)?.id ?? null }
     },
 
     async find(caller, id) {
       const account = await identify(caller)
       const model = modelRouter.findModel(id, account)
-      if (model && !(model instanceof ProxyError)) return { ...describe(model), id }
+      if (model && !(model instanceof ProxyError)) return { ...describe(model), id, display_name: id }
       throw model && model.status < 500 ? model : refuse('modelNotListed', { model: JSON.stringify(id.slice(0, 100)) })
     },
   }
@@ -66,7 +80,10 @@ function describe({
   return {
     id: model,
     object: 'model',
+    type: 'model',
+    display_name: model,
     created: Date.parse(asOf) / 1000,
+    created_at: new Date(asOf).toISOString(),
     owned_by: provider === AGGREGATOR ? (model.split('/')[0] ?? provider) : provider,
     kind,
     context_length: contextTokens,

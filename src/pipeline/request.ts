@@ -1,5 +1,6 @@
 /** What goes into the pipeline and what comes out, independent of any HTTP framework. */
-import type { Collection, PassedOperation } from '../providers/operations.ts'
+import type { Collection } from '../postgres/kept-objects.ts'
+import type { PassedOperation } from '../providers/operations.ts'
 import type { Endpoint } from '../providers/upstream.ts'
 import type { RequestTrace } from '../telemetry/tracing/request-trace.ts'
 

@@ -13,11 +13,14 @@ import {
   texts,
 } from './statement.ts'
 
+/** Objects that a provider keeps for a project; `message_batches` are Anthropic's. */
+export type Collection = 'files' | 'batches' | 'message_batches'
+
 export interface ObjectToKeep {
   projectId: number
   id: string
-  collection: 'files' | 'batches'
-  /** openai, groq or aggregator. */
+  collection: Collection
+  /** openai, anthropic, groq or aggregator. */
   provider: string
   purpose?: string | null
   /** For a batch's input: its number of requests. */
@@ -45,7 +48,7 @@ export interface FoundObject extends KeptObject {
 
 export interface ObjectPage {
   projectId: number
-  collection: 'files' | 'batches'
+  collection: Collection
   purpose: string | null
   after: string | null
   newestFirst: boolean
@@ -90,7 +93,7 @@ export const keepObject = defineAction<ObjectToKeep>('keep_object', {
 export async function findKeptObject(
   database: Database,
   projectId: number,
-  collection: 'files' | 'batches',
+  collection: Collection,
   id: string,
 ): Promise<FoundObject | null> {
   const [found = null] = await runStatement(database, FIND, [projectId, collection, id])

@@ -4,8 +4,9 @@ import { providerOfName } from '../catalogue/native-names.ts'
 import type { DirectProvider } from '../config.ts'
 import { ProxyError, refuse } from '../errors.ts'
 import type { Account } from '../postgres/admit.ts'
+import type { Collection } from '../postgres/kept-objects.ts'
 import type { CatalogueModel } from '../postgres/list-models.ts'
-import { modelNotFound, noFileKeeper, noFilesInSandbox, noRouteTo } from './no-route.ts'
+import { modelNotFound, noKeeper, noRouteTo, nothingKeptInSandbox } from './no-route.ts'
 import { renameModel } from './rename-model.ts'
 import type { Provider } from './upstream.ts'
 
@@ -25,10 +26,11 @@ export interface ModelRouter {
   /** Returns the provider that keeps this project's responses; null when none does. */
   keeperOf(account: Routed): Provider | null
   /**
-   * Returns the provider that keeps this project's files and batches, or an error: OpenAI or Groq if the project has stored a key for one
-   * of them, else the aggregator. `as` is the keeper of an existing object, by its name in the catalogue's prices.
+   * Returns the provider that keeps this project's files or batches, or an error: OpenAI or Groq if the project has stored a key for one
+   * of them, else the aggregator; Anthropic alone for its message batches. `as` is the keeper of an existing object, by its name in the
+   * catalogue's prices.
    */
-  keeperOfFiles(account: Routed, as?: string): Provider | ProxyError
+  keeperOfObjects(account: Routed, collection: Collection, as?: string): Provider | ProxyError
   /** The catalogue's models for which `resolve` finds a provider; of two with one name, the one that it would choose. */
   listModels(account: Routed): CatalogueModel[]
   /**
@@ -50,7 +52,11 @@ export interface ModelRouterOptions {
 export const DIRECT_PROVIDERS: readonly DirectProvider[] = ['openai', 'anthropic', 'groq']
 
 /** In order of preference. */
-const FILE_KEEPERS: readonly DirectProvider[] = ['openai', 'groq']
+const OBJECT_KEEPERS: Record<Collection, readonly DirectProvider[]> = {
+  files: ['openai', 'groq'],
+  batches: ['openai', 'groq'],
+  message_batches: ['anthropic'],
+}
 
 const VENDOR_AND_MODEL = /^[^/\s]+\/\S+$/
 
@@ -96,12 +102,14 @@ export function createModelRouter({ catalogue, sandbox, aggregatorFor, directFor
       return keeps ? directFor('openai', account) : null
     },
 
-    keeperOfFiles(account, as) {
-      if (account.key_type === 'test') return noFilesInSandbox()
-      const direct = FILE_KEEPERS.find(name => account.direct_providers.includes(name) && name === (as ?? name))
+    keeperOfObjects(account, collection, as) {
+      if (account.key_type === 'test') return nothingKeptInSandbox()
+      const direct = OBJECT_KEEPERS[collection].find(
+        name => account.direct_providers.includes(name) && name === (as ?? name),
+      )
       if (direct) return directFor(direct, account)
-      const isAggregators = as === undefined || as === AGGREGATOR
-      return isAggregators && aggregatorFor ? aggregatorFor(account.project_id) : noFileKeeper(as)
+      const isAggregators = collection !== 'message_batches' && (as === undefined || as === AGGREGATOR)
+      return isAggregators && aggregatorFor ? aggregatorFor(account.project_id) : noKeeper(collection, as)
     },
 
     findModel(model, account) {

@@ -3,6 +3,7 @@
 import type { Catalogue } from '../catalogue/catalogue.ts'
 import { providerOfName } from '../catalogue/native-names.ts'
 import { type ProxyError, refuse } from '../errors.ts'
+import type { Collection } from '../postgres/kept-objects.ts'
 import type { CatalogueModel } from '../postgres/list-models.ts'
 import { findSimilar } from './similar-names.ts'
 
@@ -40,16 +41,17 @@ export function noRouteTo(model: string, native: readonly string[]): ProxyError 
   return refuse('noUpstreamForVendor', { model: show(model), providers: native.join(' or ') })
 }
 
-/** The error when no provider keeps files and batches; `as` is the former keeper. */
-export function noFileKeeper(as?: string): ProxyError {
-  return as === undefined ? refuse('noFileKeeper') : refuse('keeperGone', { provider: as })
+/** The error when no provider keeps what is in the collection; `as` is the former keeper. */
+export function noKeeper(collection: Collection, as?: string): ProxyError {
+  if (as !== undefined) return refuse('keeperGone', { provider: as })
+  return collection === 'message_batches' ? refuse('noMessageBatches') : refuse('noFileKeeper')
 }
 
 /** 404 for test keys. */
-export function noFilesInSandbox(): ProxyError {
+export function nothingKeptInSandbox(): ProxyError {
   return refuse('pathUnsupported', {
     vendor: 'The sandbox, which answers test keys,',
-    path: '/files and no /v1/batches',
+    path: '/files and no batches',
   })
 }
 

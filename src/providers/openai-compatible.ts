@@ -3,19 +3,12 @@ import { refuse } from '../errors.ts'
 import { copyInTurns } from '../event-loop/copy-in-turns.ts'
 import { isTranslated } from '../formats/translation.ts'
 import { hasInexactNumber } from '../json/canonical.ts'
-import { callUpstream, type UpstreamCall, type UpstreamLimits } from './call-upstream.ts'
+import { callUpstream, type UpstreamLimits } from './call-upstream.ts'
 import type { ConnectionProbe } from './connection-probe.ts'
 import { writeRequestHeaders } from './forwarded-headers.ts'
 import { isLong, type LongRequest } from './long-body.ts'
-import type {
-  Endpoint,
-  PassedRequest,
-  Provider,
-  ProviderKind,
-  StoredRequest,
-  UpstreamAnswer,
-  UpstreamRequest,
-} from './upstream.ts'
+import { sendPassed } from './send-passed.ts'
+import type { Endpoint, Provider, ProviderKind, StoredRequest, UpstreamRequest } from './upstream.ts'
 
 export interface OpenAiCompatibleOptions {
   name: string
@@ -50,28 +43,8 @@ const COUNT_PATHS: Partial<Record<Endpoint, string>> = { responses: '/input_toke
 export function createOpenAiCompatibleProvider(options: OpenAiCompatibleOptions): Provider {
   const { name, kind, pricedAs, projectId, baseUrl, apiKey, limits, probe, chatAloneOf, keepsAnswers, passes } = options
 
-  /** With the provider's own key. */
-  function call({ path, headers, isDownload = false, ...sent }: Sent): Promise<UpstreamAnswer> {
-    headers.set('authorization', `Bearer ${apiKey}`)
-    return callUpstream({
-      ...sent,
-      provider: name,
-      url: `${baseUrl}${path}`,
-      headers,
-      secret: apiKey,
-      limits: isDownload ? { ...limits, maxAnswerBytes: Number.POSITIVE_INFINITY } : limits,
-      probe,
-    })
-  }
-
-  /** Sends a request unchanged. The client's Accept header stays, because the response may be a stream, or no JSON. */
-  function pass({ path, method, body, headers: given, isDownload = false, signal }: Passed): Promise<UpstreamAnswer> {
-    const headers = writeRequestHeaders({ headers: given, stream: false }, kind, projectId)
-    headers.set('accept', given.get('accept') ?? '*/*')
-    if (body) headers.set('content-type', body.contentType)
-    else headers.delete('content-type')
-    return call({ path, method, headers, body: body?.bytes ?? null, isDownload, signal })
-  }
+  const own = { authorization: `Bearer ${apiKey}` }
+  const recipient = (path: string) => ({ ...options, url: `${baseUrl}${path}`, headers: own })
 
   return {
     name,
@@ -81,24 +54,31 @@ export function createOpenAiCompatibleProvider(options: OpenAiCompatibleOptions)
       const { path } = request
       if (passes?.every(known => !path.startsWith(known)))
         throw refuse('pathUnsupported', { vendor: chatAloneOf ?? name, path })
-      return pass(request)
+      return sendPassed(request, recipient(path))
     },
     ...(keepsAnswers && {
-      askStored: ({ query, path, ...asked }: StoredRequest) => pass({ ...asked, path: path + query, body: null }),
+      askStored: ({ query, path, ...asked }: StoredRequest) =>
+        sendPassed({ ...asked, body: null }, recipient(path + query)),
     }),
     async ask(request) {
       const { endpoint, signal } = request
       if (chatAloneOf !== undefined && endpoint !== 'chat')
         throw refuse('endpointUnsupported', { vendor: chatAloneOf, endpoint })
-      const path = `${PATHS[endpoint]}${request.countsAlone ? COUNT_PATHS[endpoint] : ''}`
       const headers = writeRequestHeaders(request, kind, projectId)
-      return call({ path, headers, body: await writeBody(request), signal })
+      headers.set('authorization', own.authorization)
+      return callUpstream({
+        provider: name,
+        url: `${baseUrl}${PATHS[endpoint]}${request.countsAlone ? COUNT_PATHS[endpoint] : ''}`,
+        headers,
+        secret: apiKey,
+        body: await writeBody(request),
+        signal,
+        limits,
+        probe,
+      })
     },
   }
 }
-
-type Sent = Pick<UpstreamCall, 'method' | 'headers' | 'body' | 'signal'> & { path: string; isDownload?: boolean }
-type Passed = Omit<PassedRequest, 'leavesTrace' | 'isDownload'> & { isDownload?: boolean }
 
 /** The client's body, with usage turned on for streams of completions; other operations always report it. */
 async function writeBody(request: UpstreamRequest): Promise<string | Uint8Array> {

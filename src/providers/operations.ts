@@ -1,4 +1,5 @@
 /** The pass-through operations: what each accepts, and what the proxy needs to know about it. */
+import type { Collection } from '../postgres/kept-objects.ts'
 import type { Endpoint } from './upstream.ts'
 
 export interface OperationTraits {
@@ -27,9 +28,6 @@ export const OPERATIONS = {
 
 export type PassedOperation = keyof typeof OPERATIONS
 
-/** Objects that a provider keeps for a project. */
-export type Collection = 'files' | 'batches'
-
 /** What a usage record says was asked. */
 export type RecordedEndpoint = Endpoint | PassedOperation | Collection
 
@@ -37,5 +35,13 @@ export function isOperation(path: string): path is PassedOperation {
   return Object.hasOwn(OPERATIONS, path)
 }
 
-/** Prefixes of the paths that Groq has; Anthropic has none of them. */
-export const GROQ_PASSES: readonly string[] = ['/audio/', '/files', '/batches']
+/** Paths of what providers keep, after the base address. */
+export const COLLECTION_PATHS: Record<Collection, string> = {
+  files: '/files',
+  batches: '/batches',
+  message_batches: '/messages/batches',
+}
+
+/** Prefixes of the paths that a provider has; one without has any. */
+export const GROQ_PASSES: readonly string[] = ['/audio/', COLLECTION_PATHS.files, COLLECTION_PATHS.batches]
+export const ANTHROPIC_PASSES: readonly string[] = [COLLECTION_PATHS.message_batches]

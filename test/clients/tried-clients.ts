@@ -38,7 +38,7 @@ export const TRIED_CLIENTS: readonly TriedClient[] = [
     packages: ['@anthropic-ai/sdk'],
     doors: 'Messages',
     models: OWN,
-    tried: 'streamed, calls, counting',
+    tried: 'streamed, calls, counting, batches',
     test: 'messages.test.ts',
   },
   {

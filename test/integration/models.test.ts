@@ -54,6 +54,9 @@ describeOnce('GET /v1/models', backend => {
     expect(listed.data.find(model => model.id === 'gpt-4o-mini')).toEqual({
       id: 'gpt-4o-mini',
       object: 'model',
+      type: 'model',
+      display_name: 'gpt-4o-mini',
+      created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT00:00:00.000Z$/),
       created: Date.UTC(2026, 6, 9) / 1000,
       owned_by: 'openai',
       kind: 'chat',

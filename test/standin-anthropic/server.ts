@@ -3,7 +3,9 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo, Socket } from 'node:net'
 import { createRecording, type RecordedRequest, type Recording } from '../standin/recording.ts'
 import { JSON_HEADERS, sendBody } from '../standin/send.ts'
+import { writeError } from './api-error.ts'
 import { checkRequest } from './check-request.ts'
+import { isBatchPath, keepMessageBatches } from './message-batches.ts'
 import { respond } from './respond.ts'
 import type { JsonObject, Scenario } from './scenario.ts'
 import { spellOut } from './spell-out.ts'
@@ -41,6 +43,7 @@ export async function startAnthropicStandin(options: AnthropicStandinOptions = {
   const once: Scenario[] = []
   let script: Script = () => undefined
   let serial = 0
+  const batches = keepMessageBatches(() => baseUrl())
 
   async function answer(message: IncomingMessage, response: ServerResponse, bodyText: string): Promise<void> {
     const request = recordRequest(message, bodyText)
@@ -48,13 +51,23 @@ export async function startAnthropicStandin(options: AnthropicStandinOptions = {
     response.once('close', () => recording.end(request, response.writableFinished ? 'answered' : 'aborted'))
     if (request.path === '/v1/messages/count_tokens')
       return sendBody(response, 200, JSON_HEADERS, '{"input_tokens":42}')
+    if (isBatchPath(request.path) && once.length === 0) return answerBatches(request, response)
     const body = spellOut(request.body)
-    const error = checkRequest({ ...request, body }, options.apiKey)
+    const error = isBatchPath(request.path) ? null : checkRequest({ ...request, body }, options.apiKey)
     const scenario: Scenario = error
       ? { kind: 'error', ...error }
       : (once.shift() ?? script(request) ?? { kind: 'answer' })
     const onCut = () => recording.end(request, 'cut')
     await respond({ request: body as JsonObject, response, serial: ++serial, onCut }, scenario)
+  }
+
+  function answerBatches(request: RecordedRequest, response: ServerResponse): void {
+    const answered = batches.answer(request)
+    const [status, body] =
+      typeof answered === 'string'
+        ? [200, answered]
+        : [answered.status, JSON.stringify(writeError(answered, 'req_standin'))]
+    sendBody(response, status, JSON_HEADERS, body)
   }
 
   const server = createServer((message, response) => {
@@ -69,9 +82,9 @@ export async function startAnthropicStandin(options: AnthropicStandinOptions = {
     socket.once('close', () => sockets.delete(socket))
   })
   await new Promise<void>(resolve => server.listen(options.port ?? 0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
+  const baseUrl = () => `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   return {
-    baseUrl: `http://127.0.0.1:${port}`,
+    baseUrl: baseUrl(),
     requests: recording.requests,
     counts: recording.counts,
     script(next) {

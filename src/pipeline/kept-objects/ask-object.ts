@@ -1,8 +1,9 @@
 /** Asks a provider about one file or batch of the project: the object, its content, its cancellation or its deletion. */
 import { ClientGone, ProxyError, refuse } from '../../errors.ts'
 import { whenAborted } from '../../event-loop/time-limit.ts'
-import { findKeptObject } from '../../postgres/kept-objects.ts'
-import type { Collection } from '../../providers/operations.ts'
+import { parseJsonObject } from '../../json/canonical.ts'
+import { type Collection, findKeptObject } from '../../postgres/kept-objects.ts'
+import { COLLECTION_PATHS } from '../../providers/operations.ts'
 import { readAll } from '../../providers/read-bytes.ts'
 import type { PassedRequest, Provider, UpstreamAnswer } from '../../providers/upstream.ts'
 import { passedOn } from '../complete-call.ts'
@@ -10,6 +11,7 @@ import type { Method, ProxyResponse } from '../request.ts'
 import type { RequestContext, Stages } from '../request-context.ts'
 import { bindRead, keeperOf } from './bind-made.ts'
 import { BATCH_OUTPUT, noteObject } from './note-object.ts'
+import { recordResults } from './record-results.ts'
 
 export interface AskedObject {
   method: Method
@@ -26,30 +28,40 @@ export async function askObject(
 ): Promise<ProxyResponse> {
   const known = await findKeptObject(stages.database, account.project_id, collection, id)
   if (!known) throw noSuchObject(collection, id)
-  const provider = stages.modelRouter.keeperOfFiles(account, known.provider)
+  const provider = stages.modelRouter.keeperOfObjects(account, collection, known.provider)
   if (provider instanceof ProxyError) throw provider
-  const isDownload = part === '/content'
+  const isResults = part === '/results'
+  const isDownload = isResults || part === '/content'
   const answer = await passTo(provider, {
     method,
-    path: `/${collection}/${id}${part}`,
+    path: `${COLLECTION_PATHS[collection]}/${id}${part}`,
     body: null,
     headers: request.headers,
     leavesTrace: method !== 'GET',
     isDownload,
-    signal: leavingOf(request.signal),
+    // Results are read to their end, whether or not their client stays.
+    signal: isResults ? new AbortController().signal : leavingOf(request.signal),
   })
+  const asked = { request, account, provider, collection, id }
   const headers = { ...passedOn(answer), 'x-proxy-provider': provider.name }
   if (isDownload && answer.status < 400) {
     // The requests of a batch may have made responses.
-    const isMade = known.purpose === BATCH_OUTPUT
+    const isMade = isResults || known.purpose === BATCH_OUTPUT
     const about = { database: stages.database, account, keeper: isMade ? keeperOf(provider) : null }
-    return { status: answer.status, headers, body: await bindRead(answer.body, about) }
+    const body = isResults ? recordResults(answer.body, asked, stages) : answer.body
+    return { status: answer.status, headers, body: await bindRead(body, about) }
   }
-  const bytes = await readAll(answer.body, provider.name)
-  const text = new TextDecoder().decode(bytes)
+  const text = nameOwnResults(new TextDecoder().decode(await readAll(answer.body, provider.name)))
   // A file's content can be gone while the file still exists, so a download says nothing about it.
-  if (!isDownload) await noteObject({ request, account, provider, collection, id, status: answer.status, text }, stages)
-  return { status: answer.status, headers, body: bytes }
+  if (!isDownload) await noteObject({ ...asked, status: answer.status, text }, stages)
+  return { status: answer.status, headers, body: text }
+}
+
+/** Anthropic's clients read a batch's results at the address that it names: a path leads them here, whatever their base address is. */
+function nameOwnResults(text: string): string {
+  const object = parseJsonObject(text)
+  if (object?.type !== 'message_batch' || typeof object.results_url !== 'string') return text
+  return JSON.stringify({ ...object, results_url: `/v1${COLLECTION_PATHS.message_batches}/${object.id}/results` })
 }
 
 /** Returns a signal that is aborted with ClientGone when the client leaves. */

@@ -2,12 +2,13 @@
  * What providers keep for projects: files, batches, responses. Making a file or a batch counts as a request; asking about what is kept
  * is free.
  */
+import type { Collection } from '../../postgres/kept-objects.ts'
 import type { KeptQuery } from '../query.ts'
 import type { ProxyRequest, ProxyResponse } from '../request.ts'
 import type { Attempt, LoneOperation, RequestContext, Stages } from '../request-context.ts'
 import { askObject } from './ask-object.ts'
 import { listObjects } from './list-objects.ts'
-import { startBatch, uploadFile } from './make-object.ts'
+import { startBatch, startMessageBatch, uploadFile } from './make-object.ts'
 import { askResponse } from './stored-responses.ts'
 
 export const keptObject: LoneOperation = {
@@ -35,5 +36,11 @@ function answer(context: RequestContext<KeptQuery>, stages: Stages): Promise<Pro
   const { collection, id } = target
   if (id !== null) return askObject(context, { ...target, id, method }, stages)
   if (method !== 'POST') return listObjects(context, { collection, search: new URLSearchParams(search) }, stages)
-  return collection === 'files' ? uploadFile(context, stages) : startBatch(context, stages)
+  return MAKE[collection](context, stages)
+}
+
+const MAKE: Record<Collection, (context: RequestContext, stages: Stages) => Promise<ProxyResponse>> = {
+  files: uploadFile,
+  batches: startBatch,
+  message_batches: startMessageBatch,
 }

@@ -1,20 +1,20 @@
 /**
- * Lists a project's own files or batches in OpenAI's list format. The provider's list would include other projects of the same account.
+ * Lists a project's own files or batches in their vendor's list format. The provider's list would include other projects of the same account.
  */
 import { invalidRequest, ProxyError } from '../../errors.ts'
 import { type JsonObject, parseJsonObject } from '../../json/canonical.ts'
-import { type KeptObject, pageOfKeptObjects } from '../../postgres/kept-objects.ts'
-import type { Collection } from '../../providers/operations.ts'
+import { type Collection, type KeptObject, type ObjectPage, pageOfKeptObjects } from '../../postgres/kept-objects.ts'
 import type { ProxyResponse } from '../request.ts'
 import type { RequestContext, Stages } from '../request-context.ts'
 import { JSON_TYPE } from '../response-headers.ts'
 import { askObject } from './ask-object.ts'
-import { FINAL } from './note-object.ts'
+import { isUnderWay } from './note-object.ts'
 
-/** OpenAI's page sizes. */
+/** The vendors' page sizes. */
 const SIZES: Record<Collection, { usual: number; most: number }> = {
   files: { usual: 10_000, most: 10_000 },
   batches: { usual: 20, most: 100 },
+  message_batches: { usual: 20, most: 1_000 },
 }
 /** Concurrent requests to the provider for objects that may have changed. */
 const MOST_AT_ONCE = 8
@@ -25,30 +25,48 @@ export async function listObjects(
   stages: Stages,
 ): Promise<ProxyResponse> {
   const { account } = context
-  const keeper = stages.modelRouter.keeperOfFiles(account)
+  const keeper = stages.modelRouter.keeperOfObjects(account, collection)
   if (keeper instanceof ProxyError && account.key_type === 'test') throw keeper
   const limit = readLimit(search.get('limit'), SIZES[collection])
+  const isAnthropics = collection === 'message_batches'
+  const place = isAnthropics ? readAnthropicsPlace(search) : readPlace(search)
   const rows = await pageOfKeptObjects(stages.database, {
     projectId: account.project_id,
     collection,
-    purpose: search.get('purpose'),
-    after: search.get('after'),
-    newestFirst: readOrder(search.get('order')) === 'desc',
+    ...place,
     size: limit + 1,
   })
-  const texts = await refreshBatches(rows.slice(0, limit), row =>
+  const page = rows.slice(0, limit)
+  const texts = await refreshBatches(place.isReversed ? page.toReversed() : page, row =>
     askObject(context, { method: 'GET', collection, id: row.id, part: '' }, stages),
   )
   const data = texts.flatMap((text): JsonObject[] => (text === null ? [] : [parseJsonObject(text) ?? {}]))
-  const [first, last] = [data[0], data.at(-1)]
   const list = {
-    object: 'list',
+    ...(isAnthropics ? {} : { object: 'list' }),
     data,
-    first_id: first?.id ?? null,
-    last_id: last?.id ?? null,
+    first_id: data[0]?.id ?? null,
+    last_id: data.at(-1)?.id ?? null,
     has_more: rows.length > limit,
   }
   return { status: 200, headers: { ...JSON_TYPE }, body: JSON.stringify(list) }
+}
+
+/** Which page of the list is asked for. */
+interface Place extends Pick<ObjectPage, 'purpose' | 'after' | 'newestFirst'> {
+  /** Whether the page is shown in the other order than it is looked for. */
+  isReversed: boolean
+}
+
+function readPlace(search: URLSearchParams): Place {
+  const newestFirst = readOrder(search.get('order')) === 'desc'
+  return { purpose: search.get('purpose'), after: search.get('after'), newestFirst, isReversed: false }
+}
+
+/** The newest come first, also on the page before a given batch. */
+function readAnthropicsPlace(search: URLSearchParams): Place {
+  const before = search.get('before_id')
+  if (before !== null) return { purpose: null, after: before, newestFirst: false, isReversed: true }
+  return { purpose: null, after: search.get('after_id'), newestFirst: true, isReversed: false }
 }
 
 /** Returns the stored text if the object cannot have changed or its provider does not answer; null if the object is gone. */
@@ -62,7 +80,7 @@ async function refreshBatches(
     for (let next = waiting.shift(); next; next = waiting.shift()) {
       const { row, at } = next
       const answer = await ask(row).catch(() => null)
-      if (answer?.status === 200) texts[at] = new TextDecoder().decode(answer.body as Uint8Array)
+      if (answer?.status === 200) texts[at] = answer.body as string
       if (answer?.status === 404) texts[at] = null
     }
   }
@@ -72,7 +90,7 @@ async function refreshBatches(
 
 function mayHaveChanged({ object }: KeptObject): boolean {
   const known = object === null ? undefined : parseJsonObject(object)
-  return known === undefined || (known.object === 'batch' && !FINAL.has(known.status))
+  return known === undefined || isUnderWay(known)
 }
 
 function readLimit(given: string | null, { usual, most }: { usual: number; most: number }): number {

@@ -6,15 +6,15 @@ import { invalidRequest, ProxyError, refuse } from '../../errors.ts'
 import { createYieldTurn } from '../../event-loop/yield.ts'
 import { parseJsonObject } from '../../json/canonical.ts'
 import type { Account } from '../../postgres/admit.ts'
-import { findKeptObject, keepObject } from '../../postgres/kept-objects.ts'
+import { type Collection, findKeptObject, keepObject } from '../../postgres/kept-objects.ts'
 import { keepSpending } from '../../postgres/spending.ts'
 import { refuseUnallowed } from '../../providers/model-router.ts'
-import type { Collection } from '../../providers/operations.ts'
+import { COLLECTION_PATHS } from '../../providers/operations.ts'
 import { readAll } from '../../providers/read-bytes.ts'
 import type { PassedBody, Provider } from '../../providers/upstream.ts'
 import { broken } from '../../providers/upstream-failure.ts'
 import { passedOn } from '../complete-call.ts'
-import { largestCost } from '../largest-cost.ts'
+import { largestCost, type RequestSize } from '../largest-cost.ts'
 import { readPassedBody } from '../pass-through/read-passed.ts'
 import type { ProxyResponse } from '../request.ts'
 import type { RequestContext, Stages } from '../request-context.ts'
@@ -23,6 +23,7 @@ import { noSuchObject, passTo } from './ask-object.ts'
 import { type BatchInput, readBatchInput } from './batch-input.ts'
 import { checkReferences } from './check-references.ts'
 import { BATCH_SHARE, describeObject } from './note-object.ts'
+import { readMessageBatch } from './read-message-batch.ts'
 
 const NO_INPUT: BatchInput = { requests: 0, models: null, references: [], sizes: [] }
 
@@ -34,7 +35,7 @@ export async function uploadFile(context: RequestContext, stages: Stages): Promi
   if (!form?.parts.some(({ name, isFile }) => isFile && name === 'file')) {
     throw invalidRequest('The body of your request must be a multipart form with a file.', 'file')
   }
-  const provider = stages.modelRouter.keeperOfFiles(account)
+  const provider = stages.modelRouter.keeperOfObjects(account, 'files')
   if (provider instanceof ProxyError) throw provider
   const isInput = fields.purpose === 'batch'
   const {
@@ -53,10 +54,10 @@ export async function uploadFile(context: RequestContext, stages: Stages): Promi
 /** Starts a batch over one of the project's files. It counts as many requests as the file holds. */
 export async function startBatch(context: RequestContext, stages: Stages): Promise<ProxyResponse> {
   const { request, account } = context
-  const { database, largeBodies, modelRouter, admission } = stages
+  const { database, largeBodies, modelRouter } = stages
   const { passed, references } = await readPassedBody(request, false, largeBodies)
   // A test key learns that it has no files at all, rather than that this file is not its own.
-  const anybody = modelRouter.keeperOfFiles(account)
+  const anybody = modelRouter.keeperOfObjects(account, 'batches')
   if (account.key_type === 'test' && anybody instanceof ProxyError) throw anybody
   const { input_file_id: input } = passed.fields
   if (typeof input !== 'string') throw invalidRequest("Missing required parameter: 'input_file_id'.", 'input_file_id')
@@ -70,20 +71,37 @@ export async function startBatch(context: RequestContext, stages: Stages): Promi
       'input_file_id',
     )
   }
-  const provider = modelRouter.keeperOfFiles(account, file.provider)
+  const provider = modelRouter.keeperOfObjects(account, 'batches', file.provider)
   if (provider instanceof ProxyError) throw provider
   await checkReferences(database, references, account, provider)
   if (account.allowed_models !== null) checkModels(file.models, account)
-  // The request that starts the batch counts as one of them.
-  if (context.accounting.spending) await reserveForBatch(context, provider, input, stages)
-  const giveBack = await admission.admitMore(hashBearerKey(request.authorization), Math.max(0, file.requests - 1))
+  if (context.accounting.spending) await reserveForFile(context, provider, input, stages)
+  const { requests, models } = file
+  return makeBatch(context, { collection: 'batches', provider, passed, requests, models }, stages)
+}
+
+/** Starts one of Anthropic's batches, whose requests are in the body. It counts as many requests as it holds. */
+export async function startMessageBatch(context: RequestContext, stages: Stages): Promise<ProxyResponse> {
+  const { request, account, accounting } = context
+  const provider = stages.modelRouter.keeperOfObjects(account, 'message_batches')
+  if (provider instanceof ProxyError) throw provider
+  const input = { bytes: await request.body.readBytes(), looksForSize: accounting.spending !== null }
+  const { bytes, requests, models, references, sizes } = await readMessageBatch(input, account.project_id)
+  const refusal = refuseUnallowed(models, account)
+  if (refusal) throw refusal
+  await checkReferences(stages.database, references, account, provider)
+  if (accounting.spending) await reserveForBatch(context, provider, sizes, stages)
+  const passed = { bytes, contentType: 'application/json', fields: {}, form: null }
+  return makeBatch(context, { collection: 'message_batches', provider, passed, requests, models }, stages)
+}
+
+/** Counts the batch's requests; the one that starts it counts as one of them. What is not started is given back. */
+async function makeBatch(context: RequestContext, batch: ObjectToMake, stages: Stages): Promise<ProxyResponse> {
+  const keyHash = hashBearerKey(context.request.authorization)
+  const giveBack = await stages.admission.admitMore(keyHash, Math.max(0, batch.requests - 1))
   let isStarted = false
   try {
-    const response = await makeObject(
-      context,
-      { collection: 'batches', provider, passed, requests: file.requests, models: file.models },
-      stages,
-    )
+    const response = await makeObject(context, batch, stages)
     isStarted = response.status < 400
     return response
   } finally {
@@ -92,12 +110,13 @@ export async function startBatch(context: RequestContext, stages: Stages): Promi
 }
 
 /** The file is read again, because a budget may be newer than it. */
-async function reserveForBatch(
-  { request, account, accounting }: RequestContext,
+async function reserveForFile(
+  context: RequestContext,
   provider: Provider,
   file: string,
-  { catalogue }: Stages,
+  stages: Stages,
 ): Promise<void> {
+  const { request, account } = context
   const asked = { method: 'GET' as const, path: `/files/${file}/content`, body: null, headers: request.headers }
   const signal = new AbortController().signal
   const answer = await passTo(provider, { ...asked, leavesTrace: false, isDownload: true, signal })
@@ -106,6 +125,16 @@ async function reserveForBatch(
   const part = { name: 'file', isFile: true, start: 0, end: bytes.length }
   const options = { looksForModels: false, looksForSize: true, owner: account.project_id }
   const { sizes } = await readBatchInput({ bytes, parts: [part] }, options)
+  await reserveForBatch(context, provider, sizes, stages)
+}
+
+/** Reserves what the requests may cost at half the price, model by model. */
+async function reserveForBatch(
+  { accounting }: RequestContext,
+  provider: Provider,
+  sizes: readonly RequestSize[],
+  { catalogue }: Stages,
+): Promise<void> {
   const yieldTurn = createYieldTurn()
   const byModel = new Map<string, Largest>()
   for (const size of sizes) {
@@ -147,7 +176,7 @@ async function makeObject(
 ): Promise<ProxyResponse> {
   accounting.noteProvider(provider)
   accounting.noteAsked()
-  const path = `/${collection}`
+  const path = COLLECTION_PATHS[collection]
   const asked = { method: 'POST' as const, path, body: passed, headers: request.headers, leavesTrace: true }
   // Not the client's signal: the object is bound to its project even if the client has left.
   const answer = await passTo(provider, { ...asked, isDownload: false, signal: new AbortController().signal })
@@ -179,10 +208,9 @@ async function makeObject(
 
 /** Deletes, as far as possible, an object at the provider that could not be bound to its project. */
 async function undo(provider: Provider, collection: Collection, id: string, headers: Headers): Promise<void> {
+  const path = `${COLLECTION_PATHS[collection]}/${id}`
   const asked =
-    collection === 'files'
-      ? { method: 'DELETE' as const, path: `/files/${id}` }
-      : { method: 'POST' as const, path: `/batches/${id}/cancel` }
+    collection === 'files' ? { method: 'DELETE' as const, path } : { method: 'POST' as const, path: `${path}/cancel` }
   const signal = new AbortController().signal
   const undone = passTo(provider, { ...asked, body: null, headers, leavesTrace: false, isDownload: false, signal })
   await undone.then(answer => answer.body.cancel()).catch(() => {})

@@ -1,22 +1,25 @@
 /** Stores what a provider reports about a file or a batch: its state, the files it produced, and its final usage. */
 
-import { costUsd, NO_USAGE } from '../../catalogue/catalogue.ts'
+import { costUsd, NO_USAGE, type TokenUsage } from '../../catalogue/catalogue.ts'
 import { isJsonObject, type JsonObject, parseJsonObject } from '../../json/canonical.ts'
 import type { Account } from '../../postgres/admit.ts'
-import { forgetKeptObject, keepObject, settleBatch } from '../../postgres/kept-objects.ts'
+import { type Collection, forgetKeptObject, keepObject, settleBatch } from '../../postgres/kept-objects.ts'
 import { batchSpendingId, releaseSpending } from '../../postgres/spending.ts'
-import type { Collection } from '../../providers/operations.ts'
 import type { Provider } from '../../providers/upstream.ts'
 import { readPassedUsage, withCost } from '../pass-through/passed-usage.ts'
 import type { AccountedRequest } from '../request-accounting.ts'
 import type { Stages } from '../request-context.ts'
 
-export interface ObjectReply {
+/** A file or a batch that is asked for. */
+export interface AskedBatch {
   request: AccountedRequest
   account: Account
   provider: Provider
   collection: Collection
   id: string
+}
+
+export interface ObjectReply extends AskedBatch {
   status: number
   text: string
 }
@@ -37,11 +40,13 @@ export async function noteObject(reply: ObjectReply, stages: Stages): Promise<vo
   const { database } = stages
   const projectId = account.project_id
   const object = parseJsonObject(text)
-  if (status === 404 || (status === 200 && object?.deleted === true)) return forgetKeptObject(database, projectId, id)
+  if (status === 404 || (status === 200 && object && isDeleted(object)))
+    return forgetKeptObject(database, projectId, id)
   if (status !== 200 || object?.id !== id) return
   const keeper = provider.pricedAs ?? ''
   await keepObject(database, { projectId, id, collection, provider: keeper, ...describeObject(object, text) })
-  if (collection !== 'batches') return
+  if (collection === 'message_batches') return releaseUnspent(object, reply, stages)
+  if (collection === 'files') return
   for (const made of [object.output_file_id, object.error_file_id]) {
     if (typeof made !== 'string') continue
     // The file itself is fetched when it is first listed.
@@ -51,22 +56,37 @@ export async function noteObject(reply: ObjectReply, stages: Stages): Promise<vo
   await recordBatch(object, reply, stages)
 }
 
-/** States that a batch does not leave again. */
-export const FINAL: ReadonlySet<unknown> = new Set(['completed', 'failed', 'expired', 'cancelled'])
-/** OpenAI and Groq charge half of what the same requests cost one by one. */
+function isDeleted({ deleted, type }: JsonObject): boolean {
+  return deleted === true || type === 'message_batch_deleted'
+}
+
+/** States that OpenAI's batches do not leave again. */
+const FINAL: ReadonlySet<unknown> = new Set(['completed', 'failed', 'expired', 'cancelled'])
+/** OpenAI, Groq and Anthropic charge half of what the same requests cost one by one. */
 export const BATCH_SHARE = 0.5
+
+/** Whether it is a batch, of either form, that may still change. */
+export function isUnderWay({ object, type, status, processing_status }: JsonObject): boolean {
+  return object === 'batch' ? !FINAL.has(status) : type === 'message_batch' && processing_status !== 'ended'
+}
+
+/** Of a message batch that has ended without a single answer, nothing is charged. What others used is in their results. */
+async function releaseUnspent(batch: JsonObject, { account, id }: AskedBatch, { database }: Stages): Promise<void> {
+  if (!account.has_budgets || isUnderWay(batch)) return
+  const { request_counts: counts } = batch
+  if (isJsonObject(counts) && counts.succeeded === 0)
+    await releaseSpending(database, [batchSpendingId(account.project_id, id)])
+}
 
 function hasRun({ request_counts: counts }: JsonObject): boolean {
   return isJsonObject(counts) && typeof counts.completed === 'number' && counts.completed > 0
 }
 
 /** Records a batch's usage once: the request that first sees it finished settles it. */
-async function recordBatch(
-  batch: JsonObject,
-  { request, account, provider, id }: ObjectReply,
-  { database, catalogue, accounting: accounts }: Stages,
-): Promise<void> {
-  if (!FINAL.has(batch.status) || provider.pricedAs === null) return
+async function recordBatch(batch: JsonObject, asked: AskedBatch, stages: Stages): Promise<void> {
+  const { account, provider, id } = asked
+  const { database, catalogue } = stages
+  if (isUnderWay(batch) || provider.pricedAs === null) return
   const usage = readPassedUsage(batch.usage)
   const reservation = batchSpendingId(account.project_id, id)
   // One that failed at once has cost nothing.
@@ -79,10 +99,27 @@ async function recordBatch(
   const model = typeof batch.model === 'string' ? batch.model : 'batches'
   const full = usage === NO_USAGE ? null : costUsd(catalogue.find(provider.pricedAs, model), usage)
   const isDiscounted = usage.reportedCostUsd === null && full !== null && provider.kind !== 'aggregator'
+  recordSpent(asked, { model, usage, usd: isDiscounted ? full * BATCH_SHARE : full }, reservation, stages)
+}
+
+/** What a model answered in a batch. */
+export interface Spent {
+  model: string
+  usage: TokenUsage
+  /** In US dollars; null when it is not known. */
+  usd: number | null
+}
+
+/** `reservation` is what its money was reserved as. */
+export function recordSpent(
+  { request, account, provider, collection }: AskedBatch,
+  { model, usage, usd }: Spent,
+  reservation: string,
+  { accounting: accounts }: Stages,
+): void {
   const accounting = accounts.open(request, account, () => {})
-  accounting.noteQuery({ endpoint: 'batches', model, stream: false, body: {} })
+  accounting.noteQuery({ endpoint: collection, model, stream: false, body: {} })
   accounting.noteProvider(provider)
   accounting.spending?.take(reservation)
-  const spent = withCost(usage, isDiscounted ? full * BATCH_SHARE : full)
-  accounting.finish({ status: 200, counts: true, cacheResult: 'MISS', usage: spent })
+  accounting.finish({ status: 200, counts: true, cacheResult: 'MISS', usage: withCost(usage, usd) })
 }

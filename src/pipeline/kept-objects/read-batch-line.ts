@@ -43,7 +43,7 @@ export function readBatchLine({
     return {
       models: looksForModels ? modelsOf(body) : [],
       references: referencesOf(body),
-      size: looksForSize ? sizeOfLine(url, body, text) : null,
+      size: looksForSize ? sizeOfRequest(ENDPOINTS[url] ?? url, body, text) : null,
     }
   } catch (error) {
     throw error instanceof ProxyError ? invalidRequest(`Line ${number} of the file: ${error.message}`, 'file') : error
@@ -71,13 +71,13 @@ const ENDPOINTS: Readonly<Record<string, Endpoint>> = {
 }
 
 /** With the fields that bound its cost alone: it may come from a worker. */
-function sizeOfLine(url: string, body: JsonObject, text: string): RequestSize {
+export function sizeOfRequest(endpoint: string, body: JsonObject, text: string): RequestSize {
   const { n, best_of, max_tokens, max_completion_tokens, max_output_tokens, service_tier, models } = body
   const tools = body.tools === undefined ? undefined : []
   const told = { n, best_of, max_tokens, max_completion_tokens, max_output_tokens, service_tier, models, tools }
   const model = typeof body.model === 'string' ? body.model : ''
   const isOpen = isOpenText(text, body)
-  return { endpoint: ENDPOINTS[url] ?? url, model, bytes: Buffer.byteLength(text), isOpen, body: told }
+  return { endpoint, model, bytes: Buffer.byteLength(text), isOpen, body: told }
 }
 
 function modelsOf({ model, models }: JsonObject): string[] {

@@ -4,9 +4,11 @@ import { refuse } from '../../errors.ts'
 import { callUpstream, type UpstreamLimits } from '../call-upstream.ts'
 import type { ConnectionProbe } from '../connection-probe.ts'
 import { writeRequestHeaders } from '../forwarded-headers.ts'
+import { ANTHROPIC_PASSES } from '../operations.ts'
+import { sendPassed } from '../send-passed.ts'
 import type { Provider, UpstreamAnswer, UpstreamRequest } from '../upstream.ts'
 import { translateAnswer } from './answer/translate-answer.ts'
-import { chooseApiVersion } from './messages-request.ts'
+import { chooseApiVersion, SAMPLING_VERSION } from './messages-request.ts'
 import { translateChat } from './request/translate-chat.ts'
 
 export interface AnthropicOptions {
@@ -26,7 +28,8 @@ const NAME = 'anthropic'
 /** `ask` also throws a 400 for request fields without a counterpart at Anthropic. */
 export function createAnthropicProvider(options: AnthropicOptions): Provider {
   const { apiKey, projectId, limits, probe, maxOutputTokensOf } = options
-  const url = `${options.baseUrl.replace(/\/+$/, '').replace(/\/v1$/, '')}/v1/messages`
+  const baseUrl = `${options.baseUrl.replace(/\/+$/, '').replace(/\/v1$/, '')}/v1`
+  const url = `${baseUrl}/messages`
   return {
     name: NAME,
     kind: NAME,
@@ -49,7 +52,26 @@ export function createAnthropicProvider(options: AnthropicOptions): Provider {
       })
       return translateAnswer(answer, context)
     },
+    async pass(request) {
+      const { path, headers } = request
+      if (!ANTHROPIC_PASSES.some(known => path.startsWith(known)))
+        throw refuse('pathUnsupported', { vendor: 'Anthropic', path })
+      // The requests of a batch may need either version; the older one has the fields of both.
+      const version = headers.get('anthropic-version') ?? SAMPLING_VERSION
+      return sendPassed(request, {
+        ...options,
+        name: NAME,
+        kind: NAME,
+        url: `${baseUrl}${path}${betaOf(headers)}`,
+        headers: { 'x-api-key': apiKey, 'anthropic-version': version },
+      })
+    },
   }
+}
+
+/** The query that Anthropic's clients send with features in beta. */
+function betaOf(headers: Headers): string {
+  return headers.has('anthropic-beta') ? '?beta=true' : ''
 }
 
 /** For a client that speaks Anthropic's format: its version and beta headers stay, and its body is forwarded unchanged. */
@@ -60,8 +82,7 @@ function askAsIs(request: UpstreamRequest, url: string, options: AnthropicOption
   if (!headers.has('anthropic-version')) headers.set('anthropic-version', chooseApiVersion(request.body))
   const { signal, countsAlone } = request
   const body = request.bodyBytes ?? request.bodyText
-  const query = headers.has('anthropic-beta') ? '?beta=true' : ''
-  const asked = `${url}${countsAlone ? '/count_tokens' : ''}${query}`
+  const asked = `${url}${countsAlone ? '/count_tokens' : ''}${betaOf(headers)}`
   return callUpstream({ provider: NAME, url: asked, headers, secret: apiKey, body, signal, limits, probe })
 }
 

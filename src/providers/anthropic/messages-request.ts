@@ -4,7 +4,7 @@ import type { MessageCreateParamsBase, TextBlockParam } from '@anthropic-ai/sdk/
 /** The API version of these types, which has no sampling parameters. */
 const CURRENT_VERSION = '2026-10-21'
 /** The previous version, which still has them. */
-const SAMPLING_VERSION = '2023-06-01'
+export const SAMPLING_VERSION = '2023-06-01'
 
 type Params = Omit<MessageCreateParamsBase, 'system' | 'user_profile_id' | 'workspace_id'>
 

@@ -17,6 +17,7 @@ const ENDPOINTS = [
   'embeddings',
   'files',
   'batches',
+  'message_batches',
   ...Object.keys(OPERATIONS),
 ]
 const REPORTS = [

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { methodOf, methodsOf, notFound, readPath } from '../../../src/http/paths.ts'
+import { isAnthropicPath, methodOf, methodsOf, notFound, readPath } from '../../../src/http/paths.ts'
 
 const CHAT = { kind: 'endpoint', endpoint: 'chat', model: null }
 
@@ -30,7 +30,22 @@ test.each([
   ['/cache/feedback', { kind: 'cache', question: 'feedback' }],
   ['/v1/cache/explain/', { kind: 'cache', question: 'explain' }],
   ['/v1/cache', null],
-  ['/v1/messages/batches', null],
+  ['/v1/messages/batches', { kind: 'kept', collection: 'message_batches', id: null, part: '' }],
+  ['/messages/batches/b_1/results', { kind: 'kept', collection: 'message_batches', id: 'b_1', part: '/results' }],
+  ['/v1/messages/batches/b_1/content', null],
+  ['/v1/batches/b_1/results', null],
+  ['/anthropic/v1/messages', { kind: 'endpoint', endpoint: 'messages', model: null }],
+  ['/v1/anthropic/v1/messages/count_tokens', { kind: 'count', endpoint: 'messages' }],
+  ['/anthropic/v1/messages/batches/', { kind: 'kept', collection: 'message_batches', id: null, part: '' }],
+  ['/anthropic/v1/models', { kind: 'models', id: null }],
+  ['/v1beta/openai/chat/completions', CHAT],
+  ['/v1beta/openai//embeddings', { kind: 'endpoint', endpoint: 'embeddings', model: null }],
+  ['/v1beta/openai/models/gemini-3-pro', { kind: 'models', id: 'gemini-3-pro' }],
+  ['/v1beta/openai/images/generations', { kind: 'operation', operation: 'images/generations', model: null }],
+  ['/v1beta/chat/completions', null],
+  ['/v1beta/openai', null],
+  ['/api/v1/chat/completions', CHAT],
+  ['/anthropic/api/v1/messages', null],
   ['/responses/resp_1', { kind: 'response', id: 'resp_1', part: '' }],
   ['/v1/responses/resp_1/cancel', { kind: 'response', id: 'resp_1', part: '/cancel' }],
   ['/v1/responses/a/b', null],
@@ -75,6 +90,9 @@ test.each([
   ['/v1/files/file-1/content', ['GET']],
   ['/v1/batches/batch_1', ['GET']],
   ['/v1/batches/batch_1/cancel', ['POST']],
+  ['/v1/messages/batches', ['GET', 'POST']],
+  ['/v1/messages/batches/b_1', ['GET', 'DELETE']],
+  ['/v1/messages/batches/b_1/results', ['GET']],
 ])('%s takes %j', (path, methods) => {
   const target = readPath(path)
   expect(target && methodsOf(target)).toEqual(methods)
@@ -87,12 +105,22 @@ test('HEAD is answered like GET where that costs nothing', () => {
   expect(methodOf({ kind: 'endpoint', endpoint: 'chat', model: null }, 'HEAD')).toBeNull()
 })
 
+test.each([
+  ['http://host/v1/messages', true],
+  ['http://host/v1/messages/batches/b_1', true],
+  ['http://host/anthropic/v1/models', true],
+  ['http://anthropic/v1/models', false],
+  ['http://anthropic:3000/v1/chat/completions', false],
+  ['http://host/openai/v1/models', false],
+])('errors at %s are in Anthropic’s envelope: %s', (url, isAnthropic) => {
+  expect(isAnthropicPath(url)).toBe(isAnthropic)
+})
+
 describe('a 404 says what to change', () => {
   test.each([
     ['/v1/fine_tuning/jobs', '/v1/fine_tuning', 'vendor’s own address'],
     ['/v1/images/generation', 'nothing at this path', '/v1/images/'],
     ['/v1/threads', '/v1/threads', 'Assistants'],
-    ['/v1/messages/batches/x', '/v1/messages/batches', '/v1/batches'],
     ['/v1beta/models/gemini-3-pro:streamGenerateContent', 'Gemini’s API', 'OpenAI-compatible'],
     ['/v2/chat/completions', 'base address', '/v1'],
   ])('%s', (path, named, advice) => {

@@ -1,0 +1,57 @@
+/** Reads the body that starts one of Anthropic's message batches, as strictly as a batch's file: what it counts and checks is what runs. */
+import { invalidRequest } from '../../errors.ts'
+import { Job, offLoop } from '../../event-loop/off-loop.ts'
+import { findKeptReferences } from '../../formats/kept-references.ts'
+import { decodeUtf8, isJsonObject, type JsonObject } from '../../json/canonical.ts'
+import { checkJsonSize, isLargeBody } from '../../large-bodies/read-large-body.ts'
+import type { RequestSize } from '../largest-cost.ts'
+import { parseObject } from '../parse-request.ts'
+import type { BatchInput } from './batch-input.ts'
+import { sizeOfRequest } from './read-batch-line.ts'
+
+export interface MessageBatchInput {
+  bytes: Uint8Array
+  /** Whether the sizes of the requests are wanted. */
+  looksForSize: boolean
+}
+
+/** The body as it came, and what it holds. */
+export interface MessageBatch extends BatchInput {
+  bytes: Uint8Array
+  models: string[]
+}
+
+const READ = new Job<MessageBatchInput, MessageBatch>(new URL('../jobs.ts', import.meta.url), 'readBatch')
+
+/** A long body is read by a worker, and comes back from it. `owner` is the project. */
+export async function readMessageBatch(input: MessageBatchInput, owner: number): Promise<MessageBatch> {
+  if (!isLargeBody(input.bytes)) return takeMessageBatch(input)
+  // A view of a larger buffer cannot be transferred.
+  const bytes = input.bytes.byteLength === input.bytes.buffer.byteLength ? input.bytes : input.bytes.slice()
+  return offLoop.run(READ, { ...input, bytes }, { owner, transfer: [bytes.buffer as ArrayBuffer] })
+}
+
+/** Throws a 400 that names the first request that is none. */
+export function takeMessageBatch({ bytes, looksForSize }: MessageBatchInput): MessageBatch {
+  checkJsonSize(bytes)
+  const body = parseObject(decodeUtf8(bytes))
+  const { requests } = body
+  if (!Array.isArray(requests) || requests.length === 0)
+    throw invalidRequest('requests must be a list of requests, each with custom_id and params.', 'requests')
+  const params = requests.map(readParams)
+  const sizes: RequestSize[] = looksForSize
+    ? params.map(each => sizeOfRequest('messages', each, JSON.stringify(each)))
+    : []
+  const models = [...new Set(params.map(({ model }) => model))]
+  return { bytes, requests: requests.length, models, references: findKeptReferences(body, null), sizes }
+}
+
+function readParams(request: unknown, i: number): JsonObject & { model: string } {
+  const { custom_id: id, params } = isJsonObject(request) ? request : {}
+  if (typeof id !== 'string' || !isJsonObject(params))
+    throw invalidRequest(`requests[${i}] must have custom_id, a string, and params, an object.`, `requests[${i}]`)
+  const { model } = params
+  if (typeof model !== 'string')
+    throw invalidRequest(`requests[${i}].params must name a model.`, `requests[${i}].params.model`)
+  return { ...params, model }
+}

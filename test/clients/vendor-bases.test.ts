@@ -1,0 +1,70 @@
+/** Clients that keep the rest of their vendor's base address, and change its host alone. */
+import Anthropic from '@anthropic-ai/sdk'
+import OpenAI from 'openai'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { describeOnce } from '../harness/backends.ts'
+import { startUpstreams, type Upstreams } from '../harness/direct-upstreams.ts'
+import { startProxy, type TestProxy } from '../harness/proxy.ts'
+
+describeOnce('a vendor’s base address', backend => {
+  let upstreams: Upstreams
+  let proxy: TestProxy
+  let root: string
+  let apiKey: string
+
+  beforeAll(async () => {
+    upstreams = await startUpstreams()
+    proxy = await startProxy({ stores: await backend.open(), environment: upstreams.environment })
+    root = proxy.baseUrl.slice(0, -'/v1'.length)
+    apiKey = await proxy.createKey({ type: 'project' })
+  })
+  afterAll(async () => {
+    await proxy.stop()
+    await upstreams.stop()
+  })
+
+  test.each([
+    ['Gemini’s', '/v1beta/openai/', 'gemini-2.5-flash', 'google/gemini-2.5-flash'],
+    ['Groq’s', '/openai/v1', 'llama-3.3-70b-versatile', undefined],
+    ['OpenRouter’s', '/api/v1', 'google/gemini-2.5-flash', 'google/gemini-2.5-flash'],
+  ])('%s: chat, plain and streamed, embeddings, models', async (_, base, model, asked) => {
+    const client = new OpenAI({ baseURL: root + base, apiKey, maxRetries: 0 })
+    const { data } = await client.models.list()
+    expect(data.length).toBeGreaterThan(0)
+    const embedded = await client.embeddings.create({ model: 'openai/text-embedding-3-small', input: 'Hi.' })
+    expect(embedded.data).toHaveLength(1)
+    // Without a key of Groq's, its native names have no way.
+    if (asked === undefined) return expect(client.models.retrieve(model)).rejects.toThrow('404')
+    upstreams.reset()
+    const messages = [{ role: 'user' as const, content: `Hello, ${base}` }]
+    const plain = await client.chat.completions.create({ model, messages, reasoning_effort: 'low' })
+    let text = ''
+    for await (const { choices } of await client.chat.completions.create({ model, messages, stream: true }))
+      text += choices[0]?.delta.content ?? ''
+    expect(text.length).toBeGreaterThan(0)
+    expect(plain.choices[0]?.message.content?.length).toBeGreaterThan(0)
+    expect(upstreams.aggregator.requests.map(({ body }) => (body as { model: string }).model)).toEqual([asked, asked])
+  })
+
+  test('of a gateway for Anthropic’s clients: messages, plain and streamed, counts, models, errors', async () => {
+    const client = new Anthropic({ baseURL: `${root}/anthropic`, apiKey, maxRetries: 0 })
+    const asked = { model: 'claude-haiku-4-5', messages: [{ role: 'user' as const, content: 'Hello, gateway' }] }
+    const { content } = await client.messages.create({ ...asked, max_tokens: 1_000 })
+    const streamed = await client.messages.stream({ ...asked, max_tokens: 1_000 }).finalMessage()
+    expect(streamed.content).toEqual(content)
+    expect((await client.messages.countTokens(asked)).input_tokens).toBeGreaterThan(0)
+    const page = await client.models.list()
+    expect([page.has_more, page.data[0]]).toEqual([
+      false,
+      expect.objectContaining({
+        type: 'model',
+        display_name: page.first_id,
+        created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT/),
+      }),
+    ])
+    await expect(client.models.retrieve('no-such')).rejects.toMatchObject({
+      status: 404,
+      error: { type: 'error', error: { type: 'not_found_error' } },
+    })
+  })
+})
