@@ -1,13 +1,17 @@
 /** What a provider keeps belongs to the project that made it or named it first: at every door, in every field that names something. */
 import OpenAI, { toFile } from 'openai'
+import postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { OBJECT_NAMES, OTHER_NAMES } from '../../src/formats/kept-references.ts'
 import { methodsOf, TARGETS } from '../../src/http/paths.ts'
+import { claimIds } from '../../src/postgres/kept-objects.ts'
+import { createProject } from '../../src/postgres/projects.ts'
 import { OPERATIONS } from '../../src/providers/operations.ts'
-import { describeOnce, type Stores } from '../harness/backends.ts'
+import { describeOnce, describeReal, type Stores } from '../harness/backends.ts'
 import { post, readAnswer } from '../harness/client.ts'
 import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { waitUntil } from '../harness/wait-until.ts'
 
 const model = 'gpt-4o-mini'
 const messages = [{ role: 'user', content: 'Hi.' }]
@@ -199,5 +203,29 @@ describeOnce('what providers keep', backend => {
     const headers = { authorization: `Bearer ${b}` }
     const response = await fetch(`${proxy.baseUrl}/files`, { method: 'POST', headers, body: form })
     expect([response.status, await response.text()]).toEqual([404, expect.stringContaining('No such object')])
+  })
+})
+
+describeReal('two projects that name one unknown id at once', backend => {
+  test('one waits for the other, and is refused', async () => {
+    const { database, databaseUrl } = await backend.open()
+    const first = postgres(databaseUrl ?? '', { max: 1, onnotice: () => {} })
+    for (const name of ['a', 'b']) await createProject(database, name, 'free')
+    const ids = Array.from({ length: 200 }, (_, i) => `resp_${i}`)
+    const ask = { provider: 'openai', isShared: false, ids }
+    let second: Promise<string[]> | null = null
+    await first.begin(async sql => {
+      expect(await sql`select id from claim_ids(1, 'openai', false, ${ids})`).toHaveLength(0)
+      second = claimIds(database, { projectId: 2, ...ask })
+      await waitUntil('it waits', 10_000, async () => {
+        const [{ waiting } = { waiting: 0 }] = await sql<{ waiting: number }[]>`
+          select count(*)::integer as waiting from pg_locks where locktype = 'advisory' and not granted
+            and database = (select oid from pg_database where datname = current_database())`
+        return waiting > 0
+      })
+    })
+    expect(await second).toHaveLength(ids.length)
+    expect(await claimIds(database, { projectId: 1, ...ask })).toEqual([])
+    await first.end()
   })
 })
