@@ -1,5 +1,5 @@
 /**
- * `bun scripts/bench/event-loop.ts [--only TEXT]`: how long the worst requests block the event loop at a time, in processor time of its
+ * `bun scripts/bench/event-loop.ts [--only TEXT] [--times N]`: how long the worst requests block the event loop at a time, in processor time of its
  * thread, which does not depend on how busy the machine is. The application runs in this process, its clients and its upstream in others.
  */
 
@@ -21,7 +21,9 @@ import { CASES } from './event-loop/cases.ts'
 import { startAndRead, stop } from './processes.ts'
 import { prepareStores } from './stores.ts'
 
-const { values: options } = parseArgs({ options: { only: { type: 'string', default: '' } } })
+const { values: options } = parseArgs({
+  options: { only: { type: 'string', default: '' }, times: { type: 'string', default: '3' } },
+})
 const BEAT_MS = 2
 
 const upstream = await startAndRead('test/standin/main.ts', ['--port', '0'])
@@ -67,7 +69,7 @@ try {
     if (!name.includes(options.only)) continue
     const goes: string[] = []
     const told: string[] = []
-    for (let i = 0; i < 3; i++) {
+    for (let i = 0; i < Number(options.times); i++) {
       await Bun.sleep(50)
       Bun.gc(true)
       await Bun.sleep(20)

@@ -44,7 +44,10 @@ async function read({ target, headers, body }: ProxyRequest, _: Account, { large
     return { kind: 'feedback', endpoint: 'cache/feedback', model: '', stream: false, body: fields }
   }
   const asked = { endpoint: endpointOf(fields), headers }
-  return { ...(large ? parseLargeRequest(asked, large) : parseRequest(asked, text)), kind: 'explain' }
+  // Not copied: that would read a long body's text, which nobody asks for.
+  return Object.assign(large ? parseLargeRequest(asked, large) : parseRequest(asked, text), {
+    kind: 'explain' as const,
+  })
 }
 
 /** Tells the operation to be explained from its body, because the path does not name it. */

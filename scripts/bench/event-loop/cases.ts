@@ -1,4 +1,5 @@
 /** The worst known requests, each with the upstream's response. */
+import { DOORS } from './doors.ts'
 
 export interface Case {
   name: string
@@ -263,4 +264,4 @@ const FORMS: Case[] = [
   },
 ]
 
-export const CASES: readonly Case[] = [...BODIES, ...ANSWERS, ...PROMPTS, ...SCHEMAS, ...FORMS]
+export const CASES: readonly Case[] = [...BODIES, ...ANSWERS, ...PROMPTS, ...SCHEMAS, ...FORMS, ...DOORS]

@@ -1,5 +1,6 @@
 /** Reads an embeddings request into single inputs, within OpenAI's limits on their form. */
 import { invalidRequest, refuse } from '../../errors.ts'
+import { LONGEST_ON_LOOP } from '../../event-loop/off-loop.ts'
 import { hasInexactNumber, type JsonObject, takeRelevant } from '../../json/canonical.ts'
 import type { Input } from '../../vector-cache/pack-vector.ts'
 
@@ -20,13 +21,14 @@ const MOST_INPUTS = 2_048
 const PLACED_FIELDS = ['model', 'input', 'dimensions', 'encoding_format']
 
 /**
- * Returns null when inputs cannot be told apart with certainty: images, or an encoding that is not OpenAI's. Such a request is cached as
- * a whole. Throws a 400 for what OpenAI refuses: no input, an empty one, too many.
+ * Returns null when inputs cannot be told apart with certainty: images, or an encoding that is not OpenAI's; and when one is longer than
+ * any model takes: naming it would block the event loop. Such a request is cached as a whole. Throws a 400 for what OpenAI refuses: no
+ * input, an empty one, too many.
  */
 export function readEmbeddingsQuery(body: JsonObject): EmbeddingsQuery | null {
   const form = readForm(body.encoding_format)
   const inputs = readInputs(body.input)
-  if (form === null || inputs === null) return null
+  if (form === null || inputs === null || inputs.some(({ length }) => length > LONGEST_ON_LOOP)) return null
   checkInputs(inputs)
   const otherFields = readOtherFields(body)
   // A batch is written anew, and writing such a number anew could change it.
