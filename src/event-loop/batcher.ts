@@ -6,7 +6,10 @@ export interface BatcherOptions<Item, Result> {
   run(items: readonly Item[]): Promise<readonly Result[]>
   /** Most items of a batch. */
   maxItems: number
-  /** Upper bound on an item's wait for its result, queued or in flight. After it the item's batch fails. */
+  /**
+   * Upper bound on an item's wait for its result, queued or in flight, since the last result came: what answers late is not gone. After it,
+   * or a few limits in all, the item's batch fails.
+   */
   timeLimitMs: number
   /** Creates the error of a batch that timed out. `isBusy`: other batches got their results meanwhile, or the event loop was late. */
   timeLimitError(isBusy: boolean): Error
@@ -24,6 +27,8 @@ export interface BatcherOptions<Item, Result> {
 const GATHER_LIMIT_MS = 5
 /** A time limit that ends this much too late was kept waiting by this process. */
 const LATE_LOOP_MS = 250
+/** As many time limits may an item wait while results come, but too late. */
+const MOST_LIMITS = 3
 
 interface Waiting<Item, Result> {
   item: Item
@@ -89,6 +94,22 @@ function limitError<Item, Result>(
   return timeLimitError(lastResultMs > waitsSinceMs || lateMs > LATE_LOOP_MS)
 }
 
+/** Calls back after the limit, which counts from the last result; once more from here, if the event loop kept it waiting. */
+function startBatchLimit(timeLimitMs: number, waitsSinceMs: number, lastResultMs: number, onPassed: () => void) {
+  const lastMs = waitsSinceMs + MOST_LIMITS * timeLimitMs
+  let endLimit = watchFrom(Math.max(waitsSinceMs, lastResultMs))
+
+  function watchFrom(fromMs: number): () => void {
+    const dueMs = Math.min(fromMs + timeLimitMs, lastMs)
+    return startTimeLimit(Math.max(1, dueMs - performance.now()), () => {
+      const nowMs = performance.now()
+      if (nowMs - dueMs > LATE_LOOP_MS && nowMs < lastMs) endLimit = watchFrom(nowMs)
+      else onPassed()
+    })
+  }
+  return () => endLimit()
+}
+
 /** Returns a function that adds an item to the next batch and resolves to its result. */
 export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result>): (item: Item) => Promise<Result> {
   const { run, maxItems, maxBatches = 1, linger, comesNext, timeLimitMs, onLateResult } = options
@@ -120,22 +141,23 @@ export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result
   function flush(): void {
     const batch = queue.length <= maxItems ? queue : queue.slice(0, maxItems)
     queue = queue.length <= maxItems ? [] : queue.slice(maxItems)
-    const [oldest] = batch
-    if (!oldest) return
+    const [{ queuedAtMs } = { queuedAtMs: 0 }] = batch
+    if (batch.length === 0) return
     inFlight++
     let overdue = false
     function proceed(): void {
       inFlight--
       if (queue.length > 0) start()
     }
-    // One time limit per batch, set by its oldest item, so that a call that hangs does not delay the next batch.
-    const endLimit = startTimeLimit(Math.max(1, timeLimitMs - (performance.now() - oldest.queuedAtMs)), () => {
+    function fail(): void {
       overdue = true
-      const error = limitError(options, oldest.queuedAtMs, lastResultMs)
+      const error = limitError(options, queuedAtMs, lastResultMs)
       for (const waiting of batch) waiting.reject(error)
       queue = rejectHopeless(queue, timeLimitMs, error)
       proceed()
-    })
+    }
+    // One time limit per batch, set by its oldest item, so that a call that hangs does not delay the next batch.
+    const endLimit = startBatchLimit(timeLimitMs, queuedAtMs, lastResultMs, fail)
     run(batch.map(waiting => waiting.item)).then(
       results => {
         endLimit()

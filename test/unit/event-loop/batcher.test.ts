@@ -117,6 +117,30 @@ test('a limit that ends tells a queue that moves from one that stands', async ()
   expect(await Promise.all(moving)).toEqual([2, 'Error: busy'])
 })
 
+test('what answers late is waited for: the limit counts from the last result, and from when the event loop could act', async () => {
+  const replies: (() => void)[] = []
+  const add = createBatcher<number, number>({
+    run: items => new Promise(resolve => void replies.push(() => resolve(items))),
+    maxItems: 1,
+    timeLimitMs: 1_000,
+    timeLimitError: () => new Error('too late'),
+  })
+  const inTurn = [add(1), add(2)]
+  await Bun.sleep(600)
+  replies[0]?.()
+  await Bun.sleep(600)
+  replies[1]?.()
+  expect(await Promise.all(inTurn)).toEqual([1, 2])
+
+  const starved = add(3)
+  await turn()
+  const busyUntilMs = performance.now() + 1_300
+  while (performance.now() < busyUntilMs);
+  await Bun.sleep(200)
+  replies[2]?.()
+  expect(await starved).toBe(3)
+})
+
 test('what nobody waits for lingers for more, unless a batch is full', async () => {
   let lingering = Promise.withResolvers<void>()
   const batches: (readonly number[])[] = []
