@@ -101,8 +101,9 @@ export interface ModelChange {
   details: string
 }
 
-export interface Sync<Offered> {
-  offered: readonly Offered[]
+export interface Sync {
+  /** Objects with the column names of the table. */
+  offered: readonly object[]
   /** Where it was read. */
   source: string
   /** Reports the changes without making them. */
@@ -110,21 +111,14 @@ export interface Sync<Offered> {
 }
 
 const CHANGES = { change: text<ModelChange['change']>(), model: text(), details: text() }
-const SYNC_MODELS = defineStatement(
-  'select * from sync_aggregator_models($1::text::json, $2::text, $3::boolean)',
-  CHANGES,
-)
-const SYNC_PRICES = defineStatement('select * from sync_prices($1::text::json, $2::text, $3::boolean)', CHANGES)
 
-/** Brings the aggregator's models up to date; offered are objects with the column names of `models`. */
-export function syncAggregatorModels(
-  database: Database,
-  { offered, source, dryRun }: Sync<object>,
-): Promise<ModelChange[]> {
-  return runStatement(database, SYNC_MODELS, [JSON.stringify(offered), source, dryRun])
+function defineSync(name: string) {
+  const statement = defineStatement(`select * from ${name}($1::text::json, $2::text, $3::boolean)`, CHANGES)
+  return (database: Database, { offered, source, dryRun }: Sync): Promise<ModelChange[]> =>
+    runStatement(database, statement, [JSON.stringify(offered), source, dryRun])
 }
 
-/** Brings prices of direct providers up to date; offered are objects with the column names of `model_prices`. */
-export function syncPrices(database: Database, { offered, source, dryRun }: Sync<object>): Promise<ModelChange[]> {
-  return runStatement(database, SYNC_PRICES, [JSON.stringify(offered), source, dryRun])
-}
+/** Brings the aggregator's models up to date; offered are rows of `models`. */
+export const syncAggregatorModels = defineSync('sync_aggregator_models')
+/** Brings prices of direct providers up to date; offered are rows of `model_prices`. */
+export const syncPrices = defineSync('sync_prices')

@@ -1,41 +1,18 @@
 /** Reads what a month's report tells. */
+import type { OverviewRow, ShareRow } from './admin/rows.ts'
 import type { Database } from './database.ts'
 import { defineStatement, readOne, text } from './statement.ts'
-
-export interface ReportedDay {
-  /** ISO 8601. */
-  bucket_start: string
-  requests: number
-  exact_hits: number
-  semantic_hits: number
-  misses: number
-  client_errors: number
-  server_errors: number
-  tokens_saved: number
-  cost_usd: number
-  saved_usd: number
-}
-
-export interface ReportedShare {
-  name: string
-  requests: number
-  hits: number
-  failed: number
-  tokens: number
-  cost_usd: number
-  saved_usd: number
-}
 
 export interface MonthlyReport {
   /** `2026-10`. */
   month: string
   projects: string[]
   /** In UTC; days without requests are left out. */
-  days: ReportedDay[]
-  models: ReportedShare[]
-  keys: ReportedShare[]
+  days: OverviewRow[]
+  models: ShareRow[]
+  keys: ShareRow[]
   /** `team=search`. */
-  tags: ReportedShare[]
+  tags: ShareRow[]
   /** By the cache's reason; empty where none was recorded. The dearest first. */
   misses: { name: string; requests: number; cost_usd: number }[]
   /** Hits that people called wrong. */

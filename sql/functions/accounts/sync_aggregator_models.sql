@@ -46,15 +46,7 @@ begin
                 when not k.listed then 'back'
                 else 'changed'
             end as change,
-            (
-                select string_agg(
-                    format('%s %s -> %s', replace(field, '_usd_per_million', ''), old.value, new.value),
-                    ', ' order by field
-                )
-                from jsonb_each(to_jsonb(o)) as new (field, value)
-                join jsonb_each(to_jsonb(k)) as old (field, value) using (field)
-                where old.value <> new.value
-            ) as differences,
+            describe_changes(to_jsonb(k), to_jsonb(o)) as differences,
             k.listed as was_listed,
             format('input %s, output %s', trim_scale(o.input_usd_per_million), trim_scale(o.output_usd_per_million)) as prices
         from offered_models o

@@ -63,18 +63,7 @@ begin
                 when not f.is_there then 'added'
                 else 'changed'
             end as change,
-            (
-                select string_agg(
-                    format(
-                        '%s %s -> %s', replace(n.key, '_usd_per_million', ''), coalesce(trim_scale(o.value::numeric)::text, 'none'),
-                        trim_scale(n.value::numeric)
-                    ),
-                    ', ' order by n.key
-                )
-                from jsonb_each_text(f.new) n
-                join jsonb_each_text(f.old) o using (key)
-                where n.value::numeric is distinct from o.value::numeric
-            ) as differences
+            describe_changes(f.old, f.new) as differences
         from offered_prices f
     )
     select

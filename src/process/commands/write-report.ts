@@ -1,6 +1,7 @@
 /** A month's report as one page of HTML: no script, and nothing that is fetched from elsewhere. */
 import type { PlainMissReason } from '../../cache/entry.ts'
-import type { MonthlyReport, ReportedDay, ReportedShare } from '../../postgres/monthly-report.ts'
+import type { OverviewRow, ShareRow } from '../../postgres/admin/rows.ts'
+import type { MonthlyReport } from '../../postgres/monthly-report.ts'
 
 const SPENT = '#b45309'
 const SAVED = '#0f766e'
@@ -55,11 +56,11 @@ ${section('What the cache did not save, and why', tableOfMisses(misses))}
 
 const NOTHING = '<p>Nothing was asked.</p>'
 const section = (title: string, content: string) => `<section><h2>${title}</h2>${content}</section>`
-const withoutName = (tag: ReportedShare): ReportedShare => ({ ...tag, name: tag.name.slice('team='.length) })
-const sum = (days: readonly ReportedDay[], field: Exclude<keyof ReportedDay, 'bucket_start'>) =>
+const withoutName = (tag: ShareRow): ShareRow => ({ ...tag, name: tag.name.slice('team='.length) })
+const sum = (days: readonly OverviewRow[], field: Exclude<keyof OverviewRow, 'bucket_start'>) =>
   days.reduce((total, day) => total + day[field], 0)
 
-function writeTotals(days: readonly ReportedDay[], wrongHits: number): string {
+function writeTotals(days: readonly OverviewRow[], wrongHits: number): string {
   const hits = sum(days, 'exact_hits') + sum(days, 'semantic_hits')
   const failed = sum(days, 'client_errors') + sum(days, 'server_errors')
   const tiles = {
@@ -77,7 +78,7 @@ function writeTotals(days: readonly ReportedDay[], wrongHits: number): string {
 }
 
 /** Two bars a day: spent, and saved. */
-function plotDays(month: string, days: readonly ReportedDay[]): string {
+function plotDays(month: string, days: readonly OverviewRow[]): string {
   const [year = 0, number = 1] = month.split('-').map(Number)
   const inMonth = new Date(Date.UTC(year, number, 0)).getUTCDate()
   const most = Math.max(...days.flatMap(day => [day.cost_usd, day.saved_usd])) || 1
@@ -101,7 +102,7 @@ function plotDays(month: string, days: readonly ReportedDay[]): string {
 <line x1="60" x2="${WIDTH}" y1="${HEIGHT - 20}" y2="${HEIGHT - 20}" stroke="#d6d3d1"/>${bars.join('')}</svg>`
 }
 
-function tableOf(title: string, shares: readonly ReportedShare[]): string {
+function tableOf(title: string, shares: readonly ShareRow[]): string {
   if (shares.length === 0) return NOTHING
   const most = Math.max(...shares.map(each => each.cost_usd + each.saved_usd)) || 1
   const rows = shares.map(each => [
@@ -115,7 +116,7 @@ function tableOf(title: string, shares: readonly ReportedShare[]): string {
   return tableOfRows([title, 'Spent, saved', 'Requests', 'Hits', 'Spent', 'Saved'], rows)
 }
 
-function plotShare({ cost_usd, saved_usd }: ReportedShare, most: number): string {
+function plotShare({ cost_usd, saved_usd }: ShareRow, most: number): string {
   const [spent, saved] = [(cost_usd / most) * 160, (saved_usd / most) * 160]
   return `<svg viewBox="0 0 160 10" style="width:160px" aria-hidden="true"><rect width="${spent.toFixed(1)}" height="10" fill="${SPENT}"/><rect x="${spent.toFixed(1)}" width="${saved.toFixed(1)}" height="10" fill="${SAVED}"/></svg>`
 }
