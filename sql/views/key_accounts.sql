@@ -44,7 +44,8 @@ select
     coalesce(k.log_content, p.log_content) as log_content,
     p.when_exhausted,
     p.unsupported_tools,
-    p.has_budgets
+    p.has_budgets,
+    nullif(p.aliases, '{}') as aliases
 from api_keys k
 join projects p on p.id = k.project_id
 join plans pl on pl.name = p.plan
@@ -93,3 +94,4 @@ comment on column key_accounts.log_content is 'off or sealed: whether what reque
 comment on column key_accounts.when_exhausted is 'serve_cache or refuse: whether hits are answered once the quota or a budget is used up.';
 comment on column key_accounts.unsupported_tools is 'drop or refuse: what becomes of tools that the model''s provider would have to run and cannot.';
 comment on column key_accounts.has_budgets is 'Whether the project has any budget: then what requests may cost is reserved.';
+comment on column key_accounts.aliases is 'Names that clients may ask for in place of models, as in projects; null for none.';

@@ -50,6 +50,7 @@ const EXPOSED = [
   'X-Proxy-Cache-Reason',
   'X-Proxy-Cost-USD',
   'X-Proxy-Cost-Unknown',
+  'X-Proxy-Model',
   'X-Proxy-Latency-Ms',
   'X-Proxy-Provider',
   'X-Proxy-Tokens-Saved',

@@ -67,7 +67,7 @@ export function createConversations(options: ConversationsOptions): Conversation
   return {
     async resume(query, asked, account) {
       if (!query.namesEarlier) return query
-      const provider = modelRouter.resolve(query.model, account)
+      const provider = modelRouter.resolve(query.model, account, [], query.alias?.name)
       if (provider instanceof ProxyError) return query
       const keepsItself = provider.has?.includes('responses') ?? true
       const found = await findEarlier(query, account, database)
@@ -82,12 +82,13 @@ export function createConversations(options: ConversationsOptions): Conversation
         const { id, index } = written.missing
         throw refuse('itemNotFound', { id, param: `input[${index}].id` })
       }
-      const { body } = query
+      const { body, alias } = query
       const whole = await parseBytes(asked, written.bytes, largeBodies, account.project_id)
       const previousId = isOwnResponseId(body.previous_response_id) ? body.previous_response_id : null
       const isOther = ({ field }: KeptReference) => previousId === null || field !== 'previous_response_id'
       const references = referencesOf(whole).filter(isOther)
-      return Object.assign(whole, { references, continued: { previousId, ownInput: boundedInput(written.ownInput) } })
+      const continued = { previousId, ownInput: boundedInput(written.ownInput) }
+      return Object.assign(whole, { references, continued, ...(alias && { alias }) })
     },
 
     async keep(asked, response) {

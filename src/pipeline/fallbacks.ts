@@ -4,9 +4,8 @@
 
 import type { CallFailure } from '../coalescing/shared-call.ts'
 import { ClientGone, ProxyError } from '../errors.ts'
-import { renameInLong } from '../providers/rename-model.ts'
 import { isPassing, UpstreamFailure } from '../providers/upstream-failure.ts'
-import { parseBytes, withModel } from './parse-request.ts'
+import { forModel } from './for-model.ts'
 import { planRequest } from './plan-request.ts'
 import type { CompletionQuery } from './query.ts'
 import type { ProxyResponse } from './request.ts'
@@ -22,13 +21,19 @@ export async function answerWithFallbacks(context: RequestContext, stages: Stage
     for (const model of fallbacksOf(context)) {
       const substitute = await substituteFor(context, model, stages)
       const given = substitute && (await attempt(substitute, stages))
-      if (given && 'response' in given) return given.response
+      if (given && 'response' in given) return nameAnswering(given.response, model)
       // The client left while this fallback was asked, so the request ends with the fallback's cost.
       if (given?.failure instanceof ClientGone) throw given.failure
       if (given) context.accounting.noteFailure(given.failure)
     }
   }
   return reportFailure(wanted.failure, context)
+}
+
+/** Not every body names it. */
+function nameAnswering(response: ProxyResponse, model: string): ProxyResponse {
+  response.headers['x-proxy-model'] = model
+  return response
 }
 
 async function attempt(context: RequestContext, stages: Stages): Promise<Attempt> {
@@ -48,9 +53,11 @@ function hasFallbacks(context: RequestContext): context is RequestContext<Comple
   return query.kind === 'completion' && query.endpoint !== 'embeddings'
 }
 
-/** Returns none for numbers that JavaScript would round when it writes the body anew. */
+/** Those of the alias, if it has some, else the project's. */
 function fallbacksOf({ query, account }: RequestContext<CompletionQuery>): string[] {
-  return query.hasInexactNumber ? [] : account.fallbacks.filter(model => model !== query.model)
+  const { model, alias } = query
+  const fallbacks = alias && alias.fallbacks.length > 0 ? alias.fallbacks : account.fallbacks
+  return fallbacks.filter(fallback => fallback !== model)
 }
 
 /**
@@ -62,24 +69,14 @@ async function substituteFor(
   model: string,
   stages: Stages,
 ): Promise<RequestContext | null> {
-  const query = await queryFor(context, model, stages)
-  const account = { ...context.account, allowed_models: null }
+  const { request, account: own } = context
+  const renaming = { account: own, body: request.body, largeBodies: stages.largeBodies }
+  const query = await forModel(context.query, model, renaming)
+  const account = { ...own, allowed_models: null }
   const plan = planRequest(query, account, stages.modelRouter)
   if (plan.refusal) return null
   if (plan.provider) context.accounting.noteProvider(plan.provider, model)
   return { ...context, ...plan, query }
-}
-
-/** Returns the same request for another model. A large body is rewritten and read by a worker. */
-async function queryFor(
-  { request, query, account }: RequestContext<CompletionQuery>,
-  model: string,
-  { largeBodies }: Stages,
-): Promise<CompletionQuery> {
-  if (!query.bytes) return withModel(query, model)
-  const bytes = await renameInLong({ bodyBytes: query.bytes }, model, String(account.project_id))
-  const { endpoint, headers } = query
-  return parseBytes({ endpoint, headers, body: request.body }, bytes, largeBodies, account.project_id)
 }
 
 /** An upstream's error keeps its status, body and Retry-After, and does not count; any other failure is thrown. */

@@ -6,8 +6,10 @@ import type { Admission } from '../admission/admission.ts'
 import { hashBearerKey } from '../admission/api-key.ts'
 import { AGGREGATOR } from '../catalogue/catalogue.ts'
 import { ProxyError, refuse } from '../errors.ts'
+import type { Account } from '../postgres/admit.ts'
 import type { CatalogueModel } from '../postgres/list-models.ts'
-import type { ModelRouter } from '../providers/model-router.ts'
+import { type Alias, findAlias, listAliases } from '../providers/aliases.ts'
+import { isAllowed, type ModelRouter } from '../providers/model-router.ts'
 
 export interface Caller {
   /** The Authorization header. */
@@ -32,6 +34,8 @@ export interface DirectoryModel {
   context_length: number | null
   max_output_tokens: number | null
   capabilities: string[]
+  /** Of an alias: the model that it stands for. */
+  alias_of?: string
 }
 
 /** All models, on one page. */
@@ -53,14 +57,31 @@ export interface ModelDirectory {
 export function createModelDirectory(admission: Admission, modelRouter: ModelRouter): ModelDirectory {
   const identify = ({ authorization, address }: Caller) => admission.identify(hashBearerKey(authorization), address)
 
+  /** Null for one that the key may not ask for, or whose model the catalogue does not have. */
+  function findAliased({ name, model }: Alias, account: Account): DirectoryModel | null {
+    const known = isAllowed(name, account) && modelRouter.findModel(model, { ...account, allowed_models: null })
+    return known && !(known instanceof ProxyError)
+      ? { ...describe(known), id: name, display_name: name, alias_of: model }
+      : null
+  }
+
   return {
     async list(caller) {
-      const data = modelRouter.listModels(await identify(caller)).map(describe)
+      const account = await identify(caller)
+      const models = new Map(modelRouter.listModels(account).map(model => [model.model, describe(model)]))
+      for (const alias of listAliases(account)) {
+        const found = findAliased(alias, account)
+        if (found) models.set(alias.name, found)
+      }
+      const data = [...models.values()].sort((a, b) => (a.id < b.id ? -1 : 1))
       return { object: 'list', data, has_more: false, first_id: data[0]?.id ?? null, last_id: data.at(-1)?.id ?? null }
     },
 
     async find(caller, id) {
       const account = await identify(caller)
+      const alias = findAlias(id, account)
+      const aliased = alias && findAliased(alias, account)
+      if (aliased) return aliased
       const model = modelRouter.findModel(id, account)
       if (model && !(model instanceof ProxyError)) return { ...describe(model), id, display_name: id }
       throw model && model.status < 500 ? model : refuse('modelNotListed', { model: JSON.stringify(id.slice(0, 100)) })

@@ -15,6 +15,7 @@ import {
   type JsonObject,
 } from '../json/canonical.ts'
 import { isLargeBody, type LargeBody, type LargeBodyReader } from '../large-bodies/read-large-body.ts'
+import { renameInText } from '../providers/rename-model.ts'
 import type { Endpoint } from '../providers/upstream.ts'
 import { readEmbeddingsQuery } from './embeddings/read-query.ts'
 import type { CompletionQuery, ParsedBody } from './query.ts'
@@ -137,7 +138,7 @@ export function withModel(query: CompletionQuery, model: string): CompletionQuer
     ...query,
     body,
     model,
-    text: JSON.stringify(body),
+    text: renameInText(query.text, model),
     canonicalBody: canonicalizeBody(body, irrelevantTo(query.endpoint)),
   }
 }

@@ -4,6 +4,7 @@ import { formatUsd } from '../catalogue/catalogue.ts'
 import { ProxyError } from '../errors.ts'
 import type { Account } from '../postgres/admit.ts'
 import { answerWithFallbacks } from './fallbacks.ts'
+import { resolveEarly } from './for-model.ts'
 import { bindMade } from './kept-objects/bind-made.ts'
 import { largestCost, sizeOf } from './largest-cost.ts'
 import { withOwnFields } from './own-fields.ts'
@@ -30,10 +31,12 @@ export function createPipeline(stages: Stages): Pipeline {
       early = await readEarly(request, keyHash, stages)
       // A guess at the account, never a verdict. It saves reading the exact entry in a round trip of its own.
       const guess = admission.lastKnown(keyHash)
-      const guessed = early?.query && guess && planRequest(early.query, guess, modelRouter)
+      const guessed = early?.query && guess && planRequest(named(early.query, guess), guess, modelRouter)
       admitted = await admit(request, keyHash, guessed?.exactKey ?? null)
       const { account, entry, accounting } = admitted
-      const query = early?.query ?? (await readerOf(request.target).read(request, account, stages, early?.bytes))
+      const query = early?.query
+        ? named(early.query, account)
+        : await readerOf(request.target).read(request, account, stages, early?.bytes)
       accounting.noteQuery(query, isTagged(request, query) ? readTags(request.headers, query) : null)
       const isRight = guessed && samePlanInputs(guess, account)
       const plan = isRight ? guessed : planRequest(query, account, modelRouter)
@@ -42,6 +45,7 @@ export function createPipeline(stages: Stages): Pipeline {
       if (plan.provider) accounting.noteProvider(plan.provider)
       const response = await answer({ request, query, account, accounting, ...plan }, exactEntry)
       tellLimit(admitted, response)
+      if (query.alias) response.headers['x-proxy-model'] ??= query.model
       if (accounting.spending) tellRemaining(accounting.spending, response)
       if (query.kind !== 'completion' || !(query.mayBeKept || query.ownFields)) return response
       return await finishAnswer({ query, account, provider: plan.provider }, response, stages)
@@ -56,12 +60,13 @@ export function createPipeline(stages: Stages): Pipeline {
   /** What is refused of a known key is recorded, if it would count. */
   function noteRefused(request: ProxyRequest, keyHash: string, early: EarlyBody | null, error: unknown): void {
     const account = admission.lastKnown(keyHash)
-    if (account && isCounted(request)) stages.accounting.noteRefused(request, account, early?.query ?? null, error)
+    if (account && isCounted(request))
+      stages.accounting.noteRefused(request, account, early?.query ? named(early.query, account) : null, error)
   }
 
   /** Only what counts against the month is accounted for. */
   async function admit(request: ProxyRequest, keyHash: string, exactKey: string | null) {
-    if (!isCounted(request) && !isCostly(request)) {
+    if (!isCounted(request) && !(stages.explainer.costs && isExplained(request))) {
       return {
         account: await admission.authenticate(keyHash, request),
         entry: null,
@@ -71,10 +76,6 @@ export function createPipeline(stages: Stages): Pipeline {
     }
     const { account, entry, remaining, leave } = await admission.admit(keyHash, request.address, exactKey)
     return { account, entry, remaining, accounting: stages.accounting.open(request, account, leave) }
-  }
-
-  function isCostly({ target }: ProxyRequest): boolean {
-    return target.kind === 'cache' && target.question === 'explain' && stages.explainer.costs
   }
 
   async function answer(context: RequestContext, exactEntry: Uint8Array | null): Promise<ProxyResponse> {
@@ -131,6 +132,10 @@ function tellRemaining({ remainingUsd }: Spending, { headers }: ProxyResponse): 
   if (remainingUsd !== null) headers['x-proxy-budget-remaining-usd'] = formatUsd(remainingUsd)
 }
 
+function named(query: CompletionQuery, account: Account): CompletionQuery {
+  return account.aliases ? resolveEarly(query, account) : query
+}
+
 /** Asked first, so that a request without tags reads none. */
 function isTagged({ headers }: ProxyRequest, { body }: Query): boolean {
   return body.metadata !== undefined || headers.has('x-proxy-tags')
@@ -140,6 +145,10 @@ function isTagged({ headers }: ProxyRequest, { body }: Query): boolean {
 function isCounted({ target, method }: Pick<ProxyRequest, 'target' | 'method'>): boolean {
   if (target.kind === 'kept') return target.id === null && method === 'POST'
   return target.kind === 'endpoint' || target.kind === 'operation'
+}
+
+function isExplained({ target }: ProxyRequest): boolean {
+  return target.kind === 'cache' && target.question === 'explain'
 }
 
 /** For requests that are free: nothing about them is recorded. */

@@ -73,7 +73,7 @@ export function planRequest(query: Query, account: Account, modelRouter: ModelRo
 function findProvider(query: Query, account: Account, modelRouter: ModelRouter): Provider | ProxyError | null {
   if (query.kind === 'response') return modelRouter.keeperOf(account)
   if (query.kind === 'kept' || query.kind === 'feedback') return null
-  return modelRouter.resolve(query.model, account, alternativesOf(query.body))
+  return modelRouter.resolve(query.model, account, alternativesOf(query.body), query.alias?.name)
 }
 
 /** Models that an aggregator may use instead, if the request names any. */
@@ -146,6 +146,7 @@ export function samePlanInputs(guess: Account, account: Account): boolean {
   return (
     PLAN_INPUTS.every(input => guess[input] === account[input]) &&
     guess.direct_providers.join() === account.direct_providers.join() &&
-    guess.allowed_models?.join() === account.allowed_models?.join()
+    guess.allowed_models?.join() === account.allowed_models?.join() &&
+    guess.aliases?.join() === account.aliases?.join()
   )
 }

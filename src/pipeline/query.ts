@@ -2,6 +2,7 @@
 import type { CacheControl } from '../cache/cache-control.ts'
 import type { KeptReference } from '../formats/kept-references.ts'
 import type { JsonObject } from '../json/canonical.ts'
+import type { Alias } from '../providers/aliases.ts'
 import type { PassedOperation, RecordedEndpoint } from '../providers/operations.ts'
 import type { Endpoint, PassedBody } from '../providers/upstream.ts'
 import type { EmbeddingsQuery } from './embeddings/read-query.ts'
@@ -13,6 +14,8 @@ export interface NotedQuery {
   model: string
   stream: boolean
   body: JsonObject
+  /** What the client asked for, where that was no model's name. `model` and `body` then have the model that it stands for. */
+  alias?: Alias
 }
 
 /** A request that a model answers, from which the cache makes its key. */

@@ -8,8 +8,10 @@ import type { Account } from '../postgres/admit.ts'
 import { noteFeedback } from '../postgres/verdicts.ts'
 import { withLongBody } from '../providers/long-body.ts'
 import { readAll } from '../providers/read-bytes.ts'
+import { renameInLong, renameInText } from '../providers/rename-model.ts'
 import type { Endpoint } from '../providers/upstream.ts'
 import { passedOn } from './complete-call.ts'
+import { forModel, resolveAlias } from './for-model.ts'
 import { checkReferences } from './kept-objects/check-references.ts'
 import { parseLargeRequest, parseObject, parseRequest, readModel } from './parse-request.ts'
 import type { CountQuery, ExplainQuery, FeedbackQuery } from './query.ts'
@@ -29,7 +31,11 @@ export const question: LoneOperation = {
   price: () => 0,
 }
 
-async function read({ target, headers, body }: ProxyRequest, _: Account, { largeBodies }: Stages): Promise<Question> {
+async function read(
+  { target, headers, body }: ProxyRequest,
+  account: Account,
+  { largeBodies }: Stages,
+): Promise<Question> {
   const bytes = await body.readBytes()
   const large = isLargeBody(bytes) ? await largeBodies.read(bytes, { hold: body.hold }) : null
   const text = large ? '' : decodeUtf8(bytes)
@@ -37,17 +43,24 @@ async function read({ target, headers, body }: ProxyRequest, _: Account, { large
   if (target.kind === 'count') {
     const { endpoint } = target
     const sent = large?.bytes ?? text
-    return { kind: 'count', endpoint, model: readModel(fields), stream: false, body: fields, sent }
+    const counted = { kind: 'count', endpoint, model: readModel(fields), stream: false, body: fields, sent } as const
+    return resolveAlias<CountQuery>(counted, account, async model => {
+      return { ...counted, model, body: { ...fields, model }, sent: await renameSent(sent, model) }
+    })
   }
   if (target.kind !== 'cache') throw new Error('This asks nothing')
   if (target.question === 'feedback') {
     return { kind: 'feedback', endpoint: 'cache/feedback', model: '', stream: false, body: fields }
   }
   const asked = { endpoint: endpointOf(fields), headers }
+  const parsed = large ? parseLargeRequest(asked, large) : parseRequest(asked, text)
+  const query = await resolveAlias(parsed, account, model => forModel(parsed, model, { account, body, largeBodies }))
   // Not copied: that would read a long body's text, which nobody asks for.
-  return Object.assign(large ? parseLargeRequest(asked, large) : parseRequest(asked, text), {
-    kind: 'explain' as const,
-  })
+  return Object.assign(query, { kind: 'explain' as const })
+}
+
+async function renameSent(sent: string | Uint8Array, model: string): Promise<string | Uint8Array> {
+  return typeof sent === 'string' ? renameInText(sent, model) : renameInLong({ bodyBytes: sent }, model)
 }
 
 /** Tells the operation to be explained from its body, because the path does not name it. */

@@ -4,6 +4,7 @@ import { LRUCache } from 'lru-cache'
 import { decodeUtf8 } from '../json/canonical.ts'
 import { isLargeBody } from '../large-bodies/read-large-body.ts'
 import type { Account } from '../postgres/admit.ts'
+import { forModel, resolveAlias } from './for-model.ts'
 import { parseBody, parseBytes, withHeaders } from './parse-request.ts'
 import type { CompletionQuery, ParsedBodies, ParsedBody } from './query.ts'
 import type { ProxyRequest } from './request.ts'
@@ -50,7 +51,9 @@ export async function readCompletion(
   if (target.kind !== 'endpoint') throw new Error('Only endpoints are completions')
   const asked = { endpoint: target.endpoint, headers, body }
   const bytes = early ?? (await body.readBytes())
-  return conversations.resume(await parseBytes(asked, bytes, largeBodies, account.project_id), asked, account)
+  const named = await parseBytes(asked, bytes, largeBodies, account.project_id)
+  const query = await resolveAlias(named, account, model => forModel(named, model, { account, body, largeBodies }))
+  return conversations.resume(query, asked, account)
 }
 
 /** A parsed body takes several times the memory of its text. */
@@ -78,7 +81,7 @@ export function createParsedBodies(): ParsedBodies {
 }
 
 /** Leaves out what belongs to a single request, which would otherwise stay in memory as long. */
-function pickParsed({ headers, control, ...parsed }: CompletionQuery): ParsedBody {
+function pickParsed({ headers, control, alias, ...parsed }: CompletionQuery): ParsedBody {
   return parsed
 }
 

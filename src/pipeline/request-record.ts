@@ -77,6 +77,7 @@ export function createRecord(
   { status, cacheResult, usage }: Outcome,
 ): UsageRecord {
   const durationMs = performance.now() - request.arrivedAtMs
+  const askedModel = query.alias?.name ?? query.model
   const isHit = cacheResult === 'HIT' || cacheResult === 'HIT-SEMANTIC'
   const price = (worth: TokenUsage) => (worth === NO_USAGE || !isPriced ? 0 : (costUsd(listed, worth) ?? 0))
   const charged = isHit ? NO_USAGE : usage
@@ -118,7 +119,7 @@ export function createRecord(
     embed_ms: roundKnown(story.embed_ms),
     upstream_ms: roundKnown(story.upstream_ms),
     first_chunk_ms: roundKnown(story.first_chunk_ms),
-    asked_model: model === query.model ? null : query.model,
+    asked_model: model === askedModel ? null : askedModel,
     completion_tokens_saved: isHit ? usage.completionTokens : null,
     end_user: readEndUser(query.body),
     ...(reservation !== null && {

@@ -14,6 +14,8 @@ export type Numeric = ColumnType<string, number | string, number | string>;
 export type Timestamp = ColumnType<Date, Date | string, Date | string>;
 
 export interface KeyAccounts {
+  /** Names that clients may ask for in place of models, as in projects; null for none. */
+  aliases: string[] | null;
   /** Patterns of model names that clients may ask for; null for any. */
   allowed_models: string[] | null;
   /** Incremented by every purge. */
@@ -143,6 +145,8 @@ export interface Models {
 }
 
 export interface Projects {
+  /** Names that clients may ask for in place of a model: each name=model, or name=model|fallback|… with models that are asked in its stead when it cannot be reached. */
+  aliases: Generated<string[]>;
   /** Patterns of the model names that clients may ask for, * standing for any characters; empty: any. Fallbacks and the judge's model are the project's own choice. */
   allowed_models: Generated<string[]>;
   /** When the project was archived, and its keys deactivated; null: in use. */

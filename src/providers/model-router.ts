@@ -20,9 +20,10 @@ export interface ModelRouter {
   /**
    * Returns the provider for this model, or the error: 404 for an unknown name, 503 when nothing is configured, 403 for a model that the
    * project does not allow. A name in no list goes to the provider whose names look like it. Errors are returned, not thrown, because the
-   * key must be checked first. `alternatives` are other models that the request names.
+   * key must be checked first. `alternatives` are other models that the request names; `askedAs` is the alias that stands for the model, if
+   * it was not named itself: then that is what has to be allowed.
    */
-  resolve(model: string, account: Routed, alternatives?: readonly string[]): Provider | ProxyError
+  resolve(model: string, account: Routed, alternatives?: readonly string[], askedAs?: string): Provider | ProxyError
   /** Returns the provider that keeps this project's responses; null when none does. */
   keeperOf(account: Routed): Provider | null
   /**
@@ -79,8 +80,13 @@ export function createModelRouter({ catalogue, sandbox, aggregatorFor, directFor
 
   const listModels = (account: Routed) => listOffered(catalogue, account, aggregatorFor !== null)
 
-  function resolve(model: string, account: Routed, alternatives: readonly string[] = []): Provider | ProxyError {
-    const refusal = refuseUnallowed([model, ...alternatives], account)
+  function resolve(
+    model: string,
+    account: Routed,
+    alternatives: readonly string[] = [],
+    askedAs = model,
+  ): Provider | ProxyError {
+    const refusal = refuseUnallowed([askedAs, ...alternatives], account)
     if (refusal) return refusal
     if (account.key_type === 'test')
       return isKnown(model) ? sandbox : modelNotFound(model, catalogue, listModels(account))

@@ -27,9 +27,7 @@ export function renameModel(provider: Provider, name: string): Provider {
         const renamed = await renameInLong(request, name)
         return provider.ask(withLongBody(request, { ...request.body, model: name }, renamed))
       }
-      // Written from the text, in which no number is rounded.
-      const exact = parseExactly(request.bodyText) as JsonObject
-      const bodyText = JSON.stringify({ ...exact, model: name })
+      const bodyText = renameInText(request.bodyText, name)
       return provider.ask({ ...request, bodyText, body: { ...request.body, model: name } })
     },
   }
@@ -41,13 +39,17 @@ export function renameInLong(request: { bodyBytes: Uint8Array }, name: string, o
 }
 
 /** Changes only the model, in JSON or in a form. */
-function renameInBody(body: PassedBody, name: string): PassedBody {
+export function renameInBody(body: PassedBody, name: string): PassedBody {
   const fields = { ...body.fields, model: name }
   if (body.form) return { ...body, fields, bytes: withValue(body.form, 'model', name) }
   return { ...body, fields, bytes: writeRenamed(body.bytes, name) }
 }
 
 export function writeRenamed(bytes: Uint8Array, name: string): Uint8Array {
-  const exact = parseExactly(new TextDecoder().decode(bytes)) as JsonObject
-  return new TextEncoder().encode(JSON.stringify({ ...exact, model: name }))
+  return new TextEncoder().encode(renameInText(new TextDecoder().decode(bytes), name))
+}
+
+/** Written from the text, in which no number is rounded. */
+export function renameInText(body: string, name: string): string {
+  return JSON.stringify({ ...(parseExactly(body) as JsonObject), model: name })
 }

@@ -21,6 +21,12 @@ begin
             when 'whole' then value::bigint >= kind.least and value::bigint <= coalesce(kind.most, 9223372036854775807)
             when 'text' then length(value) <= kind.most
             when 'models' then cardinality(parse_model_names(value)) <= kind.most
+            when 'aliases' then (
+                select count(*) <= kind.most
+                    and count(*) = count(distinct split_part(alias, '=', 1))
+                    and coalesce(bool_and(alias ~ '^[^=|]+=[^=|]+(\|[^=|]+){0,5}$'), true)
+                from unnest(parse_model_names(value)) alias
+            )
         end;
     exception
         when invalid_text_representation or numeric_value_out_of_range then

@@ -6,39 +6,59 @@ import { canonicalizeBody, decodeUtf8, hasInexactNumber, type JsonObject } from 
 import { isLargeBody, type LargeBodyReader } from '../../large-bodies/read-large-body.ts'
 import { readForm, readValue } from '../../multipart/read-form.ts'
 import type { Account } from '../../postgres/admit.ts'
-import { OPERATIONS } from '../../providers/operations.ts'
+import { OPERATIONS, type PassedOperation } from '../../providers/operations.ts'
+import { renameInBody, renameInLong } from '../../providers/rename-model.ts'
 import type { PassedBody } from '../../providers/upstream.ts'
+import { resolveAlias } from '../for-model.ts'
 import { parseObject, readModel } from '../parse-request.ts'
 import type { PassedQuery } from '../query.ts'
 import type { ProxyRequest } from '../request.ts'
 import type { Stages } from '../request-context.ts'
 
 /** Throws what reading a body throws, and a 400 that names the field or header. */
-export async function readPassed(request: ProxyRequest, _: Account, { largeBodies }: Stages): Promise<PassedQuery> {
-  const { target, headers } = request
+export async function readPassed(request: ProxyRequest, account: Account, stages: Stages): Promise<PassedQuery> {
+  const { target, headers, body } = request
   if (target.kind !== 'operation') throw new Error('Only operations are passed on')
-  const { takesForms, defaultModel, isCached } = OPERATIONS[target.operation]
+  const { operation } = target
   const control = readCacheControl(headers)
-  const { passed, json, references } = await readPassedBody(request, takesForms, largeBodies)
+  const describe = (read: PassedBodyRead) => describePassed(operation, read, { headers, control })
+  const read = await readPassedBody(request, OPERATIONS[operation].takesForms, stages.largeBodies)
+  return resolveAlias(describe(read), account, async model => {
+    const bytes = await renamePassed(read, model)
+    return describe(await parsePassedBody(bytes, read.passed.contentType, { hold: body.hold, ...stages }))
+  })
+}
+
+function describePassed(
+  operation: PassedOperation,
+  { passed, json, references }: PassedBodyRead,
+  controlled: Pick<PassedQuery, 'headers' | 'control'>,
+): PassedQuery {
+  const { defaultModel, isCached } = OPERATIONS[operation]
   const { fields } = passed
   const model = defaultModel !== null && (fields.model ?? null) === null ? defaultModel : readModel(fields)
   const stream = isStreamed(fields)
   return {
     ...(json ?? NO_JSON),
+    ...controlled,
     kind: 'passed',
-    endpoint: target.operation,
-    headers,
+    endpoint: operation,
     model,
     stream,
     body: fields,
     passed,
     references,
-    control,
     isCacheable: isCached && !stream && json !== null,
     get text() {
       return new TextDecoder().decode(passed.bytes)
     },
   }
+}
+
+/** The same bytes with another model. */
+async function renamePassed({ passed, json }: PassedBodyRead, model: string): Promise<Uint8Array> {
+  if (json?.isLarge) return renameInLong({ bodyBytes: passed.bytes }, model)
+  return renameInBody(passed, model).bytes
 }
 
 const NO_JSON = { canonicalBody: '', hasInexactNumber: false, isLarge: false }
@@ -72,9 +92,17 @@ export async function readPassedBody(
 ): Promise<PassedBodyRead> {
   const bytes = await body.readBytes(takesForms)
   const contentType = headers.get('content-type') ?? 'application/json'
+  return parsePassedBody(bytes, contentType, { hold: body.hold, largeBodies })
+}
+
+async function parsePassedBody(
+  bytes: Uint8Array,
+  contentType: string,
+  { hold, largeBodies }: Pick<ProxyRequest['body'], 'hold'> & Pick<Stages, 'largeBodies'>,
+): Promise<PassedBodyRead> {
   if (/^\s*multipart\/form-data/i.test(contentType)) return readFormBody(bytes, contentType)
   if (isLargeBody(bytes)) {
-    const large = await largeBodies.read(bytes, { hold: body.hold })
+    const large = await largeBodies.read(bytes, { hold })
     const passed = { bytes: large.bytes, contentType, fields: large.body, form: null }
     return { passed, json: { ...large, isLarge: true }, references: large.references }
   }

@@ -51,7 +51,8 @@ function explain(request: ProxyRequest): string {
   if (result === 'HIT-SEMANTIC')
     return `A question that means the same had been answered before, by ${from}. No upstream was asked.`
   const why = reason === null ? 'Nothing stored fitted.' : explainReason(reason)
-  const stoodIn = asked_model === null ? '' : ` ${asked_model} failed, and ${request.model} stood in.`
+  const stoodIn =
+    asked_model === null || request.fallbacks === null ? '' : ` ${asked_model} failed, and ${request.model} stood in.`
   return `${why} So ${from} was asked${request.streamed ? ', and its stream passed on as it came' : ''}.${stoodIn}`
 }
 
