@@ -1,9 +1,13 @@
 /** The worker thread: runs jobs one by one, with a lower priority than the event loop. */
+import { readlinkSync } from 'node:fs'
+import { setPriority } from 'node:os'
 import { carryError } from '../errors.ts'
-import { lowerPriority } from './low-priority.ts'
 import type { JobDone, JobReply, JobRequest } from './off-loop.ts'
 
 declare const self: Worker
+
+/** Under contention, the event loop gets some nine times as much processor time. */
+const NICENESS = 10
 
 lowerPriority()
 
@@ -25,4 +29,14 @@ async function answer({ module, name, input }: JobRequest): Promise<void> {
 
 function post(reply: JobReply, transfer: ArrayBuffer[] = []): void {
   self.postMessage(reply, transfer)
+}
+
+/** Below the event loop's, for machines where the two share a processor. Only Linux has thread priorities; elsewhere this does nothing. */
+function lowerPriority(): void {
+  try {
+    const thread = Number(readlinkSync('/proc/thread-self').split('/').pop())
+    if (thread !== process.pid) setPriority(thread, NICENESS)
+  } catch {
+    // Not permitted, or not Linux.
+  }
 }

@@ -1,7 +1,7 @@
-/** Records usage: requests and their sums, refusals, the upkeep of both, and the time at which they are recorded. */
+/** Records usage: requests and their sums, their contents, refusals, the upkeep of both, and the time at which they are recorded. */
 import { learnTime } from '../event-loop/clock.ts'
 import type { Database } from './database.ts'
-import { bigint, defineStatement, nothing, readOne, runStatement, timestamp } from './statement.ts'
+import { bigint, defineBatch, defineStatement, nothing, readOne, runStatement, timestamp } from './statement.ts'
 import type { UsageRecord } from './usage-record.ts'
 
 /** In the order of record_usage()'s parameters. */
@@ -201,3 +201,19 @@ const READ_TIME = defineStatement('select clock_timestamp() as now', { now: time
 export async function readTime(database: Database): Promise<void> {
   learnTime((await readOne(database, READ_TIME)).now)
 }
+
+/** What a request said and got. */
+export interface SealedContent extends Pick<UsageRecord, 'recorded_at' | 'project_id' | 'key_id' | 'request_id'> {
+  /** In hex, as the response. */
+  sealedRequest: string | null
+  sealedResponse: string | null
+}
+
+export const recordContents = defineBatch<SealedContent>('record_contents', {
+  recorded_at: 'timestamptz',
+  project_id: 'bigint',
+  key_id: 'bigint',
+  request_id: 'text',
+  sealedRequest: 'text',
+  sealedResponse: 'text',
+})

@@ -1,6 +1,6 @@
 /** Where a process listens: the address for clients, and the error when it is not available. */
 import { ConfigError } from '../config.ts'
-import { reasonOf } from './reason-of.ts'
+import { reasonOf } from '../telemetry/describe-cause.ts'
 
 export function portUnavailable(host: string, port: number, error: unknown): ConfigError {
   const isTaken = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE'

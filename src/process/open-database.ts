@@ -7,9 +7,9 @@ import { pingDatabase, shareConnections } from '../postgres/database-facts.ts'
 import { openEmbeddedDatabase } from '../postgres/embedded/embedded.ts'
 import { migrate } from '../postgres/migrate.ts'
 import { openRealDatabase } from '../postgres/real.ts'
+import { reasonOf } from '../telemetry/describe-cause.ts'
 import type { Log } from '../telemetry/log.ts'
 import { keepPsqlPassword, lockDataDir } from './data-dir.ts'
-import { reasonOf } from './reason-of.ts'
 
 /** Throws ConfigError when no database answers at DATABASE_URL, or a pooler before it would lose statements. */
 export async function openDatabase(config: Config, log?: Pick<Log, 'warn'>): Promise<Database> {

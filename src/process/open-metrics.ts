@@ -1,9 +1,9 @@
 /** Opens the port for metrics, if it is wanted. */
 import { type Config, ConfigError, DEFAULT_METRICS_PORT } from '../config.ts'
 import { serveMetrics } from '../http/metrics-server.ts'
+import { reasonOf } from '../telemetry/describe-cause.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { MetricsSnapshot } from '../telemetry/metrics.ts'
-import { reasonOf } from './reason-of.ts'
 
 /**
  * Throws ConfigError when a chosen port is not available. If another process has the default one, as a second proxy on one machine would,

@@ -1,6 +1,6 @@
 /** Keeps what requests said and got, sealed, for projects and keys that want it: off the hot path, and within bounds of memory. */
 import type { Database } from '../postgres/database.ts'
-import { recordContents, type SealedContent } from '../postgres/request-contents.ts'
+import { recordContents, type SealedContent } from '../postgres/record-usage.ts'
 import type { UsageRecord } from '../postgres/usage-record.ts'
 import { createBackgroundWriter } from './background-writer.ts'
 import type { Log } from './log.ts'

@@ -5,11 +5,11 @@ import { readFile } from 'node:fs/promises'
 import type * as Tokenizers from '@huggingface/tokenizers'
 import type * as Onnx from 'onnxruntime-node'
 import { spellCommand } from '../../program.ts'
+import { normalizeLength } from '../lexical.ts'
 import { findRuntime } from './find-runtime.ts'
 import { toIntegerModel } from './integer-model.ts'
-import { type ModelFolder, readModelFolder } from './model-folder.ts'
+import { type ModelFolder, readModelFolder, type VectorRecipe } from './model-folder.ts'
 import { loadTokenizer } from './model-tokenizer.ts'
-import { type ModelOutput, pool } from './pool.ts'
 
 /** The output of models that pool by themselves, as sentence-transformers exports them. */
 const POOLED = 'sentence_embedding'
@@ -114,4 +114,21 @@ async function nameModel({ modelFile, tokenizerFile, recipe }: ModelFolder, dige
   }
   digest.update(await readFile(tokenizerFile)).update(JSON.stringify(recipe))
   return `local-${digest.digest('hex').slice(0, 16)}-${dimensions}`
+}
+
+/** A model's output: [1, tokens, dimensions], or [1, dimensions] when the model pools by itself. */
+interface ModelOutput {
+  data: Float32Array
+  dims: readonly number[]
+}
+
+/** Returns the unit vector. The sum of the tokens' vectors has the same direction as their mean. */
+function pool({ data, dims }: ModelOutput, pooling: VectorRecipe['pooling']): Float32Array {
+  const dimensions = dims.at(-1) ?? 0
+  const tokens = dims.length > 2 && pooling === 'mean' ? (dims[1] ?? 1) : 1
+  const vector = data.slice(0, dimensions)
+  for (let at = dimensions; at < tokens * dimensions; at += 1)
+    vector[at % dimensions] = (vector[at % dimensions] ?? 0) + (data[at] ?? 0)
+  if (vector.length === 0 || !vector.every(Number.isFinite)) throw new Error('The model gave no finite vector')
+  return normalizeLength(vector)
 }

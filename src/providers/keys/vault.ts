@@ -1,5 +1,8 @@
 /** Encrypts and decrypts provider keys with the configured encryption key, and says what to do when that fails. */
 import { refuse } from '../../errors.ts'
+import { withinTimeLimit } from '../../event-loop/time-limit.ts'
+import type { Database } from '../../postgres/database.ts'
+import { readProviderKey } from '../../postgres/projects.ts'
 import type { EncryptionKeys } from './encryption-key.ts'
 import { type KeyOwner, openSecret, sealSecret } from './seal.ts'
 
@@ -47,4 +50,15 @@ export function createVault(readKeys: () => Promise<EncryptionKeys>): Vault {
       throw refuse('encryptionKeysDoNotFit', { provider: owner.provider })
     },
   }
+}
+
+const TIME_LIMIT_MS = 1_000
+
+/** Reads a project's encrypted key and decrypts it. Returns null when there is none. Throws a 503 ProxyError when the database is unavailable or the key cannot be decrypted. */
+export async function openStoredKey(database: Database, vault: Vault, owner: KeyOwner): Promise<string | null> {
+  const reading = readProviderKey(database, owner.projectId, owner.provider)
+  const sealed = await withinTimeLimit(TIME_LIMIT_MS, reading).catch(cause => {
+    throw refuse('providerKeyUnread', { provider: owner.provider }, cause)
+  })
+  return sealed && vault.open(sealed, owner)
 }
